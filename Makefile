@@ -1,0 +1,41 @@
+# `make demo` and `make test` do all the set-up they need; see README.md.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+
+.PHONY: help setup demo test check format lock bench clean
+
+help:  ## List the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
+
+setup: .venv/ready  ## Make .venv from requirements.lock
+
+.venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "$(PYTHON) is older than Python 3.11: run make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: setup  ## Simulate a drifting non-transitive problem, recover it, show the result
+	$(BIN)/intransit demo --out demo
+
+test: setup  ## Run the whole test suite
+	$(BIN)/python -m pytest -n auto
+
+check: setup  ## Formatting, lint, types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: setup  ## Rewrite the code in the project's format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup  ## Measure every figure the documents quote; results go to benchmarks/results
+	$(BIN)/python -m benchmarks
+
+lock: setup  ## Pin the newest versions that Python 3.11 can run (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --extra dev --no-emit-package intransit --no-annotate --no-header --upgrade pyproject.toml --output-file requirements.lock
+
+clean:  ## Remove what set-up and runs have made
+	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
