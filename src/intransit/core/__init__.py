@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: no names, dates, files or printing below this line."""

@@ -1,0 +1,114 @@
+"""Several starts for one problem, as many as doubt demands.
+
+The program is not convex, so a minimum may be the wrong one.  It is above doubt when
+
+    - what is free enters linearly (every factor has a known column): there is one minimum;
+    - the fit is exact;
+    - it misses the pairs' means no more than repeated readings of one pair miss each other:
+      F = (misfit / its degrees of freedom) / (spread of repeats / theirs) is no larger than
+      chance allows.  Wrong minima give F in the hundreds.
+
+Otherwise further starts follow, cooled (see `start`), until the lowest objective has been
+reached twice or the allowance is used up.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import fdtri
+
+from intransit.arrays import FloatArray
+from intransit.core import start as starts
+from intransit.core.problem import Problem, Solution
+from intransit.core.readings import Collapsed
+
+SAME = 1e-6  # two objectives are the same minimum when they agree to this part
+EXACT = 1e-20  # of the objective at X = 0
+CHANCE = 1e-3  # how often a right minimum may look doubtful, which costs a restart
+FAIR_RATIO = 2.0  # an F below it is never doubted, however many readings there are
+
+Solver = Callable[[Problem, FloatArray], Solution]
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """One start: where from, and what came of it."""
+
+    start: str
+    solution: Solution
+
+
+def attempt(
+    problem: Problem,
+    data: Collapsed,
+    start: Literal["spectral", "random"] | FloatArray,
+    solver: Solver,
+    *,
+    restarts: int,
+    rng: np.random.Generator,
+) -> tuple[Attempt, ...]:
+    """Return all attempts made, in their order."""
+    first = _draw(start, problem, data, rng) if isinstance(start, str) else start
+    name = start if isinstance(start, str) else "given"
+    attempts = [Attempt(name, solver(problem, first))]
+    settled = above_doubt(problem, data, attempts[0].solution)
+    while not settled and len(attempts) <= restarts:
+        kind = "spectral" if len(attempts) == 1 else "random"
+        path_end = starts.cooled(problem, _draw(kind, problem, data, rng))
+        attempts.append(Attempt(f"{kind}, cooled", solver(problem, path_end)))
+        settled = _agree([a.solution for a in attempts]) or above_doubt(
+            problem, data, attempts[-1].solution
+        )
+    return tuple(attempts)
+
+
+def best(attempts: tuple[Attempt, ...]) -> Attempt:
+    """Return the attempt with the lowest objective; among equals, one that converged."""
+    lowest = min(a.solution.objective for a in attempts)
+    equals = [a for a in attempts if a.solution.objective <= lowest * (1 + SAME)]
+    return min(equals, key=lambda a: (not a.solution.converged, a.solution.objective))
+
+
+def above_doubt(problem: Problem, data: Collapsed, solution: Solution) -> bool:
+    """Return whether this minimum needs no second opinion."""
+    r = problem.n_factors
+    linear = not (problem.free[:r] & problem.free[r:]).any()
+    if linear or not solution.converged:
+        return linear and solution.converged
+    nothing = problem.loss.value(np.zeros(len(problem.pairs)))
+    if solution.objective <= EXACT * nothing:
+        return True
+    ratio = misfit_ratio(problem, data, solution.factors)
+    if ratio is None:
+        return False
+    limit = fdtri(*_degrees(problem, data), 1.0 - CHANCE)
+    return bool(ratio <= max(FAIR_RATIO, limit))
+
+
+def misfit_ratio(problem: Problem, data: Collapsed, factors: FloatArray) -> float | None:
+    """Return F, or None where there are no repeats, or no more pairs than unknowns."""
+    left, repeats = _degrees(problem, data)
+    if left <= 0 or repeats < 5 or data.pure_error == 0:
+        return None
+    misfit = 2.0 * data.loss.value(problem.margins(factors)) - data.pure_error
+    return (misfit / left) / (data.pure_error / repeats)
+
+
+def _degrees(problem: Problem, data: Collapsed) -> tuple[int, int]:
+    rows = 0 if data.loss.mixed is None else len(data.loss.mixed.targets)
+    seen = int(np.count_nonzero(data.loss.weights)) + rows
+    return seen - problem.degrees_of_freedom, data.n_repeats
+
+
+def _agree(solutions: list[Solution]) -> bool:
+    """Return whether the lowest objective has been reached, and finished, at least twice."""
+    lowest = min(s.objective for s in solutions)
+    return sum(s.converged and s.objective <= lowest * (1 + SAME) for s in solutions) >= 2
+
+
+def _draw(kind: str, problem: Problem, data: Collapsed, rng: np.random.Generator) -> FloatArray:
+    if kind == "spectral":
+        return starts.spectral(problem, data.loss)
+    return starts.random(problem, rng)

@@ -1,0 +1,285 @@
+"""Linear readings of a margin matrix: y_m = ⟨A_m, X⟩, and the adjoint Σ_m y_m A_m.
+
+Three kinds of A_m cover what people measure:
+
+    Entries        A_m = e_i e_jᵀ          one duel, the paper's sampling ensemble
+    Combinations   A_m sparse              "the sum of these duels"
+    Matrices       A_m any N x N matrix    matrix sensing
+
+X is skew-symmetric, so a reading sees only the margins of pairs i < j: reading (j, i) is minus
+reading (i, j), and the diagonal reads zero.  `fold` writes any kind in that form, as a matrix
+over the pairs it touches, which is all that solvers need to know of a measurement.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.core.skew import margins_at
+from intransit.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """Readings as a matrix over pairs i < j: row m reads Σ_p matrix[m, p] X[pairs[p]]."""
+
+    pairs: IntArray  # (n_pairs, 2), first < second, sorted
+    matrix: csr_array | FloatArray  # (n_outcomes, n_pairs)
+
+
+class Operator(Protocol):
+    """What every kind of measurement offers; ⟨apply(X), v⟩ = ⟨X, adjoint(v)⟩."""
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, the side of X."""
+
+    @property
+    def n_outcomes(self) -> int:
+        """Number of readings."""
+
+    def apply(self, margins: FloatArray) -> FloatArray:
+        """Return the readings of a matrix, (n_outcomes,)."""
+
+    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
+        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X where that is possible."""
+
+    def adjoint(self, values: FloatArray) -> csr_array | FloatArray:
+        """Return Σ_m values[m] A_m, (n_items, n_items); sparse where the A_m are."""
+
+    def fold(self) -> Folded:
+        """Return the same readings as a matrix over pairs i < j."""
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Readings of single entries: the outcome of i against j is X[i, j].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
+    >>> X = np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]])
+    >>> duels.apply(X)
+    array([ 1., -2.])
+    >>> duels.adjoint(np.array([5.0, 7.0])).toarray()
+    array([[0., 5., 0.],
+           [0., 0., 0.],
+           [7., 0., 0.]])
+    """
+
+    pairs: IntArray  # (n_outcomes, 2); both orders and the diagonal are allowed
+    n_items: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pairs", check_pairs(self.pairs, self.n_items, "pairs"))
+
+    @property
+    def n_outcomes(self) -> int:
+        """Number of readings."""
+        return len(self.pairs)
+
+    def apply(self, margins: FloatArray) -> FloatArray:
+        """Return the readings of a matrix, (n_outcomes,)."""
+        return np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]]
+
+    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
+        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X."""
+        return margins_at(strengths, exposures, self.pairs)
+
+    def adjoint(self, values: FloatArray) -> csr_array:
+        """Return Σ_m values[m] e_i e_jᵀ, sparse; repeated entries add up."""
+        shape = (self.n_items, self.n_items)
+        return csr_array((np.asarray(values), (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
+
+    def fold(self) -> Folded:
+        """Return the same readings as a matrix over pairs i < j: one ±1 a row."""
+        return _fold_terms(np.arange(self.n_outcomes), self.pairs, np.ones(self.n_outcomes), self)
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """Readings of sums of entries: outcome m is Σ coefficient · X[i, j] over its terms.
+
+    Examples
+    --------
+    "0 against 1, plus 0 against 2" and "twice 1 against 2":
+
+    >>> import numpy as np
+    >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+    >>> X = np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]])
+    >>> sums.apply(X)
+    array([3., 6.])
+    """
+
+    rows: IntArray  # (n_terms,): which outcome a term belongs to
+    pairs: IntArray  # (n_terms, 2)
+    coefficients: FloatArray  # (n_terms,)
+    n_outcomes: int
+    n_items: int
+
+    def __post_init__(self) -> None:
+        rows = np.ascontiguousarray(self.rows, dtype=np.int64)
+        coefficients = np.ascontiguousarray(self.coefficients, dtype=float)
+        pairs = check_pairs(self.pairs, self.n_items, "pairs")
+        if not len(rows) == len(pairs) == len(coefficients):
+            raise InputError(
+                f"Combinations: {len(rows)} rows, {len(pairs)} pairs and {len(coefficients)} "
+                "coefficients were given; every term needs one of each."
+            )
+        if len(rows) and not (rows.min() >= 0 and rows.max() < self.n_outcomes):
+            raise InputError(
+                f"Combinations: a term belongs to outcome {rows.max()}, but there are "
+                f"{self.n_outcomes} outcomes; rows count from 0."
+            )
+        check_finite(coefficients, "coefficients")
+        for name, value in (("rows", rows), ("pairs", pairs), ("coefficients", coefficients)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_terms(
+        cls, terms: list[list[tuple[int, int, float]]], *, n_items: int
+    ) -> "Combinations":
+        """Build from one list of (first, second, coefficient) an outcome."""
+        flat = [(m, *term) for m, outcome in enumerate(terms) for term in outcome]
+        rows, first, second, coefficients = np.array(flat, dtype=float).reshape(-1, 4).T
+        pairs = np.stack([first, second], axis=1).astype(np.int64)
+        return cls(rows.astype(np.int64), pairs, coefficients, len(terms), n_items)
+
+    def apply(self, margins: FloatArray) -> FloatArray:
+        """Return the readings of a matrix, (n_outcomes,)."""
+        return self._gather(np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]])
+
+    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
+        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X."""
+        return self._gather(margins_at(strengths, exposures, self.pairs))
+
+    def _gather(self, entries: FloatArray) -> FloatArray:
+        sums = np.bincount(self.rows, self.coefficients * entries, minlength=self.n_outcomes)
+        return sums.astype(float)
+
+    def adjoint(self, values: FloatArray) -> csr_array:
+        """Return Σ_m values[m] A_m, sparse."""
+        shape = (self.n_items, self.n_items)
+        scaled = self.coefficients * np.asarray(values)[self.rows]
+        return csr_array((scaled, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
+
+    def fold(self) -> Folded:
+        """Return the same readings as a sparse matrix over pairs i < j."""
+        return _fold_terms(self.rows, self.pairs, self.coefficients, self)
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """Readings ⟨A_m, X⟩ = Σ_ij A_m[i, j] X[i, j] for any matrices A_m, kept as one array."""
+
+    matrices: FloatArray  # (n_outcomes, n_items, n_items)
+
+    def __post_init__(self) -> None:
+        matrices = np.ascontiguousarray(self.matrices, dtype=float)
+        if matrices.ndim != 3 or matrices.shape[1] != matrices.shape[2]:
+            raise InputError(
+                f"matrices: an array of shape {matrices.shape} was given; it needs one square "
+                "matrix an outcome, (n_outcomes, n_items, n_items)."
+            )
+        check_finite(matrices, "matrices")
+        object.__setattr__(self, "matrices", matrices)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, the side of X."""
+        return int(self.matrices.shape[1])
+
+    @property
+    def n_outcomes(self) -> int:
+        """Number of readings."""
+        return len(self.matrices)
+
+    def apply(self, margins: FloatArray) -> FloatArray:
+        """Return the readings of a matrix, (n_outcomes,)."""
+        return np.asarray(np.tensordot(self.matrices, margins, axes=2))
+
+    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
+        """Return the readings of X = S Qᵀ - Q Sᵀ."""
+        half = strengths @ exposures.T
+        return self.apply(half - half.T)
+
+    def adjoint(self, values: FloatArray) -> FloatArray:
+        """Return Σ_m values[m] A_m, dense."""
+        return np.asarray(np.tensordot(values, self.matrices, axes=1))
+
+    def fold(self) -> Folded:
+        """Return the same readings as a dense matrix over all pairs i < j."""
+        first, second = np.triu_indices(self.n_items, 1)
+        folded = self.matrices[:, first, second] - self.matrices[:, second, first]
+        return Folded(np.stack([first, second], axis=1), folded)
+
+
+def _fold_terms(
+    rows: IntArray, pairs: IntArray, coefficients: FloatArray, operator: Operator
+) -> Folded:
+    keys, signs = fold_pairs(pairs, operator.n_items)
+    distinct, columns = np.unique(keys, return_inverse=True)
+    matrix = csr_array(
+        (signs * coefficients, (rows, columns)), shape=(operator.n_outcomes, len(distinct))
+    )
+    off_diagonal = np.flatnonzero(distinct // operator.n_items != distinct % operator.n_items)
+    return Folded(unfold(distinct[off_diagonal], operator.n_items), matrix[:, off_diagonal])
+
+
+def fold_pairs(pairs: IntArray, n_items: int) -> tuple[IntArray, FloatArray]:
+    """Return one integer for each unordered pair, and the sign that its order gives (0: self)."""
+    first, second = pairs[:, 0], pairs[:, 1]
+    keys = np.minimum(first, second) * n_items + np.maximum(first, second)
+    return keys, np.sign(second - first).astype(float)
+
+
+def unfold(keys: IntArray, n_items: int) -> IntArray:
+    """Return the pairs (n_pairs, 2), first < second, that the integers stand for."""
+    return np.stack([keys // n_items, keys % n_items], axis=1)
+
+
+def check_pairs(pairs: object, n_items: int, where: str) -> IntArray:
+    """Return pairs as integers (n, 2), or say what is wrong with them."""
+    array = np.asarray(pairs)
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{where}: items are integers from 0, but {array.dtype} was given.")
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InputError(
+            f"{where}: an array of shape {array.shape} was given; it needs two columns, the "
+            "first and the second item of each comparison."
+        )
+    if array.dtype.kind not in "iu" and not np.array_equal(array, np.rint(array)):
+        raise InputError(f"{where}: items are integers from 0, but {array.dtype} was given.")
+    integers = np.ascontiguousarray(array, dtype=np.int64)
+    if len(integers) and (integers.min() < 0 or integers.max() >= n_items):
+        bad = int(np.flatnonzero(((integers < 0) | (integers >= n_items)).any(axis=1))[0])
+        raise InputError(
+            f"{where}: row {bad} compares {integers[bad, 0]} with {integers[bad, 1]}, but items "
+            f"run from 0 to {n_items - 1}; correct the row or raise n_items."
+        )
+    return integers
+
+
+def check_finite(values: FloatArray, where: str) -> None:
+    """Say where the first value is that is not a finite number."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        place = ", ".join(str(k) for k in np.argwhere(~finite)[0])
+        raise InputError(
+            f"{where}: entry {place} is {values[~finite][0]}; every value must be a finite "
+            "number, so correct it or leave the row out."
+        )
+
+
+def as_floats(values: object, where: str) -> FloatArray:
+    """Return an array of floats, or say that these are not numbers."""
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{where}: these are not numbers, or not an array of one shape; give plain numbers."
+        ) from None

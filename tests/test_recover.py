@@ -1,0 +1,336 @@
+import warnings
+
+import numpy as np
+import pytest
+
+import intransit as it
+from intransit.core.operators import Operator
+from intransit.errors import ConvergenceWarning
+
+
+def paper_trial(seed, drift, n_outcomes=160):
+    """The paper's first experiment: N=20, r=2, T=5, σ₁=0.01, p=0.4."""
+    return it.simulate(
+        n_items=20,
+        n_factors=2,
+        n_periods=5,
+        n_outcomes=n_outcomes,
+        noise_scale=0.01,
+        drift_scale=drift,
+        rng=seed,
+    )
+
+
+def relative_error(answer, sim):
+    truth = sim.margins[-1]
+    return np.sum((answer.margins - truth) ** 2) / np.sum(truth**2)
+
+
+@pytest.mark.parametrize(("drift", "limit"), [(1e-4, 3.3e-6), (1e-2, 6.5e-5)])
+def test_the_papers_setting_reaches_its_error(drift, limit):
+    """Medians over 100 trials are in benchmarks/; here 30 fixed seeds with 30 % of room."""
+    weights = it.optimal_weights(5, noise_scale=0.01, drift_scale=drift)
+    errors = []
+    for seed in range(30):
+        sim = paper_trial(seed, drift)
+        errors.append(
+            relative_error(it.recover(sim.measurements, n_factors=2, weights=weights), sim)
+        )
+    assert np.median(errors) <= 1.3 * limit
+
+
+def test_both_methods_minimise_the_same_program():
+    weights = it.optimal_weights(5, noise_scale=0.01, drift_scale=0.01)
+    for seed in range(10):
+        sim = paper_trial(seed, 0.01)
+        newton, paper = (
+            it.recover(sim.measurements, n_factors=2, weights=weights, method=method)
+            for method in ("newton", "alternating")
+        )
+        assert newton.objective == pytest.approx(paper.objective, rel=1e-6)
+        np.testing.assert_allclose(newton.margins, paper.margins, atol=1e-3)
+        for answer in (newton, paper):
+            assert (np.diff(answer.objectives) <= 0).all()
+            assert answer.converged
+            assert answer.status.startswith("Reached a minimum")
+
+
+def test_y_T_alone_succeeds_with_restarts():
+    """Doubtful starts are tried again: none ends 1 % above the best of 20 random starts."""
+    for seed in (10, 73, 79):  # where the spectral start alone fails
+        sim = paper_trial(seed, 0.01)
+        settings = {"n_factors": 2, "weights": [0, 0, 0, 0, 1]}
+        answer = it.recover(sim.measurements, rng=0, **settings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            others = [
+                it.recover(sim.measurements, start="random", restarts=0, rng=k, **settings)
+                for k in range(20)
+            ]
+        assert answer.objective <= 1.01 * min(other.objective for other in others)
+
+
+def test_the_same_seed_gives_the_same_answer_and_is_kept():
+    sim = paper_trial(0, 0.01, n_outcomes=90)
+    first = it.recover(sim.measurements, n_factors=2, start="random", rng=7)
+    again = it.recover(sim.measurements, n_factors=2, start="random", rng=7)
+    np.testing.assert_array_equal(first.margins, again.margins)
+    assert first.seed == 7
+    unseeded = it.recover(sim.measurements, n_factors=2, start="random")
+    repeated = it.recover(sim.measurements, n_factors=2, start="random", rng=unseeded.seed)
+    np.testing.assert_array_equal(unseeded.margins, repeated.margins)
+    own = it.recover(sim.measurements, n_factors=2, rng=np.random.default_rng(0))
+    assert own.seed is None
+
+
+def test_a_given_start_is_where_it_starts():
+    sim = paper_trial(0, 0.0)
+    truth = (sim.strengths[-1], sim.exposures[-1])
+    answer = it.recover(sim.measurements, n_factors=2, start=truth)
+    assert answer.attempts[0].start == "given"
+    assert answer.n_steps <= 4
+    assert answer.objectives[0] < 1.1 * answer.objective
+
+
+def test_plain_scores_come_back_up_to_a_constant_and_say_so():
+    """With Q = 1 the program is weighted least squares on score differences."""
+    S, Q = it.transitive_factors(8, rng=0)
+    sim = it.simulate(
+        strengths=S, exposures=Q, n_periods=2, n_outcomes=60, noise_scale=0.1, drift_scale=0, rng=1
+    )
+    answer = it.recover(sim.measurements, n_factors=1, exposures=Q)
+    readings = sim.measurements.periods
+    pairs = np.concatenate([r.operator.pairs for r in readings])
+    y = np.concatenate([r.outcomes for r in readings])
+    design = np.zeros((len(y), 8))
+    np.add.at(design, (np.arange(len(y)), pairs[:, 0]), 1.0)
+    np.add.at(design, (np.arange(len(y)), pairs[:, 1]), -1.0)
+    scores = np.linalg.lstsq(design, y, rcond=None)[0]  # least norm: mean zero
+    np.testing.assert_allclose(answer.strengths[:, 0], scores, atol=1e-7)
+    assert answer.freedom.dimension == 1
+    assert str(answer.freedom).startswith("One constant may be added")
+    assert len(answer.attempts) == 1  # convex: no second opinion needed
+    assert it.study.count_triangles(answer.margins) == 0
+
+
+@pytest.mark.parametrize("method", ["newton", "alternating"])
+def test_known_features_beside_unknown_factors(method):
+    """One column of Q is ones, one of S is measured, a third factor is unknown."""
+    rng = np.random.default_rng(0)
+    S, Q = rng.normal(size=(2, 15, 3))
+    Q[:, 0] = 1.0
+    sim = it.simulate(
+        strengths=S, exposures=Q, n_periods=1, n_outcomes=600, noise_scale=0.0, drift_scale=0, rng=1
+    )
+    known_Q, known_S = np.full((15, 3), np.nan), np.full((15, 3), np.nan)
+    known_Q[:, 0], known_S[:, 1] = 1.0, S[:, 1]
+    answer = it.recover(
+        sim.measurements, n_factors=3, exposures=known_Q, strengths=known_S, method=method, rng=0
+    )
+    np.testing.assert_allclose(answer.margins, sim.margins[-1], atol=1e-6)
+    np.testing.assert_array_equal(answer.exposures[:, 0], 1.0)
+    np.testing.assert_array_equal(answer.strengths[:, 1], S[:, 1])
+    assert answer.freedom.dimension == 4 * 5 // 2
+    # The freedom is real: its dimension is what the readings' Jacobian lacks.
+    assert "keep the known ones" in str(answer.freedom)
+
+
+def test_kinds_and_numbers_of_readings_may_differ_between_periods():
+    rng = np.random.default_rng(0)
+    S, Q = rng.normal(size=(2, 9, 1))
+    X = S @ Q.T - Q @ S.T
+    entries = it.uniform_entries(9, 40, rng)
+    sums = it.Combinations.from_terms(
+        [
+            [(i, (i + k) % 9, 1.0), ((i + 2) % 9, (i + 5) % 9, -2.0)]
+            for i in range(9)
+            for k in (1, 3)
+        ],
+        n_items=9,
+    )
+    dense = it.gaussian_matrices(9, 11, rng)
+    operators: list[Operator] = [entries, sums, dense]
+    seen = it.Measurements.from_operators(operators, [a.apply(X) for a in operators])
+    answer = it.recover(seen, n_factors=1, weights=[1, 2, 3])
+    np.testing.assert_allclose(answer.margins, X, atol=1e-7)
+    assert seen.n_outcomes == (40, 18, 11)
+
+
+def test_recovery_of_many_items_is_exact_without_noise():
+    """The matrix-free path at a size a test can afford; N=2,000 is in benchmarks/."""
+    sim = it.simulate(
+        n_items=400,
+        n_factors=3,
+        n_periods=1,
+        n_outcomes=40_000,
+        noise_scale=0,
+        drift_scale=0,
+        rng=0,
+    )
+    for method in ("newton", "alternating"):
+        answer = it.recover(sim.measurements, n_factors=3, method=method)
+        assert relative_error(answer, sim) < 1e-16
+    i, j = np.random.default_rng(1).integers(0, 400, (2, 50))
+    np.testing.assert_allclose(answer.margin(i, j), answer.margins[i, j], atol=1e-12)
+    assert answer.margin(3, 5) == pytest.approx(answer.margins[3, 5])
+
+
+def test_near_the_counting_limit():
+    """1.5 pairs a degree of freedom: the cooled starts find what plain ones miss."""
+    found = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        S, Q = rng.normal(size=(2, 60, 2))
+        X = S @ Q.T - Q @ S.T
+        every = np.stack(np.triu_indices(60, 1), axis=1)
+        n_pairs = int(1.5 * it.theory.degrees_of_freedom(60, 2))
+        pairs = every[rng.choice(len(every), n_pairs, replace=False)]
+        seen = it.Measurements.from_pairs([pairs], [X[pairs[:, 0], pairs[:, 1]]], n_items=60)
+        answer = it.recover(seen, n_factors=2, rng=0)
+        found += np.linalg.norm(answer.margins - X) < 1e-10 * np.linalg.norm(X)
+    assert found >= 4
+
+
+def test_the_bound_is_a_constraint_of_the_program():
+    sim = it.simulate(
+        n_items=10, n_factors=1, n_periods=2, n_outcomes=80, noise_scale=0.3, drift_scale=0.0, rng=3
+    )
+    bound = 0.6 * it.theory.largest_entry(sim.margins[-1])
+    free = it.recover(sim.measurements, n_factors=1)
+    held = it.recover(sim.measurements, n_factors=1, bound=bound)
+    clipped = np.clip(free.margins, -bound, bound)
+    assert np.abs(held.margins).max() <= bound * (1 + 1e-9)
+    assert np.linalg.matrix_rank(held.margins, tol=1e-8) == 2
+    assert np.linalg.matrix_rank(clipped, tol=1e-8) > 2  # clipping would leave the model
+    assert free.objective < held.objective
+
+
+@pytest.mark.parametrize("known_S", [False, True])
+def test_the_bound_with_known_factors(known_S):
+    rng = np.random.default_rng(5)
+    S, Q = rng.normal(size=(2, 9, 2))
+    sim = it.simulate(
+        strengths=S, exposures=Q, n_periods=1, n_outcomes=200, noise_scale=0.1, drift_scale=0, rng=1
+    )
+    given_S = np.full((9, 2), np.nan)
+    if known_S:
+        given_S[:, 0] = S[:, 0]
+    bound = 0.9 * np.abs(sim.margins[-1]).max()
+    answer = it.recover(sim.measurements, n_factors=2, exposures=Q, strengths=given_S, bound=bound)
+    assert np.abs(answer.margins).max() <= bound * (1 + 1e-9)
+
+
+def test_what_the_data_do_not_settle_is_said():
+    pairs = np.array([[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]])
+    seen = it.Measurements.from_pairs([pairs], [np.ones(6)], n_items=8)
+    doubts = " ".join(it.recover(seen, n_factors=1).doubts)
+    assert "2 items (6, 7) were never compared" in doubts
+    assert "2 groups with no comparison between them" in doubts
+    assert "6 distinct pairs were seen, fewer than the 13 degrees of freedom" in doubts
+    ring = it.Measurements.from_pairs([[(0, 1), (1, 2), (2, 3), (3, 0)]], [np.ones(4)])
+    assert "fewer than 4 others" not in " ".join(it.recover(ring, n_factors=1).doubts)
+
+
+def test_an_unfinished_answer_says_so():
+    sim = paper_trial(0, 0.01)
+    with pytest.warns(ConvergenceWarning, match="raise max_steps"):
+        answer = it.recover(sim.measurements, n_factors=2, max_steps=1, restarts=0)
+    assert not answer.converged
+    assert answer.status.startswith("Stopped after 1 step before")
+
+
+def test_the_ridge_is_part_of_the_objective():
+    sim = paper_trial(0, 0.0)
+    plain = it.recover(sim.measurements, n_factors=2)
+    ridged = it.recover(sim.measurements, n_factors=2, ridge=1.0)
+    S, Q = ridged.strengths, ridged.exposures
+    data = sum(
+        0.1 * np.sum((r.operator.apply(ridged.margins) - r.outcomes) ** 2)
+        for r in sim.measurements.periods
+    )
+    assert ridged.objective == pytest.approx(data + 0.5 * (np.sum(S**2) + np.sum(Q**2)), rel=1e-9)
+    assert np.linalg.norm(ridged.margins) < np.linalg.norm(plain.margins)
+
+
+GOOD = it.Measurements.from_pairs([[(0, 1), (1, 2), (2, 3), (3, 0)]] * 2, [[1.0, 2, 3, 4]] * 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"n_factors": 0}, "n_factors is 0; it must be a whole number"),
+        ({"n_factors": 1.5}, "n_factors is 1.5"),
+        ({"n_factors": 3}, "n_factors is 3 for 4 items; a matrix of 4 items has at most 2"),
+        ({"method": "magic"}, 'method is \'magic\'; it must be "newton" or "alternating"'),
+        ({"start": "warm"}, 'start is \'warm\'; it must be "spectral" or "random"'),
+        ({"start": 3}, "start is 3; it must be"),
+        ({"start": (np.zeros((4, 2)), np.zeros((4, 1)))}, r"start: S of shape \(4, 2\)"),
+        ({"weights": [1.0]}, r"weights: shape \(1,\) was given for 2 periods"),
+        ({"weights": [1.0, -1.0]}, "weights: entry 1 is -1"),
+        ({"weights": [0.0, 0.0]}, "weights: all are 0"),
+        ({"bound": 0.0}, "bound is 0.0; it must be a finite number, above 0"),
+        ({"bound": np.nan}, "bound is nan"),
+        ({"bound": 0.5}, "bound is 0.5, but 4 of 4 compared pairs have mean outcomes beyond it"),
+        (
+            {"exposures": np.ones((4, 2))},
+            r"exposures: shape \(4, 2\) was given; it must be \(4, 1\)",
+        ),
+        (
+            {"exposures": [[1], [np.nan], [1], [1]]},
+            "exposures: column 0 is NaN for some items only",
+        ),
+        ({"exposures": np.full((4, 1), np.inf)}, "infinite values cannot be known"),
+        (
+            {"exposures": np.ones((4, 1)), "strengths": np.ones((4, 1))},
+            "nothing is left to recover",
+        ),
+        ({"ridge": -1}, "ridge is -1"),
+        ({"tolerance": np.nan}, "tolerance is nan"),
+        ({"max_steps": 0}, "max_steps is 0"),
+        ({"restarts": -1}, "restarts is -1"),
+        ({"rng": "seven"}, "rng: 'seven' was given"),
+    ],
+)
+def test_bad_settings_get_a_sentence(settings, sentence):
+    with pytest.raises(it.InputError, match=sentence):
+        it.recover(GOOD, **{"n_factors": 1, **settings})
+
+
+def test_a_bound_below_what_known_factors_make_is_refused():
+    S, Q = np.full((4, 2), np.nan), np.full((4, 2), np.nan)
+    S[:, 0], Q[:, 0] = [9, 0, 0, 0], 1.0
+    with pytest.raises(
+        it.InputError, match="known strengths and exposures alone make a margin of 9"
+    ):
+        it.recover(GOOD, n_factors=2, strengths=S, exposures=Q, bound=8.0)
+
+
+def test_an_unknown_option_is_an_error():
+    with pytest.raises(TypeError, match="n_factor"):
+        it.recover(GOOD, n_factor=1)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "outcomes", "settings", "sentence"),
+    [
+        ([[(0, 5)]], [[1.0]], {"n_items": 3}, r"pairs\[0\]: row 0 compares 0 with 5"),
+        ([[(0, 1)]], [[np.nan]], {}, "period 0, outcomes: entry 0 is nan"),
+        ([[(0, 1)]], [[1.0, 2.0]], {}, r"period 0, outcomes: shape \(2,\) was given for 1"),
+        ([[(0, 1)]], [[1.0], [2.0]], {}, "pairs and outcomes: 1 and 2 periods"),
+        ([[(0, 1)], []], [[1.0], []], {}, "period 1 has no outcomes"),
+        ([], [], {}, "no period was given"),
+        ([[(0, 0)]], [[1.0]], {}, "n_items is 1; a comparison needs two items"),
+        ([[(0, 1)]], [[1.0]], {"counts": [[0]]}, "counts: entry 0 is 0"),
+        ([[(0, 1)]], [[1.0]], {"counts": [[1], [1]]}, "counts and outcomes: 2 and 1 periods"),
+        ([[(0, 1)]], [["a"]], {}, "period 0, outcomes: these are not numbers"),
+    ],
+)
+def test_bad_measurements_get_a_sentence(pairs, outcomes, settings, sentence):
+    with pytest.raises(it.InputError, match=sentence):
+        it.Measurements.from_pairs(pairs, outcomes, **settings)
+
+
+def test_periods_must_speak_of_the_same_items():
+    operators = [it.Entries(np.array([[0, 1]]), 2), it.Entries(np.array([[0, 1]]), 3)]
+    with pytest.raises(it.InputError, match="disagree on the number of items"):
+        it.Measurements.from_operators(operators, [[1.0], [1.0]])
