@@ -1,0 +1,211 @@
+"""The Cramér-Rao limit: the least mean squared error of X^T that readings allow.
+
+Written from the last period backwards, with steps of unit size,
+
+    S^t = S^T - σ₂ Σ_{k>t} E^k,    Q^t = Q^T - σ_Q Σ_{k>t} F^k,    E, F standard normal,
+
+every reading is a smooth function of θ = (S^T, Q^T, E, F).  The Fisher information of all
+readings plus the prior (the identity for E and F) bounds the covariance of any unbiased estimate
+of θ, and the Jacobian of X^T carries that bound over to the margins:
+
+    E ‖X̂ - X^T‖²_F  >=  tr(G I⁺ Gᵀ)
+
+evaluated at the true factors.  The static limit is the same with the last period's readings alone.
+Directions of θ that move no reading are harmless when they move no margin of X^T either (the
+symmetry of the model); otherwise some margin is not settled at all and the limit is infinite.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import cho_factor, cho_solve
+
+from intransit.arrays import FloatArray
+from intransit.checks import check_number
+from intransit.core.kernels import jacobian
+from intransit.core.operators import Operator
+from intransit.core.skew import build_margins
+from intransit.errors import InputError
+from intransit.measurements import Measurements
+
+MAX_UNKNOWNS = 12_000
+NULL = 1e-11  # of the largest eigenvalue of the information
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The least mean squared error of the margins, absolute and relative to ‖X‖²_F."""
+
+    squared_error: float  # infinite when the readings leave some margin open
+    relative: float
+    n_open: int  # directions of X that the readings do not settle
+
+
+def static_limit(
+    strengths: ArrayLike,  # (n_items, n_factors)
+    exposures: ArrayLike,  # (n_items, n_factors)
+    operator: Operator,
+    *,
+    noise_scale: float,
+) -> Limit:
+    """Return the limit for one period: what these readings alone tell about X.
+
+    Examples
+    --------
+    Every pair of 12 items read once: noise² for each degree of freedom, and X counts it twice.
+
+    >>> import numpy as np
+    >>> from intransit import Entries
+    >>> S, Q = np.random.default_rng(0).normal(size=(2, 12, 1))
+    >>> everything = Entries(np.argwhere(np.triu(np.ones((12, 12)), 1)), n_items=12)
+    >>> limit = static_limit(S, Q, everything, noise_scale=0.1)
+    >>> round(limit.squared_error / (2 * 0.1**2), 6)  # 2 r N - r (2 r + 1)
+    21.0
+    """
+    S, Q = np.asarray(strengths, float)[None], np.asarray(exposures, float)[None]
+    return _limit(S, Q, [operator], noise_scale, 0.0, 0.0, np.inf)
+
+
+def dynamic_limit(
+    strengths: ArrayLike,  # (n_periods, n_items, n_factors)
+    exposures: ArrayLike,  # (n_items, n_factors), or one a period
+    measurements: Measurements,
+    *,
+    noise_scale: float,
+    drift_scale: float,
+    exposure_drift_scale: float = 0.0,
+    prior_scale: float = np.inf,
+) -> Limit:
+    """Return the limit for X^T from the readings of all periods and the law of the drift.
+
+    Parameters
+    ----------
+    strengths, exposures
+        The true factors of every period.
+    measurements
+        What was read in each period; outcomes play no part.
+    noise_scale, drift_scale, exposure_drift_scale
+        Standard deviations of a reading and of a step of an entry of S and of Q.
+    prior_scale
+        Standard deviation of the entries of S^1 and Q^1 where that is known too.
+    """
+    S = np.asarray(strengths, float)
+    Q = np.broadcast_to(np.asarray(exposures, float), S.shape)
+    operators = [readings.operator for readings in measurements.periods]
+    check_number("drift_scale", drift_scale, least=0.0)
+    check_number("exposure_drift_scale", exposure_drift_scale, least=0.0)
+    if not prior_scale > 0:
+        raise InputError(f"prior_scale is {prior_scale}; it must be above 0, or infinite.")
+    return _limit(S, Q, operators, noise_scale, drift_scale, exposure_drift_scale, prior_scale)
+
+
+def _limit(
+    S: FloatArray,  # (n_periods, n_items, n_factors)
+    Q: FloatArray,  # (n_periods, n_items, n_factors)
+    operators: Sequence[Operator],
+    noise_scale: float,
+    drift_scale: float,
+    exposure_drift_scale: float,
+    prior_scale: float,
+) -> Limit:
+    check_number("noise_scale", noise_scale, least=0.0, strict=True)
+    scales = (drift_scale, exposure_drift_scale)
+    _check_size(S, operators, scales)
+    information = _information(S, Q, operators, noise_scale, scales, prior_scale)
+    n_now = 2 * S[0].size
+    now, both, steps = (
+        information[:n_now, :n_now],
+        information[n_now:, :n_now],
+        information[n_now:, n_now:],
+    )
+    if len(steps):  # what the past costs: the steps are unknown too, but not free
+        now = now - both.T @ cho_solve(cho_factor(steps), both)
+    values, vectors = np.linalg.eigh(now)
+    margins_by_direction = _all_margins(S[-1], Q[-1]) @ vectors
+    energy = 2.0 * np.sum(margins_by_direction**2, axis=0)  # each pair stands twice in X
+    seen = values > NULL * values[-1]
+    typical = float(energy.max())
+    n_open = int(np.sum(energy[~seen] > 1e-9 * typical))
+    squared = float(np.sum(energy[seen] / values[seen])) if n_open == 0 else np.inf
+    size = float(np.sum(build_margins(S[-1], Q[-1]) ** 2))
+    return Limit(squared, squared / size if size else np.inf, n_open)
+
+
+def _information(
+    S: FloatArray,
+    Q: FloatArray,
+    operators: Sequence[Operator],
+    noise_scale: float,
+    scales: tuple[float, float],
+    prior_scale: float,
+) -> FloatArray:
+    """Return the Fisher information of the readings plus the prior, in θ."""
+    n_periods, width = len(S), S[0].size
+    drifting = [k for k in (0, 1) if scales[k] > 0 and n_periods > 1]
+    size = 2 * width + len(drifting) * (n_periods - 1) * width
+    information = np.zeros((size, size))
+    information[2 * width :, 2 * width :] = np.eye(size - 2 * width)
+    for t, operator in enumerate(operators):
+        sides = [rows / noise_scale for rows in _rows(operator, S[t], Q[t])]
+        _add(information, sides, t, n_periods, drifting, scales)
+    if np.isfinite(prior_scale):
+        eye, none = np.eye(width) / prior_scale, np.zeros((width, width))
+        _add(information, [eye, none], 0, n_periods, drifting, scales)
+        _add(information, [none, eye], 0, n_periods, drifting, scales)
+    return information
+
+
+def _add(
+    information: FloatArray,
+    sides: list[FloatArray],  # rows of period t in S^t and in Q^t
+    t: int,
+    n_periods: int,
+    drifting: list[int],
+    scales: tuple[float, float],
+) -> None:
+    """Add RᵀR, R the rows of period t in θ: its factors are the last ones less all later steps."""
+    width = sides[0].shape[1]
+    blocks = [(slice(0, width), sides[0]), (slice(width, 2 * width), sides[1])]
+    for place, side in enumerate(drifting):
+        for later in range(t, n_periods - 1):
+            at = (2 + place * (n_periods - 1) + later) * width
+            blocks.append((slice(at, at + width), -scales[side] * sides[side]))
+    for at, left in blocks:
+        for along, right in blocks:
+            information[at, along] += left.T @ right
+
+
+def _rows(operator: Operator, S: FloatArray, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the derivative of every reading in S and in Q, (n_outcomes, n_items n_factors)."""
+    folded = operator.fold()
+    both = []
+    for partners in (Q, -S):
+        dense = np.empty((len(folded.pairs), S.size))
+        jacobian(np.ascontiguousarray(partners), folded.pairs, dense)
+        both.append(np.asarray(folded.matrix @ dense))
+    return both[0], both[1]
+
+
+def _all_margins(S: FloatArray, Q: FloatArray) -> FloatArray:
+    """Return the Jacobian of X_ij, all i < j, in (S, Q)."""
+    pairs = np.stack(np.triu_indices(len(S), 1), axis=1)
+    both = np.empty((2, len(pairs), S.size))
+    jacobian(np.ascontiguousarray(Q), pairs, both[0])
+    jacobian(np.ascontiguousarray(-S), pairs, both[1])
+    return np.hstack([both[0], both[1]])
+
+
+def _check_size(S: FloatArray, operators: Sequence[Operator], scales: tuple[float, float]) -> None:
+    if S.ndim != 3 or len(S) != len(operators) or S.shape[1] != operators[0].n_items:
+        raise InputError(
+            f"limit: factors of shape {S.shape} do not fit {len(operators)} periods of "
+            f"{operators[0].n_items} items; give one (n_items, n_factors) a period."
+        )
+    unknowns = S[0].size * (2 + (len(S) - 1) * sum(scale > 0 for scale in scales))
+    if unknowns > MAX_UNKNOWNS:
+        raise InputError(
+            f"limit: {unknowns} unknowns make a matrix too large to invert here (the most is "
+            f"{MAX_UNKNOWNS}); ask for fewer items, factors or periods."
+        )
