@@ -1,0 +1,40 @@
+"""Questions put to a margins matrix: how far it is from a ranking, and where its cycles are."""
+
+from intransit.core.margins import check_margins
+from intransit.study.cycles import (
+    Consistency,
+    Cycle,
+    consistency,
+    count_triangles,
+    strong_groups,
+    strongest_cycle_through,
+    strongest_cycles,
+)
+from intransit.study.hodge import (
+    Decomposition,
+    PairDecomposition,
+    decompose,
+    decompose_pairs,
+)
+from intransit.study.holes import CyclicSplit, split_cyclic
+from intransit.study.planes import Plane, canonical_planes, factor_planes
+
+__all__ = [
+    "Consistency",
+    "Cycle",
+    "CyclicSplit",
+    "Decomposition",
+    "PairDecomposition",
+    "Plane",
+    "canonical_planes",
+    "check_margins",
+    "consistency",
+    "count_triangles",
+    "decompose",
+    "decompose_pairs",
+    "factor_planes",
+    "split_cyclic",
+    "strong_groups",
+    "strongest_cycle_through",
+    "strongest_cycles",
+]

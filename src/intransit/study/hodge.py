@@ -1,0 +1,284 @@
+"""How much of the margins one ranking explains, and how much goes in circles.
+
+The transitive part of X is the nearest matrix of score differences, the cyclic part the rest:
+
+    X_ij = (s_i − s_j) + C_ij,        s = argmin Σ_{i<j} w_ij (X_ij − s_i + s_j)²
+
+with w_ij ≥ 0 how much pair (i, j) counts, 0 when it was never compared.  The scores solve the
+equation of the comparison graph, ``L s = b``, ``b_i = Σ_j w_ij X_ij`` and L its Laplacian; when
+all pairs count the same they are the row means.  The parts are at right angles, so that energies
+add up:
+
+    Σ w X² = Σ w (s_i − s_j)² + Σ w C².
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import coo_array, csc_array, diags_array
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import cg, splu
+
+from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.core.margins import check_margins
+from intransit.study.checks import check_pairs, check_weights
+
+N_ROWS = 256  # of a matrix handled at once, so that no second matrix is held
+CLOSE_ENOUGH = 1e-11  # relative residual of an iterative solve; a worse one is factorised
+N_DIRECT = 2000  # items up to which a sparse factorisation is quicker than iterating
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """A margins matrix as score differences plus a cyclic rest.
+
+    Scores have mean zero within each component of the comparison graph; between components
+    nothing was compared, and their levels are free.
+    """
+
+    margins: FloatArray  # (n_items, n_items)
+    weights: FloatArray | None  # (n_items, n_items); None when all pairs count the same
+    scores: FloatArray  # (n_items,)
+    components: IntArray  # (n_items,), numbered in the order of their smallest items
+    cyclic_share: float  # of the weighted sum of squares; 0 for a matrix of zeros
+
+    @property
+    def transitive_share(self) -> float:
+        """The rest of the weighted sum of squares."""
+        return 1.0 - self.cyclic_share
+
+    @property
+    def transitive(self) -> FloatArray:  # (n_items, n_items)
+        """Score differences; NaN between components."""
+        differences = self.scores[:, None] - self.scores
+        apart = self.components[:, None] != self.components
+        return np.where(apart, np.nan, differences) if apart.any() else differences
+
+    @property
+    def cyclic(self) -> FloatArray:  # (n_items, n_items)
+        """Margins minus score differences; NaN where nothing was compared."""
+        rest = self.margins - self.transitive
+        if self.weights is not None:
+            rest[self.weights == 0.0] = np.nan
+            np.fill_diagonal(rest, 0.0)
+        return rest
+
+    def to_pairs(self) -> "PairDecomposition":
+        """Return the same answer on the list of compared pairs."""
+        compared = ~np.isnan(self.margins) if self.weights is None else self.weights > 0.0
+        first, second = np.nonzero(np.triu(compared, 1))
+        weights = np.ones(len(first)) if self.weights is None else self.weights[first, second]
+        return PairDecomposition(
+            pairs=np.column_stack((first, second)),
+            margins=self.margins[first, second],
+            weights=weights,
+            scores=self.scores,
+            components=self.components,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PairDecomposition:
+    """The margins of some pairs as score differences plus a cyclic rest.
+
+    Each pair stands once, its smaller item first.  Scores have mean zero within each component
+    of the comparison graph; between components their levels are free.
+    """
+
+    pairs: IntArray  # (n_pairs, 2), sorted, first < second
+    margins: FloatArray  # (n_pairs,), weighted means of the outcomes of first against second
+    weights: FloatArray  # (n_pairs,), sums of the weights of these outcomes
+    scores: FloatArray  # (n_items,)
+    components: IntArray  # (n_items,), numbered in the order of their smallest items
+
+    @property
+    def transitive(self) -> FloatArray:  # (n_pairs,)
+        """Score differences."""
+        return self.scores[self.pairs[:, 0]] - self.scores[self.pairs[:, 1]]
+
+    @property
+    def cyclic(self) -> FloatArray:  # (n_pairs,)
+        """Margins minus score differences."""
+        return self.margins - self.transitive
+
+    @cached_property
+    def cyclic_share(self) -> float:
+        """Cyclic part of the weighted sum of squares; 0 when all margins are zero."""
+        scale = scale_of(self.margins)
+        cyclic = float(self.weights @ (self.cyclic / scale) ** 2)
+        return share_of(cyclic, float(self.weights @ (self.transitive / scale) ** 2))
+
+    @property
+    def transitive_share(self) -> float:
+        """The rest of the weighted sum of squares."""
+        return 1.0 - self.cyclic_share
+
+
+def decompose(margins: FloatArray, *, weights: FloatArray | None = None) -> Decomposition:
+    """Split margins into the nearest score differences and a cyclic rest.
+
+    Parameters
+    ----------
+    margins
+        Skew-symmetric (n_items, n_items).  NaN marks pairs never compared.
+    weights
+        How much each pair counts, symmetric, not negative, 0 for pairs to pass over (missing
+        pairs are passed over anyway).  The diagonal is ignored.
+
+    Examples
+    --------
+    >>> parts = decompose(np.array([[0.0, 2, 1], [-2, 0, 3], [-1, -3, 0]]))
+    >>> parts.scores.round(3).tolist()
+    [1.0, 0.333, -1.333]
+    >>> round(parts.cyclic_share, 3)
+    0.381
+    """
+    X = check_margins(margins)
+    missing = np.isnan(X)
+    if weights is None and not missing.any():
+        scores = X.sum(axis=1) / max(len(X), 1)
+        components = np.zeros(len(X), dtype=np.int64)
+        return Decomposition(X, None, scores, components, _matrix_share(X, None, scores))
+    W = check_weights(weights, missing)
+    components = _matrix_components(W > 0.0)
+    scores = _centred(_solve_matrix(X, W, components), components)
+    return Decomposition(X, W, scores, components, _matrix_share(X, W, scores))
+
+
+def decompose_pairs(
+    pairs: IntArray,  # (n_outcomes, 2)
+    outcomes: FloatArray,  # (n_outcomes,)
+    *,
+    n_items: int,
+    weights: FloatArray | None = None,  # (n_outcomes,)
+) -> PairDecomposition:
+    """Split listed margins into score differences and a cyclic rest, without any matrix.
+
+    Parameters
+    ----------
+    pairs, outcomes
+        Outcome of ``pairs[:, 0]`` against ``pairs[:, 1]``.  A pair may come several times and
+        either way round; its outcomes are averaged first, and what they disagree about belongs
+        to neither part.
+    n_items
+        Number of items; some may have met nobody.
+    weights
+        How much each outcome counts, not negative; 1 unless given.
+
+    Examples
+    --------
+    >>> ring = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
+    >>> parts = decompose_pairs(ring, np.array([1.0, 1.0, 1.0, 1.0]), n_items=4)
+    >>> parts.cyclic_share
+    1.0
+    """
+    pairs, outcomes, w = check_pairs(pairs, outcomes, weights, n_items)
+    smaller, larger = pairs.min(axis=1), pairs.max(axis=1)
+    signed = np.where(pairs[:, 0] == smaller, outcomes, -outcomes)
+    cells, cell_of = np.unique(smaller * n_items + larger, return_inverse=True)
+    total = np.bincount(cell_of, w, len(cells)).astype(np.float64)
+    means = np.bincount(cell_of, w * signed, len(cells)) / total
+    distinct = np.column_stack((cells // n_items, cells % n_items))
+    graph = coo_array((total, distinct.T), shape=(n_items, n_items)).tocsr()
+    components = connected_components(graph, directed=False)[1].astype(np.int64)
+    scores = _solve_pairs(distinct, means, total, components)
+    return PairDecomposition(distinct, means, total, _centred(scores, components), components)
+
+
+def _solve_matrix(X: FloatArray, W: FloatArray, components: IntArray) -> FloatArray:
+    """Solve the dense Laplacian with the first item of each component held at zero."""
+    pulls = np.zeros(len(X))
+    for top in range(0, len(X), N_ROWS):
+        rows = slice(top, top + N_ROWS)
+        pulls[rows] = np.where(W[rows] > 0.0, W[rows] * X[rows], 0.0).sum(axis=1)
+    held = np.unique(components, return_index=True)[1]
+    free = np.setdiff1d(np.arange(len(X)), held)
+    scores = np.zeros(len(X))
+    if len(free):
+        laplacian = -W[np.ix_(free, free)]
+        np.fill_diagonal(laplacian, W.sum(axis=1)[free])
+        factor = cho_factor(laplacian, overwrite_a=True, check_finite=False)
+        scores[free] = cho_solve(factor, pulls[free])
+    return scores
+
+
+def _solve_pairs(
+    pairs: IntArray,
+    margins: FloatArray,
+    weights: FloatArray,
+    components: IntArray,
+) -> FloatArray:
+    """Solve the sparse Laplacian, by factorisation when small or when iterating fails."""
+    n_items = len(components)
+    rows = np.tile(np.arange(len(pairs)), 2)
+    signs = np.repeat([1.0, -1.0], len(pairs))
+    shape = (len(pairs), n_items)
+    differences = coo_array((signs, (rows, pairs.T.ravel())), shape=shape).tocsc()
+    laplacian = csc_array(differences.T @ diags_array(weights) @ differences)
+    pulls = differences.T @ (weights * margins)
+    if n_items > N_DIRECT:
+        degrees = np.where(laplacian.diagonal() > 0.0, laplacian.diagonal(), 1.0)
+        # Singular but consistent: the iterates never leave the range of the Laplacian.
+        scores, _ = cg(laplacian, pulls, rtol=1e-13, maxiter=2000, M=diags_array(1 / degrees))
+        left = np.linalg.norm(pulls - laplacian @ scores)
+        if left <= CLOSE_ENOUGH * np.linalg.norm(pulls):
+            return np.asarray(scores)
+    held = np.unique(components, return_index=True)[1]
+    free = np.setdiff1d(np.arange(n_items), held)
+    scores = np.zeros(n_items)
+    if len(free):
+        scores[free] = splu(laplacian[free][:, free].tocsc()).solve(pulls[free])
+    return scores
+
+
+def _matrix_components(compared: BoolArray) -> IntArray:  # (n_items,)
+    """Return the component of each item, numbered in the order of their smallest items."""
+    labels = np.full(len(compared), -1)
+    for root in range(len(compared)):
+        if labels[root] >= 0:
+            continue
+        labels[root] = labels.max() + 1
+        queue = [root]
+        for item in queue:  # grows while it is read
+            fresh = np.flatnonzero(compared[item] & (labels < 0))
+            labels[fresh] = labels[root]
+            queue.extend(fresh.tolist())
+    return labels
+
+
+def _centred(scores: FloatArray, components: IntArray) -> FloatArray:
+    sizes = np.bincount(components)
+    return scores - (np.bincount(components, scores) / np.maximum(sizes, 1))[components]
+
+
+def _matrix_share(X: FloatArray, W: FloatArray | None, scores: FloatArray) -> float:
+    """Return the cyclic share, a few rows at a time."""
+    scale = scale_of(X)
+    cyclic = transitive = 0.0
+    for top in range(0, len(X), N_ROWS):
+        rows = slice(top, top + N_ROWS)
+        ranked = (scores[rows, None] - scores) / scale
+        rest = X[rows] / scale - ranked
+        if W is None:
+            cyclic += float(np.sum(rest**2))
+            transitive += float(np.sum(ranked**2))
+        else:
+            counted = W[rows] > 0.0
+            cyclic += float(np.sum(W[rows][counted] * rest[counted] ** 2))
+            transitive += float(np.sum(W[rows][counted] * ranked[counted] ** 2))
+    return share_of(cyclic, transitive)
+
+
+def share_of(part: float, rest: float) -> float:
+    """Return the first of two energies as a share of both; 0 when there is neither."""
+    return part / (part + rest) if part + rest > 0.0 else 0.0
+
+
+def scale_of(margins: FloatArray) -> float:
+    """Return the largest margin, so that squares neither overflow nor vanish; 1 for zeros."""
+    if not margins.size:
+        return 1.0
+    largest = max(np.fmax.reduce(margins, axis=None), -np.fmin.reduce(margins, axis=None))
+    return float(largest) if largest > 0.0 else 1.0
