@@ -1,7 +1,7 @@
 """Run benchmarks, one process each, and keep what they print in benchmarks/results.
 
-    python -m benchmarks              all of them
-    python -m benchmarks recovery     those named
+python -m benchmarks              all of them
+python -m benchmarks recovery     those named
 """
 
 import os

@@ -58,7 +58,7 @@ def trial(ratio: float, seed: int) -> dict[str, float]:
         "possible": np.isfinite(limit.squared_error),
         "plain": recovered(restarts=0),
         "newton": newton,
-        "alternating": recovered(method="alternating", restarts=3, max_steps=2_000),
+        "alternating": recovered(method="alternating", restarts=1, max_steps=1_000),
         "seconds": seconds,
     }
 

@@ -55,7 +55,7 @@ def test_both_methods_minimise_the_same_program():
             assert answer.status.startswith("Reached a minimum")
 
 
-def test_y_T_alone_succeeds_with_restarts():
+def test_the_last_period_alone_succeeds_with_restarts():
     """Doubtful starts are tried again: none ends 1 % above the best of 20 random starts."""
     for seed in (10, 73, 79):  # where the spectral start alone fails
         sim = paper_trial(seed, 0.01)

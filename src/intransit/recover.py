@@ -28,7 +28,7 @@ from intransit.core.attempts import SAME, Solver, attempt, best
 from intransit.core.bound import solve_bounded
 from intransit.core.newton import newton
 from intransit.core.operators import check_pairs
-from intransit.core.problem import Problem
+from intransit.core.problem import Problem, gradient_size
 from intransit.core.readings import collapse
 from intransit.core.skew import (
     build_margins,
@@ -68,17 +68,13 @@ class Recovery:
     strengths: FloatArray  # (n_items, n_factors)
     exposures: FloatArray  # (n_items, n_factors)
     objectives: FloatArray  # (n_steps + 1,): at the start and after each step, never increasing
+    gradient_size: float  # of the objective (with an active bound: the Lagrangian) at the end
     converged: bool
     method: str
     weights: FloatArray  # (n_periods,), as used: they sum to 1
     attempts: tuple[Attempt, ...]
     seed: int | None  # repeats the answer; None when a generator was given
     problem: Problem = field(repr=False)  # the question, as arrays
-
-    @cached_property
-    def gradient_size(self) -> float:
-        """Norm of the objective's gradient in all that is free, at these factors."""
-        return self.problem.gradient_size(np.hstack([self.strengths, self.exposures]))
 
     @cached_property
     def freedom(self) -> Freedom:
@@ -235,6 +231,7 @@ def recover(
         strengths=S,
         exposures=Q,
         objectives=kept.objectives,
+        gradient_size=gradient_size(problem, kept, np.hstack([S, Q])),
         converged=kept.converged,
         method=method,
         weights=used,

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import expm
 from scipy.optimize import minimize
 
 from intransit.core import start as starts
@@ -10,7 +11,7 @@ from intransit.core.attempts import above_doubt
 from intransit.core.bound import largest_margin, solve_bounded
 from intransit.core.newton import newton
 from intransit.core.operators import Entries
-from intransit.core.problem import Problem
+from intransit.core.problem import Problem, Solution, gradient_size
 from intransit.core.readings import Readings, collapse
 from intransit.core.skew import canonical_factors, smallest_strengths
 from tests.core.problems import KINDS, random_factors, random_problem
@@ -45,7 +46,8 @@ def test_the_objective_never_increases_and_ends_at_a_stationary_point(method, se
     start = random_factors(problem, rng)
     solution = method(problem, start, tolerance=1e-12)
     assert (np.diff(solution.objectives) <= 0).all()
-    assert problem.gradient_size(solution.factors) <= 1e-3 * max(1.0, problem.gradient_size(start))
+    size, before = (gradient_size(problem, solution, u) for u in (solution.factors, start))
+    assert size <= 1e-3 * max(1.0, before)
     known_columns = ~problem.free
     np.testing.assert_array_equal(
         solution.factors[:, known_columns], problem.known[:, known_columns]
@@ -98,15 +100,13 @@ def test_symplectic_changes_of_basis_leave_margins_and_objective_alone(seed, r):
     factors = random_factors(problem, rng)
     J = np.block([[np.zeros((r, r)), np.eye(r)], [-np.eye(r), np.zeros((r, r))]])
     M = 0.3 * rng.normal(size=(2 * r, 2 * r))
-    from scipy.linalg import expm
-
     G = expm(J @ (M + M.T))
     swapped = np.hstack([factors[:, r:], -factors[:, :r]])
     canonical = np.hstack(canonical_factors(factors[:, :r], factors[:, r:]))
     value = problem.value(factors, problem.margins(factors))
-    for other in (factors @ G, swapped, canonical):
-        np.testing.assert_allclose(margins_of(other), margins_of(factors), atol=1e-9)
-        other = np.ascontiguousarray(other)
+    for changed in (factors @ G, swapped, canonical):
+        np.testing.assert_allclose(margins_of(changed), margins_of(factors), atol=1e-9)
+        other = np.ascontiguousarray(changed)
         assert problem.value(other, problem.margins(other)) == pytest.approx(value, rel=1e-9)
 
 
@@ -131,6 +131,11 @@ def test_the_bound_agrees_with_an_independent_constrained_optimiser(method, seed
     assert answer.converged
     assert largest_margin(answer.factors) <= bound * (1 + 1e-9)
     assert (np.diff(answer.objectives) <= 0).all()
+    # Stationary with the bound's pressures, and not without.
+    bare = Solution(answer.factors, answer.objectives, converged=True)
+    assert gradient_size(problem, answer, answer.factors) < 1e-4 * gradient_size(
+        problem, bare, answer.factors
+    )
     best = slsqp(problem, bound, np.random.default_rng(seed))
     assert answer.objective <= best * (1 + 1e-4)
     assert answer.objective > newton(problem, answer.factors).objective  # it is active

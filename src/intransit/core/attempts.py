@@ -25,7 +25,7 @@ from intransit.core.problem import Problem, Solution
 from intransit.core.readings import Collapsed
 
 SAME = 1e-6  # two objectives are the same minimum when they agree to this part
-EXACT = 1e-20  # of the objective at X = 0
+EXACT = 1e-14  # of the objective at X = 0; below it two objectives are both nothing
 CHANCE = 1e-3  # how often a right minimum may look doubtful, which costs a restart
 FAIR_RATIO = 2.0  # an F below it is never doubted, however many readings there are
 
@@ -58,9 +58,7 @@ def attempt(
         kind = "spectral" if len(attempts) == 1 else "random"
         path_end = starts.cooled(problem, _draw(kind, problem, data, rng))
         attempts.append(Attempt(f"{kind}, cooled", solver(problem, path_end)))
-        settled = _agree([a.solution for a in attempts]) or above_doubt(
-            problem, data, attempts[-1].solution
-        )
+        settled = _agree(problem, attempts) or above_doubt(problem, data, attempts[-1].solution)
     return tuple(attempts)
 
 
@@ -77,8 +75,7 @@ def above_doubt(problem: Problem, data: Collapsed, solution: Solution) -> bool:
     linear = not (problem.free[:r] & problem.free[r:]).any()
     if linear or not solution.converged:
         return linear and solution.converged
-    nothing = problem.loss.value(np.zeros(len(problem.pairs)))
-    if solution.objective <= EXACT * nothing:
+    if solution.objective <= _nothing(problem):
         return True
     ratio = misfit_ratio(problem, data, solution.factors)
     if ratio is None:
@@ -102,10 +99,16 @@ def _degrees(problem: Problem, data: Collapsed) -> tuple[int, int]:
     return seen - problem.degrees_of_freedom, data.n_repeats
 
 
-def _agree(solutions: list[Solution]) -> bool:
+def _agree(problem: Problem, attempts: list[Attempt]) -> bool:
     """Return whether the lowest objective has been reached, and finished, at least twice."""
-    lowest = min(s.objective for s in solutions)
-    return sum(s.converged and s.objective <= lowest * (1 + SAME) for s in solutions) >= 2
+    solutions = [a.solution for a in attempts]
+    limit = min(s.objective for s in solutions) * (1 + SAME) + _nothing(problem)
+    return sum(s.converged and s.objective <= limit for s in solutions) >= 2
+
+
+def _nothing(problem: Problem) -> float:
+    """Return an objective so small that the fit is exact."""
+    return EXACT * problem.loss.value(np.zeros(len(problem.pairs)))
 
 
 def _draw(kind: str, problem: Problem, data: Collapsed, rng: np.random.Generator) -> FloatArray:

@@ -35,7 +35,7 @@ def solve_bounded(problem: Problem, start: FloatArray, bound: float, solver: Sol
     best = factors
     watched = replace(problem, loss=_box(problem, bound))
     values = [_value(problem, factors)]
-    trouble = np.inf
+    trouble, finished = np.inf, False
     for _ in range(MAX_ROUNDS):
         solution = solver(watched, factors)
         factors = solution.factors
@@ -44,10 +44,13 @@ def solve_bounded(problem: Problem, start: FloatArray, bound: float, solver: Sol
         value = _value(problem, feasible)
         best = feasible if value <= values[-1] else best
         values.append(min(value, values[-1]))
-        if violation <= FEASIBLE * bound and solution.converged:
-            return Solution(best, np.array(values), converged=True)
+        finished = violation <= FEASIBLE * bound and solution.converged
+        if finished:
+            break
         trouble = violation
-    return Solution(best, np.array(values), converged=False)
+    assert isinstance(watched.loss, Boxed)
+    pressures = watched.loss.multipliers
+    return Solution(best, np.array(values), finished, pressures, watched.pairs)
 
 
 def largest_margin(factors: FloatArray) -> float:

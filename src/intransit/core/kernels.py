@@ -9,8 +9,8 @@ where A holds, beside each moved column, the column it multiplies: A = Q when S 
 A = -S when Q moves, A = [Q, -S] when both do.  So one family of loops serves the paper's
 half-steps, Gauss-Newton on both factors, and problems with known columns alike.
 
-Pairs arrive sorted by their first item.  That keeps row i of every array in cache while its
-pairs are worked off, which is worth a factor of two to five on large problems.
+Any order of the pairs is right; the one that `readings` gives them keeps the rows that they
+touch in cache, which is worth a factor of two to five on large problems.
 """
 
 from intransit.arrays import FloatArray, IntArray

@@ -22,7 +22,7 @@ from intransit.core.losses import Loss
 class Problem:
     """What is to be minimised.  `known` holds given columns of [S Q]; NaN columns are free."""
 
-    pairs: IntArray  # (n_pairs, 2), first < second, sorted
+    pairs: IntArray  # (n_pairs, 2), first < second, all distinct
     loss: Loss
     known: FloatArray  # (n_items, 2 n_factors)
     ridge: float = 0.0
@@ -103,13 +103,6 @@ class Problem:
             out += self.ridge * factors[:, moved]
         return out
 
-    def gradient_size(self, factors: FloatArray) -> float:
-        """Return the norm of the gradient in all free columns."""
-        moved = self.moved("both")
-        partners = self.partners(factors, moved)
-        gradient = self.gradient(factors, self.margins(factors), moved, partners)
-        return float(np.linalg.norm(gradient))
-
     def with_ridge(self, ridge: float) -> "Problem":
         """Return the same problem with another ridge."""
         return replace(self, ridge=ridge)
@@ -122,6 +115,8 @@ class Solution:
     factors: FloatArray  # (n_items, 2 n_factors)
     objectives: FloatArray  # (n_steps + 1,), from the start on, never increasing
     converged: bool
+    pressures: FloatArray | None = None  # (n_pairs,): what the bound adds to the slope, if active
+    pressed: IntArray | None = None  # (n_pairs, 2): the pairs that the pressures speak of
 
     @property
     def objective(self) -> float:
@@ -132,3 +127,19 @@ class Solution:
     def n_steps(self) -> int:
         """Number of steps taken."""
         return len(self.objectives) - 1
+
+
+def gradient_size(problem: Problem, solution: Solution, factors: FloatArray) -> float:
+    """Return the norm of the gradient in all free columns, at factors of the solution's X.
+
+    With an active bound it is the gradient of the Lagrangian: the objective's slope plus what
+    the bound presses back, which is what vanishes at a constrained minimum.
+    """
+    moved = problem.moved("both")
+    partners = problem.partners(factors, moved)
+    gradient = problem.gradient(factors, problem.margins(factors), moved, partners)
+    if solution.pressures is not None and solution.pressed is not None:
+        pressed = np.empty_like(partners)
+        pull(partners, solution.pressed, solution.pressures, pressed)
+        gradient = gradient + pressed
+    return float(np.linalg.norm(gradient))

@@ -11,9 +11,9 @@ lets factors run off to infinity, which is how plain starts fail when readings a
 """
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.core.kernels import pull
 from intransit.core.losses import Quadratic
 from intransit.core.newton import newton
 from intransit.core.normal import NormalEquations
@@ -84,17 +84,18 @@ def _with_partners_of_known(problem: Problem) -> FloatArray:
 
 
 def _skew_dense(problem: Problem, values: FloatArray) -> FloatArray:  # (n_items, n_items)
+    """Return the skew matrix with these values at the pairs and zeros elsewhere."""
     i, j = problem.pairs.T
     matrix = np.zeros((problem.n_items, problem.n_items))
     matrix[i, j], matrix[j, i] = values, -values
     return matrix
 
 
-def _skew_sparse(problem: Problem, values: FloatArray) -> csr_array:  # (n_items, n_items)
-    i, j = problem.pairs.T
-    places = (np.concatenate([i, j]), np.concatenate([j, i]))
-    shape = (problem.n_items, problem.n_items)
-    return csr_array((np.concatenate([values, -values]), places), shape=shape)
+def _skew_times(problem: Problem, values: FloatArray, block: FloatArray) -> FloatArray:
+    """Return the same matrix times a block of vectors, without building it."""
+    out = np.empty_like(block)
+    pull(block, problem.pairs, values, out)  # row i gains value · block[j], row j loses it
+    return out
 
 
 def _leading_planes(
@@ -104,27 +105,29 @@ def _leading_planes(
     if problem.n_items <= DENSE_ITEMS:
         omegas, first, second = canonical_form(_skew_dense(problem, values))
     else:
-        matrix = _skew_sparse(problem, values)
-        basis = _power_basis(matrix, 2 * n_planes + 8)
-        omegas, first, second = canonical_form(basis.T @ (matrix @ basis), basis)
+        basis = _power_basis(problem, values, 2 * n_planes + 8)
+        core = basis.T @ _skew_times(problem, values, basis)
+        omegas, first, second = canonical_form(core, basis)
     roots = np.sqrt(omegas[:n_planes])
     return first[:, :n_planes] * roots, second[:, :n_planes] * roots
 
 
-def _power_basis(matrix: csr_array, width: int, n_powers: int = 12) -> FloatArray:
-    """Return an orthonormal basis of about the leading `width` directions of a skew matrix."""
-    n = matrix.shape[0]
-    block = np.random.default_rng(0).normal(size=(n, min(width, n)))  # any block will do
+def _power_basis(
+    problem: Problem, values: FloatArray, width: int, n_powers: int = 12
+) -> FloatArray:  # (n_items, width)
+    """Return an orthonormal basis of about the leading `width` directions of the matrix."""
+    shape = (problem.n_items, min(width, problem.n_items))
+    block = np.random.default_rng(0).normal(size=shape)  # any block will do
     for _ in range(n_powers):
-        block, _ = np.linalg.qr(matrix @ block)
+        block, _ = np.linalg.qr(_skew_times(problem, values, block))
     return block
 
 
 def _spectral_norm(problem: Problem, values: FloatArray) -> float:
     if problem.n_items <= DENSE_ITEMS:
         return float(np.linalg.norm(_skew_dense(problem, values), 2))
-    matrix = _skew_sparse(problem, values)
-    return float(np.linalg.norm(matrix @ _power_basis(matrix, 8), 2))
+    basis = _power_basis(problem, values, 8)
+    return float(np.linalg.norm(_skew_times(problem, values, basis), 2))
 
 
 def _fit_length(problem: Problem, factors: FloatArray, unknown: IntArray) -> None:
