@@ -42,7 +42,12 @@ def errors() -> None:
                 answer = it.recover(sim.measurements, n_factors=2, weights=weights, rng=seed)
                 found[name].append(relative_error(answer.margins, sim.margins[-1]))
             limit = it.theory.dynamic_limit(
-                sim.strengths, sim.exposures, sim.measurements, noise_scale=0.01, drift_scale=drift
+                sim.strengths,
+                sim.exposures,
+                sim.measurements,
+                noise_scale=0.01,
+                drift_scale=drift,
+                prior_scale=1.0,
             )
             limits.append(limit.relative)
         medians = [f"{np.median(values):.2e}" for values in found.values()]
@@ -53,10 +58,8 @@ def errors() -> None:
 def methods() -> None:
     print("Newton against alternating, same problems, same spectral start, no restarts.")
     print("Steps and milliseconds are means over the trials in which both reach one objective:\n")
-    rows = []
-    for drift in (1e-4, 1e-2, 1e-1):
-        for name in ("y^T alone", "equal", "optimal"):
-            rows.append(compare(drift, name))
+    weights = ("y^T alone", "equal", "optimal")
+    rows = [compare(drift, name) for drift in (1e-4, 1e-2, 1e-1) for name in weights]
     header = ["σ₂", "weights", "same objective to 1e-6", "steps", "ratio", "ms", "ratio"]
     print_table([*header, "below 1e-4: newton, alternating"], rows)
 

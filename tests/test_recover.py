@@ -57,7 +57,7 @@ def test_both_methods_minimise_the_same_program():
 
 def test_the_last_period_alone_succeeds_with_restarts():
     """Doubtful starts are tried again: none ends 1 % above the best of 20 random starts."""
-    for seed in (10, 73, 79):  # where the spectral start alone fails
+    for seed in (69, 115):  # where the spectral start alone fails
         sim = paper_trial(seed, 0.01)
         settings = {"n_factors": 2, "weights": [0, 0, 0, 0, 1]}
         answer = it.recover(sim.measurements, rng=0, **settings)
@@ -68,6 +68,8 @@ def test_the_last_period_alone_succeeds_with_restarts():
                 for k in range(20)
             ]
         assert answer.objective <= 1.01 * min(other.objective for other in others)
+        assert answer.attempts[0].objective > 10 * answer.objective
+        assert [a.start for a in answer.attempts] == ["spectral", "spectral, cooled"]
 
 
 def test_the_same_seed_gives_the_same_answer_and_is_kept():
@@ -289,6 +291,16 @@ GOOD = it.Measurements.from_pairs([[(0, 1), (1, 2), (2, 3), (3, 0)]] * 2, [[1.0,
         ({"max_steps": 0}, "max_steps is 0"),
         ({"restarts": -1}, "restarts is -1"),
         ({"rng": "seven"}, "rng: 'seven' was given"),
+        ({"n_factors": np.nan}, "n_factors is nan"),
+        ({"n_factors": None}, "n_factors is None"),
+        ({"weights": "optimal"}, "weights: these are not numbers"),
+        ({"bound": "x"}, "bound is 'x'; it must be a finite number"),
+        ({"tolerance": "x"}, "tolerance is 'x'"),
+        ({"exposures": "ones"}, "exposures: these are not numbers"),
+        ({"exposures": np.zeros((4, 1))}, "exposures: column 0 is all zeros"),
+        ({"exposures": np.full((4, 1), 1e200)}, "choose other units"),
+        ({"restarts": 1.5}, "restarts is 1.5"),
+        ({"max_steps": 2.5}, "max_steps is 2.5"),
     ],
 )
 def test_bad_settings_get_a_sentence(settings, sentence):
@@ -303,6 +315,11 @@ def test_a_bound_below_what_known_factors_make_is_refused():
         it.InputError, match="known strengths and exposures alone make a margin of 9"
     ):
         it.recover(GOOD, n_factors=2, strengths=S, exposures=Q, bound=8.0)
+
+
+def test_something_else_than_measurements_is_refused():
+    with pytest.raises(it.InputError, match="a list was given; build one with"):
+        it.recover([[0, 1]], n_factors=1)
 
 
 def test_an_unknown_option_is_an_error():
@@ -323,6 +340,13 @@ def test_an_unknown_option_is_an_error():
         ([[(0, 1)]], [[1.0]], {"counts": [[0]]}, "counts: entry 0 is 0"),
         ([[(0, 1)]], [[1.0]], {"counts": [[1], [1]]}, "counts and outcomes: 2 and 1 periods"),
         ([[(0, 1)]], [["a"]], {}, "period 0, outcomes: these are not numbers"),
+        ([[("a", "b")]], [[1.0]], {}, r"pairs\[0\]: items are whole numbers from 0"),
+        ([[(0, np.nan)]], [[1.0]], {}, r"pairs\[0\]: items are whole numbers from 0"),
+        ([[(0, -1)]], [[1.0]], {}, r"pairs\[0\]: row 0 compares 0 with -1"),
+        ([[(0, 1), (2,)]], [[1.0, 2.0]], {}, r"pairs\[0\]: the rows differ in length"),
+        ([[(0, 1)]], [[1.0]], {"n_items": "3"}, "n_items is '3'"),
+        ([[(0, 1)]], [[1e200]], {}, r"the largest is 1e\+200, and its square is beyond"),
+        ([[(0, 1)]], [[1e-200]], {}, "choose other units"),
     ],
 )
 def test_bad_measurements_get_a_sentence(pairs, outcomes, settings, sentence):

@@ -108,10 +108,13 @@ BASE = {
     ("change", "sentence"),
     [
         ({"n_items": None}, "give n_items and n_factors"),
-        ({"n_items": 1}, "two items and one factor"),
+        ({"n_items": 1}, "n_items is 1; it must be a whole number, 2 or more"),
         ({"strengths": np.zeros((4, 1))}, "disagree with factors of shape"),
         ({"n_periods": 0}, "n_periods is 0"),
-        ({"n_outcomes": [3]}, "n_outcomes is"),
+        ({"n_outcomes": [3]}, "1 numbers were given for 2 periods"),
+        ({"n_outcomes": 2.5}, "n_outcomes is 2.5"),
+        ({"n_periods": 1.5}, "n_periods is 1.5"),
+        ({"strengths": np.full((5, 1), np.nan)}, "entry 0, 0 is nan"),
         ({"n_outcomes": 0}, "n_outcomes is 0"),
         ({"noise_scale": -1}, "noise_scale is -1"),
         ({"drift_scale": np.inf}, "drift_scale is inf"),
@@ -123,7 +126,16 @@ def test_bad_simulations_get_a_sentence(change, sentence):
         it.simulate(**{**BASE, **change})
 
 
+def test_numbers_of_numpy_are_numbers():
+    sim = it.simulate(**{**BASE, "n_outcomes": np.int64(3), "n_periods": np.int32(2)})
+    assert sim.measurements.n_outcomes == (3, 3)
+
+
 def test_bad_truths_get_a_sentence():
+    with pytest.raises(it.InputError, match="n_items is -1"):
+        it.transitive_factors(-1)
+    with pytest.raises(it.InputError, match=r"n_items is 5.5"):
+        it.circular_factors(5.5)
     with pytest.raises(it.InputError, match="must be odd"):
         it.circular_factors(4)
     with pytest.raises(it.InputError, match="need 9 items"):

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray
 from intransit.core.bound import fixed_part, largest_margin
+from intransit.core.inputs import as_floats, as_number, as_whole, check_size
 from intransit.core.problem import Problem
 from intransit.core.readings import Collapsed
 from intransit.errors import InputError
@@ -17,24 +18,15 @@ def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
         raise InputError(f"{name} is {value!r}; it must be {words}.")
 
 
-def check_factors(n_factors: int, n_items: int) -> None:
-    """Refuse numbers of factors that no matrix of this size can have."""
-    if isinstance(n_factors, bool) or int(n_factors) != n_factors or n_factors < 1:
-        raise InputError(f"n_factors is {n_factors}; it must be a whole number, 1 or more.")
+def check_factors(n_factors: int, n_items: int) -> int:
+    """Return the number of factors, or refuse one that no matrix of this size can have."""
+    n_factors = as_whole("n_factors", n_factors, least=1)
     if 2 * n_factors > n_items:
         raise InputError(
             f"n_factors is {n_factors} for {n_items} items; a matrix of {n_items} items has at "
             f"most {n_items // 2} factors, and fewer are needed to recover anything."
         )
-
-
-def check_number(name: str, value: float, *, least: float, strict: bool = False) -> float:
-    """Return a finite number of at least (strictly: above) the least, or refuse it."""
-    number = float(value)
-    if not np.isfinite(number) or number < least or (strict and number == least):
-        limit = f"above {least:g}" if strict else f"{least:g} or more"
-        raise InputError(f"{name} is {value}; it must be a finite number, {limit}.")
-    return number
+    return n_factors
 
 
 def check_known(
@@ -59,7 +51,7 @@ def _known_columns(
 ) -> FloatArray:  # (n_items, n_factors)
     if given is None:
         return np.full((n_items, n_factors), np.nan)
-    columns = np.array(given, dtype=float)
+    columns = as_floats(given, name)
     if columns.shape != (n_items, n_factors):
         raise InputError(
             f"{name}: shape {columns.shape} was given; it must be {(n_items, n_factors)}, one "
@@ -74,6 +66,13 @@ def _known_columns(
         )
     if np.isinf(columns).any():
         raise InputError(f"{name}: infinite values cannot be known factors.")
+    empty = np.flatnonzero(~columns.any(axis=0))
+    if len(empty):
+        raise InputError(
+            f"{name}: column {empty[0]} is all zeros, so that its partner could be anything; "
+            "leave that factor out."
+        )
+    check_size(columns[:, ~missing.any(axis=0)], name)
     return columns
 
 
@@ -94,13 +93,13 @@ def check_start(start: object, n_items: int, n_factors: int) -> FloatArray:
     return np.hstack([strengths, exposures])
 
 
-def check_bound(bound: float, problem: Problem, data: Collapsed) -> None:
-    """Refuse a bound that known factors break, or that the data contradict.
+def check_bound(bound: float, problem: Problem, data: Collapsed) -> float:
+    """Return the bound, or refuse one that known factors break or that the data contradict.
 
     The data contradict a bound when most pairs lie beyond it by more than three standard
     errors of their means, as far as repeated readings tell what a standard error is.
     """
-    check_number("bound", bound, least=0.0, strict=True)
+    bound = as_number("bound", bound, least=0.0, strict=True)
     known = np.where(problem.free, 0.0, problem.known)
     fixed = largest_margin(fixed_part(problem, known))
     if fixed > bound:
@@ -111,7 +110,7 @@ def check_bound(bound: float, problem: Problem, data: Collapsed) -> None:
     loss = data.loss
     seen = loss.weights > 0
     if not seen.any():
-        return
+        return bound
     variance = data.pure_error / data.n_repeats if data.n_repeats else 0.0
     beyond = np.abs(loss.targets[seen]) - bound > 3.0 * np.sqrt(variance / loss.weights[seen])
     if beyond.mean() > 0.5:
@@ -120,3 +119,4 @@ def check_bound(bound: float, problem: Problem, data: Collapsed) -> None:
             f"mean outcomes beyond it (the largest is {np.abs(loss.targets).max():.3g}); raise "
             "it to the largest margin you think possible, or check the units."
         )
+    return bound

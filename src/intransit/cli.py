@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 from rich.console import Console
 
 import intransit
+from intransit.core.inputs import as_whole
 from intransit.errors import IntransitError
 from intransit.render.demo import run_demo
 
@@ -28,7 +29,15 @@ def demo(
 
     Example: intransit demo --out demo
     """
-    run_demo(out, seed=seed, console=Console())
+    run_demo(out, seed=as_whole("--seed", seed, least=0), console=Console())
+
+
+# By its address: the experiments load only when they are asked for.
+app.command(
+    "intransit.experiments.command:reproduce",
+    name="reproduce",
+    help="Run the experiments of the paper again; without a name, list them.",
+)
 
 
 def main() -> None:
@@ -36,11 +45,18 @@ def main() -> None:
     try:
         app()
     except IntransitError as error:
-        Console(stderr=True, highlight=False).print(f"intransit: {error}", markup=False)
+        _say(str(error))
         sys.exit(2)
     except OSError as error:
-        Console(stderr=True, highlight=False).print(f"intransit: {error}", markup=False)
+        where = f"{error.filename}: " if error.filename else ""
+        _say(f"{where}{error.strerror or error}. Choose another place, or make room.")
         sys.exit(1)
     except KeyboardInterrupt:
-        Console(stderr=True, highlight=False).print("intransit: interrupted.", markup=False)
+        _say("interrupted.")
         sys.exit(130)
+
+
+def _say(sentence: str) -> None:
+    Console(stderr=True, highlight=False, soft_wrap=True).print(
+        f"intransit: {sentence}", markup=False
+    )

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.core.operators import Entries, Matrices, Operator, as_floats, check_pairs
+from intransit.core.inputs import as_floats, as_whole, check_pairs
+from intransit.core.operators import Entries, Matrices, Operator
 from intransit.core.readings import Readings
 from intransit.errors import InputError
 
@@ -97,15 +98,12 @@ class Measurements:
             For each period, how many readings each outcome is the mean of; by default 1.
         """
         _same_length("pairs", pairs, "outcomes", outcomes)
-        arrays = [np.asarray(given) for given in pairs]
+        if n_items is not None:
+            n_items = as_whole("n_items", n_items, least=1)
+        arrays = [check_pairs(given, n_items, f"pairs[{t}]") for t, given in enumerate(pairs)]
         if n_items is None:
-            n_items = 1 + max((int(a.max()) for a in arrays if a.size), default=-1)
-        operators = [
-            Entries(
-                check_pairs(a.reshape(-1, 2) if a.size == 0 else a, n_items, f"pairs[{t}]"), n_items
-            )
-            for t, a in enumerate(arrays)
-        ]
+            n_items = 1 + max((int(array.max()) for array in arrays if array.size), default=0)
+        operators = [Entries(array, n_items) for array in arrays]
         return cls.from_operators(operators, outcomes, counts=counts)
 
     @classmethod

@@ -19,15 +19,14 @@ from intransit.checks import (
     check_bound,
     check_factors,
     check_known,
-    check_number,
     check_option,
     check_start,
 )
 from intransit.core.alternating import alternate
 from intransit.core.attempts import SAME, Solver, attempt, best
 from intransit.core.bound import solve_bounded
+from intransit.core.inputs import as_number, as_whole, check_pairs
 from intransit.core.newton import newton
-from intransit.core.operators import check_pairs
 from intransit.core.problem import Problem, gradient_size
 from intransit.core.readings import collapse
 from intransit.core.skew import (
@@ -38,7 +37,7 @@ from intransit.core.skew import (
 )
 from intransit.core.weights import normalise
 from intransit.doubts import Freedom, find_doubts, find_freedom
-from intransit.errors import ConvergenceWarning
+from intransit.errors import ConvergenceWarning, InputError
 from intransit.measurements import Measurements
 from intransit.seeds import open_rng
 
@@ -204,18 +203,23 @@ def recover(
     True
     """
     check_option("method", method, get_args(Method))
+    if not isinstance(measurements, Measurements):
+        raise InputError(
+            f"measurements: a {type(measurements).__name__} was given; build one with "
+            "Measurements.from_pairs, from_matrices or from_operators."
+        )
     n_items, n_periods = measurements.n_items, measurements.n_periods
-    check_factors(n_factors, n_items)
-    check_number("tolerance", tolerance, least=0.0)
-    check_number("restarts", restarts, least=0)
+    n_factors = check_factors(n_factors, n_items)
+    tolerance = as_number("tolerance", tolerance, least=0.0)
+    restarts = as_whole("restarts", restarts, least=0)
     generator, seed = open_rng(rng)
     used = normalise(np.ones(n_periods) if weights is None else weights, n_periods)
     data = collapse(measurements.periods, used)
     known = check_known(strengths, exposures, n_items, n_factors)
-    problem = Problem(data.pairs, data.loss, known, check_number("ridge", ridge, least=0.0))
+    problem = Problem(data.pairs, data.loss, known, as_number("ridge", ridge, least=0.0))
     solver = _solver(method, tolerance, max_steps)
     if bound is not None:
-        check_bound(bound, problem, data)
+        bound = check_bound(bound, problem, data)
         solver = partial(solve_bounded, bound=bound, solver=solver)
     first: Start | FloatArray
     if isinstance(start, str):
@@ -224,7 +228,7 @@ def recover(
     else:
         first = check_start(start, n_items, n_factors)
         first = np.where(problem.free, first, problem.known)
-    attempts = attempt(problem, data, first, solver, restarts=int(restarts), rng=generator)
+    attempts = attempt(problem, data, first, solver, restarts=restarts, rng=generator)
     kept = best(attempts).solution
     S, Q = _representative(problem, kept.factors)
     answer = Recovery(
@@ -250,9 +254,8 @@ def recover(
 
 
 def _solver(method: Method, tolerance: float, max_steps: int | None) -> Solver:
-    most = _MAX_STEPS[method] if max_steps is None else max_steps
-    check_number("max_steps", most, least=1)
-    return partial(_METHODS[method], tolerance=tolerance, max_steps=int(most))
+    most = _MAX_STEPS[method] if max_steps is None else as_whole("max_steps", max_steps, least=1)
+    return partial(_METHODS[method], tolerance=tolerance, max_steps=most)
 
 
 def _representative(problem: Problem, factors: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray
-from intransit.checks import check_number
+from intransit.core.inputs import as_floats, as_number, as_whole, check_finite
 from intransit.core.operators import Entries, Matrices, Operator
 from intransit.core.skew import build_margins, canonical_form
 from intransit.errors import InputError
@@ -104,13 +104,13 @@ def simulate(
     Measurements(n_items=20, n_periods=5, n_outcomes=(160, 160, 160, 160, 160))
     """
     generator, seed = open_rng(rng)
-    check_number("n_periods", n_periods, least=1)
+    n_periods = as_whole("n_periods", n_periods, least=1)
     for name, scale in (
         ("noise_scale", noise_scale),
         ("drift_scale", drift_scale),
         ("exposure_drift_scale", exposure_drift_scale),
     ):
-        check_number(name, scale, least=0.0)
+        as_number(name, scale, least=0.0)
     counts = _counts(n_outcomes, n_periods)
     shape = _shape(n_items, n_factors, strengths, exposures)
     S = _walk(_first(strengths, shape, generator), n_periods, drift_scale, generator)
@@ -129,6 +129,7 @@ def transitive_factors(
 ) -> tuple[FloatArray, FloatArray]:
     """Return factors (S, Q) of plain scores: X_ij = s_i - s_j, with no cycle of any length."""
     generator, _ = open_rng(rng)
+    n_items = as_whole("n_items", n_items, least=2)
     return generator.normal(size=(n_items, 1)), np.ones((n_items, 1))
 
 
@@ -138,10 +139,11 @@ def circular_factors(n_items: int) -> tuple[FloatArray, FloatArray]:
     X_ij = sin(2π (j - i) / n).  For odd n it has n(n² - 1)/24 three-cycles, the most that any
     matrix of n items can have, at rank 2.
     """
-    if n_items < 3 or n_items % 2 == 0:
+    n_items = as_whole("n_items", n_items, least=3)
+    if n_items % 2 == 0:
         raise InputError(
-            f"circular_factors: n_items is {n_items}; it must be odd and 3 or more, or items "
-            "opposite to each other would tie."
+            f"circular_factors: n_items is {n_items}; it must be odd, or items opposite to "
+            "each other would tie."
         )
     angles = 2.0 * np.pi * np.arange(n_items)[:, None] / n_items
     return np.cos(angles), np.sin(angles)
@@ -153,7 +155,9 @@ def planted_cycles(n_items: int, n_cycles: int) -> tuple[FloatArray, FloatArray]
     Items are in order, except that the first 3 n_cycles form triples, of which the last
     beats the first.  No margin is zero.  The matrix has full rank.
     """
-    if n_cycles < 0 or 3 * n_cycles > n_items:
+    n_items = as_whole("n_items", n_items, least=2)
+    n_cycles = as_whole("n_cycles", n_cycles, least=0)
+    if 3 * n_cycles > n_items:
         raise InputError(
             f"planted_cycles: {n_cycles} cycles need {3 * n_cycles} items, and there are {n_items}."
         )
@@ -166,13 +170,15 @@ def planted_cycles(n_items: int, n_cycles: int) -> tuple[FloatArray, FloatArray]
 
 
 def _counts(n_outcomes: int | Sequence[int], n_periods: int) -> list[int]:
-    counts = [n_outcomes] * n_periods if isinstance(n_outcomes, int) else list(n_outcomes)
-    if len(counts) != n_periods or any(int(count) != count or count < 1 for count in counts):
+    if np.ndim(n_outcomes) == 0:
+        return [as_whole("n_outcomes", n_outcomes, least=1)] * n_periods
+    counts = [as_whole("n_outcomes", count, least=1) for count in n_outcomes]  # type: ignore[union-attr]
+    if len(counts) != n_periods:
         raise InputError(
-            f"n_outcomes is {n_outcomes} for {n_periods} periods; it must be one whole number, 1 "
-            "or more, or one for each period."
+            f"n_outcomes: {len(counts)} numbers were given for {n_periods} periods; give one "
+            "number, or one for each period."
         )
-    return [int(count) for count in counts]
+    return counts
 
 
 def _shape(
@@ -184,7 +190,8 @@ def _shape(
     """Return the one shape that everything given agrees on."""
     seen = {np.shape(given) for given in (strengths, exposures) if given is not None}
     if not seen and n_items is not None and n_factors is not None:
-        seen = {(int(n_items), int(n_factors))}
+        sizes = as_whole("n_items", n_items, least=2), as_whole("n_factors", n_factors, least=1)
+        seen = {sizes}
     if len(seen) != 1 or len(next(iter(seen))) != 2:
         raise InputError(
             f"simulate: the shapes of the factors are unclear or disagree: {sorted(seen)}; give "
@@ -205,7 +212,11 @@ def _shape(
 
 
 def _first(given: ArrayLike | None, shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
-    return rng.normal(size=shape) if given is None else np.array(given, dtype=float)
+    if given is None:
+        return rng.normal(size=shape)
+    first = as_floats(given, "strengths, exposures").copy()
+    check_finite(first, "strengths, exposures")
+    return first
 
 
 def _walk(

@@ -57,12 +57,14 @@ def test_weights_of_any_size_are_normalised():
         (lambda: optimal_weights(0, noise_scale=1, drift_scale=1), "n_periods is 0"),
         (lambda: optimal_weights(2, noise_scale=-1, drift_scale=1), "noise_scale is -1"),
         (lambda: optimal_weights(2, noise_scale=1, drift_scale=np.nan), "drift_scale is nan"),
-        (lambda: optimal_weights(2, noise_scale=np.inf, drift_scale=1), "noise_scale is infinite"),
+        (lambda: optimal_weights(2, noise_scale=np.inf, drift_scale=1), "noise_scale is inf"),
         (lambda: optimal_weights(2, noise_scale=1, drift_scale=1, bound=0), "bound is 0"),
         (lambda: normalise([1, 2], 3), r"shape \(2,\) was given for 3 periods"),
         (lambda: normalise([1, -2], 2), "entry 1 is -2; a weight must be"),
         (lambda: normalise([1, np.nan], 2), "entry 1 is nan"),
         (lambda: normalise([0, 0], 2), "all are 0"),
+        (lambda: normalise("optimal", 2), "weights: these are not numbers"),
+        (lambda: optimal_weights(np.nan, noise_scale=1, drift_scale=1), "n_periods is nan"),
     ],
 )
 def test_bad_weights_get_a_sentence(call, sentence):

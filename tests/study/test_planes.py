@@ -185,7 +185,7 @@ def spoilt(value, row=0, column=1):
         (lambda: check_margins(spoilt(5.0, 2, 1)), r"entry \(1, 2\) and its mirror"),
         (lambda: check_margins(spoilt(1.0, 1, 1)), r"entry \(1, 1\) and its mirror"),
         (lambda: canonical_planes(np.full((3, 3), np.nan)), "some pairs are missing"),
-        (lambda: canonical_planes(ROCK_PAPER_SCISSORS, -1), "n_planes: found -1"),
+        (lambda: canonical_planes(ROCK_PAPER_SCISSORS, -1), "n_planes is -1"),
         (lambda: factor_planes(np.zeros((3, 1)), np.zeros((3, 2))), "strengths of shape"),
         (lambda: factor_planes(np.full((3, 1), np.nan), np.zeros((3, 1))), "not finite"),
     ],

@@ -18,7 +18,7 @@ def trial(seed, drift, n_periods=3, n_items=10, n_factors=1, n_outcomes=60, nois
 
 
 def explicit_limit(sim, noise, drift, exposure_drift=0.0, prior=np.inf):
-    """The slow twin: θ = all S^t and Q^t as they are, finite differences, one big pseudo-inverse."""
+    """The slow twin: θ = all S^t and Q^t as they are, differences, one big pseudo-inverse."""
     T, n, r = sim.strengths.shape
     fixed = exposure_drift == 0.0
     n_q = 1 if fixed else T
@@ -177,6 +177,13 @@ def test_bad_shapes_get_a_sentence():
         dynamic_limit(
             sim.strengths[:2], sim.exposures[:2], sim.measurements, noise_scale=1, drift_scale=1
         )
-    S = np.zeros((7000, 1))
+    operator = sim.measurements.periods[0].operator
+    with pytest.raises(it.InputError, match=r"exposures of shape \(1, 10, 2\) do not fit"):
+        static_limit(np.ones((10, 1)), np.ones((10, 2)), operator, noise_scale=1.0)
+    spoilt = sim.exposures[0].copy()
+    spoilt[3] = np.nan
+    with pytest.raises(it.InputError, match="exposures: entry 0, 3, 0 is nan"):
+        static_limit(sim.strengths[0], spoilt, operator, noise_scale=1.0)
+    S = np.ones((7000, 1))
     with pytest.raises(it.InputError, match="too large to invert"):
         static_limit(S, S, it.Entries(np.array([[0, 1]]), 7000), noise_scale=1.0)

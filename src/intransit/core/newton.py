@@ -52,7 +52,7 @@ def newton(
                 if value < objectives[-1]:
                     break
             damping, growth = damping * growth, growth * 2.0
-            if damping > GIVE_UP_DAMPING * equations.scale:
+            if not damping <= GIVE_UP_DAMPING * equations.scale:
                 # Nothing lowers the objective: the minimum, to the last digit.
                 return Solution(factors, np.array(objectives), converged=True)
         foretold = 0.5 * float(-np.vdot(step, gradient) + damping * np.vdot(step, step))

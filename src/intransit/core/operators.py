@@ -18,6 +18,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.core.inputs import as_floats, as_whole, check_finite, check_pairs, check_size
 from intransit.core.skew import margins_at
 from intransit.errors import InputError
 
@@ -75,7 +76,9 @@ class Entries:
     n_items: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pairs", check_pairs(self.pairs, self.n_items, "pairs"))
+        n_items = as_whole("n_items", self.n_items, least=1)
+        object.__setattr__(self, "n_items", n_items)
+        object.__setattr__(self, "pairs", check_pairs(self.pairs, n_items, "pairs"))
 
     @property
     def n_outcomes(self) -> int:
@@ -122,8 +125,9 @@ class Combinations:
     n_items: int
 
     def __post_init__(self) -> None:
+        as_whole("n_items", self.n_items, least=1)
         rows = np.ascontiguousarray(self.rows, dtype=np.int64)
-        coefficients = np.ascontiguousarray(self.coefficients, dtype=float)
+        coefficients = np.ascontiguousarray(as_floats(self.coefficients, "coefficients"))
         pairs = check_pairs(self.pairs, self.n_items, "pairs")
         if not len(rows) == len(pairs) == len(coefficients):
             raise InputError(
@@ -136,6 +140,7 @@ class Combinations:
                 f"{self.n_outcomes} outcomes; rows count from 0."
             )
         check_finite(coefficients, "coefficients")
+        check_size(coefficients, "coefficients")
         for name, value in (("rows", rows), ("pairs", pairs), ("coefficients", coefficients)):
             object.__setattr__(self, name, value)
 
@@ -145,9 +150,19 @@ class Combinations:
     ) -> "Combinations":
         """Build from one list of (first, second, coefficient) an outcome."""
         flat = [(m, *term) for m, outcome in enumerate(terms) for term in outcome]
-        rows, first, second, coefficients = np.array(flat, dtype=float).reshape(-1, 4).T
-        pairs = np.stack([first, second], axis=1).astype(np.int64)
-        return cls(rows.astype(np.int64), pairs, coefficients, len(terms), n_items)
+        if any(len(term) != 4 for term in flat):
+            raise InputError(
+                "Combinations: a term is not of the form (first, second, coefficient); give "
+                "all three."
+            )
+        table = as_floats(flat, "terms").reshape(-1, 4)
+        return cls(
+            table[:, 0].astype(np.int64),
+            check_pairs(table[:, 1:3], n_items, "terms"),
+            table[:, 3],
+            len(terms),
+            n_items,
+        )
 
     def apply(self, margins: FloatArray) -> FloatArray:
         """Return the readings of a matrix, (n_outcomes,)."""
@@ -179,13 +194,14 @@ class Matrices:
     matrices: FloatArray  # (n_outcomes, n_items, n_items)
 
     def __post_init__(self) -> None:
-        matrices = np.ascontiguousarray(self.matrices, dtype=float)
+        matrices = np.ascontiguousarray(as_floats(self.matrices, "matrices"))
         if matrices.ndim != 3 or matrices.shape[1] != matrices.shape[2]:
             raise InputError(
                 f"matrices: an array of shape {matrices.shape} was given; it needs one square "
                 "matrix an outcome, (n_outcomes, n_items, n_items)."
             )
         check_finite(matrices, "matrices")
+        check_size(matrices, "matrices")
         object.__setattr__(self, "matrices", matrices)
 
     @property
@@ -240,46 +256,3 @@ def fold_pairs(pairs: IntArray, n_items: int) -> tuple[IntArray, FloatArray]:
 def unfold(keys: IntArray, n_items: int) -> IntArray:
     """Return the pairs (n_pairs, 2), first < second, that the integers stand for."""
     return np.stack([keys // n_items, keys % n_items], axis=1)
-
-
-def check_pairs(pairs: object, n_items: int, where: str) -> IntArray:
-    """Return pairs as integers (n, 2), or say what is wrong with them."""
-    array = np.asarray(pairs)
-    if array.dtype.kind not in "iuf":
-        raise InputError(f"{where}: items are integers from 0, but {array.dtype} was given.")
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise InputError(
-            f"{where}: an array of shape {array.shape} was given; it needs two columns, the "
-            "first and the second item of each comparison."
-        )
-    if array.dtype.kind not in "iu" and not np.array_equal(array, np.rint(array)):
-        raise InputError(f"{where}: items are integers from 0, but {array.dtype} was given.")
-    integers = np.ascontiguousarray(array, dtype=np.int64)
-    if len(integers) and (integers.min() < 0 or integers.max() >= n_items):
-        bad = int(np.flatnonzero(((integers < 0) | (integers >= n_items)).any(axis=1))[0])
-        raise InputError(
-            f"{where}: row {bad} compares {integers[bad, 0]} with {integers[bad, 1]}, but items "
-            f"run from 0 to {n_items - 1}; correct the row or raise n_items."
-        )
-    return integers
-
-
-def check_finite(values: FloatArray, where: str) -> None:
-    """Say where the first value is that is not a finite number."""
-    finite = np.isfinite(values)
-    if not finite.all():
-        place = ", ".join(str(k) for k in np.argwhere(~finite)[0])
-        raise InputError(
-            f"{where}: entry {place} is {values[~finite][0]}; every value must be a finite "
-            "number, so correct it or leave the row out."
-        )
-
-
-def as_floats(values: object, where: str) -> FloatArray:
-    """Return an array of floats, or say that these are not numbers."""
-    try:
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{where}: these are not numbers, or not an array of one shape; give plain numbers."
-        ) from None

@@ -15,8 +15,9 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.core.inputs import check_finite, check_size
 from intransit.core.losses import Mixtures, Quadratic, widen
-from intransit.core.operators import Entries, Operator, check_finite, fold_pairs, unfold
+from intransit.core.operators import Entries, Operator, fold_pairs, unfold
 from intransit.errors import InputError
 
 TILE_ITEMS = 8_192  # rows of factors, step and result for so many items fit in a core's cache
@@ -41,6 +42,7 @@ class Readings:
                     "there must be one value for each."
                 )
             check_finite(values, name)
+            check_size(values, name)
         if (counts <= 0).any():
             bad = int(np.flatnonzero(counts <= 0)[0])
             raise InputError(

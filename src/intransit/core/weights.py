@@ -10,6 +10,7 @@ A reading of period t sees X^T through noise of variance σ₁² and drift of va
 import numpy as np
 
 from intransit.arrays import FloatArray
+from intransit.core.inputs import as_floats, as_number, as_whole
 from intransit.errors import InputError
 
 
@@ -47,17 +48,14 @@ def optimal_weights(
     >>> optimal_weights(4, noise_scale=1.0, drift_scale=0.0)
     array([0.25, 0.25, 0.25, 0.25])
     """
-    if int(n_periods) != n_periods or n_periods < 1:
-        raise InputError(f"n_periods is {n_periods}; it must be a whole number, 1 or more.")
-    for name, value in (("noise_scale", noise_scale), ("drift_scale", drift_scale)):
-        if not value >= 0:
-            raise InputError(f"{name} is {value}; a standard deviation must be 0 or more.")
-    if np.isinf(noise_scale):
-        raise InputError("noise_scale is infinite; such readings tell nothing.")
-    if bound is not None and not 0 < bound < np.inf:
-        raise InputError(f"bound is {bound}; the largest absolute margin must be above 0.")
-    age = np.arange(int(n_periods))[::-1]
-    fixed = noise_scale**2 + (0.0 if bound is None else bound**2)
+    n_periods = as_whole("n_periods", n_periods, least=1)
+    noise_scale = as_number("noise_scale", noise_scale, least=0.0)
+    if drift_scale != np.inf:
+        drift_scale = as_number("drift_scale", drift_scale, least=0.0)
+    age = np.arange(n_periods)[::-1]
+    fixed = noise_scale**2
+    if bound is not None:
+        fixed += as_number("bound", bound, least=0.0, strict=True) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         drifted = 2.0 * np.float64(drift_scale) ** 2 * age / fixed
     relative = 1.0 / (1.0 + np.nan_to_num(drifted, nan=0.0, posinf=np.inf))
@@ -66,7 +64,7 @@ def optimal_weights(
 
 def normalise(weights: object, n_periods: int) -> FloatArray:  # (n_periods,)
     """Return weights that sum to 1, or say why they cannot be weights."""
-    values = np.asarray(weights, dtype=float)
+    values = as_floats(weights, "weights")
     if values.shape != (n_periods,):
         raise InputError(
             f"weights: shape {values.shape} was given for {n_periods} periods; there must be "

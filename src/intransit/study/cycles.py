@@ -21,6 +21,7 @@ import numpy as np
 from scipy.special import gammaincc
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.core.inputs import as_whole
 from intransit.core.margins import check_margins
 from intransit.errors import InputError
 from intransit.study.kernels import (
@@ -134,10 +135,8 @@ def strongest_cycles(margins: FloatArray, k: int = 10, *, length: int = 3) -> tu
     (Cycle(items=(0, 2, 1), margins=(1.0, 2.0, 1.0)),)
     """
     X = check_margins(margins)
-    if k < 0:
-        raise InputError(f"k: found {k}. Ask for zero cycles or more.")
-    if length < 3:
-        raise InputError(f"length: found {length}. The shortest cycle has 3 items.")
+    k = as_whole("k", k, least=0)
+    length = as_whole("length", length, least=3)
 
     def survivors(threshold: float) -> IntArray:
         wins, losses = pack_edges(X, threshold)
@@ -255,6 +254,13 @@ def strong_groups(margins: FloatArray, *, threshold: float = 0.0) -> tuple[tuple
     Two items are in one group when each beats the other directly or through others.  Every
     cycle lies inside one group, and items in no group lie on no cycle.  Between groups all edges
     point down the list; groups that no chain of edges connects stand in either order.
+
+    Parameters
+    ----------
+    margins
+        Skew-symmetric (n_items, n_items); ties and missing pairs (NaN) are no edges.
+    threshold
+        An item beats another when its margin is above this.
 
     Examples
     --------

@@ -20,6 +20,7 @@ from math import sqrt
 import numpy as np
 
 from intransit.arrays import FloatArray
+from intransit.core.inputs import as_whole
 from intransit.core.margins import check_margins
 from intransit.core.skew import canonical_form, factor_core
 from intransit.errors import InputError
@@ -103,6 +104,13 @@ def factor_planes(
     With ``[S Q] = W R``, W orthonormal, ``X = W (R J Rᵀ) Wᵀ``: the planes of a matrix of size
     2 n_factors, carried over by W.  Memory and time are linear in the number of items.
 
+    Parameters
+    ----------
+    strengths, exposures
+        S and Q, as `recover` returns them or any others.
+    n_planes
+        Keep at most so many; the shares still refer to the whole matrix.
+
     Examples
     --------
     >>> scores = np.array([[3.0], [1.0], [0.0]])
@@ -157,5 +165,5 @@ def _check_factors(S: FloatArray, Q: FloatArray) -> None:
 
 
 def _check_n_planes(n_planes: int | None) -> None:
-    if n_planes is not None and n_planes < 0:
-        raise InputError(f"n_planes: found {n_planes}. Ask for zero planes or more.")
+    if n_planes is not None:
+        as_whole("n_planes", n_planes, least=0)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray
-from intransit.checks import check_number
+from intransit.core.inputs import as_floats, as_number, as_whole
 from intransit.core.margins import check_margins
 from intransit.core.weights import normalise
 from intransit.errors import InputError
@@ -56,6 +56,19 @@ def error_bound(
 
     ``drift_scale=0`` and weights (0, ..., 0, 1) give its two reduced forms.
 
+    Parameters
+    ----------
+    n_items, n_factors, n_outcomes
+        N, r, and M, the readings of one period.
+    weights
+        One for each period; they are scaled to sum to 1.
+    noise_scale, drift_scale
+        σ₁ and σ₂.
+    bound
+        a, the largest absolute margin.
+    c1, c2
+        The constants of B1 and B2.  The proof gives ``PROOF_C1`` for the first.
+
     Examples
     --------
     >>> equal = error_bound(n_items=20, n_factors=2, n_outcomes=160, weights=[0.2] * 5,
@@ -87,6 +100,21 @@ def sample_complexity(
 ) -> float:
     """Return the number of readings a period that the theorem asks for, eq. (M).
 
+    Parameters
+    ----------
+    n_items, n_factors
+        N and r.
+    weights
+        One for each period; they are scaled to sum to 1.
+    noise_scale, drift_scale
+        σ₁ and σ₂.
+    incoherence
+        μ, between 1 and √(N / 2r); see `incoherence`.
+    c
+        The constant in front.
+
+    Notes
+    -----
     With equal weights and no drift it is ``c N log(2TN³) log(2N) / T``; with all weight on the
     last period the same without the ``1 / T``.
     """
@@ -107,7 +135,15 @@ def sample_complexity(
 
 
 def success_probability(*, n_items: int, n_periods: int, c1: float = 1.0, c2: float = 1.0) -> float:
-    """Return the probability with which the theorem's bound holds, at least 0."""
+    """Return the probability with which the theorem's bound holds, at least 0.
+
+    Parameters
+    ----------
+    n_items, n_periods
+        N and T.
+    c1, c2
+        The constants of ``1 - c1 / N - c2 T N exp(-N)``.
+    """
     N, T = _counts(n_items=n_items, n_periods=n_periods)
     return float(max(0.0, 1.0 - c1 / N - c2 * T * N * np.exp(-float(N))))
 
@@ -129,10 +165,12 @@ def incoherence(margins: ArrayLike, *, n_factors: int | None = None) -> float:
     X = check_margins(margins, complete=True)
     U, sizes, _ = np.linalg.svd(X)
     rank = int(np.sum(sizes > 1e-10 * sizes[0])) if n_factors is None else 2 * n_factors
-    if rank == 0 or sizes[0] == 0.0 or rank > len(X):
+    if sizes[0] == 0.0:
+        raise InputError("incoherence: the matrix is zero; it needs one that is not zero.")
+    if not 2 <= rank <= len(X):
         raise InputError(
-            f"incoherence: rank {rank} was asked of a matrix of {len(X)} items with largest "
-            f"singular value {sizes[0]:g}; it needs a matrix that is not zero."
+            f"incoherence: rank {rank} was asked of a matrix of {len(X)} items; give n_factors "
+            f"from 1 to {len(X) // 2}, or leave it out."
         )
     # A skew matrix has the same row norms in U and in V.
     return float(np.linalg.norm(U[:, :rank], axis=1).max() * np.sqrt(len(X) / rank))
@@ -158,17 +196,14 @@ def degrees_of_freedom(n_items: int, n_factors: int) -> int:
 
 
 def _weights(weights: ArrayLike) -> FloatArray:
-    values = np.asarray(weights, dtype=float)
+    values = as_floats(weights, "weights")
     return normalise(values, max(values.size, 1))
 
 
 def _counts(**counts: int) -> tuple[int, ...]:
-    for name, value in counts.items():
-        if int(value) != value or value < 1:
-            raise InputError(f"{name} is {value}; it must be a whole number, 1 or more.")
-    return tuple(int(value) for value in counts.values())
+    return tuple(as_whole(name, value, least=1) for name, value in counts.items())
 
 
 def _scales(**scales: float) -> None:
     for name, value in scales.items():
-        check_number(name, value, least=0.0)
+        as_number(name, value, least=0.0)

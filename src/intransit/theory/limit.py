@@ -1,4 +1,4 @@
-"""The Cramér-Rao limit: the least mean squared error of X^T that readings allow.
+"""The Cramér-Rao limit: the least mean squared error of X^T for unbiased estimates.
 
 Written from the last period backwards, with steps of unit size,
 
@@ -13,6 +13,10 @@ of θ, and the Jacobian of X^T carries that bound over to the margins:
 evaluated at the true factors.  The static limit is the same with the last period's readings alone.
 Directions of θ that move no reading are harmless when they move no margin of X^T either (the
 symmetry of the model); otherwise some margin is not settled at all and the limit is infinite.
+
+The limit speaks of estimates that are unbiased given the prior that it was told.  Where drift is
+far below noise, an estimate that ignores drift is biased and better; tell the limit the scale of
+S^1 and Q (`prior_scale`), as a joint estimate would know it, and it comes down to meet it.
 """
 
 from collections.abc import Sequence
@@ -23,7 +27,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
 from intransit.arrays import FloatArray
-from intransit.checks import check_number
+from intransit.core.inputs import as_floats, as_number, check_finite
 from intransit.core.kernels import jacobian
 from intransit.core.operators import Operator
 from intransit.core.skew import build_margins
@@ -64,7 +68,7 @@ def static_limit(
     >>> round(limit.squared_error / (2 * 0.1**2), 6)  # 2 r N - r (2 r + 1)
     21.0
     """
-    S, Q = np.asarray(strengths, float)[None], np.asarray(exposures, float)[None]
+    S, Q = as_floats(strengths, "strengths")[None], as_floats(exposures, "exposures")[None]
     return _limit(S, Q, [operator], noise_scale, 0.0, 0.0, np.inf)
 
 
@@ -89,13 +93,16 @@ def dynamic_limit(
     noise_scale, drift_scale, exposure_drift_scale
         Standard deviations of a reading and of a step of an entry of S and of Q.
     prior_scale
-        Standard deviation of the entries of S^1 and Q^1 where that is known too.
+        Standard deviation of the entries of S^1 and Q^1 where that is known too (1 in the
+        paper's experiments).  Without it the limit is for estimates that know nothing of their
+        size, and lies above what can be done when drift is far below noise.
     """
-    S = np.asarray(strengths, float)
-    Q = np.broadcast_to(np.asarray(exposures, float), S.shape)
+    S, Q = as_floats(strengths, "strengths"), as_floats(exposures, "exposures")
+    if Q.shape == S.shape[1:]:
+        Q = np.broadcast_to(Q, S.shape)
     operators = [readings.operator for readings in measurements.periods]
-    check_number("drift_scale", drift_scale, least=0.0)
-    check_number("exposure_drift_scale", exposure_drift_scale, least=0.0)
+    as_number("drift_scale", drift_scale, least=0.0)
+    as_number("exposure_drift_scale", exposure_drift_scale, least=0.0)
     if not prior_scale > 0:
         raise InputError(f"prior_scale is {prior_scale}; it must be above 0, or infinite.")
     return _limit(S, Q, operators, noise_scale, drift_scale, exposure_drift_scale, prior_scale)
@@ -110,9 +117,9 @@ def _limit(
     exposure_drift_scale: float,
     prior_scale: float,
 ) -> Limit:
-    check_number("noise_scale", noise_scale, least=0.0, strict=True)
+    as_number("noise_scale", noise_scale, least=0.0, strict=True)
     scales = (drift_scale, exposure_drift_scale)
-    _check_size(S, operators, scales)
+    _check_factors(S, Q, operators, scales)
     information = _information(S, Q, operators, noise_scale, scales, prior_scale)
     n_now = 2 * S[0].size
     now, both, steps = (
@@ -197,12 +204,18 @@ def _all_margins(S: FloatArray, Q: FloatArray) -> FloatArray:
     return np.hstack([both[0], both[1]])
 
 
-def _check_size(S: FloatArray, operators: Sequence[Operator], scales: tuple[float, float]) -> None:
-    if S.ndim != 3 or len(S) != len(operators) or S.shape[1] != operators[0].n_items:
+def _check_factors(
+    S: FloatArray, Q: FloatArray, operators: Sequence[Operator], scales: tuple[float, float]
+) -> None:
+    n_items = operators[0].n_items
+    if S.ndim != 3 or Q.shape != S.shape or S.shape[:2] != (len(operators), n_items):
         raise InputError(
-            f"limit: factors of shape {S.shape} do not fit {len(operators)} periods of "
-            f"{operators[0].n_items} items; give one (n_items, n_factors) a period."
+            f"limit: strengths of shape {S.shape} and exposures of shape {Q.shape} do not fit "
+            f"{len(operators)} periods of {n_items} items; give both (n_items, n_factors) for "
+            "each period."
         )
+    check_finite(S, "strengths")
+    check_finite(Q, "exposures")
     unknowns = S[0].size * (2 + (len(S) - 1) * sum(scale > 0 for scale in scales))
     if unknowns > MAX_UNKNOWNS:
         raise InputError(

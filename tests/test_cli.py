@@ -1,0 +1,117 @@
+"""The command line: what it prints, what it leaves behind, and how it fails."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import intransit
+from intransit import cli
+
+# Arguments come from sys.argv, as they do for a user; Cyclopts wonders about that in a test.
+pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
+
+
+def run(monkeypatch, capsys, *arguments):
+    """Run the command in this process; return its exit code and both outputs."""
+    monkeypatch.setattr(sys, "argv", ["intransit", *map(str, arguments)])
+    try:
+        cli.main()
+        code = 0
+    except SystemExit as stop:
+        code = stop.code or 0
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_help_names_every_command(monkeypatch, capsys):
+    code, out, _ = run(monkeypatch, capsys, "--help")
+    assert code == 0
+    assert "Usage: intransit" in out
+    for command in commands():
+        assert command in out
+
+
+def test_the_version_is_the_packages(monkeypatch, capsys):
+    code, out, _ = run(monkeypatch, capsys, "--version")
+    assert (code, out.strip()) == (0, intransit.__version__)
+
+
+def test_every_command_explains_itself(monkeypatch, capsys):
+    for command in commands():
+        code, out, _ = run(monkeypatch, capsys, command, "--help")
+        assert code == 0
+        assert f"intransit {command}" in out
+
+
+def test_the_demo_prints_a_table_and_draws_a_picture(monkeypatch, capsys, tmp_path):
+    code, out, err = run(monkeypatch, capsys, "demo", "--out", tmp_path / "new" / "folder")
+    assert (code, err) == (0, "")
+    assert "Reached a minimum" in out
+    assert re.search(r"relative error of the margins .* \d+\.\d%", out)
+    assert "cycles of three" in out
+    assert "Strongest recovered cycle" in out
+    picture = tmp_path / "new" / "folder" / "recovery.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 10_000
+
+
+def test_another_seed_is_another_problem(monkeypatch, capsys, tmp_path):
+    _, first, _ = run(monkeypatch, capsys, "demo", "--out", tmp_path, "--seed", 1)
+    _, again, _ = run(monkeypatch, capsys, "demo", "--out", tmp_path, "--seed", 1)
+    _, other, _ = run(monkeypatch, capsys, "demo", "--out", tmp_path, "--seed", 2)
+    assert first == again != other
+
+
+def test_a_file_in_the_way_is_one_sentence(monkeypatch, capsys, tmp_path):
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+    code, _, err = run(monkeypatch, capsys, "demo", "--out", taken)
+    assert code != 0
+    assert err.startswith("intransit: ")
+    assert "taken" in err.replace("\n", "")
+    assert "Traceback" not in err
+    assert taken.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["frobnicate"], "frobnicate"),
+        (["demo", "--seed", "many"], "many"),
+        (["demo", "--sed", "1"], "--sed"),
+        (["demo", "--seed", "-1"], "-1"),
+    ],
+)
+def test_what_is_not_understood_is_named(arguments, word, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(monkeypatch, capsys, *arguments)
+    assert code == 2
+    assert word in out + err
+    assert "Traceback" not in out + err
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, _, err = run(monkeypatch, capsys, "demo", "--out", tmp_path)
+    assert code == 2
+    assert "intransit[figures]" in err.replace("\n", "")
+
+
+def test_the_installed_command_runs(tmp_path):
+    """The script itself, in a process of its own, as a user calls it."""
+    script = Path(sys.executable).with_name("intransit")
+    done = subprocess.run(
+        [script, "--version"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, intransit.__version__)
+    failed = subprocess.run(
+        [script, "frobnicate"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert failed.returncode == 2
+
+
+def commands():
+    return [name for name in cli.app if not name.startswith("-")]
