@@ -90,6 +90,12 @@ def check_start(start: object, n_items: int, n_factors: int) -> FloatArray:
                 f"start: {name} of shape {part.shape} was given; it must be finite and of shape "
                 f"{(n_items, n_factors)}."
             )
+        check_size(part, f"start: {name}")
+    if not (strengths.any(axis=0) & exposures.any(axis=0)).all():
+        raise InputError(
+            "start: a column of S or Q is all zeros, where nothing shows a way down; give other "
+            "factors, however small."
+        )
     return np.hstack([strengths, exposures])
 
 
@@ -97,7 +103,7 @@ def check_bound(bound: float, problem: Problem, data: Collapsed) -> float:
     """Return the bound, or refuse one that known factors break or that the data contradict.
 
     The data contradict a bound when most pairs lie beyond it by more than three standard
-    errors of their means, as far as repeated readings tell what a standard error is.
+    errors of their means; where no reading is repeated, by more than ten times the bound.
     """
     bound = as_number("bound", bound, least=0.0, strict=True)
     known = np.where(problem.free, 0.0, problem.known)
@@ -111,8 +117,12 @@ def check_bound(bound: float, problem: Problem, data: Collapsed) -> float:
     seen = loss.weights > 0
     if not seen.any():
         return bound
-    variance = data.pure_error / data.n_repeats if data.n_repeats else 0.0
-    beyond = np.abs(loss.targets[seen]) - bound > 3.0 * np.sqrt(variance / loss.weights[seen])
+    size = np.abs(loss.targets[seen])
+    if data.n_repeats:
+        error = np.sqrt(data.pure_error / data.n_repeats / loss.weights[seen])
+        beyond = size - bound > 3.0 * error
+    else:  # nothing tells noise from margin; only a wrong unit is refused
+        beyond = size > 10.0 * bound
     if beyond.mean() > 0.5:
         raise InputError(
             f"bound is {bound:g}, but {int(beyond.sum())} of {len(beyond)} compared pairs have "

@@ -6,8 +6,11 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from intransit.arrays import IntArray
+from intransit.arrays import FloatArray, IntArray
+from intransit.core.normal import DENSE_LIMIT, NormalEquations
 from intransit.core.problem import Problem
+
+NULL = 1e-12  # of the largest eigenvalue of the normal matrix
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def find_freedom(problem: Problem) -> Freedom:
     )
 
 
-def find_doubts(problem: Problem) -> tuple[str, ...]:
+def find_doubts(problem: Problem, factors: FloatArray) -> tuple[str, ...]:
     """Say which margins the comparisons do not settle, whatever their noise."""
     pairs = problem.pairs
     n, f = problem.n_items, int(problem.free.sum())
@@ -56,7 +59,8 @@ def find_doubts(problem: Problem) -> tuple[str, ...]:
     doubts = []
     absent = np.flatnonzero(partners == 0)
     if len(absent):
-        doubts.append(f"{_items(absent)} never compared: their margins mean nothing.")
+        whose = "its" if len(absent) == 1 else "their"
+        doubts.append(f"{_items(absent)} never compared: {whose} margins mean nothing.")
     graph = coo_array((np.ones(len(pairs)), (i, j)), shape=(n, n))
     _, labels = connected_components(graph, directed=False)
     groups = np.unique(labels[partners > 0])
@@ -69,14 +73,39 @@ def find_doubts(problem: Problem) -> tuple[str, ...]:
     if len(few) and f > 1:
         doubts.append(
             f"{_items(few)} compared with fewer than {f} others, the number of unknowns of an "
-            "item: their other margins are not settled."
+            f"item: {'its' if len(few) == 1 else 'their'} other margins are not settled."
         )
-    if len(pairs) < problem.degrees_of_freedom:
+    curvature = problem.loss.curvature(np.zeros(len(pairs)))
+    n_seen = int(np.count_nonzero(curvature.diagonal))
+    n_seen += 0 if curvature.mixed is None else len(curvature.mixed.targets)
+    if n_seen < problem.degrees_of_freedom:
         doubts.append(
-            f"{len(pairs)} distinct pairs were seen, fewer than the {problem.degrees_of_freedom} "
-            "degrees of freedom of the matrix: many matrices fit equally well."
+            f"{n_seen} distinct readings are fewer than the {problem.degrees_of_freedom} degrees "
+            "of freedom of the matrix: many matrices fit equally well."
+        )
+    n_open = count_open(problem, factors)
+    if n_open:
+        doubts.append(
+            f"The matrix may change along {_directions(n_open)} without changing any reading: "
+            "some margins are not settled."
         )
     return tuple(doubts)
+
+
+def count_open(problem: Problem, factors: FloatArray) -> int:
+    """Return along how many directions X may change while all readings stay, to first order.
+
+    Of the null space of the readings' Jacobian, what the symmetry does not account for.  Asked
+    only of problems small enough to be factored; 0 for larger ones.
+    """
+    moved = problem.moved("both")
+    if problem.n_items * len(moved) > DENSE_LIMIT:
+        return 0
+    partners = problem.partners(factors, moved)
+    curvature = problem.loss.curvature(problem.margins(factors))
+    values = NormalEquations(partners, problem.pairs, curvature, dense=True).eigenvalues()
+    null = int(np.sum(values <= NULL * values[-1])) if values[-1] > 0 else len(values)
+    return max(0, null - find_freedom(problem).dimension)
 
 
 def _items(which: IntArray) -> str:

@@ -70,9 +70,10 @@ class Measurements:
         return tuple(readings.operator.n_outcomes for readings in self.periods)
 
     def __repr__(self) -> str:
+        counts = self.n_outcomes
+        shown = counts if len(counts) <= 8 else f"{sum(counts):,} in all"
         return (
-            f"Measurements(n_items={self.n_items}, n_periods={self.n_periods}, "
-            f"n_outcomes={self.n_outcomes})"
+            f"Measurements(n_items={self.n_items}, n_periods={self.n_periods}, n_outcomes={shown})"
         )
 
     @classmethod
@@ -124,6 +125,12 @@ class Measurements:
     ) -> "Measurements":
         """Build from any operators, whose kind may change from period to period."""
         _same_length("operators", operators, "outcomes", outcomes)
+        for t, operator in enumerate(operators):
+            if not isinstance(operator, Operator):
+                raise InputError(
+                    f"operators: period {t} is a {type(operator).__name__}; give Entries, "
+                    "Combinations, Matrices or an operator of your own."
+                )
         if counts is None:
             counts = [np.ones(operator.n_outcomes) for operator in operators]
         _same_length("counts", counts, "outcomes", outcomes)
@@ -137,6 +144,12 @@ class Measurements:
 
 
 def _same_length(name: str, values: Sequence[object], other: str, others: Sequence[object]) -> None:
+    for called, given in ((name, values), (other, others)):
+        if isinstance(given, str) or not hasattr(given, "__len__"):
+            raise InputError(
+                f"{called}: a {type(given).__name__} was given; give a list with one array for "
+                "each period."
+            )
     if len(values) != len(others):
         raise InputError(
             f"{name} and {other}: {len(values)} and {len(others)} periods were given; they must "

@@ -23,11 +23,11 @@ from intransit.checks import (
     check_start,
 )
 from intransit.core.alternating import alternate
-from intransit.core.attempts import SAME, Solver, attempt, best
+from intransit.core.attempts import attempt, best, same_minimum
 from intransit.core.bound import solve_bounded
 from intransit.core.inputs import as_number, as_whole, check_pairs
 from intransit.core.newton import newton
-from intransit.core.problem import Problem, gradient_size
+from intransit.core.problem import Problem, Solver, gradient_size
 from intransit.core.readings import collapse
 from intransit.core.skew import (
     build_margins,
@@ -69,6 +69,7 @@ class Recovery:
     objectives: FloatArray  # (n_steps + 1,): at the start and after each step, never increasing
     gradient_size: float  # of the objective (with an active bound: the Lagrangian) at the end
     converged: bool
+    bound_is_active: bool  # whether the bound, if any, holds a margin back
     method: str
     weights: FloatArray  # (n_periods,), as used: they sum to 1
     attempts: tuple[Attempt, ...]
@@ -83,7 +84,7 @@ class Recovery:
     @cached_property
     def doubts(self) -> tuple[str, ...]:
         """Which margins the comparisons do not settle, whatever their noise; often none."""
-        return find_doubts(self.problem)
+        return find_doubts(self.problem, np.hstack([self.strengths, self.exposures]))
 
     @property
     def margins(self) -> FloatArray:  # (n_items, n_items)
@@ -92,7 +93,13 @@ class Recovery:
 
     def margin(self, first: ArrayLike, second: ArrayLike) -> FloatArray:
         """Return the margin of first over second, for one pair or for arrays of them."""
-        first, second = np.broadcast_arrays(first, second)
+        try:
+            first, second = np.broadcast_arrays(first, second)
+        except ValueError:
+            raise InputError(
+                f"margin: {np.shape(first)} first and {np.shape(second)} second items were "
+                "given; there must be as many of one as of the other."
+            ) from None
         stacked = np.stack([first.ravel(), second.ravel()], axis=1)
         pairs = check_pairs(stacked, len(self.strengths), "margin")
         return margins_at(self.strengths, self.exposures, pairs).reshape(first.shape)
@@ -110,13 +117,15 @@ class Recovery:
     @property
     def status(self) -> str:
         """What happened, in a sentence."""
-        steps = f"{self.n_steps} step{'' if self.n_steps == 1 else 's'}"
+        kind = "round" if self.bound_is_active else "step"
+        steps = f"{self.n_steps} {kind}{'' if self.n_steps == 1 else 's'}"
         if not self.converged:
             return (
                 f"Stopped after {steps} before a minimum was reached; raise max_steps, give a "
                 "bound or a ridge, or lower n_factors."
             )
-        agree = sum(a.objective <= self.objective * (1 + SAME) for a in self.attempts)
+        limit = same_minimum(self.problem, self.objective)
+        agree = sum(a.objective <= limit for a in self.attempts)
         tried = len(self.attempts)
         others = "" if tried == 1 else f"; {agree} of {tried} starts lead there"
         return f"Reached a minimum in {steps}, gradient {self.gradient_size:.1e}{others}."
@@ -188,9 +197,10 @@ def recover(
     Notes
     -----
     A start is above doubt when the program is convex in what is free, when the fit is exact, or
-    when it misses the pairs' means by no more than repeated readings of one pair miss each
-    other (an F ratio).  Otherwise `restarts` further starts are tried, each led along a path
-    of falling ridges, until the lowest objective has been reached twice.  See docs/model.md.
+    when noise is far below the margins and the fit misses the pairs' means by no more than
+    repeated readings of one pair miss each other (an F ratio).  Otherwise up to `restarts`
+    further starts are tried, each led along a path of falling ridges, until the lowest
+    objective has been reached from two unrelated ones.  See docs/model.md.
 
     Examples
     --------
@@ -237,6 +247,7 @@ def recover(
         objectives=kept.objectives,
         gradient_size=gradient_size(problem, kept, np.hstack([S, Q])),
         converged=kept.converged,
+        bound_is_active=kept.pressures is not None,
         method=method,
         weights=used,
         attempts=tuple(

@@ -39,6 +39,13 @@ class Simulation:
         """The true margins of every period."""
         return build_margins(self.strengths, self.exposures)
 
+    def __repr__(self) -> str:
+        n_periods, n_items, n_factors = self.strengths.shape
+        return (
+            f"Simulation(n_items={n_items}, n_factors={n_factors}, n_periods={n_periods}, "
+            f"noise_scale={self.noise_scale}, drift_scale={self.drift_scale}, seed={self.seed})"
+        )
+
 
 def uniform_entries(n_items: int, n_outcomes: int, rng: np.random.Generator) -> Entries:
     """Draw entries uniformly with replacement, diagonal included, as the paper defines it."""
@@ -47,6 +54,7 @@ def uniform_entries(n_items: int, n_outcomes: int, rng: np.random.Generator) -> 
 
 def uniform_pairs(n_items: int, n_outcomes: int, rng: np.random.Generator) -> Entries:
     """Draw pairs of two different items uniformly with replacement."""
+    n_items = as_whole("n_items", n_items, least=2)
     first = rng.integers(0, n_items, size=n_outcomes)
     second = (first + rng.integers(1, n_items, size=n_outcomes)) % n_items
     return Entries(np.stack([first, second], axis=1), n_items)
@@ -116,6 +124,12 @@ def simulate(
     S = _walk(_first(strengths, shape, generator), n_periods, drift_scale, generator)
     Q = _walk(_first(exposures, shape, generator), n_periods, exposure_drift_scale, generator)
     operators = [ensemble(shape[0], count, generator) for count in counts]
+    for t, operator in enumerate(operators):
+        if operator.n_items != shape[0]:
+            raise InputError(
+                f"ensemble: the operator drawn for period {t} reads {operator.n_items} items, but "
+                f"there are {shape[0]}; use the n_items that it is given."
+            )
     outcomes = [
         operator.read(S[t], Q[t]) + noise_scale * generator.normal(size=operator.n_outcomes)
         for t, operator in enumerate(operators)

@@ -127,7 +127,7 @@ def test_the_bound_agrees_with_an_independent_constrained_optimiser(method, seed
     """SLSQP on all N(N-1)/2 constraints, several starts: feasible to 1e-9, objective to 1e-4."""
     problem, data, X = sampled_problem(seed, 8, 1 + seed % 2, 60, noise=0.3)
     bound = 0.7 * np.abs(X).max()
-    answer = solve_bounded(problem, starts.spectral(problem, data.loss), bound, method)
+    answer = solve_bounded(problem, starts.spectral(problem, data.loss), bound=bound, solver=method)
     assert answer.converged
     assert largest_margin(answer.factors) <= bound * (1 + 1e-9)
     assert (np.diff(answer.objectives) <= 0).all()
@@ -168,7 +168,7 @@ def test_a_bound_that_does_not_press_changes_nothing():
     problem, data, X = sampled_problem(0)
     start = starts.spectral(problem, data.loss)
     free = newton(problem, start)
-    held = solve_bounded(problem, start, 10 * np.abs(X).max(), newton)
+    held = solve_bounded(problem, start, bound=10 * np.abs(X).max(), solver=newton)
     np.testing.assert_array_equal(free.factors, held.factors)
 
 
@@ -176,12 +176,12 @@ def test_the_bound_holds_for_pairs_nobody_has_read():
     problem, data, X = sampled_problem(3, n_items=10, n_factors=2, n_outcomes=60, noise=0.3)
     assert len(problem.pairs) < 45
     bound = 0.5 * np.abs(X).max()
-    answer = solve_bounded(problem, starts.spectral(problem, data.loss), bound, newton)
+    answer = solve_bounded(problem, starts.spectral(problem, data.loss), bound=bound, solver=newton)
     assert np.abs(margins_of(answer.factors)).max() <= bound * (1 + 1e-9)
 
 
 def test_a_wrong_minimum_is_doubted_and_a_right_one_is_not():
-    """Among random starts at few readings, the F ratio separates the two without mistake.
+    """Among random starts at few exact readings, the F ratio separates the two without mistake.
 
     Chance of a false doubt is 1e-3 a trial by construction; over 20 trials about 2 %, and the
     seeds are fixed.

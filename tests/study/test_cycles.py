@@ -243,7 +243,10 @@ def test_p_value_agrees_with_simulated_coins():
     [
         (lambda: count_triangles(ROCK_PAPER_SCISSORS, threshold=-1.0), "threshold: found -1.0"),
         (lambda: strongest_cycles(ROCK_PAPER_SCISSORS, -1), "k is -1"),
-        (lambda: strongest_cycles(ROCK_PAPER_SCISSORS, length=2), "length is 2; it must be a whole number, 3 or more"),
+        (
+            lambda: strongest_cycles(ROCK_PAPER_SCISSORS, length=2),
+            "length is 2; it must be a whole number, 3 or more",
+        ),
         (lambda: strongest_cycle_through(ROCK_PAPER_SCISSORS, 3), "items 0 to 2"),
         (lambda: strongest_cycle_through(ROCK_PAPER_SCISSORS, 0, 1), "does not beat"),
         (lambda: consistency(np.zeros((3, 3))), "3 pairs are tied"),

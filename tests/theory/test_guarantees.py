@@ -85,7 +85,7 @@ def test_incoherence_lies_between_its_ends():
         (lambda: theory.incoherence(np.zeros((3, 3))), "not zero"),
         (
             lambda: theory.incoherence(it.study.check_margins([[0, 1], [-1, 0]]), n_factors=2),
-            "1 to 1",
+            "has rank 2",
         ),
         (lambda: theory.degrees_of_freedom(np.nan, 1), "n_items is nan"),
         (lambda: theory.incoherence(np.ones((3, 3))), "skew-symmetric"),

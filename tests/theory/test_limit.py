@@ -130,6 +130,60 @@ def test_with_fast_drift_and_a_known_past_the_static_limit_remains():
     assert dynamic.squared_error < static.squared_error
 
 
+@pytest.mark.parametrize(
+    ("noise", "drift", "prior"), [(0.01, 3e-6, np.inf), (0.05, 1e-7, 1.0), (0.05, 0.1, 1e-6)]
+)
+def test_scales_far_apart_do_not_spoil_the_limit(noise, drift, prior):
+    """Against a pseudo-inverse whose unknowns are in units of their own scales."""
+    sim = trial(0, drift)
+    limit = dynamic_limit(
+        sim.strengths,
+        sim.exposures,
+        sim.measurements,
+        noise_scale=noise,
+        drift_scale=drift,
+        prior_scale=prior,
+    )
+    assert limit.squared_error == pytest.approx(whitened_limit(sim, noise, drift, prior), rel=1e-5)
+
+
+def whitened_limit(sim, noise, drift, prior):
+    """θ = (unit steps, S^T / scale, Q / scale): differences again, one pseudo-inverse."""
+    T, n, r = sim.strengths.shape
+    width = n * r
+    scale = prior if np.isfinite(prior) else 1.0
+
+    def split(theta):
+        steps = drift * theta[: (T - 1) * width].reshape(T - 1, n, r)
+        last, Q = scale * theta[(T - 1) * width :].reshape(2, n, r)
+        later = np.concatenate([np.cumsum(steps[::-1], axis=0)[::-1], np.zeros((1, n, r))])
+        return last - later, Q
+
+    def rows(theta):
+        S, Q = split(theta)
+        periods = sim.measurements.periods
+        parts = [p.operator.read(S[t], Q) / noise for t, p in enumerate(periods)]
+        parts.append(theta[: (T - 1) * width])
+        if np.isfinite(prior):
+            parts += [S[0].ravel() / prior, Q.ravel() / prior]
+        return np.concatenate(parts)
+
+    def last(theta):
+        S, Q = split(theta)
+        return (S[-1] @ Q.T - Q @ S[-1].T).ravel()
+
+    steps = np.diff(sim.strengths, axis=0).ravel() / drift
+    now = np.concatenate([sim.strengths[-1].ravel(), sim.exposures[0].ravel()]) / scale
+    here = np.concatenate([steps, now])
+
+    def jacobian(function):
+        return np.stack(
+            [(function(here + e) - function(here - e)) / 2 for e in np.eye(len(here))], axis=1
+        )
+
+    return np.sum((jacobian(last) @ np.linalg.pinv(jacobian(rows), rcond=1e-11)) ** 2)
+
+
 def test_margins_that_nothing_settles_make_the_limit_infinite():
     pairs = np.array([[0, 1], [1, 2], [2, 0]])
     S, Q = np.random.default_rng(0).normal(size=(2, 5, 1))

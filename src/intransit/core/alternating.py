@@ -33,7 +33,8 @@ def alternate(
     sides = [moved for moved in (problem.moved("S"), problem.moved("Q")) if len(moved)]
     margins = problem.margins(factors)
     objectives = [problem.value(factors, margins)]
-    floor = 1e-30 * problem.loss.value(np.zeros(len(problem.pairs)))
+    if not np.isfinite(objectives[0]):
+        return Solution(factors, np.array(objectives), converged=False)
     for step in range(1, max_steps + 1):
         if problem.all_free and step % BALANCE_EVERY == 0:
             r = problem.n_factors
@@ -42,7 +43,7 @@ def alternate(
         for moved in sides:
             factors, margins, value = _half_step(problem, factors, margins, value, moved, dense)
         objectives.append(value)
-        if _nearly_done(objectives, tolerance, floor):
+        if _nearly_done(objectives, tolerance, problem.rounding):
             return Solution(factors, np.array(objectives), converged=True)
     return Solution(factors, np.array(objectives), converged=False)
 
@@ -62,9 +63,11 @@ def _half_step(
     )
     damping = NULL_DAMPING * equations.scale
     step = equations.solve(-gradient, problem.ridge + damping, accuracy=1e-4)
-    while step is None:
+    while step is None and damping <= equations.scale:
         damping *= 10.0
         step = equations.solve(-gradient, problem.ridge + damping)
+    if step is None:
+        return factors, margins, value
     length = 1.0
     for _ in range(40):  # the full step is exact for a quadratic loss; a bound may shorten it
         trial = factors.copy()
@@ -81,7 +84,7 @@ def _nearly_done(objectives: list[float], tolerance: float, floor: float) -> boo
     if len(objectives) < 3:
         return False
     before, last = objectives[-3] - objectives[-2], objectives[-2] - objectives[-1]
-    if last <= floor:
+    if last <= floor + 4.0 * np.finfo(float).eps * objectives[-1]:
         return True
     ratio = last / before if before > 0 else 1.0
     return ratio < 1.0 and last * ratio / (1.0 - ratio) <= tolerance * objectives[-1]

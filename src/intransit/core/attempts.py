@@ -6,13 +6,13 @@ The program is not convex, so a minimum may be the wrong one.  It is above doubt
     - the fit is exact;
     - it misses the pairs' means no more than repeated readings of one pair miss each other:
       F = (misfit / its degrees of freedom) / (spread of repeats / theirs) is no larger than
-      chance allows.  Wrong minima give F in the hundreds.
+      chance allows.  That is asked only where it can tell: readings count about alike, no
+      bound presses, and X = 0 has an F above 10,000, so that a wrong minimum cannot hide.
 
 Otherwise further starts follow, cooled (see `start`), until the lowest objective has been
-reached twice or the allowance is used up.
+reached from two places that have nothing to do with each other, or the allowance is used up.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,19 +21,19 @@ from scipy.special import fdtri
 
 from intransit.arrays import FloatArray
 from intransit.core import start as starts
-from intransit.core.problem import Problem, Solution
+from intransit.core.problem import Problem, Solution, Solver
 from intransit.core.readings import Collapsed
 
 SAME = 1e-6  # two objectives are the same minimum when they agree to this part
 EXACT = 1e-14  # of the objective at X = 0; below it two objectives are both nothing
 CHANCE = 1e-3  # how often a right minimum may look doubtful, which costs a restart
 FAIR_RATIO = 2.0  # an F below it is never doubted, however many readings there are
-
-Solver = Callable[[Problem, FloatArray], Solution]
+CLEAR = 1e4  # F of X = 0 above which a wrong minimum shows
+EVEN = 0.5  # effective over actual number of readings, below which F counts too many
 
 
 @dataclass(frozen=True, eq=False)
-class Attempt:
+class Tried:
     """One start: where from, and what came of it."""
 
     start: str
@@ -48,21 +48,21 @@ def attempt(
     *,
     restarts: int,
     rng: np.random.Generator,
-) -> tuple[Attempt, ...]:
+) -> tuple[Tried, ...]:
     """Return all attempts made, in their order."""
     first = _draw(start, problem, data, rng) if isinstance(start, str) else start
     name = start if isinstance(start, str) else "given"
-    attempts = [Attempt(name, solver(problem, first))]
+    attempts = [Tried(name, solver(problem, first))]
     settled = above_doubt(problem, data, attempts[0].solution)
     while not settled and len(attempts) <= restarts:
-        kind = "spectral" if len(attempts) == 1 else "random"
+        kind = "spectral" if len(attempts) == 2 else "random"
         path_end = starts.cooled(problem, _draw(kind, problem, data, rng))
-        attempts.append(Attempt(f"{kind}, cooled", solver(problem, path_end)))
+        attempts.append(Tried(f"{kind}, cooled", solver(problem, path_end)))
         settled = _agree(problem, attempts) or above_doubt(problem, data, attempts[-1].solution)
     return tuple(attempts)
 
 
-def best(attempts: tuple[Attempt, ...]) -> Attempt:
+def best(attempts: tuple[Tried, ...]) -> Tried:
     """Return the attempt with the lowest objective; among equals, one that converged."""
     lowest = min(a.solution.objective for a in attempts)
     equals = [a for a in attempts if a.solution.objective <= lowest * (1 + SAME)]
@@ -77,8 +77,11 @@ def above_doubt(problem: Problem, data: Collapsed, solution: Solution) -> bool:
         return linear and solution.converged
     if solution.objective <= _nothing(problem):
         return True
+    if solution.pressures is not None or data.evenness < EVEN:
+        return False
     ratio = misfit_ratio(problem, data, solution.factors)
-    if ratio is None:
+    nothing = misfit_ratio(problem, data, np.zeros_like(solution.factors))
+    if ratio is None or nothing is None or nothing < CLEAR:
         return False
     limit = fdtri(*_degrees(problem, data), 1.0 - CHANCE)
     return bool(ratio <= max(FAIR_RATIO, limit))
@@ -99,11 +102,20 @@ def _degrees(problem: Problem, data: Collapsed) -> tuple[int, int]:
     return seen - problem.degrees_of_freedom, data.n_repeats
 
 
-def _agree(problem: Problem, attempts: list[Attempt]) -> bool:
-    """Return whether the lowest objective has been reached, and finished, at least twice."""
-    solutions = [a.solution for a in attempts]
-    limit = min(s.objective for s in solutions) * (1 + SAME) + _nothing(problem)
-    return sum(s.converged and s.objective <= limit for s in solutions) >= 2
+def _agree(problem: Problem, attempts: list[Tried]) -> bool:
+    """Return whether the lowest objective was reached, and finished, from two unrelated starts."""
+    limit = same_minimum(problem, min(a.solution.objective for a in attempts))
+    places = {
+        "spectral" if a.start.startswith("spectral") else k
+        for k, a in enumerate(attempts)
+        if a.solution.converged and a.solution.objective <= limit
+    }
+    return len(places) >= 2
+
+
+def same_minimum(problem: Problem, objective: float) -> float:
+    """Return the largest objective that still counts as the same minimum as this one."""
+    return objective * (1 + SAME) + _nothing(problem)
 
 
 def _nothing(problem: Problem) -> float:

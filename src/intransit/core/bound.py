@@ -10,23 +10,30 @@ added to the problem, found by scanning X in blocks of rows, so that no N x N ar
 At the end S is scaled by the last part in 10⁹ or so that is missing, and the answer is feasible.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.losses import Boxed, Quadratic
-from intransit.core.problem import Problem, Solution
+from intransit.core.problem import Problem, Solution, Solver, gradient_size
 
 MAX_ROUNDS = 60
+TOLERANCE = 1e-14  # of a round: what the bound leaves unexplained must not hide what is to gain
+STATIONARY = 1e-3  # of the objective's own gradient, which the bound's pressure must balance
 FEASIBLE = 1e-10  # of the bound; what remains is scaled away
 BLOCK_ENTRIES = 2_000_000
 
-Solver = Callable[[Problem, FloatArray], Solution]
 
-
-def solve_bounded(problem: Problem, start: FloatArray, bound: float, solver: Solver) -> Solution:
+def solve_bounded(
+    problem: Problem,
+    start: FloatArray,
+    *,
+    bound: float,
+    solver: Solver,
+    tolerance: float = TOLERANCE,
+) -> Solution:
     """Minimise subject to |X_ij| <= bound for all i, j; the objectives are of feasible answers."""
     solution = solver(problem, start)
     if largest_margin(solution.factors) <= bound:
@@ -37,7 +44,7 @@ def solve_bounded(problem: Problem, start: FloatArray, bound: float, solver: Sol
     values = [_value(problem, factors)]
     trouble, finished = np.inf, False
     for _ in range(MAX_ROUNDS):
-        solution = solver(watched, factors)
+        solution = solver(watched, factors, tolerance=tolerance)
         factors = solution.factors
         watched, violation = _next_round(watched, factors, bound, trouble)
         feasible = fit_inside(problem, factors, bound)
@@ -49,8 +56,11 @@ def solve_bounded(problem: Problem, start: FloatArray, bound: float, solver: Sol
             break
         trouble = violation
     assert isinstance(watched.loss, Boxed)
-    pressures = watched.loss.multipliers
-    return Solution(best, np.array(values), finished, pressures, watched.pairs)
+    answer = Solution(best, np.array(values), finished, watched.loss.multipliers, watched.pairs)
+    balanced = gradient_size(problem, answer, best) <= STATIONARY * gradient_size(
+        problem, Solution(best, answer.objectives, finished), best
+    )
+    return replace(answer, converged=finished and balanced)
 
 
 def largest_margin(factors: FloatArray) -> float:

@@ -28,7 +28,8 @@ def newton(
     moved = problem.moved("both")
     margins = problem.margins(factors)
     objectives = [problem.value(factors, margins)]
-    floor = _rounding(problem)
+    if not np.isfinite(objectives[0]):
+        return Solution(factors, np.array(objectives), converged=False)
     damping, growth, first_size = -1.0, 2.0, 0.0
     for _ in range(max_steps):
         partners = problem.partners(factors, moved)
@@ -62,11 +63,6 @@ def newton(
         factors, margins = trial, trial_margins
         objectives.append(value)
         decrease = objectives[-2] - value
-        if decrease <= tolerance * value + floor:
+        if decrease <= tolerance * value + problem.rounding:
             return Solution(factors, np.array(objectives), converged=True)
     return Solution(factors, np.array(objectives), converged=False)
-
-
-def _rounding(problem: Problem) -> float:
-    """Return a decrease that is nothing but rounding: 1e-30 of the objective at X = 0."""
-    return 1e-30 * problem.loss.value(np.zeros(len(problem.pairs)))

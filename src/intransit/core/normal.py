@@ -61,6 +61,10 @@ class NormalEquations:
             matrix += rows.T @ (mixed.weights[:, None] * rows)
         return matrix
 
+    def eigenvalues(self) -> FloatArray:  # (n_unknowns,), ascending
+        """Return the eigenvalues of the matrix, which must be dense."""
+        return np.asarray(np.linalg.eigvalsh(self._matrix, UPLO="U"))
+
     def product(self, step: FloatArray) -> FloatArray:
         """Return Jᵀ C J step, (n_items, n_moved), without the matrix."""
         out = np.empty(self.shape)

@@ -12,14 +12,21 @@ over the pairs it touches, which is all that solvers need to know of a measureme
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.core.inputs import as_floats, as_whole, check_finite, check_pairs, check_size
-from intransit.core.skew import margins_at
+from intransit.core.inputs import (
+    as_floats,
+    as_whole,
+    check_factors,
+    check_finite,
+    check_pairs,
+    check_size,
+)
+from intransit.core.skew import build_margins, margins_at
 from intransit.errors import InputError
 
 
@@ -31,6 +38,7 @@ class Folded:
     matrix: csr_array | FloatArray  # (n_outcomes, n_pairs)
 
 
+@runtime_checkable
 class Operator(Protocol):
     """What every kind of measurement offers; ⟨apply(X), v⟩ = ⟨X, adjoint(v)⟩."""
 
@@ -91,7 +99,7 @@ class Entries:
 
     def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
         """Return the readings of X = S Qᵀ - Q Sᵀ, without building X."""
-        return margins_at(strengths, exposures, self.pairs)
+        return margins_at(*check_factors(strengths, exposures, self.n_items), self.pairs)
 
     def adjoint(self, values: FloatArray) -> csr_array:
         """Return Σ_m values[m] e_i e_jᵀ, sparse; repeated entries add up."""
@@ -126,7 +134,10 @@ class Combinations:
 
     def __post_init__(self) -> None:
         as_whole("n_items", self.n_items, least=1)
-        rows = np.ascontiguousarray(self.rows, dtype=np.int64)
+        rows = np.asarray(self.rows)
+        if rows.size and rows.dtype.kind not in "iu":
+            raise InputError(f"Combinations: rows are whole numbers from 0, not {rows.dtype}.")
+        rows = np.ascontiguousarray(rows, dtype=np.int64)
         coefficients = np.ascontiguousarray(as_floats(self.coefficients, "coefficients"))
         pairs = check_pairs(self.pairs, self.n_items, "pairs")
         if not len(rows) == len(pairs) == len(coefficients):
@@ -170,7 +181,8 @@ class Combinations:
 
     def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
         """Return the readings of X = S Qᵀ - Q Sᵀ, without building X."""
-        return self._gather(margins_at(strengths, exposures, self.pairs))
+        S, Q = check_factors(strengths, exposures, self.n_items)
+        return self._gather(margins_at(S, Q, self.pairs))
 
     def _gather(self, entries: FloatArray) -> FloatArray:
         sums = np.bincount(self.rows, self.coefficients * entries, minlength=self.n_outcomes)
@@ -220,8 +232,8 @@ class Matrices:
 
     def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
         """Return the readings of X = S Qᵀ - Q Sᵀ."""
-        half = strengths @ exposures.T
-        return self.apply(half - half.T)
+        S, Q = check_factors(strengths, exposures, self.n_items)
+        return self.apply(build_margins(S, Q))
 
     def adjoint(self, values: FloatArray) -> FloatArray:
         """Return Σ_m values[m] A_m, dense."""

@@ -10,6 +10,7 @@ column c < n_factors is a column of S and multiplies column n_factors + c, its p
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -103,6 +104,11 @@ class Problem:
             out += self.ridge * factors[:, moved]
         return out
 
+    @cached_property
+    def rounding(self) -> float:
+        """A decrease of the objective that is nothing but rounding."""
+        return 1e-30 * self.loss.value(np.zeros(len(self.pairs)))
+
     def with_ridge(self, ridge: float) -> "Problem":
         """Return the same problem with another ridge."""
         return replace(self, ridge=ridge)
@@ -127,6 +133,13 @@ class Solution:
     def n_steps(self) -> int:
         """Number of steps taken."""
         return len(self.objectives) - 1
+
+
+class Solver(Protocol):
+    """A method with its settings: from a start to a solution."""
+
+    def __call__(self, problem: Problem, start: FloatArray, *, tolerance: float = ...) -> Solution:
+        """Minimise from a start."""
 
 
 def gradient_size(problem: Problem, solution: Solution, factors: FloatArray) -> float:

@@ -9,7 +9,7 @@ and the cost of everything after this module follows the distinct pairs, not the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -60,6 +60,7 @@ class Collapsed:
     pairs: IntArray  # (n_pairs, 2), first < second, in an order good for loops
     loss: Quadratic
     n_repeats: int  # readings beyond the first of their pair, and readings of the diagonal
+    evenness: float  # (Σ w)² / (n Σ w²) over readings: 1 when all count alike
 
     @property
     def pure_error(self) -> float:
@@ -73,13 +74,16 @@ def collapse(periods: Sequence[Readings], weights: FloatArray) -> Collapsed:
     n_items = periods[0].operator.n_items
     cells = _collapse_entries([u for u in used if isinstance(u[0].operator, Entries)], n_items)
     mixed = [u for u in used if not isinstance(u[0].operator, Entries)]
-    return _with_mixtures(cells, mixed, n_items) if mixed else cells
+    whole = _with_mixtures(cells, mixed, n_items) if mixed else cells
+    n = np.array([readings.operator.n_outcomes for readings, _ in used], dtype=float)
+    w = np.array([weight for _, weight in used]) / max(weight for _, weight in used)
+    return replace(whole, evenness=float((n @ w) ** 2 / (n.sum() * (n @ w**2))))
 
 
 def _collapse_entries(used: Sequence[tuple[Readings, float]], n_items: int) -> Collapsed:
     if not used:
         nothing = np.zeros(0)
-        return Collapsed(np.zeros((0, 2), np.int64), Quadratic(nothing, nothing), 0)
+        return Collapsed(np.zeros((0, 2), np.int64), Quadratic(nothing, nothing), 0, 1.0)
     folded = [fold_pairs(readings.operator.pairs, n_items) for readings, _ in used]  # type: ignore[attr-defined]
     keys = np.concatenate([key for key, _ in folded])
     signs = np.concatenate([sign for _, sign in folded])
@@ -95,6 +99,7 @@ def _collapse_entries(used: Sequence[tuple[Readings, float]], n_items: int) -> C
         unfold(distinct[kept], n_items),
         Quadratic(total[kept], mean[kept], constant=spread),
         n_repeats=len(y) - len(kept),
+        evenness=1.0,
     )
 
 
@@ -131,7 +136,7 @@ def _with_mixtures(
         targets=np.concatenate([readings.outcomes for readings, _ in mixed]),
     )
     loss = Quadratic(weights, targets, mixtures, cells.loss.constant)
-    return Collapsed(unfold(union, n_items), loss, cells.n_repeats)
+    return Collapsed(unfold(union, n_items), loss, cells.n_repeats, 1.0)
 
 
 def _stack(matrices: list[csr_array | FloatArray]) -> csr_array | FloatArray:

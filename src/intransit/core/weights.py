@@ -53,11 +53,11 @@ def optimal_weights(
     if drift_scale != np.inf:
         drift_scale = as_number("drift_scale", drift_scale, least=0.0)
     age = np.arange(n_periods)[::-1]
-    fixed = noise_scale**2
+    fixed = noise_scale
     if bound is not None:
-        fixed += as_number("bound", bound, least=0.0, strict=True) ** 2
+        fixed = np.hypot(noise_scale, as_number("bound", bound, least=0.0, strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):
-        drifted = 2.0 * np.float64(drift_scale) ** 2 * age / fixed
+        drifted = 2.0 * np.square(np.float64(drift_scale) / fixed) * age
     relative = 1.0 / (1.0 + np.nan_to_num(drifted, nan=0.0, posinf=np.inf))
     return np.asarray(relative / relative.sum())
 

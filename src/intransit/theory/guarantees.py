@@ -80,7 +80,7 @@ def error_bound(
     """
     w = _weights(weights)
     N, r, M = _counts(n_items=n_items, n_factors=n_factors, n_outcomes=n_outcomes)
-    _scales(noise_scale=noise_scale, drift_scale=drift_scale, bound=bound)
+    _scales(noise_scale=noise_scale, drift_scale=drift_scale, bound=bound, c1=c1, c2=c2)
     age = np.arange(len(w))[::-1]
     log = np.log(2.0 * N)
     spread = c1 * bound**2 * N**2 * np.sqrt(np.sum(w**2) * log / M)
@@ -120,7 +120,7 @@ def sample_complexity(
     """
     w = _weights(weights)
     N, r = _counts(n_items=n_items, n_factors=n_factors)
-    _scales(noise_scale=noise_scale, drift_scale=drift_scale, incoherence=incoherence)
+    _scales(noise_scale=noise_scale, drift_scale=drift_scale, incoherence=incoherence, c=c)
     T = len(w)
     age = np.arange(T)[::-1]
     variance = float(np.sum(w**2 * (noise_scale**2 + 2.0 * age * drift_scale**2)))
@@ -145,6 +145,7 @@ def success_probability(*, n_items: int, n_periods: int, c1: float = 1.0, c2: fl
         The constants of ``1 - c1 / N - c2 T N exp(-N)``.
     """
     N, T = _counts(n_items=n_items, n_periods=n_periods)
+    _scales(c1=c1, c2=c2)
     return float(max(0.0, 1.0 - c1 / N - c2 * T * N * np.exp(-float(N))))
 
 
@@ -163,14 +164,15 @@ def incoherence(margins: ArrayLike, *, n_factors: int | None = None) -> float:
     1.0
     """
     X = check_margins(margins, complete=True)
-    U, sizes, _ = np.linalg.svd(X)
-    rank = int(np.sum(sizes > 1e-10 * sizes[0])) if n_factors is None else 2 * n_factors
-    if sizes[0] == 0.0:
+    if not X.any():
         raise InputError("incoherence: the matrix is zero; it needs one that is not zero.")
-    if not 2 <= rank <= len(X):
+    U, sizes, _ = np.linalg.svd(X)
+    true_rank = int(np.sum(sizes > 1e-10 * sizes[0]))
+    rank = true_rank if n_factors is None else 2 * as_whole("n_factors", n_factors, least=1)
+    if rank > true_rank:
         raise InputError(
-            f"incoherence: rank {rank} was asked of a matrix of {len(X)} items; give n_factors "
-            f"from 1 to {len(X) // 2}, or leave it out."
+            f"incoherence: n_factors is {n_factors}, but the matrix has rank {true_rank}; give "
+            f"{true_rank // 2} or fewer, or leave it out."
         )
     # A skew matrix has the same row norms in U and in V.
     return float(np.linalg.norm(U[:, :rank], axis=1).max() * np.sqrt(len(X) / rank))
@@ -178,7 +180,7 @@ def incoherence(margins: ArrayLike, *, n_factors: int | None = None) -> float:
 
 def largest_entry(margins: ArrayLike) -> float:
     """Return ‖X‖∞, the smallest bound a that this matrix satisfies."""
-    return float(np.abs(check_margins(margins, complete=True)).max())
+    return float(np.abs(check_margins(margins, complete=True)).max(initial=0.0))
 
 
 def degrees_of_freedom(n_items: int, n_factors: int) -> int:

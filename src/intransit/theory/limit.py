@@ -24,18 +24,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cho_factor, cho_solve
 
 from intransit.arrays import FloatArray
-from intransit.core.inputs import as_floats, as_number, check_finite
+from intransit.core.inputs import as_floats, as_number, check_finite, check_size
 from intransit.core.kernels import jacobian
 from intransit.core.operators import Operator
 from intransit.core.skew import build_margins
 from intransit.errors import InputError
 from intransit.measurements import Measurements
 
-MAX_UNKNOWNS = 12_000
-NULL = 1e-11  # of the largest eigenvalue of the information
+MAX_UNKNOWNS = 6_000
+NULL = 1e-10  # of the largest singular value of the information's root
 
 
 @dataclass(frozen=True)
@@ -120,27 +119,20 @@ def _limit(
     as_number("noise_scale", noise_scale, least=0.0, strict=True)
     scales = (drift_scale, exposure_drift_scale)
     _check_factors(S, Q, operators, scales)
-    information = _information(S, Q, operators, noise_scale, scales, prior_scale)
+    root = _information_root(S, Q, operators, noise_scale, scales, prior_scale)
+    # Steps stand first, so that the last block is the root of what remains once they are
+    # eliminated: the past costs, because its steps are unknown too.
     n_now = 2 * S[0].size
-    now, both, steps = (
-        information[:n_now, :n_now],
-        information[n_now:, :n_now],
-        information[n_now:, n_now:],
-    )
-    if len(steps):  # what the past costs: the steps are unknown too, but not free
-        now = now - both.T @ cho_solve(cho_factor(steps), both)
-    values, vectors = np.linalg.eigh(now)
-    margins_by_direction = _all_margins(S[-1], Q[-1]) @ vectors
-    energy = 2.0 * np.sum(margins_by_direction**2, axis=0)  # each pair stands twice in X
-    seen = values > NULL * values[-1]
-    typical = float(energy.max())
-    n_open = int(np.sum(energy[~seen] > 1e-9 * typical))
-    squared = float(np.sum(energy[seen] / values[seen])) if n_open == 0 else np.inf
+    _, sizes, directions = np.linalg.svd(root[-n_now:, -n_now:])
+    energy = 2.0 * np.sum((_all_margins(S[-1], Q[-1]) @ directions.T) ** 2, axis=0)  # X has both
+    seen = sizes > NULL * sizes[0]
+    n_open = int(np.sum(energy[~seen] > 1e-9 * energy.max()))
+    squared = float(np.sum(energy[seen] / sizes[seen] ** 2)) if n_open == 0 else np.inf
     size = float(np.sum(build_margins(S[-1], Q[-1]) ** 2))
     return Limit(squared, squared / size if size else np.inf, n_open)
 
 
-def _information(
+def _information_root(
     S: FloatArray,
     Q: FloatArray,
     operators: Sequence[Operator],
@@ -148,40 +140,41 @@ def _information(
     scales: tuple[float, float],
     prior_scale: float,
 ) -> FloatArray:
-    """Return the Fisher information of the readings plus the prior, in θ."""
+    """Return R with RᵀR the information in θ; nothing is squared, so that small scales survive."""
     n_periods, width = len(S), S[0].size
     drifting = [k for k in (0, 1) if scales[k] > 0 and n_periods > 1]
-    size = 2 * width + len(drifting) * (n_periods - 1) * width
-    information = np.zeros((size, size))
-    information[2 * width :, 2 * width :] = np.eye(size - 2 * width)
+    n_steps = len(drifting) * (n_periods - 1) * width
+    root = np.eye(n_steps, n_steps + 2 * width)  # the prior of the steps
     for t, operator in enumerate(operators):
         sides = [rows / noise_scale for rows in _rows(operator, S[t], Q[t])]
-        _add(information, sides, t, n_periods, drifting, scales)
+        root = _stack(root, _in_theta(sides, t, n_periods, drifting, scales))
     if np.isfinite(prior_scale):
         eye, none = np.eye(width) / prior_scale, np.zeros((width, width))
-        _add(information, [eye, none], 0, n_periods, drifting, scales)
-        _add(information, [none, eye], 0, n_periods, drifting, scales)
-    return information
+        for sides in ([eye, none], [none, eye]):
+            root = _stack(root, _in_theta(sides, 0, n_periods, drifting, scales))
+    padding = np.zeros((max(0, root.shape[1] - len(root)), root.shape[1]))
+    return np.vstack([root, padding])
 
 
-def _add(
-    information: FloatArray,
+def _stack(root: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return the triangular root of the information of both."""
+    return np.asarray(np.linalg.qr(np.vstack([root, rows]), mode="r"))
+
+
+def _in_theta(
     sides: list[FloatArray],  # rows of period t in S^t and in Q^t
     t: int,
     n_periods: int,
     drifting: list[int],
     scales: tuple[float, float],
-) -> None:
-    """Add RᵀR, R the rows of period t in θ: its factors are the last ones less all later steps."""
-    width = sides[0].shape[1]
-    blocks = [(slice(0, width), sides[0]), (slice(width, 2 * width), sides[1])]
-    for place, side in enumerate(drifting):
-        for later in range(t, n_periods - 1):
-            at = (2 + place * (n_periods - 1) + later) * width
-            blocks.append((slice(at, at + width), -scales[side] * sides[side]))
-    for at, left in blocks:
-        for along, right in blocks:
-            information[at, along] += left.T @ right
+) -> FloatArray:
+    """Return the rows in θ = (steps, S^T, Q^T): the factors of t are the last less later steps."""
+    blocks = []
+    for side in drifting:
+        for step in range(n_periods - 1):  # from period `step` to the next
+            reach = -scales[side] if step >= t else 0.0
+            blocks.append(reach * sides[side])
+    return np.hstack([*blocks, *sides])
 
 
 def _rows(operator: Operator, S: FloatArray, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -214,8 +207,9 @@ def _check_factors(
             f"{len(operators)} periods of {n_items} items; give both (n_items, n_factors) for "
             "each period."
         )
-    check_finite(S, "strengths")
-    check_finite(Q, "exposures")
+    for name, factors in (("strengths", S), ("exposures", Q)):
+        check_finite(factors, name)
+        check_size(factors, name)
     unknowns = S[0].size * (2 + (len(S) - 1) * sum(scale > 0 for scale in scales))
     if unknowns > MAX_UNKNOWNS:
         raise InputError(

@@ -1,0 +1,121 @@
+"""What users give, as numbers and arrays, or one clear sentence: where, what, what to do."""
+
+import numpy as np
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.errors import InputError
+
+LARGEST, SMALLEST = 1e100, 1e-100  # sizes whose squares are safe in double precision
+
+
+def as_floats(values: object, where: str) -> FloatArray:
+    """Return an array of floats, or say that these are not numbers."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":
+            raise TypeError
+        return np.asarray(array, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{where}: these are not numbers, or not an array of one shape; give plain numbers."
+        ) from None
+
+
+def as_number(name: str, value: object, *, least: float, strict: bool = False) -> float:
+    """Return a finite number of at least (strictly: above) the least, or refuse it."""
+    limit = f"above {least:g}" if strict else f"{least:g} or more"
+    try:
+        number = float("nan") if isinstance(value, str) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not np.isfinite(number) or number < least or (strict and number == least):
+        raise InputError(f"{name} is {value!r}; it must be a finite number, {limit}.")
+    if number > LARGEST:
+        raise InputError(f"{name} is {value!r}, too large to square; choose other units.")
+    return number
+
+
+def as_whole(name: str, value: object, *, least: int) -> int:
+    """Return a whole number of at least the least, or refuse it."""
+    number = 0
+    try:
+        number = int(value)  # type: ignore[call-overload]
+        whole = not isinstance(value, bool | str) and number == value and number >= least
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
+        raise InputError(f"{name} is {value!r}; it must be a whole number, {least} or more.")
+    return int(number)
+
+
+def check_pairs(pairs: object, n_items: int | None, where: str) -> IntArray:
+    """Return pairs as integers (n, 2), or say what is wrong with them."""
+    try:
+        array = np.asarray(pairs)
+    except ValueError:
+        raise InputError(
+            f"{where}: the rows differ in length; each needs two items, the first and the second."
+        ) from None
+    if array.size == 0 and array.ndim == 1:
+        array = np.zeros((0, 2), np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InputError(
+            f"{where}: an array of shape {array.shape} was given; it needs two columns, the "
+            "first and the second item of each comparison."
+        )
+    if array.dtype.kind not in "iu" and not (
+        array.dtype.kind == "f" and np.array_equal(array, np.rint(array))
+    ):
+        raise InputError(
+            f"{where}: items are whole numbers from 0, but other values ({array.dtype}) were "
+            "given; number the items first."
+        )
+    beyond = (array < 0) | (array >= (np.iinfo(np.int64).max if n_items is None else n_items))
+    if beyond.any():
+        bad = int(np.flatnonzero(beyond.any(axis=1))[0])
+        last = "" if n_items is None else f" to {n_items - 1}"
+        raise InputError(
+            f"{where}: row {bad} compares {array[bad, 0]:g} with {array[bad, 1]:g}, but items "
+            f"run from 0{last}; correct the row or raise n_items."
+        )
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def check_finite(values: FloatArray, where: str) -> None:
+    """Say where the first value is that is not a finite number."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        place = ", ".join(str(k) for k in np.argwhere(~finite)[0])
+        raise InputError(
+            f"{where}: entry {place} is {values[~finite][0]}; every value must be a finite "
+            "number, so correct it or leave the row out."
+        )
+
+
+def check_size(values: FloatArray, where: str) -> None:
+    """Refuse values whose squares would leave the range of floating-point numbers."""
+    if not values.size:
+        return
+    # NaN, where it is allowed at all, says nothing about size.
+    largest = float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)))
+    if largest > LARGEST or 0.0 < largest < SMALLEST:
+        raise InputError(
+            f"{where}: the largest is {largest:g}, and its square is beyond what floating-point "
+            "numbers hold; choose other units."
+        )
+
+
+def check_factors(
+    strengths: object, exposures: object, n_items: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return S and Q of one shape (n_items, n_factors), or refuse them.
+
+    Compiled loops trust their input: a wrong shape must not reach them.
+    """
+    S, Q = as_floats(strengths, "strengths"), as_floats(exposures, "exposures")
+    if S.ndim != 2 or S.shape != Q.shape or len(S) != n_items:
+        raise InputError(
+            f"factors: strengths of shape {S.shape} and exposures of shape {Q.shape} were given "
+            f"for {n_items} items; both must be (n_items, n_factors)."
+        )
+    return S, Q
