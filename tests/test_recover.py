@@ -7,6 +7,8 @@ from scipy.optimize import minimize
 import intransit as it
 from intransit.core.operators import Operator
 from intransit.errors import ConvergenceWarning
+from intransit.experiments.experiment import Point
+from intransit.experiments.runner import generator
 
 
 def paper_trial(seed, drift, n_outcomes=160):
@@ -71,6 +73,25 @@ def test_the_last_period_alone_succeeds_with_restarts():
         assert answer.objective <= 1.01 * min(other.objective for other in others)
         assert answer.attempts[0].objective > 10 * answer.objective
         assert [a.start for a in answer.attempts] == ["spectral", "random, cooled"]
+
+
+def test_a_valley_that_swallows_all_cooled_starts_is_left():
+    """A trial of recovery-error in which every cooled start fails and plain ones do not."""
+    rng = generator(0, "recovery-error", Point(1.0), 6)
+    sim = it.simulate(
+        n_items=20,
+        n_factors=2,
+        n_periods=5,
+        n_outcomes=160,
+        noise_scale=0.01,
+        drift_scale=1.0,
+        rng=rng,
+    )
+    answer = it.recover(sim.measurements, n_factors=2, weights=[0, 0, 0, 0, 1], rng=0)
+    assert relative_error(answer, sim) < 1e-3
+    cooled = [a for a in answer.attempts if a.start.endswith("cooled")]
+    assert len(cooled) >= 2
+    assert all(a.objective > 10 * answer.objective for a in cooled)
 
 
 def test_the_same_seed_gives_the_same_answer_and_is_kept():

@@ -145,7 +145,7 @@ def recover(
     strengths: ArrayLike | None = None,
     exposures: ArrayLike | None = None,
     start: Start | tuple[ArrayLike, ArrayLike] = "spectral",
-    restarts: int = 8,
+    restarts: int = 10,
     ridge: float = 0.0,
     tolerance: float = 1e-10,
     max_steps: int | None = None,
@@ -199,8 +199,8 @@ def recover(
     A start is above doubt when the program is convex in what is free, when the fit is exact, or
     when noise is far below the margins and the fit misses the pairs' means by no more than
     repeated readings of one pair miss each other (an F ratio).  Otherwise up to `restarts`
-    further starts are tried, each led along a path of falling ridges, until the lowest
-    objective has been reached from two unrelated ones.  See docs/model.md.
+    further starts are tried, some plain and some led along a path of falling ridges, until the
+    lowest objective has been reached from two unrelated ones.  See docs/model.md.
 
     Examples
     --------
@@ -238,7 +238,15 @@ def recover(
     else:
         first = check_start(start, n_items, n_factors)
         first = np.where(problem.free, first, problem.known)
-    attempts = attempt(problem, data, first, solver, restarts=restarts, rng=generator)
+    attempts = attempt(
+        problem,
+        data,
+        first,
+        solver,
+        restarts=restarts,
+        polished=bound is None and method == "alternating",
+        rng=generator,
+    )
     kept = best(attempts).solution
     S, Q = _representative(problem, kept.factors)
     answer = Recovery(

@@ -9,8 +9,9 @@ The program is not convex, so a minimum may be the wrong one.  It is above doubt
       chance allows.  That is asked only where it can tell: readings count about alike, no
       bound presses, and X = 0 has an F above 10,000, so that a wrong minimum cannot hide.
 
-Otherwise further starts follow, cooled (see `start`), until the lowest objective has been
-reached from two places that have nothing to do with each other, or the allowance is used up.
+Otherwise further starts follow, cooled (see `start`) and plain in turns, until the lowest
+objective has been reached from two places that have nothing to do with each other, or the
+allowance is used up.
 """
 
 from dataclasses import dataclass
@@ -47,6 +48,7 @@ def attempt(
     solver: Solver,
     *,
     restarts: int,
+    polished: bool,
     rng: np.random.Generator,
 ) -> tuple[Tried, ...]:
     """Return all attempts made, in their order."""
@@ -55,9 +57,11 @@ def attempt(
     attempts = [Tried(name, solver(problem, first))]
     settled = above_doubt(problem, data, attempts[0].solution)
     while not settled and len(attempts) <= restarts:
-        kind = "spectral" if len(attempts) == 2 else "random"
-        path_end = starts.cooled(problem, _draw(kind, problem, data, rng))
-        attempts.append(Tried(f"{kind}, cooled", solver(problem, path_end)))
+        kind, cool = _next_start(len(attempts))
+        place = _draw(kind, problem, data, rng)
+        if cool:
+            place = starts.cooled(problem, place, polished=polished)
+        attempts.append(Tried(f"{kind}, cooled" if cool else kind, solver(problem, place)))
         settled = _agree(problem, attempts) or above_doubt(problem, data, attempts[-1].solution)
     return tuple(attempts)
 
@@ -121,6 +125,17 @@ def same_minimum(problem: Problem, objective: float) -> float:
 def _nothing(problem: Problem) -> float:
     """Return an objective so small that the fit is exact."""
     return EXACT * problem.loss.value(np.zeros(len(problem.pairs)))
+
+
+def _next_start(n_tried: int) -> tuple[str, bool]:
+    """Return which start to try next, and whether to cool it.
+
+    Cooled starts find what plain ones miss, but all of them may lead into one wrong valley that
+    plain random ones mostly avoid; so the two kinds take turns.
+    """
+    if n_tried == 2:
+        return "spectral", True
+    return "random", n_tried == 1 or n_tried % 2 == 0
 
 
 def _draw(kind: str, problem: Problem, data: Collapsed, rng: np.random.Generator) -> FloatArray:

@@ -5,7 +5,6 @@ from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray
 from intransit.core.compiled import compiled
-from intransit.core.inputs import check_size
 from intransit.errors import InputError
 
 SKEW, NEARLY_SKEW, NOT_FINITE, HALF_MISSING, NOT_SKEW = range(5)
@@ -41,7 +40,6 @@ def check_margins(margins: ArrayLike, *, complete: bool = False) -> FloatArray:
     }.get(kind)
     if complaint is not None:
         raise InputError(f"margins: the entry ({i}, {j}) {complaint}")
-    check_size(X, "margins")
     if np.isnan(X.diagonal()).any():
         X = X.copy()
         np.fill_diagonal(X, 0.0)

@@ -49,8 +49,14 @@ def random(problem: Problem, rng: np.random.Generator) -> FloatArray:  # (n_item
     return factors
 
 
-def cooled(problem: Problem, start: FloatArray) -> FloatArray:  # (n_items, 2 n_factors)
-    """Return the end of a path of falling ridges from this start."""
+def cooled(
+    problem: Problem, start: FloatArray, *, polished: bool = False
+) -> FloatArray:  # (n_items, 2 n_factors)
+    """Return the end of a path of falling ridges from this start.
+
+    Polished, a few steps without the path's ridge follow, so that a slow method starts where a
+    quick one would end.
+    """
     slope = problem.loss.slope(np.zeros(len(problem.pairs)))
     ridge = 0.3 * _spectral_norm(problem, slope)
     factors = start
@@ -58,6 +64,8 @@ def cooled(problem: Problem, start: FloatArray) -> FloatArray:  # (n_items, 2 n_
         warmed = problem.with_ridge(problem.ridge + ridge)
         factors = newton(warmed, factors, tolerance=1e-3, max_steps=COOLING_STEPS).factors
         ridge *= COOLING
+    if polished:
+        factors = newton(problem, factors, max_steps=4 * COOLING_STEPS).factors
     return factors
 
 

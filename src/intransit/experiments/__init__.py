@@ -1,0 +1,52 @@
+"""The paper's figures, run again: one file a figure, over one small runner.
+
+``EXPERIMENTS`` lists them; docs/experiments.md shows how to add one's own.
+"""
+
+from intransit.experiments import (
+    cell_counting,
+    complexity_bound,
+    housing,
+    price_game,
+    recovery_error,
+    sample_ratio,
+)
+from intransit.experiments.experiment import (
+    Check,
+    Claim,
+    Experiment,
+    Options,
+    Point,
+    axis,
+    half_decades,
+)
+from intransit.experiments.runner import Run, run_all, run_here
+from intransit.experiments.table import Reading, Table
+
+EXPERIMENTS = {
+    module.EXPERIMENT.name: module.EXPERIMENT
+    for module in (
+        recovery_error,
+        sample_ratio,
+        complexity_bound,
+        price_game,
+        cell_counting,
+        housing,
+    )
+}
+
+__all__ = [
+    "EXPERIMENTS",
+    "Check",
+    "Claim",
+    "Experiment",
+    "Options",
+    "Point",
+    "Reading",
+    "Run",
+    "Table",
+    "axis",
+    "half_decades",
+    "run_all",
+    "run_here",
+]

@@ -1,0 +1,318 @@
+"""The paper's second synthetic experiment: the sampling ratio that recovery needs.
+
+A trial draws readings for p = 1 once; a smaller p reads a prefix of them.  The ratio needed is
+the smallest p, in steps of 0.025, at which the relative error is at most 10⁻⁴, found by
+bisection: more of the same readings are taken to do no harm.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import intransit as it
+from intransit.arrays import FloatArray
+from intransit.experiments import recovery_error, sampling
+from intransit.experiments.claims import same_answers
+from intransit.experiments.estimators import (
+    DYNAMIC_LIMIT,
+    EQUAL,
+    FURTHER,
+    LAST,
+    METHOD_QUICKLY,
+    NEWTON,
+    OPTIMAL,
+    STATIC_LIMIT,
+    WEIGHTS,
+    first_start_failed,
+    relative_error,
+    solve,
+    three_weights,
+)
+from intransit.experiments.experiment import (
+    Check,
+    Claim,
+    Experiment,
+    Options,
+    Point,
+    axis,
+    half_decades,
+)
+from intransit.experiments.figures import STYLES, draw_curve, draw_extras, finish, pretty
+from intransit.experiments.recovery_error import N_FACTORS, N_ITEMS, N_PERIODS, NOISE_SCALE
+from intransit.experiments.sampling import (
+    RATIOS,
+    STEP,
+    could_settle,
+    counting_limit,
+    n_outcomes_at,
+    prefix,
+    smallest_ratio,
+)
+from intransit.experiments.statistics import mean, mean_difference
+from intransit.experiments.table import Reading, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SUCCESS = 1e-4
+DRIFT_SCALES = half_decades(1e-4, 10**0.5)
+CLOSE = STEP / 2  # "converges": a mean difference of at most half a step
+
+
+def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[Reading]:
+    """Find the ratio needed with every choice of weights."""
+    simulation = it.simulate(
+        n_items=N_ITEMS,
+        n_factors=N_FACTORS,
+        n_periods=N_PERIODS,
+        n_outcomes=n_outcomes_at(RATIOS[-1]),
+        noise_scale=NOISE_SCALE,
+        drift_scale=point.x,
+        rng=rng,
+    )
+    weights = three_weights(N_PERIODS, noise_scale=NOISE_SCALE, drift_scale=point.x)
+    for curve, w in weights.items():
+        yield from _needed(simulation, curve, w, options)
+    for name, estimate in FURTHER.items():
+        if options.wants(name):
+            yield _needed_by_further(simulation, name, estimate)
+    if options.wants("limit"):
+        yield from _needed_by_limits(simulation)
+
+
+def _needed(
+    simulation: it.Simulation, curve: str, weights: FloatArray, options: Options
+) -> Iterator[Reading]:
+    """Yield the ratio that the program's minimum needs, then the one the paper's method needs.
+
+    Both methods minimise the same program, so alternating minimisation is tried only from the
+    ratio on at which Newton, which is quick to fail, succeeds.
+    """
+
+    def succeeds(ratio: float, method: str) -> bool:
+        seen = prefix(simulation.measurements, n_outcomes_at(ratio))
+        if not could_settle(seen, weights):
+            return False
+        answers.append(solve(seen, method=method, n_factors=N_FACTORS, weights=weights))
+        return relative_error(answers[-1].margins, simulation.margins[-1]) <= SUCCESS
+
+    answers: list[it.Recovery] = []
+    by_newton = smallest_ratio(lambda ratio: succeeds(ratio, "newton"))
+    start = len(RATIOS) if by_newton is None else int(np.searchsorted(RATIOS, by_newton))
+    needed = next((ratio for ratio in RATIOS[start:] if succeeds(ratio, "alternating")), None)
+    # A trial that never succeeds counts as 1, the end of the grid: means are then too low.
+    yield Reading(curve, "ratio", 1.0 if needed is None else float(needed))
+    yield Reading(curve, "never", needed is None)
+    if needed is not None:
+        yield Reading(curve, "restarted", first_start_failed(answers[-1]))
+    if options.wants("newton"):
+        yield Reading(curve + NEWTON, "ratio", 1.0 if by_newton is None else by_newton)
+
+
+def _needed_by_further(
+    simulation: it.Simulation, name: str, estimate: Callable[[it.Simulation], FloatArray]
+) -> Reading:
+    def succeeds(ratio: float) -> bool:
+        seen = prefix(simulation.measurements, n_outcomes_at(ratio))
+        found = estimate(replace(simulation, measurements=seen))
+        return relative_error(found, simulation.margins[-1]) <= SUCCESS
+
+    return Reading(name, "ratio", smallest_ratio(succeeds) or 1.0)
+
+
+def _needed_by_limits(simulation: it.Simulation) -> Iterator[Reading]:
+    """Yield the ratios from which on the Cramér-Rao limit allows a success."""
+    S, Q, noise = simulation.strengths, simulation.exposures, simulation.noise_scale
+
+    def dynamic(ratio: float) -> bool:
+        seen = prefix(simulation.measurements, n_outcomes_at(ratio))
+        limit = it.theory.dynamic_limit(
+            S, Q, seen, noise_scale=noise, drift_scale=simulation.drift_scale, prior_scale=1.0
+        )
+        return limit.relative <= SUCCESS
+
+    def static(ratio: float) -> bool:
+        seen = prefix(simulation.measurements, n_outcomes_at(ratio)).periods[-1].operator
+        limit = it.theory.static_limit(S[-1], Q[-1], seen, noise_scale=noise)
+        return limit.relative <= SUCCESS
+
+    yield Reading(DYNAMIC_LIMIT, "ratio", smallest_ratio(dynamic) or np.nan)
+    yield Reading(STATIC_LIMIT, "ratio", smallest_ratio(static) or np.nan)
+
+
+def draw(figure: "Figure", table: Table) -> None:
+    """Draw the ratio needed; trials that never succeed count as 1."""
+    axes = figure.subplots()
+    for curve in WEIGHTS:
+        draw_curve(axes, table.series("ratio", curve), STYLES[curve], curve)
+    draw_extras(axes, table, "ratio")
+    if DYNAMIC_LIMIT in table.names("curve", measure="ratio"):
+        for n_periods, told, line in ((1, "y^T", "-."), (N_PERIODS, "all periods", ":")):
+            label = pretty(f"as many pairs as unknowns, {told}")
+            axes.axhline(counting_limit(n_periods), ls=line, lw=1.1, color="#999999", label=label)
+    axes.set_ylim(0.0, 1.04)
+    finish(
+        axes,
+        title="Sampling ratio needed for a relative error of 10⁻⁴",
+        x="drift σ₂",
+        y="p = M / N²   (1: never, or at p = 1)",
+        log=("x",),
+        legend=None,
+    )
+    figure.legend(loc="outside right center")
+
+
+def judge(table: Table) -> list[Claim]:
+    """Check what the paper says about its figure (b), and our own figures for it."""
+    return [
+        _meets(table, EQUAL, to_large=False),
+        _meets(table, LAST, to_large=True),
+        _gain(table),
+        _known_values(table),
+        *same_answers(table, "ratio"),
+        *_against_limits(table),
+    ]
+
+
+def _meets(table: Table, other: str, *, to_large: bool) -> Claim:
+    ours, theirs = table.series("ratio", OPTIMAL), table.series("ratio", other)
+    ends = (ours.x[0], ours.x[-1])
+    end, far = reversed(ends) if to_large else ends
+    gap = mean_difference(ours.at(end), theirs.at(end))
+    far_gap = mean_difference(ours.at(far), theirs.at(far))
+    return Claim(
+        f"The sampling ratio needed for successful recovery using optimal weights converges to the "
+        f"one using {other} when σ₂ is {'large' if to_large else 'small'}.",
+        (
+            Check(
+                f"at σ₂ = {end:.3g}: {ours.at(end).mean():.3f} and {theirs.at(end).mean():.3f}, "
+                f"difference {gap}; asked: within ±{CLOSE:g}",
+                gap.within(-CLOSE, CLOSE),
+            ),
+            Check(
+                f"at the other end, σ₂ = {far:.3g}, the difference is {far_gap}",
+                abs(far_gap.value) > abs(gap.value),
+            ),
+        ),
+    )
+
+
+def _gain(table: Table) -> Claim:
+    ours, static = table.series("ratio", OPTIMAL), table.series("ratio", LAST)
+    gains = [mean_difference(static.at(x), ours.at(x)) for x in ours.x]
+    better = [x for x, gain in zip(ours.x, gains, strict=True) if gain.low > 0.0]
+    worse = [(x, g) for x, g in zip(ours.x, gains, strict=True) if g.high < 0.0]
+    largest = max(gains, key=lambda gain: gain.value)
+    checks = [
+        Check(
+            f"at σ₂ = {ours.x[0]:.3g} it is {gains[0]} lower, the largest gain being {largest}",
+            gains[0].low > 0.0 and largest.value <= gains[0].value + STEP,
+        ),
+        Check(
+            "it is clearly lower at σ₂ = " + (", ".join(f"{x:.3g}" for x in better) or "no value"),
+            bool(better),
+        ),
+    ]
+    if worse:
+        told = ", ".join(f"{x:.3g} (by {-gain.value:.3f})" for x, gain in worse)
+        checks.append(Check(f"it is clearly higher at σ₂ = {told}", False))
+    return Claim(
+        "Dynamic completion can reduce the sampling ratio needed when compared with the static "
+        "one, w = (0, ..., 0, 1), especially when σ₂ is small.",
+        tuple(checks),
+    )
+
+
+def _known_values(table: Table) -> Claim:
+    static, ours = table.series("ratio", LAST), table.series("ratio", OPTIMAL)
+    # Beyond σ₂ = 0.1 the drift makes X^T larger, and the same noise relatively smaller.
+    small = static.values[static.x < 0.2]
+    level, gain = mean(small.mean(axis=0)), mean(ours.at(ours.x[0]))
+    coarse, coarse_gain = mean(_coarse(small).mean(axis=0)), mean(_coarse(ours.at(ours.x[0])))
+    return Claim(
+        "On a grid of 0.05, y^T alone needs 0.35 to 0.36 (while σ₂ is at most 0.1) and optimal "
+        "weights at small σ₂ about 0.10.",
+        (
+            Check(
+                f"y^T alone: {coarse}, and {level} on our grid of {STEP:g}",
+                coarse.low <= 0.36 and coarse.high >= 0.35,
+            ),
+            Check(
+                f"optimal weights at σ₂ = {ours.x[0]:.3g}: {coarse_gain}, and {gain} on our grid",
+                abs(coarse_gain.value - 0.10) <= 0.01,
+            ),
+        ),
+        source="ours",
+    )
+
+
+def _coarse(ratios: FloatArray) -> FloatArray:
+    """Return the ratios that a grid of 0.05 would have found."""
+    return np.asarray(np.ceil(ratios / 0.05 - 1e-9) * 0.05)
+
+
+def _against_limits(table: Table) -> list[Claim]:
+    if DYNAMIC_LIMIT not in table.names("curve", measure="ratio"):
+        return []
+    checks = []
+    for curve, limit in ((LAST, STATIC_LIMIT), (OPTIMAL, DYNAMIC_LIMIT)):
+        gaps = [
+            mean_difference(table.series("ratio", curve).at(x), table.series("ratio", limit).at(x))
+            for x in table.series("ratio", OPTIMAL).x
+        ]
+        worst = max(gaps, key=lambda gap: gap.value)
+        checks.append(
+            Check(
+                f"{curve} need at most {worst} more than the limit allows",
+                worst.value <= 2 * STEP,
+            )
+        )
+    return [
+        Claim(
+            "The ratios needed are within two steps of the grid of what the Cramér-Rao limit "
+            "allows.",
+            tuple(checks),
+            source="ours",
+        )
+    ]
+
+
+EXPERIMENT = Experiment(
+    name="sample-ratio",
+    title="Sampling ratio needed for success against the drift",
+    figure="first synthetic experiment, (b)",
+    settings={
+        "items N": N_ITEMS,
+        "factors r": N_FACTORS,
+        "periods T": N_PERIODS,
+        "noise σ₁": NOISE_SCALE,
+        "success": "relative error ≤ 10⁻⁴",
+        "sampling ratios p": "0.025 to 1 in steps of 0.025",
+        "drift σ₂": "10⁻⁴ to 10⁰·⁵, half-decades",
+        "weights": "only y^T; equal; optimal (opt_w_na)",
+        "method": METHOD_QUICKLY,
+    },
+    points=axis(*DRIFT_SCALES),
+    quick_points=axis(1e-4, 1.0),
+    quick_trials=6,
+    measure=measure,
+    draw=draw,
+    judge=judge,
+    notes=(
+        "A smaller p reads a prefix of the readings of a larger one. The ratio needed is found by "
+        "bisection, as if more of the same readings did no harm.",
+        "Ratios at which fewer distinct pairs were seen than the matrix has degrees of freedom, or "
+        "at which some item met fewer than 2r others, count as failures without a solve: no "
+        "method could tell.",
+        "A trial that fails even at p = 1 counts as 1 in the mean, which is then too low; the "
+        "measure “never” in the table tells how many did.",
+        "Newton's method, which minimises the same program, finds the place of the bisection; "
+        "alternating minimisation is then run from there upwards until it succeeds.",
+    ),
+    extras=("newton", "limit", *FURTHER),
+    seconds=0.15,
+    sources=(recovery_error.__file__, sampling.__file__),
+    size=(8.4, 4.6),
+)

@@ -1,0 +1,140 @@
+"""The tidy table of a run: one value a row, and summaries over trials."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from intransit.arrays import FloatArray
+
+COLUMNS = ("facet", "x", "curve", "measure", "trial", "value")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One value that a trial found; `x` and `facet` are the point's when left out."""
+
+    curve: str
+    measure: str
+    value: float
+    x: float | None = None
+    facet: str | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One value with its place and its trial; not a number where there is none."""
+
+    facet: str
+    x: float
+    curve: str
+    measure: str
+    trial: int
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One curve of one measure: its values, places down and trials across, and their summaries."""
+
+    x: FloatArray  # (n_places,)
+    values: FloatArray  # (n_places, n_trials), NaN where a trial has no value
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean over trials, as the paper draws it."""
+        return _over_trials(np.mean, self.values)
+
+    @property
+    def median(self) -> FloatArray:
+        """Median over trials."""
+        return _over_trials(np.median, self.values)
+
+    def quantile(self, share: float) -> FloatArray:
+        """Quantile over trials."""
+        return _over_trials(lambda kept: np.quantile(kept, share), self.values)
+
+    def where(self, flags: "Series") -> "Series":
+        """Return the same curve with only the trials whose flag, a series too, is not 0."""
+        return Series(self.x, np.where(flags.values != 0.0, self.values, np.nan))
+
+    def at(self, x: float) -> FloatArray:
+        """Return the values of all trials at the place nearest to x."""
+        return np.asarray(self.values[int(np.argmin(np.abs(self.x - x)))])
+
+
+class Table:
+    """All rows of a run of one experiment, in a fixed order."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self.rows = sorted(
+            rows, key=lambda row: (row.facet, row.measure, row.curve, row.x, row.trial)
+        )
+
+    def names(self, column: str, **where: str) -> list[str]:
+        """Return the distinct words of a column in rows that match, sorted."""
+        return sorted({getattr(row, column) for row in self._matching(**where)})
+
+    def series(self, measure: str, curve: str, facet: str = "") -> Series:
+        """Return one curve; its places in rising order."""
+        found = self._matching(measure=measure, curve=curve, facet=facet)
+        places = sorted({row.x for row in found})
+        trials = sorted({row.trial for row in found})
+        at_place = {x: k for k, x in enumerate(places)}
+        at_trial = {trial: k for k, trial in enumerate(trials)}
+        values = np.full((len(places), len(trials)), np.nan)
+        for row in found:
+            values[at_place[row.x], at_trial[row.trial]] = row.value
+        return Series(np.array(places), values)
+
+    def summary(self) -> list[dict[str, object]]:
+        """Return mean, spread and number of trials of every place of every curve."""
+        found = []
+        keys = sorted({(row.facet, row.measure, row.curve) for row in self.rows})
+        for facet, measure, curve in keys:
+            series = self.series(measure, curve, facet)
+            for k, x in enumerate(series.x):
+                kept = series.values[k][np.isfinite(series.values[k])]
+                found.append(
+                    {"facet": facet, "measure": measure, "curve": curve, "x": float(x)}
+                    | _describe(kept)
+                    | {"n_missing": int(series.values.shape[1] - len(kept))}
+                )
+        return found
+
+    def to_csv(self) -> str:
+        """Return the table as text; values to seven digits, an empty field where there is none."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in self.rows:
+            value = f"{row.value:.7g}" if np.isfinite(row.value) else ""
+            writer.writerow([row.facet, f"{row.x:.7g}", row.curve, row.measure, row.trial, value])
+        return out.getvalue()
+
+    def _matching(self, **where: str) -> list[Row]:
+        return [
+            row for row in self.rows if all(getattr(row, name) == w for name, w in where.items())
+        ]
+
+
+def _describe(kept: FloatArray) -> dict[str, object]:
+    if not len(kept):
+        return {"mean": None, "standard_error": None, "median": None, "q10": None, "q90": None}
+    error = float(kept.std(ddof=1) / np.sqrt(len(kept))) if len(kept) > 1 else None
+    low, middle, high = (float(q) for q in np.quantile(kept, [0.1, 0.5, 0.9]))
+    return {
+        "mean": float(kept.mean()),
+        "standard_error": error,
+        "median": middle,
+        "q10": low,
+        "q90": high,
+    }
+
+
+def _over_trials(summary: Callable[[FloatArray], Any], values: FloatArray) -> FloatArray:
+    kept = [row[np.isfinite(row)] for row in values]
+    return np.array([summary(row) if len(row) else np.nan for row in kept], dtype=float)
