@@ -9,6 +9,7 @@ from intransit.core.inputs import as_floats, as_number, as_whole, check_size
 from intransit.core.problem import Problem
 from intransit.core.readings import Collapsed
 from intransit.errors import InputError
+from intransit.measurements import Measurements
 
 
 def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
@@ -16,6 +17,15 @@ def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         words = " or ".join(f'"{word}"' for word in allowed)
         raise InputError(f"{name} is {value!r}; it must be {words}.")
+
+
+def check_measurements(measurements: object) -> None:
+    """Refuse anything else, with the ways to build one."""
+    if not isinstance(measurements, Measurements):
+        raise InputError(
+            f"measurements: a {type(measurements).__name__} was given; build one with "
+            "Measurements.from_pairs, from_matrices or from_operators."
+        )
 
 
 def check_factors(n_factors: int, n_items: int) -> int:

@@ -19,11 +19,12 @@ from intransit.checks import (
     check_bound,
     check_factors,
     check_known,
+    check_measurements,
     check_option,
     check_start,
 )
 from intransit.core.alternating import alternate
-from intransit.core.attempts import attempt, best, same_minimum
+from intransit.core.attempts import Tried, attempt, best, same_minimum
 from intransit.core.bound import solve_bounded
 from intransit.core.inputs import as_number, as_whole, check_pairs
 from intransit.core.newton import newton
@@ -213,14 +214,9 @@ def recover(
     True
     """
     check_option("method", method, get_args(Method))
-    if not isinstance(measurements, Measurements):
-        raise InputError(
-            f"measurements: a {type(measurements).__name__} was given; build one with "
-            "Measurements.from_pairs, from_matrices or from_operators."
-        )
+    check_measurements(measurements)
     n_items, n_periods = measurements.n_items, measurements.n_periods
     n_factors = check_factors(n_factors, n_items)
-    tolerance = as_number("tolerance", tolerance, least=0.0)
     restarts = as_whole("restarts", restarts, least=0)
     generator, seed = open_rng(rng)
     used = normalise(np.ones(n_periods) if weights is None else weights, n_periods)
@@ -229,24 +225,42 @@ def recover(
     problem = Problem(data.pairs, data.loss, known, as_number("ridge", ridge, least=0.0))
     solver = _solver(method, tolerance, max_steps)
     if bound is not None:
-        bound = check_bound(bound, problem, data)
-        solver = partial(solve_bounded, bound=bound, solver=solver)
-    first: Start | FloatArray
-    if isinstance(start, str):
-        check_option("start", start, get_args(Start))
-        first = start
-    else:
-        first = check_start(start, n_items, n_factors)
-        first = np.where(problem.free, first, problem.known)
+        solver = partial(solve_bounded, bound=check_bound(bound, problem, data), solver=solver)
     attempts = attempt(
         problem,
         data,
-        first,
+        _first_start(start, problem),
         solver,
         restarts=restarts,
         polished=bound is None and method == "alternating",
         rng=generator,
     )
+    answer = _answer(problem, attempts, method=method, weights=used, seed=seed)
+    if not answer.converged:
+        warnings.warn(f"recover: {answer.status}", ConvergenceWarning, stacklevel=2)
+    return answer
+
+
+def _first_start(
+    start: Start | tuple[ArrayLike, ArrayLike], problem: Problem
+) -> Start | FloatArray:
+    """Return the name of a start, or given factors with the known columns in their places."""
+    if isinstance(start, str):
+        check_option("start", start, get_args(Start))
+        return start
+    factors = check_start(start, problem.n_items, problem.n_factors)
+    return np.where(problem.free, factors, problem.known)
+
+
+def _answer(
+    problem: Problem,
+    attempts: tuple[Tried, ...],
+    *,
+    method: Method,
+    weights: FloatArray,
+    seed: int | None,
+) -> Recovery:
+    """Return the best attempt in the words of the front door."""
     kept = best(attempts).solution
     S, Q = _representative(problem, kept.factors)
     answer = Recovery(
@@ -257,7 +271,7 @@ def recover(
         converged=kept.converged,
         bound_is_active=kept.pressures is not None,
         method=method,
-        weights=used,
+        weights=weights,
         attempts=tuple(
             Attempt(a.start, a.solution.objective, a.solution.n_steps, a.solution.converged)
             for a in attempts
@@ -267,13 +281,12 @@ def recover(
     )
     if _log.isEnabledFor(logging.INFO):
         _log.info("recover: %s", answer.status)
-    if not answer.converged:
-        warnings.warn(f"recover: {answer.status}", ConvergenceWarning, stacklevel=2)
     return answer
 
 
 def _solver(method: Method, tolerance: float, max_steps: int | None) -> Solver:
     most = _MAX_STEPS[method] if max_steps is None else as_whole("max_steps", max_steps, least=1)
+    tolerance = as_number("tolerance", tolerance, least=0.0)
     return partial(_METHODS[method], tolerance=tolerance, max_steps=most)
 
 
