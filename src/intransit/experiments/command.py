@@ -209,4 +209,5 @@ def _report(shown: Sequence[page.Shown], out: Path, seconds: float) -> None:
             grid.add_row(one.experiment.name, page.MARKS[claim.verdict], claim.statement)
     console = Console()
     console.print(grid)
-    console.print(f"{len(shown)} experiments in {seconds:.0f} s. Page: {out / 'index.html'}")
+    count = f"{len(shown)} experiment{'' if len(shown) == 1 else 's'}"
+    console.print(f"{count} in {seconds:.0f} s. Page: {out / 'index.html'}")
