@@ -31,28 +31,36 @@ def warm_up() -> None:
 
 
 def errors() -> None:
-    print("Median relative error over 100 trials (newton, spectral start, restarts allowed):\n")
+    print("Median relative error over 100 trials (newton, spectral start, restarts allowed).")
+    print("The last weights know that rows of Q have length √r; limits are with and without the")
+    print("scale of S^1 and Q:\n")
     rows = []
     for drift in DRIFTS:
-        found: dict[str, list[float]] = {name: [] for name in paper_weights(drift)}
-        limits = []
+        weights = {
+            **paper_weights(drift),
+            "optimal for √r σ₂": paper_weights(2**0.5 * drift)["optimal"],
+        }
+        found: dict[str, list[float]] = {name: [] for name in weights}
+        limits: dict[float, list[float]] = {1.0: [], np.inf: []}
         for seed in range(TRIALS):
             sim = paper_trial(seed, drift)
-            for name, weights in paper_weights(drift).items():
-                answer = it.recover(sim.measurements, n_factors=2, weights=weights, rng=seed)
+            for name, w in weights.items():
+                answer = it.recover(sim.measurements, n_factors=2, weights=w, rng=seed)
                 found[name].append(relative_error(answer.margins, sim.margins[-1]))
-            limit = it.theory.dynamic_limit(
-                sim.strengths,
-                sim.exposures,
-                sim.measurements,
-                noise_scale=0.01,
-                drift_scale=drift,
-                prior_scale=1.0,
-            )
-            limits.append(limit.relative)
-        medians = [f"{np.median(values):.2e}" for values in found.values()]
-        rows.append([f"{drift:.4g}", *medians, f"{np.median(limits):.2e}"])
-    print_table(["σ₂", *paper_weights(0.1), "Cramér-Rao limit, all periods"], rows)
+            for prior, values in limits.items():
+                limit = it.theory.dynamic_limit(
+                    sim.strengths,
+                    sim.exposures,
+                    sim.measurements,
+                    noise_scale=0.01,
+                    drift_scale=drift,
+                    prior_scale=prior,
+                )
+                values.append(limit.relative)
+        columns = [*found.values(), *limits.values()]
+        rows.append([f"{drift:.4g}", *(f"{np.median(values):.2e}" for values in columns)])
+    names = [*paper_weights(0.1), "optimal for √r σ₂"]
+    print_table(["σ₂", *names, "limit, prior_scale=1", "limit, no prior_scale"], rows)
 
 
 def methods() -> None:
