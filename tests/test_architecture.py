@@ -16,6 +16,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LAYERS = {
     "arrays": 0,
     "errors": 0,
+    "extras": 1,
     "seeds": 1,
     "core": 1,
     "checks": 2,

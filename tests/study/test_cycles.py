@@ -241,7 +241,7 @@ def test_p_value_agrees_with_simulated_coins():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: count_triangles(ROCK_PAPER_SCISSORS, threshold=-1.0), "threshold: found -1.0"),
+        (lambda: count_triangles(ROCK_PAPER_SCISSORS, threshold=-1.0), "threshold is -1.0"),
         (lambda: strongest_cycles(ROCK_PAPER_SCISSORS, -1), "k is -1"),
         (
             lambda: strongest_cycles(ROCK_PAPER_SCISSORS, length=2),

@@ -281,6 +281,8 @@ def lopsided(n_items=3):
         (lambda: decompose_pairs([[0, 1]], [1.0, 2.0], n_items=2), r"found \(1, 2\) pairs"),
         (lambda: decompose_pairs([[0, 2]], [1.0], n_items=2), "from 0 to 1"),
         (lambda: decompose_pairs([[0, 1.5]], [1.0], n_items=2), "whole numbers"),
+        (lambda: decompose_pairs([[0, 1]], [1.0], n_items="a"), "n_items is 'a'"),
+        (lambda: decompose_pairs([[0, 1]], ["x"], n_items=2), "outcomes: these are not numbers"),
         (lambda: decompose_pairs([[0, 1], [1, 1]], [1.0, 1.0], n_items=2), "row 1 compares item 1"),
         (lambda: decompose_pairs([[0, 1]], [np.nan], n_items=2), "outcomes: some are not finite"),
         (lambda: decompose_pairs([[0, 1]], [1.0], n_items=2, weights=[-1.0]), "negative"),

@@ -23,6 +23,7 @@ from intransit.experiments.experiment import Claim, Experiment, Options
 from intransit.experiments.runner import Run, Task, run_all
 from intransit.experiments.store import write_whole
 from intransit.experiments.table import Table
+from intransit.extras import require_matplotlib
 
 EXTRAS = ("newton", "limit", *estimators.FURTHER)
 INTERRUPTED = 130  # what a shell reports of a program that Ctrl-C ended
@@ -65,7 +66,7 @@ def reproduce(
         _at_least(trials, 1, "--trials"), _at_least(seed, 0, "--seed"), _options(quick, with_)
     )
     n_jobs = _at_least(jobs, 1, "--jobs") if jobs is not None else os.cpu_count() or 1
-    figures.check_available()
+    require_matplotlib()
     started = time.perf_counter()
     try:
         with _progress() as (on_start, on_done):

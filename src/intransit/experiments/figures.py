@@ -4,7 +4,6 @@ Lines are means over trials, as in the paper; bands run from the 10 % to the 90 
 See `estimators.MEANS` for the trials that a mean leaves out.
 """
 
-import importlib.util
 import io
 import re
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from intransit.errors import MissingDependencyError
 from intransit.experiments.estimators import (
     DYNAMIC_LIMIT,
     EQUAL,
@@ -26,6 +24,7 @@ from intransit.experiments.estimators import (
 )
 from intransit.experiments.experiment import Experiment
 from intransit.experiments.table import Series, Table
+from intransit.extras import require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,17 +161,9 @@ def finish(
         axes.legend(loc=legend)
 
 
-def check_available() -> None:
-    """Say at once, and not after the run, that figures cannot be drawn."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingDependencyError(
-            "Figures need matplotlib, which is not installed; run pip install 'intransit[figures]'."
-        )
-
-
 def render(experiment: Experiment, table: Table) -> dict[str, bytes]:
     """Return the figure of a finished run as {"png": ..., "svg": ...}."""
-    check_available()
+    require_matplotlib()
     import matplotlib as mpl  # noqa: PLC0415  an optional library
     from matplotlib.figure import Figure  # noqa: PLC0415
 

@@ -5,17 +5,14 @@ from types import ModuleType
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.errors import MissingDependencyError
+from intransit.extras import require_matplotlib
 
 
 def load_pyplot() -> ModuleType:
     """Return matplotlib.pyplot on a canvas that needs no screen, or say how to get it."""
-    try:
-        import matplotlib as mpl  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise MissingDependencyError(
-            "figures need matplotlib, which is not installed: pip install 'intransit[figures]'."
-        ) from None
+    require_matplotlib()
+    import matplotlib as mpl  # noqa: PLC0415  (an extra)
+
     mpl.use("Agg")
     import matplotlib.pyplot as plt  # noqa: PLC0415
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.core import inputs
 from intransit.errors import InputError
 
 WIDEST_WEIGHTS = 1e9  # largest over smallest weight that double precision still resolves
@@ -15,7 +16,7 @@ def check_weights(weights: FloatArray | None, missing: BoolArray) -> FloatArray:
             f"weights: found the shape {np.shape(weights)} beside margins of {missing.shape}."
             " Pass one weight for each entry."
         )
-    W = np.where(missing, 0.0, 1.0 if weights is None else np.asarray(weights, np.float64))
+    W = np.where(missing, 0.0, 1.0 if weights is None else inputs.as_floats(weights, "weights"))
     np.fill_diagonal(W, 0.0)
     check_weight_values(W)
     if (W != W.T).any():
@@ -39,16 +40,14 @@ def check_pairs(
     pairs: IntArray, outcomes: FloatArray, weights: FloatArray | None, n_items: int
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the rows that count, with their weights, or refuse them."""
-    pairs, y = np.asarray(pairs), np.asarray(outcomes, np.float64)
-    w = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
+    pairs = inputs.check_pairs(pairs, inputs.as_whole("n_items", n_items, least=0), "pairs")
+    y = inputs.as_floats(outcomes, "outcomes")
+    w = np.ones(y.shape) if weights is None else inputs.as_floats(weights, "weights")
     if pairs.shape != (*y.shape, 2) or y.ndim != 1 or w.shape != y.shape:
         raise InputError(
             f"pairs: found {pairs.shape} pairs, {y.shape} outcomes and {w.shape} weights. Pass"
             " (n, 2) pairs with n outcomes and n weights."
         )
-    if pairs.size and (pairs.dtype.kind not in "iu" or pairs.min() < 0 or pairs.max() >= n_items):
-        raise InputError(f"pairs: some are not whole numbers from 0 to {n_items - 1}. Check them.")
-    pairs = pairs.astype(np.int64)
     itself = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
     if len(itself):
         raise InputError(

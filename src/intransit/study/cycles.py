@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import gammaincc
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.core.inputs import as_whole
+from intransit.core.inputs import as_number, as_whole
 from intransit.core.margins import check_margins
 from intransit.errors import InputError
 from intransit.study.kernels import (
@@ -303,9 +303,4 @@ def _cycle_along(X: FloatArray, items: IntArray) -> Cycle:
 
 
 def _check_threshold(threshold: float) -> float:
-    if not 0.0 <= threshold < inf:
-        raise InputError(
-            f"threshold: found {threshold}. A margin above a threshold is a win only from 0 on;"
-            " pass a number that is not negative."
-        )
-    return float(threshold)
+    return as_number("threshold", threshold, least=0.0)  # below 0 both of a pair would win
