@@ -1,18 +1,79 @@
-"""Damped Gauss-Newton (Levenberg-Marquardt) on all free columns at once.
+"""Damped Gauss-Newton on all free columns at once, for the weighted program."""
 
-A step solves (Jᵀ C J + λ I) step = -gradient.  λ shrinks when the quadratic model foretold
-the decrease and grows when it did not, so that the objective never increases; near the
-solution λ vanishes and convergence is quadratic when the readings are exact.
-"""
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from intransit.arrays import FloatArray
+from intransit.arrays import FloatArray, IntArray
+from intransit.core.descent import descend
 from intransit.core.normal import NormalEquations
 from intransit.core.problem import Problem, Solution
 
-START_DAMPING = 1e-2  # against the mean of the diagonal
-GIVE_UP_DAMPING = 1e14
+START_DAMPING = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class _Factors:
+    """Factors as a place to descend from."""
+
+    problem: Problem
+    factors: FloatArray  # (n_items, 2 n_factors)
+    moving: IntArray  # columns
+    tolerance: float
+    dense: bool | None
+
+    @cached_property
+    def margins(self) -> FloatArray:
+        return self.problem.margins(self.factors)
+
+    @cached_property
+    def partners(self) -> FloatArray:
+        return self.problem.partners(self.factors, self.moving)
+
+    @cached_property
+    def value(self) -> float:
+        return self.problem.value(self.factors, self.margins)
+
+    @cached_property
+    def gradient(self) -> FloatArray:
+        return self.problem.gradient(self.factors, self.margins, self.moving, self.partners)
+
+    def equations(self, exact: bool) -> "_Ridged":  # noqa: ARG002
+        curvature = self.problem.loss.curvature(self.margins)
+        normal = NormalEquations(self.partners, self.problem.pairs, curvature, dense=self.dense)
+        return _Ridged(normal, self.problem.ridge)
+
+    def bend(self, step: FloatArray) -> None:  # noqa: ARG002  (its valleys are short)
+        return None
+
+    def moved(self, step: FloatArray) -> "_Factors":
+        trial = self.factors.copy()
+        trial[:, self.moving] += step
+        return _Factors(self.problem, trial, self.moving, self.tolerance, self.dense)
+
+    def settled(self) -> "_Factors":
+        return self
+
+    def is_enough(self, gains: list[float]) -> bool:
+        return gains[-1] <= self.tolerance * self.value + self.problem.rounding
+
+
+@dataclass(frozen=True, eq=False)
+class _Ridged:
+    """Normal equations with the ridge beside the damping."""
+
+    normal: NormalEquations
+    ridge: float
+
+    @property
+    def scale(self) -> float:
+        return self.normal.scale
+
+    def solve(
+        self, right: FloatArray, damping: float, *, accuracy: float = 1e-8
+    ) -> FloatArray | None:
+        return self.normal.solve(right, self.ridge + damping, accuracy=accuracy)
 
 
 def newton(
@@ -24,45 +85,6 @@ def newton(
     dense: bool | None = None,
 ) -> Solution:
     """Minimise from a start; stops when a step gains less than `tolerance` of the objective."""
-    factors = np.ascontiguousarray(start)
-    moved = problem.moved("both")
-    margins = problem.margins(factors)
-    objectives = [problem.value(factors, margins)]
-    if not np.isfinite(objectives[0]):
-        return Solution(factors, np.array(objectives), converged=False)
-    damping, growth, first_size = -1.0, 2.0, 0.0
-    for _ in range(max_steps):
-        partners = problem.partners(factors, moved)
-        gradient = problem.gradient(factors, margins, moved, partners)
-        size = float(np.linalg.norm(gradient))
-        first_size = first_size or size
-        equations = NormalEquations(
-            partners, problem.pairs, problem.loss.curvature(margins), dense=dense
-        )
-        if damping < 0:
-            damping = START_DAMPING * equations.scale
-        # Loose while far away, tight near the end: the usual inexact Newton bargain.
-        accuracy = min(0.1, max(1e-8, size / first_size)) if first_size else 0.1
-        while True:
-            step = equations.solve(-gradient, problem.ridge + damping, accuracy=accuracy)
-            if step is not None:
-                trial = factors.copy()
-                trial[:, moved] += step
-                trial_margins = problem.margins(trial)
-                value = problem.value(trial, trial_margins)
-                if value < objectives[-1]:
-                    break
-            damping, growth = damping * growth, growth * 2.0
-            if not damping <= GIVE_UP_DAMPING * equations.scale:
-                # Nothing lowers the objective: the minimum, to the last digit.
-                return Solution(factors, np.array(objectives), converged=True)
-        foretold = 0.5 * float(-np.vdot(step, gradient) + damping * np.vdot(step, step))
-        gain = (objectives[-1] - value) / foretold if foretold > 0 else 0.0
-        damping *= max(0.1, 1.0 - (2.0 * min(gain, 1.0) - 1.0) ** 3)
-        growth = 2.0
-        factors, margins = trial, trial_margins
-        objectives.append(value)
-        decrease = objectives[-2] - value
-        if decrease <= tolerance * value + problem.rounding:
-            return Solution(factors, np.array(objectives), converged=True)
-    return Solution(factors, np.array(objectives), converged=False)
+    place = _Factors(problem, np.ascontiguousarray(start), problem.moved("both"), tolerance, dense)
+    end, descent = descend(place, start_damping=START_DAMPING, max_steps=max_steps)
+    return Solution(end.factors, descent.objectives, descent.converged)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.core.conjugate import conjugate_gradients
 from intransit.core.kernels import item_blocks, jacobian, normal_matrix, pull, push, push_pull
 from intransit.core.losses import Curvature
 
@@ -100,25 +101,13 @@ class NormalEquations:
 
     def _solve_cg(self, right: FloatArray, damping: float, accuracy: float) -> FloatArray:
         inverse = self._preconditioner(damping)
-        step, residual = np.zeros(self.shape), right.copy()
-        towards = np.matmul(inverse, residual[:, :, None])[:, :, 0]
-        direction = towards.copy()
-        energy = float(np.vdot(residual, towards))
-        goal = accuracy**2 * energy
-        for _ in range(CG_LIMIT):
-            if energy <= goal or energy == 0.0:
-                break
-            product = self.product(direction) + damping * direction
-            curve = float(np.vdot(direction, product))
-            if curve <= 0.0:  # rounding in the null space
-                break
-            length = energy / curve
-            step += length * direction
-            residual -= length * product
-            towards = np.matmul(inverse, residual[:, :, None])[:, :, 0]
-            energy, before = float(np.vdot(residual, towards)), energy
-            direction = towards + (energy / before) * direction
-        return step
+        return conjugate_gradients(
+            lambda step: self.product(step) + damping * step,
+            lambda residual: np.matmul(inverse, residual[:, :, None])[:, :, 0],
+            right,
+            accuracy=accuracy,
+            most=CG_LIMIT,
+        )
 
     def _preconditioner(self, damping: float) -> FloatArray:  # (n_items, n_moved, n_moved)
         width = self.shape[1]
