@@ -1,0 +1,255 @@
+"""The compiled loops over cells.
+
+A cell reads four states,
+
+    x = S[a] @ Q[d] - S[b] @ Q[c]                                                  (1)
+
+a and b the strengths of its first and second item at its time, c and d their exposures; b, d
+change sign together when the pair is swapped.  To first order it changes by
+
+    dS[a] @ Q[d] - dS[b] @ Q[c] + S[a] @ dQ[d] - S[b] @ dQ[c]                      (2)
+
+When no exposure moves (plain scores, measured features) the second half is skipped.
+"""
+
+import math
+
+import numpy as np
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.core.compiled import compiled
+
+
+@compiled
+def read_cells(
+    S: FloatArray,  # (n_strength_states, n_columns)
+    Q: FloatArray,  # (n_exposure_states, n_columns)
+    at: IntArray,  # (n_cells, 4): a, b, c, d
+    out: FloatArray,  # (n_cells,)
+) -> None:
+    """Write the margin of every cell: equation (1)."""
+    for p in range(at.shape[0]):
+        a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+        total = 0.0
+        for k in range(S.shape[1]):
+            total += S[a, k] * Q[d, k] - S[b, k] * Q[c, k]
+        out[p] = total
+
+
+@compiled
+def push_cells(
+    S: FloatArray,
+    Q: FloatArray,
+    at: IntArray,
+    step_S: FloatArray,
+    step_Q: FloatArray,
+    both: bool,  # whether exposures move
+    out: FloatArray,  # (n_cells,)
+) -> None:
+    """Write the first-order change of every cell: equation (2)."""
+    for p in range(at.shape[0]):
+        a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+        total = 0.0
+        for k in range(S.shape[1]):
+            total += step_S[a, k] * Q[d, k] - step_S[b, k] * Q[c, k]
+        if both:
+            for k in range(S.shape[1]):
+                total += S[a, k] * step_Q[d, k] - S[b, k] * step_Q[c, k]
+        out[p] = total
+
+
+@compiled
+def pull_cells(
+    S: FloatArray,
+    Q: FloatArray,
+    at: IntArray,
+    slopes: FloatArray,  # (n_cells,)
+    both: bool,
+    out_S: FloatArray,
+    out_Q: FloatArray,
+) -> None:
+    """Add the adjoint of `push_cells`: slopes by cell to slopes by state."""
+    for p in range(at.shape[0]):
+        a, b, c, d, g = at[p, 0], at[p, 1], at[p, 2], at[p, 3], slopes[p]
+        for k in range(S.shape[1]):
+            out_S[a, k] += g * Q[d, k]
+            out_S[b, k] -= g * Q[c, k]
+        if both:
+            for k in range(S.shape[1]):
+                out_Q[d, k] += g * S[a, k]
+                out_Q[c, k] -= g * S[b, k]
+
+
+@compiled
+def push_pull_cells(
+    S: FloatArray,
+    Q: FloatArray,
+    at: IntArray,
+    curvature: FloatArray,  # (n_cells,)
+    step_S: FloatArray,
+    step_Q: FloatArray,
+    both: bool,
+    out_S: FloatArray,
+    out_Q: FloatArray,
+) -> None:
+    """Add pull(curvature * push(step)) in one pass: the product of every CG iteration."""
+    for p in range(at.shape[0]):
+        a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+        total = 0.0
+        for k in range(S.shape[1]):
+            total += step_S[a, k] * Q[d, k] - step_S[b, k] * Q[c, k]
+        if both:
+            for k in range(S.shape[1]):
+                total += S[a, k] * step_Q[d, k] - S[b, k] * step_Q[c, k]
+        total *= curvature[p]
+        for k in range(S.shape[1]):
+            out_S[a, k] += total * Q[d, k]
+            out_S[b, k] -= total * Q[c, k]
+        if both:
+            for k in range(S.shape[1]):
+                out_Q[d, k] += total * S[a, k]
+                out_Q[c, k] -= total * S[b, k]
+
+
+@compiled
+def state_blocks(
+    S: FloatArray,
+    Q: FloatArray,
+    at: IntArray,
+    curvature: FloatArray,  # (n_cells,)
+    both: bool,
+    out_S: FloatArray,  # (n_strength_states, n_columns, n_columns)
+    out_Q: FloatArray,  # (n_exposure_states, n_columns, n_columns)
+) -> None:
+    """Add each state's own block of the data's normal matrix."""
+    r = S.shape[1]
+    for p in range(at.shape[0]):
+        a, b, c, d, w = at[p, 0], at[p, 1], at[p, 2], at[p, 3], curvature[p]
+        for k in range(r):
+            for m in range(r):
+                out_S[a, k, m] += w * Q[d, k] * Q[d, m]
+                out_S[b, k, m] += w * Q[c, k] * Q[c, m]
+        if both:
+            for k in range(r):
+                for m in range(r):
+                    out_Q[d, k, m] += w * S[a, k] * S[a, m]
+                    out_Q[c, k, m] += w * S[b, k] * S[b, m]
+
+
+@compiled
+def spread_cells(
+    V_S: FloatArray,  # (n_strength_states, n_columns, n_columns): covariances
+    V_Q: FloatArray,  # (n_exposure_states, n_columns, n_columns)
+    at: IntArray,
+    curvature: FloatArray,  # (n_cells,)
+    out_S: FloatArray,
+    out_Q: FloatArray,
+) -> None:
+    """Add what each state's partners not being known adds to its block: curvature times theirs."""
+    r = V_S.shape[1]
+    for p in range(at.shape[0]):
+        a, b, c, d, w = at[p, 0], at[p, 1], at[p, 2], at[p, 3], curvature[p]
+        for k in range(r):
+            for m in range(r):
+                out_S[a, k, m] += w * V_Q[d, k, m]
+                out_S[b, k, m] += w * V_Q[c, k, m]
+                out_Q[d, k, m] += w * V_S[a, k, m]
+                out_Q[c, k, m] += w * V_S[b, k, m]
+
+
+@compiled
+def normal_cells(
+    S: FloatArray,
+    Q: FloatArray,
+    at: IntArray,
+    pair_at: IntArray,  # (n_cells,)
+    effects: bool,  # whether cells read a state of their pair too
+    curvature: FloatArray,  # (n_cells,)
+    out: FloatArray,  # (n_z, n_z)
+) -> None:
+    """Add the data's whole normal matrix over z = [S, Q, E], for small problems."""
+    r = S.shape[1]
+    n = 4 * r + (1 if effects else 0)
+    where, what = np.empty(n, np.int64), np.ones(n)
+    for p in range(at.shape[0]):
+        a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+        for k in range(r):
+            where[4 * k], what[4 * k] = a * r + k, Q[d, k]
+            where[4 * k + 1], what[4 * k + 1] = b * r + k, -Q[c, k]
+            where[4 * k + 2], what[4 * k + 2] = S.size + d * r + k, S[a, k]
+            where[4 * k + 3], what[4 * k + 3] = S.size + c * r + k, -S[b, k]
+        if effects:
+            where[4 * r] = S.size + Q.size + pair_at[p]
+        for k in range(n):
+            for m in range(n):
+                out[where[k], where[m]] += curvature[p] * what[k] * what[m]
+
+
+@compiled
+def twist_cells(
+    at: IntArray,
+    slopes: FloatArray,  # (n_cells,)
+    r: int,
+    n_S: int,  # entries of S
+    out: FloatArray,  # (n_z, n_z)
+) -> None:
+    """Add Σ slope · second derivative of (1): the part of the Hessian that Gauss-Newton drops."""
+    for p in range(at.shape[0]):
+        a, b, c, d = at[p, 0] * r, at[p, 1] * r, n_S + at[p, 2] * r, n_S + at[p, 3] * r
+        for k in range(r):
+            out[a + k, d + k] += slopes[p]
+            out[d + k, a + k] += slopes[p]
+            out[b + k, c + k] -= slopes[p]
+            out[c + k, b + k] -= slopes[p]
+
+
+@compiled
+def gather(slopes: FloatArray, at: IntArray, out: FloatArray) -> None:
+    """Add slopes by cell up by the state that each cell reads."""
+    for p in range(at.shape[0]):
+        out[at[p]] += slopes[p]
+
+
+@compiled
+def logistic_terms(
+    x: FloatArray,  # (n_cells,): margins
+    counts: FloatArray,  # games
+    means: FloatArray,  # share won by the first
+    slope: FloatArray,  # written
+    curvature: FloatArray,  # written
+) -> float:
+    """Write slope and curvature of Σ counts (log(1 + exp x) - mean x), and return its value."""
+    total = 0.0
+    for p in range(x.shape[0]):
+        small = math.exp(-abs(x[p]))
+        top = max(0.0, x[p])
+        total += counts[p] * (top + math.log1p(small) - means[p] * x[p])
+        tail = small / (1.0 + small)
+        chance = 1.0 - tail if x[p] > 0.0 else tail
+        slope[p] = counts[p] * (chance - means[p])
+        curvature[p] = counts[p] * tail / (1.0 + small)
+    return total
+
+
+@compiled
+def logistic_value(x: FloatArray, counts: FloatArray, means: FloatArray) -> float:
+    """Return the value of `logistic_terms` alone."""
+    total = 0.0
+    for p in range(x.shape[0]):
+        top = max(0.0, x[p])
+        total += counts[p] * (top + math.log1p(math.exp(-abs(x[p]))) - means[p] * x[p])
+    return total
+
+
+@compiled
+def order_by_tile(second: IntArray, n_tiles: int, tile: int, out: IntArray) -> None:
+    """Write a stable order of the cells by the tile of their second state (a counting sort)."""
+    heads = np.zeros(n_tiles + 1, np.int64)
+    for p in range(second.shape[0]):
+        heads[second[p] // tile + 1] += 1
+    for k in range(n_tiles):
+        heads[k + 1] += heads[k]
+    for p in range(second.shape[0]):
+        k = second[p] // tile
+        out[heads[k]] = p
+        heads[k] += 1

@@ -1,0 +1,224 @@
+"""What factors may do without changing any margin, at all times.
+
+    S(t) -> S(t) + Q(t) B          B symmetric, over columns whose strengths are free
+    S(t) -> S(t) R,  Q -> Q R⁻ᵀ     R invertible, over columns that are free on both sides
+    S_m -> S_m + b S_k,  Q_k -> Q_k - b Q_m        S_m and Q_k free, Q_m known
+
+Along these directions only the prior speaks.  Newton's method creeps along them, as they curve;
+`balance` goes to their best point in closed form.  Draws leave them out (`tangents`): to first
+order they move no margin, and to second order they would add noise of the gauge's own.
+"""
+
+import numpy as np
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.core.chain_kernels import chain_product
+from intransit.core.joint import Joint
+from intransit.core.sides import Side
+
+ROUNDS = 3
+
+
+def balance(problem: Joint, z: FloatArray, *, volume: float = 0.0) -> FloatArray:
+    """Return states with the same margins and a smaller penalty, the smallest where Q is fixed.
+
+    With a `volume`, where the posterior's mass lies along R instead of its peak: a change of basis
+    stretches the space of S and shrinks that of Q, by |det R| to the power of the difference of
+    how many entries of a column the data determine on either side, which is what volume is.
+    Scales are estimated there; at the peak they would run away.
+    """
+    if problem.is_convex or not _shares_times(problem):
+        return z
+    out = z.copy()
+    S, Q, _ = problem.split(out)
+    pairs = np.flatnonzero(problem.strengths.free & problem.exposures.free)
+    for _ in range(ROUNDS):
+        exposures = _at_strengths(problem, Q)
+        S += exposures @ _best_shift(problem.strengths, S, exposures)
+        _lean_on_scores(problem, S, Q)
+        change = _best_basis(problem, S[:, pairs], Q[:, pairs], volume)
+        if change is None:
+            break
+        S[:, pairs] = S[:, pairs] @ change
+        Q[:, pairs] = Q[:, pairs] @ np.linalg.inv(change).T
+    return out if np.isfinite(out).all() else z
+
+
+def tangents(problem: Joint, z: FloatArray) -> FloatArray:  # (n_z, n_directions)
+    """Return the directions of z along which no margin moves, to first order."""
+    S, Q, _ = problem.split(z)
+    free_S = np.flatnonzero(problem.strengths.free)
+    free_Q = np.flatnonzero(problem.exposures.free)
+    directions: list[FloatArray] = []
+
+    def add(dS: FloatArray | None, dQ: FloatArray | None) -> None:
+        step = np.zeros(len(z))
+        out_S, out_Q, _ = problem.split(step)
+        if dS is not None:
+            out_S += dS
+        if dQ is not None:
+            out_Q += dQ
+        directions.append(step)
+
+    if _shares_times(problem):
+        exposures = _at_strengths(problem, Q)
+        for k, m in _pairs_of(free_S):
+            add(_mixed(exposures, k, m), None)
+    if not problem.strengths.chains.drifting or problem.exposures.chains.drifting:
+        strengths = S if len(S) == len(Q) else S[problem.exposures.chains.owners]
+        for k, m in _pairs_of(free_Q):
+            add(None, _mixed(strengths, k, m))
+    for k in free_Q.tolist():
+        for m in free_S.tolist():
+            dS, dQ = np.zeros_like(S), np.zeros_like(Q)
+            dS[:, m], dQ[:, k] = S[:, k], -Q[:, m]
+            add(dS, dQ)
+    return np.stack(directions, axis=1) if directions else np.zeros((len(z), 0))
+
+
+def rotations(problem: Joint, z: FloatArray) -> FloatArray:  # (n_z, n_directions), orthonormal
+    """Return directions along which not even the prior speaks: S and Q turned alike.
+
+    The whole Hessian vanishes there, and a step must not go there.
+    """
+    S, Q, _ = problem.split(z)
+    both = np.flatnonzero(problem.strengths.free & problem.exposures.free)
+    turns = []
+    for k, m in _pairs_of(both):
+        if k < m:
+            step = np.zeros(len(z))
+            dS, dQ, _ = problem.split(step)
+            for part, values in ((dS, S), (dQ, Q)):
+                part[:, m], part[:, k] = values[:, k], -values[:, m]
+            turns.append(step)
+    if not turns:
+        return np.zeros((len(z), 0))
+    return np.linalg.qr(np.stack(turns, axis=1))[0]
+
+
+def without_gauge(problem: Joint, z: FloatArray, steps: FloatArray) -> FloatArray:
+    """Return steps (n_z, n_draws) less what lies along the gauge, in the posterior's metric.
+
+    Data do not see the gauge, so that the metric there is the prior's alone.
+    """
+    T = tangents(problem, z)
+    if T.shape[1] == 0:
+        return steps
+    weighted = np.zeros_like(T)
+    for k in range(T.shape[1]):
+        column = np.zeros(len(z))
+        problem.add_prior(np.ascontiguousarray(T[:, k]), column)
+        weighted[:, k] = column
+    gram = T.T @ weighted
+    amounts, *_ = np.linalg.lstsq(gram, weighted.T @ steps, rcond=1e-12)
+    return np.asarray(steps - T @ amounts)
+
+
+def _shares_times(problem: Joint) -> bool:
+    """Return whether exposures have a value at every state of the strengths."""
+    return problem.strengths.chains.drifting or not problem.exposures.chains.drifting
+
+
+def _at_strengths(problem: Joint, Q: FloatArray) -> FloatArray:
+    """Return the exposures at the states of the strengths."""
+    if problem.exposures.chains.drifting:
+        return Q  # both drift over the same states
+    return Q[problem.strengths.chains.owners]
+
+
+def _pairs_of(columns: IntArray) -> list[tuple[int, int]]:
+    return [(int(k), int(m)) for k in columns for m in columns if k <= m]
+
+
+def _mixed(values: FloatArray, k: int, m: int) -> FloatArray:
+    """Return values @ B for the symmetric B with ones at (k, m) and (m, k)."""
+    out = np.zeros_like(values)
+    out[:, m] += values[:, k]
+    if k != m:
+        out[:, k] += values[:, m]
+    return out
+
+
+def _precision_times(side: Side, column: int, values: FloatArray) -> FloatArray:
+    """Return the prior's precision of one column times each column of values."""
+    width = values.shape[1]
+    out = np.zeros_like(values)
+    diagonal = np.repeat(side.diagonal[:, [column]], width, axis=1)
+    chain_product(diagonal, np.repeat(side.links[:, [column]], width, axis=1), values, out)
+    return out
+
+
+def _best_shift(side: Side, S: FloatArray, Q: FloatArray) -> FloatArray:  # (r, r), symmetric
+    """Return the symmetric B that minimises the penalty of S + Q B."""
+    r = S.shape[1]
+    free = np.flatnonzero(side.free)
+    basis = []
+    for k, m in _pairs_of(free):
+        B = np.zeros((r, r))
+        B[k, m] = B[m, k] = 1.0
+        basis.append(B)
+    weighed: dict[tuple[float, float], FloatArray] = {}
+    grams, pulls = np.zeros((r, r, r)), np.zeros((r, r))
+    for c in free:
+        scales = (float(side.drift[c]), float(side.prior[c]))
+        if scales not in weighed:
+            weighed[scales] = _precision_times(side, int(c), Q)
+        grams[c] = Q.T @ weighed[scales]
+        pulls[:, c] = weighed[scales].T @ S[:, c]
+    matrix = np.array(
+        [[sum(A[:, c] @ grams[c] @ B[:, c] for c in free) for B in basis] for A in basis]
+    )
+    right = np.array([float(np.sum(A * pulls)) for A in basis])
+    amounts, *_ = np.linalg.lstsq(matrix, -right, rcond=1e-13)
+    return np.asarray(np.einsum("k,kab->ab", amounts, np.array(basis)))
+
+
+def _lean_on_scores(problem: Joint, S: FloatArray, Q: FloatArray) -> None:
+    """Move what factors and columns of known exposures can say alike to where it costs least.
+
+    S_m -> S_m + Σ b_k S_k and Q_k -> Q_k - b_k Q_m, for each column m whose Q_m is known.
+    """
+    strengths, exposures = problem.strengths, problem.exposures
+    factors = np.flatnonzero(strengths.free & exposures.free)
+    for m in np.flatnonzero(strengths.free & ~exposures.free):
+        here = np.ascontiguousarray(S[:, factors])
+        known = np.ascontiguousarray(Q[:, [m]])
+        weighed = _precision_times(strengths, int(m), here)
+        pulled = _precision_times(exposures, int(factors[0]), known)[:, 0]
+        matrix = here.T @ weighed + np.eye(len(factors)) * float(known[:, 0] @ pulled)
+        right = Q[:, factors].T @ pulled - weighed.T @ S[:, m]
+        amounts = np.linalg.solve(matrix, right)
+        S[:, m] += here @ amounts
+        Q[:, factors] -= known * amounts
+
+
+def _best_basis(
+    problem: Joint, S: FloatArray, Q: FloatArray, volume: float
+) -> FloatArray | None:  # (f, f)
+    """Return R that minimises the penalty of S R and Q R⁻ᵀ, or None when that is not definite.
+
+    With A and G the penalties' Gram matrices of S and Q, and W = R Rᵀ, it minimises
+
+        tr(A W) + tr(G W⁻¹) - volume log det W,        W A W - volume W - G = 0
+
+    a quadratic equation in A^½ W A^½; without volume W is the geometric mean of A⁻¹ and G.
+    """
+    columns = np.flatnonzero(problem.strengths.free & problem.exposures.free)
+    for side in (problem.strengths, problem.exposures):
+        if np.ptp(side.prior[columns]) > 0 or np.ptp(side.drift[columns]) > 0:
+            return None
+    first = int(columns[0])
+    A = S.T @ _precision_times(problem.strengths, first, S)
+    G = Q.T @ _precision_times(problem.exposures, first, Q)
+    values, vectors = np.linalg.eigh(A)
+    if not np.isfinite(values).all() or values[0] <= 1e-12 * values[-1] or values[0] <= 0:
+        return None
+    root = (vectors * np.sqrt(values)) @ vectors.T
+    inverse = (vectors / np.sqrt(values)) @ vectors.T
+    middle_values, middle = np.linalg.eigh(root @ G @ root)
+    if middle_values[0] <= 1e-12 * middle_values[-1] or middle_values[0] <= 0:
+        return None
+    solved = 0.5 * (volume + np.sqrt(volume**2 + 4.0 * middle_values))
+    W = inverse @ ((middle * solved) @ middle.T) @ inverse
+    W_values, W_vectors = np.linalg.eigh((W + W.T) / 2)
+    return None if W_values[0] <= 0 else np.asarray(W_vectors * np.sqrt(W_values))

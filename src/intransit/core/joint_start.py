@@ -1,0 +1,144 @@
+"""Where the joint fit starts: the weighted program on what scores alone leave unexplained.
+
+At states z the loss is, to second order, a weighted least-squares problem in the margins; added
+up over time, pair by pair, it is the program of `recover`, which is solved from several starts of
+its own.  Its static factors, given to all times, start the joint fit.  Times far from a chosen one
+count less, by how far S will have drifted, as the paper weighs them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from intransit.arrays import FloatArray
+from intransit.core.assembly import Columns, Scales, fill_known
+from intransit.core.attempts import attempt, best
+from intransit.core.cells import Cells
+from intransit.core.joint import Joint
+from intransit.core.joint_newton import JointSolution, is_small, solve_joint
+from intransit.core.losses import Quadratic
+from intransit.core.newton import newton
+from intransit.core.operators import unfold
+from intransit.core.problem import Problem
+from intransit.core.readings import Collapsed
+
+SAME = 1e-6  # of the objective's own size: two minima that are one
+SAME_GAIN = 0.1  # and of log posterior
+MOST_PLACES = 6
+PAIR_LIMIT = 200_000  # above it one start by one pass is all that is affordable
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """One start, and what came of it."""
+
+    name: str
+    solution: JointSolution
+
+
+def without_factors(problem: Joint, columns: Columns) -> FloatArray:
+    """Return states that know nothing: zeros, and the known columns."""
+    return fill_known(problem, columns, np.zeros(problem.cuts[-1]))
+
+
+def solve_from_starts(
+    problem: Joint,
+    columns: Columns,
+    scales: Scales,
+    *,
+    tolerance: float,
+    max_steps: int,
+    rng: np.random.Generator,
+) -> tuple[Start, ...]:
+    """Solve from as many starts as the problem needs, the best first."""
+    solve = partial(solve_joint, tolerance=tolerance, max_steps=max_steps)
+    nothing = without_factors(problem, columns)
+    if problem.is_convex:
+        return (Start("scores", solve(problem, nothing)),)
+    tried: list[Start] = []
+    for name, place in _places(problem, columns, scales, nothing, rng):
+        tried.append(Start(name, solve(problem, place)))
+        lowest = min(start.solution.objective for start in tried)
+        near = SAME * abs(lowest) + SAME_GAIN
+        agree = sum(start.solution.objective <= lowest + near for start in tried)
+        if agree >= 2 or not is_small(problem):
+            break
+    return tuple(sorted(tried, key=lambda start: start.solution.objective))
+
+
+def _places(
+    problem: Joint,
+    columns: Columns,
+    scales: Scales,
+    nothing: FloatArray,
+    rng: np.random.Generator,
+) -> Iterator[tuple[str, FloatArray]]:
+    """Yield starts, the likeliest first: static factors for several times in question."""
+    base, cells = _scores_first(problem, columns, nothing), problem.loss.cells
+    last = len(cells.axis) - 1
+    for k in range(MOST_PLACES):
+        centre = (last, last // 2, 0)[k % 3] if last else 0
+        forgetting = (1.0, 0.0, 1.0, 4.0, 0.25, 0.0)[k] if last else 0.0
+        weights = _time_weights(cells, scales, centre, forgetting)
+        name = f"time {cells.axis[centre]:g}" if forgetting else "all times alike"
+        yield name, _static_factors(problem, columns, base, cells, weights, rng)
+
+
+def _scores_first(problem: Joint, columns: Columns, nothing: FloatArray) -> FloatArray:
+    """Return states with scores fitted and factors at 0."""
+    scores = columns.are_scores & columns.free_strengths
+    if not scores.any():
+        return nothing
+    alone = replace(
+        problem,
+        strengths=replace(problem.strengths, free=scores),
+        exposures=replace(problem.exposures, free=np.zeros_like(scores)),
+        effects=None,
+    )
+    n = alone.cuts[-1]
+    z = nothing.copy()
+    z[:n] = solve_joint(alone, nothing[:n], tolerance=1.0).z
+    return z
+
+
+def _time_weights(cells: Cells, scales: Scales, centre: int, forgetting: float) -> FloatArray:
+    """Return how much each cell tells about the matrix at the chosen time: (opt_w_na)."""
+    age = np.abs(cells.times - cells.axis[centre])
+    drift = scales.drift_scale**2 + scales.exposure_drift_scale**2
+    noise = (scales.noise_scale / max(scales.prior_scale, 1e-12)) ** 2
+    return np.asarray(1.0 / (1.0 + forgetting * 2.0 * drift * age / max(noise, 1e-30)))
+
+
+def _static_factors(
+    problem: Joint,
+    columns: Columns,
+    base: FloatArray,
+    cells: Cells,
+    weights: FloatArray,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Return states whose factors explain, at all times alike, what base leaves unexplained."""
+    both = np.flatnonzero(columns.free_strengths & columns.free_exposures)
+    slope, curvature = problem.loss.terms(problem.margins(base))
+    keys = cells.pairs[:, 0] * columns.n_items + cells.pairs[:, 1]
+    distinct, pair = np.unique(keys, return_inverse=True)
+    total = np.bincount(pair, curvature * weights).astype(float)
+    target = np.bincount(pair, -slope * weights) / np.maximum(total, 1e-300)
+    loss = Quadratic(total, target)
+    data = Collapsed(unfold(distinct, columns.n_items), loss, n_repeats=0, evenness=1.0)
+    ridge = float(1.0 / problem.exposures.prior[both[0]] ** 2)
+    known = np.full((columns.n_items, 2 * len(both)), np.nan)
+    question = Problem(data.pairs, loss, known, ridge)
+    restarts = 2 if len(distinct) <= PAIR_LIMIT else 0
+    solver = partial(newton, tolerance=1e-6, max_steps=50)
+    found = best(
+        attempt(question, data, "spectral", solver, restarts=restarts, polished=False, rng=rng)
+    )
+    z = base.copy()
+    S, Q, _ = problem.split(z)
+    factors = found.solution.factors
+    S[:, both] = factors[problem.strengths.chains.owners][:, : len(both)]
+    Q[:, both] = factors[problem.exposures.chains.owners][:, len(both) :]
+    return z
