@@ -1,8 +1,10 @@
 """Who beats whom, by how much, how it changes, and where the cycles are."""
 
 from intransit import study, theory
+from intransit.core.assembly import Scales
 from intransit.core.operators import Combinations, Entries, Matrices
 from intransit.core.weights import optimal_weights
+from intransit.draws import Draws, Summary
 from intransit.errors import (
     ConvergenceWarning,
     InputError,
@@ -10,6 +12,8 @@ from intransit.errors import (
     IntransitWarning,
     MissingDependencyError,
 )
+from intransit.filter import Filter
+from intransit.fitting import Choice
 from intransit.measurements import Measurements
 from intransit.recover import Recovery, recover
 from intransit.simulate import (
@@ -22,13 +26,19 @@ from intransit.simulate import (
     uniform_entries,
     uniform_pairs,
 )
+from intransit.smooth import smooth
+from intransit.timeline import Timeline
+from intransit.trajectory import Trajectory
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Choice",
     "Combinations",
     "ConvergenceWarning",
+    "Draws",
     "Entries",
+    "Filter",
     "InputError",
     "IntransitError",
     "IntransitWarning",
@@ -36,13 +46,18 @@ __all__ = [
     "Measurements",
     "MissingDependencyError",
     "Recovery",
+    "Scales",
     "Simulation",
+    "Summary",
+    "Timeline",
+    "Trajectory",
     "circular_factors",
     "gaussian_matrices",
     "optimal_weights",
     "planted_cycles",
     "recover",
     "simulate",
+    "smooth",
     "study",
     "theory",
     "transitive_factors",

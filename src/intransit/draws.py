@@ -1,0 +1,122 @@
+"""Draws of whole trajectories, and what to make of them."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.core.assembly import Pairs
+from intransit.core.inputs import as_floats, check_pairs
+from intransit.core.joint import Joint
+from intransit.core.query import bridge
+from intransit.core.sides import Side
+from intransit.errors import InputError
+
+MOST_ENTRIES = 100_000_000
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A number that is not known exactly: best guess, interval, and whether it is above 0."""
+
+    value: float  # at the solution
+    mean: float  # over draws
+    low: float
+    high: float
+    level: float
+    probability_positive: float
+    values: FloatArray = field(repr=False, compare=False)  # (n_draws,)
+
+    @classmethod
+    def of(cls, values: FloatArray, value: float, level: float) -> "Summary":
+        """Summarise draws of a number."""
+        low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
+        positive = float(np.mean(values > 0) + 0.5 * np.mean(values == 0))
+        return cls(value, float(values.mean()), float(low), float(high), level, positive, values)
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Draws of whole trajectories from the posterior."""
+
+    n_items: int
+    times: FloatArray  # (n_periods,)
+    states: FloatArray = field(repr=False)  # (n_z, n_draws)
+    problem: Joint = field(repr=False)
+    pairs: Pairs = field(repr=False)
+    rng: np.random.Generator = field(repr=False)  # for times at which there is no state
+
+    def __len__(self) -> int:
+        return int(self.states.shape[1])
+
+    @property
+    def margins(self) -> FloatArray:  # (n_draws, n_periods, n_items, n_items)
+        """Margins of every draw at every observed time."""
+        return self.matrix(self.times)
+
+    def matrix(self, at: ArrayLike) -> FloatArray:  # (n_draws, [n_times,] n_items, n_items)
+        """Return the matrices of every draw at a time, or at several."""
+        times = as_floats(at, "at")
+        n, flat = self.n_items, times.ravel()
+        if len(self) * flat.size * n * n > MOST_ENTRIES:
+            raise InputError(
+                f"draws: {len(self) * flat.size * n * n:,} margins were asked for at once; ask for "
+                "some pairs and times with margin(first, second, at) instead."
+            )
+        first, second = np.triu_indices(n, 1)
+        upper = self.margin(first[None], second[None], flat[:, None])
+        out = np.zeros((len(self), flat.size, n, n))
+        out[:, :, first, second], out[:, :, second, first] = upper, -upper
+        return out.reshape(len(self), *times.shape, n, n)
+
+    def margin(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the margin of first over second in every draw, (n_draws, ...).
+
+        Within one call a state that is drawn at a time without comparisons is drawn once.
+        """
+        when = as_floats(self.times[-1] if at is None else at, "at")
+        i, j, times = np.broadcast_arrays(first, second, when)
+        pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), self.n_items, "margin")
+        clock = times.ravel().astype(float)
+        S, Q, E = self.problem.split_draws(self.states)
+        s, q = self.problem.strengths, self.problem.exposures
+        s_i, s_j = self._two(s, S, pairs, clock)
+        q_i, q_j = self._two(q, Q, pairs, clock)
+        out = np.sum(s_i * q_j, axis=-1) - np.sum(s_j * q_i, axis=-1)
+        if self.problem.effects is not None:
+            out += self._effects(self.problem.effects, E, pairs, clock)
+        return np.asarray(out.reshape(len(self), *i.shape))
+
+    def _two(
+        self, side: Side, states: FloatArray, pairs: IntArray, times: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the states of first and second item, (n_draws, n, n_columns) each."""
+        owners, both = pairs.T.ravel(), np.concatenate([times, times])
+        drawn = self._drawn(side, states, owners, both)
+        return drawn[:, : len(times)], drawn[:, len(times) :]
+
+    def _drawn(
+        self, side: Side, states: FloatArray, owners: IntArray, times: FloatArray
+    ) -> FloatArray:
+        if not side.chains.drifting:
+            return np.asarray(states[:, owners])
+        axis, when = np.unique(times, return_inverse=True)
+        points, back = np.unique(owners * len(axis) + when, return_inverse=True)
+        values = bridge(side, states, points // len(axis), axis[points % len(axis)], self.rng)
+        return np.asarray(values[:, back])
+
+    def _effects(
+        self, side: Side, states: FloatArray, pairs: IntArray, times: FloatArray
+    ) -> FloatArray:  # (n_draws, n)
+        folded = np.sort(pairs, axis=1)
+        place, known = self.pairs.find(folded)
+        sign = np.sign(pairs[:, 1] - pairs[:, 0])
+        values = self._drawn(side, states, place, times)[:, :, 0]
+        strangers, which = np.unique(
+            folded[:, 0] * self.n_items + folded[:, 1], return_inverse=True
+        )
+        fresh = side.prior[0] * self.rng.normal(size=(len(self), len(strangers)))
+        return np.asarray(sign * np.where(known, values, fresh[:, which]))

@@ -1,0 +1,275 @@
+"""From cells to a fitted model: first guesses, starts, scales, and the number of factors."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.core.assembly import Columns, Pairs, Scales, assemble, fill_known
+from intransit.core.cells import Cells, Rows, collapse_rows, merge_cells
+from intransit.core.joint import Joint
+from intransit.core.joint_newton import JointSolution, is_small, solve_joint
+from intransit.core.joint_start import Start, solve_from_starts
+from intransit.core.posterior import Posterior
+from intransit.core.probability import average_logistic
+from intransit.core.query import ask
+from intransit.core.scales import VANISHED, Estimated, estimate_scales
+
+Auto = Literal["auto"]
+
+HELD_BACK = 0.2  # of the rows, to choose the number of factors by
+FEWEST_TIMES = 5  # below it rows are held back at random, not by time
+MOST_FACTORS = 8
+CLEAR_GAIN = 2.0  # standard errors by which a further factor must pay
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the user set: scales or "auto", and how to solve."""
+
+    noise_scale: float | Auto
+    drift_scale: float | Auto
+    prior_scale: float | Auto
+    exposure_drift_scale: float | Auto
+    score_drift_scale: float | Auto
+    score_prior_scale: float | Auto
+    pair_scale: float | Auto
+    pair_drift_scale: float | Auto
+    logistic: bool
+    tolerance: float
+    max_steps: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One model that was tried, and what it foretold of comparisons held back."""
+
+    n_factors: int
+    scores: bool
+    gain: float  # in mean log probability of an outcome, against the best so far; 0 for the first
+    gain_error: float  # standard error of the gain
+    kept: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A model with its scales, solved."""
+
+    cells: Cells
+    scales: Scales
+    estimated: tuple[str, ...]
+    problem: Joint
+    pairs: Pairs
+    solution: JointSolution
+    starts: tuple[Start, ...]
+    scales_converged: bool
+
+
+def fit_model(cells: Cells, columns: Columns, given: Given, *, roughly: bool = False) -> Fitted:
+    """Fit one model: solve from several starts, at scales given or estimated.
+
+    Roughly is enough to compare models by: scales without their last polish.
+    """
+    scales, free = first_guess(cells, columns, given)
+    problem, pairs = assemble(cells, columns, scales, logistic=given.logistic)
+    starts = _solve(problem, columns, scales, given)
+    if not free:
+        return Fitted(cells, scales, (), problem, pairs, starts[0].solution, starts, True)
+    found = _estimate(
+        problem, columns, scales, free, starts[0].solution.z, given, climb=not roughly
+    )
+    if is_small(problem) and not problem.is_convex and not roughly:
+        # At rough scales the best start may lead into the wrong valley: ask again at good ones.
+        starts = _solve(found.problem, columns, found.scales, given)
+        if starts[0].solution.objective < found.solution.objective - 1.0:
+            found = _estimate(
+                found.problem, columns, found.scales, free, starts[0].solution.z, given, climb=True
+            )
+    if found.scales.pair_scale > 0 and "pair_scale" in free and _vanished(found.scales, given):
+        without = replace(given, pair_scale=0.0, pair_drift_scale=0.0)
+        return fit_model(cells, columns, without, roughly=roughly)
+    solution = solve_joint(
+        found.problem, found.solution.z, tolerance=given.tolerance, max_steps=given.max_steps
+    )
+    return Fitted(
+        cells, found.scales, free, found.problem, pairs, solution, starts, found.converged
+    )
+
+
+def _solve(problem: Joint, columns: Columns, scales: Scales, given: Given) -> tuple[Start, ...]:
+    return solve_from_starts(
+        problem,
+        columns,
+        scales,
+        tolerance=given.tolerance,
+        max_steps=given.max_steps,
+        rng=np.random.default_rng(given.seed),
+    )
+
+
+def _estimate(
+    problem: Joint,
+    columns: Columns,
+    scales: Scales,
+    free: tuple[str, ...],
+    z: FloatArray,
+    given: Given,
+    *,
+    climb: bool,
+) -> Estimated:
+    return estimate_scales(
+        problem,
+        columns,
+        scales,
+        free,
+        z,
+        tolerance=max(given.tolerance, 1e-3),
+        max_steps=given.max_steps,
+        seed=given.seed,
+        climb=climb,
+    )
+
+
+def _vanished(scales: Scales, given: Given) -> bool:
+    """Return whether effects of pairs have shrunk to nothing."""
+    noise = 1.0 if given.logistic else scales.noise_scale
+    return scales.pair_scale < 10 * VANISHED * noise
+
+
+def first_guess(cells: Cells, columns: Columns, given: Given) -> tuple[Scales, tuple[str, ...]]:
+    """Return scales to start from, and the names of those to be estimated."""
+    size = 1.0 if given.logistic else float(np.sqrt(np.mean(cells.means**2))) or 1.0
+    span = float(cells.axis[-1] - cells.axis[0])
+    slow = 0.1 / np.sqrt(span) if span > 0 else 0.0
+    scores = bool((columns.are_scores & columns.free_strengths).any())
+    factors = ~columns.are_scores
+    prior = (size**2 / max(2 * int(factors.sum()), 1)) ** 0.25
+    repeats = cells.n_rows - len(cells)
+    noise = np.sqrt(cells.spread / repeats) if repeats >= 5 and cells.spread > 0 else 0.1 * size
+    guesses = {
+        "noise_scale": (float(noise), not given.logistic),
+        "drift_scale": (prior * slow, bool((factors & columns.free_strengths).any()) and span > 0),
+        "prior_scale": (prior, bool(factors.any())),
+        "exposure_drift_scale": (0.5 * prior * slow, bool(factors.any()) and span > 0),
+        "score_drift_scale": (size * slow, scores and span > 0),
+        "score_prior_scale": (size / np.sqrt(2), scores),
+        "pair_scale": (0.3 * size, True),
+        "pair_drift_scale": (0.3 * size * slow, span > 0),
+    }
+    values, free = {}, []
+    for name, (guess, used) in guesses.items():
+        wish = getattr(given, name)
+        if wish == "auto":
+            idle = 0.0 if "drift" in name or name == "pair_scale" else 1.0
+            values[name] = float(guess) if used else idle
+            if used:
+                free.append(name)
+        else:
+            values[name] = float(wish)
+    if values["pair_scale"] == 0.0:
+        values["pair_drift_scale"] = 0.0
+        free = [name for name in free if name != "pair_drift_scale"]
+    return Scales(**values), tuple(free)
+
+
+def plain_columns(n_items: int, n_factors: int, *, scores: bool) -> Columns:
+    """Return free columns, a column of scores before them if wanted."""
+    S = np.full((n_items, n_factors + scores), np.nan)
+    Q = S.copy()
+    if scores:
+        Q[:, 0] = 1.0
+    return Columns(S, Q)
+
+
+def choose_factors(
+    rows: Rows, n_items: int, given: Given, *, scores: bool
+) -> tuple[Columns, Fitted, tuple[Choice, ...]]:
+    """Add factors for as long as they foretell rows held back better, then fit all rows."""
+    early, late = _hold_back(rows, given.seed)
+    training = collapse_rows(rows.only(early), n_items, shares=given.logistic)
+    choices: list[Choice] = []
+    best, best_score = None, np.zeros(0)
+    most = min(MOST_FACTORS, (n_items - int(scores)) // 2)
+    for n_factors in range(0 if scores else 1, most + 1):
+        columns = plain_columns(n_items, n_factors, scores=scores)
+        score = foretell(fit_model(training, columns, given, roughly=True), rows.only(late), given)
+        if best is None:
+            choices.append(Choice(n_factors, scores, 0.0, 0.0, True))
+            best, best_score = n_factors, score
+            continue
+        gains = score - best_score
+        gain, error = float(gains.mean()), float(gains.std() / np.sqrt(len(gains)))
+        kept = gain > CLEAR_GAIN * error
+        choices.append(Choice(n_factors, scores, gain, error, kept))
+        if kept:
+            best, best_score = n_factors, score
+        elif gain <= 0 or n_factors >= best + 2:
+            break
+    columns = plain_columns(n_items, best or 0, scores=scores)
+    cells = collapse_rows(rows, n_items, shares=given.logistic)
+    return columns, fit_model(cells, columns, given), tuple(choices)
+
+
+def _hold_back(rows: Rows, seed: int) -> tuple[IntArray, IntArray]:
+    """Return which rows to learn from and which to foretell: the latest, or some at random."""
+    axis = np.unique(rows.times)
+    late = np.zeros(len(rows), bool)
+    if len(axis) >= FEWEST_TIMES:
+        cut = np.quantile(rows.times, 1.0 - HELD_BACK)
+        late = rows.times > cut if (rows.times > cut).any() else rows.times >= cut
+    if late.sum() < 0.05 * len(rows) or late.all():
+        late = np.random.default_rng(seed).random(len(rows)) < HELD_BACK
+    return np.flatnonzero(~late), np.flatnonzero(late)
+
+
+def foretell(fitted: Fitted, rows: Rows, given: Given) -> FloatArray:  # (n_rows,)
+    """Return the log probability that a fitted model gives to each outcome."""
+    first, second = rows.pairs.T
+    query = ask(fitted.problem, fitted.pairs, first, second, rows.times)
+    posterior = Posterior(fitted.problem, fitted.solution.z)
+    mean = query.margins(fitted.solution.z)
+    variance = posterior.variances(query, np.random.default_rng(given.seed))
+    if given.logistic:
+        chance = np.clip(average_logistic(mean, variance), 1e-12, 1 - 1e-12)
+        y = rows.outcomes
+        return np.asarray(rows.counts * (y * np.log(chance) + (1 - y) * np.log1p(-chance)))
+    total = variance + fitted.scales.noise_scale**2 / rows.counts
+    return np.asarray(-0.5 * (rows.outcomes - mean) ** 2 / total - 0.5 * np.log(2 * np.pi * total))
+
+
+def refit(old: Fitted, more: Rows, columns: Columns, given: Given) -> Fitted:
+    """Add rows to a fit at its scales, from where its states are."""
+    cells = merge_cells(
+        old.cells, collapse_rows(more, columns.n_items, shares=given.logistic), columns.n_items
+    )
+    problem, pairs = assemble(cells, columns, old.scales, logistic=given.logistic)
+    z = fill_known(
+        problem, columns, carry_over(old.problem, old.pairs, old.solution.z, problem, pairs)
+    )
+    solution = solve_joint(problem, z, tolerance=given.tolerance, max_steps=given.max_steps)
+    start = Start("the trajectory so far", solution)
+    return Fitted(cells, old.scales, old.estimated, problem, pairs, solution, (start,), True)
+
+
+def carry_over(
+    old: Joint, old_pairs: Pairs, z: FloatArray, new: Joint, new_pairs: Pairs
+) -> FloatArray:
+    """Return states of a larger problem, read off those of a smaller one at their own times."""
+    out = np.zeros(new.cuts[-1])
+    for side, before, part, states in zip(
+        new.sides, old.sides, new.parts(out), old.parts(z), strict=True
+    ):
+        owners, times = side.chains.owners, side.chains.times
+        if side is new.effects:
+            keys = new_pairs.keys[owners]
+            first, second = keys // new_pairs.n_items, keys % new_pairs.n_items
+            owners, known = old_pairs.find(np.stack([first, second], axis=1))
+        else:
+            known = owners < before.chains.n_owners
+            owners = np.where(known, owners, 0)
+        low, high, share, _ = before.chains.around(owners, times)
+        values = (1 - share[:, None]) * states[low] + share[:, None] * states[high]
+        part[:] = np.where(known[:, None], values, 0.0)
+    return out

@@ -1,0 +1,390 @@
+"""The answer of `smooth`: margins at any time, and how sure they are."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+
+from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.core.assembly import Columns, Pairs, Scales
+from intransit.core.cells import Cells
+from intransit.core.inputs import as_floats, as_number, as_whole, check_finite, check_pairs
+from intransit.core.joint import Joint
+from intransit.core.joint_newton import JointSolution
+from intransit.core.posterior import Posterior
+from intransit.core.probability import average_logistic
+from intransit.core.query import Query, ask
+from intransit.draws import Draws, Summary
+from intransit.errors import ConvergenceWarning, InputError
+from intransit.fitting import Choice, Fitted, Given, refit
+from intransit.measurements import Measurements
+from intransit.seeds import open_rng
+from intransit.study import decompose
+from intransit.support import Support
+from intransit.timeline import Timeline, as_timeline, check_outcomes
+
+MOST_ENTRIES = 50_000_000  # of margins read at once
+N_DRAWS = 200  # of trajectories, for questions that need whole matrices
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Margins of all items at all times.  Factors are not unique: compare margins."""
+
+    n_items: int
+    n_factors: int
+    scores: bool
+    loss: str
+    times: FloatArray  # (n_periods,): the distinct times of the comparisons
+    scales: Scales
+    estimated: tuple[str, ...]  # names of the scales that came from the data
+    choices: tuple[Choice, ...]  # models tried, when n_factors was left to the data
+    starts: tuple[tuple[str, float], ...]  # where the solver started, and the objective it reached
+    seed: int | None
+    settings: Given = field(repr=False)
+    problem: Joint = field(repr=False)  # the question, as arrays
+    solution: JointSolution = field(repr=False)
+    columns: Columns = field(repr=False)
+    pairs: Pairs = field(repr=False)
+    cells: Cells = field(repr=False)
+    scales_converged: bool = True
+
+    @property
+    def n_periods(self) -> int:
+        """Number of distinct times."""
+        return len(self.times)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the optimum was reached, of states and of scales."""
+        return self.solution.converged and self.scales_converged
+
+    @property
+    def margins(self) -> FloatArray:  # (n_periods, n_items, n_items)
+        """Margins at every time; entry (t, i, j) > 0 favours i.  For many items ask `margin`."""
+        return self.matrix(self.times)
+
+    def matrix(self, at: ArrayLike) -> FloatArray:  # (n_items, n_items), or one for each time
+        """Return the whole matrix of margins at a time, or at several."""
+        times = self._times(at)
+        n = self.n_items
+        _check_entries(times.size * n * n, "matrix")
+        first, second = np.triu_indices(n, 1)
+        flat = times.ravel()
+        out = np.zeros((flat.size, n, n))
+        upper = self.margin(first[None], second[None], flat[:, None])
+        out[:, first, second], out[:, second, first] = upper, -upper
+        return out.reshape(*times.shape, n, n)
+
+    def margin(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the margin of first over second at a time, by default the last one.
+
+        All three may be arrays; they are broadcast.  Times between and beyond the observed ones
+        are welcome.
+        """
+        query, shape = self._ask(first, second, at)
+        return query.margins(self.solution.z).reshape(shape)
+
+    def deviation(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the standard deviation of a margin: how far the truth may lie from it."""
+        query, shape = self._ask(first, second, at)
+        return np.sqrt(self._variance(query)).reshape(shape)
+
+    def interval(
+        self,
+        first: ArrayLike | None = None,
+        second: ArrayLike | None = None,
+        at: ArrayLike | None = None,
+        *,
+        level: float = 0.9,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the two ends of an interval that holds the margin with this probability.
+
+        Without items, for all pairs at all observed times (or at those given): two arrays of the
+        shape of `margins`.
+        """
+        reach = _reach(level)
+        if first is None and second is None:
+            middle, spread = self._all(at)
+        elif first is None or second is None:
+            raise InputError("interval: one item was given; give both, or neither for all pairs.")
+        else:
+            query, shape = self._ask(first, second, at)
+            middle = query.margins(self.solution.z).reshape(shape)
+            spread = np.sqrt(self._variance(query)).reshape(shape)
+        return middle - reach * spread, middle + reach * spread
+
+    def probability(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the probability that first wins, averaged over what is not known of the margin.
+
+        For readings of margins: that one further reading is above 0.
+        """
+        query, shape = self._ask(first, second, at)
+        mean, variance = query.margins(self.solution.z), self._variance(query)
+        if self.loss == "logistic":
+            return average_logistic(mean, variance).reshape(shape)
+        sure = ndtr(np.abs(mean) / np.sqrt(variance + self.scales.noise_scale**2))
+        return np.where(mean < 0, 1.0 - sure, sure).reshape(shape)
+
+    def probability_interval(
+        self,
+        first: ArrayLike,
+        second: ArrayLike,
+        at: ArrayLike | None = None,
+        *,
+        level: float = 0.9,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return an interval for the win probability itself: that of the margin, carried over."""
+        low, high = self.interval(first, second, at, level=level)
+        if self.loss == "logistic":
+            return 1.0 / (1.0 + np.exp(-low)), 1.0 / (1.0 + np.exp(-high))
+        return ndtr(low / self.scales.noise_scale), ndtr(high / self.scales.noise_scale)
+
+    def sample(self, n: int = 100, *, rng: np.random.Generator | int | None = None) -> Draws:
+        """Return draws of whole trajectories: any question is then a mean over them."""
+        generator, _ = open_rng(rng)
+        n = as_whole("n", n, least=1)
+        steps = Posterior(self.problem, self.solution.z).draw(n, generator)
+        return Draws(
+            n_items=self.n_items,
+            times=self.times,
+            states=self.solution.z[:, None] + steps,
+            problem=self.problem,
+            pairs=self.pairs,
+            rng=generator,
+        )
+
+    def change(
+        self,
+        item: int,
+        since: float,
+        until: float,
+        *,
+        against: ArrayLike | None = None,
+        level: float = 0.9,
+        n: int = N_DRAWS,
+        rng: np.random.Generator | int | None = 0,
+    ) -> Summary:
+        """Return how an item's mean margin changed between two times, with its interval.
+
+        `against` are the opponents, by default all others.  `probability_positive` of the answer
+        near 0 or 1 says that the item has changed.
+        """
+        others = np.delete(np.arange(self.n_items), item) if against is None else against
+        opponents = check_pairs(
+            np.stack([np.atleast_1d(others), np.atleast_1d(others)], axis=1),
+            self.n_items,
+            "change",
+        )[:, 0]
+        draws = self.sample(n, rng=rng)
+        when = np.array([[since], [until]], dtype=float)
+        both = draws.margin(np.full((2, 1), item), opponents[None], when)
+        best = self.margin(np.full((2, 1), item), opponents[None], when)
+        return Summary.of(
+            np.mean(both[:, 1] - both[:, 0], axis=-1), float(np.mean(best[1] - best[0])), level
+        )
+
+    def cyclic_share(
+        self,
+        at: float | None = None,
+        *,
+        level: float = 0.9,
+        n: int = N_DRAWS,
+        rng: np.random.Generator | int | None = 0,
+    ) -> Summary:
+        """Return the share of the margins' energy that no ranking explains, with its interval."""
+        return self.summary(
+            lambda X: 1.0 - decompose(X).transitive_share, at, level=level, n=n, rng=rng
+        )
+
+    def summary(
+        self,
+        function: Callable[[FloatArray], float],
+        at: float | None = None,
+        *,
+        level: float = 0.9,
+        n: int = N_DRAWS,
+        rng: np.random.Generator | int | None = 0,
+    ) -> Summary:
+        """Return any function of the matrix at a time, with its interval."""
+        when = float(self.times[-1]) if at is None else float(self._times(at))
+        draws = self.sample(n, rng=rng).matrix(when)
+        values = np.array([float(function(X)) for X in draws])
+        return Summary.of(values, float(function(self.matrix(when))), level)
+
+    def update(self, more: Timeline | Measurements) -> "Trajectory":
+        """Return the trajectory with further comparisons, later or earlier, of old and new items.
+
+        Scales and number of factors stay; states start from where they are, so that the answer is
+        that of a full fit, to within the tolerance, at a fraction of its cost.  Periods given as
+        `Measurements` follow the last time, one unit apart.
+        """
+        data = as_timeline(more, after=float(self.times[-1]))
+        check_outcomes(data.rows, self.loss)
+        n_items = max(self.n_items, data.n_items)
+        if n_items > self.n_items and not self.columns.are_uniform:
+            raise InputError(
+                f"update: item {n_items - 1} is new, but strengths or exposures were given for "
+                f"{self.n_items} items only; fit again with columns for all items."
+            )
+        columns = self.columns.grown(n_items)
+        fitted = refit(self._fitted, data.rows, columns, self.settings)
+        longer = replace(
+            self,
+            n_items=n_items,
+            times=fitted.cells.axis,
+            starts=tuple((start.name, start.solution.objective) for start in fitted.starts),
+            problem=fitted.problem,
+            solution=fitted.solution,
+            columns=columns,
+            pairs=fitted.pairs,
+            cells=fitted.cells,
+        )
+        if not longer.converged:
+            warnings.warn(f"update: {longer.status}", ConvergenceWarning, stacklevel=2)
+        return longer
+
+    @property
+    def _fitted(self) -> Fitted:
+        return Fitted(
+            self.cells,
+            self.scales,
+            self.estimated,
+            self.problem,
+            self.pairs,
+            self.solution,
+            (),
+            self.scales_converged,
+        )
+
+    @cached_property
+    def support(self) -> Support:
+        """What the comparisons reach: groups of items, and when each was compared."""
+        return Support(self.n_items, self.cells)
+
+    @property
+    def groups(self) -> IntArray:  # (n_items,)
+        """Number of the group of items, connected by comparisons, that each item belongs to."""
+        return self.support.groups
+
+    def extrapolated(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
+    ) -> BoolArray:
+        """Return whether a margin rests on the prior and not on comparisons.
+
+        That is so when no chain of comparisons connects the two items, or when the time lies
+        outside those at which one of them was compared.
+        """
+        i, j, times, shape = self._broadcast(first, second, at)
+        return self.support.extrapolates(i, j, times).reshape(shape)
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """What the comparisons do not settle; often nothing."""
+        said = list(self.support.doubts())
+        if not self.problem.is_convex and len(self.starts) > 1:
+            best, second = self.starts[0][1], self.starts[1][1]
+            if second > best + 1.0:
+                said.append(
+                    "No two starts led to the same minimum: the factors may be wrong ones, so "
+                    "give more comparisons, fewer factors, or another rng."
+                )
+        return tuple(said)
+
+    @property
+    def status(self) -> str:
+        """What happened, in a sentence."""
+        steps = self.solution.n_steps
+        if not self.solution.converged:
+            return (
+                f"Stopped after {steps} steps before the optimum was reached; raise max_steps or "
+                "lower n_factors."
+            )
+        if not self.scales_converged:
+            return (
+                "Reached an optimum, but the scales had not settled; give drift_scale or "
+                "prior_scale, or fewer factors."
+            )
+        return (
+            f"Reached an optimum in {steps} step{'' if steps == 1 else 's'}, gradient "
+            f"{self.solution.gradient_size:.1e}."
+        )
+
+    def __repr__(self) -> str:
+        kind = f"n_factors={self.n_factors}, scores={self.scores}"
+        return (
+            f"Trajectory(n_items={self.n_items}, n_periods={self.n_periods}, {kind}: {self.status})"
+        )
+
+    def _times(self, at: object) -> FloatArray:
+        times = as_floats(at, "at")
+        check_finite(np.atleast_1d(times), "at")
+        return times
+
+    def _broadcast(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None
+    ) -> tuple[IntArray, IntArray, FloatArray, tuple[int, ...]]:
+        when = self._times(self.times[-1] if at is None else at)
+        try:
+            i, j, times = np.broadcast_arrays(first, second, when)
+        except ValueError:
+            raise InputError(
+                f"margin: {np.shape(first)} first items, {np.shape(second)} second items and "
+                f"{when.shape} times were given; they do not fit together."
+            ) from None
+        stacked = np.stack([i.ravel(), j.ravel()], axis=1)
+        pairs = check_pairs(stacked, self.n_items, "margin")
+        return pairs[:, 0], pairs[:, 1], times.ravel().astype(float), i.shape
+
+    def _ask(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None
+    ) -> tuple[Query, tuple[int, ...]]:
+        i, j, times, shape = self._broadcast(first, second, at)
+        return ask(self.problem, self.pairs, i, j, times), shape
+
+    @cached_property
+    def _posterior(self) -> Posterior:
+        return Posterior(self.problem, self.solution.z)
+
+    def _variance(self, query: Query) -> FloatArray:
+        return self._posterior.variances(query, np.random.default_rng(self.settings.seed))
+
+    def _all(self, at: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
+        """Return margins and their deviations for all pairs at some times."""
+        times = self._times(self.times if at is None else at)
+        n, flat = self.n_items, times.ravel()
+        _check_entries(flat.size * n * n, "interval")
+        first, second = np.triu_indices(n, 1)
+        query, shape = self._ask(first[None], second[None], flat[:, None])
+        middle, spread = np.zeros((flat.size, n, n)), np.zeros((flat.size, n, n))
+        mean = query.margins(self.solution.z).reshape(shape)
+        deviation = np.sqrt(self._variance(query)).reshape(shape)
+        middle[:, first, second], middle[:, second, first] = mean, -mean
+        spread[:, first, second], spread[:, second, first] = deviation, deviation
+        shape = (*times.shape, n, n)
+        return middle.reshape(shape), spread.reshape(shape)
+
+
+def _reach(level: float) -> float:
+    level = as_number("level", level, least=0.0, strict=True)
+    if level >= 1.0:
+        raise InputError(f"level is {level:g}; it must lie between 0 and 1, for instance 0.9.")
+    return float(ndtri(0.5 + level / 2))
+
+
+def _check_entries(n: int, where: str) -> None:
+    if n > MOST_ENTRIES:
+        raise InputError(
+            f"{where}: {n:,} margins were asked for at once; ask for some pairs and times with "
+            "margin(first, second, at) instead."
+        )
