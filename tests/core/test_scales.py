@@ -1,0 +1,230 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.stats import multivariate_normal
+
+from intransit.core.assembly import Columns, rescale
+from intransit.core.joint_newton import solve_joint
+from intransit.core.joint_start import without_factors
+from intransit.core.scales import estimate_scales, evidence, imply, measure
+from tests.core.joint_problems import (
+    case_of,
+    prior_precision,
+    random_case,
+    simulated_case,
+)
+
+seeds = st.integers(0, 2**32 - 1)
+
+SCALES = {
+    "static scores": ("noise_scale", "score_prior_scale"),
+    "drifting scores": ("noise_scale", "score_prior_scale", "score_drift_scale"),
+    "pairs": ("noise_scale", "score_prior_scale", "score_drift_scale", "pair_scale"),
+}
+
+
+def row_map(case):
+    """The linear map from free states to rows, signs as the rows name their items."""
+    problem = case.problem
+    cell_of = {
+        (int(i), int(j), int(w)): k
+        for k, ((i, j), w) in enumerate(zip(case.cells.pairs, case.cells.when, strict=True))
+    }
+    z = without_factors(problem, case.columns)
+    J = np.stack([problem.push(z, unit) for unit in np.eye(len(z))[problem.free]], axis=1)
+    rows = []
+    for t, (i, j) in zip(case.rows.times, case.rows.pairs, strict=True):
+        w = int(np.abs(case.cells.axis - t).argmin())
+        rows.append(J[cell_of[min(i, j), max(i, j), w]] * (1 if i < j else -1))
+    return np.array(rows)
+
+
+def exact_evidence(case, A, scales):
+    """log p(rows), all states integrated out, as one dense normal distribution."""
+    problem = rescale(case.problem, case.columns, scales)
+    free = problem.free
+    prior = np.linalg.inv(prior_precision(problem)[np.ix_(free, free)])
+    covariance = A @ prior @ A.T + np.diag(scales.noise_scale**2 / case.rows.counts)
+    return multivariate_normal(cov=covariance).logpdf(case.rows.outcomes)
+
+
+@given(seed=seeds, name=st.sampled_from(["features", "drifting pairs", *SCALES]))
+@settings(max_examples=12)
+def test_the_evidence_of_scores_is_exact(seed, name):
+    """Where all is linear and normal, Laplace's approximation is none."""
+    case = random_case(name, seed)
+    case = case_of(
+        case.rows.only(case.rows.pairs[:, 0] != case.rows.pairs[:, 1]),
+        case.columns,
+        case.scales,
+        logistic=False,
+    )
+    start = without_factors(case.problem, case.columns)
+    z = solve_joint(case.problem, start, tolerance=1e-12).z
+    exact = exact_evidence(case, row_map(case), case.scales)
+    assert evidence(case.problem, z) == pytest.approx(exact, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", sorted(SCALES))
+def test_estimated_scales_of_scores_maximise_the_evidence(name, seed):
+    """As found by a general optimiser on the dense distribution, to 3 %."""
+    case = simulated_case(name, seed, n_items=7, n_rows=150)
+    free, A = SCALES[name], row_map(case)
+    first = replace(case.scales, **{n: 1.7 * getattr(case.scales, n) for n in free})
+    problem = rescale(case.problem, case.columns, first)
+    answer = estimate_scales(
+        problem,
+        case.columns,
+        first,
+        free,
+        without_factors(problem, case.columns),
+        tolerance=1e-6,
+        max_steps=50,
+        seed=0,
+    )
+    assert answer.converged
+
+    def cost(logs):
+        values = dict(zip(free, np.exp(logs).tolist(), strict=True))
+        return -exact_evidence(case, A, replace(case.scales, **values))
+
+    best = minimize(
+        cost,
+        np.log([getattr(case.scales, n) for n in free]),
+        method="Nelder-Mead",
+        options={"xatol": 3e-3, "fatol": 1e-4, "maxfev": 300},
+    )
+    found = np.log([getattr(answer.scales, n) for n in free])
+    assert np.abs(found - best.x).max() <= 0.03
+
+
+def rotated(problem, z, rng):
+    """Both factors turned alike: the same posterior, seen from elsewhere."""
+    out = z.copy()
+    S, Q, _ = problem.split(out)
+    both = np.flatnonzero(problem.strengths.free & problem.exposures.free)
+    turn, _ = np.linalg.qr(rng.normal(size=(len(both),) * 2))
+    S[:, both], Q[:, both] = S[:, both] @ turn, Q[:, both] @ turn
+    return out
+
+
+@pytest.mark.parametrize("name", ["three drifting factors", "scores and factors", "everything"])
+def test_a_turn_of_the_factors_changes_neither_evidence_nor_scales(name):
+    case = simulated_case(name, 0, n_rows=150)
+    z = solve_joint(case.problem, case.z, tolerance=1e-8).z
+    turned = rotated(case.problem, z, np.random.default_rng(0))
+    assert evidence(case.problem, turned) == pytest.approx(evidence(case.problem, z), abs=1e-5)
+    free = ("noise_scale", "prior_scale", "drift_scale")
+    one, two = (imply(case.problem, case.columns, s, case.scales, free, 0) for s in (z, turned))
+    for scale in free:
+        assert getattr(one, scale) == pytest.approx(getattr(two, scale), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["drifting scores", "scores and factors", "everything"])
+def test_what_data_determine_is_counted_alike_by_draws_and_exactly(name, monkeypatch):
+    """The count of n entries from 50 draws has a standard deviation below √(2.25 n / 50).
+
+    None is 5 of them off; false alarms below 1e-4 in all (seed fixed).
+    """
+    case = simulated_case(name, 0, logistic=True, n_rows=150)
+    exact = measure(case.problem, case.z, seed=0)
+    monkeypatch.setattr("intransit.core.posterior.DENSE_LIMIT", 0)
+    drawn = measure(case.problem, case.z, seed=0)
+    for side, one, two in zip(case.problem.sides, exact, drawn, strict=True):
+        for which, n in (("seen_first", len(side.firsts)), ("seen_step", len(side.steps))):
+            off = np.abs(getattr(one, which) - getattr(two, which))
+            assert (off <= 5 * np.sqrt(2.25 * n / 50)).all()
+            assert (getattr(one, which)[~side.free] == 0).all()
+            assert (getattr(one, which) <= n).all()
+        np.testing.assert_array_equal(one.first, two.first)
+
+
+def test_no_data_determine_nothing_and_endless_data_everything():
+    """Scores up to a constant for all, which no comparison sees."""
+    case = random_case("static scores", 0, n_rows=300)
+    for noise, seen in ((1e6, 0.0), (1e-4, 5.0)):
+        scales = replace(case.scales, noise_scale=noise)
+        problem = rescale(case.problem, case.columns, scales)
+        share = measure(problem, case.z, seed=0)[0]
+        assert share.seen_first[0] == pytest.approx(seen, abs=1e-4)
+        assert share.seen_step[0] == 0.0
+
+
+def test_strengths_that_are_known_say_nothing_of_the_scale_of_scores():
+    """A column known on both sides is an offset, and has no prior."""
+    rng = np.random.default_rng(0)
+    plain = random_case("static scores", 0)
+    offset = np.zeros((6, 1))
+    columns = Columns(
+        np.hstack([plain.columns.strengths, 50 + offset]),
+        np.hstack([plain.columns.exposures, offset]),
+    )
+    case = case_of(plain.rows, columns, plain.scales, logistic=False, rng=rng)
+    implied = []
+    for c in (plain, case):
+        z = solve_joint(c.problem, without_factors(c.problem, c.columns)).z
+        implied.append(imply(c.problem, c.columns, z, c.scales, ("score_prior_scale",), 0))
+    assert implied[0].score_prior_scale == pytest.approx(implied[1].score_prior_scale, rel=1e-6)
+
+
+BOUNDS = {  # how far off, in logarithms: about three standard errors of such data
+    "noise_scale": 0.06,
+    "score_prior_scale": 0.45,
+    "prior_scale": 0.35,
+    "score_drift_scale": 0.35,
+    "drift_scale": 0.4,
+    "pair_scale": 0.3,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "logistic", "climb"),
+    [
+        ("drifting scores", False, True),
+        ("drifting scores", True, True),
+        ("pairs", False, True),
+        ("pairs", True, True),
+        ("drifting factor", False, True),
+        ("drifting factor", False, False),
+        ("drifting factor", True, True),
+        pytest.param(
+            "drifting factor",
+            True,
+            False,
+            marks=pytest.mark.xfail(
+                strict=True,
+                reason="without the climb (large problems) drift of factors from wins is doubled",
+            ),
+        ),
+    ],
+)
+def test_scales_that_made_the_data_are_found_again(name, logistic, climb):
+    """From a start 60 % too large, within the bounds above."""
+    free = {
+        "drifting scores": ("noise_scale", "score_prior_scale", "score_drift_scale"),
+        "pairs": ("noise_scale", "score_prior_scale", "score_drift_scale", "pair_scale"),
+        "drifting factor": ("noise_scale", "prior_scale", "drift_scale"),
+    }[name]
+    free = free[1:] if logistic else free
+    case = simulated_case(name, 1, logistic=logistic, n_items=25, n_rows=2500)
+    first = replace(case.scales, **{n: 1.6 * getattr(case.scales, n) for n in free})
+    answer = estimate_scales(
+        rescale(case.problem, case.columns, first),
+        case.columns,
+        first,
+        free,
+        case.z,
+        tolerance=1e-4,
+        max_steps=100,
+        seed=0,
+        climb=climb,
+    )
+    assert answer.converged
+    for scale in free:
+        off = np.log(getattr(answer.scales, scale) / getattr(case.scales, scale))
+        assert abs(off) <= BOUNDS[scale], scale
