@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.assembly import Pairs
-from intransit.core.inputs import as_floats, check_pairs
+from intransit.core.inputs import as_floats, check_finite, check_pairs
 from intransit.core.joint import Joint
 from intransit.core.query import bridge
 from intransit.core.sides import Side
@@ -58,6 +58,7 @@ class Draws:
     def matrix(self, at: ArrayLike) -> FloatArray:  # (n_draws, [n_times,] n_items, n_items)
         """Return the matrices of every draw at a time, or at several."""
         times = as_floats(at, "at")
+        check_finite(np.atleast_1d(times), "at")
         n, flat = self.n_items, times.ravel()
         if len(self) * flat.size * n * n > MOST_ENTRIES:
             raise InputError(
@@ -77,10 +78,10 @@ class Draws:
 
         Within one call a state that is drawn at a time without comparisons is drawn once.
         """
-        when = as_floats(self.times[-1] if at is None else at, "at")
-        i, j, times = np.broadcast_arrays(first, second, when)
-        pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), self.n_items, "margin")
-        clock = times.ravel().astype(float)
+        i, j, clock, shape = as_questions(
+            first, second, at, last=float(self.times[-1]), n_items=self.n_items
+        )
+        pairs = np.stack([i, j], axis=1)
         S, Q, E = self.problem.split_draws(self.states)
         s, q = self.problem.strengths, self.problem.exposures
         s_i, s_j = self._two(s, S, pairs, clock)
@@ -88,7 +89,7 @@ class Draws:
         out = np.sum(s_i * q_j, axis=-1) - np.sum(s_j * q_i, axis=-1)
         if self.problem.effects is not None:
             out += self._effects(self.problem.effects, E, pairs, clock)
-        return np.asarray(out.reshape(len(self), *i.shape))
+        return np.asarray(out.reshape(len(self), *shape))
 
     def _two(
         self, side: Side, states: FloatArray, pairs: IntArray, times: FloatArray
@@ -120,3 +121,20 @@ class Draws:
         )
         fresh = side.prior[0] * self.rng.normal(size=(len(self), len(strangers)))
         return np.asarray(sign * np.where(known, values, fresh[:, which]))
+
+
+def as_questions(
+    first: ArrayLike, second: ArrayLike, at: ArrayLike | None, *, last: float, n_items: int
+) -> tuple[IntArray, IntArray, FloatArray, tuple[int, ...]]:
+    """Return items and times of equal length, and the shape of the answer, or refuse them."""
+    when = as_floats(last if at is None else at, "at")
+    check_finite(np.atleast_1d(when), "at")
+    try:
+        i, j, times = np.broadcast_arrays(first, second, when)
+    except ValueError:
+        raise InputError(
+            f"margin: {np.shape(first)} first items, {np.shape(second)} second items and "
+            f"{when.shape} times were given; they do not fit together."
+        ) from None
+    pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), n_items, "margin")
+    return pairs[:, 0], pairs[:, 1], times.ravel().astype(float), i.shape

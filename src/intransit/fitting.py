@@ -14,13 +14,16 @@ from intransit.core.joint_start import Start, solve_from_starts
 from intransit.core.posterior import Posterior
 from intransit.core.probability import average_logistic
 from intransit.core.query import ask
-from intransit.core.scales import VANISHED, Estimated, estimate_scales
+from intransit.core.scales import Estimated, estimate_scales
 
 Auto = Literal["auto"]
 
 HELD_BACK = 0.2  # of the rows, to choose the number of factors by
 FEWEST_TIMES = 5  # below it rows are held back at random, not by time
 MOST_FACTORS = 8
+UNSEEN_PAIRS = 0.03  # of the noise: effects of pairs below it would take a thousand readings
+FEWEST_ROWS = 10  # to learn from, and to be foretold; with fewer nothing is chosen
+GONE = 0.02  # of the first guess of their prior scale: factors that have shrunk away
 CLEAR_GAIN = 2.0  # standard errors by which a further factor must pay
 
 
@@ -135,7 +138,7 @@ def _estimate(
 def _vanished(scales: Scales, given: Given) -> bool:
     """Return whether effects of pairs have shrunk to nothing."""
     noise = 1.0 if given.logistic else scales.noise_scale
-    return scales.pair_scale < 10 * VANISHED * noise
+    return scales.pair_scale < UNSEEN_PAIRS * noise
 
 
 def first_guess(cells: Cells, columns: Columns, given: Given) -> tuple[Scales, tuple[str, ...]]:
@@ -187,21 +190,30 @@ def choose_factors(
     rows: Rows, n_items: int, given: Given, *, scores: bool
 ) -> tuple[Columns, Fitted, tuple[Choice, ...]]:
     """Add factors for as long as they foretell rows held back better, then fit all rows."""
+    rows = rows.only(rows.pairs[:, 0] != rows.pairs[:, 1])
     early, late = _hold_back(rows, given.seed)
     training = collapse_rows(rows.only(early), n_items, shares=given.logistic)
     choices: list[Choice] = []
     best, best_score = None, np.zeros(0)
     most = min(MOST_FACTORS, (n_items - int(scores)) // 2)
-    for n_factors in range(0 if scores else 1, most + 1):
+    if min(len(early), len(late)) < FEWEST_ROWS:
+        most = 0 if scores else 1
+        best = most
+        choices.append(Choice(most, scores, 0.0, 0.0, True))
+    for n_factors in range(0 if scores else 1, most + 1) if best is None else ():
         columns = plain_columns(n_items, n_factors, scores=scores)
-        score = foretell(fit_model(training, columns, given, roughly=True), rows.only(late), given)
+        fitted = fit_model(training, columns, given, roughly=True)
+        score = foretell(fitted, rows.only(late), given)
         if best is None:
             choices.append(Choice(n_factors, scores, 0.0, 0.0, True))
             best, best_score = n_factors, score
             continue
         gains = score - best_score
         gain, error = float(gains.mean()), float(gains.std() / np.sqrt(len(gains)))
-        kept = gain > CLEAR_GAIN * error
+        gone = (
+            fitted.scales.prior_scale <= GONE * first_guess(training, columns, given)[0].prior_scale
+        )
+        kept = gain > CLEAR_GAIN * error and not gone
         choices.append(Choice(n_factors, scores, gain, error, kept))
         if kept:
             best, best_score = n_factors, score

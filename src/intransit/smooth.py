@@ -149,6 +149,8 @@ def smooth(
     choices: tuple[Choice, ...] = ()
     if n_factors == "auto":
         _refuse_known(strengths, exposures)
+        if not isinstance(scores, bool):
+            check_option("scores", scores, ("auto",))
         with_scores = scores is True or scores == "auto"
         columns, fitted, choices = choose_factors(
             data.rows, data.n_items, given, scores=with_scores

@@ -18,7 +18,7 @@ from intransit.core.joint_newton import JointSolution
 from intransit.core.posterior import Posterior
 from intransit.core.probability import average_logistic
 from intransit.core.query import Query, ask
-from intransit.draws import Draws, Summary
+from intransit.draws import Draws, Summary, as_questions
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.fitting import Choice, Fitted, Given, refit
 from intransit.measurements import Measurements
@@ -180,6 +180,8 @@ class Trajectory:
         `against` are the opponents, by default all others.  `probability_positive` of the answer
         near 0 or 1 says that the item has changed.
         """
+        _reach(level)
+        check_pairs([[item, item]], self.n_items, "change")
         others = np.delete(np.arange(self.n_items), item) if against is None else against
         opponents = check_pairs(
             np.stack([np.atleast_1d(others), np.atleast_1d(others)], axis=1),
@@ -217,7 +219,11 @@ class Trajectory:
         rng: np.random.Generator | int | None = 0,
     ) -> Summary:
         """Return any function of the matrix at a time, with its interval."""
-        when = float(self.times[-1]) if at is None else float(self._times(at))
+        _reach(level)
+        times = self._times(self.times[-1] if at is None else at)
+        if times.ndim:
+            raise InputError(f"at: {times.shape} times were given; ask for one time at a time.")
+        when = float(times)
         draws = self.sample(n, rng=rng).matrix(when)
         values = np.array([float(function(X)) for X in draws])
         return Summary.of(values, float(function(self.matrix(when))), level)
@@ -334,17 +340,7 @@ class Trajectory:
     def _broadcast(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None
     ) -> tuple[IntArray, IntArray, FloatArray, tuple[int, ...]]:
-        when = self._times(self.times[-1] if at is None else at)
-        try:
-            i, j, times = np.broadcast_arrays(first, second, when)
-        except ValueError:
-            raise InputError(
-                f"margin: {np.shape(first)} first items, {np.shape(second)} second items and "
-                f"{when.shape} times were given; they do not fit together."
-            ) from None
-        stacked = np.stack([i.ravel(), j.ravel()], axis=1)
-        pairs = check_pairs(stacked, self.n_items, "margin")
-        return pairs[:, 0], pairs[:, 1], times.ravel().astype(float), i.shape
+        return as_questions(first, second, at, last=float(self.times[-1]), n_items=self.n_items)
 
     def _ask(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None

@@ -160,7 +160,7 @@ def test_newton_never_goes_up_and_ends_where_nothing_pulls(dense, seed, name, lo
     assert solution.objective == pytest.approx(case.value(solution.z), rel=1e-12)
     gradient = case.gradient(solution.z)
     assert solution.gradient_size == pytest.approx(np.linalg.norm(gradient), abs=1e-12)
-    assert solution.gradient_size <= 1e-2
+    assert solution.gradient_size <= 1e-3
     known = ~case.problem.free
     np.testing.assert_array_equal(solution.z[known], case.z[known])
 
@@ -168,17 +168,21 @@ def test_newton_never_goes_up_and_ends_where_nothing_pulls(dense, seed, name, lo
 @pytest.mark.parametrize("logistic", [False, True])
 @pytest.mark.parametrize("name", sorted(KINDS))
 def test_small_and_large_paths_reach_the_same_minimum(name, logistic):
-    """From one start near the truth, factored and matrix-free steps end in the same margins."""
+    """From one start near a minimum, factored and matrix-free steps end in the same margins.
+
+    From further away they may not: there are several minima, and the paths to them differ.
+    """
     for seed in range(3):
         case = simulated_case(name, seed, logistic=logistic)
+        noise = 0.05 * np.random.default_rng(seed).normal(size=len(case.z))
+        near = solve_joint(case.problem, case.z, dense=True).z + noise * case.problem.free
         one, two = (
-            solve_joint(case.problem, case.z, tolerance=1e-11, dense=dense)
-            for dense in (True, False)
+            solve_joint(case.problem, near, tolerance=1e-11, dense=dense) for dense in (True, False)
         )
         assert (one.n_products, two.n_products > 0) == (0, True)
-        assert one.objective == pytest.approx(two.objective, abs=1e-6)
+        assert one.objective == pytest.approx(two.objective, abs=1e-8)
         x = [case.problem.margins(solution.z) for solution in (one, two)]
-        np.testing.assert_allclose(x[0], x[1], atol=2e-3)
+        np.testing.assert_allclose(x[0], x[1], atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -191,12 +195,12 @@ def test_small_and_large_paths_reach_the_same_minimum(name, logistic):
     ],
 )
 def test_when_newton_stops_no_more_is_left_than_was_asked_for(name, logistic, seed):
-    """½ gradientᵀ matrix⁻¹ gradient is what the next step would gain; ten times is allowed."""
+    """½ gradientᵀ matrix⁻¹ gradient is what the next step would gain."""
     case = simulated_case(name, seed, logistic=logistic, n_rows=150)
     solution = solve_joint(case.problem, case.z, tolerance=1e-4, dense=True)
     gradient = case.gradient(solution.z)[case.problem.free]
     matrix = gaussian_model(case.problem, solution.z)
-    assert 0.5 * gradient @ np.linalg.solve(matrix, gradient) <= 1e-3
+    assert 0.5 * gradient @ np.linalg.solve(matrix, gradient) <= 1e-4
 
 
 @pytest.mark.parametrize("name", CONVEX)
@@ -258,9 +262,9 @@ def test_relabelling_items_changes_nothing_but_the_labels(seed, name, logistic):
     assert other.value(z) == pytest.approx(case.value(case.z), rel=1e-11)
     np.testing.assert_allclose(margins_of_rows(other, z), margins_of_rows(case, case.z), atol=1e-12)
     one, two = (solve_joint(c.problem, s, tolerance=1e-10) for c, s in ((case, case.z), (other, z)))
-    assert one.objective == pytest.approx(two.objective, rel=1e-7)
+    assert one.objective == pytest.approx(two.objective, rel=1e-10)
     np.testing.assert_allclose(
-        margins_of_rows(case, one.z), margins_of_rows(other, two.z), atol=1e-3
+        margins_of_rows(case, one.z), margins_of_rows(other, two.z), atol=1e-5
     )
 
 

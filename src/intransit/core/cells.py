@@ -253,9 +253,10 @@ def link_states(
     """
     if not drifting:
         everyone = np.arange(n_owners)
-        nobody = np.zeros(n_owners, bool)
+        idle = np.ones(n_owners, bool)
+        idle[owners.ravel()] = False
         chains = Chains(
-            axis, everyone, np.zeros(n_owners, np.int64), np.arange(n_owners + 1), nobody, False
+            axis, everyone, np.zeros(n_owners, np.int64), np.arange(n_owners + 1), idle, False
         )
         return chains, np.asarray(owners, np.int64)
     n_times = max(len(axis), 1)

@@ -50,6 +50,7 @@ class Query:
     pair: Spots | None  # effects
     sign: FloatArray  # (n,): -1 where first > second, for effects
     known_pair: BoolArray  # (n,)
+    both_idle: BoolArray  # (n,): neither item was ever compared
 
     def margins(self, z: FloatArray) -> FloatArray:  # (n,)
         """Return the margins at states z."""
@@ -84,6 +85,7 @@ class Query:
             None if self.pair is None else self.pair.part(which),
             self.sign[which],
             self.known_pair[which],
+            self.both_idle[which],
         )
 
     def extra_variance(self, z: FloatArray) -> FloatArray:  # (n,)
@@ -98,6 +100,11 @@ class Query:
             (self.second_open, problem.exposures, self.first.read(S)),
         ):
             total += np.sum(spots.noise(side) * partner**2, axis=1)
+        # Of two items that were never compared nothing is known to first order; s · q - q · s of
+        # their priors is.
+        factors = problem.strengths.free & problem.exposures.free
+        prior = 2.0 * np.sum((problem.strengths.prior * problem.exposures.prior)[factors] ** 2)
+        total += prior * self.both_idle
         if self.pair is not None and problem.effects is not None:
             own = self.pair.noise(problem.effects)[:, 0]
             total += np.where(self.known_pair, own, problem.effects.prior[0] ** 2)
@@ -149,6 +156,7 @@ def ask(
         spots,
         np.sign(second - first).astype(float),
         known,
+        S.idle[first] & S.idle[second],
     )
 
 
@@ -173,6 +181,8 @@ def bridge(
     clock = chains.times
     early = times < clock[before]
     for gap in _gaps(before, early):
+        if chains.idle[owners[gap[0]]]:  # known by its prior alone, at all times
+            continue
         points = gap[::-1] if early[gap[0]] else gap  # outward from the known states
         here, value = clock[before[points[0]]], states[:, before[points[0]]]
         closed = after[points[0]] != before[points[0]] and not early[gap[0]]

@@ -43,7 +43,13 @@ CLIMBED = ("noise_scale", "drift_scale", "pair_scale")
 LARGEST = 30.0  # times the first guess
 WILDEST = 10.0  # prior scales that a drift may cover over the whole time
 STILL = 1e-3  # of the prior scale, over the whole time
-VANISHED = 1e-3  # against what a scale is measured by: gone
+LEAST = {"noise_scale": 1e-5, "prior_scale": 1e-2, "score_prior_scale": 1e-2, "pair_scale": 1e-4}
+PRIOR_OF = {
+    "drift_scale": "prior_scale",
+    "exposure_drift_scale": "prior_scale",
+    "score_drift_scale": "score_prior_scale",
+    "pair_drift_scale": "pair_scale",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +99,10 @@ def _iterate(
     Each has a pace of its own: quicker for as long as it goes one way, slower when it turns.
     """
     close = CLOSE
-    ensemble = not problem.is_convex and not is_small(problem)
+    ensemble = not problem.is_convex
     if ensemble:
         problem = unsure(problem, z)
+    if ensemble and not is_small(problem):
         tolerance, max_steps, close = max(tolerance, ROUGH), min(max_steps, FEW), CLOSE_AT_SCALE
     solution = solve_joint(problem, z, tolerance=tolerance, max_steps=max_steps)
     first, span = scales, _span(problem)
@@ -108,7 +115,7 @@ def _iterate(
         before = step
         ahead = here + np.clip(pace * step, -LONGEST, LONGEST)
         values = dict(zip(free, np.exp(ahead).tolist(), strict=True))
-        scales = _kept_in(replace(scales, **values), first, span)
+        scales = _kept_in(replace(scales, **values), first, free, span)
         stopped = np.array([getattr(scales, name) != values[name] for name in free])
         problem = rescale(problem, columns, scales)
         if ensemble:
@@ -136,7 +143,7 @@ def _climb(
 
     def at(logs: FloatArray) -> tuple[Scales, Joint, JointSolution]:
         values = dict(zip(free, np.exp(logs).tolist(), strict=True))
-        scales = _kept_in(replace(answer.scales, **values), answer.scales, span)
+        scales = _kept_in(replace(answer.scales, **values), answer.scales, free, span)
         problem = rescale(answer.problem, columns, scales)
         solution = solve_joint(problem, here[0], tolerance=tolerance, max_steps=max_steps)
         here[0] = solution.z
@@ -180,45 +187,21 @@ def _span(problem: Joint) -> float:
     return float(axis[-1] - axis[0])
 
 
-def _kept_in(scales: Scales, first: Scales, span: float) -> Scales:
-    """Return scales within reason: none gone for good, none run away.
+def _kept_in(scales: Scales, first: Scales, free: tuple[str, ...], span: float) -> Scales:
+    """Return scales of which those that are free stay within reason.
 
-    Factors that the data do not support overfit, and nothing at a single solution says so: their
-    drift would grow without end.
+    None vanishes so far that nothing could bring it back, and none runs away: a prior scale stays
+    within reach of its first guess, a drift within reach of its prior scale.
     """
-    quick = WILDEST / np.sqrt(max(span, 1e-300))
-    changes = {}
-    for name in ("prior_scale", "score_prior_scale", "pair_scale"):
-        changes[name] = min(getattr(scales, name), LARGEST * getattr(first, name))
-    for name, prior in (
-        ("drift_scale", "prior_scale"),
-        ("score_drift_scale", "score_prior_scale"),
-        ("exposure_drift_scale", "prior_scale"),
-        ("pair_drift_scale", "pair_scale"),
-    ):
-        changes[name] = float(min(getattr(scales, name), quick * changes[prior]))
-    return _floored(replace(scales, **changes), span)
-
-
-def _floored(scales: Scales, span: float) -> Scales:
-    """Return scales of which none has vanished so far that nothing could bring it back."""
-    still = STILL / np.sqrt(max(span, 1e-300))  # a drift that comes to nothing over the whole time
-    size = max(scales.prior_scale, scales.score_prior_scale)
-    changes = {}
-    for name, against in (
-        ("noise_scale", 1e-6 * size),
-        ("score_prior_scale", 1e-4 * size),
-        ("prior_scale", 1e-4 * size),
-        ("drift_scale", still * scales.prior_scale),
-        ("score_drift_scale", still * scales.score_prior_scale),
-        ("exposure_drift_scale", still * scales.prior_scale),
-        ("pair_scale", 1e-3 * VANISHED * size),
-        ("pair_drift_scale", still * scales.pair_scale),
-    ):
-        value = getattr(scales, name)
-        if 0.0 < value < against:
-            changes[name] = float(against)
-    return replace(scales, **changes)
+    root = np.sqrt(max(span, 1e-300))
+    for name in sorted(free, key=lambda name: "drift" in name):  # priors first
+        if "drift" in name:
+            prior = getattr(scales, PRIOR_OF[name])
+            low, high = STILL * prior / root, WILDEST * prior / root
+        else:
+            low, high = LEAST[name] * getattr(first, name), LARGEST * getattr(first, name)
+        scales = replace(scales, **{name: float(np.clip(getattr(scales, name), low, high))})
+    return scales
 
 
 @dataclass(frozen=True, eq=False)
