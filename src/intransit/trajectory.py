@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
+from scipy.special import expit, ndtr, ndtri
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.core.assembly import Columns, Pairs, Scales
 from intransit.core.cells import Cells
-from intransit.core.inputs import as_floats, as_number, as_whole, check_finite, check_pairs
+from intransit.core.inputs import LARGEST, as_floats, as_number, as_whole, check_finite, check_pairs
 from intransit.core.joint import Joint
 from intransit.core.joint_newton import JointSolution
 from intransit.core.posterior import Posterior
@@ -68,9 +68,9 @@ class Trajectory:
         """Margins at every time; entry (t, i, j) > 0 favours i.  For many items ask `margin`."""
         return self.matrix(self.times)
 
-    def matrix(self, at: ArrayLike) -> FloatArray:  # (n_items, n_items), or one for each time
-        """Return the whole matrix of margins at a time, or at several."""
-        times = self._times(at)
+    def matrix(self, at: ArrayLike | None = None) -> FloatArray:  # ([n_times,] n_items, n_items)
+        """Return the whole matrix of margins at a time, by default the last, or at several."""
+        times = self._times(self.times[-1] if at is None else at)
         n = self.n_items
         _check_entries(times.size * n * n, "matrix")
         first, second = np.triu_indices(n, 1)
@@ -147,7 +147,7 @@ class Trajectory:
         """Return an interval for the win probability itself: that of the margin, carried over."""
         low, high = self.interval(first, second, at, level=level)
         if self.loss == "logistic":
-            return 1.0 / (1.0 + np.exp(-low)), 1.0 / (1.0 + np.exp(-high))
+            return expit(low), expit(high)
         return ndtr(low / self.scales.noise_scale), ndtr(high / self.scales.noise_scale)
 
     def sample(self, n: int = 100, *, rng: np.random.Generator | int | None = None) -> Draws:
@@ -181,13 +181,19 @@ class Trajectory:
         near 0 or 1 says that the item has changed.
         """
         _reach(level)
-        check_pairs([[item, item]], self.n_items, "change")
-        others = np.delete(np.arange(self.n_items), item) if against is None else against
+        item = as_whole("item", item, least=0)
+        others = np.arange(self.n_items) if against is None else np.atleast_1d(against)
+        others = others[others != item] if against is None else others
         opponents = check_pairs(
-            np.stack([np.atleast_1d(others), np.atleast_1d(others)], axis=1),
-            self.n_items,
-            "change",
-        )[:, 0]
+            np.stack([np.full(len(others), item), others], axis=1), self.n_items, "change"
+        )[:, 1]
+        if not len(opponents) or (opponents == item).any():
+            raise InputError(
+                f"against: item {item} is to be compared with itself, or with nobody; give others."
+            )
+        since, until = (
+            float(as_number(n, v, least=-LARGEST)) for n, v in (("since", since), ("until", until))
+        )
         draws = self.sample(n, rng=rng)
         when = np.array([[since], [until]], dtype=float)
         both = draws.margin(np.full((2, 1), item), opponents[None], when)
@@ -225,7 +231,13 @@ class Trajectory:
             raise InputError(f"at: {times.shape} times were given; ask for one time at a time.")
         when = float(times)
         draws = self.sample(n, rng=rng).matrix(when)
-        values = np.array([float(function(X)) for X in draws])
+        try:
+            values = np.array([float(function(X)) for X in draws])
+        except TypeError:
+            raise InputError(
+                "function: it must return one number for a matrix of margins; return several "
+                "numbers by several calls."
+            ) from None
         return Summary.of(values, float(function(self.matrix(when))), level)
 
     def update(self, more: Timeline | Measurements) -> "Trajectory":

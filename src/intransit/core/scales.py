@@ -10,9 +10,10 @@ fixed point and is far slower, as most steps of a sparse record are hardly deter
 for small problems; at scale it is estimated from a few draws, always of the same seed, so that what
 is iterated is one fixed map.
 
-The map looks at one solution at a time and does not see that the solution moves with the scales.
-Where factors drift by far less than the data can show, that leaves the drift wandering; so for
-small problems the evidence itself (Laplace, with the whole determinant) is then climbed.
+Factors are held by what is not known of their partners (see `ensemble`); otherwise those that data
+hardly support would drift ever faster.  The map looks at one solution at a time and does not see
+that the solution moves with the scales; so for small problems the evidence itself (Laplace, with
+the whole determinant) is then climbed over noise, drift and effects of pairs.
 """
 
 from collections.abc import Callable
@@ -35,6 +36,7 @@ LONGEST = 1.5  # step of a log scale
 CLOSE_AT_SCALE = 0.06  # there the penalties lag a round behind
 CLOSE = 0.015  # change of a log scale that ends the search
 MOST_ROUNDS = 40
+CLIMB_LIMIT = 500  # unknowns
 FIRST_REACH, WIDEST = 0.7, 12.0  # of the climb, in log scales
 DRAWN = 4_000  # entries of draws in all, at least: keeps the noise of a scale near 2 %
 ROUGH, FEW = 0.3, 8  # log posterior left to gain, and steps, of a round at scale
@@ -78,7 +80,8 @@ def estimate_scales(
 ) -> Estimated:
     """Return scales each of which is what the others imply, and the solution there."""
     answer = _iterate(problem, columns, scales, free, z, tolerance, max_steps, seed, report)
-    if climb and is_small(problem) and not problem.is_convex:
+    few = np.count_nonzero(problem.free) <= CLIMB_LIMIT
+    if climb and few and not problem.is_convex:
         return _climb(answer, columns, free, tolerance, max_steps)
     return answer
 
