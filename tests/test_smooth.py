@@ -489,7 +489,7 @@ def test_the_rank_of_readings_is_found(n_factors, scores):
         drift_scale=0.05,
         rng=n_factors,
     )
-    path = it.smooth(sim.measurements, scores=scores, rng=0)
+    path = it.smooth(sim.measurements, scores=scores, noise_scale=0.1, drift_scale=0.05, rng=0)
     assert path.n_factors == n_factors
     assert path.scores == (scores == "auto")
     assert error(path, sim.margins) < 0.02

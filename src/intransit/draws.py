@@ -9,7 +9,7 @@ from intransit.arrays import FloatArray, IntArray
 from intransit.core.assembly import Pairs
 from intransit.core.inputs import as_floats, check_finite, check_pairs
 from intransit.core.joint import Joint
-from intransit.core.query import bridge
+from intransit.core.query import ask, bridge
 from intransit.core.sides import Side
 from intransit.errors import InputError
 
@@ -38,10 +38,15 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Draws of whole trajectories from the posterior."""
+    """Draws of whole trajectories from the posterior.
+
+    Margins are to first order around the solution, as the posterior itself is: products of two
+    steps would add noise along directions that data hold together but hardly each alone.
+    """
 
     n_items: int
     times: FloatArray  # (n_periods,)
+    centre: FloatArray = field(repr=False)  # (n_z,): the solution
     states: FloatArray = field(repr=False)  # (n_z, n_draws)
     problem: Joint = field(repr=False)
     pairs: Pairs = field(repr=False)
@@ -82,13 +87,26 @@ class Draws:
             first, second, at, last=float(self.times[-1]), n_items=self.n_items
         )
         pairs = np.stack([i, j], axis=1)
+        query = ask(self.problem, self.pairs, i, j, clock)
         S, Q, E = self.problem.split_draws(self.states)
-        s, q = self.problem.strengths, self.problem.exposures
-        s_i, s_j = self._two(s, S, pairs, clock)
-        q_i, q_j = self._two(q, Q, pairs, clock)
-        out = np.sum(s_i * q_j, axis=-1) - np.sum(s_j * q_i, axis=-1)
+        mean_S, mean_Q, _ = self.problem.split(self.centre)
+        s_i, s_j = self._two(self.problem.strengths, S, pairs, clock)
+        q_i, q_j = self._two(self.problem.exposures, Q, pairs, clock)
+        at = (query.first, query.second, query.first_open, query.second_open)
+        here = [
+            spots.read(mean)
+            for spots, mean in zip(at, (mean_S, mean_S, mean_Q, mean_Q), strict=True)
+        ]
+        ds_i, ds_j, dq_i, dq_j = (
+            drawn - mean for drawn, mean in zip((s_i, s_j, q_i, q_j), here, strict=True)
+        )
+        out = _cross(here[0], here[3]) - _cross(here[1], here[2])
+        out = out + _cross(ds_i, here[3]) + _cross(here[0], dq_j)
+        out = out - _cross(ds_j, here[2]) - _cross(here[1], dq_i)
+        # Products of steps count only where both sides are known by their priors alone.
+        out = out + (_cross(ds_i, dq_j) - _cross(ds_j, dq_i)) * query.both_idle
         if self.problem.effects is not None:
-            out += self._effects(self.problem.effects, E, pairs, clock)
+            out = out + self._effects(self.problem.effects, E, pairs, clock)
         return np.asarray(out.reshape(len(self), *shape))
 
     def _two(
@@ -121,6 +139,10 @@ class Draws:
         )
         fresh = side.prior[0] * self.rng.normal(size=(len(self), len(strangers)))
         return np.asarray(sign * np.where(known, values, fresh[:, which]))
+
+
+def _cross(first: FloatArray, second: FloatArray) -> FloatArray:
+    return np.asarray(np.sum(first * second, axis=-1))
 
 
 def as_questions(

@@ -158,6 +158,7 @@ class Trajectory:
         return Draws(
             n_items=self.n_items,
             times=self.times,
+            centre=self.solution.z,
             states=self.solution.z[:, None] + steps,
             problem=self.problem,
             pairs=self.pairs,

@@ -152,11 +152,10 @@ def _best_shift(side: Side, S: FloatArray, Q: FloatArray) -> FloatArray:  # (r, 
     """Return the symmetric B that minimises the penalty of S + Q B."""
     r = S.shape[1]
     free = np.flatnonzero(side.free)
-    basis = []
-    for k, m in _pairs_of(free):
-        B = np.zeros((r, r))
-        B[k, m] = B[m, k] = 1.0
-        basis.append(B)
+    corners = np.array(_pairs_of(free))
+    basis = np.zeros((len(corners), r, r))
+    basis[np.arange(len(corners)), corners[:, 0], corners[:, 1]] = 1.0
+    basis[np.arange(len(corners)), corners[:, 1], corners[:, 0]] = 1.0
     weighed: dict[tuple[float, float], FloatArray] = {}
     grams, pulls = np.zeros((r, r, r)), np.zeros((r, r))
     for c in free:
@@ -165,12 +164,11 @@ def _best_shift(side: Side, S: FloatArray, Q: FloatArray) -> FloatArray:  # (r, 
             weighed[scales] = _precision_times(side, int(c), Q)
         grams[c] = Q.T @ weighed[scales]
         pulls[:, c] = weighed[scales].T @ S[:, c]
-    matrix = np.array(
-        [[sum(A[:, c] @ grams[c] @ B[:, c] for c in free) for B in basis] for A in basis]
-    )
-    right = np.array([float(np.sum(A * pulls)) for A in basis])
+    columns = basis.transpose(2, 0, 1)  # (r, n_basis, r)
+    matrix = (columns @ grams @ columns.transpose(0, 2, 1)).sum(axis=0)
+    right = np.tensordot(basis, pulls, 2)
     amounts, *_ = np.linalg.lstsq(matrix, -right, rcond=1e-13)
-    return np.asarray(np.einsum("k,kab->ab", amounts, np.array(basis)))
+    return np.asarray(np.tensordot(amounts, basis, 1))
 
 
 def _lean_on_scores(problem: Joint, S: FloatArray, Q: FloatArray) -> None:

@@ -26,7 +26,7 @@ Noise = tuple[FloatArray, FloatArray]  # of first states, of steps
 ACCURACY = 1e-3  # of the solves for draws: a thousandth of a standard deviation
 THREADS = 2
 CHUNK = 2_000  # questions whose variances are worked out at once
-N_DRAWS = 100  # where variances come from draws: standard deviations to 7 %
+N_DRAWS = 200  # where variances come from draws: standard deviations to 5 %
 
 
 class Posterior:
