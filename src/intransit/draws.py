@@ -92,11 +92,12 @@ class Draws:
         mean_S, mean_Q, _ = self.problem.split(self.centre)
         s_i, s_j = self._two(self.problem.strengths, S, pairs, clock)
         q_i, q_j = self._two(self.problem.exposures, Q, pairs, clock)
-        at = (query.first, query.second, query.first_open, query.second_open)
-        here = [
-            spots.read(mean)
-            for spots, mean in zip(at, (mean_S, mean_S, mean_Q, mean_Q), strict=True)
-        ]
+        here = (
+            query.first.read(mean_S),
+            query.second.read(mean_S),
+            query.first_open.read(mean_Q),
+            query.second_open.read(mean_Q),
+        )
         ds_i, ds_j, dq_i, dq_j = (
             drawn - mean for drawn, mean in zip((s_i, s_j, q_i, q_j), here, strict=True)
         )

@@ -11,6 +11,7 @@ from intransit.core.cells import Cells, Rows, collapse_rows, merge_cells
 from intransit.core.joint import Joint
 from intransit.core.joint_newton import JointSolution, is_small, solve_joint
 from intransit.core.joint_start import Start, solve_from_starts
+from intransit.core.mass import move_to_mass
 from intransit.core.posterior import Posterior
 from intransit.core.probability import average_logistic
 from intransit.core.query import ask
@@ -79,7 +80,8 @@ def fit_model(cells: Cells, columns: Columns, given: Given, *, roughly: bool = F
     problem, pairs = assemble(cells, columns, scales, logistic=given.logistic)
     starts = _solve(problem, columns, scales, given)
     if not free:
-        return Fitted(cells, scales, (), problem, pairs, starts[0].solution, starts, True)
+        solution = _move(problem, starts[0].solution, given)
+        return Fitted(cells, scales, (), problem, pairs, solution, starts, True)
     found = _estimate(
         problem, columns, scales, free, starts[0].solution.z, given, climb=not roughly
     )
@@ -96,8 +98,19 @@ def fit_model(cells: Cells, columns: Columns, given: Given, *, roughly: bool = F
     solution = solve_joint(
         found.problem, found.solution.z, tolerance=given.tolerance, max_steps=given.max_steps
     )
+    solution = _move(found.problem, solution, given)
     return Fitted(
         cells, found.scales, free, found.problem, pairs, solution, starts, found.converged
+    )
+
+
+def _move(problem: Joint, solution: JointSolution, given: Given) -> JointSolution:
+    return move_to_mass(
+        problem,
+        solution,
+        tolerance=given.tolerance,
+        max_steps=given.max_steps,
+        seed=given.seed,
     )
 
 
@@ -261,6 +274,7 @@ def refit(old: Fitted, more: Rows, columns: Columns, given: Given) -> Fitted:
         problem, columns, carry_over(old.problem, old.pairs, old.solution.z, problem, pairs)
     )
     solution = solve_joint(problem, z, tolerance=given.tolerance, max_steps=given.max_steps)
+    solution = _move(problem, solution, given)
     start = Start("the trajectory so far", solution)
     return Fitted(cells, old.scales, old.estimated, problem, pairs, solution, (start,), True)
 

@@ -54,7 +54,7 @@ class _States:
     margins: FloatArray
     tolerance: float
     dense: bool
-    products: list[SparseEquations]
+    counter: list[int]  # products of conjugate gradients so far
 
     @cached_property
     def value(self) -> float:
@@ -75,12 +75,10 @@ class _States:
         twist = slope if exact and not self.problem.is_convex else None
         if self.dense:
             return DenseEquations(self.problem, self.z, curvature, twist)
-        equations = SparseEquations(self.problem, self.z, curvature, twist)
-        self.products.append(equations)
-        return equations
+        return SparseEquations(self.problem, self.z, curvature, twist, self.counter)
 
     def _at(self, z: FloatArray, margins: FloatArray) -> "_States":
-        return _States(self.problem, z, margins, self.tolerance, self.dense, self.products)
+        return _States(self.problem, z, margins, self.tolerance, self.dense, self.counter)
 
     def bend(self, step: FloatArray) -> FloatArray | None:
         if self.problem.is_convex:
@@ -126,8 +124,8 @@ def solve_joint(
     """Minimise from a start; stops when less than `tolerance` of log posterior is left to gain."""
     dense = is_small(problem) if dense is None else dense
     z = balance(problem, np.ascontiguousarray(start))
-    products: list[SparseEquations] = []
-    place = _States(problem, z, problem.margins(z), tolerance, dense, products)
+    counter = [0]
+    place = _States(problem, z, problem.margins(z), tolerance, dense, counter)
     linear = problem.is_convex and isinstance(problem.loss, Squared)
     accuracy = min(LINEAR_ACCURACY, float(np.sqrt(tolerance))) if linear else ACCURACY
     end, descent = descend(
@@ -142,7 +140,7 @@ def solve_joint(
         descent.objectives,
         descent.converged,
         float(np.sqrt(dot(end.gradient, end.gradient))),
-        sum(equations.n_products for equations in products),
+        counter[0],
     )
 
 

@@ -145,11 +145,12 @@ class SparseEquations:
         z: FloatArray,
         curvature: FloatArray,
         twist: FloatArray | None = None,
+        counter: list[int] | None = None,  # of products, shared by the steps of one solve
     ) -> None:
         self.problem, self.curvature, self._twist = problem, curvature, twist
+        self._counter = [0] if counter is None else counter
         self.S, self.Q, _ = problem.split(z)
         self.both = problem.moves_exposures
-        self.n_products = 0
         self._z = z
         self._inverses: tuple[float, list[FloatArray]] | None = None
         if problem.effects is not None:
@@ -159,6 +160,11 @@ class SparseEquations:
             self._own = own
             self._pair_inverse = own[:, None, None].copy()
             factor_chains(self._pair_inverse, problem.effects.links)
+
+    @property
+    def n_products(self) -> int:
+        """How many products have been made."""
+        return self._counter[0]
 
     @cached_property
     def _turns(self) -> FloatArray:
@@ -197,7 +203,7 @@ class SparseEquations:
 
     def product(self, step: FloatArray, damping: float) -> FloatArray:  # (n_S + n_Q,)
         """Return the reduced system times a step in S and Q."""
-        self.n_products += 1
+        self._counter[0] += 1
         problem = self.problem
         out = np.zeros_like(step)
         (dS, dQ), (out_S, out_Q) = self._two(step), self._two(out)
