@@ -1,11 +1,12 @@
-"""How time and memory grow, from 10⁴ to 10⁷ comparisons, and how near the loop is to the memory.
+"""How time and memory grow, from 10⁴ to 10⁶ comparisons, and how near the loop is to the memory.
 
 Wins and losses between random pairs over a hundred units of time, S drifting, scales given; 200
 comparisons an item, so that 10⁷ are of 50,000 items.  Each line is a process of its own.
 
-Runs of 10⁷ are left out, with a sentence, where the run before foretells too much time or memory.
+Runs of 10⁶ and more are left out, with a sentence, where the run before foretells too much time
+or memory.
 
-    python -m benchmarks.growth 6        up to 10⁶ comparisons
+    python -m benchmarks.growth 7        up to 10⁷ comparisons, minutes and several GB
 """
 
 import multiprocessing
@@ -26,8 +27,8 @@ from intransit.core.cells import collapse_rows
 from intransit.core.compiled import compiled
 from intransit.fitting import plain_columns
 
-LARGEST = 7  # powers of ten
-LONGEST = 60  # seconds of a fit of 10⁷, as foretold by 10⁶
+LARGEST = 6  # powers of ten
+LONGEST = 40  # seconds of a fit of 10⁷, as foretold by 10⁶
 A_ITEM = 200  # comparisons
 SPAN = 100  # units of time
 DRIFT = 0.05
@@ -119,7 +120,7 @@ def growth(pool: "multiprocessing.pool.Pool", kind: str, largest: int) -> None:
 
 def too_much(runs: list[Run], n: int) -> str:
     """Return why a run is left out: the one before says that it would take too much; or nothing."""
-    if not runs or n < 10**7:
+    if not runs or n < 10**6:
         return ""
     last, more = runs[-1], n / runs[-1].n
     needed, free = last.start + more * (last.peak - last.start), available()

@@ -19,7 +19,7 @@ import intransit as it
 from benchmarks._common import NOISE, paper_trial, print_table, relative_error
 from intransit.errors import ConvergenceWarning
 
-TRIALS = 100
+TRIALS = 40
 DRIFTS = (1e-4, 1e-3, 1e-2, 10**-1.5, 1e-1)
 WORKERS = 2
 FAILED = 10.0  # times the limit

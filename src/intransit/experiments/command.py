@@ -6,6 +6,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +26,8 @@ from intransit.experiments.store import write_whole
 from intransit.experiments.table import Table
 from intransit.extras import require_matplotlib
 
-EXTRAS = ("newton", "limit", *estimators.FURTHER)
+USUAL = ("limit", *estimators.FURTHER)  # drawn unless --without says otherwise
+EXTRAS = ("newton", *USUAL)
 INTERRUPTED = 130  # what a shell reports of a program that Ctrl-C ended
 
 
@@ -37,6 +39,7 @@ def reproduce(
     out: Path = Path("reproduction"),
     quick: Annotated[bool, Parameter(negative=())] = False,
     with_: Annotated[list[str] | None, Parameter(name="--with", negative=())] = None,
+    without: Annotated[list[str] | None, Parameter(negative=())] = None,
 ) -> None:
     """Run the paper's experiments again; without a name, list them.
 
@@ -54,16 +57,20 @@ def reproduce(
         Folder for the numbers, the figures and the page.  An interrupted run that is started
         again with the same folder goes on where it stopped.
     quick
-        Fewer points, trials and days: a look in less than half a minute.
+        Fewer points, trials and days: a look in about a minute.
     with_
-        Further curves, separated by commas: newton, limit.
+        Further curves, separated by commas: newton.
+    without
+        Curves to leave out, separated by commas: joint, limit.  They take most of the time.
     """
     if not names:
         _list()
         return
     chosen = _choose(names)
     run = Run(
-        _at_least(trials, 1, "--trials"), _at_least(seed, 0, "--seed"), _options(quick, with_)
+        _at_least(trials, 1, "--trials"),
+        _at_least(seed, 0, "--seed"),
+        _options(quick, with_, without),
     )
     n_jobs = _at_least(jobs, 1, "--jobs") if jobs is not None else os.cpu_count() or 1
     require_matplotlib()
@@ -94,7 +101,7 @@ def write_experiment(
     experiment: Experiment, table: Table, run: Run, facts: dict[str, object], out: Path
 ) -> page.Shown:
     """Write numbers, figure and claims of one finished experiment."""
-    claims = experiment.judge(table)
+    claims, gains = experiment.judge(table), experiment.weigh(table)
     files = figures.render(experiment, table)
     summary = {
         "name": experiment.name,
@@ -105,6 +112,7 @@ def write_experiment(
         "settings": experiment.settings,
         "notes": experiment.notes,
         "claims": [_claim_as_data(claim) for claim in claims],
+        "gains": [asdict(gain) for gain in gains],
         "summary": table.summary(),
     }
     text = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
@@ -112,7 +120,7 @@ def write_experiment(
     write_whole(out / f"{experiment.name}.csv", table.to_csv().encode())
     for kind, content in files.items():
         write_whole(out / f"{experiment.name}.{kind}", content)
-    return page.Shown(experiment, run.trials(experiment), claims, files["svg"])
+    return page.Shown(experiment, run.trials(experiment), claims, gains, files["svg"])
 
 
 def describe_run(run: Run, n_jobs: int) -> dict[str, object]:
@@ -156,11 +164,16 @@ def _choose(names: Sequence[str]) -> list[Experiment]:
     return [EXPERIMENTS[name] for name in dict.fromkeys(names)]
 
 
-def _options(quick: bool, with_: Sequence[str] | None) -> Options:
-    extras = {word.strip() for given in with_ or () for word in given.split(",") if word.strip()}
-    for word in sorted(extras - set(EXTRAS)):
-        raise InputError(f"--with: {word!r} is not known; it may be {' or '.join(EXTRAS)}.")
-    return Options(quick, frozenset(extras))
+def _options(quick: bool, with_: Sequence[str] | None, without: Sequence[str] | None) -> Options:
+    more, less = _words("--with", with_), _words("--without", without)
+    return Options(quick, frozenset((set(USUAL) | more) - less))
+
+
+def _words(option: str, given: Sequence[str] | None) -> set[str]:
+    words = {word.strip() for part in given or () for word in part.split(",") if word.strip()}
+    for word in sorted(words - set(EXTRAS)):
+        raise InputError(f"{option}: {word!r} is not known; it may be {' or '.join(EXTRAS)}.")
+    return words
 
 
 def _at_least(value: int, least: int, name: str) -> int:

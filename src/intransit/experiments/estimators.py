@@ -1,7 +1,12 @@
-"""What the recovery experiments share: the three weights, the recovery, its error, its limits."""
+"""What the recovery experiments share: the estimators, their errors, and the limits.
+
+The paper's estimators recover the last matrix from weighted periods.  The joint one smooths: it
+finds every S^t together with Q, and the last matrix is read off.
+"""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +19,8 @@ from intransit.experiments.table import Reading, Series, Table
 LAST, EQUAL, OPTIMAL = "only y^T", "equal weights", "optimal weights"
 WEIGHTS = (LAST, EQUAL, OPTIMAL)
 NEWTON = ", Newton"  # added to the name of a curve
+JOINT, ESTIMATED = "joint", "joint, scales estimated"
+N_ESTIMATED = 20  # trials, from the first on, in which scales are estimated too: it takes longer
 DYNAMIC_LIMIT, STATIC_LIMIT = "limit, all periods (median)", "limit, only y^T (median)"
 
 MAX_STEPS, RESTARTS = 500, 1  # of alternating minimisation, here; Newton takes recover's own
@@ -27,9 +34,6 @@ METHOD_QUICKLY = (
     "in doubt"
 )
 
-# Further estimators of X^T from all periods, by the name that --with knows them by: a joint
-# smoother is one line here, and a curve of recovery-error and sample-ratio by it.
-FURTHER: dict[str, Callable[[it.Simulation], FloatArray]] = {}
 SETTLED = 1e-3
 MEANS = (
     "A few trials rule a plain mean: those in which y^T alone hardly settles the matrix, so that "
@@ -42,6 +46,18 @@ STARTS = (
     "planes of the matrix filled with zeros; when the answer is in doubt further starts are tried "
     "and the lowest objective is kept, as the program asks for its minimum."
 )
+ESTIMATED_NOTE = (
+    f"“{ESTIMATED}” is told less and takes longer, so it is run in the first {N_ESTIMATED} trials "
+    "only; it is compared with others over those."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """What an estimator makes of X^T, and whether it says itself that it may be wrong."""
+
+    margins: FloatArray  # (n_items, n_items)
+    doubted: bool = False
 
 
 def three_weights(
@@ -64,6 +80,41 @@ def solve(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return it.recover(measurements, method=method, rng=0, **settings)  # type: ignore[arg-type]
+
+
+def smooth(measurements: it.Measurements | it.Timeline, **settings: object) -> it.Trajectory:
+    """Smooth; an answer that stopped short is used as it is, and `is_doubted` tells."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return it.smooth(measurements, rng=0, **settings)  # type: ignore[arg-type]
+
+
+def is_doubted(path: it.Trajectory) -> bool:
+    """Return whether a trajectory says of itself that it may be wrong."""
+    return bool(path.doubts) or not path.converged
+
+
+def estimate_jointly(simulation: it.Simulation) -> Guess:
+    """Smooth with the scales that the simulation was made with."""
+    path = smooth(
+        simulation.measurements,
+        n_factors=simulation.strengths.shape[-1],
+        noise_scale=simulation.noise_scale,
+        drift_scale=simulation.drift_scale,
+        prior_scale=1.0,
+    )
+    return Guess(path.matrix(path.times[-1]), is_doubted(path))
+
+
+def estimate_scales_too(simulation: it.Simulation) -> Guess:
+    """Smooth, told nothing but the number of factors."""
+    path = smooth(simulation.measurements, n_factors=simulation.strengths.shape[-1])
+    return Guess(path.matrix(path.times[-1]), is_doubted(path))
+
+
+# Further estimators of X^T from all periods, by the name that --with and --without know them by:
+# a line here is a curve of recovery-error and of sample-ratio.
+FURTHER: dict[str, Callable[[it.Simulation], Guess]] = {JOINT: estimate_jointly}
 
 
 def relative_error(estimate: FloatArray, truth: FloatArray) -> float:
@@ -95,8 +146,15 @@ def further_readings(simulation: it.Simulation, options: Options) -> Iterator[Re
     """Yield the errors of the further estimators that were asked for."""
     for name, estimate in FURTHER.items():
         if options.wants(name):
-            error = relative_error(estimate(simulation), simulation.margins[-1])
-            yield Reading(name, "error", error)
+            yield from guess_readings(name, estimate(simulation), simulation.margins[-1])
+
+
+def guess_readings(
+    curve: str, guess: Guess, truth: FloatArray, facet: str | None = None
+) -> Iterator[Reading]:
+    """Yield the error of an estimate, and whether it was in doubt."""
+    yield Reading(curve, "error", relative_error(guess.margins, truth), facet=facet)
+    yield Reading(curve, "doubted", guess.doubted, facet=facet)
 
 
 def settled_reading(

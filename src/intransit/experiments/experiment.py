@@ -38,7 +38,8 @@ class Options:
     """What a run may ask of a trial."""
 
     quick: bool = False
-    extras: frozenset[str] = frozenset()  # of "newton", "limit"
+    extras: frozenset[str] = frozenset()  # of "joint", "limit", "newton"
+    trial: int = 0  # which one it is: curves that take long are drawn from the first few only
 
     def wants(self, extra: str) -> bool:
         """Return whether this extra curve was asked for."""
@@ -70,9 +71,26 @@ class Claim:
         return "holds in part" if any(passed) else "does not hold"
 
 
+@dataclass(frozen=True)
+class Gain:
+    """What joint estimation gains at one place: a row of a table, its numbers already written."""
+
+    where: str
+    paper: str  # what the paper's best does
+    joint: str
+    limit: str
+    gain: str
+
+
 Measure = Callable[[Point, np.random.Generator, Options], Iterable[Reading]]
 Draw = Callable[["Figure", Table], None]
 Judge = Callable[[Table], list[Claim]]
+Weigh = Callable[[Table], list[Gain]]
+
+
+def no_gains(table: Table) -> list[Gain]:  # noqa: ARG001
+    """Return nothing: the experiment recovers nothing, or has no joint curve."""
+    return []
 
 
 @dataclass(frozen=True)
@@ -89,8 +107,8 @@ class Experiment:
         The grid, and the smaller one of a quick run.
     measure
         One trial at one point: yields the readings of all curves, from one generator.
-    draw, judge
-        The figure and the claims, from the finished table.
+    draw, judge, weigh
+        The figure, the claims, and what joint estimation gains, from the finished table.
     notes
         Choices the paper leaves open, in sentences.
     n_trials
@@ -115,6 +133,7 @@ class Experiment:
     measure: Measure
     draw: Draw
     judge: Judge
+    weigh: Weigh = no_gains
     quick_points: tuple[Point, ...] = ()
     quick_trials: int = 4
     notes: tuple[str, ...] = ()

@@ -15,7 +15,9 @@ import numpy as np
 from intransit.experiments.estimators import (
     DYNAMIC_LIMIT,
     EQUAL,
+    ESTIMATED,
     FURTHER,
+    JOINT,
     LAST,
     NEWTON,
     OPTIMAL,
@@ -74,6 +76,7 @@ STYLES = {
     EQUAL: Style(BLUE, "^"),
     OPTIMAL: Style(GREEN, "o"),
 }
+JOINT_STYLE, ESTIMATED_STYLE = Style(PURPLE, "D"), Style(ORANGE, "d", "--")
 
 
 def draw_curve(
@@ -89,8 +92,11 @@ def draw_curve(
 
 
 def draw_settled(axes: "Axes", table: Table, measure: str, facet: str = "") -> None:
-    """Draw the three weights: means over settled trials, dotted over all, bands over all."""
-    for curve, style in STYLES.items():
+    """Draw the three weights and the joint curve: see `estimators.MEANS`."""
+    curves = table.names("curve", measure=measure, facet=facet)
+    for curve, style in (STYLES | {JOINT: JOINT_STYLE}).items():
+        if curve not in curves:
+            continue
         every = table.series(measure, curve, facet)
         settled = settled_series(table, measure, curve, facet)
         axes.plot(every.x, every.mean, ":", color=style.colour, linewidth=1.2)
@@ -116,9 +122,12 @@ def draw_extras(axes: "Axes", table: Table, measure: str, facet: str = "") -> No
             draw_newton(axes, newton, style)
     if any(curve.endswith(NEWTON) for curve in curves):
         axes.plot([], [], "x", color="#555555", markersize=7, label="the same by Newton")
-    for curve, colour in zip(FURTHER, (PURPLE, ORANGE, SKY), strict=False):
-        if curve in curves:
-            draw_curve(axes, table.series(measure, curve, facet), Style(colour, "D"), curve)
+    others = [curve for curve in FURTHER if curve in curves and curve != JOINT]
+    for curve, colour in zip(others, (SKY, BLACK), strict=False):
+        draw_curve(axes, table.series(measure, curve, facet), Style(colour, "v"), curve)
+    if ESTIMATED in curves:
+        series = table.series(measure, ESTIMATED, facet)
+        draw_curve(axes, series, ESTIMATED_STYLE, ESTIMATED, band=False)
     for curve, line in ((DYNAMIC_LIMIT, "-"), (STATIC_LIMIT, "--")):
         if curve in curves:
             series = table.series(measure, curve, facet)

@@ -8,9 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from intransit.experiments.experiment import Claim, Experiment
+from intransit.experiments.experiment import Claim, Experiment, Gain
 
 MARKS = {"holds": "✔ holds", "holds in part": "◐ holds in part", "does not hold": "✘ does not hold"}
+
+GAINS = "What joint estimation gains"
+GAIN_COLUMNS = ("where", "the paper's best", "joint", "limit", "gain")
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fdfdfc; --line: #d8d8d4;
@@ -44,6 +47,7 @@ class Shown:
     experiment: Experiment
     n_trials: int
     claims: Sequence[Claim]
+    gains: Sequence[Gain]
     svg: bytes
 
 
@@ -74,6 +78,10 @@ def _section(one: Shown) -> list[str]:
     for claim in one.claims:
         lines += ["", f"**{MARKS[claim.verdict]}** ({_whose(claim)}): {claim.statement}", ""]
         lines += [f"- {'yes' if c.passed else 'no'}: {_plain(c.measured)}" for c in claim.checks]
+    if one.gains:
+        lines += ["", f"### {GAINS}", "", f"| {' | '.join(GAIN_COLUMNS)} |"]
+        lines.append(f"|{' --- |' * len(GAIN_COLUMNS)}")
+        lines += [f"| {' | '.join(_plain(cell) for cell in _cells(gain))} |" for gain in one.gains]
     lines += ["", "### Settings", "", "| setting | value |", "| --- | --- |"]
     lines += [f"| {name} | {_plain(str(value))} |" for name, value in experiment.settings.items()]
     lines += ["", "### Notes", ""] + [f"- {_plain(note)}" for note in experiment.notes]
@@ -116,10 +124,28 @@ def _html_section(one: Shown) -> str:
         f'<p class="soft">{escape(experiment.name)}: {escape(experiment.figure)}. '
         f"{_trials(one.n_trials)}.</p>"
         f'<figure><img src="data:image/svg+xml;base64,{image}" alt="{escape(experiment.title)}">'
-        f"</figure>{''.join(_html_claim(claim) for claim in one.claims)}"
+        f"</figure>{_html_gains(one.gains)}"
+        f"{''.join(_html_claim(claim) for claim in one.claims)}"
         f'<details><summary>Settings and notes</summary><div class="wide"><table>{settings}'
         f"</table></div><ul>{notes}</ul></details></section>"
     )
+
+
+def _html_gains(gains: Sequence[Gain]) -> str:
+    if not gains:
+        return ""
+    head = "".join(f"<th>{escape(name)}</th>" for name in GAIN_COLUMNS)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in _cells(gain))}</tr>" for gain in gains
+    )
+    return (
+        f'<h3>{GAINS}</h3><div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _cells(gain: Gain) -> tuple[str, ...]:
+    return gain.where, gain.paper, gain.joint, gain.limit, gain.gain
 
 
 def _html_claim(claim: Claim) -> str:

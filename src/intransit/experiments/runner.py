@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -41,7 +41,8 @@ _PACKAGE = Path(intransit.__file__).parent
 _SOLVER_FILES = (
     *sorted(_PACKAGE.glob("core/*.py")),
     *sorted(_PACKAGE.glob("theory/*.py")),
-    *(_PACKAGE / name for name in ("measurements.py", "recover.py", "simulate.py")),
+    *(_PACKAGE / f"{name}.py" for name in ("measurements", "recover", "simulate")),
+    *(_PACKAGE / f"{name}.py" for name in ("smooth", "fitting", "trajectory", "timeline")),
 )
 
 
@@ -121,7 +122,7 @@ def perform(
     rows = []
     for trial in trials:
         rng = generator(seed, name, point, trial)
-        for reading in measure(point, rng, options):
+        for reading in measure(point, rng, replace(options, trial=trial)):
             x = point.x if reading.x is None else float(reading.x)
             facet = point.facet if reading.facet is None else reading.facet
             value = float(reading.value)

@@ -19,12 +19,13 @@ from intransit.experiments.estimators import (
     DYNAMIC_LIMIT,
     EQUAL,
     FURTHER,
+    JOINT,
     LAST,
     METHOD_QUICKLY,
     NEWTON,
     OPTIMAL,
     STATIC_LIMIT,
-    WEIGHTS,
+    Guess,
     first_start_failed,
     relative_error,
     solve,
@@ -34,12 +35,21 @@ from intransit.experiments.experiment import (
     Check,
     Claim,
     Experiment,
+    Gain,
     Options,
     Point,
     axis,
     half_decades,
 )
-from intransit.experiments.figures import STYLES, draw_curve, draw_extras, finish, pretty
+from intransit.experiments.figures import (
+    JOINT_STYLE,
+    STYLES,
+    draw_curve,
+    draw_extras,
+    finish,
+    pretty,
+)
+from intransit.experiments.gains import drift_is, has
 from intransit.experiments.recovery_error import N_FACTORS, N_ITEMS, N_PERIODS, NOISE_SCALE
 from intransit.experiments.sampling import (
     RATIOS,
@@ -49,8 +59,9 @@ from intransit.experiments.sampling import (
     n_outcomes_at,
     prefix,
     smallest_ratio,
+    smallest_ratio_near,
 )
-from intransit.experiments.statistics import mean, mean_difference
+from intransit.experiments.statistics import mean, mean_difference, ratio_of_means
 from intransit.experiments.table import Reading, Table
 
 if TYPE_CHECKING:
@@ -58,6 +69,9 @@ if TYPE_CHECKING:
 
 SUCCESS = 1e-4
 DRIFT_SCALES = half_decades(1e-4, 10**0.5)
+HALFWAY = 10**-1.5  # the drift at which weights have nothing left to gain, and joint has
+ENOUGH = 0.20  # what joint estimation may need there
+N_JOINT = 50  # trials, from the first on, in which further estimators are asked: they take longer
 CLOSE = STEP / 2  # "converges": a mean difference of at most half a step
 
 
@@ -73,13 +87,19 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
         rng=rng,
     )
     weights = three_weights(N_PERIODS, noise_scale=NOISE_SCALE, drift_scale=point.x)
+    found = {}
     for curve, w in weights.items():
-        yield from _needed(simulation, curve, w, options)
-    for name, estimate in FURTHER.items():
-        if options.wants(name):
-            yield _needed_by_further(simulation, name, estimate)
+        for reading in _needed(simulation, curve, w, options):
+            found[reading.curve, reading.measure] = reading.value
+            yield reading
+    wanted = [name for name in FURTHER if options.wants(name) and options.trial < N_JOINT]
+    if not wanted and not options.wants("limit"):
+        return
+    limits = list(_needed_by_limits(simulation, found[OPTIMAL, "ratio"], found[LAST, "ratio"]))
     if options.wants("limit"):
-        yield from _needed_by_limits(simulation)
+        yield from limits
+    for name in wanted:  # what all periods allow is a good guess of what is needed
+        yield from _needed_by_further(simulation, name, FURTHER[name], limits[0].value)
 
 
 def _needed(
@@ -112,17 +132,24 @@ def _needed(
 
 
 def _needed_by_further(
-    simulation: it.Simulation, name: str, estimate: Callable[[it.Simulation], FloatArray]
-) -> Reading:
+    simulation: it.Simulation,
+    name: str,
+    estimate: Callable[[it.Simulation], Guess],
+    guess: float,
+) -> Iterator[Reading]:
     def succeeds(ratio: float) -> bool:
         seen = prefix(simulation.measurements, n_outcomes_at(ratio))
         found = estimate(replace(simulation, measurements=seen))
-        return relative_error(found, simulation.margins[-1]) <= SUCCESS
+        return relative_error(found.margins, simulation.margins[-1]) <= SUCCESS
 
-    return Reading(name, "ratio", smallest_ratio(succeeds) or 1.0)
+    needed = smallest_ratio_near(succeeds, guess if np.isfinite(guess) else 1.0)
+    yield Reading(name, "ratio", 1.0 if needed is None else needed)
+    yield Reading(name, "never", needed is None)
 
 
-def _needed_by_limits(simulation: it.Simulation) -> Iterator[Reading]:
+def _needed_by_limits(
+    simulation: it.Simulation, guess: float, static_guess: float
+) -> Iterator[Reading]:
     """Yield the ratios from which on the Cramér-Rao limit allows a success."""
     S, Q, noise = simulation.strengths, simulation.exposures, simulation.noise_scale
 
@@ -138,15 +165,16 @@ def _needed_by_limits(simulation: it.Simulation) -> Iterator[Reading]:
         limit = it.theory.static_limit(S[-1], Q[-1], seen, noise_scale=noise)
         return limit.relative <= SUCCESS
 
-    yield Reading(DYNAMIC_LIMIT, "ratio", smallest_ratio(dynamic) or np.nan)
-    yield Reading(STATIC_LIMIT, "ratio", smallest_ratio(static) or np.nan)
+    yield Reading(DYNAMIC_LIMIT, "ratio", smallest_ratio_near(dynamic, guess) or np.nan)
+    yield Reading(STATIC_LIMIT, "ratio", smallest_ratio_near(static, static_guess) or np.nan)
 
 
 def draw(figure: "Figure", table: Table) -> None:
     """Draw the ratio needed; trials that never succeed count as 1."""
     axes = figure.subplots()
-    for curve in WEIGHTS:
-        draw_curve(axes, table.series("ratio", curve), STYLES[curve], curve)
+    for curve, style in (STYLES | {JOINT: JOINT_STYLE}).items():
+        if has(table, curve, measure="ratio"):
+            draw_curve(axes, table.series("ratio", curve), style, curve)
     draw_extras(axes, table, "ratio")
     if DYNAMIC_LIMIT in table.names("curve", measure="ratio"):
         for n_periods, told, line in ((1, "y^T", "-."), (N_PERIODS, "all periods", ":")):
@@ -173,6 +201,58 @@ def judge(table: Table) -> list[Claim]:
         _known_values(table),
         *same_answers(table, "ratio"),
         *_against_limits(table),
+        *_half_the_samples(table),
+    ]
+
+
+def weigh(table: Table) -> list[Gain]:
+    """Return mean ratios needed by optimal weights and by joint estimation, and samples saved."""
+    if not has(table, JOINT, measure="ratio"):
+        return []
+    theirs, ours = table.paired("ratio", OPTIMAL, JOINT)
+    limited = has(table, DYNAMIC_LIMIT, measure="ratio")
+    limits = table.series("ratio", DYNAMIC_LIMIT).mean if limited else None
+    return [
+        Gain(
+            drift_is(x),
+            f"{theirs.mean[k]:.3f}",
+            f"{ours.mean[k]:.3f}",
+            "not asked for" if limits is None else f"{limits[k]:.3f}",
+            f"samples ÷ {ratio_of_means(theirs.values[k], ours.values[k])}",
+        )
+        for k, x in enumerate(ours.x)
+    ]
+
+
+def _half_the_samples(table: Table) -> list[Claim]:
+    if not has(table, JOINT, measure="ratio"):
+        return []
+    theirs, ours = table.paired("ratio", OPTIMAL, JOINT)
+    checks = []
+    if np.abs(ours.x - HALFWAY).min() < 1e-3 * HALFWAY:
+        needed = mean(ours.at(HALFWAY))
+        share = ratio_of_means(ours.at(HALFWAY), theirs.at(HALFWAY))
+        checks = [
+            Check(
+                f"at {drift_is(HALFWAY)} it needs {needed}; asked: at most {ENOUGH:g}",
+                needed.value <= ENOUGH,
+            ),
+            Check(f"that is {share} of what optimal weights need; asked: 0.5", share.value <= 0.5),
+        ]
+    differences = {float(x): mean_difference(ours.at(x), theirs.at(x)) for x in ours.x}
+    worse = [f"{drift_is(x)} (by {d})" for x, d in differences.items() if d.low > 0.0]
+    never = table.series("never", JOINT).values
+    checks += [
+        Check(f"it needs clearly more at {', '.join(worse) or 'none'}", not worse),
+        Check(f"it never succeeds in {int(never.sum())} of {never.size} trials", not never.any()),
+    ]
+    return [
+        Claim(
+            "Joint estimation needs a ratio of at most 0.20 at σ₂ = 10⁻¹·⁵, at most half of what "
+            "optimal weights need there, and more than they do nowhere.",
+            tuple(checks),
+            source="ours",
+        )
     ]
 
 
@@ -257,15 +337,19 @@ def _against_limits(table: Table) -> list[Claim]:
     if DYNAMIC_LIMIT not in table.names("curve", measure="ratio"):
         return []
     checks = []
-    for curve, limit in ((LAST, STATIC_LIMIT), (OPTIMAL, DYNAMIC_LIMIT)):
-        gaps = [
-            mean_difference(table.series("ratio", curve).at(x), table.series("ratio", limit).at(x))
-            for x in table.series("ratio", OPTIMAL).x
-        ]
+    for curve, limit in (
+        (LAST, STATIC_LIMIT),
+        (OPTIMAL, DYNAMIC_LIMIT),
+        (JOINT, DYNAMIC_LIMIT),
+    ):
+        if not has(table, curve, measure="ratio"):
+            continue
+        needed, allowed = table.paired("ratio", curve, limit)
+        gaps = [mean_difference(needed.at(x), allowed.at(x)) for x in needed.x]
         worst = max(gaps, key=lambda gap: gap.value)
         checks.append(
             Check(
-                f"{curve} need at most {worst} more than the limit allows",
+                f"{curve}: at most {worst} more than the limit allows",
                 worst.value <= 2 * STEP,
             )
         )
@@ -293,13 +377,15 @@ EXPERIMENT = Experiment(
         "drift σ₂": "10⁻⁴ to 10⁰·⁵, half-decades",
         "weights": "only y^T; equal; optimal (opt_w_na)",
         "method": METHOD_QUICKLY,
+        "joint": "all S^t and Q at once, σ₁, σ₂ and the scale 1 of S¹ and Q known",
     },
     points=axis(*DRIFT_SCALES),
-    quick_points=axis(1e-4, 1.0),
-    quick_trials=6,
+    quick_points=axis(1e-4, DRIFT_SCALES[5], 1.0),
+    quick_trials=4,
     measure=measure,
     draw=draw,
     judge=judge,
+    weigh=weigh,
     notes=(
         "A smaller p reads a prefix of the readings of a larger one. The ratio needed is found by "
         "bisection, as if more of the same readings did no harm.",
@@ -310,9 +396,12 @@ EXPERIMENT = Experiment(
         "measure “never” in the table tells how many did.",
         "Newton's method, which minimises the same program, finds the place of the bisection; "
         "alternating minimisation is then run from there upwards until it succeeds.",
+        "The search for the joint estimate's ratio begins where the limit allows a success, and "
+        "every ratio that it meets is tried: nothing is refused beforehand. It is run in the "
+        f"first {N_JOINT} trials only, and compared with others over those.",
     ),
     extras=("newton", "limit", *FURTHER),
-    seconds=0.15,
+    seconds=0.5,
     sources=(recovery_error.__file__, sampling.__file__),
     size=(8.4, 4.6),
 )

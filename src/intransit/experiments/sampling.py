@@ -23,6 +23,30 @@ def smallest_ratio(succeeds: Callable[[float], bool]) -> float | None:
     return float(RATIOS[high])
 
 
+def smallest_ratio_near(succeeds: Callable[[float], bool], guess: float) -> float | None:
+    """Return the same, looking from a guess outwards: few tries when the guess is good."""
+    last = len(RATIOS) - 1
+    high = low = int(np.argmin(np.abs(RATIOS - guess)))
+    stride = 1
+    if succeeds(RATIOS[high]):
+        while low > 0:
+            low = max(low - stride, 0)
+            if not succeeds(RATIOS[low]):
+                break
+            high, stride = low, 2 * stride
+        else:
+            return float(RATIOS[0])
+    else:
+        while not succeeds(RATIOS[high := min(high + stride, last)]):
+            if high == last:
+                return None
+            low, stride = high, 2 * stride
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if succeeds(RATIOS[middle]) else (middle, high)
+    return float(RATIOS[high])
+
+
 def prefix(measurements: it.Measurements, n_outcomes: int) -> it.Measurements:
     """Return the first readings of every period."""
     return it.Measurements.from_operators(

@@ -90,6 +90,18 @@ class Table:
             values[at_place[row.x], at_trial[row.trial]] = row.value
         return Series(np.array(places), values)
 
+    def paired(
+        self, measure: str, first: str, second: str, facet: str = ""
+    ) -> tuple[Series, Series]:
+        """Return two curves at the places and in the trials that both have."""
+        keys = [
+            {(row.x, row.trial) for row in self._matching(measure=measure, curve=c, facet=facet)}
+            for c in (first, second)
+        ]
+        shared = keys[0] & keys[1]
+        both = Table(row for row in self.rows if (row.x, row.trial) in shared)
+        return both.series(measure, first, facet), both.series(measure, second, facet)
+
     def summary(self) -> list[dict[str, object]]:
         """Return mean, spread and number of trials of every place of every curve."""
         found = []
