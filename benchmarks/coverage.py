@@ -23,7 +23,7 @@ from intransit.arrays import FloatArray, IntArray
 from intransit.errors import ConvergenceWarning
 
 LEVEL = 0.9
-SHARE = 0.05  # of the trials that each case would like
+SHARE = 0.02  # of the trials that each case would like
 WORKERS = 2
 ASKED = 2_000  # margins of each kind, in a large trial
 DRAWS, FEWER = 200, 50  # for intervals read off draws, small and large

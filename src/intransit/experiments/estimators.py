@@ -20,7 +20,7 @@ LAST, EQUAL, OPTIMAL = "only y^T", "equal weights", "optimal weights"
 WEIGHTS = (LAST, EQUAL, OPTIMAL)
 NEWTON = ", Newton"  # added to the name of a curve
 JOINT, ESTIMATED = "joint", "joint, scales estimated"
-N_ESTIMATED = 20  # trials, from the first on, in which scales are estimated too: it takes longer
+N_ESTIMATED = 5  # trials, from the first on, in which scales are estimated too: it takes longer
 DYNAMIC_LIMIT, STATIC_LIMIT = "limit, all periods (median)", "limit, only y^T (median)"
 
 MAX_STEPS, RESTARTS = 500, 1  # of alternating minimisation, here; Newton takes recover's own
