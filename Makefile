@@ -20,7 +20,7 @@ demo: setup  ## Simulate a drifting non-transitive problem, recover it, show the
 	$(BIN)/intransit demo --out demo
 
 test: setup  ## Run the whole test suite
-	$(BIN)/python -m pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 check: setup  ## Formatting, lint, types
 	$(BIN)/ruff format --check .
