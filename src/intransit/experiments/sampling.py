@@ -93,3 +93,16 @@ def counting_limit(n_periods: int) -> float:
 def n_outcomes_at(ratio: float) -> int:
     """Return M = p N²."""
     return round(float(ratio) * N_ITEMS**2)
+
+
+SEARCH_NOTES = (
+    "A smaller p reads a prefix of the readings of a larger one. The ratio needed is found by "
+    "bisection, as if more of the same readings did no harm.",
+    "Ratios at which fewer distinct pairs were seen than the matrix has degrees of freedom, or "
+    "at which some item met fewer than 2r others, count as failures without a solve: no "
+    "method could tell.",
+    "A trial that fails even at p = 1 counts as 1 in the mean, which is then too low; the "
+    "measure “never” in the table tells how many did.",
+    "Newton's method, which minimises the same program, finds the place of the bisection; "
+    "alternating minimisation is then run from there upwards until it succeeds.",
+)
