@@ -26,7 +26,7 @@ def main(names: list[str]) -> int:
     failed = 0
     for name in names or NAMES:
         print(f"== {name}", flush=True)
-        began = time.perf_counter()
+        began, load = time.perf_counter(), os.getloadavg()[0]
         # One thread for linear algebra: small systems lose by more, and runs stay comparable.
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         run = subprocess.run(
@@ -41,16 +41,18 @@ def main(names: list[str]) -> int:
         failed += run.returncode != 0
         if run.returncode == 0:
             (HERE / "results" / f"{name}.md").write_text(
-                _heading(name, time.perf_counter() - began) + run.stdout.strip() + "\n"
+                _heading(name, time.perf_counter() - began, load) + run.stdout.strip() + "\n"
             )
     return 1 if failed else 0
 
 
-def _heading(name: str, seconds: float) -> str:
+def _heading(name: str, seconds: float, load: float) -> str:
+    """Say what was run, where, and how many processes wanted the machine before and after it."""
     versions = ", ".join(f"{p} {version(p)}" for p in ("intransit", "numpy", "scipy", "numba"))
     return (
         f"# {name}\n\n`python -m benchmarks {name}`, {date.today()}, {os.cpu_count()} cores, "
-        f"Python {platform.python_version()}, {versions}; {seconds:.0f} s.\n\n"
+        f"Python {platform.python_version()}, {versions}; {seconds:.0f} s, "
+        f"load {load:.0f} before it and {os.getloadavg()[0]:.0f} after.\n\n"
     )
 
 

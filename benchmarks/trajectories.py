@@ -20,7 +20,7 @@ from benchmarks._common import NOISE, paper_trial, print_table, relative_error
 from intransit.errors import ConvergenceWarning
 
 TRIALS = 100
-GUESSED = 5  # trials, from the first on, in which scales are estimated too: it takes longer
+GUESSED = 15  # trials, from the first on, in which scales are estimated too: it takes longer
 DRIFTS = (1e-4, 1e-3, 1e-2, 10**-1.5, 1e-1)
 WORKERS = 2
 FAILED = 10.0  # times the limit

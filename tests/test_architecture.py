@@ -22,6 +22,7 @@ LAYERS = {
     "checks": 2,
     "measurements": 2,
     "doubts": 2,
+    "tables": 2,
     "timeline": 3,
     "support": 3,
     "filter": 3,
@@ -33,9 +34,13 @@ LAYERS = {
     "theory": 3,
     "trajectory": 4,
     "smooth": 4,
+    "answers": 4,
+    "backtest": 5,
+    "estimator": 5,
     "experiments": 5,
     "render": 6,
     "cli": 7,
+    "commands": 7,
 }
 FACE = 4.5  # `import intransit`: the public names, for what is built on the library
 NOT_IN_CORE = {"rich", "matplotlib", "cyclopts", "pandas", "polars", "duckdb", "pathlib", "logging"}

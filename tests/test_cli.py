@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,21 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, capsys, tmp_path):
     code, _, err = run(monkeypatch, capsys, "demo", "--out", tmp_path)
     assert code == 2
     assert "intransit[figures]" in err.replace("\n", "")
+
+
+def test_a_warning_of_ours_is_a_sentence(capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with cli._remarks():
+            warnings.warn("[x] stopped early.", intransit.ConvergenceWarning, stacklevel=1)
+    assert capsys.readouterr().err == "intransit: [x] stopped early.\n"
+
+
+def test_every_command_has_a_group_an_address_and_an_example():
+    for name, (_, address, words, examples) in cli.COMMANDS.items():
+        assert words.endswith(".")
+        assert ":" in address
+        assert all(example.startswith(name) for example in examples)
 
 
 def test_the_installed_command_runs(tmp_path):

@@ -1,6 +1,7 @@
 """Who beats whom, by how much, how it changes, and where the cycles are."""
 
 from intransit import study, theory
+from intransit.answers import Answer, Forecast, fit
 from intransit.core.assembly import Scales
 from intransit.core.operators import Combinations, Entries, Matrices
 from intransit.core.weights import optimal_weights
@@ -27,18 +28,22 @@ from intransit.simulate import (
     uniform_pairs,
 )
 from intransit.smooth import smooth
+from intransit.tables import Games, read
 from intransit.timeline import Timeline
 from intransit.trajectory import Trajectory
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
     "Choice",
     "Combinations",
     "ConvergenceWarning",
     "Draws",
     "Entries",
     "Filter",
+    "Forecast",
+    "Games",
     "InputError",
     "IntransitError",
     "IntransitWarning",
@@ -52,9 +57,11 @@ __all__ = [
     "Timeline",
     "Trajectory",
     "circular_factors",
+    "fit",
     "gaussian_matrices",
     "optimal_weights",
     "planted_cycles",
+    "read",
     "recover",
     "simulate",
     "smooth",

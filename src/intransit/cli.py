@@ -1,53 +1,151 @@
-"""The command line: arguments to library calls to what is shown."""
+"""The command line: which commands there are, what they are for, and how they end."""
 
+import os
 import sys
-from pathlib import Path
-from typing import Annotated
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from cyclopts import App, Parameter
+from cyclopts import App, Group
 from rich.console import Console
 
 import intransit
-from intransit.core.inputs import as_whole
-from intransit.errors import IntransitError
-from intransit.render.demo import run_demo
+from intransit.errors import IntransitError, IntransitWarning
+
+TABLES = Group("From a table to predictions", sort_key=1)
+PAPER = Group("The paper", sort_key=2)
+OTHER = Group("Other", sort_key=3)
 
 app = App(
     name="intransit",
     help="Who beats whom, by how much, how it changes, and where the cycles are.",
     version=intransit.__version__,
+    help_format="plaintext",
+    help_epilogue="Begin with `intransit fit TABLE`; `intransit COMMAND --help` has examples.",
+    suppress_keyboard_interrupt=False,
 )
+for flag in ("--help", "--version"):
+    app[flag].group = OTHER
+
+# Name: group, address, what it does, examples.  By address: a command loads when it is asked for.
+COMMANDS = {
+    "read": (
+        TABLES,
+        "reading:read",
+        "Say what is understood of a table, before anything is fitted.",
+        ("read battles.csv", "read games.csv.gz --where format=Modern --time played_on"),
+    ),
+    "fit": (
+        TABLES,
+        "fitting:fit",
+        "Find out from a table who beats whom, and keep the answer in a file.",
+        ("fit battles.csv", "fit games.csv.gz --where format=Modern --out modern.intransit"),
+    ),
+    "predict": (
+        TABLES,
+        "asking:predict",
+        "Say how likely one beats another, with an interval.",
+        (
+            'predict battles.intransit "A" "B" --at 2026-05-01',
+            "predict battles.intransit --pairs fixtures.csv --csv",
+        ),
+    ),
+    "rank": (
+        TABLES,
+        "standings:rank",
+        "Show all items by how likely they beat the others.",
+        ("rank battles.intransit --top 20", "rank battles.intransit --at 2025-01-01 --csv"),
+    ),
+    "matrix": (
+        TABLES,
+        "standings:matrix",
+        "Show who beats whom: each row against each column.",
+        (
+            "matrix battles.intransit --top 8",
+            'matrix battles.intransit --items "A,B,C" --what margin',
+        ),
+    ),
+    "update": (
+        TABLES,
+        "fitting:update",
+        "Add further games to an answer.",
+        ("update battles.intransit new.csv", "update old.intransit new.csv --out new.intransit"),
+    ),
+    "backtest": (
+        TABLES,
+        "backtesting:backtest",
+        "Measure how well models of rising size foretell the latest games of a table.",
+        ("backtest battles.csv --quick", "backtest battles.csv --every 7 --figure ladder.png"),
+    ),
+    "simulate": (
+        TABLES,
+        "simulating:simulate",
+        "Write a table of simulated games whose truth is known.",
+        (
+            "simulate --out games.csv",
+            "simulate --out games.csv --truth truth.csv --items 50 --cyclic 0.8",
+        ),
+    ),
+    "demo": (
+        PAPER,
+        "demonstrating:demo",
+        "Simulate a drifting non-transitive problem, recover it, and show it against the truth.",
+        ("demo --out demo",),
+    ),
+    "reproduce": (
+        PAPER,
+        "intransit.experiments.command:reproduce",
+        "Run the experiments of the paper again; without a name, list them.",
+        ("reproduce", "reproduce all --quick"),
+    ),
+    "--install-completion": (
+        OTHER,
+        "completing:install_completion",
+        "Complete commands and options in the shell.",
+        ("--install-completion", "--install-completion zsh"),
+    ),
+    "--show-completion": (
+        OTHER,
+        "completing:show_completion",
+        "Print the script that does so, and change nothing.",
+        ("--show-completion bash",),
+    ),
+}
 
 
-@app.command
-def demo(
-    *,
-    out: Annotated[Path, Parameter(help="Folder for the picture; made if missing.")] = Path("demo"),
-    seed: Annotated[int, Parameter(help="Seed of the simulation.")] = 0,
-) -> None:
-    """Simulate a drifting non-transitive problem, recover it, and show it against the truth.
+def _register() -> None:
+    for name, (group, address, words, examples) in COMMANDS.items():
+        place = address if address.startswith("intransit.") else f"intransit.commands.{address}"
+        lines = "".join(f"\n  intransit {example}" for example in examples)
+        app.command(
+            place,
+            name=name,
+            help=words,
+            help_epilogue=f"Example{'' if len(examples) == 1 else 's'}:{lines}",
+            group=group,
+            sort_key=list(COMMANDS).index(name),
+        )
 
-    Example: intransit demo --out demo
-    """
-    run_demo(out, seed=as_whole("--seed", seed, least=0), console=Console())
 
-
-# By its address: the experiments load only when they are asked for.
-app.command(
-    "intransit.experiments.command:reproduce",
-    name="reproduce",
-    help="Run the experiments of the paper again; without a name, list them.",
-)
+_register()
 
 
 def main() -> None:
     """Run the command line; an error of ours becomes one sentence and exit code 2."""
     try:
-        app()
+        with _remarks():
+            try:
+                app()
+            finally:
+                sys.stdout.flush()
     except IntransitError as error:
         _say(str(error))
         sys.exit(2)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        _let_go()
+        sys.exit(1)
     except OSError as error:
+        _let_go()
         where = f"{error.filename}: " if error.filename else ""
         _say(f"{where}{error.strerror or error}. Choose another place, or make room.")
         sys.exit(1)
@@ -56,7 +154,31 @@ def main() -> None:
         sys.exit(130)
 
 
+def _let_go() -> None:
+    """Send what could not be written nowhere, or Python would try it again at the end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def _remarks() -> Iterator[None]:
+    """Print warnings of ours as sentences, without the line of code that gave them."""
+    usual = warnings.showwarning
+
+    def show(message, category, *rest, **named) -> None:  # type: ignore[no-untyped-def]
+        if issubclass(category, IntransitWarning):
+            _say(str(message))
+        else:
+            usual(message, category, *rest, **named)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
 def _say(sentence: str) -> None:
-    Console(stderr=True, highlight=False, soft_wrap=True).print(
+    Console(stderr=True, highlight=False, soft_wrap=True, emoji=False).print(
         f"intransit: {sentence}", markup=False
     )

@@ -1,19 +1,22 @@
 """Draws of whole trajectories, and what to make of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.assembly import Pairs
-from intransit.core.inputs import as_floats, check_finite, check_pairs
+from intransit.core.inputs import as_floats, as_number, check_finite, check_pairs
 from intransit.core.joint import Joint
 from intransit.core.query import ask, bridge
 from intransit.core.sides import Side
 from intransit.errors import InputError
 
-MOST_ENTRIES = 100_000_000
+MOST_ENTRIES = 100_000_000  # of draws of margins at once
+MOST_MARGINS = 50_000_000  # at once
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,24 @@ class Summary:
         low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
         positive = float(np.mean(values > 0) + 0.5 * np.mean(values == 0))
         return cls(value, float(values.mean()), float(low), float(high), level, positive, values)
+
+    @classmethod
+    def of_function(
+        cls,
+        function: Callable[[FloatArray], float],
+        draws: FloatArray,  # (n_draws, n_items, n_items)
+        best: FloatArray,  # (n_items, n_items)
+        level: float,
+    ) -> "Summary":
+        """Return a function of matrices, over draws and at the best guess."""
+        try:
+            values = np.array([float(function(X)) for X in draws])
+        except TypeError:
+            raise InputError(
+                "function: it must return one number for a matrix of margins; return several "
+                "numbers by several calls."
+            ) from None
+        return cls.of(values, float(function(best)), level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,3 +182,20 @@ def as_questions(
         ) from None
     pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), n_items, "margin")
     return pairs[:, 0], pairs[:, 1], times.ravel().astype(float), i.shape
+
+
+def reach_of(level: float) -> float:
+    """Return how many deviations an interval of this level reaches to either side."""
+    level = as_number("level", level, least=0.0, strict=True)
+    if level >= 1.0:
+        raise InputError(f"level is {level:g}; it must lie between 0 and 1, for instance 0.9.")
+    return float(ndtri(0.5 + level / 2))
+
+
+def check_entries(n: int, where: str) -> None:
+    """Refuse to read more margins at once than memory will hold."""
+    if n > MOST_MARGINS:
+        raise InputError(
+            f"{where}: {n:,} margins were asked for at once; ask for some pairs and times with "
+            "margin(first, second, at) instead."
+        )

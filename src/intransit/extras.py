@@ -1,6 +1,8 @@
 """Libraries that only some parts need: asked for before the work, not after it."""
 
+import importlib
 import importlib.util
+from types import ModuleType
 
 from intransit.errors import MissingDependencyError
 
@@ -11,3 +13,9 @@ def require_matplotlib() -> None:
         raise MissingDependencyError(
             "figures need matplotlib, which is not installed: pip install 'intransit[figures]'."
         )
+
+
+def drawing(name: str) -> ModuleType:
+    """Return a module that draws, loaded when a picture is asked for."""
+    require_matplotlib()
+    return importlib.import_module(f"intransit.render.{name}")

@@ -11,11 +11,12 @@ from intransit.core.cells import Cells, Rows, collapse_rows, merge_cells
 from intransit.core.joint import Joint
 from intransit.core.joint_newton import JointSolution, is_small, solve_joint
 from intransit.core.joint_start import Start, solve_from_starts
-from intransit.core.mass import move_to_mass
-from intransit.core.posterior import Posterior
-from intransit.core.probability import average_logistic
+from intransit.core.law import Kind, far, first_law, law_of, settle
+from intransit.core.mass import move_to_mass, stay_at_mass
+from intransit.core.posterior import N_DRAWS, Posterior
 from intransit.core.query import ask
 from intransit.core.scales import Estimated, estimate_scales
+from intransit.errors import InputError
 
 Auto = Literal["auto"]
 
@@ -25,6 +26,9 @@ MOST_FACTORS = 8
 UNSEEN_PAIRS = 0.03  # of the noise: effects of pairs below it would take a thousand readings
 FEWEST_ROWS = 10  # to learn from, and to be foretold; with fewer nothing is chosen
 GONE = 0.02  # of the first guess of their prior scale: factors that have shrunk away
+EXACT = 1e-6  # of the readings' size: less noise than that between repeats is rounding
+MOST_TURNS = 20  # of cuts and states
+SETTLED = 1e-3  # change of a cut or of the advantage that ends them
 CLEAR_GAIN = 2.0  # standard errors by which a further factor must pay
 
 
@@ -40,10 +44,17 @@ class Given:
     score_prior_scale: float | Auto
     pair_scale: float | Auto
     pair_drift_scale: float | Auto
-    logistic: bool
+    loss: Kind
+    advantage: float | Auto  # of the better side
     tolerance: float
     max_steps: int
     seed: int
+
+    def collapse(self, rows: Rows, n_items: int) -> Cells:
+        """Return rows as cells, as this loss counts them."""
+        return collapse_rows(
+            rows, n_items, shares=self.loss == "logistic", levels=self.loss == "ordered"
+        )
 
 
 @dataclass(frozen=True)
@@ -77,10 +88,12 @@ def fit_model(cells: Cells, columns: Columns, given: Given, *, roughly: bool = F
     Roughly is enough to compare models by: scales without their last polish.
     """
     scales, free = first_guess(cells, columns, given)
-    problem, pairs = assemble(cells, columns, scales, logistic=given.logistic)
+    law = first_law(given.loss, cells, 0.0 if given.advantage == "auto" else given.advantage)
+    problem, pairs = assemble(cells, columns, scales, law, seeks_side=given.advantage == "auto")
     starts = _solve(problem, columns, scales, given)
     if not free:
-        solution = _move(problem, starts[0].solution, given)
+        problem, solution = _settle(problem, starts[0].solution, given)
+        solution = _move(problem, solution, given)
         return Fitted(cells, scales, (), problem, pairs, solution, starts, True)
     found = _estimate(
         problem, columns, scales, free, starts[0].solution.z, given, climb=not roughly
@@ -98,10 +111,22 @@ def fit_model(cells: Cells, columns: Columns, given: Given, *, roughly: bool = F
     solution = solve_joint(
         found.problem, found.solution.z, tolerance=given.tolerance, max_steps=given.max_steps
     )
-    solution = _move(found.problem, solution, given)
-    return Fitted(
-        cells, found.scales, free, found.problem, pairs, solution, starts, found.converged
-    )
+    problem, solution = _settle(found.problem, solution, given)
+    solution = _move(problem, solution, given)
+    return Fitted(cells, found.scales, free, problem, pairs, solution, starts, found.converged)
+
+
+def _settle(problem: Joint, solution: JointSolution, given: Given) -> tuple[Joint, JointSolution]:
+    """Find cuts and advantage, if there are any to be found, and states, in turns."""
+    for _ in range(MOST_TURNS):
+        settled = settle(problem, solution.z)
+        if far(law_of(problem), law_of(settled)) < SETTLED:
+            break
+        problem = settled
+        solution = solve_joint(
+            problem, solution.z, tolerance=given.tolerance, max_steps=given.max_steps
+        )
+    return problem, solution
 
 
 def _move(problem: Joint, solution: JointSolution, given: Given) -> JointSolution:
@@ -150,22 +175,24 @@ def _estimate(
 
 def _vanished(scales: Scales, given: Given) -> bool:
     """Return whether effects of pairs have shrunk to nothing."""
-    noise = 1.0 if given.logistic else scales.noise_scale
+    noise = scales.noise_scale if given.loss == "squared" else 1.0
     return scales.pair_scale < UNSEEN_PAIRS * noise
 
 
 def first_guess(cells: Cells, columns: Columns, given: Given) -> tuple[Scales, tuple[str, ...]]:
     """Return scales to start from, and the names of those to be estimated."""
-    size = 1.0 if given.logistic else float(np.sqrt(np.mean(cells.means**2))) or 1.0
+    readings = given.loss == "squared"
+    size = (float(np.sqrt(np.mean(cells.means**2))) or 1.0) if readings else 1.0
     span = float(cells.axis[-1] - cells.axis[0])
-    slow = 0.1 / np.sqrt(span) if span > 0 else 0.0
+    slow = 0.3 / np.sqrt(span) if span > 0 else 0.0
     scores = bool((columns.are_scores & columns.free_strengths).any())
     factors = ~columns.are_scores
     prior = (size**2 / max(2 * int(factors.sum()), 1)) ** 0.25
     repeats = cells.n_rows - len(cells)
     noise = np.sqrt(cells.spread / repeats) if repeats >= 5 and cells.spread > 0 else 0.1 * size
+    noise = max(noise, EXACT * size)
     guesses = {
-        "noise_scale": (float(noise), not given.logistic),
+        "noise_scale": (float(noise), readings),
         "drift_scale": (prior * slow, bool((factors & columns.free_strengths).any()) and span > 0),
         "prior_scale": (prior, bool(factors.any())),
         "exposure_drift_scale": (0.5 * prior * slow, bool(factors.any()) and span > 0),
@@ -200,12 +227,12 @@ def plain_columns(n_items: int, n_factors: int, *, scores: bool) -> Columns:
 
 
 def choose_factors(
-    rows: Rows, n_items: int, given: Given, *, scores: bool
+    rows: Rows, n_items: int, given: Given, *, scores: bool, polish: bool = True
 ) -> tuple[Columns, Fitted, tuple[Choice, ...]]:
     """Add factors for as long as they foretell rows held back better, then fit all rows."""
     rows = rows.only(rows.pairs[:, 0] != rows.pairs[:, 1])
     early, late = _hold_back(rows, given.seed)
-    training = collapse_rows(rows.only(early), n_items, shares=given.logistic)
+    training = given.collapse(rows.only(early), n_items)
     choices: list[Choice] = []
     best, best_score = None, np.zeros(0)
     most = min(MOST_FACTORS, (n_items - int(scores)) // 2)
@@ -233,8 +260,8 @@ def choose_factors(
         elif gain <= 0 or n_factors >= best + 2:
             break
     columns = plain_columns(n_items, best or 0, scores=scores)
-    cells = collapse_rows(rows, n_items, shares=given.logistic)
-    return columns, fit_model(cells, columns, given), tuple(choices)
+    cells = given.collapse(rows, n_items)
+    return columns, fit_model(cells, columns, given, roughly=not polish), tuple(choices)
 
 
 def _hold_back(rows: Rows, seed: int) -> tuple[IntArray, IntArray]:
@@ -249,32 +276,65 @@ def _hold_back(rows: Rows, seed: int) -> tuple[IntArray, IntArray]:
     return np.flatnonzero(~late), np.flatnonzero(late)
 
 
-def foretell(fitted: Fitted, rows: Rows, given: Given) -> FloatArray:  # (n_rows,)
+def foretell(
+    fitted: Fitted, rows: Rows, given: Given, *, n_draws: int = N_DRAWS
+) -> FloatArray:  # (n_rows,)
     """Return the log probability that a fitted model gives to each outcome."""
     first, second = rows.pairs.T
     query = ask(fitted.problem, fitted.pairs, first, second, rows.times)
-    posterior = Posterior(fitted.problem, fitted.solution.z)
+    posterior = Posterior(fitted.problem, fitted.solution.z, n_draws=n_draws)
     mean = query.margins(fitted.solution.z)
     variance = posterior.variances(query, np.random.default_rng(given.seed))
-    if given.logistic:
-        chance = np.clip(average_logistic(mean, variance), 1e-12, 1 - 1e-12)
-        y = rows.outcomes
+    law = law_of(fitted.problem)
+    sides = np.zeros(len(rows)) if rows.sides is None else rows.sides
+    if law.shares:
+        y, chance = rows.outcomes, law.expect(mean, variance, sides, 1.0)
+        chance = np.clip(chance, 1e-12, 1 - 1e-12)
         return np.asarray(rows.counts * (y * np.log(chance) + (1 - y) * np.log1p(-chance)))
+    if law.levels:
+        chances = law.spread(mean, variance, sides, 1.0)
+        level = np.clip(rows.outcomes.astype(np.int64) + len(law.cuts), 0, 2 * len(law.cuts))
+        seen = chances[np.arange(len(rows)), level]
+        return np.asarray(rows.counts * np.log(np.maximum(seen, 1e-12)))
+    mean = mean + law.advantage * sides
     total = variance + fitted.scales.noise_scale**2 / rows.counts
     return np.asarray(-0.5 * (rows.outcomes - mean) ** 2 / total - 0.5 * np.log(2 * np.pi * total))
 
 
+def check_more(problem: Joint, rows: Rows) -> None:
+    """Refuse further rows that the law of a fit has no place for."""
+    law = law_of(problem)
+    if (problem.loss.cells.sides is None) != (rows.sides is None):
+        raise InputError(
+            "update: sides must be given for all comparisons or for none; fit everything again, "
+            "or give them as before."
+        )
+    if law.levels:
+        wrong = np.abs(rows.outcomes) > len(law.cuts)
+        if law.cuts[0] == 0.0:
+            wrong |= rows.outcomes == 0
+        if wrong.any():
+            bad = int(np.flatnonzero(wrong)[0])
+            raise InputError(
+                f"update: outcome {bad} is {rows.outcomes[bad]:g}, a level that did not occur "
+                "before; fit everything again."
+            )
+
+
 def refit(old: Fitted, more: Rows, columns: Columns, given: Given) -> Fitted:
     """Add rows to a fit at its scales, from where its states are."""
-    cells = merge_cells(
-        old.cells, collapse_rows(more, columns.n_items, shares=given.logistic), columns.n_items
-    )
-    problem, pairs = assemble(cells, columns, old.scales, logistic=given.logistic)
+    n_items, levels = columns.n_items, given.loss == "ordered"
+    cells = merge_cells(old.cells, given.collapse(more, n_items), n_items, levels=levels)
+    problem, pairs = assemble(cells, columns, old.scales, law_of(old.problem))
     z = fill_known(
         problem, columns, carry_over(old.problem, old.pairs, old.solution.z, problem, pairs)
     )
-    solution = solve_joint(problem, z, tolerance=given.tolerance, max_steps=given.max_steps)
-    solution = _move(problem, solution, given)
+    tolerance, max_steps, seed = given.tolerance, given.max_steps, given.seed
+    mass = old.solution.mass
+    solution = stay_at_mass(problem, z, mass, tolerance=tolerance, max_steps=max_steps, seed=seed)
+    if solution is None:
+        solution = solve_joint(problem, z, tolerance=tolerance, max_steps=max_steps, warm=True)
+        solution = _move(problem, solution, given)
     start = Start("the trajectory so far", solution)
     return Fitted(cells, old.scales, old.estimated, problem, pairs, solution, (start,), True)
 

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 
 from intransit.checks import check_known, check_option
 from intransit.core.assembly import Columns
-from intransit.core.cells import collapse_rows
-from intransit.core.inputs import as_number, as_whole
+from intransit.core.inputs import LARGEST, as_number, as_whole
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.fitting import (
     Choice,
@@ -30,7 +29,7 @@ from intransit.seeds import open_rng
 from intransit.timeline import Timeline, as_timeline, check_outcomes
 from intransit.trajectory import Trajectory
 
-Loss = Literal["squared", "logistic"]
+Loss = Literal["squared", "logistic", "ordered"]
 Auto = Literal["auto"]
 
 _log = logging.getLogger(__name__)
@@ -52,7 +51,9 @@ def smooth(
     pair_drift_scale: float | Auto = 0.0,
     strengths: ArrayLike | None = None,
     exposures: ArrayLike | None = None,
+    advantage: float | Auto = "auto",
     weights: ArrayLike | None = None,
+    polish: bool = True,
     tolerance: float = 1e-4,
     max_steps: int = 300,
     rng: np.random.Generator | int | None = None,
@@ -74,7 +75,8 @@ def smooth(
         ``"auto"``: when n_factors is 0 or ``"auto"``.
     loss
         ``"squared"``: outcomes are readings of margins.  ``"logistic"``: outcomes are shares of
-        games won by the first item, its margin the log odds.
+        games won by the first item, its margin the log odds.  ``"ordered"``: whole numbers, 0 a
+        tie, 1 a win, 2 and more clearer wins, -1 a loss, and so on; where the levels lie is found.
     noise_scale, drift_scale, prior_scale
         Standard deviations of a reading about its margin, of the step of an entry of S in one
         unit of time, and of the first state of an entry of S and of Q.  ``"auto"`` estimates
@@ -88,8 +90,14 @@ def smooth(
         none, a number, or ``"auto"``.
     strengths, exposures
         What is known of S and Q, (n_items, n_factors); columns of NaN are to be found.
+    advantage
+        What the better side adds to a margin, where the comparisons say who had it (`sides` of a
+        Timeline): a number, or ``"auto"``.
     weights
         One for each period, or for each comparison of a Timeline: multiplies its count.
+    polish
+        Whether scales of small problems with factors are, once found, sought again where the
+        evidence is largest: more exact, and many times slower.
     tolerance
         Stop when less than this of log posterior is left to gain.
     max_steps
@@ -127,7 +135,7 @@ def smooth(
     tolerance = as_number("tolerance", tolerance, least=0.0, strict=True)
     max_steps = as_whole("max_steps", max_steps, least=1)
     given = Given(
-        noise_scale=1.0 if loss == "logistic" else _scale("noise_scale", noise_scale, strict=True),
+        noise_scale=_scale("noise_scale", noise_scale, strict=True) if loss == "squared" else 1.0,
         drift_scale=_scale("drift_scale", drift_scale),
         prior_scale=_scale("prior_scale", prior_scale, strict=True),
         exposure_drift_scale=_scale("exposure_drift_scale", exposure_drift_scale),
@@ -141,7 +149,8 @@ def smooth(
         ),
         pair_scale=_scale("pair_scale", pair_scale),
         pair_drift_scale=_scale("pair_drift_scale", pair_drift_scale),
-        logistic=loss == "logistic",
+        loss=loss,
+        advantage=_advantage(advantage),
         tolerance=tolerance,
         max_steps=max_steps,
         seed=int(generator.integers(2**32)) if seed is None else seed,
@@ -153,13 +162,12 @@ def smooth(
             check_option("scores", scores, ("auto",))
         with_scores = scores is True or scores == "auto"
         columns, fitted, choices = choose_factors(
-            data.rows, data.n_items, given, scores=with_scores
+            data.rows, data.n_items, given, scores=with_scores, polish=polish
         )
     else:
         columns = _columns(data.n_items, n_factors, scores, strengths, exposures)
-        fitted = fit_model(
-            collapse_rows(data.rows, data.n_items, shares=given.logistic), columns, given
-        )
+        cells = given.collapse(data.rows, data.n_items)
+        fitted = fit_model(cells, columns, given, roughly=not polish)
     path = _trajectory(columns, fitted, given, choices, seed)
     if not path.converged:
         warnings.warn(f"smooth: {path.status}", ConvergenceWarning, stacklevel=2)
@@ -179,7 +187,7 @@ def _trajectory(
         n_items=columns.n_items,
         n_factors=int((~columns.are_scores).sum()),
         scores=bool(columns.are_scores.any()),
-        loss="logistic" if given.logistic else "squared",
+        loss=given.loss,
         times=fitted.cells.axis,
         scales=fitted.scales,
         estimated=fitted.estimated,
@@ -201,6 +209,13 @@ def _scale(name: str, value: float | Auto, *, strict: bool = False) -> float | A
         check_option(name, value, ("auto",))
         return "auto"
     return as_number(name, value, least=0.0, strict=strict)
+
+
+def _advantage(value: float | Auto) -> float | Auto:
+    if isinstance(value, str):
+        check_option("advantage", value, ("auto",))
+        return "auto"
+    return as_number("advantage", value, least=-LARGEST)
 
 
 def _columns(

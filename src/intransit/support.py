@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.core.cells import Cells
+from intransit.core.joint_newton import JointSolution
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,11 @@ class Support:
             np.maximum.at(high, self.cells.pairs[:, side], self.cells.times)
         return low, high
 
+    @property
+    def last(self) -> FloatArray:  # (n_items,)
+        """When each item was last compared."""
+        return self.seen[1]
+
     def extrapolates(self, first: IntArray, second: IntArray, times: FloatArray) -> BoolArray:
         """Return whether each margin rests on the prior, being out of reach."""
         low, high = self.seen
@@ -59,3 +65,22 @@ class Support:
                 f"The items form {n_groups} groups with no comparison between them: margins "
                 "across groups are the prior's; see `groups` and `extrapolated`."
             )
+
+
+def tell_status(solution: JointSolution, scales_converged: bool) -> str:
+    """Return what happened, in a sentence."""
+    steps = solution.n_steps
+    if not solution.converged:
+        return (
+            f"Stopped after {steps} steps before the optimum was reached; raise max_steps or "
+            "lower n_factors."
+        )
+    if not scales_converged:
+        return (
+            "Reached an optimum, but the scales had not settled; give drift_scale or "
+            "prior_scale, or fewer factors."
+        )
+    return (
+        f"Reached an optimum in {steps} step{'' if steps == 1 else 's'}, gradient "
+        f"{solution.gradient_size:.1e}."
+    )

@@ -12,6 +12,8 @@ from intransit.core.operators import Entries
 from intransit.errors import InputError
 from intransit.measurements import Measurements
 
+MOST_LEVELS = 50  # of victory
+
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
@@ -65,6 +67,7 @@ class Timeline:
         times: ArrayLike | None = None,
         *,
         counts: ArrayLike | None = None,
+        sides: ArrayLike | None = None,
         n_items: int | None = None,
     ) -> "Timeline":
         """Build from columns of equal length.
@@ -80,6 +83,9 @@ class Timeline:
         counts
             How many readings or games an outcome is the mean of.  Any number above 0, so that a
             weight is a count too: 0.5 makes an outcome count half.
+        sides
+            Who had the better side (at home, moving first): 1 the first item, -1 the second, 0
+            nobody.
         n_items
             Number of items; by default one more than the largest that occurs.
         """
@@ -107,7 +113,15 @@ class Timeline:
                 "readings an outcome is the mean of and must be above 0, so leave the row out."
             )
         n = max(int(pairs.max()) + 1, 2) if size is None else size
-        return cls(Rows(checked["times"], pairs, checked["outcomes"], checked["counts"]), n)
+        better = None if sides is None else _column("sides", sides, len(pairs))
+        if better is not None and (np.abs(better) > 1).any():
+            bad = int(np.flatnonzero(np.abs(better) > 1)[0])
+            raise InputError(
+                f"sides: entry {bad} is {better[bad]:g}; a side is 1 (the first item's), -1 (the "
+                "second's) or 0 (nobody's)."
+            )
+        rows = Rows(checked["times"], pairs, checked["outcomes"], checked["counts"], better)
+        return cls(rows, n)
 
     @classmethod
     def from_measurements(
@@ -181,6 +195,7 @@ def as_timeline(
         measurements.outcomes,
         measurements.times,
         counts=measurements.counts * shares,
+        sides=measurements.rows.sides,
         n_items=measurements.n_items,
     )
 
@@ -192,6 +207,14 @@ def check_outcomes(rows: Rows, loss: str) -> None:
             "measurements: every comparison is of an item with itself; nothing can be learnt "
             "from them."
         )
+    if loss == "ordered":
+        wrong = (rows.outcomes != np.round(rows.outcomes)) | (np.abs(rows.outcomes) > MOST_LEVELS)
+        if wrong.any():
+            bad = int(np.flatnonzero(wrong)[0])
+            raise InputError(
+                f"outcomes: entry {bad} is {rows.outcomes[bad]:g}; levels are whole numbers from "
+                f"-{MOST_LEVELS} to {MOST_LEVELS}, 0 a tie, 1 a win, more a clearer one."
+            )
     if loss == "logistic":
         wrong = (rows.outcomes < 0) | (rows.outcomes > 1)
         if wrong.any():

@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, ndtr, ndtri
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.core.assembly import Columns, Pairs, Scales
@@ -15,19 +14,18 @@ from intransit.core.cells import Cells
 from intransit.core.inputs import LARGEST, as_floats, as_number, as_whole, check_finite, check_pairs
 from intransit.core.joint import Joint
 from intransit.core.joint_newton import JointSolution
+from intransit.core.law import Law, law_of
 from intransit.core.posterior import Posterior
-from intransit.core.probability import average_logistic
 from intransit.core.query import Query, ask
-from intransit.draws import Draws, Summary, as_questions
+from intransit.draws import Draws, Summary, as_questions, check_entries, reach_of
 from intransit.errors import ConvergenceWarning, InputError
-from intransit.fitting import Choice, Fitted, Given, refit
+from intransit.fitting import Choice, Fitted, Given, check_more, refit
 from intransit.measurements import Measurements
 from intransit.seeds import open_rng
 from intransit.study import decompose
-from intransit.support import Support
+from intransit.support import Support, tell_status
 from intransit.timeline import Timeline, as_timeline, check_outcomes
 
-MOST_ENTRIES = 50_000_000  # of margins read at once
 N_DRAWS = 200  # of trajectories, for questions that need whole matrices
 
 
@@ -72,7 +70,7 @@ class Trajectory:
         """Return the whole matrix of margins at a time, by default the last, or at several."""
         times = self._times(self.times[-1] if at is None else at)
         n = self.n_items
-        _check_entries(times.size * n * n, "matrix")
+        check_entries(times.size * n * n, "matrix")
         first, second = np.triu_indices(n, 1)
         flat = times.ravel()
         out = np.zeros((flat.size, n, n))
@@ -95,8 +93,15 @@ class Trajectory:
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
     ) -> FloatArray:
         """Return the standard deviation of a margin: how far the truth may lie from it."""
+        return np.sqrt(self.outlook(first, second, at)[1])
+
+    def outlook(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return margins and their variances together."""
         query, shape = self._ask(first, second, at)
-        return np.sqrt(self._variance(query)).reshape(shape)
+        variance = self._variance(query)
+        return query.margins(self.solution.z).reshape(shape), variance.reshape(shape)
 
     def interval(
         self,
@@ -111,30 +116,53 @@ class Trajectory:
         Without items, for all pairs at all observed times (or at those given): two arrays of the
         shape of `margins`.
         """
-        reach = _reach(level)
+        reach = reach_of(level)
         if first is None and second is None:
             middle, spread = self._all(at)
         elif first is None or second is None:
             raise InputError("interval: one item was given; give both, or neither for all pairs.")
         else:
-            query, shape = self._ask(first, second, at)
-            middle = query.margins(self.solution.z).reshape(shape)
-            spread = np.sqrt(self._variance(query)).reshape(shape)
+            middle, variance = self.outlook(first, second, at)
+            spread = np.sqrt(variance)
         return middle - reach * spread, middle + reach * spread
 
     def probability(
-        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
+        self,
+        first: ArrayLike,
+        second: ArrayLike,
+        at: ArrayLike | None = None,
+        *,
+        side: ArrayLike = 0.0,
     ) -> FloatArray:
         """Return the probability that first wins, averaged over what is not known of the margin.
 
-        For readings of margins: that one further reading is above 0.
+        A tie counts as half a win, so that both items' probabilities add up to 1; see `chances`.
+        For readings of margins: that one further reading is above 0.  `side` is 1 where the first
+        item has the better side, -1 where the second has it.
         """
-        query, shape = self._ask(first, second, at)
-        mean, variance = query.margins(self.solution.z), self._variance(query)
-        if self.loss == "logistic":
-            return average_logistic(mean, variance).reshape(shape)
-        sure = ndtr(np.abs(mean) / np.sqrt(variance + self.scales.noise_scale**2))
-        return np.where(mean < 0, 1.0 - sure, sure).reshape(shape)
+        mean, variance, sides, shape = self._asked(first, second, at, side)
+        return self.law.expect(mean, variance, sides, self.scales.noise_scale).reshape(shape)
+
+    def chances(
+        self,
+        first: ArrayLike,
+        second: ArrayLike,
+        at: ArrayLike | None = None,
+        *,
+        side: ArrayLike = 0.0,
+    ) -> FloatArray:  # (..., n_levels)
+        """Return the probability of every level of outcome, from the worst for first to the best.
+
+        For wins without ties, and for readings: of a loss, of a tie (0), and of a win.
+        """
+        mean, variance, sides, shape = self._asked(first, second, at, side)
+        spread = self.law.spread(mean, variance, sides, self.scales.noise_scale)
+        return spread.reshape(*shape, spread.shape[-1])
+
+    @property
+    def law(self) -> Law:
+        """How outcomes follow from margins: cuts between levels, and what a side is worth."""
+        return law_of(self.problem)
 
     def probability_interval(
         self,
@@ -142,13 +170,13 @@ class Trajectory:
         second: ArrayLike,
         at: ArrayLike | None = None,
         *,
+        side: ArrayLike = 0.0,
         level: float = 0.9,
     ) -> tuple[FloatArray, FloatArray]:
         """Return an interval for the win probability itself: that of the margin, carried over."""
         low, high = self.interval(first, second, at, level=level)
-        if self.loss == "logistic":
-            return expit(low), expit(high)
-        return ndtr(low / self.scales.noise_scale), ndtr(high / self.scales.noise_scale)
+        sides, noise = as_floats(side, "side"), self.scales.noise_scale
+        return self.law.plain(low, sides, noise), self.law.plain(high, sides, noise)
 
     def sample(self, n: int = 100, *, rng: np.random.Generator | int | None = None) -> Draws:
         """Return draws of whole trajectories: any question is then a mean over them."""
@@ -181,7 +209,7 @@ class Trajectory:
         `against` are the opponents, by default all others.  `probability_positive` of the answer
         near 0 or 1 says that the item has changed.
         """
-        _reach(level)
+        reach_of(level)
         item = as_whole("item", item, least=0)
         others = np.arange(self.n_items) if against is None else np.atleast_1d(against)
         others = others[others != item] if against is None else others
@@ -226,20 +254,13 @@ class Trajectory:
         rng: np.random.Generator | int | None = 0,
     ) -> Summary:
         """Return any function of the matrix at a time, with its interval."""
-        _reach(level)
+        reach_of(level)
         times = self._times(self.times[-1] if at is None else at)
         if times.ndim:
             raise InputError(f"at: {times.shape} times were given; ask for one time at a time.")
         when = float(times)
         draws = self.sample(n, rng=rng).matrix(when)
-        try:
-            values = np.array([float(function(X)) for X in draws])
-        except TypeError:
-            raise InputError(
-                "function: it must return one number for a matrix of margins; return several "
-                "numbers by several calls."
-            ) from None
-        return Summary.of(values, float(function(self.matrix(when))), level)
+        return Summary.of_function(function, draws, self.matrix(when), level)
 
     def update(self, more: Timeline | Measurements) -> "Trajectory":
         """Return the trajectory with further comparisons, later or earlier, of old and new items.
@@ -250,6 +271,7 @@ class Trajectory:
         """
         data = as_timeline(more, after=float(self.times[-1]))
         check_outcomes(data.rows, self.loss)
+        check_more(self.problem, data.rows)
         n_items = max(self.n_items, data.n_items)
         if n_items > self.n_items and not self.columns.are_uniform:
             raise InputError(
@@ -257,7 +279,7 @@ class Trajectory:
                 f"{self.n_items} items only; fit again with columns for all items."
             )
         columns = self.columns.grown(n_items)
-        fitted = refit(self._fitted, data.rows, columns, self.settings)
+        fitted = refit(self.fitted, data.rows, columns, self.settings)
         longer = replace(
             self,
             n_items=n_items,
@@ -274,7 +296,8 @@ class Trajectory:
         return longer
 
     @property
-    def _fitted(self) -> Fitted:
+    def fitted(self) -> Fitted:
+        """The parts that a further fit starts from."""
         return Fitted(
             self.cells,
             self.scales,
@@ -323,21 +346,7 @@ class Trajectory:
     @property
     def status(self) -> str:
         """What happened, in a sentence."""
-        steps = self.solution.n_steps
-        if not self.solution.converged:
-            return (
-                f"Stopped after {steps} steps before the optimum was reached; raise max_steps or "
-                "lower n_factors."
-            )
-        if not self.scales_converged:
-            return (
-                "Reached an optimum, but the scales had not settled; give drift_scale or "
-                "prior_scale, or fewer factors."
-            )
-        return (
-            f"Reached an optimum in {steps} step{'' if steps == 1 else 's'}, gradient "
-            f"{self.solution.gradient_size:.1e}."
-        )
+        return tell_status(self.solution, self.scales_converged)
 
     def __repr__(self) -> str:
         kind = f"n_factors={self.n_factors}, scores={self.scores}"
@@ -361,6 +370,14 @@ class Trajectory:
         i, j, times, shape = self._broadcast(first, second, at)
         return ask(self.problem, self.pairs, i, j, times), shape
 
+    def _asked(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None, side: ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray, tuple[int, ...]]:
+        """Return means and variances of margins, sides, and the shape that was asked for."""
+        at = self.times[-1] if at is None else at
+        i, j, at, sides = np.broadcast_arrays(first, second, at, as_floats(side, "side"))
+        return *self.outlook(i.ravel(), j.ravel(), at.ravel()), sides.ravel(), i.shape
+
     @cached_property
     def _posterior(self) -> Posterior:
         return Posterior(self.problem, self.solution.z)
@@ -372,28 +389,12 @@ class Trajectory:
         """Return margins and their deviations for all pairs at some times."""
         times = self._times(self.times if at is None else at)
         n, flat = self.n_items, times.ravel()
-        _check_entries(flat.size * n * n, "interval")
+        check_entries(flat.size * n * n, "interval")
         first, second = np.triu_indices(n, 1)
-        query, shape = self._ask(first[None], second[None], flat[:, None])
+        mean, variance = self.outlook(first[None], second[None], flat[:, None])
+        deviation = np.sqrt(variance)
         middle, spread = np.zeros((flat.size, n, n)), np.zeros((flat.size, n, n))
-        mean = query.margins(self.solution.z).reshape(shape)
-        deviation = np.sqrt(self._variance(query)).reshape(shape)
         middle[:, first, second], middle[:, second, first] = mean, -mean
         spread[:, first, second], spread[:, second, first] = deviation, deviation
         shape = (*times.shape, n, n)
         return middle.reshape(shape), spread.reshape(shape)
-
-
-def _reach(level: float) -> float:
-    level = as_number("level", level, least=0.0, strict=True)
-    if level >= 1.0:
-        raise InputError(f"level is {level:g}; it must lie between 0 and 1, for instance 0.9.")
-    return float(ndtri(0.5 + level / 2))
-
-
-def _check_entries(n: int, where: str) -> None:
-    if n > MOST_ENTRIES:
-        raise InputError(
-            f"{where}: {n:,} margins were asked for at once; ask for some pairs and times with "
-            "margin(first, second, at) instead."
-        )

@@ -9,6 +9,7 @@ from scipy.special import expit
 from intransit.core.assembly import Columns, Pairs, Scales, assemble, fill_known
 from intransit.core.cells import Cells, Rows, collapse_rows
 from intransit.core.joint import Joint
+from intransit.core.law import Law
 
 FREE, ONES, FEATURE = "free", "ones", "feature"
 
@@ -109,7 +110,7 @@ def columns_of(kind, n_items, rng):
 def case_of(rows, columns, scales, *, logistic, rng=None, cells=None):
     """The problem of some rows, at random states."""
     cells = collapse_rows(rows, columns.n_items, shares=logistic) if cells is None else cells
-    problem, pairs = assemble(cells, columns, scales, logistic=logistic)
+    problem, pairs = assemble(cells, columns, scales, Law("logistic" if logistic else "squared"))
     rng = np.random.default_rng(0) if rng is None else rng
     z = fill_known(problem, columns, rng.normal(size=problem.cuts[-1]))
     return Case(rows, cells, columns, scales, logistic, problem, pairs, z)

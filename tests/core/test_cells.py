@@ -7,6 +7,7 @@ from scipy.special import expit
 from intransit.core import cell_kernels as kernels
 from intransit.core.assembly import Columns, Scales, assemble
 from intransit.core.cells import Rows, collapse_rows, link_states, merge_cells
+from intransit.core.law import Law
 from tests.core.joint_problems import random_rows
 
 seeds = st.integers(0, 2**32 - 1)
@@ -74,7 +75,7 @@ def test_rows_that_only_compare_items_with_themselves_leave_no_cell():
         cells,
         Columns(np.full((3, 1), np.nan), np.ones((3, 1))),
         Scales(1.0, 0.0, 1.0, score_drift_scale=0.5),
-        logistic=False,
+        Law("squared"),
     )
     assert problem.strengths.shape == (3, 1)
 
@@ -251,9 +252,24 @@ def test_the_loops_over_cells_are_the_map_and_its_adjoint(seed, r, both):
         pulled = np.ones_like(S), np.ones_like(Q)  # what is there is added to
         both_ways(kernels.pull_cells)[version](S, Q, at, slopes, both, *pulled)
         np.testing.assert_allclose(flat(pulled), 1 + J.T @ slopes, atol=1e-12)
-        product = np.ones_like(S), np.ones_like(Q)
-        both_ways(kernels.push_pull_cells)[version](S, Q, at, slopes, dS, dQ, both, *product)
-        np.testing.assert_allclose(flat(product), 1 + J.T @ (slopes * (J @ step)), atol=1e-11)
+        expected, how = 1 + J.T @ (slopes * (J @ step)), both_ways(kernels.push_pull_cells)[version]
+        for width in ((), (1,) * r):  # a number of columns that the compiler knows changes nothing
+            product = np.ones_like(S), np.ones_like(Q)
+            how(S, Q, at, slopes, np.empty(0), dS, dQ, both, width, *product)
+            np.testing.assert_allclose(flat(product), expected, atol=1e-11)
+
+
+@given(seed=seeds, r=shapes)
+def test_a_twist_adds_the_second_derivative_to_the_product(seed, r):
+    S, Q, at, dS, dQ, slopes = random_reading(seed, r)
+    J, step = map_of_cells(S, Q, at, both=True), np.concatenate([dS.ravel(), dQ.ravel()])
+    twist = np.zeros((len(step),) * 2)
+    kernels.twist_cells(at, 0.3 * slopes, r, S.size, twist)
+    expected = J.T @ (slopes * (J @ step)) + twist @ step
+    for kernel in both_ways(kernels.push_pull_cells):
+        product = np.zeros_like(S), np.zeros_like(Q)
+        kernel(S, Q, at, slopes, 0.3 * slopes, dS, dQ, True, (1,) * r, *product)
+        np.testing.assert_allclose(flat(product), expected, atol=1e-11)
 
 
 def flat(parts):
@@ -270,7 +286,7 @@ def test_blocks_of_states_lie_on_the_diagonal_of_the_normal_matrix(seed, r, both
     whole = J.T @ (weights[:, None] * J)
     for version in (0, 1):
         blocks = np.zeros((7, r, r)), np.zeros((5, r, r))
-        both_ways(kernels.state_blocks)[version](S, Q, at, weights, both, *blocks)
+        both_ways(kernels.state_blocks)[version](S, Q, at, weights, both, (1,) * r, *blocks)
         for k, block in enumerate([*blocks[0], *blocks[1]]):
             here = slice(k * r, (k + 1) * r)
             np.testing.assert_allclose(block, whole[here, here], atol=1e-12)
@@ -314,13 +330,13 @@ def test_gathering_adds_up_by_state(seed):
         np.testing.assert_allclose(out, 1 + np.bincount(at, slopes, 6), atol=1e-12)
 
 
-@given(seed=seeds, tile=st.integers(1, 9))
-def test_cells_are_ordered_by_tile_and_stably(seed, tile):
-    second = np.random.default_rng(seed).integers(0, 30, 40)
-    for kernel in both_ways(kernels.order_by_tile):
+@given(seed=seeds, n_keys=st.integers(1, 30))
+def test_entries_are_ordered_by_key_and_stably(seed, n_keys):
+    keys = np.random.default_rng(seed).integers(0, n_keys, 40)
+    for kernel in both_ways(kernels.order_by_key):
         out = np.empty(40, np.int64)
-        kernel(second, 30 // tile + 1, tile, out)
-        np.testing.assert_array_equal(out, np.argsort(second // tile, kind="stable"))
+        kernel(keys, n_keys, out)
+        np.testing.assert_array_equal(out, np.argsort(keys, kind="stable"))
 
 
 @given(seed=seeds)

@@ -44,9 +44,10 @@ def test_chains_are_solved_as_a_dense_matrix_would(seed, r, n_states, in_place):
     for version in (0, 1):
         inverses, given_right = blocks.copy(), right.copy()
         out = given_right if in_place else np.full_like(right, np.nan)
-        both_ways(chain_kernels.factor_chains)[version](inverses, links)
+        width = (1,) * r if in_place else ()
+        both_ways(chain_kernels.factor_chains)[version](inverses, links, width)
         both_ways(chain_kernels.solve_chains)[version](
-            inverses, links, given_right, out, np.empty(r)
+            inverses, links, given_right, out, np.empty(r), width
         )
         np.testing.assert_allclose(out.ravel(), expected, rtol=1e-7, atol=1e-9)
 
@@ -62,6 +63,20 @@ def test_chain_products_are_those_of_the_dense_matrix(seed, r, n_states):
     for kernel in both_ways(chain_kernels.chain_product):
         out = np.ones_like(states)
         kernel(diagonal, links, states, out)
+        np.testing.assert_allclose(out, expected, atol=1e-12)
+
+
+@given(seed=seeds, n=widths, n_states=st.integers(0, 9))
+def test_grams_of_steps_are_sums_over_steps(seed, n, n_states):
+    rng = np.random.default_rng(seed)
+    basis, links = rng.normal(size=(n_states, n)), rng.random(n_states)
+    links[:1] = 0.0
+    links[4:5] = 0.0  # another chain begins
+    steps = np.diff(basis, axis=0)
+    expected = steps.T @ (links[1:, None] * steps)
+    for kernel in both_ways(chain_kernels.step_gram):
+        out = np.zeros((n, n))
+        kernel(links, basis, out)
         np.testing.assert_allclose(out, expected, atol=1e-12)
 
 

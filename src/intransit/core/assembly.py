@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.core.cell_kernels import order_by_tile
+from intransit.core.cell_kernels import order_by_key
 from intransit.core.cells import Cells, Chains, link_states
-from intransit.core.joint import CellLoss, Joint, Logistic, Squared
+from intransit.core.joint import Joint, Squared
+from intransit.core.law import Law, loss_of
+from intransit.core.layout import FEWEST_STATES, lay_out
 from intransit.core.sides import Side
-
-TILE_STATES = 32_768  # whose states, step and result fit in a core's cache
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Pairs:
 
 
 def assemble(
-    cells: Cells, columns: Columns, scales: Scales, *, logistic: bool
+    cells: Cells, columns: Columns, scales: Scales, law: Law, *, seeks_side: bool = False
 ) -> tuple[Joint, Pairs]:
     """Build the joint problem."""
     n_items = columns.n_items
@@ -111,7 +111,8 @@ def assemble(
         exposed, at_Q = chains, at_S
     else:
         exposed, at_Q = link_states(cells.pairs, cells.when, cells.axis, n_items, drifting=moving)
-    pairs, effects, pair_at = Pairs(np.zeros(0, np.int64), n_items), None, at_S[:, 0]
+    pairs, effects = Pairs(np.zeros(0, np.int64), n_items), None
+    pair_at: IntArray = np.zeros(len(cells), np.int64)
     if scales.pair_scale > 0:
         keys = cells.pairs[:, 0] * n_items + cells.pairs[:, 1]  # sorted, as cells are
         distinct, owner = np.unique(keys, return_inverse=True)
@@ -119,26 +120,37 @@ def assemble(
             owner, cells.when, cells.axis, len(distinct), drifting=scales.pair_drift_scale > 0
         )
         pairs = Pairs(distinct, n_items)
-    order = _tiles(at_S[:, 1], chains.n_states)
+    order = _by_time(cells, chains)
+    at = np.empty((len(cells), 4), np.int32)  # halves what the loops must fetch
+    at[:, :2], at[:, 2:] = at_S, at_Q
     if order is not None:
-        cells, at_S, at_Q, pair_at = cells.ordered(order), at_S[order], at_Q[order], pair_at[order]
-    loss: CellLoss = Logistic(cells) if logistic else Squared(cells, scales.noise_scale)
+        cells, at, pair_at = (
+            cells.ordered(order),
+            at.take(order, axis=0, mode="clip"),
+            pair_at[order],
+        )
+    loss = loss_of(law, cells, scales.noise_scale)
     S, Q, E = _sides(columns, scales, chains, exposed, effects)
-    at = np.concatenate([at_S, at_Q], axis=1).astype(np.int32)  # halves what the loops must fetch
-    narrow = pair_at.astype(np.int32)
-    return Joint(at, narrow, loss, S, Q, E), pairs  # type: ignore[arg-type]
+    problem = Joint(
+        at,  # type: ignore[arg-type]
+        pair_at.astype(np.int32, copy=False),
+        loss,
+        S,
+        Q,
+        E,
+        advantage=law.advantage,
+        seeks_side=seeks_side,
+        layout=lay_out(at, chains, exposed),  # type: ignore[arg-type]
+    )
+    return problem, pairs
 
 
-def _tiles(second: IntArray, n_states: int) -> IntArray | None:
-    """Return an order of the cells in which the states that loops touch stay in cache.
-
-    Cells come sorted by their first item, whose states are then at hand; those of the second are
-    taken a tile at a time.
-    """
-    if n_states <= TILE_STATES:
+def _by_time(cells: Cells, chains: Chains) -> IntArray | None:
+    """Return the order of the cells that `layout` wants, or None where there is none to be had."""
+    if chains.n_states < FEWEST_STATES:
         return None
-    out = np.empty(len(second), np.int64)
-    order_by_tile(second, n_states // TILE_STATES + 1, TILE_STATES, out)
+    out = np.empty(len(cells), np.int64)
+    order_by_key(cells.when, len(cells.axis), out)
     return out
 
 

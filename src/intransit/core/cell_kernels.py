@@ -19,6 +19,8 @@ import numpy as np
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.compiled import compiled
 
+LARGE = 1e100  # factors of at most 2 are multiplied up to here
+
 
 @compiled
 def read_cells(
@@ -86,29 +88,43 @@ def push_pull_cells(
     Q: FloatArray,
     at: IntArray,
     curvature: FloatArray,  # (n_cells,)
+    twist: FloatArray,  # (n_cells,), or empty
     step_S: FloatArray,
     step_Q: FloatArray,
     both: bool,
+    width: tuple[int, ...],  # n_columns numbers, so that the compiler knows how many; or none
     out_S: FloatArray,
     out_Q: FloatArray,
 ) -> None:
-    """Add pull(curvature * push(step)) in one pass: the product of every CG iteration."""
+    """Add pull(curvature * push(step)) in one pass: the product of every CG iteration.
+
+    With a twist, the pull of it with the step in the place of the factors as well, which is the
+    part of the Hessian that Gauss-Newton drops.
+    """
+    r = len(width) if len(width) > 0 else S.shape[1]
+    if not both:
+        for p in range(at.shape[0]):
+            a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+            total = 0.0
+            for k in range(r):
+                total += step_S[a, k] * Q[d, k] - step_S[b, k] * Q[c, k]
+            total *= curvature[p]
+            for k in range(r):
+                out_S[a, k] += total * Q[d, k]
+                out_S[b, k] -= total * Q[c, k]
+        return
     for p in range(at.shape[0]):
         a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
-        total = 0.0
-        for k in range(S.shape[1]):
+        total, bent = 0.0, twist[p] if len(twist) > 0 else 0.0
+        for k in range(r):
             total += step_S[a, k] * Q[d, k] - step_S[b, k] * Q[c, k]
-        if both:
-            for k in range(S.shape[1]):
-                total += S[a, k] * step_Q[d, k] - S[b, k] * step_Q[c, k]
+            total += S[a, k] * step_Q[d, k] - S[b, k] * step_Q[c, k]
         total *= curvature[p]
-        for k in range(S.shape[1]):
-            out_S[a, k] += total * Q[d, k]
-            out_S[b, k] -= total * Q[c, k]
-        if both:
-            for k in range(S.shape[1]):
-                out_Q[d, k] += total * S[a, k]
-                out_Q[c, k] -= total * S[b, k]
+        for k in range(r):
+            out_S[a, k] += total * Q[d, k] + bent * step_Q[d, k]
+            out_S[b, k] -= total * Q[c, k] + bent * step_Q[c, k]
+            out_Q[d, k] += total * S[a, k] + bent * step_S[a, k]
+            out_Q[c, k] -= total * S[b, k] + bent * step_S[b, k]
 
 
 @compiled
@@ -118,22 +134,30 @@ def state_blocks(
     at: IntArray,
     curvature: FloatArray,  # (n_cells,)
     both: bool,
-    out_S: FloatArray,  # (n_strength_states, n_columns, n_columns)
-    out_Q: FloatArray,  # (n_exposure_states, n_columns, n_columns)
+    width: tuple[int, ...],  # as in `push_pull_cells`
+    out_S: FloatArray,  # (n_strength_states, n_columns, n_columns), of zeros
+    out_Q: FloatArray,  # (n_exposure_states, n_columns, n_columns), of zeros
 ) -> None:
-    """Add each state's own block of the data's normal matrix."""
-    r = S.shape[1]
+    """Write each state's own block of the data's normal matrix."""
+    r = len(width) if len(width) > 0 else S.shape[1]
     for p in range(at.shape[0]):
         a, b, c, d, w = at[p, 0], at[p, 1], at[p, 2], at[p, 3], curvature[p]
         for k in range(r):
-            for m in range(r):
-                out_S[a, k, m] += w * Q[d, k] * Q[d, m]
-                out_S[b, k, m] += w * Q[c, k] * Q[c, m]
+            one, two = w * Q[d, k], w * Q[c, k]
+            for m in range(k + 1):
+                out_S[a, k, m] += one * Q[d, m]
+                out_S[b, k, m] += two * Q[c, m]
         if both:
             for k in range(r):
-                for m in range(r):
-                    out_Q[d, k, m] += w * S[a, k] * S[a, m]
-                    out_Q[c, k, m] += w * S[b, k] * S[b, m]
+                one, two = w * S[a, k], w * S[b, k]
+                for m in range(k + 1):
+                    out_Q[d, k, m] += one * S[a, m]
+                    out_Q[c, k, m] += two * S[b, m]
+    for out in (out_S, out_Q):
+        for n in range(out.shape[0]):
+            for k in range(r):
+                for m in range(k):
+                    out[n, m, k] = out[n, k, m]
 
 
 @compiled
@@ -219,16 +243,20 @@ def logistic_terms(
     curvature: FloatArray,  # written
 ) -> float:
     """Write slope and curvature of Σ counts (log(1 + exp x) - mean x), and return its value."""
-    total = 0.0
+    total, product = 0.0, 1.0
     for p in range(x.shape[0]):
         small = math.exp(-abs(x[p]))
-        top = max(0.0, x[p])
-        total += counts[p] * (top + math.log1p(small) - means[p] * x[p])
+        total += counts[p] * (max(0.0, x[p]) - means[p] * x[p])
+        if counts[p] == 1.0 and product < LARGE:  # one logarithm for many cells
+            product *= 1.0 + small
+        else:
+            total += counts[p] * math.log1p(small) + math.log(product)
+            product = 1.0
         tail = small / (1.0 + small)
         chance = 1.0 - tail if x[p] > 0.0 else tail
         slope[p] = counts[p] * (chance - means[p])
         curvature[p] = counts[p] * tail / (1.0 + small)
-    return total
+    return total + math.log(product)
 
 
 @compiled
@@ -242,14 +270,47 @@ def logistic_value(x: FloatArray, counts: FloatArray, means: FloatArray) -> floa
 
 
 @compiled
-def order_by_tile(second: IntArray, n_tiles: int, tile: int, out: IntArray) -> None:
-    """Write a stable order of the cells by the tile of their second state (a counting sort)."""
-    heads = np.zeros(n_tiles + 1, np.int64)
-    for p in range(second.shape[0]):
-        heads[second[p] // tile + 1] += 1
-    for k in range(n_tiles):
+def ordered_terms(
+    x: FloatArray,  # (n_cells,): margins
+    counts: FloatArray,  # games
+    low: FloatArray,  # boundaries of the level that was seen
+    high: FloatArray,
+    slope: FloatArray,  # written
+    curvature: FloatArray,  # written
+) -> None:
+    """Write slope and curvature of `ordered_value`: a win against low, a loss against high."""
+    for p in range(x.shape[0]):
+        below = 1.0 / (1.0 + math.exp(min(x[p] - low[p], 700.0)))
+        above = 1.0 / (1.0 + math.exp(min(high[p] - x[p], 700.0)))
+        slope[p] = counts[p] * (above - below)
+        curvature[p] = counts[p] * (above * (1.0 - above) + below * (1.0 - below))
+
+
+@compiled
+def ordered_value(x: FloatArray, counts: FloatArray, low: FloatArray, high: FloatArray) -> float:
+    """Return Σ counts · -log P(low < level <= high), P logistic about the margin."""
+    total = 0.0
+    for p in range(x.shape[0]):
+        part = 0.0
+        for gap in (low[p] - x[p], x[p] - high[p]):
+            if gap > -700.0:  # an end at infinity adds nothing
+                part += max(0.0, gap) + math.log1p(math.exp(-abs(gap)))
+        width = high[p] - low[p]
+        if width < 700.0:
+            part -= math.log(-math.expm1(-width))
+        total += counts[p] * part
+    return total
+
+
+@compiled
+def order_by_key(keys: IntArray, n_keys: int, out: IntArray) -> None:
+    """Write a stable order of the entries by their keys, 0 to n_keys - 1 (a counting sort)."""
+    heads = np.zeros(n_keys + 1, np.int64)
+    for p in range(keys.shape[0]):
+        heads[keys[p] + 1] += 1
+    for k in range(n_keys):
         heads[k + 1] += heads[k]
-    for p in range(second.shape[0]):
-        k = second[p] // tile
+    for p in range(keys.shape[0]):
+        k = keys[p]
         out[heads[k]] = p
         heads[k] += 1

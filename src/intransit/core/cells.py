@@ -16,6 +16,7 @@ import numpy as np
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.core.operators import fold_pairs, unfold
 
+WELL_FILLED = 8  # owners times times, for each state that a cell speaks of
 SAME_TIME = 1e-12  # of the largest time, or of the span: closer times are one
 
 
@@ -27,27 +28,25 @@ class Rows:
     pairs: IntArray  # (n_rows, 2)
     outcomes: FloatArray  # (n_rows,): the mean of `counts` readings
     counts: FloatArray  # (n_rows,)
+    sides: FloatArray | None = None  # (n_rows,): 1 the first has the better side, -1 the second
 
     def __len__(self) -> int:
         return len(self.times)
 
     def only(self, which: IntArray | BoolArray) -> "Rows":
         """Return some of the rows."""
-        return Rows(self.times[which], self.pairs[which], self.outcomes[which], self.counts[which])
-
-    def plus(self, more: "Rows") -> "Rows":
-        """Return these rows and more."""
+        sides = None if self.sides is None else self.sides[which]
         return Rows(
-            np.concatenate([self.times, more.times]),
-            np.concatenate([self.pairs, more.pairs]),
-            np.concatenate([self.outcomes, more.outcomes]),
-            np.concatenate([self.counts, more.counts]),
+            self.times[which], self.pairs[which], self.outcomes[which], self.counts[which], sides
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """One entry for each pair and time that was read, sorted by pair and then by time."""
+    """One entry for each pair and time that was read, sorted by pair and then by time.
+
+    Where sides are known, or outcomes are levels, one for each side and level of a pair and time.
+    """
 
     axis: FloatArray  # (n_times,): the distinct times, rising
     when: IntArray  # (n_cells,): which of them
@@ -57,6 +56,7 @@ class Cells:
     n_rows: int  # without those that compare an item with itself
     spread: float  # Σ counts (outcome - mean of its cell)², over rows
     log_counts: float  # Σ log counts, over rows
+    sides: FloatArray | None = None  # (n_cells,): as the first item sees them
 
     def __len__(self) -> int:
         return len(self.when)
@@ -68,12 +68,15 @@ class Cells:
 
     def ordered(self, order: IntArray) -> "Cells":
         """Return the same cells in another order."""
+        names = ("when", "pairs", "counts", "means", "sides")
+        columns = {name: getattr(self, name) for name in names}
         return replace(
             self,
-            when=self.when[order],
-            pairs=self.pairs[order],
-            counts=self.counts[order],
-            means=self.means[order],
+            **{
+                name: column.take(order, axis=0, mode="clip")  # six times as quick as an index
+                for name, column in columns.items()
+                if column is not None
+            },
         )
 
 
@@ -141,22 +144,24 @@ class Chains:
         return before, after, share, np.where(self.idle[owners], 0.0, spread)
 
 
-def collapse_rows(rows: Rows, n_items: int, *, shares: bool) -> Cells:
+def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = False) -> Cells:
     """Collapse rows into cells.
 
     Swapping a pair turns the outcome y into -y, or into 1 - y when outcomes are shares of wins.
+    Outcomes that are levels are counted, never averaged.
     """
     keys, signs = fold_pairs(rows.pairs, n_items)
     kept = np.flatnonzero(signs)
     axis, when = _distinct_times(rows.times)
     keys, flipped, n = keys[kept], signs[kept] < 0, rows.counts[kept]
     y = np.where(flipped, (1.0 if shares else 0.0) - rows.outcomes[kept], rows.outcomes[kept])
-    joint = keys * len(axis) + when[kept]
-    if n_items**2 * len(axis) >= 2**62:
+    sides = None if rows.sides is None else signs[kept] * rows.sides[kept]
+    codes, n_codes = _codes(y if levels else None, sides)
+    if n_items**2 * len(axis) * n_codes >= 2**62:
         distinct, keys = np.unique(keys, return_inverse=True)
-        joint = keys * len(axis) + when[kept]
     else:
         distinct = None
+    joint = (keys * len(axis) + when[kept]) * n_codes + codes
     order = np.argsort(joint, kind="stable")
     joint, y, n = joint[order], y[order], n[order]
     new = np.empty(len(joint), bool)
@@ -164,16 +169,38 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool) -> Cells:
     heads = np.flatnonzero(new)
     counts = np.add.reduceat(n, heads) if len(heads) else np.zeros(0)
     means = np.add.reduceat(n * y, heads) / counts if len(heads) else np.zeros(0)
-    pair_keys = joint[heads] // len(axis)
+    if levels:
+        means = y[heads]
+    joint = joint[heads] // n_codes
+    pair_keys = joint // len(axis)
     pairs = unfold(pair_keys if distinct is None else distinct[pair_keys], n_items)
     spread = float(np.sum(n * (y - means[np.cumsum(new) - 1]) ** 2)) if len(heads) < len(y) else 0.0
     log_counts = float(np.sum(np.log(n)))
     return Cells(
-        axis, joint[heads] % len(axis), pairs, counts, means, len(kept), spread, log_counts
+        axis,
+        joint % len(axis),
+        pairs,
+        counts,
+        means,
+        len(kept),
+        spread,
+        log_counts,
+        None if sides is None else sides[order][heads],
     )
 
 
-def merge_cells(old: Cells, new: Cells, n_items: int) -> Cells:
+def _codes(levels: FloatArray | None, sides: FloatArray | None) -> tuple[IntArray | int, int]:
+    """Return what cells of one pair and time differ by, as numbers from 0, and how many."""
+    codes: IntArray | int = 0
+    n_codes = 1
+    for values in (levels, sides):
+        if values is not None:
+            distinct, code = np.unique(values, return_inverse=True)
+            codes, n_codes = codes * len(distinct) + code, n_codes * max(len(distinct), 1)
+    return codes, n_codes
+
+
+def merge_cells(old: Cells, new: Cells, n_items: int, *, levels: bool = False) -> Cells:
     """Return the cells of both; a pair and time that both have becomes one cell.
 
     Costs a pass over the old ones and a sort of the new.
@@ -184,8 +211,9 @@ def merge_cells(old: Cells, new: Cells, n_items: int) -> Cells:
         (cells.pairs[:, 0] * n_items + cells.pairs[:, 1]) * len(axis) + moment
         for cells, moment in zip((old, new), when, strict=True)
     ]
-    if not len(old) or not len(new) or (np.diff(keys[0]) <= 0).any():
-        return _merge_by_sorting(old, new, axis, when, n_items)
+    several = levels or old.sides is not None
+    if several or not len(old) or not len(new) or (np.diff(keys[0]) <= 0).any():
+        return _merge_by_sorting(old, new, axis, when, n_items, levels)
     place = np.searchsorted(keys[0], keys[1])
     inside = np.minimum(place, len(keys[0]) - 1)
     known = keys[0][inside] == keys[1]
@@ -210,16 +238,20 @@ def merge_cells(old: Cells, new: Cells, n_items: int) -> Cells:
 
 
 def _merge_by_sorting(
-    old: Cells, new: Cells, axis: FloatArray, when: list[IntArray], n_items: int
+    old: Cells, new: Cells, axis: FloatArray, when: list[IntArray], n_items: int, levels: bool
 ) -> Cells:
     """Return the cells of both, the slow and general way."""
+    sides = None
+    if old.sides is not None and new.sides is not None:
+        sides = np.concatenate([old.sides, new.sides])
     rows = Rows(
         axis[np.concatenate(when)],
         np.concatenate([old.pairs, new.pairs]),
         np.concatenate([old.means, new.means]),
         np.concatenate([old.counts, new.counts]),
+        sides,
     )
-    cells = collapse_rows(rows, n_items, shares=True)
+    cells = collapse_rows(rows, n_items, shares=True, levels=levels)
     return replace(
         cells,
         n_rows=old.n_rows + new.n_rows,
@@ -263,15 +295,26 @@ def link_states(
     keys = (owners * n_times + (when if owners.ndim == 1 else when[:, None])).ravel()
     seen = np.zeros(n_owners, bool)
     seen[owners.ravel()] = True
-    keys = np.concatenate([keys, np.flatnonzero(~seen) * n_times])
-    order = np.argsort(keys)
-    ranked = keys[order]
-    new = np.empty(len(ranked), bool)
-    new[:1], new[1:] = True, ranked[1:] != ranked[:-1]
-    place = np.empty(len(keys), np.int64)
-    place[order] = np.cumsum(new) - 1
-    states = ranked[new]
+    idle = np.flatnonzero(~seen) * n_times
+    states, place = _ranked(keys, idle, n_owners * n_times)
     who = states // n_times
     starts = np.searchsorted(who, np.arange(n_owners + 1))
     chains = Chains(axis, who, states % n_times, starts, ~seen, True)
-    return chains, place[: owners.size].reshape(owners.shape)
+    return chains, place.reshape(owners.shape)
+
+
+def _ranked(keys: IntArray, others: IntArray, n_keys: int) -> tuple[IntArray, IntArray]:
+    """Return the distinct numbers among keys and others, rising, and which of them each key is."""
+    if n_keys <= WELL_FILLED * len(keys):  # a list of all that there may be needs no sorting
+        there = np.zeros(n_keys, bool)
+        there[keys] = True
+        there[others] = True
+        return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
+    every = np.concatenate([keys, others])
+    order = np.argsort(every)
+    ranked = every[order]
+    new = np.empty(len(ranked), bool)
+    new[:1], new[1:] = True, ranked[1:] != ranked[:-1]
+    place = np.empty(len(every), np.int64)
+    place[order] = np.cumsum(new) - 1
+    return ranked[new], place[: len(keys)]

@@ -7,6 +7,8 @@ forward in time leaves D_n = A_n - link D_{n-1}⁻¹ link; what is kept is D_n�
 products alone.
 """
 
+import numpy as np
+
 from intransit.arrays import FloatArray
 from intransit.core.compiled import compiled
 
@@ -15,9 +17,10 @@ from intransit.core.compiled import compiled
 def factor_chains(
     blocks: FloatArray,  # (n_states, r, r): A_n, overwritten by D_n⁻¹
     links: FloatArray,  # (n_states, r)
+    width: tuple[int, ...],  # r numbers, so that the compiler knows how many; or none
 ) -> None:
     """Eliminate all chains forward."""
-    r = blocks.shape[1]
+    r = len(width) if len(width) > 0 else blocks.shape[1]
     for n in range(blocks.shape[0]):
         if n > 0:
             for k in range(r):
@@ -43,9 +46,11 @@ def solve_chains(
     right: FloatArray,  # (n_states, r)
     out: FloatArray,  # (n_states, r), may be `right`
     work: FloatArray,  # (r,)
+    width: tuple[int, ...],  # as in `factor_chains`
 ) -> None:
     """Solve all chains at once: forward along time, then backward."""
-    n_states, r = right.shape
+    n_states = right.shape[0]
+    r = len(width) if len(width) > 0 else right.shape[1]
     if r == 1:  # the usual case of plain scores, three times as quick without inner loops
         carry = 0.0
         for n in range(n_states):
@@ -133,3 +138,26 @@ def chain_marginals(
             for m in range(r):
                 for j in range(r):
                     out[n, k, m] += work[k, j] * inverses[n, j, m]
+
+
+@compiled
+def step_gram(
+    links: FloatArray,  # (n_states,)
+    basis: FloatArray,  # (n_states, n)
+    out: FloatArray,  # (n, n), of zeros
+) -> None:
+    """Write Σ link · step stepᵀ over the steps of the rows of a basis along all chains."""
+    n_states, n = basis.shape
+    step = np.empty(n)
+    for p in range(1, n_states):
+        if links[p] == 0.0:
+            continue
+        for k in range(n):
+            step[k] = basis[p, k] - basis[p - 1, k]
+        for k in range(n):
+            weighed = links[p] * step[k]
+            for m in range(k + 1):
+                out[k, m] += weighed * step[m]
+    for k in range(n):
+        for m in range(k):
+            out[m, k] = out[k, m]

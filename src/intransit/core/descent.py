@@ -87,6 +87,8 @@ def descend(
     max_steps: int,
     loosest: float = 0.1,  # accuracy of the first step's solve
     tightest: float = 1e-8,
+    eager: bool = False,  # whether steps are exact from the first on
+    enough: float = 0.0,  # an exact step that foretells less than this is the last
 ) -> tuple[PlaceT, Descent]:
     """Walk downhill until a step gains nothing that counts."""
     objectives, gains = [place.value], [np.inf]
@@ -98,19 +100,23 @@ def descend(
         size = float(np.sqrt(dot(gradient, gradient)))
         first_size = first_size or size
         # Slow in spite of a good model: what the model leaves out is what is missing.
-        slow = len(gains) > 2 and gains[-1] > SLOW * gains[-2]
-        equations = place.equations(exact=slow)
+        exact = eager or (len(gains) > 2 and gains[-1] > SLOW * gains[-2])
+        equations = place.equations(exact)
         if damping < 0:
             damping = start_damping * equations.scale
         # Loose while far away, tight near the end: the usual inexact Newton bargain.
         accuracy = min(loosest, max(tightest, size / first_size)) if first_size else loosest
         while True:
             step = equations.solve(-gradient, damping, accuracy=accuracy)
-            if step is None and slow:  # not convex here: back to the model that always is
-                slow, equations = False, place.equations(exact=False)
+            if step is None and exact:  # not convex here: back to the model that always is
+                exact, equations = False, place.equations(exact=False)
                 continue
             if step is not None:
-                trial = place.moved(step + _correction(place, equations, step, damping, accuracy))
+                if not (eager and exact):
+                    more = _correction(place, equations, step, damping, accuracy)
+                    trial = place.moved(step + more)
+                else:  # near enough for the model to be all there is
+                    trial = place.moved(step)
                 if trial.value < objectives[-1]:
                     break
             damping, growth = damping * growth, growth * 2.0
@@ -125,7 +131,7 @@ def descend(
         place = trial.settled()
         objectives.append(place.value)
         gains.append(objectives[-2] - objectives[-1])
-        if place.is_enough(gains):
+        if place.is_enough(gains) or (exact and foretold <= enough):
             return place, Descent(np.array(objectives), converged=True)
     return place, Descent(np.array(objectives), converged=False)
 

@@ -12,7 +12,7 @@ order they move no margin, and to second order they would add noise of the gauge
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.core.chain_kernels import chain_product
+from intransit.core.chain_kernels import step_gram
 from intransit.core.joint import Joint
 from intransit.core.sides import Side
 
@@ -31,16 +31,26 @@ def balance(problem: Joint, z: FloatArray, *, volume: float = 0.0) -> FloatArray
         return z
     out = z.copy()
     S, Q, _ = problem.split(out)
-    pairs = np.flatnonzero(problem.strengths.free & problem.exposures.free)
+    r = S.shape[1]
+    basis = np.hstack([_at_strengths(problem, Q), S])  # all that columns of S will be mixed from
+    grams = _grams(problem.strengths, basis)
+    factors = np.flatnonzero(problem.strengths.free & problem.exposures.free)
+    gram_Q = _grams(problem.exposures, Q)[int(factors[0])]
+    A, D = np.vstack([np.zeros((r, r)), np.eye(r)]), np.eye(r)  # S = basis A, Q = (old Q) D
     for _ in range(ROUNDS):
-        exposures = _at_strengths(problem, Q)
-        S += exposures @ _best_shift(problem.strengths, S, exposures)
-        _lean_on_scores(problem, S, Q)
-        change = _best_basis(problem, S[:, pairs], Q[:, pairs], volume)
+        exposed = np.vstack([D, np.zeros((r, r))])
+        A += exposed @ _best_shift(problem.strengths, grams, A, exposed)
+        _lean_on_scores(problem, grams, gram_Q, A, D)
+        change = _best_basis(problem, grams, gram_Q, A, D, volume)
         if change is None:
             break
-        S[:, pairs] = S[:, pairs] @ change
-        Q[:, pairs] = Q[:, pairs] @ np.linalg.inv(change).T
+        A[:, factors] = A[:, factors] @ change
+        D[:, factors] = D[:, factors] @ np.linalg.inv(change).T
+    S[:], Q[:] = basis @ A, Q @ D
+    for part, old, side in zip(
+        (S, Q), problem.split(z), (problem.strengths, problem.exposures), strict=False
+    ):
+        part[:, ~side.free] = old[:, ~side.free]  # to the last bit
     return out if np.isfinite(out).all() else z
 
 
@@ -139,39 +149,46 @@ def _mixed(values: FloatArray, k: int, m: int) -> FloatArray:
     return out
 
 
-def _precision_times(side: Side, column: int, values: FloatArray) -> FloatArray:
-    """Return the prior's precision of one column times each column of values."""
-    width = values.shape[1]
-    out = np.zeros_like(values)
-    diagonal = np.repeat(side.diagonal[:, [column]], width, axis=1)
-    chain_product(diagonal, np.repeat(side.links[:, [column]], width, axis=1), values, out)
+def _grams(side: Side, basis: FloatArray) -> list[FloatArray]:
+    """Return basisᵀ P basis, P the prior's precision, for each column; 0 for those known."""
+    found: dict[tuple[float, float, bool], FloatArray] = {}
+    out, firsts = [], basis[side.firsts]
+    for c in range(side.shape[1]):
+        scales = float(side.drift[c]), float(side.prior[c]), bool(side.free[c])
+        if scales not in found:
+            gram = np.zeros((basis.shape[1], basis.shape[1]))
+            if side.free[c]:
+                step_gram(np.ascontiguousarray(side.links[:, c]), basis, gram)
+                gram += firsts.T @ firsts / side.prior[c] ** 2
+            found[scales] = gram
+        out.append(found[scales])
     return out
 
 
-def _best_shift(side: Side, S: FloatArray, Q: FloatArray) -> FloatArray:  # (r, r), symmetric
+def _best_shift(
+    side: Side, grams: list[FloatArray], A: FloatArray, exposed: FloatArray
+) -> FloatArray:  # (r, r), symmetric
     """Return the symmetric B that minimises the penalty of S + Q B."""
-    r = S.shape[1]
+    r = A.shape[1]
     free = np.flatnonzero(side.free)
     corners = np.array(_pairs_of(free))
     basis = np.zeros((len(corners), r, r))
     basis[np.arange(len(corners)), corners[:, 0], corners[:, 1]] = 1.0
     basis[np.arange(len(corners)), corners[:, 1], corners[:, 0]] = 1.0
-    weighed: dict[tuple[float, float], FloatArray] = {}
-    grams, pulls = np.zeros((r, r, r)), np.zeros((r, r))
+    weighed, pulls = np.zeros((r, r, r)), np.zeros((r, r))
     for c in free:
-        scales = (float(side.drift[c]), float(side.prior[c]))
-        if scales not in weighed:
-            weighed[scales] = _precision_times(side, int(c), Q)
-        grams[c] = Q.T @ weighed[scales]
-        pulls[:, c] = weighed[scales].T @ S[:, c]
+        weighed[c] = exposed.T @ grams[c] @ exposed
+        pulls[:, c] = exposed.T @ grams[c] @ A[:, c]
     columns = basis.transpose(2, 0, 1)  # (r, n_basis, r)
-    matrix = (columns @ grams @ columns.transpose(0, 2, 1)).sum(axis=0)
+    matrix = (columns @ weighed @ columns.transpose(0, 2, 1)).sum(axis=0)
     right = np.tensordot(basis, pulls, 2)
     amounts, *_ = np.linalg.lstsq(matrix, -right, rcond=1e-13)
     return np.asarray(np.tensordot(amounts, basis, 1))
 
 
-def _lean_on_scores(problem: Joint, S: FloatArray, Q: FloatArray) -> None:
+def _lean_on_scores(
+    problem: Joint, grams: list[FloatArray], gram_Q: FloatArray, A: FloatArray, D: FloatArray
+) -> None:
     """Move what factors and columns of known exposures can say alike to where it costs least.
 
     S_m -> S_m + Σ b_k S_k and Q_k -> Q_k - b_k Q_m, for each column m whose Q_m is known.
@@ -179,36 +196,37 @@ def _lean_on_scores(problem: Joint, S: FloatArray, Q: FloatArray) -> None:
     strengths, exposures = problem.strengths, problem.exposures
     factors = np.flatnonzero(strengths.free & exposures.free)
     for m in np.flatnonzero(strengths.free & ~exposures.free):
-        here = np.ascontiguousarray(S[:, factors])
-        known = np.ascontiguousarray(Q[:, [m]])
-        weighed = _precision_times(strengths, int(m), here)
-        pulled = _precision_times(exposures, int(factors[0]), known)[:, 0]
-        matrix = here.T @ weighed + np.eye(len(factors)) * float(known[:, 0] @ pulled)
-        right = Q[:, factors].T @ pulled - weighed.T @ S[:, m]
+        here, pulled = A[:, factors], gram_Q @ D[:, m]
+        matrix = here.T @ grams[m] @ here + np.eye(len(factors)) * float(D[:, m] @ pulled)
+        right = D[:, factors].T @ pulled - here.T @ grams[m] @ A[:, m]
         amounts = np.linalg.solve(matrix, right)
-        S[:, m] += here @ amounts
-        Q[:, factors] -= known * amounts
+        A[:, m] += here @ amounts
+        D[:, factors] -= D[:, [m]] * amounts
 
 
 def _best_basis(
-    problem: Joint, S: FloatArray, Q: FloatArray, volume: float
+    problem: Joint,
+    grams: list[FloatArray],
+    gram_Q: FloatArray,
+    A: FloatArray,
+    D: FloatArray,
+    volume: float,
 ) -> FloatArray | None:  # (f, f)
     """Return R that minimises the penalty of S R and Q R⁻ᵀ, or None when that is not definite.
 
-    With A and G the penalties' Gram matrices of S and Q, and W = R Rᵀ, it minimises
+    With F and G the penalties' Gram matrices of S and Q, and W = R Rᵀ, it minimises
 
-        tr(A W) + tr(G W⁻¹) - volume log det W,        W A W - volume W - G = 0
+        tr(F W) + tr(G W⁻¹) - volume log det W,        W F W - volume W - G = 0
 
-    a quadratic equation in A^½ W A^½; without volume W is the geometric mean of A⁻¹ and G.
+    a quadratic equation in F^½ W F^½; without volume W is the geometric mean of F⁻¹ and G.
     """
     columns = np.flatnonzero(problem.strengths.free & problem.exposures.free)
     for side in (problem.strengths, problem.exposures):
         if np.ptp(side.prior[columns]) > 0 or np.ptp(side.drift[columns]) > 0:
             return None
-    first = int(columns[0])
-    A = S.T @ _precision_times(problem.strengths, first, S)
-    G = Q.T @ _precision_times(problem.exposures, first, Q)
-    values, vectors = np.linalg.eigh(A)
+    F = A[:, columns].T @ grams[int(columns[0])] @ A[:, columns]
+    G = D[:, columns].T @ gram_Q @ D[:, columns]
+    values, vectors = np.linalg.eigh(F)
     if not np.isfinite(values).all() or values[0] <= 1e-12 * values[-1] or values[0] <= 0:
         return None
     root = (vectors * np.sqrt(values)) @ vectors.T

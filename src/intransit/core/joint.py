@@ -24,6 +24,7 @@ from intransit.core.cell_kernels import (
     read_cells,
 )
 from intransit.core.cells import Cells
+from intransit.core.layout import Layout
 from intransit.core.sides import Side
 
 
@@ -39,6 +40,9 @@ class CellLoss(Protocol):
 
     def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return its slope and its second derivative in each cell's margin."""
+
+    def all_of(self, x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return value and terms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +68,10 @@ class Squared:
         curvature = self.cells.counts / self.noise_scale**2
         return curvature * (x - self.cells.means), curvature
 
+    def all_of(self, x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return value and terms."""
+        return self.value(x), *self.terms(x)
+
 
 @dataclass(frozen=True, eq=False)
 class Logistic:
@@ -77,9 +85,13 @@ class Logistic:
 
     def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return slope and curvature by cell."""
+        return self.all_of(x)[1:]
+
+    def all_of(self, x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return value and terms, in one pass."""
         slope, curvature = np.empty_like(x), np.empty_like(x)
-        logistic_terms(x, self.cells.counts, self.cells.means, slope, curvature)
-        return slope, curvature
+        value = logistic_terms(x, self.cells.counts, self.cells.means, slope, curvature)
+        return value, slope, curvature
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +106,9 @@ class Joint:
     effects: Side | None
     # Precisions on top of the prior's, by state, of S and of Q: see `ensemble`.
     blocks: tuple[FloatArray, FloatArray] | None = None
+    advantage: float = 0.0  # what the better side adds to a cell's margin
+    seeks_side: bool = False  # whether the advantage is to be found
+    layout: Layout | None = None  # for loops over cells that are too many for a cache
 
     @cached_property
     def cuts(self) -> tuple[int, int, int]:
@@ -147,10 +162,12 @@ class Joint:
         return not (self.strengths.free & self.exposures.free).any()
 
     def margins(self, z: FloatArray) -> FloatArray:  # (n_cells,)
-        """Return the margin of every cell."""
+        """Return the margin of every cell, advantage included."""
         S, Q, E = self.split(z)
         out = np.empty(len(self.at))
         read_cells(S, Q, self.at, out)
+        if self.loss.cells.sides is not None:
+            out += self.advantage * self.loss.cells.sides
         return out if self.effects is None else out + E[self.pair_at]
 
     def penalty(self, z: FloatArray) -> float:

@@ -19,9 +19,21 @@ from intransit.core.vector_kernels import dot
 
 DENSE_LIMIT = 1_000  # unknowns
 START_DAMPING = 1e-3
+WARM_DAMPING = 1e-5
 CONVEX_DAMPING = 1e-9
 ACCURACY = 0.1  # of conjugate gradients: each step leaves a hundredth of what it could gain
+WARM_ACCURACY = 0.02  # where a step costs more than the products of its solve
 LINEAR_ACCURACY = 1e-8  # where one step is all there is to do
+
+
+@dataclass(frozen=True)
+class Mass:
+    """How far along the gauge a solution was moved (see `mass`)."""
+
+    volume: float  # by how many more entries of a column of S than of Q the data determine
+    energy: float  # of a column of Q there
+    slope: float  # of log volume against log energy
+    n_rows: int  # comparisons when it was measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +45,7 @@ class JointSolution:
     converged: bool
     gradient_size: float
     n_products: int  # of conjugate gradients; 0 when dense
+    mass: Mass | None = None  # where the posterior's mass was found; None at its peak
 
     @property
     def objective(self) -> float:
@@ -57,21 +70,21 @@ class _States:
     counter: list[int]  # products of conjugate gradients so far
 
     @cached_property
-    def value(self) -> float:
-        return self.problem.loss.value(self.margins) + self.problem.penalty(self.z)
+    def loss(self) -> tuple[float, FloatArray, FloatArray]:  # value, slope, curvature
+        return self.problem.loss.all_of(self.margins)
 
     @cached_property
-    def terms(self) -> tuple[FloatArray, FloatArray]:
-        return self.problem.loss.terms(self.margins)
+    def value(self) -> float:
+        return self.loss[0] + self.problem.penalty(self.z)
 
     @cached_property
     def gradient(self) -> FloatArray:
-        out = self.problem.pull(self.z, self.terms[0])
+        out = self.problem.pull(self.z, self.loss[1])
         self.problem.add_prior(self.z, out)
         return out
 
     def equations(self, exact: bool) -> DenseEquations | SparseEquations:
-        slope, curvature = self.terms
+        _, slope, curvature = self.loss
         twist = slope if exact and not self.problem.is_convex else None
         if self.dense:
             return DenseEquations(self.problem, self.z, curvature, twist)
@@ -86,7 +99,7 @@ class _States:
         dS, dQ, _ = self.problem.split(step)
         twice = np.empty(len(self.margins))
         read_cells(dS, dQ, self.problem.at, twice)
-        return self.problem.pull(self.z, 2.0 * self.terms[1] * twice)
+        return self.problem.pull(self.z, 2.0 * self.loss[2] * twice)
 
     def moved(self, step: FloatArray) -> "_States":
         z = self.z + step
@@ -96,7 +109,8 @@ class _States:
         z = balance(self.problem, self.z)
         if z is self.z:
             return self
-        other = self._at(z, self.problem.margins(z))
+        other = self._at(z, self.margins)  # which the gauge leaves alone
+        other.__dict__["loss"] = self.loss
         return other if other.value < self.value else self
 
     def is_enough(self, gains: list[float]) -> bool:
@@ -120,20 +134,30 @@ def solve_joint(
     tolerance: float = 1e-4,
     max_steps: int = 200,
     dense: bool | None = None,
+    warm: bool = False,
 ) -> JointSolution:
-    """Minimise from a start; stops when less than `tolerance` of log posterior is left to gain."""
+    """Minimise from a start; stops when less than `tolerance` of log posterior is left to gain.
+
+    A warm start is near the minimum: steps are hardly damped.
+    """
     dense = is_small(problem) if dense is None else dense
     z = balance(problem, np.ascontiguousarray(start))
     counter = [0]
     place = _States(problem, z, problem.margins(z), tolerance, dense, counter)
     linear = problem.is_convex and isinstance(problem.loss, Squared)
-    accuracy = min(LINEAR_ACCURACY, float(np.sqrt(tolerance))) if linear else ACCURACY
+    accuracy = WARM_ACCURACY if warm and problem.is_convex else ACCURACY
+    if linear:
+        accuracy = min(LINEAR_ACCURACY, float(np.sqrt(tolerance)))
+    warm = warm and not dense
+    nonconvex = WARM_DAMPING if warm else START_DAMPING
     end, descent = descend(
         place,
-        start_damping=CONVEX_DAMPING if problem.is_convex else START_DAMPING,
+        start_damping=CONVEX_DAMPING if problem.is_convex else nonconvex,
         max_steps=max_steps,
         loosest=accuracy,
         tightest=accuracy,
+        eager=problem.is_convex or not dense,
+        enough=tolerance if warm or problem.is_convex else 0.0,
     )
     return JointSolution(
         end.z,

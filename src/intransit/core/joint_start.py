@@ -27,6 +27,7 @@ from intransit.core.readings import Collapsed
 SAME = 1e-6  # of the objective's own size: two minima that are one
 SAME_GAIN = 0.1  # and of log posterior
 MOST_PLACES = 6
+ROUGHLY = 0.3  # log posterior left to gain, of large problems with factors
 PAIR_LIMIT = 200_000  # above it one start by one pass is all that is affordable
 
 
@@ -53,17 +54,21 @@ def solve_from_starts(
     rng: np.random.Generator,
 ) -> tuple[Start, ...]:
     """Solve from as many starts as the problem needs, the best first."""
+    if not problem.is_convex and not is_small(problem):
+        tolerance = max(tolerance, ROUGHLY)  # the solution is moved from here anyway: see `mass`
     solve = partial(solve_joint, tolerance=tolerance, max_steps=max_steps)
     nothing = without_factors(problem, columns)
     if problem.is_convex:
         return (Start("scores", solve(problem, nothing)),)
+    both = columns.are_scores.any() and len(problem.at) <= PAIR_LIMIT
+    most = MOST_PLACES if is_small(problem) else 2 if both else 1
     tried: list[Start] = []
     for name, place in _places(problem, columns, scales, nothing, rng):
         tried.append(Start(name, solve(problem, place)))
         lowest = min(start.solution.objective for start in tried)
         near = SAME * abs(lowest) + SAME_GAIN
         agree = sum(start.solution.objective <= lowest + near for start in tried)
-        if agree >= 2 or not is_small(problem):
+        if agree >= 2 or len(tried) >= most:
             break
     return tuple(sorted(tried, key=lambda start: start.solution.objective))
 
@@ -84,6 +89,9 @@ def _places(
         weights = _time_weights(cells, scales, centre, forgetting)
         name = f"time {cells.axis[centre]:g}" if forgetting else "all times alike"
         yield name, _static_factors(problem, columns, base, cells, weights, rng)
+        if k == 0 and base is not nothing:  # what scores explain of a circle may hide it
+            name = "factors before scores"
+            yield name, _static_factors(problem, columns, nothing, cells, weights, rng)
 
 
 def _scores_first(problem: Joint, columns: Columns, nothing: FloatArray) -> FloatArray:
@@ -131,8 +139,9 @@ def _static_factors(
     ridge = float(1.0 / problem.exposures.prior[both[0]] ** 2)
     known = np.full((columns.n_items, 2 * len(both)), np.nan)
     question = Problem(data.pairs, loss, known, ridge)
-    restarts = 2 if len(distinct) <= PAIR_LIMIT else 0
-    solver = partial(newton, tolerance=1e-6, max_steps=50)
+    small = is_small(problem)  # otherwise a rough place to start from is all that is wanted
+    restarts = 2 if small else 0
+    solver = partial(newton, tolerance=1e-6 if small else 1e-3, max_steps=50 if small else 15)
     found = best(
         attempt(question, data, "spectral", solver, restarts=restarts, polished=False, rng=rng)
     )

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
-from intransit.arrays import FloatArray
+from intransit.arrays import FloatArray, IntArray
 from intransit.core.cell_kernels import (
     gather,
     normal_cells,
@@ -32,9 +32,11 @@ from intransit.core.chain_kernels import chain_marginals, factor_chains, solve_c
 from intransit.core.conjugate import conjugate_gradients
 from intransit.core.gauge import rotations
 from intransit.core.joint import Joint
+from intransit.core.layout import Order
 from intransit.core.sides import Side
 
 CG_LIMIT = 2_000
+KNOWN_WIDTHS = (1, 2, 3, 4)
 
 
 class DenseEquations:
@@ -137,7 +139,11 @@ def _add_blocks(blocks: tuple[FloatArray, FloatArray], matrix: FloatArray) -> No
 
 
 class SparseEquations:
-    """S and Q by preconditioned conjugate gradients, effects of pairs eliminated."""
+    """S and Q by preconditioned conjugate gradients, effects of pairs eliminated.
+
+    Rotations are not held, as in the dense system, along which a gradient has no part: started
+    from 0, conjugate gradients do not go there either.
+    """
 
     def __init__(
         self,
@@ -151,6 +157,7 @@ class SparseEquations:
         self._counter = [0] if counter is None else counter
         self.S, self.Q, _ = problem.split(z)
         self.both = problem.moves_exposures
+        self._width = known_width(self.S.shape[1])
         self._z = z
         self._inverses: tuple[float, list[FloatArray]] | None = None
         if problem.effects is not None:
@@ -159,16 +166,12 @@ class SparseEquations:
             own += problem.effects.diagonal[:, 0]
             self._own = own
             self._pair_inverse = own[:, None, None].copy()
-            factor_chains(self._pair_inverse, problem.effects.links)
+            factor_chains(self._pair_inverse, problem.effects.links, (1,))
 
     @property
     def n_products(self) -> int:
         """How many products have been made."""
         return self._counter[0]
-
-    @cached_property
-    def _turns(self) -> FloatArray:
-        return rotations(self.problem, self._z)[: self.S.size + self.Q.size]
 
     @cached_property
     def _blocks(self) -> tuple[FloatArray, FloatArray]:
@@ -178,7 +181,10 @@ class SparseEquations:
             left = left * (1.0 - left / self._own[self.problem.pair_at])
         r = self.S.shape[1]
         blocks = np.zeros((len(self.S), r, r)), np.zeros((len(self.Q), r, r))
-        state_blocks(self.S, self.Q, self.problem.at, left, self.both, *blocks)
+        S, Q, at = self._near
+        state_blocks(S, Q, at, left, self.both, self._width, *blocks)
+        orders = self._orders
+        blocks = (orders[0].bring_back(blocks[0]), orders[1].bring_back(blocks[1]))
         if self.problem.blocks is not None:
             blocks = (blocks[0] + self.problem.blocks[0], blocks[1] + self.problem.blocks[1])
         return blocks
@@ -198,7 +204,7 @@ class SparseEquations:
         assert self.problem.effects is not None
         out = np.empty((len(right), 1))
         links = self.problem.effects.links
-        solve_chains(self._pair_inverse, links, right[:, None], out, np.empty(1))
+        solve_chains(self._pair_inverse, links, right[:, None], out, np.empty(1), (1,))
         return out[:, 0]
 
     def product(self, step: FloatArray, damping: float) -> FloatArray:  # (n_S + n_Q,)
@@ -208,9 +214,7 @@ class SparseEquations:
         out = np.zeros_like(step)
         (dS, dQ), (out_S, out_Q) = self._two(step), self._two(out)
         if problem.effects is None:
-            push_pull_cells(
-                self.S, self.Q, problem.at, self.curvature, dS, dQ, self.both, out_S, out_Q
-            )
+            self._add_cells(dS, dQ, out_S, out_Q)
         else:
             change = np.empty(len(problem.at))
             push_cells(self.S, self.Q, problem.at, dS, dQ, self.both, change)
@@ -219,10 +223,8 @@ class SparseEquations:
             gather(change, problem.pair_at, total)
             change -= self.curvature * self._solve_effects(total)[problem.pair_at]
             pull_cells(self.S, self.Q, problem.at, change, self.both, out_S, out_Q)
-        if self._twist is not None:  # the same sums with the step in the place of the factors
-            pull_cells(dS, dQ, problem.at, self._twist, True, out_S, out_Q)
-            turns = self._turns
-            out += _stiffness(problem) * (turns @ (turns.T @ step))
+            if self._twist is not None:  # the same sums, the step in the place of the factors
+                pull_cells(dS, dQ, problem.at, self._twist, True, out_S, out_Q)
         for side, part, result in zip(problem.sides, (dS, dQ), (out_S, out_Q), strict=False):
             _hold(side, result)
             side.add_product(part, result)
@@ -230,6 +232,36 @@ class SparseEquations:
         if damping:
             out += damping * step
         return out
+
+    @property
+    def _orders(self) -> tuple[Order, Order]:
+        layout = self.problem.layout
+        return (Order(), Order()) if layout is None else (layout.strengths, layout.exposures)
+
+    @cached_property
+    def _near(self) -> tuple[FloatArray, FloatArray, IntArray]:
+        """S and Q as the loops over cells want them, and where cells find them."""
+        S, Q = self._orders
+        layout = self.problem.layout
+        at = self.problem.at if layout is None else layout.at
+        return S.carry(self.S), Q.carry(self.Q), at
+
+    def _add_cells(
+        self, dS: FloatArray, dQ: FloatArray, out_S: FloatArray, out_Q: FloatArray
+    ) -> None:
+        """Add what the cells say of a step, where pairs have no effects."""
+        (S, Q, at), (order_S, order_Q) = self._near, self._orders
+        twist = np.empty(0) if self._twist is None else self._twist
+        sums = [
+            out if order.taken is None else np.zeros_like(out)
+            for order, out in ((order_S, out_S), (order_Q, out_Q))
+        ]
+        steps = order_S.carry(dS), order_Q.carry(dQ)
+        push_pull_cells(S, Q, at, self.curvature, twist, *steps, self.both, self._width, *sums)
+        if sums[0] is not out_S:
+            out_S += order_S.bring_back(sums[0])
+        if sums[1] is not out_Q:
+            out_Q += order_Q.bring_back(sums[1])
 
     def _two(self, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
         return vector[: self.S.size].reshape(self.S.shape), vector[self.S.size :].reshape(
@@ -243,7 +275,7 @@ class SparseEquations:
             self.problem.sides, inverses, self._two(residual), self._two(out), strict=False
         ):
             if side.free.any():
-                solve_chains(inverse, side.links, right, result, work)
+                solve_chains(inverse, side.links, right, result, work, self._width)
                 _hold(side, result)
         return out
 
@@ -268,6 +300,7 @@ class SparseEquations:
     def prepare(self) -> None:
         """Factor what undamped solves need, so that several may run side by side."""
         self._preconditioner(0.0)
+        assert self._near
 
     def solve(self, right: FloatArray, damping: float, *, accuracy: float = 1e-8) -> FloatArray:
         """Return the step.  Effects are not damped: they are solved exactly."""
@@ -294,6 +327,14 @@ class SparseEquations:
         return step
 
 
+def known_width(n_columns: int) -> tuple[int, ...]:
+    """Return what tells the loops their number of columns, for the few that each is compiled for.
+
+    A loop of known length is up to twice as quick; a loop for every length would be compiled anew.
+    """
+    return (1,) * n_columns if n_columns in KNOWN_WIDTHS else ()
+
+
 def _hold(side: Side, states: FloatArray) -> None:
     """Set known columns to 0."""
     if not side.free.all():
@@ -312,5 +353,5 @@ def _factor(blocks: FloatArray, side: Side, damping: float) -> FloatArray:
     if not side.free.all():
         own *= side.free[:, None] & side.free  # known columns stand apart, with 1
     own[:, np.arange(r), np.arange(r)] += side.diagonal + (damping + ~side.free)
-    factor_chains(own, side.links)
+    factor_chains(own, side.links, known_width(r))
     return own

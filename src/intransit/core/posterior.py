@@ -1,7 +1,7 @@
 """Uncertainty around a solution: the Gaussian whose precision is Jᵀ C J + prior (Laplace).
 
-Small problems are factored, and variances are exact.  At scale a draw is made by perturbing data
-and prior and solving again,
+Small problems are factored, and variances are exact; at scale those of a few questions are too.  A
+draw is made by perturbing data and prior and solving again,
 
     step = (Jᵀ C J + P)⁻¹ (Jᵀ √C ε + √P ε'),      ε, ε' standard normal
 
@@ -26,14 +26,23 @@ Noise = tuple[FloatArray, FloatArray]  # of first states, of steps
 ACCURACY = 1e-3  # of the solves for draws: a thousandth of a standard deviation
 THREADS = 2
 CHUNK = 2_000  # questions whose variances are worked out at once
+EXACT_LIMIT = 4_000_000  # questions times unknowns, of small problems: more are answered by draws
+FEW = 50  # questions: each is answered by a solve of its own
 N_DRAWS = 200  # where variances come from draws: standard deviations to 5 %
 
 
 class Posterior:
     """The Gaussian around states z."""
 
-    def __init__(self, problem: Joint, z: FloatArray, *, dense: bool | None = None) -> None:
-        self.problem, self.z = problem, z
+    def __init__(
+        self,
+        problem: Joint,
+        z: FloatArray,
+        *,
+        dense: bool | None = None,
+        n_draws: int = N_DRAWS,
+    ) -> None:
+        self.problem, self.z, self.n_draws = problem, z, n_draws
         self._draws: FloatArray | None = None
         n_free = int(np.count_nonzero(problem.free))
         self.is_dense = n_free <= DENSE_LIMIT if dense is None else dense
@@ -59,20 +68,29 @@ class Posterior:
     def variances(self, query: Query, rng: np.random.Generator) -> FloatArray:  # (n,)
         """Return the variance of each margin asked for, to first order, noise on top included."""
         total = query.extra_variance(self.z)
-        if self.is_dense:
+        if self.is_dense and len(total) * np.count_nonzero(self.problem.free) <= EXACT_LIMIT:
             for begin in range(0, len(total), CHUNK):
                 here = slice(begin, begin + CHUNK)
                 half = self.dense.half_solve(query.part(here).rows(self.z))
                 total[here] += np.sum(half**2, axis=0)
             return total
+        if self._draws is None and len(total) <= FEW and not self.is_dense:
+            return total + self._solved(query)
         draws = self._kept(rng)
         for step in draws.T:
             total += query.slopes(self.z, np.ascontiguousarray(step)) ** 2 / draws.shape[1]
         return total
 
+    def _solved(self, query: Query) -> FloatArray:  # (n,)
+        """Return variances gᵀ H⁻¹ g, a solve each: exact, and quicker than draws for a few."""
+        equations = SparseEquations(self.problem, self.z, self._curvature)
+        equations.prepare()
+        rows = query.rows(self.z) * self.problem.free
+        return np.array([g @ equations.solve(g, 0.0, accuracy=ACCURACY) for g in rows])
+
     def _kept(self, rng: np.random.Generator) -> FloatArray:
         if self._draws is None:
-            self._draws = self.raw_draw(N_DRAWS, rng)
+            self._draws = self.raw_draw(self.n_draws, rng)
         return self._draws
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:  # (n_z, n)
@@ -85,14 +103,16 @@ class Posterior:
             return self.dense.draw(rng.normal(size=(int(np.count_nonzero(self.problem.free)), n)))
         return np.stack([step for step, _ in self.probes(n, rng)], axis=1)
 
-    def probes(self, n: int, rng: np.random.Generator) -> list[tuple[FloatArray, list[Noise]]]:
+    def probes(
+        self, n: int, rng: np.random.Generator, *, accuracy: float = ACCURACY
+    ) -> list[tuple[FloatArray, list[Noise]]]:
         """Return draws by perturb-and-solve, each with the noise of the sides that made it."""
         equations = SparseEquations(self.problem, self.z, self._curvature)
         equations.prepare()
 
         def one(child: np.random.Generator) -> tuple[FloatArray, list[Noise]]:
             right, noise = self._perturb(child)
-            return equations.solve(right, 0.0, accuracy=ACCURACY), noise
+            return equations.solve(right, 0.0, accuracy=accuracy), noise
 
         with ThreadPoolExecutor(THREADS) as pool:
             return list(pool.map(one, rng.spawn(n)))

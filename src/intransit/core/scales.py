@@ -28,6 +28,7 @@ from intransit.core.ensemble import unsure
 from intransit.core.gauge import balance
 from intransit.core.joint import Joint, Squared
 from intransit.core.joint_newton import JointSolution, is_small, solve_joint
+from intransit.core.law import settle
 from intransit.core.posterior import Posterior
 from intransit.core.sides import Side
 
@@ -37,6 +38,7 @@ CLOSE_AT_SCALE = 0.06  # there the penalties lag a round behind
 CLOSE = 0.015  # change of a log scale that ends the search
 MOST_ROUNDS = 40
 CLIMB_LIMIT = 500  # unknowns
+EXACT_LIMIT = 600  # unknowns up to which γ is exact: beyond it draws are far quicker
 FIRST_REACH, WIDEST = 0.7, 12.0  # of the climb, in log scales
 DRAWN = 4_000  # entries of draws in all, at least: keeps the noise of a scale near 2 %
 ROUGH, FEW = 0.3, 8  # log posterior left to gain, and steps, of a round at scale
@@ -44,8 +46,9 @@ LEAST_SEEN = 1e-2  # entries determined by the data: fewer say nothing of a scal
 CLIMBED = ("noise_scale", "drift_scale", "pair_scale")
 LARGEST = 30.0  # times the first guess
 WILDEST = 10.0  # prior scales that a drift may cover over the whole time
-STILL = 1e-3  # of the prior scale, over the whole time
-LEAST = {"noise_scale": 1e-5, "prior_scale": 1e-2, "score_prior_scale": 1e-2, "pair_scale": 1e-4}
+STILL = 1e-3  # of the prior scale, over the whole time: slower is not told from standing still
+STILL_SCORES = 2e-2  # the same for scores
+LEAST = {"noise_scale": 1e-5, "prior_scale": 1e-2, "score_prior_scale": 3e-2, "pair_scale": 1e-4}
 PRIOR_OF = {
     "drift_scale": "prior_scale",
     "exposure_drift_scale": "prior_scale",
@@ -120,7 +123,7 @@ def _iterate(
         values = dict(zip(free, np.exp(ahead).tolist(), strict=True))
         scales = _kept_in(replace(scales, **values), first, free, span)
         stopped = np.array([getattr(scales, name) != values[name] for name in free])
-        problem = rescale(problem, columns, scales)
+        problem = settle(rescale(problem, columns, scales), solution.z)
         if ensemble:
             problem = unsure(problem, solution.z)
         solution = solve_joint(problem, solution.z, tolerance=tolerance, max_steps=max_steps)
@@ -200,7 +203,8 @@ def _kept_in(scales: Scales, first: Scales, free: tuple[str, ...], span: float) 
     for name in sorted(free, key=lambda name: "drift" in name):  # priors first
         if "drift" in name:
             prior = getattr(scales, PRIOR_OF[name])
-            low, high = STILL * prior / root, WILDEST * prior / root
+            still = STILL_SCORES if name == "score_drift_scale" else STILL
+            low, high = still * prior / root, WILDEST * prior / root
         else:
             low, high = LEAST[name] * getattr(first, name), LARGEST * getattr(first, name)
         scales = replace(scales, **{name: float(np.clip(getattr(scales, name), low, high))})
@@ -219,7 +223,8 @@ class Share:
 
 def measure(problem: Joint, z: FloatArray, seed: int) -> list[Share]:
     """Return the shares of all sides around z."""
-    posterior = Posterior(problem, z)
+    n_free = int(np.count_nonzero(problem.free))
+    posterior = Posterior(problem, z, dense=n_free <= EXACT_LIMIT)
     seen = _exactly_seen(posterior) if posterior.is_dense else _seen_by_draws(posterior, seed)
     return [
         Share(*side.energies(part), *counts)

@@ -93,6 +93,11 @@ class Side:
             rng.normal(size=(len(self.steps), width)),
         )
 
+    def signs(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Return 1 or -1, at random, in the place of noise."""
+        first, later = self.noise(rng)
+        return np.copysign(1.0, first), np.copysign(1.0, later)
+
     def shape_noise(self, noise: tuple[FloatArray, FloatArray]) -> FloatArray:
         """Return root(precision)ᵀ times noise: the prior's part of a draw, by state."""
         out = np.zeros(self.shape)

@@ -1,0 +1,164 @@
+"""Answers as data frames and as a short page for notebooks, and the numbers behind both."""
+
+import html as markup
+import importlib.util
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from intransit.answers.forecast import Standing
+from intransit.arrays import FloatArray, IntArray
+from intransit.checks import check_option
+from intransit.draws import reach_of
+from intransit.errors import InputError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from intransit.answers.answer import Answer
+
+BACKENDS = ("pandas", "polars")
+N_TIMES = 60  # points of a path
+N_DRAWS = 60  # behind its bands
+MOST_OPPONENTS = 60  # that a path is averaged over
+MOST_PATHS = 8  # items, unless they are named
+SHOWN = 10  # items in a notebook
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """Mean probabilities of beating the others over time, with a band."""
+
+    items: tuple[str, ...]
+    times: FloatArray  # (n_times,)
+    strengths: FloatArray  # (n_items, n_times)
+    low: FloatArray  # (n_items, n_times)
+    high: FloatArray  # (n_items, n_times)
+
+
+def leading(answer: "Answer", n: int, at: object = None) -> list[Standing]:
+    """Return the n items of most assured strength, by the low end of their intervals, in rank."""
+    standings = answer.rank(at)
+    best = sorted(standings, key=lambda s: (-s.low, s.rank))[:n]
+    return sorted(best, key=lambda s: s.rank)
+
+
+def paths(
+    answer: "Answer",
+    items: Sequence[str | int] | None = None,
+    *,
+    level: float = 0.9,
+    n_times: int = N_TIMES,
+) -> Paths:
+    """Return how strong items were over time: by default those that lead now.
+
+    All are measured against the same opponents, at most 60 of them, drawn at random.
+    """
+    reach_of(level)
+    path = answer.path
+    if items is None:
+        chosen = [answer.number(s.name) for s in leading(answer, MOST_PATHS)]
+    else:
+        chosen = [answer.number(item) for item in items]
+    if not chosen:
+        raise InputError("items: none was given; name some, or leave them out.")
+    times = np.unique(np.linspace(answer.seen.begin, answer.seen.end, n_times))
+    draws = path.sample(N_DRAWS, rng=0)
+    tail = (1.0 - level) / 2
+    out = np.empty((3, len(chosen), len(times)))
+    for row, k in enumerate(chosen):
+        others = _opponents(answer, k)
+        if not len(others):
+            out[:, row] = np.array([0.5, 0.0, 1.0])[:, None]
+            continue
+        drawn = draws.margin(np.full((1, 1), k), others[None, :], times[:, None])
+        chances = path.law.plain(drawn, np.zeros(1), path.scales.noise_scale).mean(axis=-1)
+        out[0, row] = chances.mean(axis=0)
+        out[1:, row] = np.quantile(chances, [tail, 1.0 - tail], axis=0)
+    return Paths(tuple(answer.names[k] for k in chosen), times, *out)
+
+
+def _opponents(answer: "Answer", k: int) -> IntArray:
+    groups = answer.path.groups
+    others = np.flatnonzero(groups == groups[k])
+    if len(others) > MOST_OPPONENTS:
+        others = np.sort(np.random.default_rng(0).choice(others, MOST_OPPONENTS, replace=False))
+    return np.asarray(others[others != k])
+
+
+def matrix_frame(answer: "Answer", at: object = None, *, backend: str | None = None) -> object:
+    """Return the matrix of probabilities as a data frame: a row and a column for each item."""
+    matrix = answer.matrix(at)
+    title = "item"
+    while title in answer.names:
+        title += "_"
+    columns = {name: matrix[:, k] for k, name in enumerate(answer.names)}
+    return _frame({title: list(answer.names), **columns}, backend)
+
+
+def rank_frame(answer: "Answer", at: object = None, *, backend: str | None = None) -> object:
+    """Return the standings as a data frame, best first."""
+    standings = answer.rank(at)
+    names = ("rank", "name", "strength", "low", "high", "games", "last")
+    return _frame({name: [getattr(s, name) for s in standings] for name in names}, backend)
+
+
+def path_frame(
+    answer: "Answer", items: Sequence[str | int] | None = None, *, backend: str | None = None
+) -> object:
+    """Return strengths over time as a long data frame: item, time, strength, low, high."""
+    found = paths(answer, items)
+    n, m = found.strengths.shape
+    return _frame(
+        {
+            "item": np.repeat(np.array(found.items, dtype=object), m).tolist(),
+            "time": moments(answer, found.times).tolist() * n,
+            "strength": found.strengths.ravel(),
+            "low": found.low.ravel(),
+            "high": found.high.ravel(),
+        },
+        backend,
+    )
+
+
+def moments(answer: "Answer", times: FloatArray) -> np.ndarray:
+    """Return times as they are shown: dates where the table has dates."""
+    if answer.clock.kind != "date":
+        return times
+    seconds = np.round(times * 86_400.0).astype(np.int64)
+    return seconds.astype("datetime64[s]")
+
+
+def html(answer: "Answer") -> str:
+    """Return a short page for notebooks: what was chosen and why, and who leads."""
+    say = markup.escape
+    story = "".join(f"<li>{say(line)}</li>" for line in answer.story)
+    standings = answer.rank()
+    cells = "".join(
+        f"<tr><td>{s.rank}</td><td style='text-align:left'>{say(s.name)}</td>"
+        f"<td>{s.strength:.1%}</td><td>{s.low:.1%} to {s.high:.1%}</td><td>{s.games:,.6g}</td>"
+        f"<td>{say(s.last)}</td></tr>"
+        for s in standings[:SHOWN]
+    )
+    more = len(standings) - SHOWN
+    rest = f"<p>and {more} more: <code>answer.rank()</code></p>" if more > 0 else ""
+    return (
+        f"<div><b>{say(answer.source)}</b>: {answer.n_items} items<ul>{story}</ul>"
+        "<table><thead><tr><th></th><th>item</th><th>beats the others</th><th>90 % interval</th>"
+        f"<th>games</th><th>last</th></tr></thead><tbody>{cells}</tbody></table>{rest}</div>"
+    )
+
+
+def _frame(columns: Mapping[str, object], backend: str | None) -> object:
+    """Return columns as a data frame of pandas or polars, the first that is installed."""
+    import narwhals as nw  # noqa: PLC0415  (only when a frame is asked for)
+
+    if backend is not None:
+        check_option("backend", backend, BACKENDS)
+    for name in BACKENDS if backend is None else (backend,):
+        if importlib.util.find_spec(name) is not None:
+            return nw.from_dict(dict(columns), backend=name).to_native()  # type: ignore[arg-type]
+    wanted = backend or "pandas or polars"
+    raise MissingDependencyError(
+        f"data frames need {wanted}, which is not installed: pip install {backend or 'pandas'}."
+    )

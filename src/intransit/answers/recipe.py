@@ -1,0 +1,199 @@
+"""Which model a table asks for: each tried on the latest games, learnt from those before them.
+
+Scales come from the evidence, which also lets effects of pairs vanish where there are none.  What
+the evidence cannot judge, because it looks back, is judged by forecasts: whether strengths drift (a
+fluctuation that does not last looks like drift), and how many factors there are.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from intransit.answers.forecast import Tried
+from intransit.arrays import BoolArray, FloatArray
+from intransit.core.law import Kind
+from intransit.fitting import foretell
+from intransit.smooth import smooth
+from intransit.timeline import Timeline
+from intransit.trajectory import Trajectory
+
+HELD_BACK = 0.2  # of the games, the latest
+FOLDS = 4  # parts that they are foretold in, each from all before it
+FEWEST = 30  # games to be foretold, and to learn from: with fewer nothing is chosen
+FEWEST_TIMES = 5  # moments; with fewer nothing is said of drift
+MOST_FACTORS = 3
+CLEAR = 1.0  # standard errors by which a richer model must pay
+WORTH = 1e-4  # of log loss: a smaller gain is not worth a richer model
+MOMENTS = 60  # that the search tells apart
+N_DRAWS = 12  # enough to compare models by
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Model:
+    """One way to explain a table."""
+
+    factors: int = 0
+    pairs: bool = False
+    drifting: bool = True
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        said = "drifting scores" if self.drifting else "static scores"
+        if self.factors:
+            said += f" + {self.factors} factor{'' if self.factors == 1 else 's'}"
+        return said + (" + pair effects" if self.pairs else "")
+
+    def see(self, data: Timeline) -> Timeline:
+        """Return comparisons as the model sees them: without drift all at one time."""
+        if self.drifting:
+            return data
+        return Timeline(replace(data.rows, times=np.zeros(len(data))), data.n_items)
+
+    def fit(self, data: Timeline, loss: Kind, rng: int) -> Trajectory:
+        """Fit it, scales from the data."""
+        drift = "auto" if self.drifting else 0.0
+        return smooth(
+            self.see(data),
+            n_factors=self.factors,
+            scores=True,
+            loss=loss,
+            drift_scale=drift,  # type: ignore[arg-type]
+            pair_scale="auto" if self.pairs else 0.0,
+            polish=False,
+            rng=rng,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The model, fitted to everything, and what was tried on the way."""
+
+    model: Model
+    path: Trajectory
+    tried: tuple[Tried, ...]
+
+
+def choose(
+    data: Timeline,
+    loss: Kind,
+    *,
+    factors: int | None = None,
+    pairs: bool | None = None,
+    drifting: bool | None = None,
+    rng: int = 0,
+    report: Report = lambda _: None,
+) -> Chosen:
+    """Return the model that foretells the latest games best, fitted to all; None leaves it open."""
+    timed = len(np.unique(data.times)) >= FEWEST_TIMES
+    moving = timed if drifting is None else drifting
+    base = Model(factors or 0, pairs is not False, moving)
+    search = _Search(data, loss, rng, report)
+    if search.is_possible and None in (factors, pairs, drifting):
+        search.begin(base)
+        if drifting is None and moving:
+            search.offer(replace(search.best, drifting=False))
+        if pairs is None:
+            search.offer(replace(search.best, pairs=False), least=-WORTH)
+        if factors is None:
+            for n in range(1, MOST_FACTORS + 1):
+                if not search.offer(replace(search.best, factors=n), needed=CLEAR, least=WORTH):
+                    break
+        if pairs is None and search.best.factors and search.best.pairs:
+            search.offer(replace(search.best, pairs=False), least=-WORTH)
+        base = search.best
+    report(f"fitting {base.name}")
+    path = base.fit(data, loss, rng)
+    if path.scales.pair_scale == 0.0:
+        base = replace(base, pairs=False)  # they have vanished
+    return Chosen(base, path, tuple(search.tried))
+
+
+class _Search:
+    """Models tried so far on the latest games, and the best of them."""
+
+    def __init__(self, data: Timeline, loss: Kind, rng: int, report: Report) -> None:
+        self.loss, self.rng, self.report = loss, rng, report
+        self.early, self.folds = _split(_coarse(data), rng)
+        self.weights = np.concatenate([fold.counts for fold in self.folds])
+        self.tried: list[Tried] = []
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there is enough to learn from, and to foretell."""
+        return len(self.early) > 0 and min(self.early.counts.sum(), self.weights.sum()) >= FEWEST
+
+    def begin(self, model: Model) -> None:
+        """Take a first model."""
+        self.best, self.score = model, self._judge(model)
+        self.tried.append(Tried(model.name, self._loss(self.score), 0.0, 0.0, True))
+
+    def offer(self, model: Model, *, needed: float = 0.0, least: float = 0.0) -> bool:
+        """Try another model; keep it if it gains so many standard errors, and at least so much."""
+        score = self._judge(model)
+        gain, error = _gain(score - self.score, self.weights)
+        kept = bool(gain > (max(needed * error, least) if needed else least))
+        self.tried.append(Tried(model.name, self._loss(score), gain, error, kept))
+        if kept:
+            self.best, self.score = model, score
+        return kept
+
+    def _loss(self, score: FloatArray) -> float:
+        return float(-score.sum() / self.weights.sum())
+
+    def _judge(self, model: Model) -> FloatArray:  # (n_rows,)
+        """Return the log probability of every row held back, each part foretold from all before."""
+        self.report(f"trying {model.name}")
+        path, scores = model.fit(self.early, self.loss, self.rng), []
+        for k, fold in enumerate(self.folds):
+            scores.append(foretell(path.fitted, fold.rows, path.settings, n_draws=N_DRAWS))
+            if k + 1 < len(self.folds):
+                path = path.update(model.see(fold))
+        return np.concatenate(scores)
+
+
+def _coarse(data: Timeline) -> Timeline:
+    """Return the comparisons filed under fewer moments, to be quick."""
+    axis = np.unique(data.times)
+    if len(axis) <= 2 * MOMENTS:
+        return data
+    step = (axis[-1] - axis[0]) / MOMENTS
+    times = axis[0] + step * np.floor((data.times - axis[0]) / step)
+    return Timeline(replace(data.rows, times=times), data.n_items)
+
+
+def _split(data: Timeline, rng: int) -> tuple[Timeline, list[Timeline]]:
+    """Return what to learn from, and parts to foretell: the latest, or some at random."""
+    order = np.argsort(data.times, kind="stable")
+    below = np.cumsum(data.counts[order])
+    shares = 1.0 - HELD_BACK * (1.0 - np.arange(FOLDS) / FOLDS)
+    cuts = np.unique(data.times[order][np.searchsorted(below, shares * below[-1])])
+    late = data.times >= cuts[0]
+    if len(np.unique(data.times)) >= FEWEST_TIMES and np.average(late, weights=data.counts) < 0.5:
+        edges = [*cuts, np.inf]
+        parts = [
+            _part(data, (data.times >= low) & (data.times < high)) for low, high in pairwise(edges)
+        ]
+        return _part(data, ~late), parts
+    # Time says nothing: games, not rows, at random.
+    counts = data.counts
+    whole = np.floor(counts).astype(np.int64)
+    held = np.random.default_rng(rng).binomial(whole, HELD_BACK).astype(float)
+    return _part(data, counts > held, counts - held), [_part(data, held > 0, held)]
+
+
+def _part(data: Timeline, which: BoolArray, counts: FloatArray | None = None) -> Timeline:
+    rows = data.rows if counts is None else replace(data.rows, counts=counts)
+    return Timeline(rows.only(np.asarray(which)), data.n_items)
+
+
+def _gain(gains: FloatArray, weights: FloatArray) -> tuple[float, float]:
+    """Return the mean gain a game, and its standard error; a row is the sum over its games."""
+    total = weights.sum()
+    mean = float(gains.sum() / total)
+    error = float(np.sqrt(np.sum(weights * (gains / weights - mean) ** 2)) / total)
+    return mean, error

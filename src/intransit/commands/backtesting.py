@@ -1,0 +1,156 @@
+"""`intransit backtest`: how well models of rising size foretell games they have not seen."""
+
+import io
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from cyclopts import Parameter
+from rich.console import Console
+
+from intransit.answers.saving import write_whole
+from intransit.commands.columns import Columns, Flag
+from intransit.commands.files import check_place
+from intransit.commands.output import Output, chosen, facts, grid, visible, working
+from intransit.core.inputs import as_number, as_whole
+from intransit.errors import InputError
+from intransit.extras import require_matplotlib
+from intransit.tables import Games
+
+if TYPE_CHECKING:
+    from intransit.backtest import Backtest
+
+QUICK = 3  # blocks, with --quick
+PICTURES = {".png", ".svg", ".pdf"}
+
+
+def backtest(
+    table: Path,
+    /,
+    *,
+    every: float | None = None,
+    last: float = 0.2,
+    ladder: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
+    quick: Annotated[bool, Flag] = False,
+    figure: Path | None = None,
+    seed: int = 0,
+    columns: Columns | None = None,
+    output: Output | None = None,
+) -> None:
+    """Roll forward through the latest games of a table, each foretold from those before it.
+
+    Parameters
+    ----------
+    table
+        CSV, TSV, JSON lines or Parquet, compressed by gzip or zstd or not.
+    every
+        Length of a block that is foretold and then learnt: days, 30 by default, or units of the
+        table's own time.
+    last
+        Share of the games, the latest, that are foretold.
+    ladder
+        These models only, separated by commas, as in "Elo, drifting scores"; by default all.
+    quick
+        Three blocks and no refit: a look, not a verdict.
+    figure
+        File for a picture of it, .png, .svg or .pdf.
+    seed
+        The same seed gives the same numbers.
+    """
+    output = chosen(output)
+    if every is not None:
+        every = as_number("--every", every, least=0.0, strict=True)
+    if not 0.0 < last < 1.0:
+        raise InputError(f"--last is {last:g}; it must be above 0 and below 1.")
+    seed = as_whole("--seed", seed, least=0)
+    if figure is not None:
+        _check_figure(figure)
+    games = (columns or Columns()).read(table)
+    rungs = [name.strip() for part in ladder for name in part.split(",") if name.strip()]
+    settings: dict[str, int] = {}
+    if quick:
+        every, settings = _quick_step(games, last, every), {"refit": 0}
+    from intransit.backtest import backtest as run  # noqa: PLC0415  loaded when it is needed
+
+    with working("looking back") as report:
+        found = run(
+            games,
+            every=every,
+            last=last,
+            ladder=rungs or None,
+            rng=seed,
+            report=report,
+            **settings,
+        )
+    if figure is not None:
+        _save(found.figure(), figure)
+    data = {
+        "source": found.source,
+        "n_games": float(found.forecasts.counts.sum()),
+        "best": found.best.name,
+        "rungs": found.rows(),
+        "coverage": [asdict(one) for one in found.coverage],
+        "notes": found.notes,
+    }
+    output.show(data, found.rows(), lambda console: _draw(console, found))
+    if figure is not None:
+        output.say(f"The picture is {figure}.")
+
+
+def _check_figure(figure: Path) -> None:
+    if figure.suffix.lower() not in PICTURES:
+        raise InputError(f"--figure {figure}: its name must end in .png, .svg or .pdf.")
+    check_place(figure, "--figure")
+    require_matplotlib()
+
+
+def _quick_step(games: Games, last: float, every: float | None) -> float | None:
+    """Return the length of a block at which there are three of them."""
+    below = np.cumsum(games.counts)
+    row = min(int(np.searchsorted(below, (1.0 - last) * below[-1])), len(games) - 1)
+    step = float(games.times[-1] - games.times[row]) / QUICK * (1.0 + 1e-9)
+    return max(step, every or 0.0) or None
+
+
+def _save(drawn: object, figure: Path) -> None:
+    content = io.BytesIO()
+    kind = figure.suffix.lower().removeprefix(".")
+    drawn.savefig(content, format=kind, dpi=110)  # type: ignore[attr-defined]
+    write_whole(figure, content.getvalue())
+
+
+def _draw(console: Console, found: "Backtest") -> None:
+    console.print(
+        visible(f"{found.source}: {found.forecasts.counts.sum():,.12g} games foretold"),
+        style="bold",
+        soft_wrap=True,
+    )
+    right = ["log loss", "gain on the row above", "Brier", "right", "off by", "seconds"]
+    table = grid("model", *right, right=right)
+    for k, one in enumerate(found.rungs):
+        table.add_row(
+            visible(one.name),
+            f"{one.log_loss:.4f} ± {one.log_loss_error:.4f}",
+            f"{one.gain:+.4f} ± {one.gain_error:.4f}" if k else "",
+            f"{one.brier:.4f}",
+            f"{one.accuracy:.1%}",
+            f"{one.calibration_error:.3f}",
+            f"{one.seconds:.1f}",
+            style="bold green" if one is found.best else None,
+        )
+    console.print(table)
+    best = found.best
+    lines = [("best", f"{best.name}{f' ({best.note})' if best.note else ''}")]
+    lines += [
+        (
+            "intervals",
+            f"of {one.level:.0%} hold {one.share:.0%} ± {one.error:.0%} of {one.n_groups} "
+            f"{one.groups}",
+        )
+        for one in found.coverage
+    ]
+    lines.append(("log loss", f"less is better; a coin has {np.log(2):.4f}"))
+    lines.append(("off by", "how far forecasts are from what came true, on average"))
+    lines += [("note", note) for note in found.notes]
+    console.print(facts(lines))

@@ -1,0 +1,104 @@
+"""Options that say how a table is read; the same for every command that takes one."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Group, Parameter
+
+from intransit.commands.output import working
+from intransit.errors import InputError
+from intransit.tables import Games, read
+
+ROLES = (
+    *("first", "second", "outcome", "winner", "loser", "first_score", "second_score", "margin"),
+    *("time", "side", "neutral", "weight", "count"),
+)
+Flag = Parameter(negative=(), show_default=False)
+
+
+def _column(words: str) -> Parameter:
+    return Parameter(help=words, metavar="COLUMN")
+
+
+@Parameter(name="*", group=Group("Columns: recognised by themselves, unless named", sort_key=50))
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Which columns are which, and which rows are kept."""
+
+    first: Annotated[str | None, _column("The first item of each game.")] = None
+    second: Annotated[str | None, _column("The second item.")] = None
+    outcome: Annotated[str | None, _column("Who won: 1, 0, 0.5, words, or the name.")] = None
+    winner: Annotated[str | None, _column("The item that won.")] = None
+    loser: Annotated[str | None, _column("The item that lost.")] = None
+    first_score: Annotated[str | None, _column("Score of the first.")] = None
+    second_score: Annotated[str | None, _column("Score of the second.")] = None
+    margin: Annotated[str | None, _column("By how much the first was ahead.")] = None
+    time: Annotated[str | None, _column("When: dates, date-times or numbers.")] = None
+    side: Annotated[
+        str | None,
+        _column('Who had the side (home, white): 1 the first, -1 the second; or "first": always.'),
+    ] = None
+    neutral: Annotated[str | None, _column("Says yes where neither had the side.")] = None
+    weight: Annotated[str | None, _column("How much a row counts.")] = None
+    count: Annotated[str | None, _column("How many games a row stands for.")] = None
+    without: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative=(),
+            show_default=False,
+            metavar="ROLE",
+            help="Do not use such a column, as in --without margin; may be repeated.",
+        ),
+    ] = ()
+    where: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative=(),
+            show_default=False,
+            metavar="COLUMN=VALUE",
+            help="Keep only rows with this value; may be repeated.",
+        ),
+    ] = ()
+    both_bad: Annotated[
+        Literal["tie", "drop"], Parameter(help="What a verdict that both are bad is taken for.")
+    ] = "tie"
+    strict: Annotated[bool, Flag, Parameter(help="Refuse a table with unusable rows.")] = False
+
+    def read(self, table: Path) -> Games:
+        """Read the table as these options say."""
+        asked = asdict(self)
+        names = {role: asked[role] for role in ROLES}
+        for role in self.without:
+            plain = role.replace("-", "_")
+            if plain not in names:
+                raise InputError(f"--without {role}: it may be {', '.join(ROLES)}.")
+            if names[plain] is not None:
+                raise InputError(f"--without {role}: --{role} names a column; give one of the two.")
+            names[plain] = False
+        with working(f"reading {table.name}"):
+            return read(
+                table,
+                **names,
+                where=conditions(self.where),
+                both_bad=self.both_bad,
+                strict=self.strict,
+            )
+
+    def repeat(self) -> str:
+        """Return the conditions as they were given, for a command to try next."""
+        return "".join(f' --where "{condition}"' for condition in self.where)
+
+
+def conditions(where: Sequence[str]) -> dict[str, object]:
+    """Return COLUMN=VALUE texts as a dictionary."""
+    found: dict[str, object] = {}
+    for text in where:
+        column, equals, value = text.partition("=")
+        if not equals or not column.strip():
+            raise InputError(f"--where {text}: give a column and its value, as in format=Modern.")
+        if column.strip() in found:
+            raise InputError(f"--where {text}: {column.strip()} has a value already; give one.")
+        found[column.strip()] = value
+    return found

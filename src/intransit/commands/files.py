@@ -1,0 +1,81 @@
+"""Answers as files: where `fit` puts them, what it may not overwrite, how they are opened."""
+
+import json
+import os
+import shlex
+import zipfile
+from pathlib import Path
+
+from intransit.answers import Answer
+from intransit.answers.saving import FORMAT, WORDS
+from intransit.commands.output import working
+from intransit.errors import InputError
+
+SUFFIX = ".intransit"
+ENDINGS = {".gz", ".zst", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".pq"}
+
+
+def default_place(table: Path) -> Path:
+    """Return where the answer to a table goes: its name, in the current folder."""
+    name = table.name
+    while Path(name).suffix.lower() in ENDINGS and Path(name).stem:
+        name = Path(name).stem
+    return Path(name + SUFFIX)
+
+
+def check_place(place: Path, option: str = "--out") -> None:
+    """Refuse, before any work, a place that cannot be written to."""
+    if place.is_dir():
+        raise InputError(f"{place}: it is a folder; give a file with {option}.")
+    folder = place.parent
+    if not folder.is_dir():
+        raise InputError(f"{place}: there is no folder {folder}; make it, or choose another.")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{place}: the folder may not be written to; choose another.")
+
+
+def check_answer_place(place: Path) -> None:
+    """Refuse to put an answer over a file that is something else."""
+    check_place(place)
+    if place.exists() and not is_answer(place):
+        raise InputError(
+            f"{place}: it is there already and is no answer of intransit; choose another place "
+            "with --out, or remove it."
+        )
+
+
+def is_answer(place: Path) -> bool:
+    """Return whether a file looks like an answer, from its head."""
+    try:
+        with zipfile.ZipFile(place) as file, file.open(WORDS) as words:
+            head = json.load(words)
+    except (zipfile.BadZipFile, KeyError, EOFError, ValueError, OSError):
+        return False
+    return isinstance(head, dict) and head.get("format") == FORMAT
+
+
+def open_answer(model: Path) -> Answer:
+    """Load an answer; a table given by mistake is told how to become one."""
+    endings = {suffix.lower() for suffix in model.suffixes}
+    if model.is_file() and endings & ENDINGS and not is_answer(model):
+        raise InputError(f"{model}: it is a table; first run `intransit fit {model}`.")
+    with working(f"opening {model.name}"):
+        return Answer.load(model)
+
+
+def check_moment(answer: Answer, at: str | None) -> str | None:
+    """Return the time as asked for, unless the answer knows of none."""
+    if at is not None and answer.clock.kind == "none":
+        raise InputError(f"--at {at}: the table of this answer had no times; leave it out.")
+    answer.when(at)
+    return at
+
+
+def moment_text(answer: Answer, at: str | None) -> str:
+    """Return the time that is shown, in the table's own terms; empty where there are none."""
+    return "" if answer.clock.kind == "none" else answer.clock.to_text(answer.when(at))
+
+
+def quoted(*words: object) -> str:
+    """Return words as a shell takes them."""
+    return " ".join(shlex.quote(str(word)) for word in words)

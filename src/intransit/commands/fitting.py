@@ -1,0 +1,190 @@
+"""`intransit fit` and `intransit update`: from a table to an answer on disk, and further games."""
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from cyclopts import Group, Parameter
+from rich.console import Console
+
+from intransit.answers import Answer, Standing
+from intransit.answers import fit as fit_games
+from intransit.commands.columns import Columns
+from intransit.commands.files import (
+    check_answer_place,
+    default_place,
+    open_answer,
+    quoted,
+)
+from intransit.commands.output import Output, chosen, facts, working
+from intransit.commands.standings import MEANING, ranking
+from intransit.core.inputs import as_whole
+from intransit.tables import Games
+from intransit.tables.reading import describe_unused, plural
+
+SHOWN = 10  # items at the top of the ranking
+LEVEL = 0.9
+MODEL = Group("Model: chosen from the data, unless said", sort_key=40)
+Setting = Parameter(group=MODEL)
+
+
+def fit(
+    table: Path,
+    /,
+    *,
+    out: Path | None = None,
+    factors: Annotated[int | None, Setting] = None,
+    pairs: Annotated[bool | None, Setting] = None,
+    drifting: Annotated[bool | None, Setting] = None,
+    seed: Annotated[int, Setting] = 0,
+    columns: Columns | None = None,
+    output: Output | None = None,
+) -> None:
+    """Find out from a table who beats whom, and keep the answer in a file.
+
+    Parameters
+    ----------
+    table
+        CSV, TSV, JSON lines or Parquet, compressed by gzip or zstd or not.
+    out
+        File for the answer; by default TABLE's name with .intransit, in the current folder.
+    factors
+        Number of cyclic factors: how many circles may overlap.
+    pairs
+        Whether every pair has an effect of its own.
+    drifting
+        Whether strengths change over time.
+    seed
+        The same seed gives the same answer.
+    """
+    output, columns = chosen(output), columns or Columns()
+    place = out or default_place(table)
+    check_answer_place(place)
+    seed = as_whole("--seed", seed, least=0)
+    if factors is not None:
+        factors = as_whole("--factors", factors, least=0)
+    started = time.perf_counter()
+    games = columns.read(table)
+    with working("fitting") as report:
+        answer = fit_games(
+            games, factors=factors, pairs=pairs, drifting=drifting, rng=seed, report=report
+        )
+        report("comparing everybody")
+        standings = answer.rank(level=LEVEL)
+    answer.save(place)
+    seconds = time.perf_counter() - started
+    rows = [asdict(standing) for standing in standings]
+    data = {
+        "model": str(place),
+        "source": answer.source,
+        "n_items": answer.n_items,
+        "n_games": float(games.counts.sum()),
+        "n_rows": games.report.n_rows,
+        "n_unused": games.report.n_unused,
+        "story": answer.story,
+        "tried": [asdict(tried) for tried in answer.tried],
+        "seconds": round(seconds, 3),
+        "standings": rows,
+    }
+    output.show(
+        data, rows, lambda console: _draw_fit(console, games, answer, standings, columns.repeat())
+    )
+    output.say(f"The answer is in {place} ({seconds:.1f} s).")
+    if not output.for_machines:
+        pair = [one.name for one in standings[:2]]
+        output.say(f"Try: {quoted('intransit', 'predict', place, *pair)}")
+
+
+def _draw_fit(
+    console: Console, games: Games, answer: Answer, standings: list[Standing], where: str
+) -> None:
+    told = recognised(games)
+    if games.report.unused:
+        told.append(f"more: {quoted('intransit', 'read', games.report.source)}{where}")
+    lines = [("read", told[0]), *(("", line) for line in told[1:])]
+    lines += [("chose" if k == 0 else "", line) for k, line in enumerate(answer.story)]
+    console.print(facts(lines))
+    console.print()
+    console.print(ranking(standings[:SHOWN], LEVEL, console.width))
+    best = f"The {SHOWN} best of {len(standings)} items. " if len(standings) > SHOWN else ""
+    console.print(best + MEANING, style="dim", soft_wrap=True)
+
+
+def recognised(games: Games) -> list[str]:
+    """Return in few lines what was understood of a table."""
+    report = games.report
+    span = ""
+    if games.clock.kind != "none":
+        span = ", " + " to ".join(games.clock.to_text(float(t)) for t in games.times[[0, -1]])
+    lines = [
+        f"{report.source}: {report.n_used:,} of {report.n_rows:,} rows, "
+        f"{plural(games.n_items, 'item')}{span}",
+        "columns " + ", ".join(f"{part.name} ({part.role})" for part in report.columns),
+    ]
+    lines += [f"not used: {describe_unused(part, report.unit)}" for part in report.unused]
+    return lines
+
+
+def update(
+    model: Path,
+    table: Path,
+    /,
+    *,
+    out: Path | None = None,
+    columns: Columns | None = None,
+    output: Output | None = None,
+) -> None:
+    """Add further games to an answer; scales and model stay as they are.
+
+    Parameters
+    ----------
+    model
+        File that `intransit fit` wrote; it is replaced, whole or not at all.
+    table
+        The new games only, in columns like those of the first table.
+    out
+        Another file for the new answer; MODEL then stays as it is.
+    """
+    output = chosen(output)
+    place = out or model
+    check_answer_place(place)
+    answer = open_answer(model)
+    games = (columns or Columns()).read(table)
+    with working("updating"):
+        fresh = answer.update(games)
+    fresh.save(place)
+    added = list(fresh.names[answer.n_items :])
+    n_games, early = float(games.counts.sum()), _early(answer, games)
+    data: dict[str, object] = {
+        "model": str(place),
+        "n_games_added": n_games,
+        "n_items_added": len(added),
+        "items_added": added,
+        "n_items": fresh.n_items,
+        "n_games_before_the_last": early,
+    }
+    output.show(data, [data])
+    output.say(*recognised(games)[2:], _added(n_games, added))
+    if early:
+        last = answer.clock.to_text(answer.when())
+        output.say(
+            f"{plural(int(early), 'game')} from before {last}, the last time of {model}: make sure "
+            "that they were not in it already, or they count twice."
+        )
+    output.say(f"The answer is in {place}.")
+
+
+def _early(answer: Answer, games: Games) -> float:
+    """Return how many games are older than the latest that the answer knows."""
+    if answer.clock.kind == "none":
+        return 0.0
+    return float(games.counts[np.asarray(games.times < answer.when())].sum())
+
+
+def _added(n_games: float, added: list[str]) -> str:
+    names = ", ".join(added[:5]) + (", ..." if len(added) > 5 else "")
+    return f"Added {plural(int(n_games), 'game')} and {plural(len(added), 'new item')}" + (
+        f": {names}." if added else "."
+    )

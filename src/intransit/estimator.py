@@ -1,0 +1,205 @@
+"""A classifier in the manner of scikit-learn, thin: tables in, `fit`, probabilities out.
+
+Importing this module needs scikit-learn; nothing else of intransit does.
+"""
+
+import importlib.util
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from intransit.answers import Answer, fit
+from intransit.arrays import FloatArray
+from intransit.errors import InputError, MissingDependencyError
+from intransit.tables import Games
+
+if importlib.util.find_spec("sklearn") is None:
+    raise MissingDependencyError(
+        "the classifier needs scikit-learn, which is not installed: pip install "
+        "'intransit[sklearn]'; or use intransit.fit, which does not."
+    )
+
+from sklearn.base import BaseEstimator, ClassifierMixin  # type: ignore[import-untyped]
+from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
+
+COLUMNS = ("first", "second", "time", "side")
+
+
+class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Who wins, from who met whom and when.
+
+    X has columns first, second, time and, if known, side (1 where the first has the better side,
+    -1 where the second has it): an array in that order, or a data frame with those names, or in
+    that order.  Without a time nothing drifts.  y is 1 where the first won and 0 where the second
+    won; 0.5 for a tie teaches how common ties are, and counts as half a win.
+
+    As-of: a row is forecast at its own time from what was learnt, so split by time
+    (``TimeSeriesSplit``).  At times inside the learnt part the answer knows what came later.
+    Items that were not learnt have a forecast of a half, or what the side is worth.
+
+    Parameters
+    ----------
+    factors, pairs, drifting, rng
+        As for `intransit.fit`; None leaves the choice to the data.
+    ties
+        True makes ties a class of their own: y is -1, 0 or 1 (second won, tie, first won), and so
+        are ``classes_``.  Scores of scikit-learn take these; they refuse 0.5 as a class.
+
+    Attributes
+    ----------
+    classes_
+        0 and 1, or -1, 0 and 1 with ``ties=True``, in the order of the columns of
+        ``predict_proba``.
+    answer_
+        The `Answer` behind it.
+
+    Examples
+    --------
+    >>> X = [["rock", "scissors", t] for t in range(40)] + [["paper", "rock", t] for t in range(40)]
+    >>> model = IntransitClassifier().fit(X, [1] * 80)
+    >>> bool(model.predict_proba([["rock", "scissors", 41]])[0, 1] > 0.8)
+    True
+    >>> model.predict([["rock", "paper", 41]])
+    array([0])
+    """
+
+    def __init__(
+        self,
+        *,
+        factors: int | None = None,
+        pairs: bool | None = None,
+        drifting: bool | None = None,
+        ties: bool = False,
+        rng: int = 0,
+    ) -> None:
+        self.factors = factors
+        self.pairs = pairs
+        self.drifting = drifting
+        self.ties = ties
+        self.rng = rng
+
+    def fit(
+        self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "IntransitClassifier":
+        """Learn games; `sample_weight` says how many each row stands for, 0 leaves it out."""
+        columns = _columns(X)
+        outcomes = self._outcomes(y, len(columns[0]))
+        weights = np.ones(len(outcomes)) if sample_weight is None else np.asarray(sample_weight)
+        if weights.shape != outcomes.shape:
+            raise InputError(
+                f"sample_weight: shape {weights.shape} was given for {len(outcomes)} rows; give "
+                "one for each."
+            )
+        used = np.flatnonzero(weights != 0)
+        first, second, time, side = (
+            None if column is None else [column[k] for k in used] for column in columns
+        )
+        assert first is not None and second is not None  # noqa: PT018  (for the checker of types)
+        games = Games.from_arrays(
+            first,
+            second,
+            outcomes[used],
+            time,
+            counts=weights[used],
+            sides=None if side is None else np.array(side, dtype=float),
+        )
+        self.answer_: Answer = fit(
+            games,
+            factors=self.factors,
+            pairs=self.pairs,
+            drifting=self.drifting,
+            rng=self.rng,
+        )
+        self.classes_ = np.array([-1, 0, 1] if self.ties else [0, 1])
+        self.n_features_in_ = sum(column is not None for column in columns)
+        return self
+
+    def predict_proba(self, X: object) -> FloatArray:  # (n_rows, n_classes)
+        """Return the probability of each class, at each row's own time."""
+        check_is_fitted(self)
+        answer = self.answer_
+        first, second, time, side = _columns(X)
+        assert first is not None and second is not None  # noqa: PT018
+        known = {name: k for k, name in enumerate(answer.names)}
+        i, j = (np.array([known.get(name, -1) for name in names]) for names in (first, second))
+        sides = np.zeros(len(i)) if side is None else np.array(side, dtype=float)
+        last = answer.when()
+        times = np.array(
+            [last if time is None else answer.when(moment) for moment in time or first]
+        )
+        there = np.flatnonzero((i >= 0) & (j >= 0) & (i != j))
+        # Strangers are equals, as far as anybody knows.
+        law, noise = answer.path.law, answer.path.scales.noise_scale
+        variance = np.full(len(i), 2.0 * answer.path.scales.score_prior_scale**2)
+        win = law.expect(np.zeros(len(i)), variance, sides, noise)
+        tie = law.spread(np.zeros(len(i)), variance, sides, noise)
+        middle = tie.shape[1] // 2
+        tie = tie[:, middle]
+        if len(there):
+            asked = (i[there], j[there], times[there])
+            win[there] = answer.probabilities(*asked, side=sides[there])  # type: ignore[arg-type]
+            tie[there] = answer.path.chances(*asked, side=sides[there])[:, middle]
+        if not self.ties:
+            return np.stack([1.0 - win, win], axis=1)
+        tie = np.minimum(tie, 2.0 * np.minimum(win, 1.0 - win))
+        return np.stack([1.0 - win - tie / 2, tie, win - tie / 2], axis=1)
+
+    def predict(self, X: object) -> np.ndarray:  # (n_rows,)
+        """Return the likeliest class."""
+        likeliest = np.argmax(self.predict_proba(X), axis=1)
+        return np.asarray(self.classes_[likeliest])
+
+    def _outcomes(self, y: ArrayLike, n: int) -> FloatArray:
+        try:
+            values = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError("y: results must be numbers; see IntransitClassifier.") from None
+        if values.shape != (n,):
+            raise InputError(f"y: shape {values.shape} was given for {n} rows; give one for each.")
+        allowed = (-1.0, 0.0, 1.0) if self.ties else (0.0, 0.5, 1.0)
+        wrong = np.flatnonzero(~np.isin(values, allowed))
+        if len(wrong):
+            words = ", ".join(f"{value:g}" for value in allowed)
+            raise InputError(
+                f"y: entry {wrong[0]} is {values[wrong[0]]:g}; with ties={self.ties} results are "
+                f"{words}."
+            )
+        return 0.5 * (values + 1.0) if self.ties else values
+
+
+def _columns(X: object) -> tuple[list[Any], list[Any], list[Any] | None, list[Any] | None]:
+    """Return first, second, time and side, the last two where X has them."""
+    names = [str(name) for name in getattr(X, "columns", ())]
+    if names:
+        table: Any = X
+        named = [name for name in COLUMNS if name in names]
+        order = named if {"first", "second"} <= set(named) else list(table.columns)
+        parts = {
+            title: list(table[name].to_numpy())
+            for title, name in zip(named if order is named else COLUMNS, order, strict=False)
+        }
+    else:
+        rows = np.asarray(X, dtype=object)
+        if rows.ndim != 2:
+            raise InputError(
+                f"X: shape {rows.shape} was given; it must have a row for each game, with columns "
+                "first, second, time and, if known, side."
+            )
+        order = list(COLUMNS[: rows.shape[1]]) + [""] * (rows.shape[1] - len(COLUMNS))
+        parts = dict(zip(COLUMNS, rows.T.tolist(), strict=False))
+    if not 2 <= len(order) <= len(COLUMNS):
+        raise InputError(
+            f"X: it has {len(order)} columns; give first, second, time and, if known, side."
+        )
+    first, second = (_names(parts[name]) for name in ("first", "second"))
+    return first, second, parts.get("time"), parts.get("side")
+
+
+def _names(column: Sequence[object]) -> list[str]:
+    """Return names as `Games` has them; 3.0 in an array of numbers is item 3."""
+    return [
+        str(int(v)) if isinstance(v, float | np.floating) and v == int(v) else str(v).strip()
+        for v in column
+    ]

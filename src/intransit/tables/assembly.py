@@ -1,0 +1,155 @@
+"""From a source to Games: take it in, choose roles, judge and add up rows, and report."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from intransit.errors import InputError
+from intransit.tables.cells import Cells, Query, add_up, build_query
+from intransit.tables.clock import Clock
+from intransit.tables.engine import open_engine
+from intransit.tables.facts import Facts
+from intransit.tables.games import Games
+from intransit.tables.intake import Table, take_in
+from intransit.tables.reading import Reading, Unused, describe_unused, plural
+from intransit.tables.roles import Chooser, Roles
+from intransit.tables.vocabulary import plain
+
+REPEATS_UP_TO = 5_000_000  # rows; beyond, looking for repeated ones would cost more than reading
+
+
+def assemble(
+    source: object,
+    names: dict[str, str | bool | None],  # role to column, as the user says
+    where: Mapping[str, object],
+    both_bad: str,
+    strict: bool,
+    memory_limit: str,
+) -> Games:
+    """Return the games of a source."""
+    label = str(source) if isinstance(source, str | Path) else _kind_of(source)
+    with open_engine(label, memory_limit) as engine:
+        table = take_in(source, engine)
+        facts = Facts(table, _conditions(table, where))
+        n_rows = facts.check_where()
+        if not n_rows and not table.rejected:
+            raise InputError(f"{label}: there is no row; give a table with some.", source=label)
+        if not n_rows:
+            raise _refuse_rows(label, table.unit, 0, table.rejected)
+        roles = Chooser(facts, names).choose()
+        query = build_query(facts, roles, both_bad)
+        cells = add_up(query)
+        report = _report(facts, roles, query, cells, both_bad)
+    _check_rows(report, strict)
+    arrays = cells.arrays
+    return Games(
+        names=cells.names,
+        first=cells.first,
+        second=cells.second,
+        outcomes=arrays["outcome"],
+        margins=arrays.get("margin"),
+        times=arrays["time"],
+        counts=arrays["count"],
+        sides=arrays.get("side"),
+        clock=Clock(roles.moments.kind if roles.moments else "none"),
+        report=report,
+    )
+
+
+def _kind_of(source: object) -> str:
+    library = type(source).__module__.split(".")[0].lstrip("_")
+    return f"{library} {type(source).__name__}"
+
+
+def _conditions(table: Table, where: Mapping[str, object]) -> dict[int, object]:
+    """Return the columns of `where` with the values they must have."""
+    found = {}
+    for name, value in where.items():
+        places = [i for i, own in enumerate(table.names) if own == name]
+        places = places or [i for i, own in enumerate(table.names) if plain(own) == plain(name)]
+        if len(places) != 1:
+            listed = ", ".join(f'"{own}"' for own in table.names[:20])
+            what = "there is no column" if not places else "more than one column is called"
+            raise InputError(
+                f'{table.engine.label}: {what} "{name}" (for where); the columns are {listed}.',
+                source=table.engine.label,
+            )
+        found[places[0]] = value
+    return found
+
+
+def _report(facts: Facts, roles: Roles, query: Query, cells: Cells, both_bad: str) -> Reading:
+    table = facts.table
+    unused = (*table.rejected, *cells.unused)
+    n_rows = cells.n_rows + sum(part.count for part in table.rejected)
+    n_used = n_rows - sum(part.count for part in unused)
+    notes = [*table.notes, *roles.notes, *_name_notes(query)]
+    if facts.where:
+        total = table.engine.ask(f"SELECT count(*) FROM {table.rows}")[0][0]
+        notes.append(f"where keeps {cells.n_rows:,} of {total:,} rows")
+    if roles.meaning and roles.meaning.both_bad and both_bad == "tie":
+        cell_counts = dict(facts.values(roles.outcome or 0) or [])
+        n_bad = sum(cell_counts[text] for text in roles.meaning.both_bad)
+        notes.append(f"{plural(n_bad, 'verdict')} that both are bad taken as ties")
+    if cells.n_without_margin:
+        missing = plural(cells.n_without_margin, "row")
+        notes.append(f"{missing} without a margin, so margins are not used, only who won")
+    outcomes = cells.arrays["outcome"]
+    ties = float(cells.arrays["count"][outcomes == 0.5].sum())
+    if ties and np.isin(outcomes, (0.0, 0.5, 1.0)).all():
+        notes.append(f"{ties:,.12g} of {cells.arrays['count'].sum():,.12g} games are ties")
+    notes += _repeats(facts, cells.n_rows)
+    return Reading(
+        table.engine.label, tuple(roles.columns), n_rows, n_used, unused, tuple(notes), table.unit
+    )
+
+
+def _name_notes(query: Query) -> list[str]:
+    """Return remarks on names that are nearly the same."""
+    notes = []
+    spaced = [raw for raw in query.raw_names if raw != raw.strip() and raw.strip()]
+    if spaced:
+        notes.append(f"space around {plural(len(spaced), 'name')} was removed")
+    groups: dict[str, list[str]] = {}
+    for name in query.names:
+        groups.setdefault(" ".join(name.casefold().split()), []).append(name)
+    for group in [group for group in groups.values() if len(group) > 1][:5]:
+        listed = " and ".join(f'"{name}"' for name in group)
+        notes.append(f"{listed} differ only by case or space, and count as different items")
+    return notes
+
+
+def _repeats(facts: Facts, n_rows: int) -> list[str]:
+    if n_rows > REPEATS_UP_TO:
+        return [f"repeated rows were not looked for among {n_rows:,} rows"]
+    columns = ", ".join(f"c{i}" for i in range(len(facts.table.names)))
+    repeats = facts.table.engine.ask(
+        f"SELECT sum(n - 1) FROM (SELECT count(*) AS n FROM {facts.rows} GROUP BY {columns} "
+        "HAVING count(*) > 1)"
+    )[0][0]
+    if not repeats:
+        return []
+    verb = "repeats" if repeats == 1 else "repeat"
+    return [f"{plural(int(repeats), 'row')} {verb} another row in every column; all are used"]
+
+
+def _check_rows(report: Reading, strict: bool) -> None:
+    """Refuse a table that cannot be used, or not for the most part, or not in every row."""
+    too_few = report.n_used * 2 < report.n_rows or not report.n_used
+    if too_few or (strict and report.unused):
+        raise _refuse_rows(report.source, report.unit, report.n_used, report.unused)
+
+
+def _refuse_rows(label: str, unit: str, n_used: int, unused: tuple[Unused, ...]) -> InputError:
+    n_unused = sum(part.count for part in unused)
+    told = "; ".join(describe_unused(part, unit) for part in unused[:3])
+    more = f"; and {plural(len(unused) - 3, 'more reason')}" if len(unused) > 3 else ""
+    rows = plural(n_used + n_unused, "row")
+    places = [line for part in unused for line in part.lines]
+    return InputError(
+        f"{label}: {n_unused:,} of {rows} cannot be used: {told}{more}. Correct them, or name the "
+        "columns that are meant.",
+        source=label,
+        line=min(places, default=None),
+    )

@@ -1,0 +1,84 @@
+"""The times of a table as numbers, and back: days since 1970-01-01 for dates, else the number."""
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Literal
+
+import numpy as np
+
+from intransit.errors import InputError
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+DAY = 86_400.0  # seconds
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What the numbers in `Games.times` mean: days since 1970 (UTC), plain numbers, or nothing.
+
+    Examples
+    --------
+    >>> clock = Clock("date")
+    >>> clock.to_number("2026-05-01"), clock.to_text(20574.5)
+    (20574.0, '2026-05-01 12:00:00')
+    """
+
+    kind: Literal["date", "number", "none"]
+
+    def to_number(self, moment: object) -> float:
+        """Return a moment as a number: text such as ``2026-05-01``, a date, or a number as it is.
+
+        A date-time without a zone is taken as UTC; ``2026`` and ``2026-05`` mean their first day.
+        """
+        if isinstance(moment, np.datetime64):
+            moment = moment.astype("datetime64[us]").item()
+        if isinstance(moment, np.generic):
+            moment = moment.item()
+        if isinstance(moment, str):
+            moment = self._from_text(moment)
+        if isinstance(moment, datetime | date):
+            if self.kind == "number":
+                raise InputError(f"time {moment}: the times of this table are numbers; give one.")
+            moment = _days(moment)
+        if isinstance(moment, bool) or not isinstance(moment, int | float):
+            raise InputError(f"time {moment!r}: give a date such as 2026-05-01, or a number.")
+        if not math.isfinite(moment):
+            raise InputError(f"time {moment!r}: a time must be finite.")
+        return float(moment)
+
+    def _from_text(self, text: str) -> datetime | float:
+        wanted = "a number" if self.kind == "number" else "a date such as 2026-05-01"
+        try:
+            return float(text) if self.kind == "number" else parse_date(text)
+        except ValueError:
+            raise InputError(f'time "{text}": it is not {wanted}, as this table has.') from None
+
+    def to_text(self, number: float) -> str:
+        """Return a number in words: a date, with the time of day (UTC) unless it is midnight."""
+        if self.kind != "date":
+            return f"{number:.12g}"
+        try:
+            moment = EPOCH + timedelta(seconds=round(number * DAY))
+        except OverflowError:
+            return f"{number:.12g} days after 1970-01-01"
+        midnight = moment.time() == datetime.min.time()
+        return moment.date().isoformat() if midnight else f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def parse_date(text: str) -> datetime:
+    """Return a date or date-time in ISO form; raise ValueError when it is neither."""
+    text = text.strip()
+    if re.fullmatch(r"\d{4}(-\d{1,2})?", text):
+        year, _, month = text.partition("-")
+        return datetime(int(year), int(month or 1), 1)
+    return datetime.fromisoformat(text)
+
+
+def _days(moment: date) -> float:
+    """Return days since 1970-01-01, UTC; a moment without a zone is in UTC already."""
+    if not isinstance(moment, datetime):
+        moment = datetime(moment.year, moment.month, moment.day)
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (aware - EPOCH) / timedelta(days=1)

@@ -1,0 +1,90 @@
+"""DuckDB for one reading: in memory, within a limit, spilling to a folder of its own.
+
+Everything is asked in SQL and comes back as small lists; only the finished cells are fetched, in
+batches.  DuckDB is loaded when a table is read, not with the library.
+"""
+
+import contextlib
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from intransit.errors import InputError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+T = TypeVar("T")
+
+
+class Engine:
+    """A connection with a scratch folder; its errors become sentences."""
+
+    def __init__(self, con: "DuckDBPyConnection", folder: Path, label: str) -> None:
+        self.con = con
+        self.folder = folder
+        self.label = label  # how messages call the table
+
+    def ask(self, query: str, values: list[Any] | None = None) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        return self.attempt(lambda: self.con.execute(query, values).fetchall())
+
+    def attempt(self, work: Callable[[], T]) -> T:
+        """Return what the work gives; if DuckDB cannot do it, say so in a sentence."""
+        import duckdb  # noqa: PLC0415
+
+        try:
+            return work()
+        except duckdb.Error as error:
+            raise self._sentence(error) from error
+
+    def arrays(self, query: str) -> dict[str, Any]:
+        """Return the columns of a query as arrays."""
+        return self.attempt(lambda: self.con.execute(query).fetchnumpy())
+
+    def run(self, statement: str, values: list[Any] | None = None) -> None:
+        """Run a statement whose rows nobody wants."""
+        self.ask(statement, values)
+
+    def _sentence(self, error: Exception) -> InputError:
+        import duckdb  # noqa: PLC0415
+
+        text = re.sub(r"^[A-Za-z ]+Error: ", "", str(error)).split("\n")[0].strip()
+        text = text.replace(str(self.folder), "the scratch folder")
+        if "GZIP" in text or "ZSTD" in text.upper():
+            found = "its compressed data is damaged or cut short; fetch or write the file again"
+        elif isinstance(error, duckdb.OutOfMemoryException):
+            found = f"it does not fit in the memory allowed ({text}); raise memory_limit"
+        else:
+            found = f"it could not be read ({text}); correct the table"
+        return InputError(f"{self.label}: {found}.", source=self.label)
+
+
+@contextlib.contextmanager
+def open_engine(label: str, memory_limit: str) -> Iterator[Engine]:
+    """Yield an engine and clean up after it."""
+    import duckdb  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory(prefix="intransit-") as folder:
+        spill = Path(folder) / "spill"
+        try:
+            con = duckdb.connect(
+                config={"memory_limit": memory_limit, "temp_directory": str(spill)}
+            )
+        except duckdb.Error as error:
+            raise InputError(
+                f"memory_limit {memory_limit!r} is not understood ({error}); write it as in 1GB."
+            ) from error
+        try:
+            con.execute("SET TimeZone = 'UTC'")
+            con.execute("SET enable_progress_bar = false")  # it would print
+            yield Engine(con, Path(folder), label)
+        finally:
+            con.close()
+
+
+def quote(text: str) -> str:
+    """Return text as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,139 @@
+"""What the columns hold, asked in SQL: distinct values, numbers, overlaps; and cells as SQL."""
+
+from collections.abc import Mapping
+
+from intransit.errors import InputError
+from intransit.tables.engine import quote
+from intransit.tables.files import shorten
+from intransit.tables.intake import Table
+from intransit.tables.values import MOST_VALUES
+
+NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
+SAMPLE = 20_000  # rows in which columns without a telling name are compared
+
+
+class Facts:
+    """Answers about the rows that `where` keeps; distinct values are asked once."""
+
+    def __init__(self, table: Table, where: Mapping[int, object]) -> None:
+        self.table = table
+        self.where = where
+        self._values: dict[int, list[tuple[str, int]] | None] = {}
+
+    @property
+    def filter(self) -> str:
+        """SQL of `where`, with its WHERE."""
+        tests = [self._equals(column, value) for column, value in self.where.items()]
+        return f" WHERE {' AND '.join(tests)}" if tests else ""
+
+    def _equals(self, column: int, value: object) -> str:
+        if isinstance(value, bool):
+            return f"lower({self.text(column)}) = '{str(value).lower()}'"
+        if isinstance(value, int | float):
+            return f"{self.number(column)} = {value!r}::DOUBLE"
+        return f"{self.text(column)} = {quote(str(value).strip())}"
+
+    @property
+    def rows(self) -> str:
+        """SQL: the rows that `where` keeps."""
+        return f"(SELECT * FROM {self.table.rows}{self.filter})"
+
+    @property
+    def numbered(self) -> str:
+        """SQL: the same rows with their numbers in the whole table."""
+        return f"(SELECT * FROM {self.table.numbered}{self.filter})"
+
+    def is_number(self, column: int) -> bool:
+        """Return whether the column's type is a number's."""
+        return self.table.types[column].removeprefix("U").startswith(NUMERIC)
+
+    def is_text(self, column: int) -> bool:
+        """Return whether the column holds text."""
+        return self.table.types[column].startswith(("VARCHAR", "ENUM", "JSON"))
+
+    def raw(self, column: int) -> str:
+        """SQL: a cell as text, as it stands; whole numbers without a fraction."""
+        cell, kind = f"c{column}", self.table.types[column]
+        if kind in {"FLOAT", "DOUBLE"}:
+            whole = f"{cell} = floor({cell}) AND abs({cell}) < 1e15"
+            text = f"WHEN {whole} THEN {cell}::BIGINT::VARCHAR ELSE {cell}::VARCHAR"
+            return f"CASE WHEN isnan({cell}) THEN NULL {text} END"
+        return cell if kind == "VARCHAR" else f"CAST({cell} AS VARCHAR)"
+
+    def text(self, column: int) -> str:
+        """SQL: a cell as text without surrounding space."""
+        return f"trim({self.raw(column)})"
+
+    def filled(self, column: int) -> str:
+        """SQL: whether a cell holds anything."""
+        if self.is_number(column):  # pandas writes what is missing as NaN
+            return f"(c{column} IS NOT NULL AND NOT isnan(CAST(c{column} AS DOUBLE)))"
+        if not self.is_text(column):
+            return f"(c{column} IS NOT NULL)"
+        blank = f"regexp_full_match({self.raw(column)}, '\\s*')"
+        return f"(c{column} IS NOT NULL AND NOT {blank})"
+
+    def number(self, column: int) -> str:
+        """SQL: a cell as a number, NULL where it is none."""
+        cell = f"c{column}"
+        if self.is_number(column) or self.table.types[column] == "BOOLEAN":
+            return f"CAST({cell} AS DOUBLE)"
+        if not self.is_text(column):
+            return "NULL::DOUBLE"
+        text = self.raw(column)  # TRY_CAST forgives space, and trimming would cost more
+        text = f"replace({text}, ',', '.')" if self.table.decimal_comma else text
+        return f"TRY_CAST({text} AS DOUBLE)"
+
+    def values(self, column: int) -> list[tuple[str, int]] | None:
+        """Return the distinct cells of a column as text with their counts; None if too many."""
+        if column not in self._values:
+            found = self.table.engine.ask(
+                f"SELECT {self.raw(column)}, n FROM (SELECT c{column}, count(*) AS n "
+                f"FROM {self.rows} GROUP BY c{column} LIMIT {MOST_VALUES + 1})"
+            )
+            few = len(found) <= MOST_VALUES
+            kept = [(str(text), count) for text, count in found if text is not None]
+            self._values[column] = kept if few else None
+        return self._values[column]
+
+    def count(self, *tests: str) -> list[int]:
+        """Return how many rows there are, and how many pass each test."""
+        counts = "".join(f", count(*) FILTER (WHERE {test})" for test in tests)
+        return [
+            int(n) for n in self.table.engine.ask(f"SELECT count(*){counts} FROM {self.rows}")[0]
+        ]
+
+    def count_cells(self, column: int, *tests: str) -> list[int]:
+        """Return how many cells of a column pass each test, its distinct values tested once."""
+        counts = ", ".join(f"coalesce(sum(n) FILTER (WHERE {test}), 0)" for test in tests)
+        cells = f"SELECT c{column}, count(*) AS n FROM {self.rows} GROUP BY c{column}"
+        return [int(n) for n in self.table.engine.ask(f"SELECT {counts} FROM ({cells})")[0]]
+
+    def sample(self, column: int) -> set[str]:
+        """Return distinct texts among the first rows."""
+        found = self.table.engine.ask(
+            f"SELECT DISTINCT {self.text(column)} FROM (SELECT * FROM {self.rows} LIMIT {SAMPLE}) "
+            f"WHERE {self.filled(column)}"
+        )
+        return {str(text) for (text,) in found}
+
+    def check_where(self) -> int:
+        """Return the number of rows that `where` keeps; refuse a condition that keeps none."""
+        n_rows = self.count()[0]
+        if n_rows or not self.where:
+            return n_rows
+        engine = self.table.engine
+        for column, value in self.where.items():
+            if not Facts(self.table, {column: value}).count()[0]:
+                seen = sorted(Facts(self.table, {}).sample(column))[:5]
+                shown = ", ".join(f'"{shorten(text)}"' for text in seen)
+                name = self.table.names[column]
+                raise InputError(
+                    f'{engine.label}: no row has "{name}" equal to "{value}"; the column holds '
+                    f"{shown or 'nothing'}.",
+                    source=engine.label,
+                )
+        raise InputError(
+            f"{engine.label}: no row meets all conditions of where at once; give fewer.",
+            source=engine.label,
+        )

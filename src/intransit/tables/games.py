@@ -1,0 +1,193 @@
+"""Games: comparisons between named items at times, as arrays, ready to be fitted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.errors import InputError
+from intransit.tables.clock import Clock
+from intransit.tables.reading import Reading, plural
+
+
+@dataclass(frozen=True, eq=False)
+class Games:
+    """Comparisons of named items, sorted by time, equal ones counted together.  See `read`.
+
+    Examples
+    --------
+    >>> games = Games.from_arrays(["rock", "paper"], ["scissors", "rock"], [1, 1], [1.0, 2.0])
+    >>> games
+    Games(3 items, 2 comparisons in 2 rows, wins, times 1 to 2)
+    >>> games.names
+    ('paper', 'rock', 'scissors')
+    """
+
+    names: tuple[str, ...]  # sorted; the position is the item's number
+    first: IntArray  # (n,)
+    second: IntArray  # (n,)
+    outcomes: FloatArray  # (n,) 1 first won, 0 second won, 0.5 tie; between them a share of games
+    margins: FloatArray | None  # (n,) score of first minus second, if every row has one
+    times: FloatArray  # (n,) see `clock`; 0 if the table has none
+    counts: FloatArray  # (n,) games, or weight, that a row stands for
+    sides: FloatArray | None  # (n,) 1 first has the side, -1 second has it, 0 neither
+    clock: Clock
+    report: Reading
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.names)
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether ties occur; a half among other shares of games is a share, not a tie."""
+        ties = self.outcomes == 0.5
+        return bool(ties.any() and (ties | (self.outcomes == 0) | (self.outcomes == 1)).all())
+
+    @property
+    def kind(self) -> Literal["wins", "ties", "margins"]:
+        """What can be learnt from: margins if there are any, else wins, with or without ties."""
+        if self.margins is not None:
+            return "margins"
+        return "ties" if self.has_ties else "wins"
+
+    def __repr__(self) -> str:
+        span = ""
+        if len(self) and self.clock.kind != "none":
+            begin, end = (self.clock.to_text(float(t)) for t in self.times[[0, -1]])
+            span = f", times {begin} to {end}"
+        return (
+            f"Games({plural(self.n_items, 'item')}, {self.counts.sum():,.12g} comparisons in "
+            f"{plural(len(self), 'row')}, {self.kind}{span})"
+        )
+
+    def only(self, mask: ArrayLike) -> "Games":
+        """Return the rows where `mask` holds, or those numbered by it; the names stay."""
+        rows = np.asarray(mask)
+        return replace(
+            self,
+            first=self.first[rows],
+            second=self.second[rows],
+            outcomes=self.outcomes[rows],
+            margins=None if self.margins is None else self.margins[rows],
+            times=self.times[rows],
+            counts=self.counts[rows],
+            sides=None if self.sides is None else self.sides[rows],
+        )
+
+    def between(self, begin: object = None, end: object = None) -> "Games":
+        """Return the rows from `begin` on and before `end`, as dates or numbers; None is open."""
+        low = -np.inf if begin is None else self.clock.to_number(begin)
+        high = np.inf if end is None else self.clock.to_number(end)
+        return self.only((self.times >= low) & (self.times < high))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        first_names: Sequence[object],
+        second_names: Sequence[object],
+        outcomes: ArrayLike,
+        times: Sequence[object] | ArrayLike | None = None,
+        *,
+        margins: ArrayLike | None = None,
+        counts: ArrayLike | None = None,
+        sides: ArrayLike | None = None,
+    ) -> "Games":
+        """Build from columns of equal length; a row that `read` could not use is an error here.
+
+        Parameters
+        ----------
+        first_names, second_names
+            The two items of each comparison.
+        outcomes
+            1 where the first won, 0 where the second won, 0.5 for a tie; or shares of games.
+        times
+            Numbers, dates or ISO texts, all of one kind; without them nothing drifts.
+        margins, counts, sides
+            As the fields of the same names; without counts each row is one game.
+        """
+        n = len(first_names)
+        if not n or len(second_names) != n:
+            raise InputError(
+                f"games: {n} first and {len(second_names)} second items were given; there must "
+                "be one of each for every comparison, and at least one comparison."
+            )
+        texts = [[str(name).strip() for name in column] for column in (first_names, second_names)]
+        names = tuple(sorted({*texts[0], *texts[1]}))
+        number = {name: i for i, name in enumerate(names)}
+        first, second = (np.array([number[name] for name in text]) for text in texts)
+        if "" in number:
+            raise InputError("games: a name is empty; every item needs one.")
+        if (first == second).any():
+            bad = int(np.flatnonzero(first == second)[0])
+            raise InputError(
+                f'games: entry {bad} compares "{texts[0][bad]}" with itself; leave it out.'
+            )
+        clock, when = _times(times, n)
+        columns = {
+            "outcomes": _column("outcomes", outcomes, n, 0.0, 1.0),
+            "times": when,
+            "counts": np.ones(n) if counts is None else _column("counts", counts, n, 0.0),
+            "margins": None if margins is None else _column("margins", margins, n),
+            "sides": None if sides is None else _column("sides", sides, n, -1.0, 1.0),
+        }
+        if (columns["counts"] == 0).any():  # type: ignore[union-attr]
+            raise InputError("counts: a count must be above 0; leave the row out.")
+        games = cls(
+            names=names,
+            first=first,
+            second=second,
+            clock=clock,
+            report=Reading("arrays", n_rows=n, n_used=n),
+            **columns,  # type: ignore[arg-type]
+        )
+        return merge(games)
+
+
+def merge(games: Games) -> Games:
+    """Return the games sorted by time, names and the rest, equal rows counted together."""
+    keys = [games.times, games.first, games.second, games.outcomes]
+    keys += [column for column in (games.margins, games.sides) if column is not None]
+    order = np.lexsort(keys[::-1])
+    new: BoolArray = np.ones(len(order), dtype=bool)
+    new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
+    merged = games.only(order[new])
+    return replace(merged, counts=np.add.reduceat(games.counts[order], np.flatnonzero(new)))
+
+
+def _times(times: Sequence[object] | ArrayLike | None, n: int) -> tuple[Clock, FloatArray]:
+    """Return the clock that these times go by, and the times as numbers."""
+    if times is None:
+        return Clock("none"), np.zeros(n)
+    values = list(np.asarray(times)) if isinstance(times, np.ndarray) else list(times)  # type: ignore[arg-type]
+    if len(values) != n:
+        raise InputError(f"times: {len(values)} were given for {n} comparisons; give one each.")
+    dated = any(isinstance(value, str | date | np.datetime64) for value in values)
+    clock = Clock("date" if dated else "number")
+    return clock, np.array([clock.to_number(value) for value in values])
+
+
+def _column(
+    name: str, values: ArrayLike, n: int, least: float = -np.inf, most: float = np.inf
+) -> FloatArray:
+    try:
+        column = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: they must be numbers.") from None
+    if column.shape != (n,):
+        raise InputError(f"{name}: shape {column.shape} was given; there must be {n} of them.")
+    wrong = ~(np.isfinite(column) & (column >= least) & (column <= most))
+    if wrong.any():
+        bad = int(np.flatnonzero(wrong)[0])
+        span = f" from {least:g} to {most:g}" if np.isfinite(most) else f" of at least {least:g}"
+        span = span if np.isfinite(least) else ""
+        raise InputError(f"{name}: entry {bad} is {column[bad]:g}; give finite numbers{span}.")
+    return column

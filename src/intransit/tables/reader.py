@@ -1,0 +1,103 @@
+"""`read`: the front door, from a file or data frame to Games.
+
+What does the work is loaded when something is read, so that ``import intransit`` stays quick.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from intransit.errors import InputError
+from intransit.tables.games import Games
+
+Name = str | Literal[False] | None
+
+
+def read(
+    source: object,
+    *,
+    first: Name = None,
+    second: Name = None,
+    outcome: Name = None,
+    winner: Name = None,
+    loser: Name = None,
+    first_score: Name = None,
+    second_score: Name = None,
+    margin: Name = None,
+    time: Name = None,
+    side: Name = None,
+    neutral: Name = None,
+    weight: Name = None,
+    count: Name = None,
+    where: Mapping[str, object] | None = None,
+    both_bad: Literal["tie", "drop"] = "tie",
+    strict: bool = False,
+    memory_limit: str = "1GB",
+) -> Games:
+    r"""Read who met whom, when, and with what outcome, from a file or a data frame.
+
+    Columns are recognised by their names and by what they hold; `Games.report` says which, why,
+    and which rows could not be used.  More than half of the rows unusable is an error.
+
+    Parameters
+    ----------
+    source
+        Path to separated text, JSON lines or Parquet, compressed by gzip or zstd or not; or a
+        pandas, polars, arrow or duckdb table.
+    first, second
+        Columns with the two items.  Any column named here or below is taken as said; False
+        says that there is none.
+    outcome
+        Who won, as the first sees it: 1, 0, 0.5, or 1, -1, 0, or words, or the winner's name.
+    winner, loser
+        Columns with the two items by outcome; `winner` alone is an outcome.
+    first_score, second_score, margin
+        Columns with the scores of the two, or by how much the first was ahead.
+    time
+        Dates, date-times (UTC unless they name a zone) or numbers.
+    side
+        Who has the side (home, white, shown first): 1 the first, -1 the second, 0 neither; or
+        ``"first"`` if the first always has it.
+    neutral
+        Column that says yes where neither has the side.
+    weight, count
+        How much a row counts, and how many games it stands for.
+    where
+        Keep only rows with these values, as in ``{"format": "Modern"}``.
+    both_bad
+        A verdict that both are bad is a ``"tie"``, or its row is left out (``"drop"``).
+    strict
+        Refuse the table if any row cannot be used.
+    memory_limit
+        Memory that the engine may use before it spills to disk; the result comes on top.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp()) / "games.csv"
+    >>> _ = file.write_text("date,winner,loser\n2026-05-01,rock,scissors\n2026-05-02,paper,rock")
+    >>> read(file)
+    Games(3 items, 2 comparisons in 2 rows, wins, times 2026-05-01 to 2026-05-02)
+    """
+    names: dict[str, str | bool | None] = {
+        "first": first, "second": second, "outcome": outcome, "winner": winner, "loser": loser,
+        "first_score": first_score, "second_score": second_score, "margin": margin, "time": time,
+        "side": side, "neutral": neutral, "weight": weight, "count": count,
+    }  # fmt: skip
+    _check_words(names, both_bad)
+    from intransit.tables.assembly import assemble  # noqa: PLC0415
+
+    return assemble(source, names, where or {}, both_bad, strict, memory_limit)
+
+
+def describe(games: Games) -> str:
+    """Return what was understood of the table behind these `games`, in short lines for people."""
+    return "\n".join([repr(games), *games.report.lines()])
+
+
+def _check_words(names: dict[str, str | bool | None], both_bad: str) -> None:
+    if both_bad not in {"tie", "drop"}:
+        raise InputError(f'both_bad is {both_bad!r}; it must be "tie" or "drop".')
+    for role, name in names.items():
+        if not (name is None or name is False or isinstance(name, str)):
+            raise InputError(f"{role} is {name!r}; give the name of a column, or False for none.")

@@ -1,0 +1,145 @@
+"""What the cells of outcome, side and yes-or-no columns say, each distinct text looked at once."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from intransit.tables.vocabulary import Marker, listed, plain
+
+FIRST = listed("win w won first true yes 1-0 firstwins firstwon victory v")
+SECOND = listed("loss l lose lost second false no 0-1 secondwins secondwon defeat")
+TIE = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
+BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
+LETTERS = {"home": "h", "away": "a", "white": "w", "black": "b"}  # as in H, D, A
+SCORELINE = re.compile(r"(\d+)\s*[-:–]\s*(\d+)")
+YES = listed("true yes y t 1 1.0")
+NO = listed("false no n f 0 0.0")
+AHEAD = listed("1 1.0 +1 first home h a white w host true yes")
+BEHIND = listed("-1 -1.0 second away b black visitor guest false no")
+NEITHER = listed("0 0.0 neutral n none")
+TYPO = 0.05  # a 2 among 0 and 1 that is rarer than this is a slip of the pen
+MOST_VALUES = 10_000  # distinct texts looked at one by one
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What an outcome column says."""
+
+    kind: Literal["words", "names", "shares"]
+    why: str
+    understood: float  # share of filled cells
+    values: Mapping[str, float] = field(default_factory=dict)
+    margins: Mapping[str, float] = field(default_factory=dict)  # of score lines such as 3-1
+    both_bad: frozenset[str] = frozenset()
+    in_words: bool = False  # tells an outcome without the help of the column's name
+
+
+def number(text: str, decimal_comma: bool = False) -> float | None:
+    """Return a finite number, or None."""
+    try:
+        value = float(text.replace(",", ".") if decimal_comma else text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def read_outcomes(
+    cells: list[tuple[str, int]],  # distinct texts and how often they occur
+    headers: tuple[str, str],
+    marker: Marker | None,
+    decimal_comma: bool = False,
+) -> Meaning:
+    """Return what words and numbers in an outcome column mean; names of items are not looked at."""
+    filled = [(text, count) for text, count in cells if text.strip()]
+    total = sum(count for _, count in filled)
+    scorelines = _scorelines(filled, total)
+    if scorelines:
+        return scorelines
+    words = _words(headers, marker)
+    values: dict[str, float] = {}
+    numbers: dict[str, float] = {}
+    both_bad = set()
+    for text, _ in filled:
+        word = re.sub(r"[\s_]+", "", text.casefold())
+        if word in BOTH_BAD:
+            both_bad.add(text)
+            values[text] = 0.5
+        elif (value := number(word, decimal_comma)) is not None:
+            numbers[text] = value
+        elif word in words:
+            values[text] = words[word]
+    by_words = sum(count for text, count in filled if text in values)
+    plain_words = {"true", "false", "yes", "no"}
+    telling = sum(count for t, count in filled if t in values and t.casefold() not in plain_words)
+    numeric, why = _numbers(numbers, dict(filled))
+    values |= numeric
+    understood = sum(count for text, count in filled if text in values)
+    if by_words:
+        why = "words" + (f", {why}" if numbers else "")
+    return Meaning(
+        "words",
+        why,
+        understood / total if total else 0.0,
+        values,
+        both_bad=frozenset(both_bad),
+        in_words=2 * telling > total,
+    )
+
+
+def _words(headers: tuple[str, str], marker: Marker | None) -> dict[str, float]:
+    """Return word to outcome, the pair's own words last so that they prevail."""
+    words = dict.fromkeys(FIRST, 1.0) | dict.fromkeys(SECOND, 0.0) | dict.fromkeys(TIE, 0.5)
+    words |= {"left": 1.0, "right": 0.0, "white": 1.0, "black": 0.0, "home": 1.0, "away": 0.0}
+    words |= {"a": 1.0, "b": 0.0, "modela": 1.0, "modelb": 0.0, "h": 1.0}
+    if marker:
+        for word, value in ((marker.first, 1.0), (marker.second, 0.0)):
+            words[word] = value
+            if word in LETTERS:
+                words[LETTERS[word]] = value
+    words |= {plain(headers[1]): 0.0, plain(headers[0]): 1.0}
+    return words
+
+
+def _numbers(numbers: dict[str, float], counts: dict[str, int]) -> tuple[dict[str, float], str]:
+    """Return what numbers mean, by which of them occur, and that in words."""
+    found = set(numbers.values())
+    twos = sum(counts[text] for text, x in numbers.items() if x == 2)
+    if 0.0 in found and TYPO * sum(counts[text] for text in numbers) <= twos:
+        return {}, "0, 1 and 2"  # is 0 a tie, or the second's win?  Nobody can tell
+    if -1.0 in found:
+        signed = {text: (x + 1) / 2 for text, x in numbers.items() if x in {-1.0, 0.0, 1.0}}
+        return signed, "1, 0, -1: as -1 occurs, 0 is a tie"
+    if 2.0 in found and found <= {1.0, 2.0}:
+        return {text: 2 - x for text, x in numbers.items()}, "1 is the first, 2 the second"
+    inside = {text: x for text, x in numbers.items() if 0 <= x <= 1}
+    if set(inside.values()) <= {0.0, 0.5, 1.0}:
+        return inside, "1 the first won, 0 the second, 0.5 a tie"
+    return inside, "share of games that the first won"
+
+
+def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
+    """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
+    lines = {text: match for text, _ in filled if (match := SCORELINE.fullmatch(text.strip()))}
+    chess = {"1-0", "0-1"}
+    share = sum(count for text, count in filled if text in lines) / total if total else 0.0
+    if share < 0.5 or {text.strip() for text in lines} <= chess:
+        return None
+    margins = {text: float(m[1]) - float(m[2]) for text, m in lines.items()}
+    values = {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
+    return Meaning("words", "scores, first - second", share, values, margins, in_words=True)
+
+
+def read_switch(texts: Iterable[str]) -> dict[str, float]:
+    """Return 1 for yes and 0 for no; other texts are left out."""
+    told = {text: text.strip().casefold() for text in texts}
+    return {text: float(word in YES) for text, word in told.items() if word in YES | NO}
+
+
+def read_sides(texts: Iterable[str], headers: tuple[str, str]) -> dict[str, float]:
+    """Return 1 where the first has the side, -1 where the second has it, 0 where neither."""
+    values = dict.fromkeys(NEITHER, 0.0) | dict.fromkeys(BEHIND, -1.0) | dict.fromkeys(AHEAD, 1.0)
+    values |= {plain(headers[1]): -1.0, plain(headers[0]): 1.0}
+    told = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
+    return {text: values[word] for text, word in told.items() if word in values}

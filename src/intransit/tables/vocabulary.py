@@ -1,0 +1,147 @@
+"""Words that tell what a column is for: names compared without case, spaces, underscores."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+def listed(text: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(text.split())
+
+
+@dataclass(frozen=True)
+class Marker:
+    """Two words that tell the first from the second item, as in home_team and away_team."""
+
+    first: str
+    second: str
+    sided: bool = False  # whether the first has a side: home, white
+    bare: bool = True  # whether the words alone name a column
+
+
+MARKERS = (
+    Marker("first", "second"),
+    Marker("a", "b"),
+    Marker("1", "2", bare=False),
+    Marker("one", "two", bare=False),
+    Marker("left", "right"),
+    Marker("i", "j"),
+    Marker("home", "away", sided=True),
+    Marker("home", "visitor", sided=True),
+    Marker("home", "visiting", sided=True),
+    Marker("home", "guest", sided=True),
+    Marker("host", "guest", sided=True),
+    Marker("host", "visitor", sided=True),
+    Marker("white", "black", sided=True),
+    Marker("player", "opponent"),
+    Marker("team", "opponent"),
+    Marker("item", "opponent"),
+    Marker("model", "opponent"),
+)
+WINNER = Marker("winner", "loser")
+WINNERS = (WINNER, Marker("winning", "losing", bare=False), Marker("w", "l", bare=False))
+
+ITEMS = listed(
+    "name item player team model option deck agent bot competitor candidate system entity answer "
+    "response fighter contestant archetype country club type user image participant choice"
+)
+SCORES = listed("score scores points pts goals runs sets finalscore ftscore scored goalsscored")
+SPECIAL_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
+
+OUTCOMES = listed(
+    "outcome result res ftr winner winnername winnerid winnermodel winningteam winningplayer "
+    "whowon won win label preference preferred choice chosen vote verdict judgment judgement "
+    "decision gameresult matchresult target score firstwon firstwins awon awins "
+    "player1won team1won homewin homewon"
+)
+SHARES = listed("winrate winshare share winfraction winprobability")
+WINNER_WORDS = frozenset(name for name in OUTCOMES if name.startswith(("winn", "whowon")))
+MARGINS = listed(
+    "margin scorediff scoredifference pointdiff goaldiff diff difference marginofvictory"
+)
+TIES = listed("tie tied draw drawn istie isdraw")
+TIMES = listed(
+    "time date datetime timestamp tstamp ts day when playedat playedon createdat matchdate "
+    "gamedate eventdate kickoff starttime startdate utcdate dateutc unixtime unix epoch "
+    "timestampms unixms epochms matchtime gametime playeddate"
+)
+PERIODS = listed("year season month week period t step")
+UNIX = re.compile(
+    r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at)$"
+)
+SIDES = listed(
+    "side ahome athome ishome firsthome firstathome homea team1home player1home firstiswhite "
+    "awhite firsthasside shownfirst location homeadvantage"
+)
+NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neutralfield")
+COUNTS = listed("count counts n ngames games numgames nmatches matches trials total")
+WEIGHTS = listed("weight weights")
+
+
+def plain(name: str) -> str:
+    """Return a name without case, spaces, underscores, hyphens and dots."""
+    return re.sub(r"[\s_\-.]+", "", name.casefold())
+
+
+def stem(name: str, word: str) -> str | None:
+    """Return what is left of a plain name without a marker's word at either end."""
+    if name.startswith(word):
+        return name[len(word) :]
+    return name[: -len(word)] if name.endswith(word) else None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two columns that belong together."""
+
+    marker: Marker
+    first: int
+    second: int
+
+
+def name_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
+    """Return columns that may name the two items; those that only number them come second."""
+    for wanted in (_is_item, _is_id):
+        found = [pair for marker in markers for pair in _pairs(names, marker, wanted)]
+        if found:
+            return _without_repeats(found)
+    return []
+
+
+def score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
+    """Return columns that may hold the two scores."""
+    found = [pair for marker in markers for pair in _pairs(names, marker, _is_score)]
+    for first, second in SPECIAL_SCORES:
+        if first in names and second in names:
+            home = Marker("home", "away", sided=True)
+            found.append(Pair(home, names.index(first), names.index(second)))
+    return _without_repeats(found)
+
+
+def _pairs(names: list[str], marker: Marker, wanted: Callable[[str], bool]) -> list[Pair]:
+    sides: list[list[tuple[str, int]]] = []
+    for word in (marker.first, marker.second):
+        stems = [(stem(name, word), i) for i, name in enumerate(names)]
+        fits = [(s, i) for s, i in stems if s is not None and wanted(s)]
+        sides.append([(s, i) for s, i in fits if s or marker.bare])
+    return [Pair(marker, i, j) for s, i in sides[0] for u, j in sides[1] if s == u and i != j]
+
+
+def _is_item(rest: str) -> bool:
+    return rest in ITEMS | {""} or (rest.endswith("name") and rest[:-4] in ITEMS)
+
+
+def _is_id(rest: str) -> bool:
+    return rest == "id" or (rest.endswith("id") and rest[:-2] in ITEMS)
+
+
+def _is_score(rest: str) -> bool:
+    return rest in SCORES or any(rest in {item + "score", "score" + item} for item in ITEMS)
+
+
+def _without_repeats(pairs: list[Pair]) -> list[Pair]:
+    seen: dict[tuple[int, int], Pair] = {}
+    for pair in pairs:
+        seen.setdefault((pair.first, pair.second), pair)
+    return list(seen.values())

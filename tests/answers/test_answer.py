@@ -1,0 +1,233 @@
+"""From games to an answer: forecasts, ranks, updates, files."""
+
+import os
+import zipfile
+
+import numpy as np
+import pytest
+
+import intransit as it
+from intransit.answers import saving
+
+CIRCLE = {("rock", "scissors"), ("paper", "rock"), ("scissors", "paper")}
+
+
+def circle(n=60, *, seed=0, days=40):
+    rng = np.random.default_rng(seed)
+    names = ["rock", "paper", "scissors", "stone"]
+    rows = []
+    for _ in range(n):
+        a, b = rng.choice(4, 2, replace=False)
+        strong = (names[a], names[b]) in CIRCLE
+        weak = (names[b], names[a]) in CIRCLE
+        rows.append(
+            (names[a], names[b], int(rng.random() < (0.9 if strong else 0.1 if weak else 0.5)))
+        )
+    first, second, won = zip(*rows, strict=True)
+    day = np.sort(rng.integers(0, days, n))
+    dates = (np.datetime64("2026-01-01") + day).astype(str).tolist()
+    return it.Games.from_arrays(first, second, won, dates)
+
+
+@pytest.fixture(scope="module")
+def answer():
+    return it.fit(circle(600), factors=1, pairs=False, drifting=True)
+
+
+def test_a_circle_is_found_and_probabilities_are_complementary_exactly(answer):
+    for a, b in CIRCLE:
+        assert answer.probability(a, b).probability > 0.75
+        one, two = answer.probability(a, b, "2026-03-01"), answer.probability(b, a, "2026-03-01")
+        assert one.probability + two.probability == 1.0
+        assert one.low < one.probability < one.high
+    matrix = answer.matrix()
+    np.testing.assert_array_equal(matrix + matrix.T, 1.0)
+
+
+def test_many_at_once_are_the_same_as_one_by_one(answer):
+    together = answer.probabilities(["rock", "paper"], ["scissors", "stone"], "2026-02-01")
+    apart = [
+        float(answer.probability(a, b, "2026-02-01"))
+        for a, b in (("rock", "scissors"), ("paper", "stone"))
+    ]
+    np.testing.assert_allclose(together, apart, rtol=1e-9)
+
+
+def test_forecasts_grow_less_sure_with_time(answer):
+    near, far = (answer.probability("rock", "paper", at) for at in ("2026-02-10", "2027-02-10"))
+    assert far.high - far.low > near.high - near.low
+    assert "last compared" in far.notes[0]
+
+
+def test_unknown_names_and_oneself_are_refused_with_a_hint(answer):
+    with pytest.raises(it.InputError, match="did you mean 'scissors'"):
+        answer.probability("rock", "scisors")
+    with pytest.raises(it.InputError, match="cannot meet itself"):
+        answer.probability("rock", "rock")
+    with pytest.raises(it.InputError, match="not a date"):
+        answer.probability("rock", "paper", "soon")
+
+
+def test_pools_that_never_met_get_no_confident_forecast():
+    first, second = ["a", "a", "b", "x", "x", "y"] * 20, ["b", "c", "c", "y", "z", "z"] * 20
+    answer = it.fit(it.Games.from_arrays(first, second, [1] * 120), factors=0, pairs=False)
+    assert answer.probability("a", "c").probability > 0.9
+    stranger = answer.probability("a", "z")
+    assert stranger.probability == 0.5
+    assert stranger.high - stranger.low > 0.8
+    assert "no chain of comparisons" in stranger.notes[0]
+    assert answer.probabilities("a", "z") == 0.5
+
+
+def test_ranks_put_the_winner_first_and_count_games():
+    games = it.Games.from_arrays(["a", "a", "b"] * 30, ["b", "c", "c"] * 30, [1, 1, 1] * 30)
+    standings = it.fit(games, factors=0, pairs=False).rank()
+    assert [s.name for s in standings] == ["a", "b", "c"]
+    assert [s.games for s in standings] == [60, 60, 60]
+    assert all(s.low <= s.strength <= s.high for s in standings)
+
+
+def test_an_update_equals_a_fit_of_everything_at_the_same_scales():
+    games = circle(600)
+    cut = np.unique(games.times)[-5]
+    old, new = games.only(games.times < cut), games.only(games.times >= cut)
+    settings = {"factors": 1, "pairs": False, "drifting": True}
+    answer = it.fit(old, **settings).update(new)
+    whole = it.fit(games, **settings)
+    assert answer.names == whole.names
+    # Scales are those of the first part, so near and not equal.
+    np.testing.assert_allclose(answer.matrix(), whole.matrix(), atol=0.08)
+
+
+def test_new_items_may_come_with_an_update():
+    games = it.Games.from_arrays(
+        ["a", "a", "b"] * 30, ["b", "c", "c"] * 30, [1, 1, 1, 1, 0, 1] * 15, [1.0, 2.0, 3.0] * 30
+    )
+    answer = it.fit(games, factors=0, pairs=False)
+    more = it.Games.from_arrays(["new"] * 8, ["a"] * 8, [1] * 8, [4.0] * 8)
+    longer = answer.update(more)
+    assert longer.names == ("a", "b", "c", "new")
+    assert longer.probability("new", "a").probability > 0.6
+    assert longer.probability("b", "c").probability == pytest.approx(
+        answer.probability("b", "c").probability, abs=0.05
+    )
+    with pytest.raises(it.InputError, match="same column of times"):
+        answer.update(it.Games.from_arrays(["a"], ["b"], [1], ["2026-01-01"]))
+
+
+def test_ties_margins_and_sides_end_to_end():
+    rng = np.random.default_rng(0)
+    n, strength = 900, {"a": 1.0, "b": 0.0, "c": -1.0}
+    first = rng.choice(list("abc"), n)
+    second = np.array([rng.choice([c for c in "abc" if c != f]) for f in first])
+    x = np.array([strength[f] - strength[s] for f, s in zip(first, second, strict=True)]) + 0.5
+    margin = np.round(2 * (x + rng.logistic(size=n)))
+    games = it.Games.from_arrays(
+        first, second, 0.5 + 0.5 * np.sign(margin), margins=margin, sides=np.ones(n)
+    )
+    answer = it.fit(games, factors=0, pairs=False)
+    home, neutral = (answer.probability("b", "c", side=side) for side in (1, 0))
+    assert home.probability > neutral.probability + 0.05
+    assert neutral.win + neutral.tie + neutral.loss == pytest.approx(1.0)
+    assert 0.0 < neutral.tie < 0.4
+    assert 0.5 < neutral.margin < 4.0  # the truth is 2
+    assert any("better side" in line for line in answer.story)
+
+
+def test_the_story_tells_what_was_tried():
+    answer = it.fit(circle(900))
+    assert answer.tried
+    assert any("Model:" in line for line in answer.story)
+    assert "Gain in log loss" in " ".join(answer.story)
+    assert answer.names[0] in answer.summary()
+
+
+def test_a_saved_answer_comes_back_whole(answer, tmp_path):
+    place = answer.save(tmp_path / "circle.intransit")
+    back = it.Answer.load(place)
+    assert (back.names, back.story, back.tried) == (answer.names, answer.story, answer.tried)
+    assert (back.clock, back.encoding) == (answer.clock, answer.encoding)
+    np.testing.assert_array_equal(back.matrix(), answer.matrix())
+    assert back.probability("rock", "paper") == answer.probability("rock", "paper")
+    more = it.Games.from_arrays(["rock"], ["paper"], [1], ["2026-02-20"])
+    np.testing.assert_array_equal(back.update(more).matrix(), answer.update(more).matrix())
+    again = answer.save(tmp_path / "again.intransit")
+    assert again.read_bytes() == place.read_bytes()
+
+
+def test_files_that_were_cut_short_altered_or_are_something_else_are_refused(answer, tmp_path):
+    place = answer.save(tmp_path / "good.intransit")
+    whole = place.read_bytes()
+    cut = tmp_path / "cut.intransit"
+    cut.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(it.InputError, match="cut short"):
+        it.Answer.load(cut)
+    other = tmp_path / "other.intransit"
+    other.write_text("first,second\n")
+    with pytest.raises(it.InputError, match="no answer of intransit"):
+        it.Answer.load(other)
+    with pytest.raises(it.InputError, match="no such file"):
+        it.Answer.load(tmp_path / "none.intransit")
+    with pytest.raises(it.InputError, match="folder"):
+        it.Answer.load(tmp_path)
+    altered = tmp_path / "altered.intransit"
+    with zipfile.ZipFile(place) as old, zipfile.ZipFile(altered, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            new.writestr(
+                name, content.replace(b"rock", b"sock") if name == saving.WORDS else content
+            )
+    with pytest.raises(it.InputError, match="checksum"):
+        it.Answer.load(altered)
+    newer = tmp_path / "newer.intransit"
+    words = {"names": []}
+    version, saving.VERSION = saving.VERSION, 99
+    try:
+        newer.write_bytes(saving.pack(words, {"z": np.zeros(1)}))
+    finally:
+        saving.VERSION = version
+    with pytest.raises(it.InputError, match="version 99"):
+        it.Answer.load(newer)
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(answer, tmp_path, monkeypatch):
+    place = answer.save(tmp_path / "kept.intransit")
+    before = place.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        answer.save(place)
+    assert place.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["kept.intransit"]
+
+
+def test_shuffled_dates_change_the_answer():
+    rng = np.random.default_rng(0)
+    n = 400
+    day = np.sort(rng.integers(0, 200, n))
+    won = (rng.random(n) < np.where(day < 100, 0.9, 0.1)).astype(int)  # a falls from grace
+    first, second = ["a"] * n, ["b"] * n
+    true = it.fit(it.Games.from_arrays(first, second, won, day.astype(float)), factors=0)
+    mixed = rng.permutation(day).astype(float)
+    shuffled = it.fit(it.Games.from_arrays(first, second, won, mixed), factors=0)
+    assert true.probability("a", "b").probability < 0.3
+    assert shuffled.probability("a", "b").probability > 0.35
+
+
+def test_storing_the_winner_first_changes_nothing():
+    games = circle(300)
+    swap = games.outcomes == 0
+    names = np.array(games.names)
+    first = np.where(swap, names[games.second], names[games.first])
+    second = np.where(swap, names[games.first], names[games.second])
+    stored = it.Games.from_arrays(
+        first, second, np.ones(len(first)), games.times, counts=games.counts
+    )
+    plain = it.Games.from_arrays(
+        names[games.first], names[games.second], games.outcomes, games.times, counts=games.counts
+    )
+    one, two = (it.fit(g, factors=0, pairs=False) for g in (plain, stored))
+    np.testing.assert_allclose(one.matrix(), two.matrix(), atol=1e-6)

@@ -1,0 +1,182 @@
+"""Backtests look back only, are the same however games are stored, and say what they left out."""
+
+import json
+
+import numpy as np
+import pytest
+
+import intransit as it
+from intransit.answers.recipe import Model
+from intransit.backtest import LADDER, backtest
+from intransit.backtest.blocks import cut, turn, without_results
+from intransit.backtest.ladder import Elo, Fitted, ask_fit, roll
+from tests.backtest.seasons import season, table
+
+QUICK = ("coin", "frequencies", "Elo", "static scores", "drifting scores")
+
+
+def forecasts_of(games, **settings):
+    return backtest(games, ladder=QUICK, **settings).forecasts
+
+
+def test_blocks_are_those_of_a_plain_loop_and_never_split_equal_times():
+    games = turn(table(season()))
+    plan = cut(games, 0.2, 30.0, 0)
+    begin = games.times[np.searchsorted(np.cumsum(games.counts), 0.8 * games.counts.sum(), "right")]
+    assert len(plan.early) == np.sum(games.times < begin)
+    edge = begin
+    for block in plan.blocks:
+        inside = (games.times >= edge) & (games.times < edge + 30.0)
+        np.testing.assert_array_equal(block.times, games.times[inside])
+        later = games.times[games.times >= edge + 30.0]
+        edge = later[0] if len(later) else np.inf
+    assert edge == np.inf
+    assert sum(block.counts.sum() for block in plan.blocks) + plan.early.counts.sum() == 600
+
+
+def test_poisoning_the_future_leaves_earlier_forecasts_as_they_were_bit_for_bit():
+    """Other results, other margins and other names, from the third block on."""
+    columns = season(sides=True, ties=True, margins=True)
+    clean = forecasts_of(table(columns), every=15.0, refit=2)
+    cutoff = clean.times[clean.blocks == 2].min() - table(columns).clock.to_number("2024-01-01")
+    late = columns["day"] >= cutoff
+    rng = np.random.default_rng(1)
+    poisoned = dict(columns)
+    poisoned["won"] = np.where(late, 1.0 - columns["won"], columns["won"])
+    poisoned["margin"] = np.where(late, -9.0 * columns["margin"], columns["margin"])
+    poisoned["first"] = np.where(late, rng.integers(10, 15, size=len(late)), columns["first"])
+    dirty = forecasts_of(table(poisoned), every=15.0, refit=2)
+    for name in QUICK:
+        before, after = clean.probabilities[name], dirty.probabilities[name]
+        np.testing.assert_array_equal(before[clean.blocks < 2], after[dirty.blocks < 2])
+        assert name == "coin" or not np.array_equal(before, after)
+
+
+def test_storing_the_winner_first_changes_nothing():
+    columns = season(sides=True)
+    swap = columns["won"] == 0.0
+    stored = dict(columns, won=np.ones(len(swap)))
+    stored["first"] = np.where(swap, columns["second"], columns["first"])
+    stored["second"] = np.where(swap, columns["first"], columns["second"])
+    stored["side"] = np.where(swap, -columns["side"], columns["side"])
+    plain, sorted_ones = forecasts_of(table(columns)), forecasts_of(table(stored))
+    for name in QUICK:
+        np.testing.assert_array_equal(plain.probabilities[name], sorted_ones.probabilities[name])
+
+
+def test_a_side_that_was_written_down_after_the_result_is_not_used():
+    columns = season()
+    told = dict(columns, side=2.0 * columns["won"] - 1.0)
+    with_side, without = (backtest(table(c), ladder=["Elo"]) for c in (told, columns))
+    assert with_side.best.log_loss == without.best.log_loss
+
+
+def test_a_forecast_and_its_mirror_image_add_up_to_one():
+    plan = cut(turn(table(season(sides=True, ties=True))), 0.2, 30.0, 0)
+    for forecaster in (Elo(0.1, 0.3), Fitted(lambda games: ask_fit(games, Model(), 0), 0)):
+        roll(forecaster, plan, lambda _: None)
+        there = without_results(plan.blocks[-1])
+        columns = vars(there) | {
+            "first": there.second,
+            "second": there.first,
+            "sides": -there.sides,
+        }
+        both = forecaster.forecast(there) + forecaster.forecast(it.Games(**columns))
+        np.testing.assert_allclose(both, 1.0, rtol=0, atol=3e-16)
+
+
+def test_shuffled_dates_change_the_answer():
+    columns = season(2, n_games=1200, turning=True)
+    shuffled = dict(columns, day=np.random.default_rng(0).permutation(columns["day"]))
+    ladder = ["coin", "drifting scores"]
+    found, lost = (backtest(table(c), ladder=ladder) for c in (columns, shuffled))
+    gain, error = found.gain("drifting scores", "coin")
+    less, its_error = lost.gain("drifting scores", "coin")
+    assert gain - less > 3 * np.hypot(error, its_error)
+
+
+def test_the_whole_ladder_runs_and_tells_what_it_found():
+    said = []
+    found = backtest(table(season(3, n_games=300, days=150, ties=True)), report=said.append)
+    assert tuple(rung.name for rung in found.rungs) == LADDER
+    assert any("everything" in words for words in said)
+    assert found.best.log_loss == min(rung.log_loss for rung in found.rungs)
+    assert found.rung("Elo").gain == pytest.approx(found.gain("Elo", "frequencies")[0])
+    assert {"name", "log_loss", "log_loss_error", "gain", "gain_error"} <= set(found.rows()[0])
+    json.dumps(found.rows())
+    text = found.summary()
+    assert "Elo" in text
+    assert "±" in text
+    assert "90% intervals hold" in text
+    told = found.forecasts
+    assert told.low is not None
+    assert np.all(told.low <= told.probabilities["everything"])
+    assert np.all(told.probabilities["everything"] <= told.high)
+
+
+def test_the_picture_has_a_ladder_and_a_reliability_curve(tmp_path):
+    found = backtest(table(season()), ladder=QUICK)
+    figure = found.figure()
+    assert len(figure.axes) == 2
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == list(QUICK)
+    figure.savefig(tmp_path / "ladder.png")
+    assert (tmp_path / "ladder.png").stat().st_size > 10_000
+
+
+def test_games_without_times_are_held_back_at_random_each_by_itself():
+    """Equal games share a row, but are drawn one by one.  The bound is 4 standard deviations."""
+    rng = np.random.default_rng(0)
+    won = rng.random(3000) < 0.7
+    games = it.Games.from_arrays(["a"] * 3000, ["b"] * 3000, won)
+    assert len(games) == 2
+    found = backtest(games, ladder=["coin", "frequencies", "static scores", "drifting scores"])
+    assert [rung.name for rung in found.rungs] == ["coin", "frequencies", "static scores"]
+    assert any("Left out: drifting scores" in note for note in found.notes)
+    assert "at random" in found.notes[0]
+    share = won.mean()
+    entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share))
+    assert found.rung("frequencies").log_loss == pytest.approx(entropy, abs=4 * 0.39 / np.sqrt(600))
+
+
+def test_times_that_are_numbers_are_cut_in_ten():
+    columns = season()
+    games = it.Games.from_arrays(
+        columns["first"], columns["second"], columns["won"], columns["day"]
+    )
+    found = backtest(games, ladder=["coin"])
+    assert 8 <= len(np.unique(found.forecasts.blocks)) <= 10
+
+
+def test_a_first_tie_in_the_test_part_is_learnt():
+    columns = season(margins=True)
+    late = columns["day"] > 270
+    columns["won"] = np.where(late & (columns["first"] == 0), 0.5, columns["won"])
+    columns["margin"] = np.where(columns["won"] == 0.5, 0.0, columns["margin"])
+    columns["margin"] = np.where(
+        (columns["margin"] == 0) & (columns["won"] != 0.5),
+        np.sign(columns["won"] - 0.5),
+        columns["margin"],
+    )
+    found = backtest(table(columns), ladder=["coin", "static scores"], every=10.0)
+    assert [rung.name for rung in found.rungs] == ["coin", "static scores"]
+
+
+def test_too_little_to_learn_from_is_said():
+    games = table(season(n_games=30, days=30))
+    found = backtest(games, ladder=["coin", "static scores"])
+    assert [rung.name for rung in found.rungs] == ["coin"]
+    assert any("too few to learn from" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"last": 1.0}, "share of games"),
+        ({"every": 0.0}, "every"),
+        ({"ladder": ["glicko"]}, "glicko"),
+        ({"ladder": []}, "no rung"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, words):
+    with pytest.raises(it.InputError, match=words):
+        backtest(table(season(n_games=40, days=40)), **settings)
