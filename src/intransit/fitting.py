@@ -30,6 +30,7 @@ EXACT = 1e-6  # of the readings' size: less noise than that between repeats is r
 MOST_TURNS = 20  # of cuts and states
 SETTLED = 1e-3  # change of a cut or of the advantage that ends them
 CLEAR_GAIN = 2.0  # standard errors by which a further factor must pay
+WORTH = 5e-4  # and, where variances come from draws, the gain itself: other draws gain 2e-4
 
 
 @dataclass(frozen=True)
@@ -253,7 +254,8 @@ def choose_factors(
         gone = (
             fitted.scales.prior_scale <= GONE * first_guess(training, columns, given)[0].prior_scale
         )
-        kept = gain > CLEAR_GAIN * error and not gone
+        drawn = not Posterior(fitted.problem, fitted.solution.z).is_dense
+        kept = gain > max(CLEAR_GAIN * error, WORTH if drawn else 0.0) and not gone
         choices.append(Choice(n_factors, scores, gain, error, kept))
         if kept:
             best, best_score = n_factors, score
@@ -277,27 +279,30 @@ def _hold_back(rows: Rows, seed: int) -> tuple[IntArray, IntArray]:
 
 
 def foretell(
-    fitted: Fitted, rows: Rows, given: Given, *, n_draws: int = N_DRAWS
+    fitted: Fitted, rows: Rows, given: Given, *, n_draws: int = N_DRAWS, results: bool = False
 ) -> FloatArray:  # (n_rows,)
-    """Return the log probability that a fitted model gives to each outcome."""
+    """Return the log probability that a fitted model gives to each outcome.
+
+    With `results` only who won counts, a tie as half a win, not by how much.
+    """
     first, second = rows.pairs.T
     query = ask(fitted.problem, fitted.pairs, first, second, rows.times)
     posterior = Posterior(fitted.problem, fitted.solution.z, n_draws=n_draws)
     mean = query.margins(fitted.solution.z)
     variance = posterior.variances(query, np.random.default_rng(given.seed))
-    law = law_of(fitted.problem)
+    law, noise = law_of(fitted.problem), fitted.scales.noise_scale
     sides = np.zeros(len(rows)) if rows.sides is None else rows.sides
-    if law.shares:
-        y, chance = rows.outcomes, law.expect(mean, variance, sides, 1.0)
-        chance = np.clip(chance, 1e-12, 1 - 1e-12)
+    if law.shares or results:
+        y = rows.outcomes if law.shares else 0.5 + 0.5 * np.sign(rows.outcomes)
+        chance = np.clip(law.expect(mean, variance, sides, noise), 1e-12, 1 - 1e-12)
         return np.asarray(rows.counts * (y * np.log(chance) + (1 - y) * np.log1p(-chance)))
     if law.levels:
-        chances = law.spread(mean, variance, sides, 1.0)
+        chances = law.spread(mean, variance, sides, noise)
         level = np.clip(rows.outcomes.astype(np.int64) + len(law.cuts), 0, 2 * len(law.cuts))
         seen = chances[np.arange(len(rows)), level]
         return np.asarray(rows.counts * np.log(np.maximum(seen, 1e-12)))
     mean = mean + law.advantage * sides
-    total = variance + fitted.scales.noise_scale**2 / rows.counts
+    total = variance + noise**2 / rows.counts
     return np.asarray(-0.5 * (rows.outcomes - mean) ** 2 / total - 0.5 * np.log(2 * np.pi * total))
 
 

@@ -396,5 +396,4 @@ class Trajectory:
         middle, spread = np.zeros((flat.size, n, n)), np.zeros((flat.size, n, n))
         middle[:, first, second], middle[:, second, first] = mean, -mean
         spread[:, first, second], spread[:, second, first] = deviation, deviation
-        shape = (*times.shape, n, n)
-        return middle.reshape(shape), spread.reshape(shape)
+        return middle.reshape(*times.shape, n, n), spread.reshape(*times.shape, n, n)

@@ -332,7 +332,7 @@ def test_the_order_in_which_cells_are_visited_changes_nothing(name, logistic, mo
     order = tiled.problem.layout.strengths
     if states.drifting:
         np.testing.assert_array_equal(
-            order.taken[tiled.problem.layout.at[:, 0]], tiled.problem.at[:, 0]
+            order.place[tiled.problem.at[:, 0]], tiled.problem.layout.at[:, 0]
         )
     X = {t: matrix_at(tiled, case.z, t) for t in cells.axis}
     expected = [X[t][i, j] for t, (i, j) in zip(cells.times, cells.pairs, strict=True)]

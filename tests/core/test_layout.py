@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from intransit.core import layout
 from intransit.core.joint_system import SparseEquations
+from intransit.core.vector_kernels import put_rows, take_rows
 from tests.core.joint_problems import KINDS, random_case
 
 seeds = st.integers(0, 2**32 - 1)
@@ -44,7 +45,33 @@ def test_what_is_carried_comes_back_and_rises_in_time(seed):
     order = layout.by_time(chains)
     values = np.random.default_rng(seed).normal(size=(chains.n_states, 2))
     np.testing.assert_array_equal(order.bring_back(order.carry(values)), values)
-    assert (np.diff(order.carry(chains.when)) >= 0).all()
+    blocks = values[:, :, None] * values[:, None]
+    carried = order.carry(blocks.reshape(-1, 4)).reshape(blocks.shape)
+    np.testing.assert_array_equal(order.bring_back(carried), blocks)
+    assert (np.diff(order.carry(chains.times[:, None])[:, 0]) >= 0).all()
+
+
+@given(seed=seeds)
+def test_rows_are_put_and_taken_as_an_index_would(seed):
+    rng = np.random.default_rng(seed)
+    rows, place = rng.normal(size=(9, 3)), rng.permutation(9)
+    expected = np.empty_like(rows)
+    expected[place] = rows
+    for kernel, wanted in ((put_rows, expected), (take_rows, rows[place])):
+        for way in (kernel, kernel.py_func):
+            out = np.empty_like(rows)
+            way(rows, place, out)
+            np.testing.assert_array_equal(out, wanted)
+
+
+@given(seed=seeds, name=st.sampled_from(sorted(KINDS)))
+def test_margins_and_slopes_are_the_same_in_order_of_time(seed, name):
+    case = random_case(name, seed)
+    other, slopes = laid_out(case.problem), np.random.default_rng(seed).normal(size=len(case.cells))
+    np.testing.assert_array_equal(other.margins(case.z), case.problem.margins(case.z))
+    np.testing.assert_allclose(
+        other.pull(case.z, slopes), case.problem.pull(case.z, slopes), atol=1e-12
+    )
 
 
 def test_large_problems_are_laid_out_and_small_ones_left(monkeypatch):

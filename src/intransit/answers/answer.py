@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import Any
 
 import numpy as np
 
 from intransit.answers import frames
 from intransit.answers.encoding import Encoding
 from intransit.answers.forecast import Forecast, Standing, Tried
+from intransit.answers.recipe import Model
 from intransit.answers.saving import (
     pack,
     path_arrays,
@@ -30,9 +31,6 @@ from intransit.tables import Clock, Games
 from intransit.tables.reading import plural
 from intransit.trajectory import Trajectory
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 N_DRAWS = 100
 MOST_OPPONENTS = 300  # that a standing is averaged over
 SHOWN = 12  # items in a summary
@@ -47,6 +45,7 @@ class Answer:
     """What `fit` found.  Items go by name, times by date or number, as in the table."""
 
     names: tuple[str, ...]
+    model: Model
     path: Trajectory = field(repr=False)
     clock: Clock
     encoding: Encoding = field(repr=False)
@@ -228,6 +227,7 @@ class Answer:
         """Write the answer to one file, whole or not at all, and return where it is."""
         words = {
             "names": self.names,
+            "model": asdict(self.model),
             "clock": asdict(self.clock),
             "encoding": asdict(self.encoding),
             "tried": [asdict(t) for t in self.tried],
@@ -248,6 +248,7 @@ class Answer:
         lists = {k: tuple(v) if isinstance(v, list) else v for k, v in kept.items()}
         return cls(
             names=tuple(words["names"]),  # type: ignore[arg-type]
+            model=Model(**words["model"]),  # type: ignore[arg-type]
             path=rebuild(words["path"], arrays),  # type: ignore[arg-type]
             clock=Clock(**words["clock"]),  # type: ignore[arg-type]
             encoding=Encoding(**lists),  # type: ignore[arg-type]
@@ -281,17 +282,17 @@ class Answer:
         """Return strengths over time as a data frame, a row for every item and time."""
         return frames.path_frame(self, items)
 
-    def figure_matrix(self, at: object = None, items: Sequence[Item] | None = None) -> "Figure":
+    def figure_matrix(self, at: object = None, items: Sequence[Item] | None = None) -> Any:
         """Draw who beats whom as a heat map."""
-        return cast("Figure", drawing("answers").draw_matrix(self, at, items))
+        return drawing("answers").draw_matrix(self, at, items)
 
-    def figure_strengths(self, items: Sequence[Item] | None = None) -> "Figure":
+    def figure_strengths(self, items: Sequence[Item] | None = None) -> Any:
         """Draw strengths over time, with bands."""
-        return cast("Figure", drawing("answers").draw_strengths(self, items))
+        return drawing("answers").draw_strengths(self, items)
 
-    def figure_head_to_head(self, first: Item, second: Item) -> "Figure":
+    def figure_head_to_head(self, first: Item, second: Item) -> Any:
         """Draw the history of two items, and what to expect."""
-        return cast("Figure", drawing("answers").draw_head_to_head(self, first, second))
+        return drawing("answers").draw_head_to_head(self, first, second)
 
     def _repr_html_(self) -> str:
         return frames.html(self)

@@ -7,7 +7,7 @@ import numpy as np
 from intransit.answers.answer import Answer
 from intransit.answers.encoding import Encoding
 from intransit.answers.forecast import Tried
-from intransit.answers.recipe import Chosen, Report, choose
+from intransit.answers.recipe import Chosen, Model, Report, choose
 from intransit.answers.seen import Seen
 from intransit.core.inputs import as_whole
 from intransit.errors import InputError
@@ -21,6 +21,7 @@ def fit(
     factors: int | None = None,
     pairs: bool | None = None,
     drifting: bool | None = None,
+    model: Model | None = None,
     rng: int = 0,
     report: Report = lambda _: None,
 ) -> Answer:
@@ -36,6 +37,8 @@ def fit(
     factors, pairs, drifting
         Leave open (None), or say how many cyclic factors there are, whether every pair has an
         effect of its own, and whether strengths change over time.
+    model
+        A whole model, such as ``answer.model`` of another answer; nothing is then chosen.
     rng
         Seed.
     report
@@ -61,17 +64,23 @@ def fit(
     if factors is not None:
         factors = as_whole("factors", factors, least=0)
     encoding = Encoding.of(table)
-    chosen = choose(
-        encoding.timeline(table),
-        encoding.loss,
-        factors=factors,
-        pairs=pairs,
-        drifting=drifting,
-        rng=rng,
-        report=report,
-    )
+    data = encoding.timeline(table)
+    if model is not None:
+        report(f"fitting {model.name}")
+        chosen = Chosen(model, model.fit(data, encoding.loss, rng), ())
+    else:
+        chosen = choose(
+            data,
+            encoding.loss,
+            factors=factors,
+            pairs=pairs,
+            drifting=drifting,
+            rng=rng,
+            report=report,
+        )
     return Answer(
         names=table.names,
+        model=chosen.model,
         path=chosen.path,
         clock=table.clock,
         encoding=replace(encoding, still=not chosen.model.drifting),

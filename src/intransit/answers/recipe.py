@@ -1,8 +1,8 @@
 """Which model a table asks for: each tried on the latest games, learnt from those before them.
 
 Scales come from the evidence, which also lets effects of pairs vanish where there are none.  What
-the evidence cannot judge, because it looks back, is judged by forecasts: whether strengths drift (a
-fluctuation that does not last looks like drift), and how many factors there are.
+the evidence cannot judge, because it looks back, is judged by forecasts: how fast strengths drift
+(a fluctuation that does not last looks like drift to it), and how many factors there are.
 """
 
 from collections.abc import Callable
@@ -24,9 +24,10 @@ FOLDS = 4  # parts that they are foretold in, each from all before it
 FEWEST = 30  # games to be foretold, and to learn from: with fewer nothing is chosen
 FEWEST_TIMES = 5  # moments; with fewer nothing is said of drift
 MOST_FACTORS = 3
-CLEAR = 1.0  # standard errors by which a richer model must pay
-WORTH = 1e-4  # of log loss: a smaller gain is not worth a richer model
-MOMENTS = 60  # that the search tells apart
+SURE = 2.0  # standard errors by which another model must pay
+SLOW = 0.25  # of the drift that the evidence sees
+WORTH = 1e-4  # of log loss: a smaller gain is worth nothing
+MOMENTS = 40  # that the search tells apart
 N_DRAWS = 12  # enough to compare models by
 
 Report = Callable[[str], None]
@@ -39,11 +40,14 @@ class Model:
     factors: int = 0
     pairs: bool = False
     drifting: bool = True
+    slowly: bool = False  # a quarter as fast as the evidence says
 
     @property
     def name(self) -> str:
         """The model in words."""
         said = "drifting scores" if self.drifting else "static scores"
+        if self.drifting and self.slowly:
+            said = "slowly drifting scores"
         if self.factors:
             said += f" + {self.factors} factor{'' if self.factors == 1 else 's'}"
         return said + (" + pair effects" if self.pairs else "")
@@ -57,7 +61,7 @@ class Model:
     def fit(self, data: Timeline, loss: Kind, rng: int) -> Trajectory:
         """Fit it, scales from the data."""
         drift = "auto" if self.drifting else 0.0
-        return smooth(
+        path = smooth(
             self.see(data),
             n_factors=self.factors,
             scores=True,
@@ -65,6 +69,23 @@ class Model:
             drift_scale=drift,  # type: ignore[arg-type]
             pair_scale="auto" if self.pairs else 0.0,
             polish=False,
+            rng=rng,
+        )
+        return self.slow(path, data, loss, rng) if self.drifting and self.slowly else path
+
+    def slow(self, path: Trajectory, data: Timeline, loss: Kind, rng: int) -> Trajectory:
+        """Return the same with slower drift, other scales as they are."""
+        found = path.scales
+        return smooth(
+            data,
+            n_factors=self.factors,
+            scores=True,
+            loss=loss,
+            drift_scale=SLOW * found.drift_scale,
+            prior_scale=found.prior_scale,
+            score_drift_scale=SLOW * found.score_drift_scale,
+            score_prior_scale=found.score_prior_scale,
+            pair_scale=found.pair_scale,
             rng=rng,
         )
 
@@ -91,20 +112,22 @@ def choose(
     """Return the model that foretells the latest games best, fitted to all; None leaves it open."""
     timed = len(np.unique(data.times)) >= FEWEST_TIMES
     moving = timed if drifting is None else drifting
-    base = Model(factors or 0, pairs is not False, moving)
+    base = Model(factors or 0, pairs is not False, moving, slowly=moving)
     search = _Search(data, loss, rng, report)
-    if search.is_possible and None in (factors, pairs, drifting):
+    if search.is_possible and (moving or None in (factors, pairs)):
         search.begin(base)
-        if drifting is None and moving:
-            search.offer(replace(search.best, drifting=False))
+        if moving:
+            fast = search.offer(replace(search.best, slowly=False))
+            if drifting is None and not fast:
+                search.offer(replace(search.best, drifting=False, slowly=False), simpler=True)
         if pairs is None:
-            search.offer(replace(search.best, pairs=False), least=-WORTH)
+            search.offer(replace(search.best, pairs=False), simpler=True)
         if factors is None:
             for n in range(1, MOST_FACTORS + 1):
-                if not search.offer(replace(search.best, factors=n), needed=CLEAR, least=WORTH):
+                if not search.offer(replace(search.best, factors=n)):
                     break
         if pairs is None and search.best.factors and search.best.pairs:
-            search.offer(replace(search.best, pairs=False), least=-WORTH)
+            search.offer(replace(search.best, pairs=False), simpler=True)
         base = search.best
     report(f"fitting {base.name}")
     path = base.fit(data, loss, rng)
@@ -121,6 +144,7 @@ class _Search:
         self.early, self.folds = _split(_coarse(data), rng)
         self.weights = np.concatenate([fold.counts for fold in self.folds])
         self.tried: list[Tried] = []
+        self.fitted: dict[Model, Trajectory] = {}
 
     @property
     def is_possible(self) -> bool:
@@ -132,11 +156,12 @@ class _Search:
         self.best, self.score = model, self._judge(model)
         self.tried.append(Tried(model.name, self._loss(self.score), 0.0, 0.0, True))
 
-    def offer(self, model: Model, *, needed: float = 0.0, least: float = 0.0) -> bool:
-        """Try another model; keep it if it gains so many standard errors, and at least so much."""
+    def offer(self, model: Model, *, simpler: bool = False) -> bool:
+        """Try another model; keep it if it gains enough, or if it is simpler and loses nothing."""
         score = self._judge(model)
         gain, error = _gain(score - self.score, self.weights)
-        kept = bool(gain > (max(needed * error, least) if needed else least))
+        alike = abs(gain) < WORTH and error < WORTH
+        kept = bool(gain > max(SURE * error, WORTH) or (simpler and alike))
         self.tried.append(Tried(model.name, self._loss(score), gain, error, kept))
         if kept:
             self.best, self.score = model, score
@@ -145,15 +170,27 @@ class _Search:
     def _loss(self, score: FloatArray) -> float:
         return float(-score.sum() / self.weights.sum())
 
+    def _fit(self, model: Model) -> Trajectory:
+        """Fit to the early games; slow and fast drift share the search for scales."""
+        full = replace(model, slowly=False)
+        if full not in self.fitted:
+            self.fitted[full] = full.fit(self.early, self.loss, self.rng)
+        path = self.fitted[full]
+        return model.slow(path, self.early, self.loss, self.rng) if model.slowly else path
+
     def _judge(self, model: Model) -> FloatArray:  # (n_rows,)
         """Return the log probability of every row held back, each part foretold from all before."""
         self.report(f"trying {model.name}")
-        path, scores = model.fit(self.early, self.loss, self.rng), []
+        path, scores = self._fit(model), []
         for k, fold in enumerate(self.folds):
-            scores.append(foretell(path.fitted, fold.rows, path.settings, n_draws=N_DRAWS))
+            scores.append(_results(path, fold))
             if k + 1 < len(self.folds):
                 path = path.update(model.see(fold))
         return np.concatenate(scores)
+
+
+def _results(path: Trajectory, games: Timeline) -> FloatArray:  # (n_rows,)
+    return foretell(path.fitted, games.rows, path.settings, n_draws=N_DRAWS, results=True)
 
 
 def _coarse(data: Timeline) -> Timeline:

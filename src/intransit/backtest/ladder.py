@@ -189,6 +189,4 @@ def tuned(
 
 def ask_fit(games: Games, model: Model | None, rng: int) -> Answer:
     """Return what `fit` answers with this model, or with the one that it chooses."""
-    if model is None:
-        return fit(games, rng=rng)
-    return fit(games, factors=model.factors, pairs=model.pairs, drifting=model.drifting, rng=rng)
+    return fit(games, model=model, rng=rng)

@@ -199,7 +199,7 @@ class _Run:
         answers: list[Answer] = []
         ours = Fitted(self._asker(name, model, answers), self.refit)
         p = self._roll(ours, name)
-        found = _model_of(answers[0])
+        found = answers[0].model
         self.done[found] = name
         if name == EVERYTHING:
             self.factors = max(found.factors, 1)
@@ -238,7 +238,7 @@ class _Run:
 
         def ask(games: Games) -> Answer:
             self.report(f"{name}: fitting")
-            kept.append(ask_fit(games, _model_of(kept[0]) if kept else model, self.rng))
+            kept.append(ask_fit(games, kept[0].model if kept else model, self.rng))
             return kept[-1]
 
         return ask
@@ -315,8 +315,3 @@ class _Run:
             for groups, words in kinds
         )
         return tuple(one for one in found if one is not None)
-
-
-def _model_of(answer: Answer) -> Model:
-    given = answer.path.settings
-    return Model(answer.path.n_factors, given.pair_scale != 0.0, given.score_drift_scale != 0.0)

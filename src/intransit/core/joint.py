@@ -24,7 +24,7 @@ from intransit.core.cell_kernels import (
     read_cells,
 )
 from intransit.core.cells import Cells
-from intransit.core.layout import Layout
+from intransit.core.layout import Layout, Order
 from intransit.core.sides import Side
 
 
@@ -161,11 +161,17 @@ class Joint:
         """Whether no product of two unknowns occurs, so that there is one minimum."""
         return not (self.strengths.free & self.exposures.free).any()
 
+    @cached_property
+    def _near(self) -> Layout:
+        """Where cells find their states, in order of time where that is the quicker one."""
+        return Layout(self.at, Order(), Order()) if self.layout is None else self.layout
+
     def margins(self, z: FloatArray) -> FloatArray:  # (n_cells,)
         """Return the margin of every cell, advantage included."""
         S, Q, E = self.split(z)
         out = np.empty(len(self.at))
-        read_cells(S, Q, self.at, out)
+        near = self._near
+        read_cells(near.strengths.carry(S), near.exposures.carry(Q), near.at, out)
         if self.loss.cells.sides is not None:
             out += self.advantage * self.loss.cells.sides
         return out if self.effects is None else out + E[self.pair_at]
@@ -204,9 +210,13 @@ class Joint:
     def pull(self, z: FloatArray, slopes: FloatArray) -> FloatArray:  # (n_z,)
         """Return slopes by cell carried over to the states; what is known gets none."""
         S, Q, _ = self.split(z)
-        out = np.zeros(len(z))
+        out = np.empty(len(z))
         out_S, out_Q, out_E = self.split(out)
-        pull_cells(S, Q, self.at, slopes, self.moves_exposures, out_S, out_Q)
+        near, sums = self._near, (np.zeros_like(S), np.zeros_like(Q))
+        S, Q = near.strengths.carry(S), near.exposures.carry(Q)
+        pull_cells(S, Q, near.at, slopes, self.moves_exposures, *sums)
+        out_S[:], out_Q[:] = near.strengths.bring_back(sums[0]), near.exposures.bring_back(sums[1])
+        out_E[:] = 0.0
         if self.effects is not None:
             gather(slopes, self.pair_at, out_E)
         out *= self.free

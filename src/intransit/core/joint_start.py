@@ -28,7 +28,6 @@ SAME = 1e-6  # of the objective's own size: two minima that are one
 SAME_GAIN = 0.1  # and of log posterior
 MOST_PLACES = 6
 ROUGHLY = 0.3  # log posterior left to gain, of large problems with factors
-PAIR_LIMIT = 200_000  # above it one start by one pass is all that is affordable
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +59,7 @@ def solve_from_starts(
     nothing = without_factors(problem, columns)
     if problem.is_convex:
         return (Start("scores", solve(problem, nothing)),)
-    both = columns.are_scores.any() and len(problem.at) <= PAIR_LIMIT
-    most = MOST_PLACES if is_small(problem) else 2 if both else 1
+    most = MOST_PLACES if is_small(problem) else 1
     tried: list[Start] = []
     for name, place in _places(problem, columns, scales, nothing, rng):
         tried.append(Start(name, solve(problem, place)))

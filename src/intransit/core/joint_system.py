@@ -253,7 +253,7 @@ class SparseEquations:
         (S, Q, at), (order_S, order_Q) = self._near, self._orders
         twist = np.empty(0) if self._twist is None else self._twist
         sums = [
-            out if order.taken is None else np.zeros_like(out)
+            out if order.place is None else np.zeros_like(out)
             for order, out in ((order_S, out_S), (order_Q, out_Q))
         ]
         steps = order_S.carry(dS), order_Q.carry(dQ)

@@ -162,11 +162,13 @@ def first_law(kind: Kind, cells: Cells, advantage: float) -> Law:
     return Law(kind, tuple(cuts.tolist()), advantage)
 
 
-def settle(problem: Joint, z: FloatArray) -> Joint:
+def settle(problem: Joint, z: FloatArray, *, roughly: bool = False) -> Joint:
     """Return the problem with the cuts, and the advantage if it is free, that fit these states.
 
-    In turns, each by Newton's method: the likelihood is concave in both.
+    In turns, each by Newton's method: the likelihood is concave in both.  Roughly is a step of
+    each, for a search that comes back.
     """
+    n_steps = 1 if roughly else MOST_STEPS
     law, cells = law_of(problem), problem.loss.cells
     seeks_side = problem.seeks_side and cells.sides is not None
     if not seeks_side and not law.levels:
@@ -177,11 +179,12 @@ def settle(problem: Joint, z: FloatArray) -> Joint:
     for _ in range(MOST_TURNS):
         before = law
         if seeks_side:
-            law = replace(law, advantage=_best_side(loss, x, sides, law.advantage))
+            law = replace(law, advantage=_best_side(loss, x, sides, law.advantage, n_steps))
         if isinstance(loss, Ordered):
-            law = replace(law, cuts=_best_cuts(cells, x + law.advantage * sides, law.cuts))
+            ahead = x + law.advantage * sides
+            law = replace(law, cuts=_best_cuts(cells, ahead, law.cuts, n_steps))
             loss = Ordered(cells, law.cuts)
-        if far(before, law) < STILL or not (seeks_side and law.levels):
+        if roughly or far(before, law) < STILL or not (seeks_side and law.levels):
             break
     return replace(problem, loss=loss, advantage=law.advantage)
 
@@ -192,8 +195,10 @@ def far(before: Law, after: Law) -> float:
     return float(np.max(moves, initial=abs(before.advantage - after.advantage)))
 
 
-def _best_side(loss: CellLoss, x: FloatArray, sides: FloatArray, side: float) -> float:
-    for _ in range(MOST_STEPS):
+def _best_side(
+    loss: CellLoss, x: FloatArray, sides: FloatArray, side: float, n_steps: int
+) -> float:
+    for _ in range(n_steps):
         slope, curvature = loss.terms(x + side * sides)
         step = -(sides @ slope + side / WIDEST**2) / (sides**2 @ curvature + 1.0 / WIDEST**2)
         side += float(np.clip(step, -1.0, 1.0))
@@ -202,7 +207,9 @@ def _best_side(loss: CellLoss, x: FloatArray, sides: FloatArray, side: float) ->
     return side
 
 
-def _best_cuts(cells: Cells, x: FloatArray, start: tuple[float, ...]) -> tuple[float, ...]:
+def _best_cuts(
+    cells: Cells, x: FloatArray, start: tuple[float, ...], n_steps: int
+) -> tuple[float, ...]:
     """Return the best cuts for margins x; a first cut of 0 stays there."""
     cuts = np.array(start)
     free = np.arange(len(cuts)) >= int(cuts[0] == 0.0)
@@ -210,7 +217,7 @@ def _best_cuts(cells: Cells, x: FloatArray, start: tuple[float, ...]) -> tuple[f
         return start
     ends = _Ends(cells, x, len(cuts))
     value, gradient, hessian = ends.terms(cuts)
-    for _ in range(MOST_STEPS):
+    for _ in range(n_steps):
         step = np.zeros(len(cuts))
         step[free] = -np.linalg.solve(hessian[np.ix_(free, free)], gradient[free])
         gain, length = -float(gradient @ step), 1.0

@@ -14,24 +14,37 @@ import numpy as np
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.cell_kernels import order_by_key
 from intransit.core.cells import Chains
+from intransit.core.vector_kernels import put_rows, take_rows
 
 FEWEST_STATES = 16_384  # fewer fit into a cache as they are
 
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """One side's states in order of time; None of both: as they are."""
+    """One side's states in order of time; None: as they are.
 
-    taken: IntArray | None = None  # (n_states,): which state stands at each place
+    Both ways pass over the states as they are: what each owner has at a time then lies beside what
+    the owner before had, and lines of memory are used whole.
+    """
+
     place: IntArray | None = None  # (n_states,): where each state stands
 
     def carry(self, states: FloatArray) -> FloatArray:
-        """Return states, or anything by state, in order of time."""
-        return states if self.taken is None else states.take(self.taken, axis=0, mode="clip")
+        """Return states (n_states, k) in order of time."""
+        if self.place is None:
+            return states
+        out = np.empty_like(states)
+        put_rows(states, self.place, out)
+        return out
 
     def bring_back(self, states: FloatArray) -> FloatArray:
-        """Return what `carry` was given."""
-        return states if self.place is None else states.take(self.place, axis=0, mode="clip")
+        """Return what `carry` was given; also for blocks by state."""
+        if self.place is None:
+            return states
+        out = np.empty_like(states)
+        n = len(states)
+        take_rows(states.reshape(n, -1), self.place, out.reshape(n, -1))
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +64,7 @@ def by_time(chains: Chains) -> Order:
     order_by_key(chains.when, len(chains.axis), taken)  # type: ignore[arg-type]
     place = np.empty(chains.n_states, np.int32)
     place[taken] = np.arange(chains.n_states, dtype=np.int32)
-    return Order(taken, place)  # type: ignore[arg-type]
+    return Order(place)  # type: ignore[arg-type]
 
 
 def lay_out(at: IntArray, strengths: Chains, exposures: Chains) -> Layout | None:

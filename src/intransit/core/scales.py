@@ -123,7 +123,7 @@ def _iterate(
         values = dict(zip(free, np.exp(ahead).tolist(), strict=True))
         scales = _kept_in(replace(scales, **values), first, free, span)
         stopped = np.array([getattr(scales, name) != values[name] for name in free])
-        problem = settle(rescale(problem, columns, scales), solution.z)
+        problem = settle(rescale(problem, columns, scales), solution.z, roughly=True)
         if ensemble:
             problem = unsure(problem, solution.z)
         solution = solve_joint(problem, solution.z, tolerance=tolerance, max_steps=max_steps)

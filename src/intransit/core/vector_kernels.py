@@ -1,10 +1,10 @@
-"""Sums over long vectors, compiled.
+"""Sums over long vectors, and rows in another order, compiled.
 
 Beside loops that run for microseconds a library's threads cost more than they bring: starting
 them took ten times as long as the whole of an iteration of conjugate gradients.
 """
 
-from intransit.arrays import FloatArray
+from intransit.arrays import FloatArray, IntArray
 from intransit.core.compiled import compiled
 
 
@@ -45,3 +45,21 @@ def turn(share: float, ahead: FloatArray, direction: FloatArray) -> None:
     a, d = ahead.ravel(), direction.ravel()
     for k in range(a.shape[0]):
         d[k] = a[k] + share * d[k]
+
+
+@compiled
+def put_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
+    """Write each row (n, k) at its place."""
+    for n in range(rows.shape[0]):
+        m = place[n]
+        for k in range(rows.shape[1]):
+            out[m, k] = rows[n, k]
+
+
+@compiled
+def take_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
+    """Write the rows (n, k) found at the places: what undoes `put_rows`."""
+    for n in range(place.shape[0]):
+        m = place[n]
+        for k in range(rows.shape[1]):
+            out[n, k] = rows[m, k]
