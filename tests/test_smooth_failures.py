@@ -143,7 +143,7 @@ def test_first_always_wins():
     )
     path = it.smooth(both, n_factors=0, loss="logistic", rng=0)
     assert path.converged
-    assert np.abs(path.margins).max() < 0.1
+    assert np.abs(path.margins).max() < 0.15  # scores keep a prior of 0.02: see `LEAST`
 
 
 # Answers: outcomes without noise, or without anything

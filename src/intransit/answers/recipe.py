@@ -24,7 +24,7 @@ FOLDS = 4  # parts that they are foretold in, each from all before it
 FEWEST = 30  # games to be foretold, and to learn from: with fewer nothing is chosen
 FEWEST_TIMES = 5  # moments; with fewer nothing is said of drift
 MOST_FACTORS = 3
-SURE = 2.0  # standard errors by which another model must pay
+SURE = 1.5  # standard errors by which another model must pay
 SLOW = 0.25  # of the drift that the evidence sees
 WORTH = 1e-4  # of log loss: a smaller gain is worth nothing
 MOMENTS = 40  # that the search tells apart
@@ -124,10 +124,12 @@ def choose(
             search.offer(replace(search.best, pairs=False), simpler=True)
         if factors is None:
             for n in range(1, MOST_FACTORS + 1):
-                if not search.offer(replace(search.best, factors=n)):
+                more = replace(search.best, factors=n)
+                kept = search.offer(more)
+                if pairs is None and more.pairs:  # factors may do better in their place
+                    kept |= search.offer(replace(more, pairs=False), simpler=kept)
+                if not kept:
                     break
-        if pairs is None and search.best.factors and search.best.pairs:
-            search.offer(replace(search.best, pairs=False), simpler=True)
         base = search.best
     report(f"fitting {base.name}")
     path = base.fit(data, loss, rng)
