@@ -24,7 +24,8 @@ FOLDS = 4  # parts that they are foretold in, each from all before it
 FEWEST = 30  # games to be foretold, and to learn from: with fewer nothing is chosen
 FEWEST_TIMES = 5  # moments; with fewer nothing is said of drift
 MOST_FACTORS = 3
-SURE = 1.5  # standard errors by which another model must pay
+CLEAR = 1.0  # standard errors by which another model must pay
+SURE = 2.0  # and by which faster drift must: what drifts fast forgets fast
 SLOW = 0.25  # of the drift that the evidence sees
 WORTH = 1e-4  # of log loss: a smaller gain is worth nothing
 MOMENTS = 40  # that the search tells apart
@@ -117,7 +118,7 @@ def choose(
     if search.is_possible and (moving or None in (factors, pairs)):
         search.begin(base)
         if moving:
-            fast = search.offer(replace(search.best, slowly=False))
+            fast = search.offer(replace(search.best, slowly=False), needed=SURE)
             if drifting is None and not fast:
                 search.offer(replace(search.best, drifting=False, slowly=False), simpler=True)
         if pairs is None:
@@ -158,12 +159,12 @@ class _Search:
         self.best, self.score = model, self._judge(model)
         self.tried.append(Tried(model.name, self._loss(self.score), 0.0, 0.0, True))
 
-    def offer(self, model: Model, *, simpler: bool = False) -> bool:
+    def offer(self, model: Model, *, needed: float = CLEAR, simpler: bool = False) -> bool:
         """Try another model; keep it if it gains enough, or if it is simpler and loses nothing."""
         score = self._judge(model)
         gain, error = _gain(score - self.score, self.weights)
         alike = abs(gain) < WORTH and error < WORTH
-        kept = bool(gain > max(SURE * error, WORTH) or (simpler and alike))
+        kept = bool(gain > max(needed * error, WORTH) or (simpler and alike))
         self.tried.append(Tried(model.name, self._loss(score), gain, error, kept))
         if kept:
             self.best, self.score = model, score
