@@ -18,6 +18,7 @@ LAYERS = {
     "errors": 0,
     "extras": 1,
     "seeds": 1,
+    "threads": 1,
     "core": 1,
     "checks": 2,
     "measurements": 2,

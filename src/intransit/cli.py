@@ -11,6 +11,7 @@ from rich.console import Console
 
 import intransit
 from intransit.errors import IntransitError, IntransitWarning
+from intransit.threads import one_thread
 
 TABLES = Group("From a table to predictions", sort_key=1)
 PAPER = Group("The paper", sort_key=2)
@@ -130,6 +131,7 @@ def _register() -> None:
 _register()
 
 
+@one_thread
 def main() -> None:
     """Run the command line; an error of ours becomes one sentence and exit code 2."""
     try:

@@ -26,6 +26,7 @@ from intransit.fitting import (
 )
 from intransit.measurements import Measurements
 from intransit.seeds import open_rng
+from intransit.threads import one_thread
 from intransit.timeline import Timeline, as_timeline, check_outcomes
 from intransit.trajectory import Trajectory
 
@@ -35,6 +36,7 @@ Auto = Literal["auto"]
 _log = logging.getLogger(__name__)
 
 
+@one_thread
 def smooth(
     measurements: Measurements | Timeline,
     *,

@@ -24,6 +24,7 @@ from intransit.measurements import Measurements
 from intransit.seeds import open_rng
 from intransit.study import decompose
 from intransit.support import Support, tell_status
+from intransit.threads import one_thread
 from intransit.timeline import Timeline, as_timeline, check_outcomes
 
 N_DRAWS = 200  # of trajectories, for questions that need whole matrices
@@ -258,10 +259,10 @@ class Trajectory:
         times = self._times(self.times[-1] if at is None else at)
         if times.ndim:
             raise InputError(f"at: {times.shape} times were given; ask for one time at a time.")
-        when = float(times)
-        draws = self.sample(n, rng=rng).matrix(when)
-        return Summary.of_function(function, draws, self.matrix(when), level)
+        draws = self.sample(n, rng=rng).matrix(times)
+        return Summary.of_function(function, draws, self.matrix(times), level)
 
+    @one_thread
     def update(self, more: Timeline | Measurements) -> "Trajectory":
         """Return the trajectory with further comparisons, later or earlier, of old and new items.
 
@@ -335,8 +336,7 @@ class Trajectory:
         """What the comparisons do not settle; often nothing."""
         said = list(self.support.doubts())
         if not self.problem.is_convex and len(self.starts) > 1:
-            best, second = self.starts[0][1], self.starts[1][1]
-            if second > best + 1.0:
+            if self.starts[1][1] > self.starts[0][1] + 1.0:
                 said.append(
                     "No two starts led to the same minimum: the factors may be wrong ones, so "
                     "give more comparisons, fewer factors, or another rng."
@@ -349,9 +349,9 @@ class Trajectory:
         return tell_status(self.solution, self.scales_converged)
 
     def __repr__(self) -> str:
-        kind = f"n_factors={self.n_factors}, scores={self.scores}"
+        size = f"n_items={self.n_items}, n_periods={self.n_periods}"
         return (
-            f"Trajectory(n_items={self.n_items}, n_periods={self.n_periods}, {kind}: {self.status})"
+            f"Trajectory({size}, n_factors={self.n_factors}, scores={self.scores}: {self.status})"
         )
 
     def _times(self, at: object) -> FloatArray:

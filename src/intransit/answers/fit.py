@@ -13,8 +13,10 @@ from intransit.core.inputs import as_whole
 from intransit.errors import InputError
 from intransit.tables import Games, read
 from intransit.tables.reading import plural
+from intransit.threads import one_thread
 
 
+@one_thread
 def fit(
     games: object,
     *,

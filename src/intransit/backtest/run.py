@@ -48,6 +48,7 @@ from intransit.checks import check_option
 from intransit.core.inputs import as_number, as_whole
 from intransit.errors import InputError, IntransitError
 from intransit.tables import Games, read
+from intransit.threads import one_thread
 
 REFIT = 24  # blocks after which scales are estimated again: two years of months
 PLAIN = {SCORES: Model(drifting=False), DRIFTING: Model(), PAIRS: Model(pairs=True)}
@@ -55,6 +56,7 @@ PLAIN = {SCORES: Model(drifting=False), DRIFTING: Model(), PAIRS: Model(pairs=Tr
 Report = Callable[[str], None]
 
 
+@one_thread
 def backtest(
     games: object,
     *,

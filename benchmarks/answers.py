@@ -1,0 +1,66 @@
+"""From a CSV of 50,000 games to a saved answer: seconds of the whole command, and where they go.
+
+The first run compiles into an empty cache; later ones find it.  Games are simulated: scores alone,
+half of the energy cyclic, and ties.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks._common import print_table
+
+N_GAMES = 50_000
+TABLES = {
+    "40 items, a ranking": ("--items", "40", "--cyclic", "0"),
+    "40 items, half cyclic": ("--items", "40", "--cyclic", "0.5"),
+    "40 items, half cyclic, ties": ("--items", "40", "--cyclic", "0.5", "--ties"),
+    "300 items, a ranking": ("--items", "300", "--cyclic", "0"),
+}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        print(f"{N_GAMES:,} games over a year, `intransit fit`, whole process (to hold: 5 s):\n")
+        rows = []
+        for name, settings in TABLES.items():
+            table = place / "games.csv"
+            command("simulate", "--out", table, "--games", N_GAMES, "--force", *settings)
+            if not rows:
+                seconds, _, _ = fit(table, place / "empty")
+                print(f"First run, compiling into an empty cache: {seconds:.1f} s.\n")
+            seconds, busy, model = fit(table, place / "empty")
+            rows.append([name, f"{seconds:.1f}", f"{busy:.1f}", model])
+        print_table(["table", "seconds", "seconds of processor", "chosen"], rows)
+
+
+def fit(table: Path, cache: Path) -> tuple[float, float, str]:
+    """Return seconds, seconds of processor, and the model that was chosen."""
+    began, busy = time.perf_counter(), os.times()
+    out = command("fit", table, "--out", table.with_suffix(".intransit"), "--json", cache=cache)
+    seconds, after = time.perf_counter() - began, os.times()
+    used = after.children_user + after.children_system - busy.children_user - busy.children_system
+    model = next(line for line in json.loads(out)["story"] if line.startswith("Model: "))
+    return seconds, used, model.removeprefix("Model: ").split(".")[0]
+
+
+def command(*words: object, cache: Path | None = None) -> str:
+    """Run `intransit`, and return what it prints."""
+    place = {} if cache is None else {"NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", "from intransit.cli import main; main()", *map(str, words)],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **place},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+if __name__ == "__main__":
+    main()

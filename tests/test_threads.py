@@ -1,0 +1,32 @@
+"""Linear algebra runs on one thread inside, and as before outside."""
+
+import contextlib
+
+import threadpoolctl
+
+from intransit.threads import one_thread
+
+
+def blas_threads():
+    return [
+        library["num_threads"]
+        for library in threadpoolctl.threadpool_info()
+        if library["user_api"] == "blas"
+    ]
+
+
+def test_one_thread_inside_and_as_before_outside():
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        assert set(one_thread(blas_threads)()) == {1}
+        assert blas_threads() == before
+
+
+def test_errors_leave_the_setting_as_it_was():
+    def fails():
+        raise ValueError("no")
+
+    before = blas_threads()
+    with contextlib.suppress(ValueError):
+        one_thread(fails)()
+    assert blas_threads() == before
