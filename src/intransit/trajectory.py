@@ -335,12 +335,12 @@ class Trajectory:
     def doubts(self) -> tuple[str, ...]:
         """What the comparisons do not settle; often nothing."""
         said = list(self.support.doubts())
-        if not self.problem.is_convex and len(self.starts) > 1:
-            if self.starts[1][1] > self.starts[0][1] + 1.0:
-                said.append(
-                    "No two starts led to the same minimum: the factors may be wrong ones, so "
-                    "give more comparisons, fewer factors, or another rng."
-                )
+        reached = [objective for _, objective in self.starts[:2]]
+        if not self.problem.is_convex and len(reached) > 1 and reached[1] > reached[0] + 1.0:
+            said.append(
+                "No two starts led to the same minimum: the factors may be wrong ones, so give "
+                "more comparisons, fewer factors, or another rng."
+            )
         return tuple(said)
 
     @property

@@ -231,3 +231,31 @@ def test_storing_the_winner_first_changes_nothing():
     )
     one, two = (it.fit(g, factors=0, pairs=False) for g in (plain, stored))
     np.testing.assert_allclose(one.matrix(), two.matrix(), atol=1e-6)
+
+
+def test_every_block_of_parameters_moves():
+    """Scores, factors, effects of pairs, cuts, and the side's worth all leave where they begin."""
+    rng = np.random.default_rng(2)
+    n, names = 6000, np.array(list("abcdefghijklmn"))
+    m = len(names)
+    first = rng.integers(m, size=n)
+    second = (first + rng.integers(1, m, size=n)) % m
+    angle, skill = np.linspace(0, 2 * np.pi, m, endpoint=False), rng.normal(size=m)
+    quirk = np.triu(rng.normal(size=(m, m)), 1)
+    quirk -= quirk.T
+    side = rng.integers(-1, 2, size=n)
+    x = skill[first] - skill[second] + 2.0 * np.sin(angle[first] - angle[second])
+    x += 0.5 * quirk[first, second] + 0.6 * side
+    latent = x + rng.logistic(size=n)
+    outcome = np.where(np.abs(latent) < 0.5, 0.5, (latent > 0).astype(float))
+    games = it.Games.from_arrays(
+        names[first], names[second], outcome, np.sort(rng.integers(0, 30, n)), sides=side
+    )
+    answer = it.fit(games, factors=1, pairs=True, drifting=True)
+    problem, z = answer.path.problem, answer.path.solution.z
+    S, Q, E = problem.split(z)
+    for part in (S[:, 0], S[:, 1], Q[:, 1], E):
+        assert np.ptp(part) > 0.1
+    assert answer.path.law.cuts[0] == pytest.approx(0.5, abs=0.15)
+    assert answer.path.law.advantage == pytest.approx(0.6, abs=0.2)
+    assert np.abs(np.diff(answer.path.margin(0, 1, answer.path.times))).max() > 0

@@ -5,6 +5,7 @@ the evidence cannot judge, because it looks back, is judged by forecasts: how fa
 (a fluctuation that does not last looks like drift to it), and how many factors there are.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,6 +15,7 @@ import numpy as np
 from intransit.answers.forecast import Tried
 from intransit.arrays import BoolArray, FloatArray
 from intransit.core.law import Kind
+from intransit.errors import ConvergenceWarning
 from intransit.fitting import foretell
 from intransit.smooth import smooth
 from intransit.timeline import Timeline
@@ -29,6 +31,7 @@ SURE = 2.0  # and by which faster drift must: what drifts fast forgets fast
 SLOW = 0.25  # of the drift that the evidence sees
 WORTH = 1e-4  # of log loss: a smaller gain is worth nothing
 MOMENTS = 40  # that the search tells apart
+MOST_STEPS, FEW_STEPS = 300, 50  # of a fit, and of one in the search
 N_DRAWS = 12  # enough to compare models by
 
 Report = Callable[[str], None]
@@ -59,7 +62,9 @@ class Model:
             return data
         return Timeline(replace(data.rows, times=np.zeros(len(data))), data.n_items)
 
-    def fit(self, data: Timeline, loss: Kind, rng: int) -> Trajectory:
+    def fit(
+        self, data: Timeline, loss: Kind, rng: int, *, max_steps: int = MOST_STEPS
+    ) -> Trajectory:
         """Fit it, scales from the data."""
         drift = "auto" if self.drifting else 0.0
         path = smooth(
@@ -70,11 +75,16 @@ class Model:
             drift_scale=drift,  # type: ignore[arg-type]
             pair_scale="auto" if self.pairs else 0.0,
             polish=False,
+            max_steps=max_steps,
             rng=rng,
         )
-        return self.slow(path, data, loss, rng) if self.drifting and self.slowly else path
+        if self.drifting and self.slowly:
+            return self.slow(path, data, loss, rng, max_steps=max_steps)
+        return path
 
-    def slow(self, path: Trajectory, data: Timeline, loss: Kind, rng: int) -> Trajectory:
+    def slow(
+        self, path: Trajectory, data: Timeline, loss: Kind, rng: int, *, max_steps: int
+    ) -> Trajectory:
         """Return the same with slower drift, other scales as they are."""
         found = path.scales
         return smooth(
@@ -87,6 +97,7 @@ class Model:
             score_drift_scale=SLOW * found.score_drift_scale,
             score_prior_scale=found.score_prior_scale,
             pair_scale=found.pair_scale,
+            max_steps=max_steps,
             rng=rng,
         )
 
@@ -177,18 +188,22 @@ class _Search:
         """Fit to the early games; slow and fast drift share the search for scales."""
         full = replace(model, slowly=False)
         if full not in self.fitted:
-            self.fitted[full] = full.fit(self.early, self.loss, self.rng)
+            self.fitted[full] = full.fit(self.early, self.loss, self.rng, max_steps=FEW_STEPS)
         path = self.fitted[full]
-        return model.slow(path, self.early, self.loss, self.rng) if model.slowly else path
+        if not model.slowly:
+            return path
+        return model.slow(path, self.early, self.loss, self.rng, max_steps=FEW_STEPS)
 
     def _judge(self, model: Model) -> FloatArray:  # (n_rows,)
         """Return the log probability of every row held back, each part foretold from all before."""
         self.report(f"trying {model.name}")
-        path, scores = self._fit(model), []
-        for k, fold in enumerate(self.folds):
-            scores.append(_results(path, fold))
-            if k + 1 < len(self.folds):
-                path = path.update(model.see(fold))
+        with warnings.catch_warnings():  # near enough will do, to compare models by
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            path, scores = self._fit(model), []
+            for k, fold in enumerate(self.folds):
+                scores.append(_results(path, fold))
+                if k + 1 < len(self.folds):
+                    path = path.update(model.see(fold))
         return np.concatenate(scores)
 
 
