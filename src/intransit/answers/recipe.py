@@ -27,9 +27,10 @@ FEWEST = 30  # games to be foretold, and to learn from: with fewer nothing is ch
 FEWEST_TIMES = 5  # moments; with fewer nothing is said of drift
 MOST_FACTORS = 3
 CLEAR = 1.0  # standard errors by which another model must pay
-SURE = 2.0  # and by which faster drift must: what drifts fast forgets fast
+SURE = 2.0  # and by which factors must, which chance finds everywhere
 SLOW = 0.25  # of the drift that the evidence sees
 WORTH = 1e-4  # of log loss: a smaller gain is worth nothing
+MOST_GAMES = 15_000  # that the search looks at, the latest
 MOMENTS = 40  # that the search tells apart
 MOST_STEPS, FEW_STEPS = 300, 50  # of a fit, and of one in the search
 N_DRAWS = 12  # enough to compare models by
@@ -129,19 +130,18 @@ def choose(
     if search.is_possible and (moving or None in (factors, pairs)):
         search.begin(base)
         if moving:
-            fast = search.offer(replace(search.best, slowly=False), needed=SURE)
+            fast = search.offer(replace(search.best, slowly=False))
             if drifting is None and not fast:
                 search.offer(replace(search.best, drifting=False, slowly=False), simpler=True)
         if pairs is None:
             search.offer(replace(search.best, pairs=False), simpler=True)
         if factors is None:
-            for n in range(1, MOST_FACTORS + 1):
-                more = replace(search.best, factors=n)
-                kept = search.offer(more)
-                if pairs is None and more.pairs:  # factors may do better in their place
-                    kept |= search.offer(replace(more, pairs=False), simpler=kept)
-                if not kept:
+            for n in range(1, MOST_FACTORS + 1):  # first in place of effects of pairs, if open
+                more = replace(search.best, factors=n, pairs=bool(pairs))
+                if not search.offer(more, needed=SURE):
                     break
+        if pairs is None and search.best.factors:
+            search.offer(replace(search.best, pairs=True), needed=SURE)
         base = search.best
     report(f"fitting {base.name}")
     path = base.fit(data, loss, rng)
@@ -155,7 +155,7 @@ class _Search:
 
     def __init__(self, data: Timeline, loss: Kind, rng: int, report: Report) -> None:
         self.loss, self.rng, self.report = loss, rng, report
-        self.early, self.folds = _split(_coarse(data), rng)
+        self.early, self.folds = _split(_coarse(_latest(data)), rng)
         self.weights = np.concatenate([fold.counts for fold in self.folds])
         self.tried: list[Tried] = []
         self.fitted: dict[Model, Trajectory] = {}
@@ -209,6 +209,17 @@ class _Search:
 
 def _results(path: Trajectory, games: Timeline) -> FloatArray:  # (n_rows,)
     return foretell(path.fitted, games.rows, path.settings, n_draws=N_DRAWS, results=True)
+
+
+def _latest(data: Timeline) -> Timeline:
+    """Return the latest games, as many as a search can go through in seconds."""
+    if data.counts.sum() <= MOST_GAMES:
+        return data
+    order = np.argsort(data.times, kind="stable")
+    later = np.cumsum(data.counts[order][::-1])[::-1]
+    begin = data.times[order][np.searchsorted(-later, -MOST_GAMES)]
+    late = data.times >= begin
+    return _part(data, late) if len(np.unique(data.times[late])) >= FEWEST_TIMES else data
 
 
 def _coarse(data: Timeline) -> Timeline:
