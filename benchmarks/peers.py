@@ -2,13 +2,15 @@
 
     python -m benchmarks.peers PEERS predict --data DATA --out OUT --systems intransit,own-pairs
     python -m benchmarks.peers PEERS synth --out OUT --items 20,50 --systems intransit,own-melo
-    python -m benchmarks.peers PEERS report --out OUT
+    python -m benchmarks.peers PEERS report --out OUT      the harness's own tables
+    python -m benchmarks.peers PEERS table OUT             the short ones kept in results/peers.md
 
 PEERS is the folder of the harness (run.py, adapters.py), DATA that of its tables.  Nothing is set
 by hand: at every block all games so far go to `intransit.fit`, as a user's would.
 """
 
 import importlib
+import json
 import os
 import sys
 from pathlib import Path
@@ -17,10 +19,14 @@ from typing import ClassVar
 import numpy as np
 
 import intransit as it
+from benchmarks._common import print_table
 from intransit.arrays import FloatArray
 
 
 def main(peers: str, *arguments: str) -> None:
+    if arguments[:1] == ("table",):
+        show(Path(arguments[1]))
+        return
     sys.path.insert(0, str(Path(peers).resolve()))
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
@@ -29,6 +35,39 @@ def main(peers: str, *arguments: str) -> None:
     run = importlib.import_module("run")
     sys.argv = ["run.py", *arguments]
     run.main()
+
+
+def show(out: Path) -> None:
+    """Print log losses on real tables and regrets on simulated ones, the best of each system."""
+    losses: dict[str, dict[str, float]] = {}
+    regrets: dict[str, dict[str, list[float]]] = {}
+    for file in sorted(out.glob("*.json")):
+        result, words = json.loads(file.read_text()), file.stem.split("~")
+        if "failed" in result:
+            continue
+        if words[0] == "predict" and words[4] == "30":
+            p, y = np.clip(result["p"], 1e-4, 1 - 1e-4), np.array(result["y"])
+            loss = float(-np.mean(y * np.log(p) + (1 - y) * np.log1p(-p)))
+            row = losses.setdefault(f"{words[2]}, {words[3]}", {})
+            row[words[1]] = loss
+        elif words[0] == "synth":
+            row_of = regrets.setdefault(f"{words[4]}, {words[5]}", {})
+            row_of.setdefault(f"{words[1]}, {words[2]} items", []).append(result["regret"])
+    print("Log loss of the last 20 %, refitted every 30 days; `default` and `tuned` as the harness")
+    print("has them, ours tunes itself:\n")
+    _print(losses)
+    print("Regret on simulated sets, means over seeds:\n")
+    _print({name: {k: float(np.mean(v)) for k, v in row.items()} for name, row in regrets.items()})
+
+
+def _print(table: dict[str, dict[str, float]]) -> None:
+    columns = sorted({name for row in table.values() for name in row})
+    order = sorted(table, key=lambda name: (not name.startswith("intransit"), name))
+    rows = [
+        [name, *(f"{table[name][c]:.4f}" if c in table[name] else "" for c in columns)]
+        for name in order
+    ]
+    print_table(["system", *columns], rows)
 
 
 class Ours:
