@@ -126,11 +126,11 @@ def choose(
     timed = len(np.unique(data.times)) >= FEWEST_TIMES
     moving = timed if drifting is None else drifting
     base = Model(factors or 0, pairs is not False, moving, slowly=moving)
-    search = _Search(data, loss, rng, report)
+    search, fast = _Search(data, loss, rng, report), False
     if search.is_possible and (moving or None in (factors, pairs)):
         search.begin(base)
         if moving:
-            fast = search.offer(replace(search.best, slowly=False))
+            fast = search.offer(replace(search.best, slowly=False), needed=0.0)
             if drifting is None and not fast:
                 search.offer(replace(search.best, drifting=False, slowly=False), simpler=True)
         if pairs is None:
@@ -138,8 +138,10 @@ def choose(
         if factors is None:
             for n in range(1, MOST_FACTORS + 1):  # first in place of effects of pairs, if open
                 more = replace(search.best, factors=n, pairs=bool(pairs))
-                if not search.offer(more, needed=SURE):
+                if not search.offer(more, needed=SURE) and n >= 2:  # two may do what one cannot
                     break
+        if moving and search.best.factors and not fast:  # what drifts may be the factors
+            search.offer(replace(search.best, drifting=True, slowly=False), needed=0.0)
         if pairs is None and search.best.factors:
             search.offer(replace(search.best, pairs=True), needed=SURE)
         base = search.best
