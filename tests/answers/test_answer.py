@@ -259,3 +259,14 @@ def test_every_block_of_parameters_moves():
     assert answer.path.law.cuts[0] == pytest.approx(0.5, abs=0.15)
     assert answer.path.law.advantage == pytest.approx(0.6, abs=0.2)
     assert np.abs(np.diff(answer.path.margin(0, 1, answer.path.times))).max() > 0
+
+
+def test_a_first_tie_among_the_latest_games_is_no_obstacle():
+    rng = np.random.default_rng(0)
+    n, names = 300, np.array(list("abcd"))
+    first = rng.integers(4, size=n)
+    second = (first + rng.integers(1, 4, size=n)) % 4
+    outcome = rng.integers(0, 2, size=n).astype(float)
+    outcome[270:275] = 0.5
+    answer = it.fit(it.Games.from_arrays(names[first], names[second], outcome, np.arange(n) // 5))
+    assert 0.0 < answer.probability("a", "b").tie < 0.2

@@ -15,7 +15,7 @@ import numpy as np
 from intransit.answers.forecast import Tried
 from intransit.arrays import BoolArray, FloatArray
 from intransit.core.law import Kind
-from intransit.errors import ConvergenceWarning
+from intransit.errors import ConvergenceWarning, InputError
 from intransit.fitting import foretell
 from intransit.smooth import smooth
 from intransit.timeline import Timeline
@@ -205,8 +205,15 @@ class _Search:
             for k, fold in enumerate(self.folds):
                 scores.append(_results(path, fold))
                 if k + 1 < len(self.folds):
-                    path = path.update(model.see(fold))
+                    path = _further(path, model.see(fold))
         return np.concatenate(scores)
+
+
+def _further(path: Trajectory, games: Timeline) -> Trajectory:
+    try:
+        return path.update(games)
+    except InputError:  # a level that did not occur before, such as the first tie
+        return path
 
 
 def _results(path: Trajectory, games: Timeline) -> FloatArray:  # (n_rows,)
