@@ -136,9 +136,11 @@ def choose(
         if pairs is None:
             search.offer(replace(search.best, pairs=False), simpler=True)
         if factors is None:
+            # Where pairs deviate from scores, two factors may do what one cannot.
+            fewest = 2 if search.best.pairs else 1
             for n in range(1, MOST_FACTORS + 1):  # first in place of effects of pairs, if open
                 more = replace(search.best, factors=n, pairs=bool(pairs))
-                if not search.offer(more, needed=SURE) and n >= 2:  # two may do what one cannot
+                if not search.offer(more, needed=SURE) and n >= fewest:
                     break
         if moving and search.best.factors and not fast:  # what drifts may be the factors
             search.offer(replace(search.best, drifting=True, slowly=False), needed=0.0)
