@@ -141,14 +141,8 @@ def smooth(
         drift_scale=_scale("drift_scale", drift_scale),
         prior_scale=_scale("prior_scale", prior_scale, strict=True),
         exposure_drift_scale=_scale("exposure_drift_scale", exposure_drift_scale),
-        score_drift_scale=_scale(
-            "score_drift_scale", drift_scale if score_drift_scale is None else score_drift_scale
-        ),
-        score_prior_scale=_scale(
-            "score_prior_scale",
-            prior_scale if score_prior_scale is None else score_prior_scale,
-            strict=True,
-        ),
+        score_drift_scale=_scale("score_drift_scale", score_drift_scale, drift_scale),
+        score_prior_scale=_scale("score_prior_scale", score_prior_scale, prior_scale, strict=True),
         pair_scale=_scale("pair_scale", pair_scale),
         pair_drift_scale=_scale("pair_drift_scale", pair_drift_scale),
         loss=loss,
@@ -160,11 +154,8 @@ def smooth(
     choices: tuple[Choice, ...] = ()
     if n_factors == "auto":
         _refuse_known(strengths, exposures)
-        if not isinstance(scores, bool):
-            check_option("scores", scores, ("auto",))
-        with_scores = scores is True or scores == "auto"
         columns, fitted, choices = choose_factors(
-            data.rows, data.n_items, given, scores=with_scores, polish=polish
+            data.rows, data.n_items, given, scores=_with_scores(scores, True), polish=polish
         )
     else:
         columns = _columns(data.n_items, n_factors, scores, strengths, exposures)
@@ -206,7 +197,15 @@ def _trajectory(
     )
 
 
-def _scale(name: str, value: float | Auto, *, strict: bool = False) -> float | Auto:
+def _scale(
+    name: str,
+    value: float | Auto | None,
+    otherwise: float | Auto = "auto",
+    *,
+    strict: bool = False,
+) -> float | Auto:
+    if value is None:
+        value = otherwise
     if isinstance(value, str):
         check_option(name, value, ("auto",))
         return "auto"
@@ -220,6 +219,13 @@ def _advantage(value: float | Auto) -> float | Auto:
     return as_number("advantage", value, least=-LARGEST)
 
 
+def _with_scores(scores: bool | Auto, otherwise: bool) -> bool:
+    if isinstance(scores, bool):
+        return scores
+    check_option("scores", scores, ("auto",))
+    return otherwise
+
+
 def _columns(
     n_items: int,
     n_factors: int,
@@ -229,9 +235,7 @@ def _columns(
 ) -> Columns:
     """Return the columns of S and Q, known or free."""
     n_factors = as_whole("n_factors", n_factors, least=0)
-    if not isinstance(scores, bool):
-        check_option("scores", scores, ("auto",))
-        scores = n_factors == 0
+    scores = _with_scores(scores, n_factors == 0)
     if n_factors == 0:
         if not scores:
             raise InputError("n_factors is 0 and scores is False; nothing is left to be found.")

@@ -36,11 +36,6 @@ class Support:
             np.maximum.at(high, self.cells.pairs[:, side], self.cells.times)
         return low, high
 
-    @property
-    def last(self) -> FloatArray:  # (n_items,)
-        """When each item was last compared."""
-        return self.seen[1]
-
     def extrapolates(self, first: IntArray, second: IntArray, times: FloatArray) -> BoolArray:
         """Return whether each margin rests on the prior, being out of reach."""
         low, high = self.seen

@@ -18,7 +18,7 @@ def _controller() -> ThreadpoolController:
 def one_thread(function: Callable[P, R]) -> Callable[P, R]:
     """Run a function with one thread for linear algebra, and leave the setting as it was.
 
-    On a busy machine a fit with two threads took seven times as long as with one.
+    On a busy machine a fit with two threads takes several times as long as with one.
     """
 
     @wraps(function)

@@ -1,6 +1,5 @@
 """What a backtest found: rungs with their losses and errors, forecasts, and all of it in words."""
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from math import isnan
@@ -8,6 +7,7 @@ from math import isnan
 from intransit.arrays import FloatArray, IntArray
 from intransit.backtest.measures import Coverage, Reliability, log_losses, mean_and_error
 from intransit.checks import check_option
+from intransit.extras import drawing
 from intransit.tables import Clock
 
 CLEAR = 2.0  # standard errors from which a gain is called one
@@ -149,5 +149,4 @@ class Backtest:
 
     def figure(self) -> object:
         """Return a matplotlib figure: the ladder of log losses, and the reliability curve."""
-        # By name: pictures are drawn in a layer above this one, and only when asked for.
-        return importlib.import_module("intransit.render.backtests").draw_backtest(self)
+        return drawing("backtests").draw_backtest(self)
