@@ -10,8 +10,9 @@ from intransit.tables.cells import Cells, Query, add_up, build_query
 from intransit.tables.clock import Clock
 from intransit.tables.engine import open_engine
 from intransit.tables.facts import Facts
-from intransit.tables.games import Games
+from intransit.tables.games import Games, merge
 from intransit.tables.intake import Table, take_in
+from intransit.tables.listed import with_series
 from intransit.tables.reading import Reading, Unused, describe_unused, plural
 from intransit.tables.roles import Chooser, Roles
 from intransit.tables.vocabulary import plain
@@ -41,9 +42,10 @@ def assemble(
         query = build_query(facts, roles, both_bad)
         cells = add_up(query)
         report = _report(facts, roles, query, cells, both_bad)
+        cells = with_series(query, cells)
     _check_rows(report, strict)
     arrays = cells.arrays
-    return Games(
+    games = Games(
         names=cells.names,
         first=cells.first,
         second=cells.second,
@@ -54,7 +56,9 @@ def assemble(
         sides=arrays.get("side"),
         clock=Clock(roles.moments.kind if roles.moments else "none"),
         report=report,
+        series=cells.series,
     )
+    return games if cells.series is None else merge(games)
 
 
 def _kind_of(source: object) -> str:

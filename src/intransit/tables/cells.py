@@ -270,6 +270,7 @@ class Cells:
     n_rows: int
     unused: tuple[Unused, ...]
     n_without_margin: int  # used rows, when others have one
+    series: IntArray | None = None  # see `series`; only where rows are not added up
 
 
 def add_up(query: Query) -> Cells:

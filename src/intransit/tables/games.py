@@ -12,6 +12,7 @@ from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.errors import InputError
 from intransit.tables.clock import Clock
 from intransit.tables.reading import Reading, plural
+from intransit.tables.series import in_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,7 @@ class Games:
     sides: FloatArray | None  # (n,) 1 first has the side, -1 second has it, 0 neither
     clock: Clock
     report: Reading
+    series: IntArray | None = None  # (n,) rows of one number belong together; see `series`
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -81,6 +83,7 @@ class Games:
             times=self.times[rows],
             counts=self.counts[rows],
             sides=None if self.sides is None else self.sides[rows],
+            series=None if self.series is None else self.series[rows],
         )
 
     def between(self, begin: object = None, end: object = None) -> "Games":
@@ -147,6 +150,7 @@ class Games:
             second=second,
             clock=clock,
             report=Reading("arrays", n_rows=n, n_used=n),
+            series=in_order(first, second) if (when == when[0]).all() else None,
             **columns,  # type: ignore[arg-type]
         )
         return merge(games)
@@ -155,7 +159,8 @@ class Games:
 def merge(games: Games) -> Games:
     """Return the games sorted by time, names and the rest, equal rows counted together."""
     keys = [games.times, games.first, games.second, games.outcomes]
-    keys += [column for column in (games.margins, games.sides) if column is not None]
+    further = (games.margins, games.sides, games.series)
+    keys += [column for column in further if column is not None]
     order = np.lexsort(keys[::-1])
     new: BoolArray = np.ones(len(order), dtype=bool)
     new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)

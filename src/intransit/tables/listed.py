@@ -1,0 +1,37 @@
+"""Rows in the order in which a table lists them, where nothing else says which belong together."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from intransit.tables.cells import KEYS, Cells, Query
+from intransit.tables.series import in_order
+
+UP_TO = 2_000_000  # rows; beyond, telling series apart would cost more than it is worth
+
+
+def with_series(query: Query, cells: Cells) -> Cells:
+    """Return the rows of a table without distinct times one by one, numbered by their series.
+
+    As they are, added up, where there are times, too many rows, or no series to be seen.
+    """
+    times = cells.arrays["time"]
+    if not len(times) or (times != times[0]).any() or cells.n_rows > UP_TO:
+        return cells
+    engine = query.facts.table.engine
+    columns = [key for key in KEYS if key in cells.arrays or key in {"first", "second"}]
+    threads = engine.ask("SELECT current_setting('threads')")[0][0]
+    engine.run("SET threads = 1")  # so that rows are numbered in their order
+    rows = engine.arrays(
+        f"SELECT {', '.join(columns)}, count FROM {query.sql(query.facts.numbered, with_row=True)}"
+        " WHERE reason IS NULL ORDER BY row"
+    )
+    engine.run(f"SET threads = {threads}")
+    kept = {name: k for k, name in enumerate(cells.names)}
+    number = np.array([kept.get(name, -1) for name in query.names])
+    first, second = (number[np.asarray(rows.pop(role))] for role in ("first", "second"))
+    series = in_order(first, second)
+    if series is None:
+        return cells
+    arrays = {name: np.asarray(column, dtype=np.float64) for name, column in rows.items()}
+    return replace(cells, arrays=arrays, first=first, second=second, series=series)
