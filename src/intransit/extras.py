@@ -1,4 +1,4 @@
-"""Libraries that only some parts need: asked for before the work, not after it."""
+"""What only some parts need, loaded when it is asked for: other libraries, and layers above."""
 
 import importlib
 import importlib.util
@@ -19,3 +19,8 @@ def drawing(name: str) -> ModuleType:
     """Return a module that draws, loaded when a picture is asked for."""
     require_matplotlib()
     return importlib.import_module(f"intransit.render.{name}")
+
+
+def above(name: str) -> ModuleType:
+    """Return a module of a layer above, loaded when it is asked for."""
+    return importlib.import_module(f"intransit.{name}")

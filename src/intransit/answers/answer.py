@@ -14,6 +14,7 @@ from intransit.answers.encoding import Encoding
 from intransit.answers.forecast import Forecast, Standing, Tried
 from intransit.answers.recipe import Model
 from intransit.answers.saving import (
+    check_folder,
     pack,
     path_arrays,
     path_words,
@@ -22,13 +23,14 @@ from intransit.answers.saving import (
     write_whole,
 )
 from intransit.answers.seen import Seen
+from intransit.answers.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.core.inputs import as_whole
 from intransit.draws import check_entries, reach_of
 from intransit.errors import InputError
-from intransit.extras import drawing
+from intransit.extras import above, drawing
 from intransit.tables import Clock, Games
-from intransit.tables.reading import plural
+from intransit.tables.reading import Reading, open_reading, plural
 from intransit.trajectory import Trajectory
 
 N_DRAWS = 100
@@ -53,6 +55,9 @@ class Answer:
     story: tuple[str, ...]  # what was chosen, and why
     source: str
     seen: Seen = field(repr=False)  # when each item was compared
+    transitive: Transitivity = field(repr=False)  # of the games it was fitted to
+    reading: Reading = field(repr=False)  # what was used of the table, and what not
+    games: Games | None = field(default=None, repr=False)  # as fitted; not kept in files
 
     @property
     def n_items(self) -> int:
@@ -206,6 +211,13 @@ class Answer:
             for place, k in enumerate(order, 1)
         ]
 
+    def transitivity(self) -> Transitivity:
+        """Return whether there are cycles, in words and numbers; ``print`` it.
+
+        It was tested when the answer was fitted; games of an `update` are not in it.
+        """
+        return self.transitive
+
     def update(self, games: Games) -> "Answer":
         """Return the answer with further games, of old and new items; scales and model stay."""
         if games.clock.kind != self.clock.kind:
@@ -221,7 +233,8 @@ class Answer:
         seen = self.seen.plus(Seen.of(known))
         n, until = plural(int(games.counts.sum()), "further game"), self.clock.to_text(seen.end)
         line = f"Updated with {n}" + ("." if self.clock.kind == "none" else f", to {until}.")
-        return replace(self, names=names, path=path, seen=seen, story=(*self.story, line))
+        story = (*self.story, line)
+        return replace(self, names=names, path=path, seen=seen, story=story, games=None)
 
     def save(self, path: str | Path) -> Path:
         """Write the answer to one file, whole or not at all, and return where it is."""
@@ -233,6 +246,8 @@ class Answer:
             "tried": [asdict(t) for t in self.tried],
             "story": self.story,
             "source": self.source,
+            "transitive": asdict(self.transitive),
+            "reading": asdict(self.reading),
             "path": path_words(self.path),
         }
         place = Path(path)
@@ -256,6 +271,8 @@ class Answer:
             story=tuple(words["story"]),  # type: ignore[arg-type]
             source=str(words["source"]),
             seen=Seen(*(arrays[f"seen_{name}"] for name in SEEN)),
+            transitive=Transitivity(**words["transitive"]),  # type: ignore[arg-type]
+            reading=open_reading(words["reading"]),  # type: ignore[arg-type]
         )
 
     def summary(self) -> str:
@@ -269,6 +286,20 @@ class Answer:
             for s in standings
         ]
         return "\n".join(lines)
+
+    def report(
+        self, place: str | Path, *, backtest: Any = None, title: str | None = None, rng: int = 0
+    ) -> Path:
+        """Write what was found as one page of HTML, whole or not at all, and return where it is.
+
+        `backtest` is what `intransit.backtest.backtest` found; without it a quick look back is
+        made, if the answer still has its games.  `title` stands in the place of the table's name.
+        """
+        where = Path(place)
+        check_folder(where)
+        findings = above("findings.gather").gather(self, ladder=backtest, title=title, rng=rng)
+        write_whole(where, above("render.page").write_page(findings).encode())
+        return where
 
     def matrix_frame(self, at: object = None) -> object:
         """Return the win probabilities as a data frame, of pandas or else of polars."""

@@ -9,6 +9,8 @@ from intransit.answers.encoding import Encoding
 from intransit.answers.forecast import Tried
 from intransit.answers.recipe import Chosen, Model, Report, choose
 from intransit.answers.seen import Seen
+from intransit.answers.transitive import Evidence, examine
+from intransit.answers.verdict import LEVEL, Transitivity, judge
 from intransit.core.inputs import as_whole
 from intransit.errors import InputError
 from intransit.tables import Games, read
@@ -67,6 +69,8 @@ def fit(
         factors = as_whole("factors", factors, least=0)
     encoding = Encoding.of(table)
     data = encoding.timeline(table)
+    report("testing for cycles")
+    evidence = examine(table, encoding, rng=rng)
     if model is not None:
         report(f"fitting {model.name}")
         chosen = Chosen(model, model.fit(data, encoding.loss, rng), ())
@@ -77,6 +81,7 @@ def fit(
             factors=factors,
             pairs=pairs,
             drifting=drifting,
+            p_value=evidence.p_value,
             rng=rng,
             report=report,
         )
@@ -90,7 +95,19 @@ def fit(
         story=tuple(_story(table, encoding, chosen)),
         source=table.report.source,
         seen=Seen.of(table),
+        transitive=_judge(evidence, chosen, float(table.counts.sum())),
+        reading=table.report,
+        games=table,
     )
+
+
+def _judge(evidence: Evidence, chosen: Chosen, n_games: float) -> Transitivity:
+    """Return the verdict; where pairs never met again, the model says how cyclic they are."""
+    modelled = None
+    if not evidence.is_measured and (chosen.model.factors or chosen.model.pairs):
+        modelled = chosen.path.cyclic_share(level=LEVEL)
+    gain = chosen.gain if chosen.model.factors or evidence.gain is None else evidence.gain
+    return judge(evidence, n_games, gain, modelled)
 
 
 def _story(games: Games, encoding: Encoding, chosen: Chosen) -> list[str]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from intransit.answers.forecast import Tried
-from intransit.arrays import BoolArray, FloatArray
+from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.core.law import Kind
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.fitting import foretell
@@ -34,6 +34,8 @@ MOST_GAMES = 15_000  # that the search looks at, the latest
 MOMENTS = 40  # that the search tells apart
 MOST_STEPS, FEW_STEPS = 300, 50  # of a fit, and of one in the search
 N_DRAWS = 12  # enough to compare models by
+UNLIKELY = 0.2  # p value of a ranking above which factors are not looked for
+SURELY = 0.02  # and below which pairs differ from it, whatever the latest games say
 
 Report = Callable[[str], None]
 
@@ -110,6 +112,7 @@ class Chosen:
     model: Model
     path: Trajectory
     tried: tuple[Tried, ...]
+    gain: tuple[float, float] | None = None  # from all that no ranking explains; standard error
 
 
 def choose(
@@ -119,10 +122,15 @@ def choose(
     factors: int | None = None,
     pairs: bool | None = None,
     drifting: bool | None = None,
+    p_value: float = 0.0,
     rng: int = 0,
     report: Report = lambda _: None,
 ) -> Chosen:
-    """Return the model that foretells the latest games best, fitted to all; None leaves it open."""
+    """Return the model that foretells the latest games best, fitted to all; None leaves it open.
+
+    `p_value` is that of a test of transitivity.  Where nothing speaks against a ranking, factors
+    are not looked for; where much does, the model has a part that no ranking explains.
+    """
     timed = len(np.unique(data.times)) >= FEWEST_TIMES
     moving = timed if drifting is None else drifting
     base = Model(factors or 0, pairs is not False, moving, slowly=moving)
@@ -135,7 +143,7 @@ def choose(
                 search.offer(replace(search.best, drifting=False, slowly=False), simpler=True)
         if pairs is None:
             search.offer(replace(search.best, pairs=False), simpler=True)
-        if factors is None:
+        if factors is None and p_value < UNLIKELY:
             # Where pairs deviate from scores, two factors may do what one cannot.
             fewest = 2 if search.best.pairs else 1
             for n in range(1, MOST_FACTORS + 1):  # first in place of effects of pairs, if open
@@ -147,11 +155,13 @@ def choose(
         if pairs is None and search.best.factors:
             search.offer(replace(search.best, pairs=True), needed=SURE)
         base = search.best
+        if p_value < SURELY and pairs is None and not base.factors:
+            base = replace(base, pairs=True)
     report(f"fitting {base.name}")
     path = base.fit(data, loss, rng)
     if path.scales.pair_scale == 0.0:
         base = replace(base, pairs=False)  # they have vanished
-    return Chosen(base, path, tuple(search.tried))
+    return Chosen(base, path, tuple(search.tried), search.gain_of_cycles())
 
 
 class _Search:
@@ -161,7 +171,9 @@ class _Search:
         self.loss, self.rng, self.report = loss, rng, report
         self.early, self.folds = _split(_coarse(_latest(data)), rng)
         self.weights = np.concatenate([fold.counts for fold in self.folds])
+        self.meetings = _meetings(self.folds)
         self.tried: list[Tried] = []
+        self.scores: dict[Model, FloatArray] = {}
         self.fitted: dict[Model, Trajectory] = {}
 
     @property
@@ -177,13 +189,30 @@ class _Search:
     def offer(self, model: Model, *, needed: float = CLEAR, simpler: bool = False) -> bool:
         """Try another model; keep it if it gains enough, or if it is simpler and loses nothing."""
         score = self._judge(model)
-        gain, error = _gain(score - self.score, self.weights)
+        gain, error = _gain(score - self.score, self.weights, self.meetings)
         alike = abs(gain) < WORTH and error < WORTH
         kept = bool(gain > max(needed * error, WORTH) or (simpler and alike))
         self.tried.append(Tried(model.name, self._loss(score), gain, error, kept))
         if kept:
             self.best, self.score = model, score
         return kept
+
+    def gain_of_cycles(self) -> tuple[float, float] | None:
+        """Return what all that no ranking explains gains in log loss, with its standard error.
+
+        That of the best model over the same without it; or of the best model tried that has any.
+        """
+        if not self.tried:
+            return None
+        cyclic = [model for model in self.scores if model.factors or model.pairs]
+        model = self.best
+        if model not in cyclic:
+            if not cyclic:
+                return None
+            model = max(cyclic, key=lambda one: float(self.scores[one].sum()))
+        plain = replace(model, factors=0, pairs=False)
+        score = self.scores[plain] if plain in self.scores else self._judge(plain)
+        return _gain(self.scores[model] - score, self.weights, self.meetings)
 
     def _loss(self, score: FloatArray) -> float:
         return float(-score.sum() / self.weights.sum())
@@ -208,7 +237,8 @@ class _Search:
                 scores.append(_results(path, fold))
                 if k + 1 < len(self.folds):
                     path = _further(path, model.see(fold))
-        return np.concatenate(scores)
+        self.scores[model] = np.concatenate(scores)
+        return self.scores[model]
 
 
 def _further(path: Trajectory, games: Timeline) -> Trajectory:
@@ -268,9 +298,19 @@ def _part(data: Timeline, which: BoolArray, counts: FloatArray | None = None) ->
     return Timeline(rows.only(np.asarray(which)), data.n_items)
 
 
-def _gain(gains: FloatArray, weights: FloatArray) -> tuple[float, float]:
-    """Return the mean gain a game, and its standard error; a row is the sum over its games."""
+def _meetings(folds: list[Timeline]) -> IntArray:  # (n_rows,)
+    """Return a number for every row: those of one pair at one time share it."""
+    pairs = np.concatenate([np.sort(fold.pairs, axis=1) for fold in folds])
+    keys = np.column_stack([pairs, np.concatenate([fold.times for fold in folds])])
+    return np.asarray(np.unique(keys, axis=0, return_inverse=True)[1].ravel())
+
+
+def _gain(gains: FloatArray, weights: FloatArray, groups: IntArray) -> tuple[float, float]:
+    """Return the mean gain a game, and its standard error.
+
+    A row is the sum over its games; rows of one group count as one observation.
+    """
     total = weights.sum()
     mean = float(gains.sum() / total)
-    error = float(np.sqrt(np.sum(weights * (gains / weights - mean) ** 2)) / total)
-    return mean, error
+    off = np.bincount(groups, gains - mean * weights)
+    return mean, float(np.sqrt(np.sum(off**2)) / total)

@@ -27,9 +27,17 @@ from intransit.fitting import Choice, Given
 from intransit.trajectory import Trajectory
 
 FORMAT = "intransit answer"
-VERSION = 1
+VERSION = 2
 WORDS, NUMBERS, SEAL = "answer.json", "arrays.npz", "sha256"
 CELLS = ("axis", "when", "pairs", "counts", "means")
+
+
+def check_folder(place: Path) -> None:
+    """Refuse, before any work, a place that no file can be put at."""
+    if place.is_dir():
+        raise InputError(f"{place}: it is a folder; give the name of a file.")
+    if not place.parent.is_dir():
+        raise InputError(f"{place}: there is no folder {place.parent}; make it, or choose another.")
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -1,0 +1,117 @@
+"""What can be found in an answer besides forecasts: cycles, changes, rankings.  Plain data."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Items of which each is favoured over the next, and the last over the first."""
+
+    items: tuple[str, ...]
+    probability: float  # that all its edges point that way
+    edges: tuple[float, ...]  # probability that items[k] is favoured over items[k + 1]
+    chances: tuple[float, ...]  # probability that items[k] beats items[k + 1] in a game
+    weakest: int  # the edge that is least sure, by its place
+    since: str  # since when it has been more likely there than not, up to the time asked for
+    history: tuple[float, ...]  # probability at each of `Cycles.times`
+
+    def __str__(self) -> str:
+        return " > ".join((*self.items, self.items[0]))
+
+
+@dataclass(frozen=True)
+class Cycles:
+    """Cycles at a time, the surest first; listed so that few of them are false."""
+
+    at: str
+    level: float  # probability that a cycle needs to be listed
+    found: tuple[Cycle, ...]
+    n_found: int  # how many there are; `found` may be fewer
+    false_share: float  # expected share of false ones among all that were found
+    times: tuple[str, ...]  # of the histories
+    note: str  # why there are none, or what the list leaves out; often empty
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __iter__(self) -> Iterator[Cycle]:
+        return iter(self.found)
+
+
+@dataclass(frozen=True)
+class ItemChange:
+    """How much stronger or weaker an item became."""
+
+    name: str
+    change: float  # of the mean probability of beating the others
+    low: float
+    high: float
+    probability: float  # that the change has this sign
+    sure: bool  # listed under control of false discoveries
+
+
+@dataclass(frozen=True)
+class MatchupChange:
+    """How much two items' chances changed beyond what their strengths explain."""
+
+    first: str
+    second: str
+    change: float  # of the probability that first beats second, strengths held
+    low: float
+    high: float
+    probability: float
+    sure: bool
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What changed between two times: items that became stronger, and matchups."""
+
+    since: str
+    until: str
+    level: float
+    rate: float  # of false discoveries among those that are `sure`
+    items: tuple[ItemChange, ...]  # all, the surest first
+    matchups: tuple[MatchupChange, ...]  # the surest ones
+    matchup_share: float  # of the energy of the change that no change of strengths explains
+    matchup_share_low: float
+    matchup_share_high: float
+    note: str
+
+
+@dataclass(frozen=True)
+class Upset:
+    """A pair that goes against the ranking: the lower item is favoured."""
+
+    lower: str
+    higher: str
+    chance: float  # that lower beats higher
+    probability: float  # that lower is favoured
+
+
+@dataclass(frozen=True)
+class Share:
+    """An item's weight in the mixture that nothing beats on average."""
+
+    name: str
+    weight: float  # mean over what is not known
+    low: float
+    high: float
+    probability: float  # that it belongs to the mixture at all
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The nearest ranking, what it loses, and what a cyclic table has in place of a best item."""
+
+    at: str
+    order: tuple[str, ...]  # best first
+    upsets: tuple[Upset, ...]  # pairs against the order, the clearest first
+    n_pairs: int
+    n_upsets: int
+    wrong: float  # share of the pairs whose favourite the ranking puts lower
+    cost: float  # mean loss of winning chances, over all pairs, from trusting the ranking
+    equilibrium: tuple[Share, ...]  # weights that are not negligible, the largest first
+    level: float
+    note: str = ""  # what is left out; often empty

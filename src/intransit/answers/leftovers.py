@@ -1,0 +1,183 @@
+"""The results of a table, less what drifting scores explain of them."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from intransit.answers.encoding import Encoding
+from intransit.arrays import FloatArray, IntArray
+from intransit.core.cells import Cells
+from intransit.core.law import Ordered, loss_of
+from intransit.core.leftover import Leftover, inflation
+from intransit.smooth import smooth
+from intransit.tables import Games
+from intransit.tables.games import merge
+from intransit.tables.series import in_time
+from intransit.trajectory import Trajectory
+
+FEWEST_TIMES = 5  # moments; with fewer nothing drifts
+MOST_ROWS = 500_000  # the latest
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Residuals of the rows of a table, as the smaller item of each pair sees them."""
+
+    pairs: IntArray  # (n_pairs, 2)
+    pair: IntArray  # (n_rows,): which of them
+    series: IntArray | None  # (n_rows,); None where every game is an observation of its own
+    counts: FloatArray  # (n_rows,): games
+    slopes: FloatArray  # (n_rows,): of the log likelihood of one game
+    information: FloatArray  # (n_rows,): of one game
+    margins: FloatArray  # (n_rows,): that scores expect
+    low: FloatArray  # (n_rows,): boundaries of the level of each result, see `core.law`
+    high: FloatArray
+    cell: IntArray  # (n_rows,): of the fitted problem
+    growth: FloatArray  # (n_rows,): from residuals to the noise behind them
+    map: Leftover
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs that met."""
+        return len(self.pairs)
+
+    @property
+    def residuals(self) -> FloatArray:  # (n_rows,)
+        """Sum over the games of each row."""
+        return self.counts * self.slopes
+
+    def losses(self, effects: FloatArray) -> FloatArray:  # (n_rows,)
+        """Return minus the log likelihood of each row, margins moved, up to a constant of its own.
+
+        `effects` are what is added to the margin of each row.
+        """
+        x = self.margins + effects
+        wide = np.logaddexp(0.0, self.low - x) + np.logaddexp(0.0, x - self.high)
+        return np.asarray(self.counts * wide)
+
+    def refit(self, noise: FloatArray) -> FloatArray:  # (n_rows,)
+        """Return what scores fitted again would leave of this noise."""
+        taken = self.map.explained(sums(self.cell, noise, len(self.map.curvature)))[self.cell]
+        return np.asarray(noise - self.counts * self.information * taken)
+
+
+def sums(groups: IntArray, values: FloatArray, n: int = 0) -> FloatArray:  # (n_groups,)
+    """Return the total of the values of each group."""
+    return np.asarray(np.bincount(groups, values, n), dtype=np.float64)
+
+
+def leftovers(games: Games, encoding: Encoding, *, rng: int = 0) -> Rows:
+    """Fit drifting scores, and return what they leave."""
+    table = _prepared(games)
+    path = _scores(table, encoding, rng)
+    n = max(table.n_items, 2)
+    small, large = np.minimum(table.first, table.second), np.maximum(table.first, table.second)
+    keys, pair = np.unique(small * n + large, return_inverse=True)
+    pairs = np.stack([keys // n, keys % n], axis=1)
+    sign = np.where(table.first == small, 1.0, -1.0)
+    times = encoding.moments(table.times)
+    margins = path.margin(pairs[pair, 0], pairs[pair, 1], times)
+    slopes, information, low, high = _terms(table, encoding, path, sign, margins)
+    leftover = Leftover(path.problem, path.solution.z)
+    cell = _cells_of(path, keys[pair], times, n)
+    series = table.series
+    if len(np.unique(table.times)) > 1:
+        series = in_time(small, large, _days(table))
+    together = information
+    if series is not None:
+        together = sums(series, table.counts * information)[series]
+    growth = inflation(together, leftover.variances()[cell])
+    return Rows(
+        pairs=pairs,
+        pair=pair,
+        series=series,
+        counts=table.counts,
+        slopes=slopes,
+        information=information,
+        margins=margins,
+        low=low,
+        high=high,
+        cell=cell,
+        growth=growth,
+        map=leftover,
+    )
+
+
+def _days(games: Games) -> FloatArray:
+    """Return the times at which games count as played together: whole days, where there are."""
+    return np.floor(games.times) if games.clock.kind == "date" else games.times
+
+
+def _prepared(games: Games) -> Games:
+    """Return the latest rows; a share of games becomes so many wins and so many losses."""
+    table = games.only(np.arange(max(len(games) - MOST_ROWS, 0), len(games)))
+    whole = (table.outcomes == 0.0) | (table.outcomes == 1.0)
+    if games.margins is not None or games.has_ties or whole.all():
+        return table
+    parts = (
+        replace(table, outcomes=np.ones(len(table)), counts=table.counts * table.outcomes),
+        replace(table, outcomes=np.zeros(len(table)), counts=table.counts * (1 - table.outcomes)),
+    )
+    columns = ("first", "second", "outcomes", "times", "counts", "sides", "series")
+    both = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in columns
+        if getattr(table, name) is not None
+    }
+    split = replace(table, **both)  # type: ignore[arg-type]
+    return merge(split.only(split.counts > 0))
+
+
+def _scores(games: Games, encoding: Encoding, rng: int) -> Trajectory:
+    data = encoding.timeline(games)
+    drifts = len(np.unique(data.times)) >= FEWEST_TIMES
+    return smooth(
+        data,
+        n_factors=0,
+        scores=True,
+        loss=encoding.loss,
+        drift_scale="auto" if drifts else 0.0,
+        pair_scale=0.0,
+        polish=False,
+        rng=rng,
+    )
+
+
+def _terms(
+    games: Games, encoding: Encoding, path: Trajectory, sign: FloatArray, margins: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return slope of the log likelihood, information, and boundaries of one game of each row."""
+    outcomes = encoding.outcomes(games)
+    mirrored = 1.0 - outcomes if encoding.loss == "logistic" else -outcomes
+    sides = sign * games.sides if encoding.sided and games.sides is not None else None
+    n = len(margins)
+    cells = Cells(
+        axis=np.zeros(1),
+        when=np.zeros(n, dtype=np.int64),
+        pairs=np.zeros((n, 2), dtype=np.int64),
+        counts=np.ones(n),
+        means=np.where(sign > 0, outcomes, mirrored),
+        n_rows=n,
+        spread=0.0,
+        log_counts=0.0,
+        sides=sides,
+    )
+    edge = np.zeros(n) if sides is None else path.law.advantage * sides
+    loss = loss_of(path.law, cells, path.scales.noise_scale)
+    slope, curvature = loss.terms(margins + edge)
+    if isinstance(loss, Ordered):
+        low, high = loss.bounds()
+    else:  # a win is above 0, a loss below
+        low, high = np.where(cells.means > 0.5, [[0.0], [np.inf]], [[-np.inf], [0.0]])
+    return -slope, curvature, low - edge, high - edge
+
+
+def _cells_of(path: Trajectory, pairs: IntArray, times: FloatArray, n_items: int) -> IntArray:
+    """Return one cell of the problem for each row: its pair and time."""
+    cells = path.problem.loss.cells
+    n_times = len(cells.axis)
+    keys = (cells.pairs[:, 0] * n_items + cells.pairs[:, 1]) * n_times + cells.when
+    known, first = np.unique(keys, return_index=True)
+    middle = np.concatenate([[-np.inf], 0.5 * (cells.axis[1:] + cells.axis[:-1])])
+    when = np.searchsorted(middle, times, side="right") - 1  # the nearest: times may be rounded
+    return np.asarray(first[np.searchsorted(known, pairs * n_times + when)])

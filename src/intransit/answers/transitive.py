@@ -1,0 +1,248 @@
+"""A test of transitivity: whether anything deviates from a drifting ranking, and does so again.
+
+If scores explain everything, what they leave of one series of games says nothing of what they
+leave of another, whatever the games within a series share.  Two statistics ask for more:
+
+    energy    Σ_pairs w [ (Σ_series e)² - Σ_series e² ]        a pair deviates the same way again
+    pattern   Σ_{i ≠ k} (Z Zᵀ)_ik²  /  (Σ Z²)²                 items deviate against the same others
+
+e are residuals of series, Z those of pairs in units of their noise.  By chance both are what they
+are when every series keeps its size and gets a sign at random, and scores are fitted again: so
+few games, overdispersed series and the flexibility of drift are all accounted for.  A ranking whose
+chances follow another curve than the logistic one is no cycle either: what a cube of the margin
+explains is taken out first.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import stats
+from scipy.special import ndtri
+
+from intransit.answers.encoding import Encoding
+from intransit.answers.leftovers import Rows, leftovers, sums
+from intransit.arrays import BoolArray, FloatArray
+from intransit.tables import Games
+
+MOST_FLIPS, FEWEST_FLIPS = 200, 60
+WORK = 1e7  # rows times flips
+THREADS = 2
+FOLDS = 5  # parts of the series, each foretold from the others
+N_LOOKS = 3.0  # ways in which a table may look cyclic: energy, pattern, both
+TYPICAL_SHARE = 0.1  # of the energy, that weights of pairs are best for
+LEAST_ENERGY = 0.1
+MOST_ITEMS = 1_000  # that patterns are looked for among
+FLATTEST = 0.05  # skewness of a null distribution, at least
+TINIEST = 1e-300
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the test found."""
+
+    p_value: float
+    energy: float  # mean square of the margins that scores explain, over games
+    extra: float  # mean square of the rest, over pairs, weighted; may be below 0 by chance
+    extra_error: float
+    noise: float  # standard error that chance alone would give `extra`; infinite: cannot be said
+    n_pairs: int
+    n_series: int
+    gain: tuple[float, float] | None = None  # of held-out series, from effects of pairs; its error
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether pairs met again, so that what stays of the rest can be told from noise."""
+        return bool(np.isfinite(self.noise))
+
+
+def examine(games: Games, encoding: Encoding, *, rng: int = 0) -> Evidence:
+    """Return the evidence against one drifting ranking."""
+    rows = leftovers(games, encoding, rng=rng)
+    return _Test(rows, max(games.n_items, 2), np.random.default_rng(rng)).run()
+
+
+class _Test:
+    def __init__(self, rows: Rows, n_items: int, rng: np.random.Generator) -> None:
+        self.rows, self.n_items, self.rng = rows, n_items, rng
+        total = rows.counts * rows.information
+        self.information = sums(rows.pair, total, rows.n_pairs)
+        self.energy = float(np.average(rows.margins**2, weights=total))
+        typical = TYPICAL_SHARE * max(self.energy, LEAST_ENERGY)
+        self.weights = 1.0 / (1.0 + typical * self.information) ** 2
+        if rows.series is not None:
+            self.pair_of = np.zeros(int(rows.series.max()) + 1, dtype=np.int64)
+            self.pair_of[rows.series] = rows.pair
+
+    @cached_property
+    def again(self) -> FloatArray:  # (n_pairs,)
+        """Information on what a pair does again: products over two different series."""
+        rows = self.rows
+        if rows.series is None:
+            own = sums(rows.pair, rows.counts * rows.information**2, len(self.information))
+        else:
+            by_series = sums(rows.series, rows.counts * rows.information)
+            own = sums(self.pair_of, by_series**2, len(self.information))
+        left = self.information**2 - own
+        return np.where(left > 1e-9 * self.information**2, left, 0.0)
+
+    @cached_property
+    def _curve(self) -> tuple[FloatArray, float]:
+        """Return the cube of the margin as scores leave it, in units of residuals, and its size."""
+        rows = self.rows
+        cube = rows.margins**3
+        left = rows.refit(rows.counts * rows.information * cube)
+        return left, float(left @ cube)
+
+    def _straight(self, residuals: FloatArray) -> FloatArray:
+        """Take out what a bent curve of chances would explain."""
+        left, size = self._curve
+        if size <= 0.0:
+            return residuals
+        slope = float(residuals @ (left / (self.rows.counts * self.rows.information))) / size
+        return np.asarray(residuals - slope * left)
+
+    @cached_property
+    def _central(self) -> tuple[BoolArray, FloatArray]:
+        """Return which pairs patterns are looked for in, and the scale of their residuals."""
+        pairs, information = self.rows.pairs, self.information
+        by_item = sums(pairs.ravel(), np.repeat(information, 2), self.n_items)
+        chosen = np.zeros(self.n_items, dtype=bool)
+        chosen[np.argsort(-by_item, kind="stable")[:MOST_ITEMS]] = True
+        inside = np.asarray(chosen[pairs].all(axis=1))
+        return inside, 1.0 / np.sqrt(information + information.mean())
+
+    def statistics(self, residuals: FloatArray, own: FloatArray) -> tuple[FloatArray, float]:
+        """Return energies by pair, and the pattern; `own` are squares within series by pair."""
+        total = sums(self.rows.pair, residuals, len(self.information))
+        energies = self.weights * (total**2 - own)
+        inside, scale = self._central
+        a, b = self.rows.pairs[inside].T
+        z = (total * scale)[inside]
+        items, places = np.unique(np.concatenate([a, b]), return_inverse=True)
+        Z = np.zeros((len(items), len(items)))
+        Z[places[: len(a)], places[len(a) :]] = z
+        Z[places[len(a) :], places[: len(a)]] = -z
+        M = Z @ Z.T
+        np.fill_diagonal(M, 0.0)
+        return energies, float(np.log(max(np.sum(M**2), TINIEST) / max(float(z @ z) ** 2, TINIEST)))
+
+    def _own(self, residuals: FloatArray) -> FloatArray:  # (n_pairs,)
+        rows = self.rows
+        if rows.series is None:
+            return sums(rows.pair, rows.counts * rows.slopes**2, len(self.information))
+        by_series = sums(rows.series, residuals, len(self.pair_of))
+        return sums(self.pair_of, by_series**2, len(self.information))
+
+    def _flipped(self, rng: np.random.Generator) -> FloatArray:
+        """Return noise of the size of the residuals, signs at random."""
+        rows = self.rows
+        if rows.series is None:  # every game on its own
+            whole = np.floor(rows.counts)
+            signs = 2.0 * rng.binomial(whole.astype(np.int64), 0.5) - whole
+            signs = signs + np.sqrt(rows.counts - whole) * rng.choice([-1.0, 1.0], len(whole))
+            return np.asarray(rows.growth * rows.slopes * signs)
+        signs = rng.choice([-1.0, 1.0], len(self.pair_of))
+        return np.asarray(rows.growth * rows.residuals * signs[rows.series])
+
+    def _by_chance(self, rng: np.random.Generator) -> tuple[float, float]:
+        left = self._straight(self.rows.refit(self._flipped(rng)))
+        energies, pattern = self.statistics(left, self._own(left))
+        return float(energies.sum()), pattern
+
+    def run(self) -> Evidence:
+        """Compare what is seen with what chance gives."""
+        rows = self.rows
+        n_series = int(rows.counts.sum()) if rows.series is None else len(self.pair_of)
+        size = float(self.weights @ self.again)
+        if rows.n_pairs < 3:
+            return Evidence(1.0, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series)
+        seen = self._straight(rows.residuals)
+        energies, pattern = self.statistics(seen, self._own(seen))
+        n = int(np.clip(WORK / len(rows.pair), FEWEST_FLIPS, MOST_FLIPS))
+        assert self._central is not None  # worked out before threads ask for it
+        with ThreadPoolExecutor(THREADS) as pool:
+            chance = np.array(list(pool.map(self._by_chance, self.rng.spawn(n))))
+        total = float(energies.sum())
+        p = _combine([total, pattern] if size else [pattern], chance if size else chance[:, 1:])
+        if not size:
+            return Evidence(p, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series)
+        noise = float(chance[:, 0].std(ddof=1))
+        spread = float(np.sqrt(np.sum((energies - total / rows.n_pairs) ** 2)))
+        extra = float(total - chance[:, 0].mean()) / size
+        return Evidence(
+            p_value=p,
+            energy=self.energy,
+            extra=extra,
+            extra_error=max(noise, spread) / size,
+            noise=noise / size,
+            n_pairs=rows.n_pairs,
+            n_series=n_series,
+            gain=self._gain(max(extra, noise / size)),
+        )
+
+    def _gain(self, variance: float) -> tuple[float, float]:
+        """Return what effects of pairs gain in log loss a game, learnt from other series.
+
+        Effects shrink as ones of this variance should.  The scores were fitted to all games, those
+        foretold among them: the gain is, if anything, too small.
+        """
+        rows = self.rows
+        nothing = rows.losses(np.zeros(len(rows.pair))) / rows.counts
+        gains, squares = np.zeros(len(rows.pair)), 0.0
+        for held in self._folds():
+            left = rows.counts - held
+            slopes, information = (
+                sums(rows.pair, left * each, rows.n_pairs)
+                for each in (rows.slopes, rows.information)
+            )
+            effects = slopes / (information + 1.0 / variance)
+            gain = nothing - rows.losses(effects[rows.pair]) / rows.counts  # of one game
+            gains += held * gain
+            squares += float(held @ gain**2)
+        n = float(rows.counts.sum())
+        mean = float(gains.sum()) / n
+        if rows.series is None:
+            return mean, float(np.sqrt(max(squares - n * mean**2, 0.0))) / n
+        by_series = sums(rows.series, gains - mean * rows.counts)
+        return mean, float(np.sqrt(np.sum(by_series**2))) / n
+
+    def _folds(self) -> FloatArray:  # (FOLDS, n_rows)
+        """Return how many games of each row are held out in each part: series stay together."""
+        rows = self.rows
+        if rows.series is not None:
+            part = self.rng.integers(FOLDS, size=len(self.pair_of))[rows.series]
+            return np.asarray(rows.counts * (part == np.arange(FOLDS)[:, None]))
+        whole = np.floor(rows.counts).astype(np.int64)
+        held = self.rng.multinomial(whole, np.full(FOLDS, 1.0 / FOLDS)).T.astype(np.float64)
+        held[0] += rows.counts - whole
+        return held
+
+
+def _combine(seen: list[float], chance: FloatArray) -> float:
+    """Return one p value of statistics and of their sum, from what each is by chance."""
+    scores, drawn = [], []
+    for value, draws in zip(seen, chance.T, strict=True):
+        to_normal = _normal_scores(draws)
+        scores.append(float(to_normal(np.array([value]))[0]))
+        drawn.append(to_normal(draws))
+    if len(scores) == 1:
+        return float(stats.norm.sf(scores[0]))
+    both = sum(scores) / max(float(np.std(np.sum(drawn, axis=0))), 1.0)
+    return float(min(1.0, N_LOOKS * stats.norm.sf(max(*scores, both))))
+
+
+def _normal_scores(draws: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Return the map that makes the draws standard normal, by three moments."""
+    middle, spread = float(draws.mean()), float(draws.std(ddof=1))
+    if spread == 0.0:
+        return lambda values: np.zeros(len(values))
+    skew = max(float(stats.skew(draws)), FLATTEST)
+
+    def to_normal(values: FloatArray) -> FloatArray:
+        tail = stats.pearson3.sf((values - middle) / spread, skew)
+        return np.asarray(-ndtri(np.clip(tail, TINIEST, 1.0 - 1e-12)))
+
+    return to_normal

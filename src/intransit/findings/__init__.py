@@ -1,0 +1,1 @@
+"""Everything a report shows, as plain data: gathered from an answer, drawn by `render`."""

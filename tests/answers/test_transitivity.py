@@ -1,0 +1,166 @@
+"""The verdict on cycles: right on plain cases, not fooled, and the same whoever is named first."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+import intransit as it
+from intransit.answers.encoding import Encoding
+from intransit.answers.metagame import simulate_games
+from intransit.answers.transitive import Evidence, examine
+from intransit.answers.verdict import FALSE_ALARMS, judge
+
+
+def verdict(games, **settings):
+    return judge(examine(games, Encoding.of(games), **settings), 0.0, None, None)
+
+
+def evenings(seed, shared, *, timed, n_items=8, n_evenings=600):
+    """Games of a ranking, seven an evening, whose games share a mood of this size."""
+    rng = np.random.default_rng(seed)
+    first = rng.integers(n_items, size=n_evenings)
+    second = (first + rng.integers(1, n_items, size=n_evenings)) % n_items
+    margin = 0.3 * (first - second) + shared * rng.normal(size=n_evenings)
+    each = np.repeat(np.arange(n_evenings), 7)
+    outcomes = (rng.random(len(each)) < expit(margin[each])).astype(float)
+    times = each if timed else rng.permutation(len(each))
+    return it.Games.from_arrays(first[each], second[each], outcomes, times.astype(float))
+
+
+def test_rock_paper_scissors_has_cycles():
+    """Three items that beat each other around, thirty games a pair."""
+    games = it.Games.from_arrays(
+        ["rock", "paper", "scissors"] * 30, ["scissors", "rock", "paper"] * 30, [1, 1, 1] * 30
+    )
+    found = it.fit(games).transitivity()
+    assert found.verdict == "cycles"
+    assert found.has_cycles
+    assert found.share > 0.9
+    assert "cycles" in str(found)
+
+
+def test_a_ranking_has_none():
+    """A ranking with drift, and games enough to notice cycles, gives no evidence of any."""
+    games, _ = simulate_games(12, 5_000, cyclic=0.0, rng=5)
+    found = verdict(games)
+    assert found.verdict == "no evidence"
+    assert found.detectable < 0.1
+    assert "No evidence" in found.sentence
+
+
+def test_few_games_are_too_few():
+    """With two games a pair nothing can be said, and that is what is said."""
+    games, _ = simulate_games(12, 130, cyclic=0.0, rng=1)
+    assert verdict(games).verdict == "too little data"
+
+
+@pytest.mark.parametrize("n_games", [1, 40])
+def test_two_items_have_no_cycle(n_games):
+    """Between two items there is nothing to find, however many games."""
+    games = it.Games.from_arrays(["a"] * n_games, ["b"] * n_games, [1] * n_games)
+    found = it.fit(games).transitivity()
+    assert found.verdict == "too little data"
+    assert found.p_value == 1.0
+
+
+def test_a_tenth_of_the_energy_is_found():
+    """A tenth of the energy cyclic, 100 games a pair, 16 items: found in three tables of three."""
+    for seed in range(3):
+        games, _ = simulate_games(16, 100 * 120, cyclic=0.1, rng=seed)
+        assert verdict(games).verdict == "cycles"
+
+
+def test_false_alarms_are_rare():
+    """Transitive tables of many kinds: more than 3 alarms in 25 at 2 % have probability 0.002."""
+    alarms = 0
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 12))
+        games, _ = simulate_games(
+            n,
+            int(rng.choice([3, 10, 40])) * n * (n - 1) // 2,
+            cyclic=0.0,
+            spread=float(rng.choice([0.5, 1.5])),
+            ties=float(rng.choice([0.0, 0.3])),
+            memory=float(rng.choice([50.0, 1e9])),
+            rng=seed,
+        )
+        alarms += verdict(games).has_cycles
+    assert alarms <= 3
+
+
+def test_what_an_evening_shares_is_no_cycle():
+    """Games of one evening that agree look like cycles only to who takes them for independent.
+
+    With times that set evenings apart: 8 tables, more than 1 alarm at 2 % has probability 0.01.
+    """
+    together = [verdict(evenings(seed, 1.5, timed=True)).has_cycles for seed in range(8)]
+    apart = [verdict(evenings(seed, 1.5, timed=False)).has_cycles for seed in range(8)]
+    assert sum(together) <= 1
+    assert sum(apart) >= 4  # the same games, each as if on its own
+
+
+def test_neither_order_nor_names_matter():
+    """Who is named first, and what items are called, leaves the evidence as it is."""
+    games, _ = simulate_games(7, 800, cyclic=0.3, ties=0.2, rng=2)
+    swapped = replace(games, first=games.second, second=games.first, outcomes=1.0 - games.outcomes)
+    turned = np.arange(7)[::-1]
+    renamed = replace(games, first=turned[games.first], second=turned[games.second])
+    one, other, third = (examine(g, Encoding.of(g)) for g in (games, swapped, renamed))
+    assert other.extra == pytest.approx(one.extra, rel=1e-6)
+    assert third.extra == pytest.approx(one.extra, rel=0.2)  # signs are drawn in another order
+    assert np.log(third.p_value) == pytest.approx(np.log(one.p_value), rel=0.4)
+
+
+def test_the_same_seed_gives_the_same_verdict():
+    """Nothing is drawn but from the seed."""
+    games, _ = simulate_games(6, 500, cyclic=0.2, rng=3)
+    assert examine(games, Encoding.of(games)) == examine(games, Encoding.of(games))
+
+
+def test_the_share_is_that_of_the_truth():
+    """Four tables of a fixed truth, 60 % cyclic: the interval holds it, or nearly, in three."""
+    inside = 0
+    for seed in range(4):
+        games, _ = simulate_games(14, 12_000, cyclic=0.6, memory=1e9, rng=seed)
+        found = verdict(games)
+        inside += found.share_low - 0.05 <= 0.6 <= found.share_high + 0.05
+    assert inside >= 3
+
+
+def test_gain_is_that_of_the_cyclic_part():
+    """Effects of pairs gain log loss on a cyclic table, and lose a little on a ranking."""
+    cyclic, _ = simulate_games(10, 5_000, cyclic=0.5, rng=0)
+    ranked, _ = simulate_games(10, 5_000, cyclic=0.0, rng=0)
+    gain, error = examine(cyclic, Encoding.of(cyclic)).gain
+    assert gain > 5 * error > 0
+    gain, error = examine(ranked, Encoding.of(ranked)).gain
+    assert gain < 2 * error
+
+
+def test_the_verdict_is_kept(tmp_path):
+    """A saved answer says the same, rows that could not be used included."""
+    place = tmp_path / "games.csv"
+    place.write_text("first,second,outcome\n" + "a,b,1\nb,c,1\nc,a,1\n" * 10 + "a,a,1\n")
+    answer = it.fit(it.read(place))
+    again = it.Answer.load(answer.save(tmp_path / "answer.intransit"))
+    assert again.transitivity() == answer.transitivity()
+    assert again.reading == answer.reading
+    assert again.reading.n_unused == 1
+    assert again.games is None
+
+
+def test_sentences_say_what_was_found():
+    """Each verdict has its words, with the numbers that it rests on."""
+    sure = Evidence(1e-9, 1.0, 0.5, 0.1, 0.01, 10, 100)
+    assert "fewer than 1 of 1,000" in judge(sure, 100, (0.01, 0.001), None).sentence
+    assert "+0.0100 ± 0.0010" in str(judge(sure, 100, (0.01, 0.001), None))
+    none = replace(sure, p_value=0.5, extra=0.0)
+    assert judge(none, 100, None, None).sentence.startswith("No evidence of cycles")
+    few = replace(none, noise=1.0)
+    assert judge(few, 100, None, None).sentence.startswith("Too little data")
+    never = replace(none, noise=np.inf)
+    assert "met again" in judge(never, 100, None, None).sentence
+    assert judge(replace(sure, p_value=FALSE_ALARMS), 1, None, None).verdict == "no evidence"
