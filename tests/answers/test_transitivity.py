@@ -56,6 +56,60 @@ def test_few_games_are_too_few():
     assert verdict(games).verdict == "too little data"
 
 
+def against(pairs, chance, n_games, seed):
+    """Games of some pairs, the first of each winning with this chance."""
+    rng = np.random.default_rng(seed)
+    first, second = np.repeat(np.array(pairs), n_games, axis=0).T
+    outcomes = (rng.random(len(first)) < chance).astype(float)
+    return it.Games.from_arrays(first, second, outcomes, rng.integers(100, size=len(first)) * 1.0)
+
+
+def test_an_order_without_upsets_is_no_cycle():
+    """Where the better one always wins, no curve of chances fits, and still there is an order."""
+    every = [(i, j) for i in range(8) for j in range(i + 1, 8)]
+    assert not verdict(against(every, 1.0, 20, 0)).has_cycles
+    alarms = [verdict(against(every, 0.9, 20, seed)).has_cycles for seed in range(6)]
+    assert sum(alarms) <= 1
+
+
+def test_a_chain_and_a_star_have_no_cycle():
+    """Comparisons that never go round say nothing of cycles, however lopsided."""
+    chain, star = [(k, k + 1) for k in range(10)], [(0, k) for k in range(1, 10)]
+    for pairs in (chain, star):
+        found = verdict(against(pairs, 0.8, 50, 1))
+        assert found.verdict == "too little data"
+        assert found.p_value == 1.0
+
+
+def test_items_with_more_luck_are_no_cycle():
+    """Chances that are nearer to a half for some items: 6 tables, more than 1 alarm: 0.006."""
+    alarms = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        first = rng.integers(12, size=4_000)
+        second = (first + rng.integers(1, 12, size=4_000)) % 12
+        score, steep = 1.2 * rng.normal(size=12), rng.gamma(4.0, 0.25, size=12)
+        x = 0.5 * (steep[first] + steep[second]) * (score[first] - score[second])
+        outcomes = (rng.random(4_000) < expit(x)).astype(float)
+        games = it.Games.from_arrays(first, second, outcomes, rng.integers(365, size=4_000) * 1.0)
+        alarms += verdict(games).has_cycles
+    assert alarms <= 1
+
+
+def test_a_matrix_of_wins_keeps_its_verdict():
+    """Winner, loser and count, sorted by winner, say as much as a list of games."""
+    names = "abcdef"
+    rows = [
+        (names[i], names[j], float(round(200 * expit(1.0 if (j - i) % 6 < 3 else -1.0))))
+        for i in range(6)
+        for j in range(6)
+        if i != j and (j - i) % 6 != 3
+    ]
+    winners, losers, counts = zip(*rows, strict=True)
+    games = it.Games.from_arrays(winners, losers, np.ones(len(rows)), counts=counts)
+    assert verdict(games).verdict == "cycles"
+
+
 @pytest.mark.parametrize("n_games", [1, 40])
 def test_two_items_have_no_cycle(n_games):
     """Between two items there is nothing to find, however many games."""

@@ -41,6 +41,25 @@ def test_what_scores_explain_is_the_projection():
         np.testing.assert_allclose(quick.explained(noise), whole @ noise, rtol=0.05, atol=0.02)
 
 
+def test_what_the_prior_keeps_unexplained_is_drawn_too():
+    """With a generator the scores themselves are drawn: the mean square is noise's plus theirs."""
+    path = fitted(0.3)
+    whole, _ = written_out(path)
+    quick = Leftover(path.problem, path.solution.z)
+    nothing = np.zeros(len(whole))
+    drawn = [quick.explained(nothing, np.random.default_rng(k)) for k in range(400)]
+    problem, z = path.problem, path.solution.z
+    prior = np.zeros((len(z), len(z)))
+    for k, unit in enumerate(np.eye(len(z))):
+        problem.add_prior(unit, prior[k])
+    free = np.flatnonzero(problem.free)
+    G = np.stack([problem.push(z, row) for row in np.eye(len(z))[free]], axis=1)
+    curvature = problem.loss.terms(problem.margins(z))[1]
+    back = G @ np.linalg.inv(information(problem, z, curvature))
+    exact = np.einsum("ck,kl,cl->c", back, prior[np.ix_(free, free)], back)
+    np.testing.assert_allclose(np.mean(np.square(drawn), axis=0), exact, rtol=0.35)
+
+
 def test_variances_are_a_lower_bound():
     """An item's variance given all others is at most its variance."""
     path = fitted(0.3)

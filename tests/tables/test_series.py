@@ -61,14 +61,25 @@ def test_a_visit_of_three_days_is_one_series():
 
 def test_rows_of_one_pair_after_another_are_a_series():
     """Without times, rows of one pair that follow each other belong together, either way round."""
-    found = in_order(np.array([0, 1, 2, 0]), np.array([1, 0, 0, 1]))
+    found = in_order(np.array([0, 1, 2, 0]), np.array([1, 0, 0, 1]), np.ones(4), np.ones(4))
     assert found is not None
     assert found.tolist() == [0, 0, 1, 2]
 
 
-def test_a_sorted_table_says_nothing_of_series():
-    """Where all rows of every pair stand together the order is the table's, not the games'."""
-    assert in_order(np.array([0, 0, 0, 1]), np.array([1, 1, 2, 2])) is None
+@pytest.mark.parametrize(
+    ("rows", "count"),
+    [
+        ([(0, 1, 1), (0, 1, 0), (0, 2, 1), (1, 2, 1)], 1),
+        ([(0, 1, 1), (0, 2, 1), (1, 0, 1), (1, 2, 1), (2, 0, 1), (2, 1, 1)], 1),
+        ([(0, 1, 1), (0, 2, 1), (0, 1, 0), (0, 2, 0)], 1),
+        ([(0, 1, 1), (0, 2, 1), (0, 1, 1), (0, 2, 0)], 2),
+    ],
+    ids=["by pair", "by winner", "by result", "counts"],
+)
+def test_a_sorted_table_says_nothing_of_series(rows, count):
+    """Where the order of rows is the table's, not the games', every game stands alone."""
+    first, second, outcomes = np.array(rows).T
+    assert in_order(first, second, outcomes.astype(float), np.full(len(rows), float(count))) is None
 
 
 @pytest.mark.parametrize("column", ["", "2023-01-01,"], ids=["no times", "one time"])

@@ -4,11 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from intransit.answers.circles import goes_round
 from intransit.answers.encoding import Encoding
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.cells import Cells
 from intransit.core.law import Ordered, loss_of
-from intransit.core.leftover import Leftover, inflation
+from intransit.core.leftover import ACCURACY, Leftover, inflation
 from intransit.smooth import smooth
 from intransit.tables import Games
 from intransit.tables.games import merge
@@ -30,10 +31,12 @@ class Rows:
     slopes: FloatArray  # (n_rows,): of the log likelihood of one game
     information: FloatArray  # (n_rows,): of one game
     margins: FloatArray  # (n_rows,): that scores expect
+    sides: FloatArray | None  # (n_rows,): who had the side; None where that is not known
     low: FloatArray  # (n_rows,): boundaries of the level of each result, see `core.law`
     high: FloatArray
     cell: IntArray  # (n_rows,): of the fitted problem
     growth: FloatArray  # (n_rows,): from residuals to the noise behind them
+    goes_round: bool  # whether anybody who lost to another beat it too, at first or second hand
     map: Leftover
 
     @property
@@ -55,9 +58,16 @@ class Rows:
         wide = np.logaddexp(0.0, self.low - x) + np.logaddexp(0.0, x - self.high)
         return np.asarray(self.counts * wide)
 
-    def refit(self, noise: FloatArray) -> FloatArray:  # (n_rows,)
-        """Return what scores fitted again would leave of this noise."""
-        taken = self.map.explained(sums(self.cell, noise, len(self.map.curvature)))[self.cell]
+    def refit(
+        self,
+        noise: FloatArray,
+        rng: np.random.Generator | None = None,
+        *,
+        accuracy: float = ACCURACY,
+    ) -> FloatArray:  # (n_rows,)
+        """Return what scores fitted again would leave of this noise, and of scores of their own."""
+        by_cell = sums(self.cell, noise, len(self.map.curvature))
+        taken = self.map.explained(by_cell, rng, accuracy=accuracy)[self.cell]
         return np.asarray(noise - self.counts * self.information * taken)
 
 
@@ -95,10 +105,12 @@ def leftovers(games: Games, encoding: Encoding, *, rng: int = 0) -> Rows:
         slopes=slopes,
         information=information,
         margins=margins,
+        sides=sign * table.sides if encoding.sided and table.sides is not None else None,
         low=low,
         high=high,
         cell=cell,
         growth=growth,
+        goes_round=goes_round(table.first, table.second, table.outcomes, n),
         map=leftover,
     )
 

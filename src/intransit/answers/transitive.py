@@ -9,8 +9,9 @@ leave of another, whatever the games within a series share.  Two statistics ask 
 e are residuals of series, Z those of pairs in units of their noise.  By chance both are what they
 are when every series keeps its size and gets a sign at random, and scores are fitted again: so
 few games, overdispersed series and the flexibility of drift are all accounted for.  A ranking whose
-chances follow another curve than the logistic one is no cycle either: what a cube of the margin
-explains is taken out first.
+chances follow another curve than the logistic one is no cycle either: what bent curves explain is
+taken out first.  Pairs that lie on no circle of comparisons, and orders that no result speaks
+against, say nothing of cycles.
 """
 
 from collections.abc import Callable
@@ -19,22 +20,28 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import stats
-from scipy.special import ndtri
+from scipy.special import gammaincc, ndtr, ndtri
 
+from intransit.answers.circles import bridges, n_circles
 from intransit.answers.encoding import Encoding
 from intransit.answers.leftovers import Rows, leftovers, sums
 from intransit.arrays import BoolArray, FloatArray
+from intransit.core.leftover import EXACT
 from intransit.tables import Games
 
 MOST_FLIPS, FEWEST_FLIPS = 200, 60
-WORK = 1e7  # rows times flips
+WORK = 5e6  # rows times flips
 THREADS = 2
 FOLDS = 5  # parts of the series, each foretold from the others
 N_LOOKS = 3.0  # ways in which a table may look cyclic: energy, pattern, both
 TYPICAL_SHARE = 0.1  # of the energy, that weights of pairs are best for
 LEAST_ENERGY = 0.1
-MOST_ITEMS = 1_000  # that patterns are looked for among
+MOST_ITEMS = 300  # that patterns are looked for among
+FEWEST_OF_OWN = 12  # items, from which on each may have a curve of its own
+MOST_OF_OWN = 40  # of those with most games
+A_CURVE = 3  # circles that each curve must find in the comparisons
+ALIKE = 1e-5  # of the size of curves: what is left of one beside others, to count
+MOST_NUMBERS = 2e7  # that their curves may take up
 FLATTEST = 0.05  # skewness of a null distribution, at least
 TINIEST = 1e-300
 
@@ -71,7 +78,8 @@ class _Test:
         self.information = sums(rows.pair, total, rows.n_pairs)
         self.energy = float(np.average(rows.margins**2, weights=total))
         typical = TYPICAL_SHARE * max(self.energy, LEAST_ENERGY)
-        self.weights = 1.0 / (1.0 + typical * self.information) ** 2
+        self.on_circles = ~bridges(rows.pairs, n_items)
+        self.weights = self.on_circles / (1.0 + typical * self.information) ** 2
         if rows.series is not None:
             self.pair_of = np.zeros(int(rows.series.max()) + 1, dtype=np.int64)
             self.pair_of[rows.series] = rows.pair
@@ -89,20 +97,38 @@ class _Test:
         return np.where(left > 1e-9 * self.information**2, left, 0.0)
 
     @cached_property
-    def _curve(self) -> tuple[FloatArray, float]:
-        """Return the cube of the margin as scores leave it, in units of residuals, and its size."""
-        rows = self.rows
-        cube = rows.margins**3
-        left = rows.refit(rows.counts * rows.information * cube)
-        return left, float(left @ cube)
+    def _curves(self) -> tuple[FloatArray, FloatArray]:
+        """Return what is not cyclic though scores do not explain it, as scores leave it.
+
+        Chances that follow another curve than the logistic one, and, with items enough, chances
+        that follow a flatter or steeper curve for some items: those of more luck, or more ties.
+        Only as many as leave most of what might be cyclic alone.  The second part solves for how
+        much of each there is.
+        """
+        rows, x = self.rows, self.rows.margins
+        circles = n_circles(rows.pairs, self.n_items)
+        bent = [x**3, np.sign(x), np.tanh(2.0 * x), x * np.abs(x)][: circles // A_CURVE]
+        if rows.sides is not None:  # what they are worth was found from the same games
+            bent.append(rows.sides)
+        if self.n_items >= FEWEST_OF_OWN:
+            by_item = sums(rows.pairs.ravel(), np.repeat(self.information, 2), self.n_items)
+            most = min(MOST_OF_OWN, int(MOST_NUMBERS / len(x)), circles // A_CURVE)
+            ends = rows.pairs[rows.pair]
+            own = np.argsort(-by_item, kind="stable")[:most]
+            bent += [x * (ends == item).any(axis=1) for item in own]
+        if not bent:
+            return np.zeros((1, len(x))), np.zeros((1, 1))
+        weight = rows.counts * rows.information
+        bends = np.array([bend / np.sqrt(weight @ bend**2 + TINIEST) for bend in bent])
+        left = np.array([rows.refit(weight * bend, accuracy=EXACT) for bend in bends])
+        gram = left @ bends.T
+        return left, np.linalg.pinv(0.5 * (gram + gram.T), rcond=ALIKE, hermitian=True)
 
     def _straight(self, residuals: FloatArray) -> FloatArray:
-        """Take out what a bent curve of chances would explain."""
-        left, size = self._curve
-        if size <= 0.0:
-            return residuals
-        slope = float(residuals @ (left / (self.rows.counts * self.rows.information))) / size
-        return np.asarray(residuals - slope * left)
+        """Take out what bent curves of chances would explain."""
+        left, solve = self._curves
+        weight = self.rows.counts * self.rows.information
+        return np.asarray(residuals - (solve @ (left @ (residuals / weight))) @ left)
 
     @cached_property
     def _central(self) -> tuple[BoolArray, FloatArray]:
@@ -112,7 +138,7 @@ class _Test:
         chosen = np.zeros(self.n_items, dtype=bool)
         chosen[np.argsort(-by_item, kind="stable")[:MOST_ITEMS]] = True
         inside = np.asarray(chosen[pairs].all(axis=1))
-        return inside, 1.0 / np.sqrt(information + information.mean())
+        return inside & self.on_circles, 1.0 / np.sqrt(information + information.mean())
 
     def statistics(self, residuals: FloatArray, own: FloatArray) -> tuple[FloatArray, float]:
         """Return energies by pair, and the pattern; `own` are squares within series by pair."""
@@ -147,31 +173,43 @@ class _Test:
         signs = rng.choice([-1.0, 1.0], len(self.pair_of))
         return np.asarray(rows.growth * rows.residuals * signs[rows.series])
 
-    def _by_chance(self, rng: np.random.Generator) -> tuple[float, float]:
-        left = self._straight(self.rows.refit(self._flipped(rng)))
-        energies, pattern = self.statistics(left, self._own(left))
-        return float(energies.sum()), pattern
+    def _by_chance(self, rng: np.random.Generator) -> tuple[float, float, float]:
+        left = self.rows.refit(self._flipped(rng), rng)
+        straight = self._straight(left)
+        energies, pattern = self.statistics(straight, self._own(straight))
+        whole = self.statistics(left, self._own(left))[0]
+        return float(energies.sum()), pattern, float(whole.sum())
 
     def run(self) -> Evidence:
         """Compare what is seen with what chance gives."""
         rows = self.rows
         n_series = int(rows.counts.sum()) if rows.series is None else len(self.pair_of)
         size = float(self.weights @ self.again)
-        if rows.n_pairs < 3:
+        if not self.on_circles.any():
             return Evidence(1.0, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series)
         seen = self._straight(rows.residuals)
         energies, pattern = self.statistics(seen, self._own(seen))
         n = int(np.clip(WORK / len(rows.pair), FEWEST_FLIPS, MOST_FLIPS))
-        assert self._central is not None  # worked out before threads ask for it
+        assert self._central  # worked out before threads ask for them
+        assert self._curves
         with ThreadPoolExecutor(THREADS) as pool:
             chance = np.array(list(pool.map(self._by_chance, self.rng.spawn(n))))
         total = float(energies.sum())
-        p = _combine([total, pattern] if size else [pattern], chance if size else chance[:, 1:])
+        p = (
+            _combine([total, pattern], chance[:, :2])
+            if size
+            else _combine([pattern], chance[:, 1:2])
+        )
+        if not rows.goes_round:
+            p = 1.0  # an order that no result speaks against is no cycle, whatever its curve
         if not size:
             return Evidence(p, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series)
-        noise = float(chance[:, 0].std(ddof=1))
+        # How much there is, curves left in: taking them out takes some of it, too.
+        energies = self.statistics(rows.residuals, self._own(rows.residuals))[0]
+        total = float(energies.sum())
+        noise = float(chance[:, 2].std(ddof=1))
         spread = float(np.sqrt(np.sum((energies - total / rows.n_pairs) ** 2)))
-        extra = float(total - chance[:, 0].mean()) / size
+        extra = float(total - chance[:, 2].mean()) / size
         return Evidence(
             p_value=p,
             energy=self.energy,
@@ -190,6 +228,8 @@ class _Test:
         foretold among them: the gain is, if anything, too small.
         """
         rows = self.rows
+        if variance <= 0.0:  # no game was decided
+            return 0.0, 0.0
         nothing = rows.losses(np.zeros(len(rows.pair))) / rows.counts
         gains, squares = np.zeros(len(rows.pair)), 0.0
         for held in self._folds():
@@ -229,9 +269,9 @@ def _combine(seen: list[float], chance: FloatArray) -> float:
         scores.append(float(to_normal(np.array([value]))[0]))
         drawn.append(to_normal(draws))
     if len(scores) == 1:
-        return float(stats.norm.sf(scores[0]))
+        return float(ndtr(-scores[0]))
     both = sum(scores) / max(float(np.std(np.sum(drawn, axis=0))), 1.0)
-    return float(min(1.0, N_LOOKS * stats.norm.sf(max(*scores, both))))
+    return float(min(1.0, N_LOOKS * ndtr(-max(*scores, both))))
 
 
 def _normal_scores(draws: FloatArray) -> Callable[[FloatArray], FloatArray]:
@@ -239,10 +279,12 @@ def _normal_scores(draws: FloatArray) -> Callable[[FloatArray], FloatArray]:
     middle, spread = float(draws.mean()), float(draws.std(ddof=1))
     if spread == 0.0:
         return lambda values: np.zeros(len(values))
-    skew = max(float(stats.skew(draws)), FLATTEST)
+    skew = max(float(np.mean(((draws - middle) / np.std(draws)) ** 3)), FLATTEST)
+    shape = 4.0 / skew**2  # of the gamma distribution that is skewed like this
 
     def to_normal(values: FloatArray) -> FloatArray:
-        tail = stats.pearson3.sf((values - middle) / spread, skew)
+        at = shape + np.sqrt(shape) * (values - middle) / spread
+        tail = gammaincc(shape, np.maximum(at, 0.0))
         return np.asarray(-ndtri(np.clip(tail, TINIEST, 1.0 - 1e-12)))
 
     return to_normal

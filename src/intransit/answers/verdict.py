@@ -43,8 +43,8 @@ class Transitivity:
         """The verdict in a sentence."""
         if self.verdict == "cycles":
             return (
-                "There are cycles: a table that one ranking explains, drifting as it may, would "
-                f"look as cyclic as this {_often(self.p_value)}."
+                "There are cycles: if one ranking, drifting as it may, explained everything, "
+                f"results as cyclic as these would come up in {_often(self.p_value)} tables."
             )
         if self.verdict == "no evidence":
             return (
@@ -52,7 +52,7 @@ class Transitivity:
                 f"Had {self.detectable:.0%} of the differences been cyclic, the test would have "
                 "found it four times out of five."
             )
-        if self.detectable >= 1.0:
+        if self.detectable >= 0.995:
             return "Too little data to tell: hardly any pair met again in another series of games."
         return (
             "Too little data to tell: no cycles were found, but even if "
@@ -90,7 +90,8 @@ def judge(
         verdict = "cycles"
     if evidence.is_measured:
         reach = float(ndtri(0.5 + LEVEL / 2)) * evidence.extra_error
-        ends = (evidence.extra, evidence.extra - reach, evidence.extra + reach)
+        likely = max(evidence.extra, 0.0)  # what is below 0 by chance is 0
+        ends = (likely, evidence.extra - reach, likely + reach)
         share, low, high = (_share(end, evidence.energy) for end in ends)
     elif modelled is not None:
         share, low, high = modelled.mean, modelled.low, modelled.high
@@ -127,5 +128,5 @@ def _share(extra: float, energy: float) -> float:
 
 def _often(p: float) -> str:
     if p < 0.001:
-        return "in fewer than 1 of 1,000 cases"
-    return f"in {1000 * p:.0f} of 1,000 cases"
+        return "fewer than 1 of 1,000"
+    return f"{1000 * p:.0f} of 1,000"

@@ -3,9 +3,10 @@
 Residuals e by cell, slopes of the log likelihood, change to first order when scores are fitted
 again:
 
-    e  ->  e - C G H⁻¹ Gᵀ e,      G from scores to margins, C curvatures, H = Gᵀ C G + prior
+    e  ->  e - C G H⁻¹ (Gᵀ e + √P ε),      G from scores to margins, C curvatures, H = Gᵀ C G + P
 
-so noise of known size, put through this, looks as residuals do.
+so noise of known size, put through this, looks as residuals do.  ε is standard normal: scores drawn
+from their prior P, which the prior keeps from being explained in full.
 """
 
 import numpy as np
@@ -16,6 +17,7 @@ from intransit.core.joint_system import DenseEquations, SparseEquations
 
 DENSE_LIMIT = 1_000  # unknowns
 ACCURACY = 1e-2  # of a solve: far below the noise that goes through it
+EXACT = 1e-7  # of one that others are measured by
 MOST_LEVERAGE = 0.9
 
 
@@ -32,11 +34,24 @@ class Leftover:
             self._dense = DenseEquations(problem, z, self.curvature)
             assert self._dense.root is not None  # factored before threads ask for it
 
-    def explained(self, noise: FloatArray) -> FloatArray:  # (n_cells,)
-        """Return the margins that scores fitted to this noise would have."""
+    def explained(
+        self,
+        noise: FloatArray,
+        rng: np.random.Generator | None = None,
+        *,
+        accuracy: float = ACCURACY,
+    ) -> FloatArray:  # (n_cells,)
+        """Return the margins that scores fitted to this noise would have.
+
+        With a generator, of scores drawn from their prior, less those: what a prior that pulls
+        towards 0 leaves of scores, in every series alike, is then part of what is not explained.
+        """
         right = self.problem.pull(self.z, noise)
+        if rng is not None:
+            for side, part in zip(self.problem.sides, self.problem.parts(right), strict=True):
+                np.add(part, side.shape_noise(side.noise(rng)), out=part)
         solver = self._dense or self._sparse
-        step = solver.solve(right, 0.0, accuracy=ACCURACY)
+        step = solver.solve(right, 0.0, accuracy=accuracy)
         assert step is not None
         return self.problem.push(self.z, step)
 

@@ -105,7 +105,14 @@ def _report(facts: Facts, roles: Roles, query: Query, cells: Cells, both_bad: st
         notes.append(f"{ties:,.12g} of {cells.arrays['count'].sum():,.12g} games are ties")
     notes += _repeats(facts, cells.n_rows)
     return Reading(
-        table.engine.label, tuple(roles.columns), n_rows, n_used, unused, tuple(notes), table.unit
+        table.engine.label,
+        tuple(roles.columns),
+        n_rows,
+        n_used,
+        unused,
+        tuple(notes),
+        table.unit,
+        tuple(f"{table.names[column]}: {value}" for column, value in facts.where.items()),
     )
 
 

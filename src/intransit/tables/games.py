@@ -150,9 +150,11 @@ class Games:
             second=second,
             clock=clock,
             report=Reading("arrays", n_rows=n, n_used=n),
-            series=in_order(first, second) if (when == when[0]).all() else None,
             **columns,  # type: ignore[arg-type]
         )
+        if (when == when[0]).all():
+            order = in_order(first, second, games.outcomes, games.counts)
+            games = replace(games, series=order)
         return merge(games)
 
 

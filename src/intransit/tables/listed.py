@@ -30,8 +30,8 @@ def with_series(query: Query, cells: Cells) -> Cells:
     kept = {name: k for k, name in enumerate(cells.names)}
     number = np.array([kept.get(name, -1) for name in query.names])
     first, second = (number[np.asarray(rows.pop(role))] for role in ("first", "second"))
-    series = in_order(first, second)
+    arrays = {name: np.asarray(column, dtype=np.float64) for name, column in rows.items()}
+    series = in_order(first, second, arrays["outcome"], arrays["count"])
     if series is None:
         return cells
-    arrays = {name: np.asarray(column, dtype=np.float64) for name, column in rows.items()}
     return replace(cells, arrays=arrays, first=first, second=second, series=series)

@@ -34,11 +34,18 @@ class Reading:
     unused: tuple[Unused, ...] = ()
     notes: tuple[str, ...] = ()
     unit: Literal["line", "row"] = "row"  # lines of a file begin at its header, rows at 1
+    where: tuple[str, ...] = ()  # conditions on rows, such as "format: Legacy"
 
     @property
     def n_unused(self) -> int:
         """Rows that could not be used, for whatever reason."""
         return self.n_rows - self.n_used
+
+    @property
+    def title(self) -> str:
+        """The name of the source's own file, with the conditions."""
+        name = self.source.replace("\\", "/").rsplit("/", 1)[-1]
+        return ", ".join((name, *self.where))
 
     def lines(self) -> list[str]:
         """Return the reading in short lines for people."""
@@ -57,7 +64,7 @@ def open_reading(words: Mapping[str, Any]) -> Reading:
     kept["unused"] = tuple(
         Unused(part["reason"], part["count"], tuple(part["lines"])) for part in kept["unused"]
     )
-    kept["notes"] = tuple(kept["notes"])
+    kept["notes"], kept["where"] = tuple(kept["notes"]), tuple(kept["where"])
     return Reading(**kept)
 
 

@@ -7,20 +7,33 @@ observation where that matters.
 
 import numpy as np
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray
 
 
-def in_order(first: IntArray, second: IntArray) -> IntArray | None:  # (n,)
+def in_order(
+    first: IntArray, second: IntArray, outcomes: FloatArray, counts: FloatArray
+) -> IntArray | None:  # (n,)
     """Return the series of rows that have no times: those of one pair one after another.
 
-    None where all rows of every pair stand together: the table is sorted, and its order says
-    nothing of series.
+    None where the order of rows is the table's own and says nothing of series: where all rows of
+    every pair stand together, or of every pair one way round, or with one result; or where a row
+    stands for several games.
     """
-    small, large = np.minimum(first, second), np.maximum(first, second)
-    new = np.ones(len(first), dtype=bool)
-    new[1:] = (small[1:] != small[:-1]) | (large[1:] != large[:-1])
-    n_pairs = len(np.unique(small[new].astype(np.int64) * (int(large.max()) + 1) + large[new]))
-    return None if int(new.sum()) == n_pairs else np.cumsum(new) - 1
+    if (counts != 1.0).any():
+        return None
+    pair = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)
+    result = np.where(first <= second, outcomes, 1.0 - outcomes)
+    for told in (pair, np.stack([first, second], axis=1), np.column_stack([pair, result])):
+        if int(_new(told).sum()) == len(np.unique(told, axis=0)):
+            return None
+    return np.cumsum(_new(pair)) - 1
+
+
+def _new(rows: IntArray | FloatArray) -> BoolArray:  # (n,)
+    """Return where a row differs from the one before it."""
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return new
 
 
 def in_time(first: IntArray, second: IntArray, times: FloatArray) -> IntArray:  # (n,)
