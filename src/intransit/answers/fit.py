@@ -71,6 +71,8 @@ def fit(
     data = encoding.timeline(table)
     report("testing for cycles")
     evidence = examine(table, encoding, rng=rng)
+    if pairs is None and not evidence.is_measured:
+        pairs = False  # no pair met again: what is its own cannot be told from luck
     if model is not None:
         report(f"fitting {model.name}")
         chosen = Chosen(model, model.fit(data, encoding.loss, rng), ())

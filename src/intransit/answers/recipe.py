@@ -48,6 +48,7 @@ class Model:
     pairs: bool = False
     drifting: bool = True
     slowly: bool = False  # a quarter as fast as the evidence says
+    turning: bool = False  # effects of pairs change too, not only strengths
 
     @property
     def name(self) -> str:
@@ -57,7 +58,13 @@ class Model:
             said = "slowly drifting scores"
         if self.factors:
             said += f" + {self.factors} factor{'' if self.factors == 1 else 's'}"
-        return said + (" + pair effects" if self.pairs else "")
+        if self.pairs:
+            said += " + drifting pair effects" if self.turning else " + pair effects"
+        return said
+
+    def without_pairs(self) -> "Model":
+        """Return the same without effects of pairs."""
+        return replace(self, pairs=False, turning=False)
 
     def see(self, data: Timeline) -> Timeline:
         """Return comparisons as the model sees them: without drift all at one time."""
@@ -77,6 +84,7 @@ class Model:
             loss=loss,
             drift_scale=drift,  # type: ignore[arg-type]
             pair_scale="auto" if self.pairs else 0.0,
+            pair_drift_scale="auto" if self.turning else 0.0,
             polish=False,
             max_steps=max_steps,
             rng=rng,
@@ -100,6 +108,7 @@ class Model:
             score_drift_scale=SLOW * found.score_drift_scale,
             score_prior_scale=found.score_prior_scale,
             pair_scale=found.pair_scale,
+            pair_drift_scale=found.pair_drift_scale,
             max_steps=max_steps,
             rng=rng,
         )
@@ -133,34 +142,40 @@ def choose(
     """
     timed = len(np.unique(data.times)) >= FEWEST_TIMES
     moving = timed if drifting is None else drifting
-    base = Model(factors or 0, pairs is not False, moving, slowly=moving)
+    has_pairs = pairs is not False
+    base = Model(factors or 0, has_pairs, moving, slowly=moving, turning=moving and has_pairs)
     search, fast = _Search(data, loss, rng, report), False
     if search.is_possible and (moving or None in (factors, pairs)):
         search.begin(base)
         if moving:
             fast = search.offer(replace(search.best, slowly=False), needed=0.0)
-            if drifting is None and not fast:
-                search.offer(replace(search.best, drifting=False, slowly=False), simpler=True)
         if pairs is None:
-            search.offer(replace(search.best, pairs=False), simpler=True)
+            search.offer(search.best.without_pairs(), simpler=True)
+        if moving and drifting is None and not fast:
+            # Where pairs have effects, these may change after the last game: drift stays unless
+            # it costs something, or later times would look as sure as the last.
+            still = replace(search.best, drifting=False, slowly=False, turning=False)
+            search.offer(still, simpler=not search.best.pairs)
         if factors is None and p_value < UNLIKELY:
             # Where pairs deviate from scores, two factors may do what one cannot.
             fewest = 2 if search.best.pairs else 1
-            for n in range(1, MOST_FACTORS + 1):  # first in place of effects of pairs, if open
-                more = replace(search.best, factors=n, pairs=bool(pairs))
-                if not search.offer(more, needed=SURE) and n >= fewest:
+            most = min(MOST_FACTORS, (data.n_items - 1) // 2)
+            for n in range(1, most + 1):  # first in place of effects of pairs, if open
+                plain = search.best if pairs else search.best.without_pairs()
+                if not search.offer(replace(plain, factors=n), needed=SURE) and n >= fewest:
                     break
         if moving and search.best.factors and not fast:  # what drifts may be the factors
             search.offer(replace(search.best, drifting=True, slowly=False), needed=0.0)
-        if pairs is None and search.best.factors:
-            search.offer(replace(search.best, pairs=True), needed=SURE)
+        if pairs is None and search.best.factors and search.leaves_pairs(search.best):
+            beside = replace(search.best, pairs=True, turning=search.best.drifting)
+            search.offer(beside, needed=SURE)
         base = search.best
         if p_value < SURELY and pairs is None and not base.factors:
-            base = replace(base, pairs=True)
+            base = replace(base, pairs=True, turning=base.drifting)
     report(f"fitting {base.name}")
     path = base.fit(data, loss, rng)
     if path.scales.pair_scale == 0.0:
-        base = replace(base, pairs=False)  # they have vanished
+        base = base.without_pairs()  # they have vanished
     return Chosen(base, path, tuple(search.tried), search.gain_of_cycles())
 
 
@@ -210,9 +225,21 @@ class _Search:
             if not cyclic:
                 return None
             model = max(cyclic, key=lambda one: float(self.scores[one].sum()))
-        plain = replace(model, factors=0, pairs=False)
+        plain = replace(model.without_pairs(), factors=0)
         score = self.scores[plain] if plain in self.scores else self._judge(plain)
         return _gain(self.scores[model] - score, self.weights, self.meetings)
+
+    def leaves_pairs(self, model: Model) -> bool:
+        """Return whether the residuals of pairs are larger than their noise, as effects make them.
+
+        Where they are not, effects of pairs would vanish, which takes long to find out.
+        """
+        problem, z = (path := self._fit(model)).problem, path.solution.z
+        slope, noise = problem.loss.terms(problem.margins(z))
+        cells = problem.loss.cells
+        _, pair = np.unique(cells.pairs, axis=0, return_inverse=True)
+        total, own = np.bincount(pair.ravel(), slope), np.bincount(pair.ravel(), noise)
+        return bool(np.sum(total**2 - own) > 0.0)
 
     def _loss(self, score: FloatArray) -> float:
         return float(-score.sum() / self.weights.sum())
@@ -258,7 +285,8 @@ def _latest(data: Timeline) -> Timeline:
         return data
     order = np.argsort(data.times, kind="stable")
     later = np.cumsum(data.counts[order][::-1])[::-1]
-    begin = data.times[order][np.searchsorted(-later, -MOST_GAMES)]
+    last = min(int(np.searchsorted(-later, -MOST_GAMES)), len(data) - 1)
+    begin = data.times[order][last]
     late = data.times >= begin
     return _part(data, late) if len(np.unique(data.times[late])) >= FEWEST_TIMES else data
 
