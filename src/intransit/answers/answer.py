@@ -11,6 +11,7 @@ import numpy as np
 
 from intransit.answers import frames
 from intransit.answers.encoding import Encoding
+from intransit.answers.finding import Finding
 from intransit.answers.forecast import Forecast, Standing, Tried
 from intransit.answers.recipe import Model
 from intransit.answers.saving import (
@@ -43,7 +44,7 @@ Items = Item | Sequence[Item]
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Answer(Finding):
     """What `fit` found.  Items go by name, times by date or number, as in the table."""
 
     names: tuple[str, ...]
@@ -276,8 +277,9 @@ class Answer:
         )
 
     def summary(self) -> str:
-        """Return the answer in a few lines: what was chosen and why, and who leads."""
-        lines = [f"{self.source}: {self.n_items} items", *(f"  {line}" for line in self.story)]
+        """Return the answer in a few lines: are there cycles, what was chosen, who leads."""
+        said = (self.transitive.sentence, *self.story)
+        lines = [f"{self.source}: {self.n_items} items", *(f"  {line}" for line in said)]
         standings = self.rank()[:SHOWN]
         width = max(len(s.name) for s in standings)
         lines.append("Mean probability of beating the others, with 90 % intervals:")

@@ -1,0 +1,135 @@
+"""Questions to an answer beyond forecasts: cycles, changes, rankings, and figures of them."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from intransit.answers.changing import find_changes
+from intransit.answers.cycling import find_cycles
+from intransit.answers.found import Changes, Cycles, Ranking
+from intransit.answers.ranking import N_GAMES, find_ranking
+from intransit.answers.sampled import N_DRAWS
+from intransit.extras import drawing
+
+if TYPE_CHECKING:
+    from intransit.answers.answer import Answer
+
+
+class Finding:
+    """What `Answer` can be asked besides forecasts."""
+
+    @property
+    def _answer(self) -> "Answer":
+        return cast("Answer", self)
+
+    def cycles(
+        self,
+        at: object = None,
+        *,
+        level: float = 0.9,
+        longest: int = 5,
+        most: int = 50,
+        n: int = N_DRAWS,
+        rng: int = 0,
+        gate: bool = True,
+    ) -> Cycles:
+        """Return the cycles at a time, each with the probability that it is real.
+
+        Of items that comparisons connect and that were being compared about then: from a tenth of
+        the table's span before their first game to a tenth after their last.  A cycle is listed
+        when all its edges point its way with a probability of `level` or more.  Of more than 400
+        items those are searched that played most.
+
+        Parameters
+        ----------
+        at
+            The time, by default the last one of the table.
+        level
+            Probability that a cycle needs to be listed.
+        longest
+            Items of the longest cycle.  Of those with more than three, only those with no sure edge
+            across, which a shorter cycle would tell.
+        most
+            How many to list, the surest.
+        n, rng
+            Draws behind the probabilities, and their seed.
+        gate
+            Whether to list none where the test of transitivity does not find cycles.
+
+        Notes
+        -----
+        Deviations are taken 1.4 times as large as those behind `probability`, so that few listed
+        cycles are false; the margins themselves are the same.
+        """
+        return find_cycles(
+            self._answer, at, level=level, longest=longest, most=most, n=n, rng=rng, gate=gate
+        )
+
+    def changes(
+        self,
+        since: object = None,
+        until: object = None,
+        *,
+        level: float = 0.9,
+        rate: float = 0.1,
+        most: int = 30,
+        n: int = N_DRAWS,
+        rng: int = 0,
+    ) -> Changes:
+        """Return who became stronger between two times, and which matchups changed.
+
+        Of items that were being compared about both times, against the same opponents.  An item
+        becomes stronger against the others: where all improve alike, nobody does.  Matchups change
+        where the model has factors or drifting effects of pairs; otherwise they stand still in it,
+        and the note says so.
+
+        Parameters
+        ----------
+        since, until
+            The times, by default the first and the last one of the table.
+        level
+            Of the intervals.
+        rate
+            Expected share of false ones among those that are called sure: a wrong sign is false.
+        most
+            How many matchups to list, the surest.
+        n, rng
+            Draws behind the intervals, and their seed.
+        """
+        return find_changes(
+            self._answer, since, until, level=level, rate=rate, most=most, n=n, rng=rng
+        )
+
+    def ranking(
+        self, at: object = None, *, level: float = 0.9, n: int = N_GAMES, rng: int = 0
+    ) -> Ranking:
+        """Return the nearest ranking, what it loses, and the mixture that nothing beats.
+
+        The nearest ranking pays least for the pairs against it, each at its chance above a half.
+        Of items that were being compared about then, the largest group that comparisons connect;
+        of more than 400 those that played most.
+
+        Parameters
+        ----------
+        at
+            The time, by default the last one of the table.
+        level
+            Of the intervals of the weights.
+        n, rng
+            Draws for which the mixture is worked out, fewer for more than 100 items; the seed.
+        """
+        return find_ranking(self._answer, at, level=level, n=n, rng=rng)
+
+    def figure_cycles(self, at: object = None) -> Any:
+        """Draw the surest cycles as a graph."""
+        return drawing("found").draw_cycles(self, at)
+
+    def figure_discs(self, at: object = None) -> Any:
+        """Draw the planes of the matrix: who counters whom."""
+        return drawing("found").draw_discs(self, at)
+
+    def figure_changes(self, since: object = None, until: object = None) -> Any:
+        """Draw what changed between two times, with intervals."""
+        return drawing("found").draw_changes(self, since, until)
+
+    def figure_equilibrium(self, at: object = None) -> Any:
+        """Draw the mixture that nothing beats, with intervals."""
+        return drawing("found").draw_equilibrium(self, at)
