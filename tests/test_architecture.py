@@ -36,12 +36,14 @@ LAYERS = {
     "trajectory": 4,
     "smooth": 4,
     "answers": 4,
+    "datasets": 4,
     "backtest": 5,
     "estimator": 5,
     "experiments": 5,
-    "render": 6,
-    "cli": 7,
-    "commands": 7,
+    "findings": 6,
+    "render": 7,
+    "cli": 8,
+    "commands": 8,
 }
 FACE = 4.5  # `import intransit`: the public names, for what is built on the library
 NOT_IN_CORE = {"rich", "matplotlib", "cyclopts", "pandas", "polars", "duckdb", "pathlib", "logging"}
@@ -142,7 +144,7 @@ def lines_without_docstring(node):
 
 def tracked_text():
     kinds = {".py", ".md", ".toml", ".lock", ".cfg", ".yml", ".yaml", ".txt", ""}
-    folders = ("src", "tests", "docs", "examples", "benchmarks", ".ci")
+    folders = ("src", "tests", "docs", "examples", "benchmarks", "tools", ".ci")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*")]
     files += [path for path in ROOT.glob("*") if path.name not in {".git", ".venv"}]
     return sorted(p for p in files if p.is_file() and p.suffix in kinds and p.name != "LICENSE")

@@ -42,6 +42,15 @@ COMMANDS = {
         "Find out from a table who beats whom, and keep the answer in a file.",
         ("fit battles.csv", "fit games.csv.gz --where format=Modern --out modern.intransit"),
     ),
+    "report": (
+        TABLES,
+        "reporting:report",
+        "Say whether there are cycles, and write all that was found as one page.",
+        (
+            "report battles.csv --out battles.html",
+            "report battles.intransit --out battles.html --json",
+        ),
+    ),
     "predict": (
         TABLES,
         "asking:predict",
@@ -90,7 +99,7 @@ COMMANDS = {
     "demo": (
         PAPER,
         "demonstrating:demo",
-        "Simulate a drifting non-transitive problem, recover it, and show it against the truth.",
+        "Recover the Pokémon type chart from a part of it, and report on a simulated metagame.",
         ("demo --out demo",),
     ),
     "reproduce": (

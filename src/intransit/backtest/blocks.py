@@ -74,10 +74,12 @@ def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
         edges[-1] = int(np.searchsorted(times, times[edges[-1] - 1], "right"))
     rows = np.arange(len(games))
     blocks = tuple(games.only(rows[a:b]) for a, b in pairwise(edges))
-    unit = "days" if games.clock.kind == "date" else "units of time"
+    one, many = ("day", "days") if games.clock.kind == "date" else ("unit", "units of time")
+    width = float(f"{every:.3g}")
+    wide = f"{width:,.6g} {one if width == 1.0 else many}"
     note = (
         f"From {games.clock.to_text(float(times[begin]))} on, in {len(blocks)} blocks of "
-        f"{every:.3g} {unit}: each is forecast from what was before it, and then learnt."
+        f"{wide}: each is forecast from what was before it, and then learnt."
     )
     return Plan(games.only(rows[:begin]), blocks, note)
 
@@ -111,7 +113,7 @@ def join(parts: Sequence[Games]) -> Games:
         values = [getattr(part, name) for part in parts]
         return None if values[0] is None else np.concatenate(values)
 
-    names = ("first", "second", "outcomes", "margins", "times", "counts", "sides")
+    names = ("first", "second", "outcomes", "margins", "times", "counts", "sides", "series")
     return replace(parts[0], **{name: column(name) for name in names})  # type: ignore[arg-type]
 
 

@@ -22,6 +22,7 @@ BASES = {
     "static factors": ("static scores",),
     "drifting factors": ("drifting scores",),
     "everything": ("drifting scores", "static scores", "Elo", "coin"),
+    "this model": ("drifting scores", "static scores", "Elo", "coin"),
 }
 
 
@@ -116,7 +117,7 @@ class Backtest:
             f"{r.accuracy:5.1%}   {r.calibration_error:.4f}       {r.seconds:7.1f}"
             for r in self.rungs
         ]
-        said = [self._compare(name, base) for name, base in self._nested()]
+        said = [self._compare(name, base) for name, base in self.nested()]
         lines += [f"{sentence[0].upper()}{sentence[1:]}." for sentence in said]
         lines.append(
             f"Best: {self.best.name}, {self.best.log_loss:.4f}; its forecasts are "
@@ -130,8 +131,8 @@ class Backtest:
         ]
         return "\n".join([*lines, *self.notes[1:]])
 
-    def _nested(self) -> list[tuple[str, str]]:
-        """Return each rung with the simpler one to measure it by."""
+    def nested(self) -> list[tuple[str, str]]:
+        """Return each rung but the first, with the simpler one that it is measured by."""
         there = [rung.name for rung in self.rungs]
         found = []
         for name in there[1:]:

@@ -111,8 +111,8 @@ def backtest(
         every = as_number("every", every, least=0.0, strict=True)
     wanted = _wanted(ladder)
     plan = cut(turn(table), last, every, rng)
-    plan = plan if Encoding.of(plan.early).sided else _without_sides(plan)
-    run = _Run(plan, every, as_whole("refit", refit, least=0), rng, report or (lambda _: None))
+    plan = with_useful_sides(plan)
+    run = Run(plan, every, as_whole("refit", refit, least=0), rng, report or (lambda _: None))
     run.climb(wanted)
     return run.result(wanted, table)
 
@@ -131,14 +131,16 @@ def _wanted(ladder: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for name in LADDER if name in names)
 
 
-def _without_sides(plan: Plan) -> Plan:
+def with_useful_sides(plan: Plan) -> Plan:
     """Leave sides out where nothing can be learnt from them, or they were told by the result."""
+    if Encoding.of(plan.early).sided:
+        return plan
     blocks = tuple(replace(block, sides=None) for block in plan.blocks)
     return replace(plan, early=replace(plan.early, sides=None), blocks=blocks)
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
+class Told:
     """What one rung forecast."""
 
     p: FloatArray
@@ -146,14 +148,14 @@ class _Told:
     note: str = ""
 
 
-class _Run:
+class Run:
     """One climb of the ladder."""
 
     def __init__(
         self, plan: Plan, every: float | None, refit: int, rng: int, report: Report
     ) -> None:
         self.plan, self.every, self.refit, self.rng, self.report = plan, every, refit, rng, report
-        self.told: dict[str, _Told] = {}
+        self.told: dict[str, Told] = {}
         self.notes = [plan.note]
         self.ranges: tuple[FloatArray, FloatArray] | None = None
         self.done: dict[Model, str] = {}  # what was run, and under which name
@@ -190,8 +192,7 @@ class _Run:
         self.report(name)
         if name in {COIN, FREQUENCIES, ELO}:
             forecaster, note = self._plain(name)
-            p = self._roll(forecaster, name)
-            self.told[name] = _Told(p, perf_counter() - begin, note)
+            self.tell(name, forecaster, note, begin)
             return
         model = self._model(name)
         if model in self.done:
@@ -207,9 +208,14 @@ class _Run:
             self.factors = max(found.factors, 1)
             low, high = (np.concatenate(ends) for ends in zip(*ours.ranges, strict=True))
             self.ranges = low, high
-        self.told[name] = _Told(p, perf_counter() - begin, found.name)
+        self.told[name] = Told(p, perf_counter() - begin, found.name)
         if ours.doubts:
             self.notes.append(f"{name}: {len(ours.doubts)} warnings; the first: {ours.doubts[0]}")
+
+    def tell(self, name: str, forecaster: Forecaster, note: str, begin: float) -> None:
+        """Keep what a forecaster says of every block."""
+        p = self._roll(forecaster, name)
+        self.told[name] = Told(p, perf_counter() - begin, note)
 
     def _roll(self, forecaster: Forecaster, name: str) -> FloatArray:
         return roll(forecaster, self.plan, lambda said: self.report(f"{name}: {said}"))

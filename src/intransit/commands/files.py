@@ -11,7 +11,8 @@ from intransit.answers.saving import FORMAT, WORDS
 from intransit.commands.output import working
 from intransit.errors import InputError
 
-SUFFIX = ".intransit"
+SUFFIX, PAGE = ".intransit", ".html"
+MARK = b'type="application/json" id="findings"'  # of our pages
 ENDINGS = {".gz", ".zst", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".pq"}
 
 
@@ -21,6 +22,13 @@ def default_place(table: Path) -> Path:
     while Path(name).suffix.lower() in ENDINGS and Path(name).stem:
         name = Path(name).stem
     return Path(name + SUFFIX)
+
+
+def default_page(table: Path) -> Path:
+    """Return where the report of a table or an answer goes: its name, in the current folder."""
+    known = Path(table.stem) if table.suffix == SUFFIX else default_place(table)
+    name = known.name.removesuffix(SUFFIX) or known.name
+    return Path(name + PAGE)
 
 
 def check_place(place: Path, option: str = "--out") -> None:
@@ -34,14 +42,32 @@ def check_place(place: Path, option: str = "--out") -> None:
         raise InputError(f"{place}: the folder may not be written to; choose another.")
 
 
-def check_answer_place(place: Path) -> None:
+def check_answer_place(place: Path, option: str = "--out") -> None:
     """Refuse to put an answer over a file that is something else."""
-    check_place(place)
+    check_place(place, option)
     if place.exists() and not is_answer(place):
         raise InputError(
             f"{place}: it is there already and is no answer of intransit; choose another place "
-            "with --out, or remove it."
+            f"with {option}, or remove it."
         )
+
+
+def check_page_place(place: Path, *, force: bool) -> None:
+    """Refuse to put a page over a file that is something else, unless that is wished for."""
+    check_place(place)
+    if place.exists() and not force and not is_page(place):
+        raise InputError(
+            f"{place}: it is there already and is no report of intransit; choose another place "
+            "with --out, or replace it with --force."
+        )
+
+
+def is_page(place: Path) -> bool:
+    """Return whether a file is a report of ours, by what every one of them holds."""
+    try:
+        return MARK in place.read_bytes()
+    except OSError:
+        return False
 
 
 def is_answer(place: Path) -> bool:

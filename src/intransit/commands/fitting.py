@@ -21,6 +21,7 @@ from intransit.commands.files import (
 from intransit.commands.output import Output, chosen, facts, working
 from intransit.commands.standings import MEANING, ranking
 from intransit.core.inputs import as_whole
+from intransit.findings.wording import headline
 from intransit.tables import Games
 from intransit.tables.reading import describe_unused, plural
 
@@ -84,6 +85,7 @@ def fit(
         "n_rows": games.report.n_rows,
         "n_unused": games.report.n_unused,
         "story": answer.story,
+        "cycles": asdict(answer.transitive),
         "tried": [asdict(tried) for tried in answer.tried],
         "seconds": round(seconds, 3),
         "standings": rows,
@@ -105,6 +107,7 @@ def _draw_fit(
         told.append(f"more: {quoted('intransit', 'read', games.report.source)}{where}")
     lines = [("read", told[0]), *(("", line) for line in told[1:])]
     lines += [("chose" if k == 0 else "", line) for k, line in enumerate(answer.story)]
+    lines.append(("cycles", headline(answer.transitive, answer.n_items)))
     console.print(facts(lines))
     console.print()
     console.print(ranking(standings[:SHOWN], LEVEL, console.width))

@@ -1,0 +1,187 @@
+"""From an answer to everything that a report shows, with one set of draws for all of it."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from intransit.answers import Answer
+from intransit.answers.changing import find_changes
+from intransit.answers.cycling import find_cycles
+from intransit.answers.found import Changes, Cycles
+from intransit.answers.ranking import find_ranking
+from intransit.answers.recipe import Report
+from intransit.answers.sampled import sample
+from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.backtest import Backtest
+from intransit.core.inputs import as_whole
+from intransit.draws import Draws
+from intransit.findings.chances import Chances, measure
+from intransit.findings.content import Disc, Findings
+from intransit.findings.drawn import sheets
+from intransit.findings.inventory import is_named, take_stock
+from intransit.findings.items import choose_items, pools, presence, records
+from intransit.findings.planes import draw_discs, order_around, order_by_strength
+from intransit.findings.steps import climb
+from intransit.findings.times import Moments, choose_moments
+from intransit.findings.wording import Strength, headline, sentences
+from intransit.threads import one_thread
+
+N_DRAWS = 200  # for matrices and strengths; what has to be sure has its own number
+STILL = "Nothing drifts in this model, so all times have the same matrix."
+COUNTERS = "counters anybody beyond what strengths say"
+NO_DISCS = {
+    "cycles": f"The model that foretells best is a ranking, in which nobody {COUNTERS}.",
+    "no evidence": f"Nothing shows that anybody {COUNTERS}: there is no evidence of cycles.",
+    "too little data": f"Whether anybody {COUNTERS} cannot be told from these games.",
+}
+DISCS = (
+    "Planes of what strengths do not explain: an item is favoured over those that follow it "
+    "anticlockwise within half a turn, most over those a quarter turn on, beyond what their "
+    "strengths say."
+)
+
+
+@one_thread
+def gather(
+    answer: Answer,
+    *,
+    ladder: Backtest | None = None,
+    title: str | None = None,
+    most_items: int = 60,
+    most_times: int = 30,
+    rng: int = 0,
+    report: Report = lambda _: None,
+) -> Findings:
+    """Collect what there is to say about a table.
+
+    Parameters
+    ----------
+    answer
+        What `fit` found.
+    ladder
+        What `backtest` found; without it a quick look back is made, if the games are at hand.
+    title
+        What the table is called; by default its file, with the conditions on its rows.
+    most_items, most_times
+        How many items and moments are shown at most.
+    rng
+        Seed.
+    report
+        Called with a few words at every stage of long work.
+    """
+    most_items = as_whole("most_items", most_items, least=2)
+    most_times = as_whole("most_times", most_times, least=1)
+    report("drawing")
+    draws = sample(answer, rng=rng)
+    report("looking for cycles")
+    cycles = find_cycles(answer, draws=draws)
+    ranking = find_ranking(answer, draws=draws)
+    items, why = choose_items(answer, most_items, _spoken_of(answer, cycles))
+    moments = choose_moments(answer, most_times)
+    report("looking for changes")
+    changes = _changes(answer, draws, items, moments)
+    report("comparing everybody")
+    items, all_chances = _shown(answer, draws, items, moments, rng)
+    n_times = len(moments.times)
+    now, later = all_chances.only(slice(0, n_times)), all_chances.only(slice(n_times, None))
+    names = tuple(answer.names[k] for k in items)
+    games, wins = records(answer, items)
+    pool = pools(answer, items)
+    steps, notes = climb(answer, ladder, rng=rng, report=report)
+    return Findings(
+        source=_title(answer) if title is None else title,
+        headline=headline(answer.transitive, answer.n_items),
+        sentences=sentences(answer, cycles, ranking, changes, _strengths(names, now)),
+        verdict=answer.transitive,
+        names=names,
+        n_items=answer.n_items,
+        why_shown=why,
+        times=moments.names,
+        chances=now.middle,
+        low=now.low,
+        high=now.high,
+        future=moments.later_names,
+        future_chances=later.middle,
+        future_low=later.low,
+        future_high=later.high,
+        present=presence(answer, items, moments.times, moments.step),
+        games=games,
+        wins=wins,
+        together=pool,
+        strengths=now.strengths,
+        strengths_low=now.strengths_low,
+        strengths_high=now.strengths_high,
+        discs=_discs(answer, now.margins, _together(pool)),
+        discs_note=DISCS if _has_cyclic_part(answer) else NO_DISCS[answer.transitive.verdict],
+        cycles=cycles,
+        changes=changes,
+        ranking=ranking,
+        ladder=steps,
+        ladder_notes=notes,
+        data=take_stock(answer),
+        story=_story(answer),
+    )
+
+
+def _title(answer: Answer) -> str:
+    """Return what the table is called; nothing where it has no name of its own."""
+    return answer.reading.title if is_named(answer) else ""
+
+
+def _changes(answer: Answer, draws: Draws, items: IntArray, moments: Moments) -> Changes | None:
+    """Return what changed since half of those shown at the end were there; None without times."""
+    if answer.seen.begin >= answer.seen.end:
+        return None
+    there = presence(answer, items, moments.times, moments.step)
+    both = (there & there[-1]).sum(axis=1)
+    start = int(np.flatnonzero(2 * both >= both[-1])[0])
+    since = moments.names[start] if 0 < start < len(there) - 1 else None
+    return find_changes(answer, since, draws=draws)
+
+
+def _spoken_of(answer: Answer, cycles: Cycles) -> IntArray:
+    """Return the items of the cycles that are listed, the surest cycle's first."""
+    named = dict.fromkeys(name for cycle in cycles for name in cycle.items)
+    return np.array([answer.number(name) for name in named], dtype=np.int64)
+
+
+def _shown(
+    answer: Answer, draws: Draws, items: IntArray, moments: Moments, rng: int
+) -> tuple[IntArray, Chances]:
+    """Return the items in order of structure, and their chances at all moments."""
+    pool = pools(answer, items)
+    fresh = replace(draws, states=draws.states[:, :N_DRAWS], rng=np.random.default_rng(rng))
+    times = np.concatenate([moments.times, moments.later])
+    found = measure(answer, sheets(fresh, items, times), _together(pool), len(times))
+    last = len(moments.times) - 1
+    if _has_cyclic_part(answer):
+        order = order_around(found.margins[last], found.middle[last], pool)
+    else:
+        order = order_by_strength(found.strengths[:, last], pool)
+    return items[order], found.ordered(order)
+
+
+def _together(pool: IntArray) -> BoolArray:  # (n, n)
+    return np.asarray(pool[:, None] == pool)
+
+
+def _has_cyclic_part(answer: Answer) -> bool:
+    """Return whether there is more to be seen than a ranking."""
+    model = answer.model
+    return answer.transitive.has_cycles and (model.factors > 0 or model.pairs)
+
+
+def _discs(answer: Answer, margins: FloatArray, together: BoolArray) -> tuple[Disc, ...]:
+    return draw_discs(margins, together) if _has_cyclic_part(answer) else ()
+
+
+def _strengths(names: tuple[str, ...], now: Chances) -> dict[str, Strength]:
+    """Return strengths at the end, by name."""
+    lines = (now.strengths, now.strengths_low, now.strengths_high)
+    ends = np.stack([line[:, -1] for line in lines], axis=1).tolist()
+    return {name: (mean, low, high) for name, (mean, low, high) in zip(names, ends, strict=True)}
+
+
+def _story(answer: Answer) -> tuple[str, ...]:
+    still = answer.clock.kind != "none" and not answer.model.drifting
+    return (*answer.story, STILL) if still else answer.story

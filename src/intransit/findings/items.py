@@ -1,0 +1,101 @@
+"""Which items a report shows, how often they met, and when they were there."""
+
+import numpy as np
+
+from intransit.answers import Answer
+from intransit.arrays import BoolArray, FloatArray, IntArray
+
+LATELY = 0.25  # of the games, the latest
+LEADING = 3  # one place in so many goes to the strongest of those that the games leave out
+FEWEST = 5  # games lately: items with fewer are no leaders
+
+
+def choose_items(answer: Answer, most: int, wanted: IntArray) -> tuple[IntArray, str]:
+    """Return the items to be shown, and in words which they are; nothing where all are.
+
+    Those `wanted` first, which the findings speak of; then those with the most games lately, and
+    for a third of the places the strongest at the end, among items with some games lately.
+    """
+    n = answer.n_items
+    if n <= most:
+        return np.arange(n), ""
+    lately = latest_games(answer)
+    order = np.lexsort((np.arange(n), -answer.seen.games, -lately))
+    chosen = dict.fromkeys(wanted[: most // 2].tolist())
+    busy = most - (most - len(chosen)) // LEADING
+    there = np.flatnonzero(lately >= FEWEST)
+    for items, places in ((order, busy), (_strongest(answer, there), most), (order, most)):
+        for k in items.tolist():
+            if len(chosen) < places:
+                chosen[k] = None
+    when = " among the latest quarter" if answer.model.drifting else ""
+    cycles = "those in the cycles that are listed, " if len(wanted) else ""
+    why = (
+        f"{len(chosen)} of {n:,} items are shown: {cycles}those with the most games{when}, and the "
+        f"strongest with at least {FEWEST} of them. Strengths are against those shown."
+    )
+    return np.array(sorted(chosen)), why
+
+
+def _strongest(answer: Answer, items: IntArray) -> IntArray:
+    """Return items by their mean margin at the end over the others of their group, best first."""
+    margins = answer.path.margin(items[:, None], items[None, :], answer.seen.end)
+    groups = answer.path.groups[items]
+    together = (groups[:, None] == groups[None, :]) & ~np.eye(len(items), dtype=bool)
+    mean = np.sum(margins * together, axis=1) / np.maximum(together.sum(axis=1), 1)
+    return items[np.argsort(-mean, kind="stable")]
+
+
+def latest_games(answer: Answer) -> FloatArray:  # (n_items,)
+    """Return how many of the latest quarter of all games each item had; of all, without drift."""
+    cells = answer.path.cells
+    late = np.ones(len(cells), dtype=bool)
+    if answer.model.drifting:
+        by_time = np.bincount(cells.when, cells.counts, minlength=len(cells.axis))
+        later = np.cumsum(by_time[::-1])[::-1]
+        late = cells.when >= np.flatnonzero(later >= LATELY * later[0])[-1]
+    weights = np.repeat(cells.counts[late], 2)
+    counts = np.bincount(cells.pairs[late].ravel(), weights, minlength=answer.n_items)
+    return np.asarray(counts, dtype=np.float64)
+
+
+def records(answer: Answer, items: IntArray) -> tuple[FloatArray, FloatArray]:  # (n, n) each
+    """Return the games of each pair, and how many of them the row won, a tie as half."""
+    cells, n = answer.path.cells, answer.n_items
+    won = cells.means if answer.path.law.shares else 0.5 + 0.5 * np.sign(cells.means)
+    place = np.full(n, -1)
+    place[items] = np.arange(len(items))
+    i, j = place[cells.pairs].T
+    both = (i >= 0) & (j >= 0)
+    i, j, counts, won = i[both], j[both], cells.counts[both], won[both]
+    games, wins = np.zeros((2, len(items), len(items)))
+    np.add.at(games, (i, j), counts)
+    np.add.at(wins, (i, j), counts * won)
+    np.add.at(wins, (j, i), counts * (1.0 - won))
+    return games + games.T, wins
+
+
+def presence(
+    answer: Answer, items: IntArray, times: FloatArray, reach: float
+) -> BoolArray:  # (n_times, n)
+    """Return whether an item was compared within `reach` of each time; always, if there is one."""
+    if len(times) < 2:
+        return np.ones((len(times), len(items)), dtype=bool)
+    cells = answer.path.cells
+    step = answer.encoding.step  # a moment is named by its beginning
+    out = np.zeros((len(times), answer.n_items), dtype=bool)
+    for k, time in enumerate(times):
+        near = (cells.times + step >= time - reach) & (cells.times <= time + reach)
+        out[k, cells.pairs[near].ravel()] = True
+    return out[:, items]
+
+
+def pools(answer: Answer, items: IntArray) -> IntArray:  # (n,)
+    """Return the number of each item's group, the largest group 0, then in order of names."""
+    groups = answer.path.groups
+    there, first = np.unique(groups, return_index=True)
+    sizes = np.bincount(groups, minlength=groups.max() + 1)[there]
+    ranked = there[np.lexsort((first, -sizes))]
+    number = np.empty(groups.max() + 1, dtype=np.int64)
+    number[ranked] = np.arange(len(ranked))
+    return np.asarray(number[groups[items]])

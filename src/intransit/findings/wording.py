@@ -1,0 +1,209 @@
+"""What was found, in words: the verdict in one sentence, and three more.
+
+Names of items are the table's own.  Where one could be taken for a part of the sentence, because of
+a comma or a word that the sentence uses, it stands in quotation marks.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from math import ceil, isfinite, log10
+
+from intransit.answers import Answer
+from intransit.answers.found import Changes, Cycles, Ranking
+from intransit.answers.verdict import Transitivity
+from intransit.tables.reading import plural
+
+LONGEST = 40  # letters of a name in a sentence
+NAMED = 3  # items of a list
+LEAST_WEIGHT = 0.05  # of an item in a mixture, to be named
+MAIN_WEIGHT = 0.1  # of the largest, to speak of it
+WANTED = 0.1  # share that tables are asked to be large enough for
+HOPELESS = 0.9  # detectable share from which no number of games can be named
+AMBIGUOUS = re.compile(r"""[,;:()“”"]|\b(beats|and)\b""")  # in a name, within a sentence
+Strength = tuple[float, float, float]  # mean, low, high
+
+
+def headline(verdict: Transitivity, n_items: int) -> str:
+    """Return the verdict in a sentence."""
+    if n_items < 3:
+        return "No cycle is possible: there are only two items."
+    return re.sub(r"(?<=\d)%", " %", verdict.sentence)  # it names no item
+
+
+def sentences(
+    answer: Answer,
+    cycles: Cycles,
+    ranking: Ranking,
+    changes: Changes | None,
+    strengths: Mapping[str, Strength],
+) -> tuple[str, str, str]:
+    """Return three sentences: what the verdict rests on, who, and what changed."""
+    verdict = answer.transitive
+    changed = _changed(answer, changes)
+    moved = changed[:1].upper() + changed[1:]
+    if answer.n_items < 3:
+        return _two(answer, strengths), _amount(verdict), moved
+    if verdict.verdict == "cycles":
+        return _share(verdict), _surest(cycles, ranking), f"{_mixture(ranking)}; {changed}"
+    leader = _leader(ranking, strengths)
+    if verdict.verdict == "no evidence":
+        return _share(verdict), leader, moved
+    return _needed(verdict), leader, moved
+
+
+def _share(verdict: Transitivity) -> str:
+    if not verdict.has_cycles and _percent(verdict.share_high) == "0 %":
+        said = "Nothing beyond a ranking can be measured in these results"
+    else:
+        low, high = _ends(verdict.share_low, verdict.share_high)
+        said = (
+            f"{_percent(verdict.share)} of the differences is beyond any ranking "
+            f"({_percent(verdict.level)} interval {low} to {high})"
+        )
+    gain, error = verdict.gain, verdict.gain_error
+    if gain is None or error is None or not (isfinite(gain) and isfinite(error)):
+        return said + "."
+    digits = 4 if error <= 0.0 else min(max(ceil(-log10(error)), 4), 6)
+    if gain > error:
+        return (
+            f"{said}, and knowing it lowers the log loss of held-out games by {gain:.{digits}f} "
+            f"± {error:.{digits}f} a game."
+        )
+    return (
+        f"{said}, and allowing for it does not help to foretell held-out games (gain in log loss "
+        f"{_signed(gain, digits)} ± {error:.{digits}f} a game)."
+    )
+
+
+def _surest(cycles: Cycles, ranking: Ranking) -> str:
+    pairs = f"{_percent(ranking.wrong)} of pairs" if ranking.n_upsets else "no pair"
+    wrong = f"the nearest ranking names the wrong favourite in {pairs}"
+    if not len(cycles):
+        return f"No single cycle is sure enough to be listed; {wrong}."
+    best = cycles.found[0]
+    way = " beats ".join(brief(name) for name in (*best.items, best.items[0]))
+    since = f", since {best.since}" if best.since else ""
+    n = cycles.n_found
+    listed = "The one cycle that is listed" if n == 1 else f"The surest of {n:,} cycles"
+    return f"{listed}: {way} (probability {_percent(best.probability)}{since}); {wrong}."
+
+
+def _mixture(ranking: Ranking) -> str:
+    named = [share for share in ranking.equilibrium if share.weight >= LEAST_WEIGHT][:NAMED]
+    if not named or named[0].weight < MAIN_WEIGHT:
+        most = max((share.weight for share in ranking.equilibrium), default=0.0)
+        above = f", none with a weight above {_percent(most)}" if most else ""
+        return f"In place of a best item there is a mixture of many that nothing beats{above}"
+    if len(named) == 1 or named[0].weight > 1.0 - LEAST_WEIGHT:
+        best = named[0]
+        return (
+            f"Even so one item comes out best: {brief(best.name)}, with {_percent(best.weight)} of "
+            "the mixture that nothing beats"
+        )
+    parts = [f"{brief(share.name)} ({_percent(share.weight)})" for share in named]
+    if sum(share.weight for share in named) < 0.95:
+        parts.append("smaller parts of others")
+    return f"In place of a best item there is a mixture that nothing beats: {_and(parts)}"
+
+
+def _leader(ranking: Ranking, strengths: Mapping[str, Strength]) -> str:
+    known = [name for name in ranking.order if name in strengths]
+    if not known:
+        return "Nobody leads: no two items are connected by comparisons."
+    best, *others = sorted(known[:2], key=lambda name: -strengths[name][0])
+    mean, low, high = strengths[best]
+    if not others:
+        return f"{brief(best)} has a mean chance of {_percent(mean)} against the others."
+    other, second = others[0], strengths[others[0]][0]
+    if _percent(mean) == _percent(second):
+        return (
+            f"Nobody leads clearly: {brief(best)} and {brief(other)} both have a mean chance of "
+            f"about {_percent(mean)} against the others."
+        )
+    leads = "leads" if low > second else "comes first, though not clearly"
+    bottom, top = _ends(low, high)
+    return (
+        f"{brief(best)} {leads}, with a mean chance of {_percent(mean)} against the others (90 % "
+        f"interval {bottom} to {top}), ahead of {brief(other)} with {_percent(second)}."
+    )
+
+
+def _two(answer: Answer, strengths: Mapping[str, Strength]) -> str:
+    best = max(strengths, key=lambda name: strengths[name][0])
+    mean, low, high = strengths[best]
+    other = next((name for name in answer.names if name != best), best)
+    return (
+        f"{brief(best)} beats {brief(other)} with a chance of {_percent(mean)} (90 % interval "
+        f"{_percent(low)} to {_percent(high)})."
+    )
+
+
+def _amount(verdict: Transitivity) -> str:
+    return f"That rests on {plural(round(verdict.n_games), 'game')}."
+
+
+def _needed(verdict: Transitivity) -> str:
+    games, pairs = plural(round(verdict.n_games), "game"), plural(verdict.n_pairs, "pair")
+    have = f"There are {games} between {pairs} of items"
+    share = verdict.detectable
+    if not isfinite(share) or share >= 1.0:
+        return f"{have}; to tell cycles from chance the same pairs must meet again."
+    if share > HOPELESS:
+        return f"{have}; to tell cycles from chance the same pairs must meet many more times."
+    # What is cyclic stands out as games times its ratio to what is not.
+    wanted = verdict.n_games * max((share / (1.0 - share)) / (WANTED / (1.0 - WANTED)), 1.0)
+    digits = max(len(str(int(wanted))) - 2, 0)
+    rounded = round(wanted / 10**digits) * 10**digits
+    return (
+        f"{have}; to notice that a tenth of the differences is cyclic, four times out of five, "
+        f"about {rounded:,} such games are needed."
+    )
+
+
+def _changed(answer: Answer, changes: Changes | None) -> str:
+    if changes is None:
+        times = "has no times" if answer.clock.kind == "none" else "has one time only"
+        return f"the table {times}, so nothing is said of changes."
+    sure = [item for item in changes.items if item.sure]
+    if not sure:
+        if not answer.model.drifting:
+            return "no change over time was found that helps to foretell games."
+        return f"from {changes.since} to {changes.until}, no item clearly changed."
+    points = [_signed(100 * item.change, 1) for item in sure[:NAMED]]
+    points[0] += " points of mean chance"
+    named = [f"{brief(item.name)} ({by})" for item, by in zip(sure, points, strict=False)]
+    n = len(sure)
+    who = f"{n} items clearly changed" if n > 1 else "one item clearly changed"
+    surest = ", most surely " if n > NAMED else ": "
+    return f"from {changes.since} to {changes.until}, {who}{surest}{_and(named)}."
+
+
+def brief(name: str) -> str:
+    """Return a name for a sentence: cut where it would fill one, in quotation marks if need be."""
+    cut = name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip() + "…"
+    return f"“{cut}”" if AMBIGUOUS.search(cut) else cut
+
+
+def _ends(low: float, high: float) -> tuple[str, str]:
+    """Return the ends of an interval of shares, told apart if they differ."""
+    bottom, top = _percent(low), _percent(high)
+    if bottom == top and low < high:
+        return f"{100 * low:.1f} %", f"{100 * high:.1f} %"
+    return bottom, top
+
+
+def _and(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _signed(value: float, digits: int) -> str:
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def _percent(share: float) -> str:
+    """Return a share as per cent; what is nearly all or nothing keeps a digit."""
+    if not isfinite(share):
+        return "an unknown part"
+    if 0.0 < share < 0.01 or 0.99 < share < 1.0:
+        return f"{min(max(share, 0.001), 0.999):.1%}".replace("%", " %")
+    return f"{share:.0%}".replace("%", " %")
