@@ -1,8 +1,9 @@
 # `make demo` and `make test` do all the set-up they need; see README.md.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+BROWSERS := chromium chromium-browser google-chrome
 
-.PHONY: help setup demo test check format lock bench clean
+.PHONY: help setup browser demo test check format lock bench clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
@@ -16,10 +17,17 @@ setup: .venv/ready  ## Make .venv from requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: setup  ## Simulate a drifting non-transitive problem, recover it, show the result
+browser:  ## Install Chromium for the tests of the page, if there is no such browser yet
+	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; \
+	root=$$(test "$$(id -u)" = 0 || echo sudo); \
+	$$root apt-get update --quiet; \
+	$$root apt-get install --quiet --yes --no-install-recommends chromium || \
+	{ echo "The tests of the page need Chromium, which could not be installed: put one of $(BROWSERS) on the PATH."; exit 1; }
+
+demo: setup  ## Recover a hidden type chart, report on a metagame, and show both against the truth
 	$(BIN)/intransit demo --out demo
 
-test: setup  ## Run the whole test suite
+test: setup browser  ## Run the whole test suite
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 check: setup  ## Formatting, lint, types

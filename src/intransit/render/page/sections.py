@@ -1,0 +1,188 @@
+"""Sections with pictures: the matrix, strengths, planes, cycles, two items head to head."""
+
+from intransit.answers.found import Cycle
+from intransit.findings.content import Findings
+from intransit.render.page.blocks import figure, lead, more, note, section, table
+from intransit.render.page.charts import (
+    draw_history,
+    draw_interval,
+    draw_strengths,
+    leading,
+    strength_range,
+)
+from intransit.render.page.data import MOST_CYCLES, reach
+from intransit.render.page.pictures import draw_cycle, draw_disc, draw_legend, draw_matrix
+from intransit.render.page.words import NO_BREAK, name, percent, plain, sentence, span
+from intransit.tables.reading import plural
+
+MOST_DRAWN = 3  # cycles drawn without a script
+MOST_OPEN = 10  # rows of the table of cycles before it asks to be opened
+DISCS = (
+    "What strengths do not explain. Each is favoured over those anticlockwise of it, up to half a "
+    "turn, and the more the farther out both are; items near the centre counter nobody."
+)
+CELLS = (
+    "Each cell is the chance that the item of its row beats the item of its column: blue above a "
+    "half, orange below."
+)
+AROUND = (
+    "Under one ranking everything above the diagonal would be blue and everything below it orange; "
+    "a circle of items shows as a band of blue along the diagonal, with orange beyond it."
+)
+RANKED = (
+    "The strongest come first, so that one ranking shows as blue above the diagonal and orange "
+    "below it."
+)
+STILL = "Nothing drifts in this model: a cycle is there since all of its items are."
+NO_DISCS = "Beyond strengths no plane stands out of the matrix."
+BEATS = f'{NO_BREAK}<span class="beats">›</span>'
+CYCLE_TITLES = ("Cycle", "#Probability", "Weakest edge", "#Since", "History")
+
+
+def write_matrix(findings: Findings) -> str:
+    """Return the section of the matrix."""
+    picture = draw_matrix(findings) + draw_legend(reach(findings.chances))
+    return section(
+        "matrix",
+        "Who beats whom",
+        [
+            lead(f"{CELLS} {AROUND if findings.discs else RANKED}"),
+            note(findings.why_shown),
+            figure(picture, _moment(findings), live="matrix"),
+        ],
+    )
+
+
+def write_strengths(findings: Findings) -> str:
+    """Return the section of strengths: over time, or as they are where there are no times."""
+    shown = leading(findings, 12)
+    ends = strength_range(findings, shown, slice(-1, None))
+    rows = [
+        [
+            name(findings.names[item]),
+            percent(float(findings.strengths[item, -1])),
+            draw_interval(
+                float(findings.strengths[item, -1]),
+                float(findings.strengths_low[item, -1]),
+                float(findings.strengths_high[item, -1]),
+                ends,
+                0.5,
+            ),
+            span(float(findings.strengths_low[item, -1]), float(findings.strengths_high[item, -1])),
+        ]
+        for item in shown
+    ]
+    chart = draw_strengths(findings)
+    known = " that comparisons connect an item with" if findings.together.any() else ""
+    titles = ("Item", "#Strength", f"{100 * ends[0]:.0f} to {percent(ends[1])}", "#90 % interval")
+    return section(
+        "strengths",
+        "Strength over time" if chart else "Strength",
+        [
+            lead(
+                f"Strength is the mean chance of beating the others{known}; "
+                f"{'bands' if chart else 'intervals'} hold it with a probability of 90 %."
+            ),
+            figure(chart, "", live="strengths") if chart else "",
+            table(titles, rows, caption=f"The strongest{_at(findings)}"),
+        ],
+    )
+
+
+def write_discs(findings: Findings) -> str:
+    """Return the section of the planes."""
+    pictures = "".join(
+        f'<figure class="plane"><div class="picture" data-disc="{k}">'
+        f"{draw_disc(disc, findings.names)}</div><figcaption>Plane {k + 1}: "
+        f"{percent(disc.share)} of the matrix</figcaption></figure>"
+        for k, disc in enumerate(findings.discs)
+    )
+    if not pictures:
+        return section(
+            "discs", "Who counters whom", [lead(sentence(findings.discs_note or NO_DISCS))]
+        )
+    return section(
+        "discs",
+        "Who counters whom",
+        [
+            lead(sentence(findings.discs_note) or DISCS),
+            f'<div class="planes" data-live="discs">{pictures}</div>',
+        ],
+    )
+
+
+def write_cycles(findings: Findings) -> str:
+    """Return the section of the cycles, or why there are none."""
+    cycles = findings.cycles
+    if not cycles.found:
+        calm = cycles.note or "No cycle is sure enough to be listed."
+        if findings.n_items < 3:
+            calm = "A cycle takes three items."
+        return section("cycles", "Cycles", [lead(sentence(calm))])
+    shown = cycles.found[:MOST_CYCLES]
+    rows = [_cycle_row(cycle, bool(findings.times[0])) for cycle in shown]
+    drawn = "".join(draw_cycle(cycle) for cycle in shown[:MOST_DRAWN])
+    at = f" at {plain(cycles.at)}" if cycles.at else ""
+    still = STILL if len(cycles.times) > 1 and len(findings.times) == 1 else ""
+    found = "One cycle was" if cycles.n_found == 1 else f"{cycles.n_found:,} cycles were"
+    return section(
+        "cycles",
+        "Cycles",
+        [
+            lead(
+                f"{found} found{at} that are real with a probability of at least "
+                f"{percent(cycles.level)} each; of all of them about "
+                f"{percent(cycles.false_share, 1)} are expected to be false. "
+                "Arrows point from the favourite; the number is its chance in a game.",
+                still,
+            ),
+            note(cycles.note),
+            figure(f'<div class="graphs">{drawn}</div>', "", live="cycles"),
+            table(CYCLE_TITLES, rows[:MOST_OPEN], caption=f"Cycles{at}, the surest first"),
+            more(
+                plural(len(rows) - MOST_OPEN, "more cycle"),
+                table(CYCLE_TITLES, rows[MOST_OPEN:], caption=f"Further cycles{at}"),
+            )
+            if len(rows) > MOST_OPEN
+            else "",
+        ],
+    )
+
+
+def write_duel() -> str:
+    """Return the section of two items, which needs a script to choose them."""
+    return section(
+        "duel",
+        "Head to head",
+        [
+            lead("The chance of one item against another, and what they have played."),
+            '<div data-live="duel"><noscript><p class="note">Choosing two items needs a script; '
+            "the heat map above shows every pair at the last time.</p></noscript></div>",
+        ],
+    )
+
+
+def _cycle_row(cycle: Cycle, dated: bool) -> list[str]:
+    """Return a row of the table of cycles."""
+    path = " ".join(f"<span>{name(item)}{BEATS}</span>" for item in cycle.items)
+    weak = cycle.weakest
+    first, second = cycle.items[weak], cycle.items[(weak + 1) % len(cycle.items)]
+    return [
+        f'<span class="path">{path} {name(cycle.items[0])}</span>',
+        percent(cycle.probability, 1),
+        f'<span class="path"><span>{name(first)}{BEATS}</span> {name(second)}</span> '
+        f"<small>{percent(cycle.edges[weak], 1)} sure, "
+        f"{percent(cycle.chances[weak])} a game</small>",
+        sentence(cycle.since) if dated and cycle.since else "–",
+        draw_history(cycle.history) or "–",
+    ]
+
+
+def _at(findings: Findings) -> str:
+    """Return " at <the last time>", or nothing where there are no times."""
+    return f" at {plain(findings.times[-1])}" if findings.times[-1] else ""
+
+
+def _moment(findings: Findings) -> str:
+    """Return the caption of a picture of the last time."""
+    return f'<span class="static-only">Chances{_at(findings) or " in this table"}.</span>'

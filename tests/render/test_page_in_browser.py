@@ -1,0 +1,360 @@
+"""The page in headless Chromium: what moves, what can be chosen, and that nothing leaves it.
+
+`open_page` fails a test on errors, warnings, dialogs and requests; see conftest.py.
+"""
+
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+
+from intransit.render.page import palette
+from tests.render.findings import HOSTILE, build_findings, calm
+
+CELLS = "#matrix canvas"
+OPENING_LIMIT = 3000  # milliseconds; it takes a tenth of that on an idle machine
+
+
+@pytest.fixture(scope="module")
+def findings():
+    return build_findings()
+
+
+def drawn(page, selector):
+    return page.locator(selector).get_attribute("data-drawn")
+
+
+def picture_of(page, selector=CELLS):
+    return page.locator(selector).evaluate("canvas => canvas.toDataURL()")
+
+
+def rows_of(page):
+    return page.locator(".row-names span").all_text_contents()
+
+
+def side_of(page):
+    return page.locator(".map-box").evaluate(
+        "box => parseInt(getComputedStyle(box).getPropertyValue('--side'))"
+    )
+
+
+def hover_cell(page, row, column):
+    side = side_of(page)
+    spot = {"x": (column + 0.5) * side, "y": (row + 0.5) * side}
+    page.locator(CELLS).hover(position=spot)
+
+
+def address_of(url):
+    return parse_qs(urlsplit(url).fragment)
+
+
+def percent(share, digits=0):
+    return f"{100 * round(float(share), 3):.{digits}f}\xa0%"
+
+
+def test_the_slider_moves_every_picture(open_page, findings):
+    """Arrow keys on the slider change label, heat map, planes, cycle and address."""
+    page = open_page(findings)
+    before = picture_of(page)
+    slider = page.get_by_label("Time shown")
+    assert page.locator(".time-bar output").text_content() == findings.times[-1]
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    assert page.locator(".time-bar output").text_content() == findings.times[-2]
+    assert slider.get_attribute("aria-valuetext") == findings.times[-2]
+    assert picture_of(page) != before
+    time = len(findings.times) - 2
+    assert drawn(page, CELLS) == f"{time} structure"
+    assert drawn(page, "[data-disc='0']") == str(time)
+    assert drawn(page, "[data-live='cycles']") == f"0 {time}"
+    page.keyboard.press("Home")
+    assert page.locator(".time-bar output").text_content() == findings.times[0]
+    page.wait_for_url(lambda url: address_of(url).get("t") == [findings.times[0]])
+    page.keyboard.press("End")
+    assert picture_of(page) == before
+
+
+def test_playing_goes_through_time(open_page, findings):
+    """From the last time it starts again at the first, goes on by itself, and can be paused."""
+    page = open_page(findings)
+    page.get_by_label("Play through time").click()
+    output = page.locator(".time-bar output")
+    assert output.text_content() == findings.times[0]
+    page.wait_for_function(
+        "text => document.querySelector('.time-bar output').textContent === text",
+        arg=findings.times[1],
+    )
+    page.get_by_label("Pause").click()
+    assert page.get_by_label("Play through time").is_visible()
+
+
+def test_the_heat_map_has_the_colours_of_the_chances(open_page, findings):
+    """A cell's colour is that of its chance, mixed here by itself from the stops."""
+    page = open_page(findings)
+    side = side_of(page)
+    heat = palette.mix_heat(palette.LIGHT_HEAT)
+    far = page.evaluate("JSON.parse(document.getElementById('findings').textContent).reach")
+    cells = ((0, 3), (4, 1), (11, 10))
+    colours = page.locator(CELLS).evaluate(
+        """(canvas, spots) => {
+            const wide = canvas.width;
+            const { data } = canvas.getContext("2d").getImageData(0, 0, wide, canvas.height);
+            return spots.map(([x, y]) => [0, 1, 2].map((k) => data[4 * (y * wide + x) + k]));
+        }""",
+        [[column * side + 3, row * side + 3] for row, column in cells],
+    )
+    for (row, column), seen in zip(cells, colours, strict=True):
+        place = np.clip(0.5 + (findings.chances[-1, row, column] - 0.5) / (2 * far), 0, 1) * 20
+        around = [heat[int(np.floor(place))], heat[int(np.ceil(place))]]
+        bounds = np.array([[int(c[k : k + 2], 16) for k in (1, 3, 5)] for c in around])
+        assert np.all(np.array(seen) >= bounds.min(axis=0) - 3)
+        assert np.all(np.array(seen) <= bounds.max(axis=0) + 3)
+
+
+def test_the_order_can_be_chosen(open_page, findings):
+    """By name, by strength at the time shown, and back to structure."""
+    page = open_page(findings)
+    assert rows_of(page) == list(findings.names)
+    page.get_by_label("Strength", exact=True).check()
+    for time in (len(findings.times) - 1, 0):
+        shown = np.rint(1000 * findings.strengths[:, time])
+        by_strength = [findings.names[i] for i in np.argsort(-shown, kind="stable")]
+        assert rows_of(page) == by_strength
+        page.get_by_label("Time shown").focus()
+        page.keyboard.press("Home")
+    page.get_by_label("Name", exact=True).check()
+    assert rows_of(page) == sorted(findings.names)
+    page.get_by_label("Structure", exact=True).check()
+    assert rows_of(page) == list(findings.names)
+
+
+def test_a_cell_says_what_it_means(open_page, findings):
+    """Pointer and arrow keys read names, chance, interval and games; a click compares the two."""
+    page = open_page(findings)
+    tip = page.locator(".tooltip")
+    assert not tip.is_visible()
+    i, j = np.argwhere(findings.games > 0)[3]
+    hover_cell(page, i, j)
+    said = tip.inner_text()
+    assert f"{findings.names[i]} beats {findings.names[j]}" in said
+    assert percent(findings.chances[-1, i, j], 1) in said
+    assert f"{findings.games[i, j]:.0f} games" in said
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+    page.locator(CELLS).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    spoken = page.locator("#voice").text_content()
+    marked = [page.locator(f".{side}-names .marked").text_content() for side in ("row", "column")]
+    assert f"{marked[0]} beats {marked[1]}" in spoken
+    page.keyboard.press("Enter")
+    assert page.locator(".chance .name").all_text_contents() == marked
+
+
+def test_a_tap_reads_a_cell(browser, open_page, findings):
+    """On a phone, where nothing hovers, a touch does."""
+    page = open_page(findings, width=390, height=844, has_touch=True, is_mobile=True)
+    side = side_of(page)
+    page.locator(CELLS).tap(position={"x": 2.5 * side, "y": 0.5 * side})
+    assert page.locator(".chance .name").all_text_contents() == [
+        findings.names[0],
+        findings.names[2],
+    ]
+
+
+def test_items_can_be_chosen_for_the_chart(open_page, findings):
+    """An item is added from the list, taken away by its chip, and the strongest come back."""
+    page = open_page(findings)
+    chips = page.locator(".chips .chip .name")
+    strongest = chips.all_text_contents()
+    assert len(strongest) == 6
+    other = next(name for name in findings.names if name not in strongest)
+    page.get_by_label("Add an item").select_option(label=other)
+    assert chips.all_text_contents() == [*strongest, other]
+    assert page.locator("[data-live='strengths'] .band").count() == 7
+    page.get_by_label(f"Remove {strongest[0]}").click()
+    assert chips.all_text_contents() == [*strongest[1:], other]
+    page.get_by_role("button", name="The strongest").click()
+    assert chips.all_text_contents() == strongest
+    page.locator("[data-live='strengths'] svg.chart").hover(position={"x": 300, "y": 100})
+    said = page.locator(".tooltip").inner_text()
+    assert all(name in said for name in strongest)
+
+
+def test_two_items_head_to_head(open_page, findings):
+    """The choice shows their chance and record, is kept in the address, and comes back from it."""
+    page = open_page(findings)
+    first, second = 4, 9
+    before = page.locator("[data-live='duel'] .band").first.get_attribute("d")
+    page.get_by_label("First item").select_option(label=findings.names[first])
+    page.get_by_label("Second item").select_option(label=findings.names[second])
+    assert page.locator(".chance b").text_content() == percent(findings.chances[-1, first, second])
+    assert page.locator("[data-live='duel'] .band").first.get_attribute("d") != before
+    assert page.locator("[data-live='duel'] .forecast").count() == 1
+    pair = [findings.names[first]], [findings.names[second]]
+    page.wait_for_url(lambda url: (address_of(url).get("a"), address_of(url).get("b")) == pair)
+    address = "#" + urlsplit(page.url).fragment.replace(findings.times[-1], findings.times[2])
+    again = open_page(findings, address=address)
+    assert again.locator(".chance b").text_content() == percent(findings.chances[2, first, second])
+    again.get_by_label("Swap the two").click()
+    assert again.locator(".chance b").text_content() == percent(findings.chances[2, second, first])
+    again.get_by_label("First item").select_option(label=findings.names[first])
+    assert (
+        again.get_by_label("Second item").evaluate("s => s.selectedOptions[0].text")
+        == (findings.names[second])
+    )
+
+
+def test_an_address_of_something_else_is_ignored(open_page, findings):
+    """Unknown names and times in the address change nothing."""
+    page = open_page(findings, address="#a=constructor&b=nobody&t=never")
+    assert page.locator(".chance .name").all_text_contents() == list(
+        findings.cycles.found[0].items[:2]
+    )
+
+
+def test_a_cycle_can_be_chosen(open_page, findings):
+    """Row or button chooses the cycle that is drawn; or all that are listed."""
+    page = open_page(findings)
+    cycle = findings.cycles.found[2]
+    page.get_by_label("Draw cycle 3").click()
+    graph = page.locator("[data-live='cycles'] svg.graph")
+    assert set(graph.locator(".label").all_text_contents()) == set(cycle.items)
+    readings = graph.locator(".reading").all_text_contents()
+    assert readings == [percent(chance) for chance in cycle.chances]
+    page.get_by_label("All that are listed").check()
+    assert graph.locator(".node").count() > 3
+
+
+def test_a_plane_shows_whom_an_item_beats(open_page, findings):
+    """Those marked as beaten are anticlockwise of it, within half a turn."""
+    page = open_page(findings)
+    points = findings.discs[0].points[-1] / np.hypot(*findings.discs[0].points.T).max()
+    item = int(np.hypot(*points.T).argmax())
+    dots = page.locator("[data-disc='0'] .dot")
+    dots.nth(item).hover()
+    beaten = {i for i in range(len(points)) if "beaten" in dots.nth(i).get_attribute("class")}
+    turn = np.angle((points[:, 0] + 1j * points[:, 1]) / complex(*points[item]))
+    area = np.hypot(*points.T) * np.hypot(*points[item]) * np.sin(turn)
+    assert beaten == set(np.flatnonzero(area > 0.02).tolist())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark(open_page, findings, scheme):
+    """The page follows the system, and its button asks for the other; the heat map follows."""
+    themes = {"light": palette.LIGHT, "dark": palette.DARK}
+    page = open_page(findings, color_scheme=scheme)
+
+    def paper():
+        shown = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+        return "#" + "".join(f"{int(part):02x}" for part in shown[4:-1].split(","))
+
+    assert paper() == themes[scheme]["paper"]
+    before = picture_of(page)
+    other = {"light": "dark", "dark": "light"}[scheme]
+    page.get_by_label(f"{other.capitalize()} colours").click()
+    assert paper() == themes[other]["paper"]
+    assert picture_of(page) != before
+
+
+def test_without_script_the_findings_are_there(open_page, findings):
+    """Verdict, sentences, tables and pictures need no script, and no dead control is shown."""
+    page = open_page(findings, java_script_enabled=False)
+    text = page.locator("main").inner_text().replace("\xa0", " ")
+    assert "There are cycles\n" in text
+    assert "No ranking explains these results." in text
+    assert all(sentence in text for sentence in findings.sentences)
+    captions = page.locator("caption").all_inner_texts()
+    for caption in ("The strongest", "Cycles", "Stronger", "The mixture", "The ladder"):
+        assert any(words.startswith(caption) for words in captions), caption
+    assert findings.data[0] in text
+    for picture in ("svg.matrix", "svg.chart", "svg.disc", "svg.graph"):
+        assert page.locator(picture).first.is_visible()
+    assert page.locator("button, input, select").count() == 0
+    assert "needs a script" in text
+
+
+def test_hostile_names_are_shown_and_never_run(open_page):
+    """Each name is there as text, can be chosen, and survives the way through the address."""
+    findings = build_findings(names=HOSTILE)
+    page = open_page(findings)
+    assert rows_of(page) == list(HOSTILE)
+    assert page.locator("img, iframe, main script").count() == 0
+    hover_cell(page, 0, 1)
+    assert "<img src=x onerror=alert(2)>" in page.locator(".tooltip").inner_text()
+    hover_cell(page, 2, 3)
+    assert "constructor beats __proto__" in page.locator(".tooltip").inner_text()
+    page.locator(CELLS).click(position={"x": 8.5 * side_of(page), "y": 0.5 * side_of(page)})
+    page.wait_for_url(lambda url: address_of(url).get("b") == [HOSTILE[8]])
+    again = open_page(findings, address="#" + urlsplit(page.url).fragment)
+    assert again.locator(".chance .name").all_text_contents() == [HOSTILE[0], HOSTILE[8]]
+    for name in ("__proto__", "constructor"):
+        again.get_by_label("Add an item").select_option(label=name)
+        assert name in again.locator(".chips .name").all_text_contents()
+
+
+@pytest.mark.parametrize("names", [None, HOSTILE], ids=["plain", "hostile"])
+def test_a_phone_needs_no_sideways_scrolling(open_page, names):
+    """The body is as wide as the screen; what is wider scrolls in its own box."""
+    findings = build_findings(40, 6, names=names)
+    for script in (True, False):
+        page = open_page(
+            findings, width=390, height=800, java_script_enabled=script, is_mobile=True
+        )
+        for width in (390, 360):
+            page.set_viewport_size({"width": width, "height": 800})
+            box = page.locator("footer").bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width + 0.5
+            if script:
+                wide = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+                assert wide[0] <= wide[1] == width
+
+
+def test_names_of_a_cycle_are_not_cut_on_a_phone(open_page, findings):
+    """The column of cycles is as wide as its names, and no row grows tall for a narrow column."""
+    page = open_page(findings, width=390, height=800, is_mobile=True)
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll("#cycles .path .name")]
+            .filter((name) => name.scrollWidth > name.clientWidth + 1
+                || name.getBoundingClientRect().right
+                    > name.closest("th, td").getBoundingClientRect().right + 1).length"""
+    )
+    assert cut == 0
+    tall = page.locator("#ladder tbody tr").evaluate_all(
+        "rows => Math.max(...rows.map((row) => row.getBoundingClientRect().height))"
+    )
+    assert tall < 100
+
+
+def test_tables_without_times_or_cycles(open_page):
+    """No slider where there is nothing to slide; the note where the cycles would be."""
+    for findings in (calm(build_findings(6, 1, n_future=0)), build_findings(2, 1, n_future=0)):
+        page = open_page(findings)
+        assert page.locator(".time-bar").count() == 0
+        best, second = np.argsort(-np.rint(1000 * findings.strengths[:, -1]), kind="stable")[:2]
+        assert page.locator(".chance b").text_content() == percent(
+            findings.chances[-1, best, second]
+        )
+        assert page.locator("[data-live='duel'] svg").is_visible()
+
+
+def test_every_control_has_a_name(open_page, findings):
+    """Whatever can be focused says what it is."""
+    page = open_page(findings)
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll("button, input, select, canvas, [tabindex='0']")]
+            .filter((part) => !(part.getAttribute("aria-label") || part.textContent.trim()
+                || part.labels?.[0]?.textContent.trim()))
+            .map((part) => part.outerHTML)"""
+    )
+    assert nameless == []
+
+
+def test_a_large_page_opens_at_once(open_page):
+    """60 items at 30 times: from the start of loading to the first drawing."""
+    page = open_page(build_findings(60, 30))
+    assert page.locator(".row-names span").count() == 60
+    took = page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
+    assert took < OPENING_LIMIT
