@@ -1,6 +1,5 @@
 """The command line: what it prints, what it leaves behind, and how it fails."""
 
-import re
 import subprocess
 import sys
 import warnings
@@ -47,25 +46,6 @@ def test_every_command_explains_itself(monkeypatch, capsys):
         assert f"intransit {command}" in out
 
 
-def test_the_demo_prints_a_table_and_draws_a_picture(monkeypatch, capsys, tmp_path):
-    code, out, err = run(monkeypatch, capsys, "demo", "--out", tmp_path / "new" / "folder")
-    assert (code, err) == (0, "")
-    assert "Reached a minimum" in out
-    assert re.search(r"relative error of the margins .* \d+\.\d%", out)
-    assert "cycles of three" in out
-    assert "Strongest recovered cycle" in out
-    picture = tmp_path / "new" / "folder" / "recovery.png"
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert picture.stat().st_size > 10_000
-
-
-def test_another_seed_is_another_problem(monkeypatch, capsys, tmp_path):
-    _, first, _ = run(monkeypatch, capsys, "demo", "--out", tmp_path, "--seed", 1)
-    _, again, _ = run(monkeypatch, capsys, "demo", "--out", tmp_path, "--seed", 1)
-    _, other, _ = run(monkeypatch, capsys, "demo", "--out", tmp_path, "--seed", 2)
-    assert first == again != other
-
-
 def test_a_file_in_the_way_is_one_sentence(monkeypatch, capsys, tmp_path):
     taken = tmp_path / "taken"
     taken.write_text("mine")
@@ -92,13 +72,6 @@ def test_what_is_not_understood_is_named(arguments, word, monkeypatch, capsys, t
     assert code == 2
     assert word in out + err
     assert "Traceback" not in out + err
-
-
-def test_without_matplotlib_the_extra_is_named(monkeypatch, capsys, tmp_path):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    code, _, err = run(monkeypatch, capsys, "demo", "--out", tmp_path)
-    assert code == 2
-    assert "intransit[figures]" in err.replace("\n", "")
 
 
 def test_a_warning_of_ours_is_a_sentence(capsys):

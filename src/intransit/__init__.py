@@ -1,6 +1,6 @@
 """Who beats whom, by how much, how it changes, and where the cycles are."""
 
-from intransit import study, theory
+from intransit import datasets, study, theory
 from intransit.answers import Answer, Forecast, fit
 from intransit.core.assembly import Scales
 from intransit.core.operators import Combinations, Entries, Matrices
@@ -57,6 +57,7 @@ __all__ = [
     "Timeline",
     "Trajectory",
     "circular_factors",
+    "datasets",
     "fit",
     "gaussian_matrices",
     "optimal_weights",

@@ -1,85 +1,169 @@
-"""The demo: a drifting non-transitive problem, recovered, beside its truth."""
+"""The demo: two tables whose truth is known, what was found in them, and how near it comes."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from intransit.answers import fit
+from intransit.answers.found import Cycle
+from intransit.answers.metagame import Truth
+from intransit.answers.saving import write_whole
+from intransit.answers.verdict import Transitivity
 from intransit.arrays import FloatArray, IntArray
-from intransit.core.weights import optimal_weights
-from intransit.recover import Recovery, recover
+from intransit.datasets import Hidden, hide, pokemon_types
+from intransit.errors import MissingDependencyError
+from intransit.findings.content import Findings
+from intransit.findings.gather import gather
 from intransit.render.figures import draw_recovery
-from intransit.simulate import Simulation, simulate
-from intransit.study import canonical_planes, count_triangles, decompose, strongest_cycles
+from intransit.render.page import write_page
+from intransit.smooth import smooth
+from intransit.study import canonical_planes, count_triangles
+from intransit.trajectory import Trajectory
 
-N_ITEMS, N_FACTORS, N_PERIODS, N_OUTCOMES = 24, 2, 6, 120
-NOISE, DRIFT = 0.2, 0.05
+SHOWN, NOISE = 0.3, 0.5  # of the type chart
 
 
-def run_demo(out: Path, *, seed: int, console: Console) -> None:
-    """Simulate, recover, print a short table and write a picture into `out`."""
-    out.mkdir(parents=True, exist_ok=True)
-    console.print(
-        f"Simulating {N_ITEMS} items over {N_PERIODS} periods, {N_OUTCOMES} noisy readings each "
-        f"of {N_ITEMS * (N_ITEMS - 1) // 2} pairs (noise {NOISE}, drift {DRIFT} a period) ..."
+def recover_chart(picture: Path, console: Console, *, seed: int) -> None:
+    """Hide most of the type chart, recover it, and say how near that comes to the truth."""
+    hidden = hide(pokemon_types(), SHOWN, noise_scale=NOISE, rng=seed)
+    chart = hidden.chart
+    _say(
+        console,
+        f"The Pokémon type chart: {len(chart.names)} types, {len(chart.dates)} generations, "
+        f"{chart.dates[0][:4]} to {chart.dates[-1][:4]}. {SHOWN:.0%} of the pairs of each "
+        f"generation are read, with noise {NOISE:g}; the rest is hidden.",
     )
-    sim = simulate(
-        n_items=N_ITEMS,
-        n_factors=N_FACTORS,
-        n_periods=N_PERIODS,
-        n_outcomes=N_OUTCOMES,
-        noise_scale=NOISE,
-        drift_scale=DRIFT,
-        rng=seed,
+    # Effects of pairs, no factors: 18 types are too few for their pairs to tell of each other.
+    path = smooth(
+        hidden.timeline, n_factors=0, pair_scale="auto", pair_drift_scale="auto", rng=seed
     )
-    weights = optimal_weights(N_PERIODS, noise_scale=NOISE, drift_scale=DRIFT)
-    answer = recover(sim.measurements, n_factors=N_FACTORS, weights=weights, rng=seed)
-    console.print(answer.status)
-    for doubt in answer.doubts:
-        console.print(doubt)
-    console.print(_table(sim, answer))
-    _say_cycle(sim.margins[-1], answer.margins, console)
-    picture = out / "recovery.png"
-    figure = draw_recovery(sim.margins[-1], answer.margins, _seen(sim), _order(answer.margins))
-    figure.savefig(picture, dpi=110)  # type: ignore[attr-defined]
-    console.print(f"The picture is {picture}.", soft_wrap=True)
+    t, i, j = chart.cells.T
+    when = t.astype(float)
+    found = path.margin(i, j, when)
+    ranked = smooth(hidden.timeline, n_factors=0, rng=seed).margin(i, j, when)
+    guesses = {
+        "nothing, every pair even": np.zeros(len(found)),
+        "a ranking: drifting scores alone": ranked,
+        "the pair's nearest reading": hidden.nearest_readings(),
+        "all readings of all generations": found,
+    }
+    console.print(_hidden_table(hidden, guesses))
+    low, high = path.interval(i, j, when)
+    inside = ((low <= chart.truth) & (chart.truth <= high))[~hidden.shown].mean()
+    near, never = (hidden.score(found, k).error for k in (hidden.read_elsewhere, hidden.never_read))
+    _say(
+        console,
+        f"Pairs read in another generation: error {near:.2f}. Pairs never read: {never:.2f}, as "
+        f"other pairs do not tell them. 90 % intervals hold {inside:.0%} of the hidden margins.",
+    )
+    _draw(hidden, path, picture, console)
 
 
-def _table(sim: Simulation, answer: Recovery) -> Table:
-    truth, found = sim.margins[-1], answer.margins
-    upper = np.triu_indices(N_ITEMS, 1)
-    unread = _seen(sim)[upper] == 0
-    table = Table("", "truth", "recovered", title="The last period")
-    error = np.linalg.norm(found - truth) / np.linalg.norm(truth)
-    table.add_row("relative error of the margins", "", f"{error:.1%}")
-    for label, which in (("all pairs", slice(None)), ("pairs not read in it", unread)):
-        right = np.mean(np.sign(found[upper][which]) == np.sign(truth[upper][which]))
-        table.add_row(f"right favourite, {label}", "", f"{right:.1%}")
-    shares = [decompose(X).cyclic_share for X in (truth, found)]
-    table.add_row("share that no ranking explains", *(f"{share:.1%}" for share in shares))
-    table.add_row("cycles of three", *(f"{count_triangles(X):,}" for X in (truth, found)))
+def _hidden_table(hidden: Hidden, guesses: dict[str, FloatArray]) -> Table:
+    table = Table("Hidden pairs, from", title_justify="left")
+    table.add_column("error", justify="right")
+    table.add_column("right favourite", justify="right")
+    for name, margins in guesses.items():
+        score = hidden.score(margins)
+        table.add_row(name, f"{score.error:.2f}", f"{score.favourites:.0%}")
     return table
 
 
-def _say_cycle(truth: FloatArray, found: FloatArray, console: Console) -> None:
-    """Name the strongest recovered cycle and whether the truth has it."""
-    for cycle in strongest_cycles(found, 1):
-        path = " beats ".join(str(item) for item in (*cycle.items, cycle.items[0]))
-        true_edges = [float(truth[edge]) for edge in cycle.edges]
-        verdict = "a cycle of the truth too" if min(true_edges) > 0 else "not one of the truth"
-        console.print(
-            f"Strongest recovered cycle: {path} (weakest margin {cycle.strength:.2f}), {verdict}."
+def _draw(hidden: Hidden, path: Trajectory, picture: Path, console: Console) -> None:
+    """Draw the last generation: what was read of it, its truth, and what was recovered."""
+    chart = hidden.chart
+    last = len(chart.dates) - 1
+    seen: IntArray = np.zeros((len(chart.names), len(chart.names)), dtype=np.int64)
+    _, i, j = chart.cells[hidden.shown & (chart.cells[:, 0] == last)].T
+    seen[i, j] = seen[j, i] = 1
+    margins = path.matrix(float(last))
+    order = np.argsort(canonical_planes(chart.margins[-1], 1)[0].angles)
+    try:
+        figure = draw_recovery(chart.margins[-1], margins, seen, order, chart.names)
+    except MissingDependencyError as error:
+        _say(console, f"There is no picture: {error}")
+        return
+    figure.savefig(picture, dpi=110)  # type: ignore[attr-defined]
+    _say(console, f"The picture is {picture}.")
+
+
+def report_metagame(
+    table: Path, page: Path, truth: Truth, console: Console, *, seed: int
+) -> Findings:
+    """Fit a table whose truth is known, write the report, and set the two side by side."""
+    found = gather(fit(table, rng=seed), rng=seed)
+    write_whole(page, write_page(found).encode())
+    console.print(_truth_table(Comparison.of(found, truth), truth))
+    return found
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Findings beside the truth: chances at all moments of the report, cycles at the last one."""
+
+    verdict: Transitivity
+    at: str  # the time of the cycles
+    error: float  # root mean square of the error of win chances, in points
+    even: float  # the same if every pair were held to be even
+    right: float  # share of pairs whose favourite is right
+    inside: float  # share of 90 % intervals that hold the true chance
+    n_true: int  # cycles of three
+    n_found: int
+    n_listed: int
+    n_real: int  # of the listed ones
+
+    @classmethod
+    def of(cls, found: Findings, truth: Truth) -> "Comparison":
+        """Compare."""
+        order = np.array([truth.names.index(name) for name in found.names])
+        box = np.ix_(order, order)
+        true = np.array([truth.probabilities(moment)[box] for moment in found.times])
+        off = ~np.eye(len(order), dtype=bool)
+        cycles, X = found.cycles, truth.margins(found.cycles.at)
+        even, error = (
+            100 * float(np.sqrt(np.mean((guess - true)[:, off] ** 2)))
+            for guess in (0.5, found.chances)
+        )
+        return cls(
+            verdict=found.verdict,
+            at=cycles.at,
+            error=error,
+            even=even,
+            right=float(((found.chances > 0.5) == (true > 0.5))[:, off].mean()),
+            inside=float(((found.low <= true) & (true <= found.high))[:, off].mean()),
+            n_true=int(count_triangles(X)),
+            n_found=cycles.n_found,
+            n_listed=len(cycles),
+            n_real=sum(_is_real(cycle, X, truth.names) for cycle in cycles),
         )
 
 
-def _seen(sim: Simulation) -> IntArray:
-    """Return how often each pair was read in the last period, in either order."""
-    operator = sim.measurements.periods[-1].operator
-    reads = np.asarray(operator.adjoint(np.ones(operator.n_outcomes)).toarray())  # type: ignore[union-attr]
-    return np.asarray(reads + reads.T, dtype=np.int64)
+def _truth_table(result: Comparison, truth: Truth) -> Table:
+    verdict = result.verdict
+    share = f"{verdict.share:.0%} ({verdict.share_low:.0%} to {verdict.share_high:.0%})"
+    error = f"{result.error:.1f} ({result.even:.1f} if all were held even)"
+    listed = f"{result.n_found} sure, {result.n_real} of the {result.n_listed} listed real"
+    table = Table("", "truth", "found")
+    table.add_row("verdict", "cycles", verdict.verdict)
+    table.add_row("share that no ranking explains", f"{truth.cyclic_share:.0%}", share)
+    table.add_row("error of win chances, in points", "", error)
+    table.add_row("right favourite", "", f"{result.right:.0%}")
+    table.add_row("90 % intervals that hold the true chance", "90%", f"{result.inside:.0%}")
+    table.add_row(f"cycles on {result.at}", f"{result.n_true:,} of three", listed)
+    return table
 
 
-def _order(margins: FloatArray) -> IntArray:
-    """Return the items as they follow each other around the strongest plane."""
-    return np.argsort(canonical_planes(margins, 1)[0].angles)
+def _is_real(cycle: Cycle, margins: FloatArray, names: Sequence[str]) -> bool:
+    """Return whether every edge of a cycle points that way in the truth too."""
+    items = [names.index(name) for name in (*cycle.items, cycle.items[0])]
+    return all(margins[i, j] > 0 for i, j in pairwise(items))
+
+
+def _say(console: Console, words: str) -> None:
+    console.print(Text(words), soft_wrap=True)

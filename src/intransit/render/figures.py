@@ -1,5 +1,6 @@
 """Figures of matrices.  matplotlib is an extra: asked for here, and only here."""
 
+from collections.abc import Sequence
 from types import ModuleType
 
 import numpy as np
@@ -24,17 +25,19 @@ def draw_recovery(
     recovered: FloatArray,  # (n_items, n_items)
     seen: IntArray,  # (n_items, n_items): readings of each pair in the last period
     order: IntArray,  # (n_items,)
+    names: Sequence[str],
 ) -> object:
     """Return a figure: the readings, the truth, what was recovered, and one against the other."""
     plt = load_pyplot()
+    ordered = [names[k] for k in order]
     figure, axes = plt.subplots(1, 4, figsize=(15, 4.1), layout="constrained")
     limit = float(np.abs(truth).max())
     box = np.ix_(order, order)
-    _draw_margins(axes[0], np.where(seen[box] > 0, truth[box], np.nan), limit)
+    _draw_margins(axes[0], np.where(seen[box] > 0, truth[box], np.nan), limit, ordered)
     axes[0].set_title("pairs read in the last period", fontsize=11)
-    image = _draw_margins(axes[1], truth[box], limit)
+    image = _draw_margins(axes[1], truth[box], limit, ordered)
     axes[1].set_title("true margins, last period", fontsize=11)
-    _draw_margins(axes[2], recovered[box], limit)
+    _draw_margins(axes[2], recovered[box], limit, ordered)
     axes[2].set_title("recovered from all periods", fontsize=11)
     figure.colorbar(image, ax=axes[:3], shrink=0.85, label="margin of row over column")
     upper = np.triu_indices(len(truth), 1)
@@ -49,7 +52,9 @@ def draw_recovery(
     return figure
 
 
-def _draw_margins(axis: object, margins: FloatArray, limit: float) -> object:
+def _draw_margins(axis: object, margins: FloatArray, limit: float, names: Sequence[str]) -> object:
     axis.set_facecolor("#eeeeee")  # type: ignore[attr-defined]
-    axis.set(xlabel="item", ylabel="item", xticks=[], yticks=[])  # type: ignore[attr-defined]
+    places = range(len(names))
+    axis.set_xticks(places, names, rotation=90, fontsize=7)  # type: ignore[attr-defined]
+    axis.set_yticks(places, names, fontsize=7)  # type: ignore[attr-defined]
     return axis.imshow(margins, cmap="RdBu", vmin=-limit, vmax=limit)  # type: ignore[attr-defined]
