@@ -143,15 +143,15 @@ def choose(
     timed = len(np.unique(data.times)) >= FEWEST_TIMES
     moving = timed if drifting is None else drifting
     has_pairs = pairs is not False
-    base = Model(factors or 0, has_pairs, moving, slowly=moving, turning=moving and has_pairs)
-    search, fast = _Search(data, loss, rng, report), False
+    base = Model(factors or 0, has_pairs, moving, turning=moving and has_pairs)
+    search = _Search(data, loss, rng, report)
     if search.is_possible and (moving or None in (factors, pairs)):
         search.begin(base)
-        if moving:
-            fast = search.offer(replace(search.best, slowly=False), needed=0.0)
+        if moving:  # slower only where that clearly pays: it makes everything look surer
+            search.offer(replace(search.best, slowly=True))
         if pairs is None:
             search.offer(search.best.without_pairs(), simpler=True)
-        if moving and drifting is None and not fast:
+        if moving and drifting is None:
             # Where pairs have effects, these may change after the last game: drift stays unless
             # it costs something, or later times would look as sure as the last.
             still = replace(search.best, drifting=False, slowly=False, turning=False)
@@ -164,6 +164,7 @@ def choose(
                 plain = search.best if pairs else search.best.without_pairs()
                 if not search.offer(replace(plain, factors=n), needed=SURE) and n >= fewest:
                     break
+        fast = search.best.drifting and not search.best.slowly
         if moving and search.best.factors and not fast:  # what drifts may be the factors
             search.offer(replace(search.best, drifting=True, slowly=False), needed=0.0)
         if pairs is None and search.best.factors and search.leaves_pairs(search.best):
