@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).parent
-ASK_FOR_FOLDERS = {"peers"}  # run by themselves: see their first lines
+ASK_FOR_FOLDERS = {"halves", "peers", "worked"}  # run by themselves: see their first lines
 NAMES = sorted(
     p.stem
     for p in HERE.glob("*.py")

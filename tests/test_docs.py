@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import intransit
-from intransit import cli, study, theory
+from intransit import cli, datasets, study, theory
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -21,6 +21,7 @@ PUBLIC = [
     *((intransit, name) for name in intransit.__all__),
     *((theory, name) for name in theory.__all__),
     *((study, name) for name in study.__all__),
+    *((datasets, name) for name in datasets.__all__),
 ]
 
 
