@@ -28,7 +28,7 @@ from intransit.errors import ConvergenceWarning
 from intransit.study import strongest_cycles
 
 WORKERS = 2
-FIRST_SEED = 100  # smaller ones were looked at while the method was made
+FIRST_SEED = 500  # smaller ones were looked at while the method was made
 LEVEL = 0.9
 LOWER = 0.5  # the level from which bands are filled
 CLEAR = 0.3  # log odds: margins of cycles that ought to be found
