@@ -56,8 +56,8 @@ class Finding:
 
         Notes
         -----
-        Deviations are taken 1.4 times as large as those behind `probability`, so that few listed
-        cycles are false; the margins themselves are the same.
+        Deviations are taken 1.3 times as large as those behind `probability`, with factors 1.6
+        times, so that few listed cycles are false; the margins themselves are the same.
         """
         return find_cycles(
             self._answer, at, level=level, longest=longest, most=most, n=n, rng=rng, gate=gate
