@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.answers import Answer, fit
+from intransit.answers.fit import model_for
 from intransit.arrays import FloatArray
 from intransit.errors import InputError, MissingDependencyError
 from intransit.tables import Games
@@ -37,12 +38,13 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     As-of: a row is forecast at its own time from what was learnt, so split by time
     (``TimeSeriesSplit``).  At times inside the learnt part the answer knows what came later.
-    Items that were not learnt have a forecast of a half, or what the side is worth.
+    Items that were not learnt are forecast as newcomers were.
 
     Parameters
     ----------
     factors, pairs, drifting, rng
-        As for `intransit.fit`; None leaves the choice to the data.
+        Number of planes, whether pairs have effects of their own, and whether anything moves; None
+        is the model with every term.
     ties
         True makes ties a class of their own: y is -1, 0 or 1 (second won, tie, first won), and so
         are ``classes_``.  Scores of scikit-learn take these; they refuse 0.5 as a class.
@@ -105,13 +107,9 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             counts=weights[used],
             sides=None if side is None else np.array(side, dtype=float),
         )
-        self.answer_: Answer = fit(
-            games,
-            factors=self.factors,
-            pairs=self.pairs,
-            drifting=self.drifting,
-            rng=self.rng,
-        )
+        settings = {"factors": self.factors, "pairs": self.pairs, "drifting": self.drifting}
+        model = model_for(games, **settings)  # type: ignore[arg-type]
+        self.answer_: Answer = fit(games, model=model, rng=self.rng)
         self.classes_ = np.array([-1, 0, 1] if self.ties else [0, 1])
         self.n_features_in_ = sum(column is not None for column in columns)
         return self
@@ -123,24 +121,17 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         first, second, time, side = _columns(X)
         assert first is not None and second is not None  # noqa: PT018
         known = {name: k for k, name in enumerate(answer.names)}
-        i, j = (np.array([known.get(name, -1) for name in names]) for names in (first, second))
+        new = {name: -1 - k for k, name in enumerate(dict.fromkeys([*first, *second]))}
+        i, j = (np.array([known.get(n, new[n]) for n in names]) for names in (first, second))
         sides = np.zeros(len(i)) if side is None else np.array(side, dtype=float)
         last = answer.when()
         times = np.array(
             [last if time is None else answer.when(moment) for moment in time or first]
         )
-        there = np.flatnonzero((i >= 0) & (j >= 0) & (i != j))
-        # Strangers are equals, as far as anybody knows.
-        law, noise = answer.path.law, answer.path.scales.noise_scale
-        variance = np.full(len(i), 2.0 * answer.path.scales.score_prior_scale**2)
-        win = law.expect(np.zeros(len(i)), variance, sides, noise)
-        tie = law.spread(np.zeros(len(i)), variance, sides, noise)
-        middle = tie.shape[1] // 2
-        tie = tie[:, middle]
-        if len(there):
-            asked = (i[there], j[there], times[there])
-            win[there] = answer.probabilities(*asked, side=sides[there])  # type: ignore[arg-type]
-            tie[there] = answer.path.chances(*asked, side=sides[there])[:, middle]
+        win = answer.expected(i, j, times, sides)
+        levels = answer.posterior.levels(i, j, times, sides=sides)
+        tie = levels[:, levels.shape[1] // 2]
+        win = np.where((i < 0) & (j < 0) & (sides == 0.0), 0.5, win)
         if not self.ties:
             return np.stack([1.0 - win, win], axis=1)
         tie = np.minimum(tie, 2.0 * np.minimum(win, 1.0 - win))

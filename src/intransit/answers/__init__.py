@@ -2,7 +2,6 @@
 
 from intransit.answers.answer import Answer
 from intransit.answers.fit import fit
-from intransit.answers.forecast import Forecast, Standing, Tried
-from intransit.answers.recipe import Model
+from intransit.answers.forecast import Forecast, Standing
 
-__all__ = ["Answer", "Forecast", "Model", "Standing", "Tried", "fit"]
+__all__ = ["Answer", "Forecast", "Standing", "fit"]

@@ -1,8 +1,8 @@
 """The answer to a table of results: who beats whom, when, and how sure that is."""
 
 import difflib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,8 @@ import numpy as np
 from intransit.answers import frames
 from intransit.answers.encoding import Encoding
 from intransit.answers.finding import Finding
-from intransit.answers.forecast import Forecast, Standing, Tried
-from intransit.answers.recipe import Model
-from intransit.answers.saving import (
-    check_folder,
-    pack,
-    path_arrays,
-    path_words,
-    rebuild,
-    unpack,
-    write_whole,
-)
+from intransit.answers.forecast import Forecast, Standing
+from intransit.answers.saving import check_folder, pack, unpack, write_whole
 from intransit.answers.seen import Seen
 from intransit.answers.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray
@@ -30,40 +21,67 @@ from intransit.core.inputs import as_whole
 from intransit.draws import check_entries, reach_of
 from intransit.errors import InputError
 from intransit.extras import above, drawing
+from intransit.inference.arviz import to_arviz
+from intransit.inference.posterior import Posterior
+from intransit.inference.sampling import Report
+from intransit.inference.updating import update_posterior
+from intransit.model import Model
 from intransit.tables import Clock, Games
-from intransit.tables.reading import Reading, open_reading, plural
-from intransit.trajectory import Trajectory
+from intransit.tables.covariates import Covariate
+from intransit.tables.reading import Reading, plural
 
-N_DRAWS = 100
-MOST_OPPONENTS = 300  # that a standing is averaged over
 SHOWN = 12  # items in a summary
-SEEN = ("first", "last", "games")
+CHUNK = 4_000_000  # chances of draws that are worked out at once
+TYPING_ERROR = 0.8  # likeness to a known name from which a new one is taken for a typing error
+MOST_MATRIX_DRAWS = 100  # of a matrix of many items
 
 Item = str | int
 Items = Item | Sequence[Item]
+Under = Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class Answer(Finding):
-    """What `fit` found.  Items go by name, times by date or number, as in the table."""
+    """What `fit` found.  Items go by name, times by date or number, as in the table.
+
+    Attributes
+    ----------
+    names
+        The items.
+    posterior
+        Draws of everything that is not known; all questions are functions of them.
+    clock, encoding, reading, source
+        How times and results of the table were read, and from where.
+    story
+        What was fitted, and how, in words.
+    seen
+        When each item was compared, and how often.
+    transitive
+        Whether there are cycles, of the games it was fitted to.
+    games
+        The games, as fitted; not kept in files.
+    """
 
     names: tuple[str, ...]
-    model: Model
-    path: Trajectory = field(repr=False)
+    posterior: Posterior = field(repr=False)
     clock: Clock
     encoding: Encoding = field(repr=False)
-    tried: tuple[Tried, ...]
-    story: tuple[str, ...]  # what was chosen, and why
+    story: tuple[str, ...]
     source: str
-    seen: Seen = field(repr=False)  # when each item was compared
-    transitive: Transitivity = field(repr=False)  # of the games it was fitted to
-    reading: Reading = field(repr=False)  # what was used of the table, and what not
-    games: Games | None = field(default=None, repr=False)  # as fitted; not kept in files
+    seen: Seen = field(repr=False)
+    transitive: Transitivity = field(repr=False)
+    reading: Reading = field(repr=False)
+    games: Games | None = field(default=None, repr=False)
 
     @property
     def n_items(self) -> int:
         """Number of items."""
         return len(self.names)
+
+    @property
+    def model(self) -> Model:
+        """The model, a sum of terms."""
+        return self.posterior.layout.model
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -94,14 +112,35 @@ class Answer(Finding):
         at: object = None,
         *,
         side: float = 0.0,
+        under: Under | None = None,
+        newcomers: bool = False,
         level: float = 0.9,
     ) -> Forecast:
         """Return what to expect when first meets second, with an interval.
 
-        `side` is 1 where the first has the better side, -1 where the second has it.  Between items
-        that no chain of comparisons connects the forecast is a half, and says why.
+        Parameters
+        ----------
+        first, second
+            The two items, by name or number.
+        at
+            The time, by default the last one of the table.
+        side
+            1 where the first has the better side, -1 where the second has it.
+        under
+            Values of covariates that the model knows, such as ``{"surface": "clay"}``.
+        newcomers
+            Whether a name that does not occur is forecast as a newcomer, from what newcomers were
+            like; one that looks like a typing error is refused all the same.
+        level
+            Of the interval.
+
+        Notes
+        -----
+        Between items that no chain of comparisons connects the forecast is a half, and says why.
         """
-        return self.forecasts([first], [second], [at], side=[side], level=level)[0]
+        return self.forecasts(
+            [first], [second], [at], side=[side], under=under, newcomers=newcomers, level=level
+        )[0]
 
     def forecasts(
         self,
@@ -110,107 +149,156 @@ class Answer(Finding):
         at: Sequence[object] | None = None,
         *,
         side: Sequence[float] | None = None,
+        under: Under | None = None,
+        newcomers: bool = False,
         level: float = 0.9,
     ) -> list[Forecast]:
         """Return what to expect of several games, one of each for every game."""
-        i, j = self._many(first), self._many(second)
+        reach_of(level)
+        new: dict[str, int] = {}
+        i = np.array([self._item(item, new if newcomers else None) for item in first], np.int64)
+        j = np.array([self._item(item, new if newcomers else None) for item in second], np.int64)
         if (i == j).any():
-            raise InputError(f"{self.names[i[i == j][0]]!r} cannot meet itself; give two items.")
+            raise InputError(
+                f"{first[int(np.argmax(i == j))]!r} cannot meet itself; give two items."
+            )
         times = np.array([self.when(moment) for moment in at or [None] * len(i)])
         sides = np.zeros(len(i)) if side is None else np.asarray(side, dtype=float)
-        law, noise = self.path.law, self.path.scales.noise_scale
-        mean, variance = self._outlook(i, j, times)
-        reach = reach_of(level) * np.sqrt(variance)
-        ends = [law.plain(mean + sign * reach, sides, noise) for sign in (-1, 1)]
-        expected = law.expect(mean, variance, sides, noise)
-        spread = law.spread(mean, variance, sides, noise)
+        codes = self._under(under, len(i))
+        chances, expected = self._chances(i, j, times, sides, codes)
+        chances.sort(axis=0)
+        low, high = (_quantile(chances, share) for share in (0.5 - level / 2, 0.5 + level / 2))
+        spread = self._levels(i, j, times, sides, codes, expected)
         middle = spread.shape[1] // 2
         margins: list[float] | list[None] = [None] * len(i)
         if self.encoding.typical:
             size = np.array(self.encoding.typical)
             margins = (spread @ np.concatenate([-size[:0:-1], size])).tolist()
+        names = {number: name for name, number in new.items()}
         return [
             Forecast(
-                first=self.names[i[k]],
-                second=self.names[j[k]],
+                first=names.get(int(i[k])) or self.names[i[k]],
+                second=names.get(int(j[k])) or self.names[j[k]],
                 at="" if self.clock.kind == "none" else self.clock.to_text(times[k]),
                 probability=float(expected[k]),
-                low=float(ends[0][k]),
-                high=float(ends[1][k]),
+                low=float(min(low[k], expected[k])),
+                high=float(max(high[k], expected[k])),
                 level=level,
                 win=float(spread[k, middle + 1 :].sum()),
                 tie=float(spread[k, middle]),
                 loss=float(spread[k, :middle].sum()),
                 margin=margins[k],
-                notes=self._notes(int(i[k]), int(j[k]), float(times[k])),
+                notes=self._notes(int(i[k]), int(j[k]), float(times[k]), names),
             )
             for k in range(len(i))
         ]
 
     def probabilities(
-        self, first: Items, second: Items, at: object = None, *, side: object = 0.0
+        self,
+        first: Items,
+        second: Items,
+        at: object = None,
+        *,
+        side: object = 0.0,
+        under: Under | None = None,
     ) -> FloatArray:
         """Return win probabilities for many pairs at once; arguments are broadcast."""
         i, j = (self._many(items) for items in (first, second))
         times = self._moments(at)
         i, j, times, sides = np.broadcast_arrays(i, j, times, np.asarray(side, dtype=float))
-        mean, variance = self._outlook(i.ravel(), j.ravel(), times.ravel())
-        noise = self.path.scales.noise_scale
-        out = self.path.law.expect(mean, variance, sides.ravel(), noise)
+        out = self.expected(i.ravel(), j.ravel(), times.ravel(), sides.ravel(), under=under)
         return np.where(i.ravel() == j.ravel(), 0.5, out).reshape(i.shape)
+
+    def expected(
+        self,
+        first: IntArray,
+        second: IntArray,
+        times: FloatArray,
+        sides: FloatArray,
+        *,
+        under: Under | None = None,
+        level: float | None = None,
+    ) -> Any:
+        """Return chances of pairs of numbers, a part at a time; with `level` their intervals too.
+
+        Numbers below 0 are newcomers.
+        """
+        step = max(CHUNK // len(self.posterior), 1)
+        parts = []
+        for begin in range(0, len(first), step):
+            here = slice(begin, begin + step)
+            codes = self._under(under, len(first[here]))
+            asked = (first[here], second[here], times[here], sides[here])
+            drawn, mean = self._chances(*asked, codes)
+            found = [mean]
+            if level is not None:
+                drawn.sort(axis=0)
+                ends = (_quantile(drawn, 0.5 - level / 2), _quantile(drawn, 0.5 + level / 2))
+                found += [np.minimum(ends[0], mean), np.maximum(ends[1], mean)]
+            parts.append(np.array(found))
+        if not parts:
+            return np.zeros(0) if level is None else np.zeros((3, 0))
+        both = np.concatenate(parts, axis=1)
+        return both[0] if level is None else both
 
     def matrix(self, at: object = None) -> FloatArray:  # (n_items, n_items)
         """Return the probability that each item beats each other, a half on the diagonal."""
         n = self.n_items
         check_entries(n * n, "matrix")
-        first, second = np.triu_indices(n, 1)
-        upper = self.probabilities(first, second, at)  # type: ignore[arg-type]
-        out = np.full((n, n), 0.5)
-        out[first, second], out[second, first] = upper, 1.0 - upper
+        few = self.posterior.thinned(
+            MOST_MATRIX_DRAWS if n > MOST_MATRIX_DRAWS else len(self.posterior)
+        )
+        out = few.mean_matrix(np.arange(n), self.when(at))
+        apart = self.posterior.groups[:, None] != self.posterior.groups
+        out[apart] = 0.5
         return out
 
     def margins(self, at: object = None) -> FloatArray:  # (n_items, n_items)
         """Return the matrix of margins (log odds), which favours rows over columns."""
-        return self.path.matrix(self.when(at))
+        n, when = self.n_items, self.when(at)
+        check_entries(n * n, "margins")
+        few = self.posterior.thinned(max(CHUNK * 4 // (n * n), 20))
+        out = few.matrices(np.arange(n), when).mean(axis=0)
+        out[self.posterior.groups[:, None] != self.posterior.groups] = 0.0
+        return np.asarray(0.5 * (out - out.T))
 
-    def rank(
-        self, at: object = None, *, level: float = 0.9, n: int = N_DRAWS, rng: int = 0
-    ) -> list[Standing]:
-        """Return all items by their mean probability of beating the others, best first.
+    def rank(self, at: object = None, *, level: float = 0.9) -> list[Standing]:
+        """Return all items by their strength, the mean probability of beating the others.
 
-        Against those only that comparisons connect them with.  Where there are cycles this order
-        says less than the matrix does.
+        Against those only that comparisons connect them with, best first.  Where there are cycles
+        this order says less than the matrix does.
         """
         reach_of(level)
-        when, seen = self.when(at), self.seen
-        groups, law = self.path.groups, self.path.law
-        draws = self.path.sample(n, rng=rng)
-        generator = np.random.default_rng(rng)
-        found = []
-        for k in range(self.n_items):
-            others = np.flatnonzero((groups == groups[k]) & (np.arange(self.n_items) != k))
-            if len(others) > MOST_OPPONENTS:
-                others = generator.choice(others, MOST_OPPONENTS, replace=False)
-            if not len(others):
-                found.append((0.5, 0.0, 1.0))
-                continue
-            drawn = draws.margin(np.full(len(others), k), others, np.full(len(others), when))
-            values = law.plain(drawn, np.zeros(len(others)), self.path.scales.noise_scale)
-            strengths = values.mean(axis=1)
-            tail = (1.0 - level) / 2
-            low, high = np.quantile(strengths, [tail, 1.0 - tail])
-            found.append((float(strengths.mean()), float(low), float(high)))
-        order = sorted(range(self.n_items), key=lambda k: (-found[k][0], self.names[k]))
+        items = np.arange(self.n_items)
+        mean, low, high = self.strengths(items, self.when(at), level=level)
+        seen = self.seen
+        order = sorted(range(self.n_items), key=lambda k: (-mean[k], self.names[k]))
         return [
             Standing(
                 place,
                 self.names[k],
-                *found[k],
+                float(mean[k]),
+                float(low[k]),
+                float(high[k]),
                 games=float(seen.games[k]),
                 last="" if self.clock.kind == "none" else self.clock.to_text(float(seen.last[k])),
             )
             for place, k in enumerate(order, 1)
         ]
+
+    def strengths(
+        self, items: IntArray, when: float, *, level: float = 0.9
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:  # (n,) each
+        """Return mean and interval of the strength of some items at a time.
+
+        An item that comparisons connect with nobody has a half, and nothing is known.
+        """
+        drawn = self.posterior.strengths(items, when)
+        mean = drawn.mean(axis=0)
+        drawn.sort(axis=0)
+        low, high = (_quantile(drawn, share) for share in (0.5 - level / 2, 0.5 + level / 2))
+        alone = np.bincount(self.posterior.groups)[self.posterior.groups[items]] < 2
+        return np.where(alone, 0.5, mean), np.where(alone, 0.0, low), np.where(alone, 1.0, high)
 
     def transitivity(self) -> Transitivity:
         """Return whether there are cycles, in words and numbers; ``print`` it.
@@ -219,65 +307,64 @@ class Answer(Finding):
         """
         return self.transitive
 
-    def update(self, games: Games) -> "Answer":
-        """Return the answer with further games, of old and new items; scales and model stay."""
+    def update(self, games: Games, *, rng: int = 0, report: Report = lambda _: None) -> "Answer":
+        """Return the answer with further games, of old and new items.
+
+        The draws are weighted by how well they foretell the new games, while enough of them count;
+        otherwise the chains go on from where they are.  The last line of `story` says which.
+        """
         if games.clock.kind != self.clock.kind:
             raise InputError(
                 f"games: their times are of kind {games.clock.kind!r}, those of the answer of kind "
                 f"{self.clock.kind!r}; give the same column of times."
             )
+        if len(games) == 0:
+            raise InputError("games: there is no further game; check the filter that was given.")
         names = (*self.names, *(name for name in games.names if name not in self._numbers))
         place = {name: k for k, name in enumerate(names)}
         there = np.array([place[name] for name in games.names])
-        known = replace(games, names=names, first=there[games.first], second=there[games.second])
-        path = self.path.update(self.encoding.timeline(known))
+        by = self._same_covariates(games)
+        known = replace(
+            games, names=names, first=there[games.first], second=there[games.second], by=by
+        )
+        more = self.encoding.observations(known)
+        posterior, how = update_posterior(
+            self.posterior, more, rng=np.random.default_rng(rng), report=report
+        )
         seen = self.seen.plus(Seen.of(known))
         n, until = plural(int(games.counts.sum()), "further game"), self.clock.to_text(seen.end)
-        line = f"Updated with {n}" + ("." if self.clock.kind == "none" else f", to {until}.")
-        story = (*self.story, line)
-        return replace(self, names=names, path=path, seen=seen, story=story, games=None)
+        line = f"Updated with {n}" + ("" if self.clock.kind == "none" else f", to {until}")
+        story = (*self.story, f"{line}: {how}")
+        return replace(self, names=names, posterior=posterior, seen=seen, story=story, games=None)
+
+    def _same_covariates(self, games: Games) -> tuple[Covariate, ...]:
+        """Return the covariates in the order of the answer, new values at the end."""
+        found = []
+        for name, values in self.posterior.layout.seen.values:
+            one = next((one for one in games.by if one.name == name), None)
+            if one is None:
+                raise InputError(
+                    f"games: the first table was read with the column {name!r} and this one was "
+                    f'not; read it with by="{name}".'
+                )
+            wide = (*values, *(value for value in one.values if value not in values))
+            place = np.array([wide.index(value) for value in one.values] + [-1])
+            found.append(Covariate(name, wide, place[one.codes]))
+        return tuple(found)
 
     def save(self, path: str | Path) -> Path:
         """Write the answer to one file, whole or not at all, and return where it is."""
-        words = {
-            "names": self.names,
-            "model": asdict(self.model),
-            "clock": asdict(self.clock),
-            "encoding": asdict(self.encoding),
-            "tried": [asdict(t) for t in self.tried],
-            "story": self.story,
-            "source": self.source,
-            "transitive": asdict(self.transitive),
-            "reading": asdict(self.reading),
-            "path": path_words(self.path),
-        }
         place = Path(path)
-        seen = {f"seen_{name}": getattr(self.seen, name) for name in SEEN}
-        write_whole(place, pack(words, path_arrays(self.path) | seen))
+        write_whole(place, pack(self))
         return place
 
     @classmethod
     def load(cls, path: str | Path) -> "Answer":
         """Read an answer that `save` wrote; a file that was cut short or altered is refused."""
-        words, arrays = unpack(Path(path))
-        kept: dict[str, object] = words["encoding"]  # type: ignore[assignment]
-        lists = {k: tuple(v) if isinstance(v, list) else v for k, v in kept.items()}
-        return cls(
-            names=tuple(words["names"]),  # type: ignore[arg-type]
-            model=Model(**words["model"]),  # type: ignore[arg-type]
-            path=rebuild(words["path"], arrays),  # type: ignore[arg-type]
-            clock=Clock(**words["clock"]),  # type: ignore[arg-type]
-            encoding=Encoding(**lists),  # type: ignore[arg-type]
-            tried=tuple(Tried(**t) for t in words["tried"]),  # type: ignore[attr-defined]
-            story=tuple(words["story"]),  # type: ignore[arg-type]
-            source=str(words["source"]),
-            seen=Seen(*(arrays[f"seen_{name}"] for name in SEEN)),
-            transitive=Transitivity(**words["transitive"]),  # type: ignore[arg-type]
-            reading=open_reading(words["reading"]),  # type: ignore[arg-type]
-        )
+        return cls(**unpack(Path(path)))
 
     def summary(self) -> str:
-        """Return the answer in a few lines: are there cycles, what was chosen, who leads."""
+        """Return the answer in a few lines: are there cycles, what was fitted, who leads."""
         said = (self.transitive.sentence, *self.story)
         lines = [f"{self.source}: {self.n_items} items", *(f"  {line}" for line in said)]
         standings = self.rank()[:SHOWN]
@@ -330,6 +417,13 @@ class Answer(Finding):
     def _repr_html_(self) -> str:
         return frames.html(self)
 
+    def to_arviz(self) -> Any:
+        """Return the draws as ArviZ takes them: scales, and chances of pairs at the last time.
+
+        Needs ArviZ: ``pip install 'intransit[arviz]'``.
+        """
+        return to_arviz(self.posterior, self.names)
+
     def _many(self, items: Items) -> IntArray:
         if isinstance(items, str | int):
             return np.array(self.number(items))
@@ -348,32 +442,97 @@ class Answer(Finding):
             return array.astype(float)
         return np.array([self.when(moment) for moment in array.ravel()]).reshape(array.shape)
 
+    def _item(self, item: Item, new: dict[str, int] | None) -> int:
+        """Return an item's number; a newcomer has one below 0, where newcomers are asked for."""
+        if new is None or not isinstance(item, str) or item in self._numbers:
+            return self.number(item)
+        near = difflib.get_close_matches(item, self.names, n=1, cutoff=TYPING_ERROR)
+        if near:
+            raise InputError(
+                f"{item!r} is no item of {self.source}, and too like {near[0]!r} to be taken for a "
+                "newcomer; correct the name."
+            )
+        return new.setdefault(item, -1 - len(new))
+
+    def _under(self, under: Under | None, n: int) -> dict[str, IntArray] | None:
+        """Return values of covariates as numbers, one for every question."""
+        if not under:
+            return None
+        known = {term.column for term in self.model.by}
+        values = dict(self.posterior.layout.seen.values)
+        codes = {}
+        for name, value in under.items():
+            if name not in known:
+                listed = f"it has {', '.join(sorted(known))}" if known else "it has none"
+                raise InputError(
+                    f"under: {name!r} is no covariate of this answer; {listed}: fit a table that "
+                    f'was read with by="{name}".'
+                )
+            code = Covariate(name, values[name], np.zeros(0, np.int64)).code(value)
+            codes[name] = np.full(n, code)
+        return codes
+
     def _apart(self, i: IntArray, j: IntArray) -> BoolArray:
-        return np.asarray(self.path.groups[i] != self.path.groups[j])
+        """Return which pairs no chain of comparisons connects; newcomers are like others."""
+        groups = self.posterior.groups
+        return np.asarray((groups[i] != groups[j]) & (i >= 0) & (j >= 0))
 
-    def _outlook(
-        self, i: IntArray, j: IntArray, times: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return means and variances of margins; those of strangers are the prior's."""
-        different = i != j
-        mean, variance = np.zeros(len(i)), np.zeros(len(i))
-        asked = np.flatnonzero(different)
-        if len(asked):
-            mean[asked], variance[asked] = self.path.outlook(i[asked], j[asked], times[asked])
+    def _chances(
+        self,
+        i: IntArray,
+        j: IntArray,
+        times: FloatArray,
+        sides: FloatArray,
+        codes: dict[str, IntArray] | None,
+    ) -> tuple[FloatArray, FloatArray]:  # (n_draws, n), (n,)
+        """Return chances in every draw, and their means; strangers count both ways round."""
+        posterior = self.posterior
+        x = posterior.margins(i, j, times, under=codes)
+        edge = sides * posterior.side_worth(times) if np.any(sides) else 0.0
+        out = posterior.results(x + edge)
+        expected = out.mean(axis=0)
         apart = self._apart(i, j)
-        scales = self.path.scales
-        prior = 2.0 * scales.score_prior_scale**2 * self.path.scores
-        prior += 2.0 * self.path.n_factors * scales.prior_scale**4 + scales.pair_scale**2
-        mean[apart] = 0.0
-        variance[apart] = np.maximum(variance[apart], prior)
-        return mean, variance
+        if apart.any():
+            other = posterior.results(edge - x)
+            expected = np.where(apart, 0.5 * (out + other).mean(axis=0), expected)
+            out[1::2, apart] = other[0:-1:2, apart]
+        return out, expected
 
-    def _notes(self, i: int, j: int, when: float) -> tuple[str, ...]:
+    def _levels(
+        self,
+        i: IntArray,
+        j: IntArray,
+        times: FloatArray,
+        sides: FloatArray,
+        codes: dict[str, IntArray] | None,
+        expected: FloatArray,
+    ) -> FloatArray:  # (n, n_levels)
+        """Return the probability of each level; of strangers those of both ways round."""
+        if self.encoding.loss != "ordered":
+            return np.stack([1.0 - expected, np.zeros_like(expected), expected], axis=-1)
+        out = self.posterior.levels(i, j, times, sides=sides, under=codes)
+        apart = self._apart(i, j)
+        if apart.any():
+            other = self.posterior.levels(j, i, times, sides=sides, under=codes)
+            out = np.where(apart[:, None], 0.5 * (out + other), out)
+        return out
+
+    def _notes(self, i: int, j: int, when: float, newcomers: Mapping[int, str]) -> tuple[str, ...]:
+        said = [f"{newcomers[k]} is new: forecast as newcomers were" for k in (i, j) if k < 0]
         if self._apart(np.array([i]), np.array([j]))[0]:
             return ("no chain of comparisons connects the two, so nothing is known",)
         last = self.seen.last
-        return tuple(
+        said += [
             f"{self.names[k]} was last compared {self.clock.to_text(last[k])}"
             for k in (i, j)
-            if when > last[k] and self.clock.kind != "none"
-        )
+            if k >= 0 and when > last[k] and self.clock.kind != "none"
+        ]
+        return tuple(said)
+
+
+def _quantile(ordered: FloatArray, share: float) -> FloatArray:
+    """Return a quantile of draws that are sorted along their first axis."""
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return np.asarray(ordered[low] + (place - low) * (ordered[high] - ordered[low]))

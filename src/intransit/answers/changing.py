@@ -9,8 +9,8 @@ the difference of its mean chance of beating the same opponents.  The share of m
 the change of r in the change of X.  A single matchup changed by what it moved beyond its items;
 there an item moves by the median over its opponents, lest one matchup look like a small change of
 all others of its two items.  It is given as a change of chances, around the mean margin of both
-times.  Signs are tested by the normal law of the draws; the sure ones are found by the procedure
-of Benjamini and Hochberg.  Matchups can change where factors or effects of pairs drift; in other
+times.  The sure ones are found by the procedure of Benjamini and Hochberg: a sign that holds in so
+many draws counts as a test.  Matchups can change where factors or effects of pairs drift; in other
 models they stand still.
 """
 
@@ -21,21 +21,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from intransit.answers.found import Changes, ItemChange, MatchupChange
-from intransit.answers.sampled import (
-    N_DRAWS,
-    games_of,
-    margins_of,
-    plain,
-    present,
-    settled,
-    spread_of,
-    surely_positive,
-    text,
-)
+from intransit.answers.items import games_of, present, text
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.core.inputs import as_number, as_whole
-from intransit.draws import Draws, reach_of
+from intransit.draws import reach_of
 from intransit.errors import InputError
+from intransit.inference.posterior import Posterior
 from intransit.tables.reading import plural
 
 if TYPE_CHECKING:
@@ -46,6 +37,7 @@ PANEL = 60  # opponents of a group, drawn at random, where there are more
 MOST_MET = 5_000  # pairs outside the panel that are asked for, those with most games
 ROUNDS = 60  # of medians
 ROUNDING = 1e-9
+MOST_MARGINS = 6_000_000  # of draws, that are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +93,7 @@ def find_changes(
     level: float = 0.9,
     rate: float = 0.1,
     most: int = 30,
-    n: int = N_DRAWS,
     rng: int = 0,
-    draws: Draws | None = None,
 ) -> Changes:
     """Return what changed between two times, by default the first and the last of the table.
 
@@ -114,24 +104,21 @@ def find_changes(
     most = as_whole("most", most, least=1)
     begin, end = _span(answer, since, until)
     words = (text(answer, begin), text(answer, end), level, rate)
-    if not answer.model.drifting:
-        note = "No change over time was found: without drift the latest games are foretold as well."
+    if not answer.model.moves:
+        note = "Nothing moves in this model, so nothing changes."
         return Changes(*words, (), (), 0.0, 0.0, 0.0, note)
     field = _field(answer, begin, end, rng)
     left = answer.n_items - len(field.items)
     said = [f"{plural(left, 'item')} left out: not compared about both times."] if left else []
     if not len(field.first):
         return Changes(*words, (), (), 0.0, 0.0, 0.0, " ".join([*said, "Nobody is left."]))
-    drawn = settled(answer, draws, n, rng, n_asked=2 * len(field.first))
-    margins = margins_of(
-        answer,
-        drawn,
-        field.items[field.first],
-        field.items[field.second],
-        np.array([begin, end]),
-    )[1].swapaxes(1, 2)  # (n_draws, 2, n_pairs)
-    items = _items(answer, field, margins, level, rate)
-    if not (answer.model.factors or answer.model.turning):
+    posterior = answer.posterior.thinned(max(MOST_MARGINS // (2 * len(field.first)), 100))
+    pair = (field.items[field.first], field.items[field.second])
+    margins = np.stack(
+        [posterior.margins(*pair, np.full(len(pair[0]), t)) for t in (begin, end)], axis=1
+    )  # (n_draws, 2, n_pairs)
+    items = _items(answer, posterior, field, margins, level, rate)
+    if not answer.model.matchups_move:
         said.append("The model lets matchups stand still: only strengths change in it.")
         return Changes(*words, items, (), 0.0, 0.0, 0.0, " ".join(said))
     change = margins[:, 1] - margins[:, 0]
@@ -139,7 +126,7 @@ def find_changes(
     moved = change - scores[:, field.first] + scores[:, field.second]
     share = _share(moved, change, level)
     moved -= field.lopsided(change.mean(axis=0))
-    pairs = _matchups(answer, field, margins, moved, level, rate, most)
+    pairs = _matchups(answer, posterior, field, margins, moved, level, rate, most)
     return Changes(*words, items, pairs, *share, " ".join(said))
 
 
@@ -163,7 +150,7 @@ def _span(answer: "Answer", since: object, until: object) -> tuple[float, float]
 def _field(answer: "Answer", begin: float, end: float, rng: int) -> Field:
     """Return who was there at both times, and which pairs to ask about."""
     items = np.flatnonzero(present(answer, begin) & present(answer, end))
-    groups = answer.path.groups[items]
+    groups = answer.posterior.groups[items]
     alone = np.bincount(groups)[groups] < 2 if len(items) else np.zeros(0, bool)
     items, groups = items[~alone], groups[~alone]
     panel = np.ones(len(items), bool)
@@ -190,10 +177,15 @@ def _share(moved: FloatArray, change: FloatArray, level: float) -> tuple[float, 
 
 
 def _items(
-    answer: "Answer", field: Field, margins: FloatArray, level: float, rate: float
+    answer: "Answer",
+    posterior: Posterior,
+    field: Field,
+    margins: FloatArray,
+    level: float,
+    rate: float,
 ) -> tuple[ItemChange, ...]:
     """Return how much stronger each item became, the surest first."""
-    strengths = field.average(plain(answer, margins) - 0.5, itself=False)
+    strengths = field.average(posterior.results(margins) - 0.5, itself=False)
     change = strengths[:, 1] - strengths[:, 0]  # (n_draws, n_there)
     mean, probability, low, high, sure = _judge(change, level, rate)
     names = [answer.names[k] for k in field.items]
@@ -213,6 +205,7 @@ def _items(
 
 def _matchups(
     answer: "Answer",
+    posterior: Posterior,
     field: Field,
     margins: FloatArray,
     moved: FloatArray,
@@ -223,7 +216,7 @@ def _matchups(
     """Return the matchups that changed most surely, of pairs that met; first is who gained."""
     met = np.flatnonzero(field.met)
     middle, half = margins[:, :, met].mean(axis=(0, 1)), 0.5 * moved[:, met]
-    change = plain(answer, middle + half) - plain(answer, middle - half)
+    change = posterior.results(middle + half) - posterior.results(middle - half)
     gained = np.where(change.mean(axis=0) >= 0.0, 1.0, -1.0)
     mean, probability, low, high, sure = _judge(change * gained, level, rate)
     order = np.lexsort((met, -mean, -probability))[:most]
@@ -251,8 +244,11 @@ def _judge(
     rate: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, BoolArray]:
     """Return mean, probability of its sign, interval, and whether it is sure, of changes."""
-    mean, spread = change.mean(axis=0), spread_of(change)
-    probability = np.where(spread > ROUNDING, surely_positive(np.abs(mean), spread), 0.5)
+    n, mean = len(change), change.mean(axis=0)
+    sign = np.where(mean >= 0.0, 1.0, -1.0)
+    holds = np.sum(sign * change > 0.0, axis=0) + 0.5 * np.sum(change == 0.0, axis=0)
+    moves = np.ptp(change, axis=0) > ROUNDING
+    probability = np.where(moves, (holds + 0.5) / (n + 1.0), 0.5)
     low, high = np.quantile(change, [0.5 - level / 2, 0.5 + level / 2], axis=0)
     return mean, probability, low, high, discoveries(2.0 * (1.0 - probability), rate)
 

@@ -5,13 +5,9 @@ matrix.  It is at most that of its least sure edge, so only edges that are sure 
 themselves are followed; a longer cycle with such an edge across it is told by a shorter one, and is
 left out.  With all cycles listed whose probability is at least a level, the expected share of false
 ones among them is the mean of what their probabilities lack of 1.
-
-Deviations are taken 1.3 times as large as the model's, with factors 1.6 times: it takes its scales
-for known, and drift that the games hardly show for none, and so far off true margins were seen to
-be (`python -m benchmarks cycles`).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -21,21 +17,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from intransit.answers.found import Cycle, Cycles
-from intransit.answers.sampled import (
-    N_DRAWS,
-    busiest,
-    expected,
-    margins_of,
-    present,
-    settled,
-    spread_of,
-    surely_positive,
-    text,
-    widened,
-)
+from intransit.answers.items import busiest, present, text
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.core.inputs import as_whole
-from intransit.draws import Draws, reach_of
+from intransit.draws import reach_of
+from intransit.inference.posterior import Posterior
 from intransit.tables.reading import plural
 
 if TYPE_CHECKING:
@@ -44,10 +30,8 @@ if TYPE_CHECKING:
 SHORTEST = 3
 N_TIMES = 24  # of histories
 MOST_PATHS = 400_000  # that are followed at each length
-CHUNK = 20_000  # pairs asked at once
+CHUNK = 4_000_000  # margins of draws asked at once
 HISTORY_DRAWS = 200
-SCOUTS = 100  # draws that tell which edges are worth asking
-ROUGH = 0.8  # of a deviation of so few draws: edges that may be sure are asked again
 
 
 Bits = NDArray[np.uint64]
@@ -59,8 +43,8 @@ class Edges:
 
     first: IntArray  # (n_edges,), favoured
     second: IntArray  # (n_edges,)
-    mean: FloatArray  # (n_edges,)
-    deviation: FloatArray  # (n_edges,)
+    mean: FloatArray  # (n_edges,): margin
+    chance: FloatArray  # (n_edges,): that first beats second in a game
     holds: Bits  # (n_edges, n_words): draws in which it points that way
     n_draws: int
 
@@ -72,10 +56,7 @@ def find_cycles(
     level: float = 0.9,
     longest: int = 5,
     most: int = 50,
-    n: int = N_DRAWS,
-    rng: int = 0,
     gate: bool = True,
-    draws: Draws | None = None,
 ) -> Cycles:
     """Return the cycles at a time that are there with a probability of at least `level`.
 
@@ -88,18 +69,15 @@ def find_cycles(
     note = _reason_for_none(answer, gate)
     if note:
         return Cycles(text(answer, when), level, (), 0, 0.0, (), note)
-    drawn = widened(answer, settled(answer, draws, n, rng))
     there = np.flatnonzero(present(answer, when))
     items = busiest(answer, there)
-    edges = _sure_edges(answer, items, drawn, when, level)
+    edges = _sure_edges(answer.posterior, items, when, level)
     found, counts, complete = _follow(edges, level, longest)
-    sure = surely_positive(edges.mean, edges.deviation)
-    # No cycle is surer than its edges, but for the luck of few draws.
-    chances = np.minimum(_smoothed(counts, edges.n_draws), _least(sure, found))
+    chances = _smoothed(counts, edges.n_draws)
     order = np.lexsort((-_least(edges.mean, found), -chances))
     listed = [cycle[cycle >= 0] for cycle in found[order[:most]]]
     times = _times(answer)
-    histories = _histories(answer, drawn, edges, listed, times)
+    histories = _histories(answer, edges, listed, times)
     cycles = tuple(
         _cycle(answer, edges, listed[k], float(chances[order[k]]), times, histories[k], when)
         for k in range(len(listed))
@@ -120,10 +98,8 @@ def _reason_for_none(answer: "Answer", gate: bool) -> str:
     if gate and verdict != "cycles":
         said = "there is too little data to tell" if verdict == "too little data" else verdict
         return f"No cycle is listed: the test of transitivity says “{said}”."
-    if answer.model.factors == 0 and not answer.model.pairs:
-        return (
-            "No cycle is listed: scores alone foretell the latest games best, and have no cycles."
-        )
+    if not answer.model.is_cyclic:
+        return "No cycle is listed: the model has scores alone, which have no cycles."
     return ""
 
 
@@ -142,50 +118,37 @@ def _note(
     return " ".join(said)
 
 
-def _sure_edges(
-    answer: "Answer", items: IntArray, draws: Draws, when: float, level: float
-) -> Edges:
+def _sure_edges(posterior: Posterior, items: IntArray, when: float, level: float) -> Edges:
     """Return the edges that are as sure by themselves as a cycle must be, and lie on some cycle."""
-    i, j = _candidates(answer, items, draws, when, level)
-    if not len(i):
-        nothing = np.zeros(0)
-        return Edges(i, j, nothing, nothing, np.zeros((0, 1), np.uint64), len(draws))
-    few = settled(answer, draws, len(draws), 0, n_asked=len(i))
-    means, drawn = margins_of(answer, few, i, j, np.array([when]))
-    mean, margins = means[:, 0], drawn[:, :, 0]
-    deviation = spread_of(margins)
-    sure = surely_positive(mean, deviation) >= level
-    holds = _pack(margins[:, sure].T > 0.0)
-    return Edges(i[sure], j[sure], mean[sure], deviation[sure], holds, len(few))
-
-
-def _candidates(
-    answer: "Answer", items: IntArray, draws: Draws, when: float, level: float
-) -> tuple[IntArray, IntArray]:
-    """Return edges, the favoured item first, that may be sure enough: by a few draws, in parts."""
     one, two = np.triu_indices(len(items), 1)
     first, second = items[one], items[two]
-    together = answer.path.groups[first] == answer.path.groups[second]
+    together = posterior.groups[first] == posterior.groups[second]
     first, second = first[together], second[together]
-    scouts = replace(draws, states=draws.states[:, :SCOUTS])
-    kept = []
-    for begin in range(0, len(first), CHUNK):
-        i, j = first[begin : begin + CHUNK], second[begin : begin + CHUNK]
-        means, drawn = margins_of(answer, scouts, i, j, np.array([when]))
-        mean, spread = means[:, 0], spread_of(drawn[:, :, 0])
-        sure = surely_positive(np.abs(mean), ROUGH * spread) >= level
-        ahead = mean[sure] > 0.0
-        kept.append(
-            np.stack([np.where(ahead, i[sure], j[sure]), np.where(ahead, j[sure], i[sure])])
-        )
-    if not kept:
-        return first, second
-    i, j = np.concatenate(kept, axis=1)
-    n = answer.n_items
+    least, step = _least_count(len(posterior), level), max(CHUNK // len(posterior), 1)
+    parts: list[tuple[IntArray, IntArray, FloatArray, FloatArray, Bits]] = []
+    for begin in range(0, len(first), step):
+        i, j = first[begin : begin + step], second[begin : begin + step]
+        drawn = posterior.margins(i, j, np.full(len(i), when))
+        ahead = np.sum(drawn > 0.0, axis=0)
+        for a, b, sign, count in ((i, j, 1.0, ahead), (j, i, -1.0, len(drawn) - ahead)):
+            sure = np.flatnonzero(count >= least)
+            margins = sign * drawn[:, sure]
+            chance = posterior.results(margins).mean(axis=0)
+            parts.append((a[sure], b[sure], margins.mean(axis=0), chance, _pack(margins.T > 0.0)))
+    if not parts:
+        nothing = np.zeros(0)
+        return Edges(first, second, nothing, nothing, np.zeros((0, 1), np.uint64), len(posterior))
+    i, j, mean, chance, holds = (np.concatenate(column) for column in zip(*parts, strict=True))
+    n = posterior.n_items
     graph = csr_array((np.ones(len(i)), (i, j)), shape=(n, n))
     circle = connected_components(graph, connection="strong")[1]
-    inside = circle[i] == circle[j]
-    return i[inside], j[inside]
+    k = np.flatnonzero(circle[i] == circle[j])
+    return Edges(i[k], j[k], mean[k], chance[k], holds[k], len(posterior))
+
+
+def _least_count(n: int, level: float) -> int:
+    """Return in how many of n draws something must hold, for its probability to be `level`."""
+    return ceil((n + 1) * level - 0.5)
 
 
 def _least(values: FloatArray, cycles: IntArray) -> FloatArray:  # (n_cycles,)
@@ -208,7 +171,7 @@ def _follow(edges: Edges, level: float, longest: int) -> tuple[IntArray, IntArra
     leads = place >= 0
     apart = ~(leads | leads.T)
     np.fill_diagonal(apart, False)
-    least = ceil((edges.n_draws + 1) * level - 0.5)  # so that the smoothed probability is `level`
+    least = _least_count(edges.n_draws, level)
     found = [np.zeros((0, longest), np.int64)]
     counts = [np.zeros(0, np.int64)]
     complete = True
@@ -279,7 +242,7 @@ def _times(answer: "Answer") -> FloatArray:
     if answer.clock.kind == "none":
         return np.zeros(0)
     seen = answer.seen
-    known = answer.path.times if answer.model.drifting else seen.first[np.isfinite(seen.first)]
+    known = answer.posterior.axis if answer.model.moves else seen.first[np.isfinite(seen.first)]
     inside = known[(known >= seen.begin) & (known <= seen.end)]
     axis = np.unique(np.concatenate([[seen.begin, seen.end], inside]))
     wanted = np.linspace(seen.begin, seen.end, min(len(axis), N_TIMES))
@@ -288,7 +251,6 @@ def _times(answer: "Answer") -> FloatArray:
 
 def _histories(
     answer: "Answer",
-    draws: Draws,
     edges: Edges,
     cycles: list[IntArray],
     times: FloatArray,
@@ -298,12 +260,15 @@ def _histories(
     if not cycles or not len(times):
         return out
     used, back = np.unique(np.concatenate(cycles), return_inverse=True)
-    few = replace(draws, states=draws.states[:, :HISTORY_DRAWS])
-    few = settled(answer, few, len(few), 0, n_asked=len(used) * len(times))
+    few = answer.posterior.thinned(HISTORY_DRAWS)
     first, second = edges.first[used], edges.second[used]
-    asked = times if answer.model.drifting else times[-1:]
-    holds = margins_of(answer, few, first, second, asked)[1] > 0.0
-    holds = np.broadcast_to(holds, (*holds.shape[:2], len(times)))
+    asked = times if answer.model.moves else times[-1:]
+    shape = (len(few), len(used), len(times))
+    holds = np.empty(shape, bool)
+    for k, time in enumerate(asked):
+        holds[:, :, k] = few.margins(first, second, np.full(len(used), time)) > 0.0
+    if len(asked) < len(times):
+        holds[:] = holds[:, :, :1]
     there = np.array([present(answer, t) for t in times]).T  # (n_items, n_times)
     begin = 0
     for k, cycle in enumerate(cycles):
@@ -327,13 +292,13 @@ def _cycle(
     names = [answer.names[k] for k in edges.first[cycle]]
     turn = names.index(min(names))
     steps = np.roll(cycle, -turn)
-    mean, deviation = edges.mean[steps], edges.deviation[steps]
-    sure = surely_positive(mean, deviation)
+    counts = np.bitwise_count(edges.holds[steps]).sum(axis=1, dtype=np.int64)
+    sure = _smoothed(counts, edges.n_draws)
     return Cycle(
         items=tuple(names[turn:] + names[:turn]),
         probability=probability,
         edges=tuple(sure.tolist()),
-        chances=tuple(expected(answer, mean, deviation).tolist()),
+        chances=tuple(edges.chance[steps].tolist()),
         weakest=int(sure.argmin()),
         since=_since(answer, edges.first[steps], times, history, when),
         history=tuple(history.tolist()),
@@ -346,7 +311,7 @@ def _since(
     """Return since when a cycle has been more likely there than not, without a break."""
     if not len(times):
         return ""
-    if not answer.model.drifting:
+    if not answer.model.moves:
         return text(answer, float(answer.seen.first[items].max()))
     until = np.flatnonzero(times <= when)
     begin = when

@@ -1,16 +1,17 @@
-"""From games to what the engine takes: levels of victory, and a grid of times."""
+"""From games to what is fitted: levels of victory, covariates, and a grid of times."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from intransit.arrays import FloatArray
 from intransit.core.law import Kind
 from intransit.errors import InputError
+from intransit.inference.observations import Observations
+from intransit.model import Levels, OutcomeLaw, Readings, Wins
 from intransit.tables import Games
 from intransit.timeline import Timeline
 
-LEVELS = 3  # of victory that a margin is told apart by
 FINEST = 300  # moments over the whole time: more would tell apart what hardly differs
 SURE = 20  # games with a side, all won by it: the side was written down after the result
 
@@ -25,36 +26,58 @@ class Encoding:
     step: float  # width of a moment; 0 where times stay as they are
     origin: float  # where the first moment begins
     sided: bool
-    still: bool = False  # nothing drifts: all results are filed under one moment
+    whole_days: bool = False
+    values: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of each covariate
 
     @classmethod
-    def of(cls, games: Games) -> "Encoding":
-        """Return the encoding that a table asks for."""
-        loss: Kind = "logistic"
+    def of(cls, games: Games, *, law: OutcomeLaw | None = None, finest: int = FINEST) -> "Encoding":
+        """Return the encoding that a table asks for, with at most so many moments."""
+        if law is not None:
+            return cls._for(games, law, finest)
+        if games.margins is not None or games.has_ties:
+            return cls._for(games, Levels(), finest)
+        return cls._for(games, Wins(), finest)
+
+    @classmethod
+    def _for(cls, games: Games, law: OutcomeLaw, finest: int) -> "Encoding":
+        if isinstance(law, Readings) and games.margins is None:
+            raise InputError(
+                "law: Readings() needs a margin in every row, and this table has none; leave the "
+                "law out, or name the columns of scores."
+            )
         edges: tuple[float, ...] = ()
         typical: tuple[float, ...] = ()
-        if games.margins is not None:
-            loss, edges = "ordered", _edges(games)
-        elif games.has_ties:
-            loss = "ordered"
+        if games.margins is not None and isinstance(law, Levels):
+            edges = _edges(games, law.most)
         origin = float(games.times.min())
-        step = _step(games.times, float(games.times.max()) - origin)
-        if games.clock.kind == "date":
+        step = _step(games.times, float(games.times.max()) - origin, finest)
+        dated = games.clock.kind == "date"
+        if dated:
             origin, step = float(np.floor(origin)), float(np.ceil(step))  # whole days
-        blank = cls(loss, edges, typical, step, origin, _has_sides(games))
-        if games.margins is None:
+        values = tuple((one.name, one.values) for one in games.by)
+        blank = cls(law.kind, edges, typical, step, origin, _has_sides(games), dated, values)
+        if games.margins is None or not isinstance(law, Levels):
             return blank
         level = np.abs(blank.outcomes(games)).astype(np.int64)
         size = np.abs(games.margins)
         total = np.bincount(level, games.counts, minlength=len(edges) + 2)
         sums = np.bincount(level, games.counts * size, minlength=len(edges) + 2)
         typical = tuple((sums / np.maximum(total, 1e-300)).tolist())
-        return cls(loss, edges, typical, step, origin, blank.sided)
+        return replace(blank, typical=typical)
+
+    @property
+    def law(self) -> OutcomeLaw:
+        """The law of outcomes."""
+        if self.loss == "ordered":
+            return Levels(len(self.edges) + 1)
+        return Wins() if self.loss == "logistic" else Readings()
 
     def outcomes(self, games: Games) -> FloatArray:  # (n_rows,)
         """Return outcomes as the engine takes them."""
         if self.loss == "logistic":
             return games.outcomes
+        if self.loss == "squared":
+            return games.margins if games.margins is not None else np.zeros(0)
         won = np.sign(games.outcomes - 0.5)
         if not self.edges:
             return won
@@ -65,12 +88,20 @@ class Encoding:
         return np.asarray(won * (1 + np.searchsorted(self.edges, np.abs(games.margins), "right")))
 
     def moments(self, times: FloatArray) -> FloatArray:
-        """Return the times that results are filed under: the beginnings of their moments."""
-        if self.still:
-            return np.zeros(len(times))
+        """Return the times that results are filed under: the middles of their moments."""
         if self.step == 0.0:
             return times
-        return self.origin + self.step * np.floor((times - self.origin) / self.step)
+        middle = 0.5 * (self.step - 1.0 if self.whole_days else self.step)
+        number = np.floor((times - self.origin) / self.step)
+        return self.origin + self.step * number + max(middle, 0.0)
+
+    def observations(self, games: Games, *, still: bool = False) -> Observations:
+        """Return the comparisons as the sampler takes them; `still` files all under one time."""
+        data = self.timeline(games)
+        rows = replace(data.rows, times=np.zeros(len(data))) if still else data.rows
+        codes = np.array([one.codes for one in games.by], dtype=np.int64).reshape(-1, len(games))
+        values = tuple((one.name, one.values) for one in games.by)
+        return Observations.of(rows, self.loss, data.n_items, codes, values)
 
     def timeline(self, games: Games) -> Timeline:
         """Return the comparisons as the engine takes them."""
@@ -90,7 +121,7 @@ class Encoding:
         )
 
 
-def _edges(games: Games) -> tuple[float, ...]:
+def _edges(games: Games, levels: int) -> tuple[float, ...]:
     """Return sizes that cut the margins of won games into parts of like size."""
     size = np.abs(games.margins) if games.margins is not None else np.zeros(len(games))
     won = games.outcomes != 0.5
@@ -98,18 +129,18 @@ def _edges(games: Games) -> tuple[float, ...]:
         return ()
     order = np.argsort(size[won], kind="stable")
     size, below = size[won][order], np.cumsum(games.counts[won][order])
-    shares = np.arange(1, LEVELS) / LEVELS * below[-1]
+    shares = np.arange(1, levels) / levels * below[-1]
     edges = np.unique(size[np.minimum(np.searchsorted(below, shares), len(size) - 1)])
     # A win by more than this: the next size that occurs, so that both parts are there.
     above = [size[size > edge].min() for edge in edges if (size > edge).any()]
     return tuple(np.unique(above).tolist())
 
 
-def _step(times: FloatArray, span: float) -> float:
+def _step(times: FloatArray, span: float, finest: int) -> float:
     """Return the width of a moment: 0 where the distinct times are few already."""
-    if span == 0.0 or len(np.unique(times)) <= FINEST:
+    if span == 0.0 or len(np.unique(times)) <= finest:
         return 0.0
-    return span / FINEST
+    return span / finest
 
 
 def _has_sides(games: Games) -> bool:

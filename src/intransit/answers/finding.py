@@ -6,7 +6,6 @@ from intransit.answers.changing import find_changes
 from intransit.answers.cycling import find_cycles
 from intransit.answers.found import Changes, Cycles, Ranking
 from intransit.answers.ranking import N_GAMES, find_ranking
-from intransit.answers.sampled import N_DRAWS
 from intransit.extras import drawing
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ class Finding:
         level: float = 0.9,
         longest: int = 5,
         most: int = 50,
-        n: int = N_DRAWS,
-        rng: int = 0,
         gate: bool = True,
     ) -> Cycles:
         """Return the cycles at a time, each with the probability that it is real.
@@ -49,19 +46,10 @@ class Finding:
             across, which a shorter cycle would tell.
         most
             How many to list, the surest.
-        n, rng
-            Draws behind the probabilities, and their seed.
         gate
             Whether to list none where the test of transitivity does not find cycles.
-
-        Notes
-        -----
-        Deviations are taken 1.3 times as large as those behind `probability`, with factors 1.6
-        times, so that few listed cycles are false; the margins themselves are the same.
         """
-        return find_cycles(
-            self._answer, at, level=level, longest=longest, most=most, n=n, rng=rng, gate=gate
-        )
+        return find_cycles(self._answer, at, level=level, longest=longest, most=most, gate=gate)
 
     def changes(
         self,
@@ -71,15 +59,12 @@ class Finding:
         level: float = 0.9,
         rate: float = 0.1,
         most: int = 30,
-        n: int = N_DRAWS,
         rng: int = 0,
     ) -> Changes:
         """Return who became stronger between two times, and which matchups changed.
 
         Of items that were being compared about both times, against the same opponents.  An item
-        becomes stronger against the others: where all improve alike, nobody does.  Matchups change
-        where the model has factors or drifting effects of pairs; otherwise they stand still in it,
-        and the note says so.
+        becomes stronger against the others: where all improve alike, nobody does.
 
         Parameters
         ----------
@@ -91,12 +76,10 @@ class Finding:
             Expected share of false ones among those that are called sure: a wrong sign is false.
         most
             How many matchups to list, the surest.
-        n, rng
-            Draws behind the intervals, and their seed.
+        rng
+            Seed of the panel that everybody is measured against, where there are many items.
         """
-        return find_changes(
-            self._answer, since, until, level=level, rate=rate, most=most, n=n, rng=rng
-        )
+        return find_changes(self._answer, since, until, level=level, rate=rate, most=most, rng=rng)
 
     def ranking(
         self, at: object = None, *, level: float = 0.9, n: int = N_GAMES, rng: int = 0

@@ -1,50 +1,66 @@
 """From a table of results to an answer, with nothing to set."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from intransit.answers.answer import Answer
 from intransit.answers.encoding import Encoding
-from intransit.answers.forecast import Tried
-from intransit.answers.recipe import Chosen, Model, Report, choose
 from intransit.answers.seen import Seen
 from intransit.answers.transitive import Evidence, examine
 from intransit.answers.verdict import LEVEL, Transitivity, judge
 from intransit.core.inputs import as_whole
+from intransit.draws import Summary
 from intransit.errors import InputError
+from intransit.inference.at_scale import draw_posterior
+from intransit.inference.posterior import Posterior
+from intransit.inference.sampling import Effort, Report
+from intransit.model import Model, OutcomeLaw, Scores, Side, default_model
+from intransit.study import decompose
 from intransit.tables import Games, read
 from intransit.tables.reading import plural
 from intransit.threads import one_thread
+
+MOMENTS = 60  # that the model tells apart: within one, little moves beside what is not known
+FEWEST_TIMES = 5  # moments; with fewer nothing drifts
+MOST_SHARED = 100  # items, and draws, for the model's own share of cycles
+EFFORT = Effort()
 
 
 @one_thread
 def fit(
     games: object,
     *,
-    factors: int | None = None,
-    pairs: bool | None = None,
-    drifting: bool | None = None,
     model: Model | None = None,
+    law: OutcomeLaw | None = None,
+    effective: float = EFFORT.effective,
+    seconds: float = EFFORT.seconds,
+    chains: int = EFFORT.chains,
     rng: int = 0,
     report: Report = lambda _: None,
 ) -> Answer:
     """Find out who beats whom, how it changes, and how sure that is.
 
-    Drift, prior, effects of pairs, number of factors, cuts between ties and levels of victory, and
-    what a side is worth all come from the data; the answer tells what was chosen and why.
+    One model with every term (scores, factors, effects of pairs, what a side is worth, all of them
+    drifting) is drawn from its whole posterior; a term that the data do not need shrinks away.
 
     Parameters
     ----------
     games
         What `read` returned, or anything that `read` takes.
-    factors, pairs, drifting
-        Leave open (None), or say how many cyclic factors there are, whether every pair has an
-        effect of its own, and whether strengths change over time.
     model
-        A whole model, such as ``answer.model`` of another answer; nothing is then chosen.
+        A sum of terms, such as ``Scores() + PairEffects()``; by default every term that the table
+        can have, with a `By` for every covariate it was read with.
+    law
+        How results follow from margins: `Wins`, `Levels` or `Readings`; by default levels of
+        victory where the table has ties or margins, else wins.
+    effective
+        Effective draws that the chance of every pair is to have.
+    seconds
+        Most seconds to draw for.  A table that would need more has its scales from a part of the
+        items and its states by Newton's method; the answer says so.
+    chains
+        Number of chains, side by side on the cores.
     rng
-        Seed.
+        Seed.  The same seed gives the same answer, unless time ends the drawing.
     report
         Called with a few words at every stage of long work.
 
@@ -65,82 +81,154 @@ def fit(
     table = games if isinstance(games, Games) else read(games)
     if len(table) == 0:
         raise InputError("games: there is no game to learn from; check the filter that was given.")
-    if factors is not None:
-        factors = as_whole("factors", factors, least=0)
-    encoding = Encoding.of(table)
-    data = encoding.timeline(table)
+    effort = Effort(effective, seconds, chains)
+    chosen = model_for(table) if model is None else model
+    check_model(chosen, table)
+    fine = Encoding.of(table)
     report("testing for cycles")
-    evidence = examine(table, encoding, rng=rng)
-    if pairs is None and not evidence.is_measured:
-        pairs = False  # no pair met again: what is its own cannot be told from luck
-    if model is not None:
-        report(f"fitting {model.name}")
-        chosen = Chosen(model, model.fit(data, encoding.loss, rng), ())
-    else:
-        chosen = choose(
-            data,
-            encoding.loss,
-            factors=factors,
-            pairs=pairs,
-            drifting=drifting,
-            p_value=evidence.p_value,
-            rng=rng,
-            report=report,
-        )
+    evidence = examine(table, fine, rng=rng)
+    encoding = Encoding.of(table, law=law, finest=MOMENTS)
+    if not encoding.sided and len(chosen.terms) > 1:
+        chosen = chosen.without(Side)
+    posterior = draw_posterior(
+        encoding.observations(table),
+        chosen,
+        encoding.law if law is None else law,
+        effort,
+        rng=np.random.default_rng(rng),
+        report=report,
+    )
     return Answer(
         names=table.names,
-        model=chosen.model,
-        path=chosen.path,
+        posterior=posterior,
         clock=table.clock,
-        encoding=replace(encoding, still=not chosen.model.drifting),
-        tried=chosen.tried,
-        story=tuple(_story(table, encoding, chosen)),
+        encoding=encoding,
+        story=tuple(tell(table, encoding, posterior)),
         source=table.report.source,
         seen=Seen.of(table),
-        transitive=_judge(evidence, chosen, float(table.counts.sum())),
+        transitive=_judge(evidence, posterior, float(table.counts.sum())),
         reading=table.report,
         games=table,
     )
 
 
-def _judge(evidence: Evidence, chosen: Chosen, n_games: float) -> Transitivity:
+def model_for(
+    games: Games,
+    *,
+    factors: int | None = None,
+    pairs: bool | None = None,
+    drifting: bool | None = None,
+) -> Model:
+    """Return the model with every term that a table can have; with few times nothing drifts.
+
+    Parameters
+    ----------
+    games
+        The table.
+    factors, pairs, drifting
+        None, or how many planes there are, whether pairs have effects of their own, and whether
+        anything moves.
+    """
+    still = len(np.unique(games.times)) < FEWEST_TIMES if drifting is None else not drifting
+    return default_model(
+        max(games.n_items, 2),
+        by=tuple(one.name for one in games.by),
+        still=still,
+        sided=games.sides is not None,
+        factors=None if factors is None else as_whole("factors", factors, least=0),
+        pairs=pairs is not False,
+    )
+
+
+def check_model(model: Model, games: Games) -> None:
+    """Refuse a model that asks for what the table does not have."""
+    if not isinstance(model, Model):
+        raise InputError(
+            f"model: a {type(model).__name__} was given; add up terms, such as Scores() + "
+            "Factors(2)."
+        )
+    known = [one.name for one in games.by]
+    for term in model.by:
+        if term.column not in known:
+            listed = f"; it was read with {', '.join(known)}" if known else ""
+            raise InputError(
+                f"model: By({term.column!r}) needs a column {term.column!r}{listed}; read the "
+                f'table with by="{term.column}".'
+            )
+    most = (max(games.n_items, 2) - 1) // 2 if model.term(Scores) else games.n_items // 2
+    if model.n_factors > max(most, 1):
+        raise InputError(
+            f"model: {model.n_factors} factors for {games.n_items} items; at most "
+            f"{max(most, 1)} can be told apart."
+        )
+
+
+def _judge(evidence: Evidence, posterior: Posterior, n_games: float) -> Transitivity:
     """Return the verdict; where pairs never met again, the model says how cyclic they are."""
     modelled = None
-    if not evidence.is_measured and (chosen.model.factors or chosen.model.pairs):
-        modelled = chosen.path.cyclic_share(level=LEVEL)
-    gain = chosen.gain if chosen.model.factors or evidence.gain is None else evidence.gain
-    return judge(evidence, n_games, gain, modelled)
+    if not evidence.is_measured and posterior.layout.model.is_cyclic:
+        modelled = cyclic_share(posterior, LEVEL)
+    return judge(evidence, n_games, evidence.gain, modelled)
 
 
-def _story(games: Games, encoding: Encoding, chosen: Chosen) -> list[str]:
-    """Return what was chosen, and why, line by line."""
-    path = chosen.path
+def cyclic_share(posterior: Posterior, level: float) -> Summary:
+    """Return the share of the margins' energy at the end that no ranking explains."""
+    few = posterior.thinned(MOST_SHARED)
+    items = np.arange(few.n_items)
+    if len(items) > MOST_SHARED:
+        games = np.bincount(few.layout.seen.pairs.ravel(), np.repeat(few.layout.seen.counts, 2))
+        items = np.sort(np.argsort(-games, kind="stable")[:MOST_SHARED])
+    drawn = few.matrices(items, float(few.axis[-1]))
+    values = np.array([1.0 - decompose(X).transitive_share for X in drawn])
+    return Summary.of(values, float(values.mean()), level)
+
+
+def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
+    """Return what was fitted, and how, line by line."""
     said = [f"{plural(int(games.counts.sum()), 'game')} as {_outcomes(encoding)}."]
-    said.append(f"Model: {chosen.model.name}.{_because(chosen.tried)}")
-    if encoding.step and chosen.model.drifting:
+    said.append(f"Model: {posterior.layout.model}.")
+    said += [posterior.story, *tell_scales(posterior)]
+    if encoding.step and posterior.layout.model.moves:
         said.append(f"Times are told apart to {encoding.step:.3g} days.")
-    if path.law.cuts and path.law.cuts[0] > 0:
-        said.append(f"Between equals {path.law.ties_of_equals():.0%} of games are ties.")
-    if encoding.sided:
-        edge = float(path.law.plain(np.zeros(1), np.ones(1), path.scales.noise_scale)[0])
-        said.append(f"The better side is worth {path.law.advantage:+.2f}: {edge:.0%} for equals.")
-    return [*said, *path.doubts]
+    if encoding.loss == "ordered" and posterior.draws.cuts[:, 0].any():
+        ties = np.tanh(0.5 * posterior.draws.cuts[:, 0]).mean()
+        said.append(f"Between equals {ties:.0%} of games are ties.")
+    if encoding.sided and posterior.layout.model.term(Side) is not None:
+        worth = posterior.side_worth(posterior.axis[-1:])[:, 0]
+        edge = float(posterior.results(worth[:, None]).mean())
+        said.append(f"The better side is worth {worth.mean():+.2f}: {edge:.0%} for equals.")
+    return said
+
+
+def tell_scales(posterior: Posterior) -> list[str]:
+    """Say how large each part is, and how much it moves."""
+    d, root = posterior.draws, np.sqrt(posterior.layout.span)
+    parts = [f"scores {d.scales[:, 0].mean():.2f}"]
+    if posterior.layout.model.term(Scores) is None:
+        parts = []
+    planes = np.sort(d.scales[:, 1:] ** 2, axis=1)[:, ::-1].mean(axis=0)
+    parts += [f"factor {k + 1} {size:.2f}" for k, size in enumerate(planes)]
+    for k, one in enumerate(posterior.layout.numbers):
+        if not isinstance(one.term, Side):
+            name = str(one.term).removeprefix("drifting ")
+            parts.append(f"{name} {np.median(d.number_scales[:, k]):.2f}")
+    said = [f"Size of each part, in units of a margin: {', '.join(parts)}."]
+    if posterior.layout.model.moves and posterior.layout.model.term(Scores) is not None:
+        moved = float(np.median(d.rates[:, 0] * d.scales[:, 0])) * root
+        said.append(f"Scores move by about {moved:.2f} over the whole time.")
+    if posterior.layout.newcomer.any() and not posterior.layout.newcomer.all():
+        low, high = np.quantile(d.newcomers, [0.05, 0.95])
+        said.append(
+            f"Newcomers are worth {d.newcomers.mean():+.2f} beside those there from the start "
+            f"(90 % interval {low:+.2f} to {high:+.2f})."
+        )
+    return said
 
 
 def _outcomes(encoding: Encoding) -> str:
+    if encoding.loss == "squared":
+        return "readings of margins"
     if encoding.edges:
         sizes = ", ".join(f"{edge:g}" for edge in encoding.edges)
         return f"levels of victory (clearer from {sizes})"
     return "wins, ties and losses" if encoding.loss == "ordered" else "wins and losses"
-
-
-def _because(tried: tuple[Tried, ...]) -> str:
-    if not tried:
-        return ""
-    parts = [
-        f"{t.name} {t.gain:+.4f} ± {t.gain_error:.4f}{'' if t.kept else ' (left out)'}"
-        for t in tried[1:]
-    ]
-    if not parts:
-        return ""
-    return " Gain in log loss of the latest games: " + "; ".join(parts) + "."

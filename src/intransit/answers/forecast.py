@@ -45,14 +45,3 @@ class Standing:
     high: float
     games: float
     last: str  # when it was last compared
-
-
-@dataclass(frozen=True)
-class Tried:
-    """A model that was tried while choosing."""
-
-    name: str
-    loss: float  # mean log loss of games held back
-    gain: float  # over the simpler one that it was measured against
-    gain_error: float
-    kept: bool

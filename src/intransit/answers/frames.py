@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from intransit.answers.forecast import Standing
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import FloatArray
 from intransit.checks import check_option
 from intransit.draws import reach_of
 from intransit.errors import InputError, MissingDependencyError
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 BACKENDS = ("pandas", "polars")
 N_TIMES = 60  # points of a path
-N_DRAWS = 60  # behind its bands
-MOST_OPPONENTS = 60  # that a path is averaged over
 MOST_PATHS = 8  # items, unless they are named
 SHOWN = 10  # items in a notebook
 
@@ -50,12 +48,8 @@ def paths(
     level: float = 0.9,
     n_times: int = N_TIMES,
 ) -> Paths:
-    """Return how strong items were over time: by default those that lead now.
-
-    All are measured against the same opponents, at most 60 of them, drawn at random.
-    """
+    """Return how strong items were over time: by default those that lead now."""
     reach_of(level)
-    path = answer.path
     if items is None:
         chosen = [answer.number(s.name) for s in leading(answer, MOST_PATHS)]
     else:
@@ -63,27 +57,9 @@ def paths(
     if not chosen:
         raise InputError("items: none was given; name some, or leave them out.")
     times = np.unique(np.linspace(answer.seen.begin, answer.seen.end, n_times))
-    draws = path.sample(N_DRAWS, rng=0)
-    tail = (1.0 - level) / 2
-    out = np.empty((3, len(chosen), len(times)))
-    for row, k in enumerate(chosen):
-        others = _opponents(answer, k)
-        if not len(others):
-            out[:, row] = np.array([0.5, 0.0, 1.0])[:, None]
-            continue
-        drawn = draws.margin(np.full((1, 1), k), others[None, :], times[:, None])
-        chances = path.law.plain(drawn, np.zeros(1), path.scales.noise_scale).mean(axis=-1)
-        out[0, row] = chances.mean(axis=0)
-        out[1:, row] = np.quantile(chances, [tail, 1.0 - tail], axis=0)
+    numbers = np.array(chosen, dtype=np.int64)
+    out = np.stack([answer.strengths(numbers, float(t), level=level) for t in times], axis=-1)
     return Paths(tuple(answer.names[k] for k in chosen), times, *out)
-
-
-def _opponents(answer: "Answer", k: int) -> IntArray:
-    groups = answer.path.groups
-    others = np.flatnonzero(groups == groups[k])
-    if len(others) > MOST_OPPONENTS:
-        others = np.sort(np.random.default_rng(0).choice(others, MOST_OPPONENTS, replace=False))
-    return np.asarray(others[others != k])
 
 
 def matrix_frame(answer: "Answer", at: object = None, *, backend: str | None = None) -> object:
@@ -130,7 +106,7 @@ def moments(answer: "Answer", times: FloatArray) -> np.ndarray:
 
 
 def html(answer: "Answer") -> str:
-    """Return a short page for notebooks: what was chosen and why, and who leads."""
+    """Return a short page for notebooks: what was fitted, and who leads."""
     say = markup.escape
     story = "".join(f"<li>{say(line)}</li>" for line in answer.story)
     standings = answer.rank()

@@ -7,29 +7,17 @@ small group all orders are weighed, by subsets; in a larger one an order is impr
 item at a time, from several starts.  Of more than 400 items those that played most are ranked.
 """
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from intransit.answers.equilibrium import solve_game, strong_groups
 from intransit.answers.found import Ranking, Share, Upset
-from intransit.answers.sampled import (
-    N_DRAWS,
-    busiest,
-    expected,
-    largest_group,
-    margins_of,
-    plain,
-    present,
-    settled,
-    spread_of,
-    surely_positive,
-    text,
-)
+from intransit.answers.items import busiest, largest_group, present, text
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.inputs import as_whole
-from intransit.draws import Draws, reach_of
+from intransit.draws import reach_of
+from intransit.inference.posterior import Posterior
 from intransit.tables.reading import plural
 
 if TYPE_CHECKING:
@@ -43,7 +31,7 @@ BELONGS = 1e-6  # weight from which an item is in the mixture
 NEGLIGIBLE = 0.005  # mean weight below which an item is not listed
 MOST_UPSETS = 50
 MANY = 100  # items: with more, fewer games are solved
-CHUNK = 20_000  # pairs asked at once
+CHUNK = 4_000_000  # margins of draws asked at once
 
 
 def find_ranking(
@@ -53,7 +41,6 @@ def find_ranking(
     level: float = 0.9,
     n: int = N_GAMES,
     rng: int = 0,
-    draws: Draws | None = None,
 ) -> Ranking:
     """Return the nearest ranking at a time, and the equilibrium over `n` draws.
 
@@ -67,16 +54,13 @@ def find_ranking(
     items = busiest(answer, connected)
     size = len(items)
     n_pairs = size * (size - 1) // 2
-    drawn = settled(answer, draws, N_DRAWS, rng, n_asked=n_pairs)
-    mean, deviation = _matrices(answer, items, drawn, when)
-    gains = expected(answer, mean, deviation) - 0.5
-    gains = 0.5 * (gains - gains.T)
+    gains, favoured = _matrices(answer.posterior, items, when)
     order = nearest_order(gains, rng=rng)
-    upsets = _upsets(answer, items, order, gains, surely_positive(mean, deviation))
+    upsets = _upsets(answer, items, order, gains, favoured)
     against = np.triu(gains[np.ix_(order, order)].T, 1)  # of the lower over the higher
     n_upsets = int(np.sum(against > 0.0))
     few = n if size <= MANY else max(n * MANY // size, 20)
-    solved = settled(answer, replace(drawn, states=drawn.states[:, :few]), few, rng)
+    solved = answer.posterior.thinned(few)
     return Ranking(
         at=text(answer, when),
         order=tuple(answer.names[k] for k in items[order]),
@@ -92,19 +76,20 @@ def find_ranking(
 
 
 def _matrices(
-    answer: "Answer", items: IntArray, draws: Draws, when: float
+    posterior: Posterior, items: IntArray, when: float
 ) -> tuple[FloatArray, FloatArray]:  # (n_items, n_items) each
-    """Return the margins of some items and their deviations, from a part of the pairs at a time."""
-    size = len(items)
+    """Return chances above a half, and the probability of being favoured, a part at a time."""
+    size, step = len(items), max(CHUNK // len(posterior), 1)
     one, two = np.triu_indices(size, 1)
-    mean, deviation = np.zeros((size, size)), np.zeros((size, size))
-    for begin in range(0, len(one), CHUNK):
-        i, j = one[begin : begin + CHUNK], two[begin : begin + CHUNK]
-        upper, drawn = margins_of(answer, draws, items[i], items[j], np.array([when]))
-        spread = spread_of(drawn[:, :, 0])
-        mean[i, j], mean[j, i] = upper[:, 0], -upper[:, 0]
-        deviation[i, j], deviation[j, i] = spread, spread
-    return mean, deviation
+    gains, favoured = np.zeros((size, size)), np.full((size, size), 0.5)
+    for begin in range(0, len(one), step):
+        i, j = one[begin : begin + step], two[begin : begin + step]
+        drawn = posterior.margins(items[i], items[j], np.full(len(i), when))
+        gain = posterior.results(drawn).mean(axis=0) - 0.5
+        ahead = (np.sum(drawn > 0.0, axis=0) + 0.5) / (len(drawn) + 1.0)
+        gains[i, j], gains[j, i] = gain, -gain
+        favoured[i, j], favoured[j, i] = ahead, 1.0 - ahead
+    return gains, favoured
 
 
 def _note(answer: "Answer", n_connected: int, n_ranked: int) -> str:
@@ -143,16 +128,15 @@ def _upsets(
 
 
 def _equilibrium(
-    answer: "Answer", items: IntArray, draws: Draws, when: float, level: float
+    answer: "Answer", items: IntArray, draws: Posterior, when: float, level: float
 ) -> tuple[Share, ...]:
     """Return the mixture that nothing beats, over draws."""
     size = len(items)
     one, two = np.triu_indices(size, 1)
     weights = np.empty((len(draws), size))
     game = np.zeros((size, size))
-    margins = margins_of(answer, draws, items[one], items[two], np.array([when]))[1]
-    for k, upper in enumerate(margins[:, :, 0]):
-        chances = plain(answer, upper) - 0.5
+    margins = draws.margins(items[one], items[two], np.full(len(one), when))
+    for k, chances in enumerate(draws.results(margins) - 0.5):
         game[one, two], game[two, one] = chances, -chances
         weights[k] = solve_game(game)
     mean = weights.mean(axis=0)

@@ -1,7 +1,7 @@
 """One file for an answer: arrays and words in a zip, with a version and a checksum; no pickle.
 
-What cannot be recomputed is kept: cells, states, scales, law, names.  The problem itself is built
-again from them.  A file is written beside its place and moved there whole.
+Every field of the answer is kept but the games themselves: observations, model, draws, how they
+mixed, and all that is said in words.  A file is written beside its place and moved there whole.
 """
 
 import hashlib
@@ -12,24 +12,32 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from intransit.arrays import FloatArray
-from intransit.core.assembly import Columns, Scales, assemble
-from intransit.core.cells import Cells
-from intransit.core.joint_newton import JointSolution
-from intransit.core.law import Law
+from intransit.answers.encoding import Encoding
+from intransit.answers.seen import Seen
+from intransit.answers.verdict import Transitivity
 from intransit.errors import InputError
-from intransit.fitting import Choice, Given
-from intransit.trajectory import Trajectory
+from intransit.inference.layout import lay_out
+from intransit.inference.observations import Observations
+from intransit.inference.posterior import Posterior
+from intransit.inference.sampling import Draws, Mixing
+from intransit.model import HalfCauchy, Levels, OutcomeLaw, Readings, Wins
+from intransit.model.terms import from_words, to_words
+from intransit.tables import Clock
+from intransit.tables.reading import open_reading
+
+if TYPE_CHECKING:
+    from intransit.answers.answer import Answer
 
 FORMAT = "intransit answer"
-VERSION = 2
+VERSION = 3
+AGAIN = "make it again with `intransit fit`"
 WORDS, NUMBERS, SEAL = "answer.json", "arrays.npz", "sha256"
-CELLS = ("axis", "when", "pairs", "counts", "means")
 
 
 def check_folder(place: Path) -> None:
@@ -58,12 +66,133 @@ def write_whole(path: Path, content: bytes) -> None:
         raise
 
 
-def pack(words: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> bytes:
+def pack(answer: "Answer") -> bytes:
+    """Return an answer as one file."""
+    posterior = answer.posterior
+    words: dict[str, object] = {
+        "names": answer.names,
+        "clock": asdict(answer.clock),
+        "encoding": asdict(answer.encoding),
+        "story": answer.story,
+        "source": answer.source,
+        "transitive": asdict(answer.transitive),
+        "reading": asdict(answer.reading),
+        "model": to_words(posterior.layout.model),
+        "law": _law_words(posterior.law),
+        "way": posterior.way,
+        "notes": posterior.notes,
+    }
+    arrays: dict[str, np.ndarray] = {}
+    for name, part in (
+        ("seen", answer.seen),
+        ("observations", posterior.layout.seen),
+        ("draws", posterior.draws),
+        ("mixing", posterior.mixing),
+    ):
+        words[name] = None if part is None else _take_apart(part, name, arrays)
+    return seal_file(words, arrays)
+
+
+def unpack(path: Path) -> dict[str, Any]:
+    """Return the fields of an answer that was kept."""
+    words, arrays = open_file(path)
+    try:
+        observations = Observations(**_put_together(words["observations"], "observations", arrays))
+        model = from_words(words["model"])
+        draws = Draws(**_put_together(words["draws"], "draws", arrays))
+        mixing = words["mixing"]
+        posterior = Posterior(
+            layout=lay_out(observations, model),
+            law=_made_law(words["law"]),
+            draws=draws,
+            mixing=None if mixing is None else Mixing(**_put_together(mixing, "mixing", arrays)),
+            way=str(words["way"]),
+            notes=tuple(words["notes"]),
+        )
+        fits = draws.states.shape[1] == posterior.layout.items.n_states
+        if not fits or not np.isfinite(draws.states).all():
+            raise InputError(f"{path}: its draws do not fit its games; {AGAIN}.")
+        return {
+            "names": tuple(words["names"]),
+            "posterior": posterior,
+            "clock": Clock(**words["clock"]),
+            "encoding": Encoding(**{k: _tuples(v) for k, v in words["encoding"].items()}),
+            "story": tuple(words["story"]),
+            "source": str(words["source"]),
+            "seen": Seen(**_put_together(words["seen"], "seen", arrays)),
+            "transitive": Transitivity(**words["transitive"]),
+            "reading": open_reading(words["reading"]),
+        }
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: a part of it is missing or of another kind; {AGAIN}.") from None
+
+
+def _take_apart(part: Any, name: str, arrays: dict[str, np.ndarray]) -> dict[str, object]:
+    """Put the arrays of a record aside, by field; return what is left as words."""
+    words: dict[str, object] = {}
+    for entry in fields(part):
+        value = getattr(part, entry.name)
+        key = f"{name}.{entry.name}"
+        if isinstance(value, np.ndarray):
+            arrays[key] = value
+        elif isinstance(value, tuple) and value and isinstance(value[0], np.ndarray):
+            for k, one in enumerate(value):
+                arrays[f"{key}.{k}"] = one
+            words[entry.name] = {"arrays": len(value)}
+        else:
+            words[entry.name] = value
+    return words
+
+
+def _put_together(
+    words: Mapping[str, Any], name: str, arrays: Mapping[str, np.ndarray]
+) -> dict[str, Any]:
+    """Return the fields of a record."""
+    out: dict[str, Any] = {}
+    for key, value in words.items():
+        if isinstance(value, dict):
+            out[key] = tuple(arrays[f"{name}.{key}.{k}"] for k in range(int(value["arrays"])))
+        else:
+            out[key] = _tuples(value)
+    for key, array in arrays.items():
+        parts = key.split(".")
+        if parts[0] == name and len(parts) == 2:
+            out[parts[1]] = array
+    return out
+
+
+def _tuples(value: Any) -> Any:
+    """Return lists of a file as the tuples that they were."""
+    return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
+
+
+def _law_words(law: OutcomeLaw) -> dict[str, object]:
+    words: dict[str, object] = {"kind": type(law).__name__}
+    if isinstance(law, Levels):
+        words["most"] = law.most
+    if isinstance(law, Readings):
+        known = not isinstance(law.noise, HalfCauchy)
+        words |= {"known": known, "noise": law.noise if known else law.noise.scale}  # type: ignore[union-attr]
+    return words
+
+
+def _made_law(words: Mapping[str, Any]) -> OutcomeLaw:
+    if words["kind"] == "Levels":
+        return Levels(int(words["most"]))
+    if words["kind"] == "Readings":
+        noise = float(words["noise"])
+        return Readings(noise if words["known"] else HalfCauchy(noise))
+    return Wins()
+
+
+def seal_file(words: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> bytes:
     """Return words and arrays as one file, sealed."""
     head = {"format": FORMAT, "version": VERSION, **words}
     text = json.dumps(head, ensure_ascii=False, indent=1, allow_nan=False).encode()
     numbers = io.BytesIO()
-    np.savez_compressed(numbers, **arrays)  # type: ignore[arg-type]
+    np.savez(numbers, **arrays)  # type: ignore[arg-type]
     seal = hashlib.sha256(text + numbers.getvalue()).hexdigest().encode()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
@@ -72,9 +201,8 @@ def pack(words: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> bytes
     return out.getvalue()
 
 
-def unpack(path: Path) -> tuple[dict[str, object], dict[str, np.ndarray]]:
+def open_file(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return words and arrays of a file, or refuse it in one sentence."""
-    again = "make it again with `intransit fit`"
     try:
         with zipfile.ZipFile(path) as file:
             text, numbers, seal = (file.read(name) for name in (WORDS, NUMBERS, SEAL))
@@ -85,97 +213,16 @@ def unpack(path: Path) -> tuple[dict[str, object], dict[str, np.ndarray]]:
         raise InputError(f"{path}: it is a folder; give the file that `fit` wrote.") from None
     except (zipfile.BadZipFile, KeyError, EOFError, ValueError, zlib.error):
         raise InputError(
-            f"{path}: it is no answer of intransit, or was cut short; {again}."
+            f"{path}: it is no answer of intransit, or was cut short; {AGAIN}."
         ) from None
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise InputError(f"{path}: it is no answer of intransit; {again}.")
+        raise InputError(f"{path}: it is no answer of intransit; {AGAIN}.")
     if head.get("version") != VERSION:
         raise InputError(
             f"{path}: it has version {head.get('version')} and this intransit reads version "
-            f"{VERSION}; {again}, or install the version that wrote it."
+            f"{VERSION}; {AGAIN}, or install the version that wrote it."
         )
     if hashlib.sha256(text + numbers).hexdigest().encode() != seal:
-        raise InputError(f"{path}: its content does not match its checksum; {again}.")
+        raise InputError(f"{path}: its content does not match its checksum; {AGAIN}.")
     with np.load(io.BytesIO(numbers), allow_pickle=False) as arrays:
         return head, dict(arrays)
-
-
-def path_words(path: Trajectory) -> dict[str, object]:
-    """Return what a trajectory is, without its arrays."""
-    cells = path.cells
-    return {
-        "n_items": path.n_items,
-        "n_factors": path.n_factors,
-        "scores": path.scores,
-        "scales": asdict(path.scales),
-        "law": asdict(path.law),
-        "given": asdict(path.settings),
-        "estimated": path.estimated,
-        "choices": [asdict(choice) for choice in path.choices],
-        "starts": path.starts,
-        "seed": path.seed,
-        "converged": path.solution.converged,
-        "gradient_size": path.solution.gradient_size,
-        "n_products": path.solution.n_products,
-        "scales_converged": path.scales_converged,
-        "n_rows": cells.n_rows,
-        "spread": cells.spread,
-        "log_counts": cells.log_counts,
-    }
-
-
-def path_arrays(path: Trajectory) -> dict[str, np.ndarray]:
-    """Return the arrays of a trajectory."""
-    arrays = {name: getattr(path.cells, name) for name in CELLS}
-    arrays |= {"z": path.solution.z, "objectives": path.solution.objectives}
-    arrays |= {"strengths": path.columns.strengths, "exposures": path.columns.exposures}
-    if path.cells.sides is not None:
-        arrays["sides"] = path.cells.sides
-    return arrays
-
-
-def rebuild(words: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> Trajectory:
-    """Return the trajectory that was kept."""
-    w: dict[str, object] = dict(words)
-    cells = Cells(
-        **{name: arrays[name] for name in CELLS},
-        n_rows=w["n_rows"],  # type: ignore[arg-type]
-        spread=w["spread"],  # type: ignore[arg-type]
-        log_counts=w["log_counts"],  # type: ignore[arg-type]
-        sides=arrays.get("sides"),
-    )
-    columns = Columns(arrays["strengths"], arrays["exposures"])
-    scales = Scales(**w["scales"])  # type: ignore[arg-type]
-    told: dict[str, object] = w["law"]  # type: ignore[assignment]
-    law = Law(told["kind"], tuple(told["cuts"]), told["advantage"])  # type: ignore[arg-type]
-    given = Given(**w["given"])  # type: ignore[arg-type]
-    problem, pairs = assemble(cells, columns, scales, law, seeks_side=given.advantage == "auto")
-    solution = JointSolution(
-        arrays["z"],
-        arrays["objectives"],
-        bool(w["converged"]),
-        float(w["gradient_size"]),  # type: ignore[arg-type]
-        int(w["n_products"]),  # type: ignore[call-overload]
-    )
-    z: FloatArray = solution.z
-    if z.shape != (problem.cuts[-1],):
-        raise InputError("the file's states do not fit its comparisons; make it again.")
-    return Trajectory(
-        n_items=int(w["n_items"]),  # type: ignore[call-overload]
-        n_factors=int(w["n_factors"]),  # type: ignore[call-overload]
-        scores=bool(w["scores"]),
-        loss=given.loss,
-        times=cells.axis,
-        scales=scales,
-        estimated=tuple(w["estimated"]),  # type: ignore[arg-type]
-        choices=tuple(Choice(**choice) for choice in w["choices"]),  # type: ignore[attr-defined]
-        starts=tuple((name, value) for name, value in w["starts"]),  # type: ignore[attr-defined]
-        seed=w["seed"],  # type: ignore[arg-type]
-        settings=given,
-        problem=problem,
-        solution=solution,
-        columns=columns,
-        pairs=pairs,
-        cells=cells,
-        scales_converged=bool(w["scales_converged"]),
-    )

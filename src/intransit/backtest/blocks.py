@@ -124,12 +124,9 @@ def without_results(games: Games) -> Games:
     return replace(games, outcomes=np.full(len(games), np.nan), margins=None)
 
 
-def only_known(games: Games, ahead: Games) -> Games:
-    """Return the games with the names that occur in them, or meet in the block ahead.
-
-    Names that come up later still would be a look ahead.
-    """
-    used = np.unique(np.concatenate([games.first, games.second, ahead.first, ahead.second]))
+def own_names(games: Games) -> Games:
+    """Return the games with the names that occur in them: later names would be a look ahead."""
+    used = np.unique(np.concatenate([games.first, games.second]))
     place = np.zeros(games.n_items, dtype=np.int64)
     place[used] = np.arange(len(used))
     names = tuple(games.names[k] for k in used)

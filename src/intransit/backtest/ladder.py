@@ -7,20 +7,25 @@ as half a win.
 
 import itertools
 import math
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 from scipy.special import expit
 
-from intransit.answers import Answer, fit
-from intransit.answers.recipe import Model
+from intransit.answers.encoding import Encoding
+from intransit.answers.fit import MOMENTS, model_for
 from intransit.arrays import FloatArray
-from intransit.backtest.blocks import Plan, cut, join, only_known, without_results
+from intransit.backtest.blocks import Plan, cut, join, own_names, without_results
 from intransit.backtest.measures import LEVEL, log_losses
-from intransit.errors import InputError, IntransitWarning
+from intransit.errors import InputError
+from intransit.inference.at_scale import draw_posterior
+from intransit.inference.posterior import Posterior
+from intransit.inference.sampling import Effort
+from intransit.inference.updating import update_posterior
+from intransit.model import Drift, Factors, Model, PairEffects, Scores, Side, Still
 from intransit.tables import Games
 
 COIN, FREQUENCIES, ELO, EVERYTHING = "coin", "frequencies", "Elo", "everything"
@@ -28,10 +33,21 @@ SCORES, DRIFTING, PAIRS = "static scores", "drifting scores", "drifting scores +
 FACTORS, DRIFTING_FACTORS = "static factors", "drifting factors"
 LADDER = (COIN, FREQUENCIES, ELO, SCORES, DRIFTING, PAIRS, FACTORS, DRIFTING_FACTORS, EVERYTHING)
 
+# Models of the rungs; side and covariates are added where a table has them.
+MODELS = {
+    SCORES: Model((Scores(walk=Still()),)),
+    DRIFTING: Model((Scores(),)),
+    PAIRS: Scores() + PairEffects(),
+    FACTORS: Scores(walk=Still()) + Factors(walk=Still()),
+    DRIFTING_FACTORS: Scores() + Factors(),
+}
+EFFORT = Effort(effective=50.0, seconds=30.0, most_draws=200)
+
 TUNED_ON = 0.25  # of the games before the test part, the latest
 PRIORS = (2.0, 0.5, 8.0)  # games that both items of a pair have won before they meet
 STEPS = (0.1, 0.02, 0.05, 0.15, 0.2, 0.3, 0.45)  # K of Elo, in log odds: 0.1 is a K of 17
 EDGES = (0.0, 0.2, 0.35, 0.5)  # what a side is worth, in log odds: 0.35 is 60 points of Elo
+CHUNK = 4_000_000  # chances of draws that are worked out at once
 MOST_REPEATS = 200  # of one result at one time that Elo takes in one by one
 
 
@@ -111,44 +127,75 @@ class Elo:
 
 
 class Fitted:
-    """A model of ours: fitted, then updated; fitted again, scales too, every `refit` blocks."""
+    """A model of ours: drawn, then updated; drawn anew every `refit` blocks.
 
-    def __init__(self, ask: Callable[[Games], Answer], refit: int) -> None:
-        self.ask, self.refit = ask, refit
+    An item that comes up for the first time is forecast as newcomers were.
+    """
+
+    def __init__(
+        self, model: Model | None, *, refit: int = 0, effort: Effort = EFFORT, rng: int = 0
+    ) -> None:
+        self.model, self.refit, self.effort = model, refit, effort
+        self.rng = np.random.default_rng(rng)
         self.seen: list[Games] = []
-        self.answer: Answer | None = None
+        self.names: tuple[str, ...] = ()
+        self.encoding: Encoding | None = None
+        self.posterior: Posterior | None = None
         self.ranges: list[tuple[FloatArray, FloatArray]] = []  # 90 % intervals of forecasts
-        self.doubts: list[str] = []
 
-    def learn(self, games: Games, ahead: Games) -> None:
-        """Fit, or update."""
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always", IntransitWarning)
-            self.answer = self._learn(games, ahead)
-        self.doubts += [str(w.message) for w in said]
-
-    def _learn(self, games: Games, ahead: Games) -> Answer:
+    def learn(self, games: Games, ahead: Games) -> None:  # noqa: ARG002
+        """Draw, or update."""
         self.seen.append(games)
         due = self.refit and (len(self.seen) - 1) % self.refit == 0
-        if self.answer is not None and not due:
-            try:
-                return self.answer.update(only_known(games, ahead))
-            except InputError:
-                pass  # an outcome of a kind that did not occur before, such as the first tie
-        return self.ask(only_known(join(self.seen), ahead))
+        if self.posterior is None or self.encoding is None or due:
+            self._draw(own_names(join(self.seen)))
+            return
+        more = own_names(games)
+        names = (*self.names, *(name for name in more.names if name not in set(self.names)))
+        place = {name: k for k, name in enumerate(names)}
+        there = np.array([place[name] for name in more.names])
+        known = replace(more, names=names, first=there[more.first], second=there[more.second])
+        try:
+            seen = self.encoding.observations(known)
+            self.posterior, _ = update_posterior(
+                self.posterior, seen, rng=self.rng, effort=self.effort
+            )
+            self.names = names
+        except InputError:  # an outcome of a kind that did not occur before, such as the first tie
+            self._draw(own_names(join(self.seen)))
+
+    def _draw(self, games: Games) -> None:
+        model = model_for(games) if self.model is None else self.model
+        self.encoding, self.names = Encoding.of(games, finest=MOMENTS), games.names
+        if not self.encoding.sided and len(model.terms) > 1:
+            model = model.without(Side)
+        self.posterior = draw_posterior(
+            self.encoding.observations(games), model, self.encoding.law, self.effort, rng=self.rng
+        )
 
     def forecast(self, fixtures: Games) -> FloatArray:
         """Return forecasts averaged over what is not known, and keep their intervals."""
-        assert self.answer is not None, "it learns before it forecasts"
-        place = {name: k for k, name in enumerate(self.answer.names)}
-        known = np.array([place.get(name, -1) for name in fixtures.names])
-        first, second = known[fixtures.first], known[fixtures.second]
-        sides = _sides(fixtures)
-        asked = (first, second, fixtures.times)
-        p = self.answer.probabilities(*asked, side=sides)  # type: ignore[arg-type]
-        low, high = self.answer.path.probability_interval(*asked, side=sides, level=LEVEL)
-        self.ranges.append((np.minimum(low, p), np.maximum(high, p)))
-        return p
+        assert self.posterior is not None, "it learns before it forecasts"
+        place = {name: k for k, name in enumerate(self.names)}
+        number = np.array([place.get(name, -1 - k) for k, name in enumerate(fixtures.names)])
+        first, second, sides = number[fixtures.first], number[fixtures.second], _sides(fixtures)
+        values = dict(self.posterior.layout.seen.values)
+        under = {one.name: one.codes for one in fixtures.by if one.name in values}
+        out, ends = np.empty(len(fixtures)), np.empty((2, len(fixtures)))
+        step = max(CHUNK // len(self.posterior), 1)
+        for begin in range(0, len(fixtures), step):
+            here = slice(begin, begin + step)
+            drawn = self.posterior.chances(
+                first[here],
+                second[here],
+                fixtures.times[here],
+                sides=sides[here],
+                under={name: codes[here] for name, codes in under.items()},
+            )
+            out[here] = drawn.mean(axis=0)
+            ends[:, here] = np.quantile(drawn, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2], axis=0)
+        self.ranges.append((np.minimum(ends[0], out), np.maximum(ends[1], out)))
+        return out
 
 
 def _sides(games: Games) -> FloatArray:
@@ -187,6 +234,16 @@ def tuned(
     return settings[int(np.argmin(losses))]
 
 
-def ask_fit(games: Games, model: Model | None, rng: int) -> Answer:
-    """Return what `fit` answers with this model, or with the one that it chooses."""
-    return fit(games, model=model, rng=rng)
+def model_of(rung: str, games: Games) -> Model | None:
+    """Return the model of a rung for a table; None where it is the one with every term."""
+    if rung not in MODELS:
+        return None
+    model = MODELS[rung]
+    factors = model.term(Factors)
+    if factors is not None:
+        most = max((games.n_items - 1) // 2, 1)
+        model = model.without(Factors) + replace(factors, n=min(factors.n, most))
+    if games.sides is not None:
+        moves = isinstance(model.terms[0].walk, Drift)  # type: ignore[attr-defined]
+        model = model + (Side() if moves else Side(walk=Still()))
+    return model

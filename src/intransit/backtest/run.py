@@ -6,9 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
-from intransit.answers import Answer
 from intransit.answers.encoding import Encoding
-from intransit.answers.recipe import FEWEST, Model
 from intransit.arrays import FloatArray
 from intransit.backtest.blocks import Plan, clusters, cut, turn
 from intransit.backtest.ladder import (
@@ -16,21 +14,20 @@ from intransit.backtest.ladder import (
     DRIFTING,
     DRIFTING_FACTORS,
     EDGES,
+    EFFORT,
     ELO,
     EVERYTHING,
-    FACTORS,
     FREQUENCIES,
     LADDER,
     PAIRS,
     PRIORS,
-    SCORES,
     STEPS,
     Coin,
     Elo,
     Fitted,
     Forecaster,
     Frequencies,
-    ask_fit,
+    model_of,
     roll,
     tuned,
 )
@@ -47,11 +44,13 @@ from intransit.backtest.result import Backtest, Forecasts, Rung
 from intransit.checks import check_option
 from intransit.core.inputs import as_number, as_whole
 from intransit.errors import InputError, IntransitError
+from intransit.inference.sampling import Effort
+from intransit.model import Model
 from intransit.tables import Games, read
 from intransit.threads import one_thread
 
-REFIT = 24  # blocks after which scales are estimated again: two years of months
-PLAIN = {SCORES: Model(drifting=False), DRIFTING: Model(), PAIRS: Model(pairs=True)}
+REFIT = 24  # blocks after which everything is drawn anew: two years of months
+FEWEST = 30  # games to learn from
 
 Report = Callable[[str], None]
 
@@ -64,14 +63,15 @@ def backtest(
     last: float = 0.2,
     ladder: Sequence[str] | None = None,
     refit: int = REFIT,
+    effort: Effort = EFFORT,
     rng: int = 0,
     report: Report | None = None,
 ) -> Backtest:
     """Find out which model forecasts a table best, without looking ahead.
 
     The last part of the games is cut into blocks.  Everything before a block is learnt, the block
-    is forecast, and then learnt.  Elo's K and side, the weight of frequencies, levels of margins,
-    the grid of times, scales, and the number of factors come from the games before the test part.
+    is forecast, and then learnt.  Elo's K and side, the weight of frequencies, levels of margins
+    and the grid of times come from the games before the test part.
 
     Parameters
     ----------
@@ -85,8 +85,10 @@ def backtest(
     ladder
         Which rungs, by name; by default all of `intransit.backtest.LADDER`.
     refit
-        Number of blocks after which a model of ours is fitted again with its scales; between, it
-        is updated.  0 for never.
+        Number of blocks after which a model of ours is drawn anew; between, it is updated.  0 for
+        never.
+    effort
+        How long to draw, at each fit and update.
     rng
         Seed.
     report
@@ -112,7 +114,8 @@ def backtest(
     wanted = _wanted(ladder)
     plan = cut(turn(table), last, every, rng)
     plan = with_useful_sides(plan)
-    run = Run(plan, every, as_whole("refit", refit, least=0), rng, report or (lambda _: None))
+    refit = as_whole("refit", refit, least=0)
+    run = Run(plan, every, refit, rng, report or (lambda _: None), effort)
     run.climb(wanted)
     return run.result(wanted, table)
 
@@ -152,19 +155,24 @@ class Run:
     """One climb of the ladder."""
 
     def __init__(
-        self, plan: Plan, every: float | None, refit: int, rng: int, report: Report
+        self,
+        plan: Plan,
+        every: float | None,
+        refit: int,
+        rng: int,
+        report: Report,
+        effort: Effort = EFFORT,
     ) -> None:
         self.plan, self.every, self.refit, self.rng, self.report = plan, every, refit, rng, report
+        self.effort = effort
         self.told: dict[str, Told] = {}
         self.notes = [plan.note]
         self.ranges: tuple[FloatArray, FloatArray] | None = None
-        self.done: dict[Model, str] = {}  # what was run, and under which name
-        self.factors = 1
+        self.whole = EVERYTHING  # the rung that the ranges belong to
 
     def climb(self, wanted: tuple[str, ...]) -> None:
-        """Run the rungs; everything first, as it says how many factors there are."""
-        order = sorted(wanted, key=lambda name: name != EVERYTHING)
-        for name in order:
+        """Run the rungs."""
+        for name in wanted:
             reason = self._reason(name)
             try:
                 if not reason:
@@ -194,23 +202,17 @@ class Run:
             forecaster, note = self._plain(name)
             self.tell(name, forecaster, note, begin)
             return
-        model = self._model(name)
-        if model in self.done:
-            same = self.told[self.done[model]]
-            self.told[name] = replace(same, note=f"the same model as {self.done[model]}")
-            return
-        answers: list[Answer] = []
-        ours = Fitted(self._asker(name, model, answers), self.refit)
+        self.draw(name, model_of(name, self.plan.early), begin)
+
+    def draw(self, name: str, model: Model | None, begin: float) -> None:
+        """Keep what a model of ours says of every block; None is the one with every term."""
+        ours = Fitted(model, refit=self.refit, effort=self.effort, rng=self.rng)
         p = self._roll(ours, name)
-        found = answers[0].model
-        self.done[found] = name
-        if name == EVERYTHING:
-            self.factors = max(found.factors, 1)
+        if model is None:
             low, high = (np.concatenate(ends) for ends in zip(*ours.ranges, strict=True))
-            self.ranges = low, high
-        self.told[name] = Told(p, perf_counter() - begin, found.name)
-        if ours.doubts:
-            self.notes.append(f"{name}: {len(ours.doubts)} warnings; the first: {ours.doubts[0]}")
+            self.ranges, self.whole = (low, high), name
+        told = "" if ours.posterior is None else str(ours.posterior.layout.model)
+        self.told[name] = Told(p, perf_counter() - begin, told)
 
     def tell(self, name: str, forecaster: Forecaster, note: str, begin: float) -> None:
         """Keep what a forecaster says of every block."""
@@ -232,24 +234,6 @@ class Run:
         points = 400.0 / np.log(10.0)
         note = f"K {setting['step'] * points:.0f}, side {setting['edge'] * points:.0f} points"
         return Elo(**setting), note
-
-    def _model(self, name: str) -> Model | None:
-        """Return the model of a rung; None is left to `fit`."""
-        if name in {FACTORS, DRIFTING_FACTORS}:
-            return Model(self.factors, drifting=name == DRIFTING_FACTORS)
-        return None if name == EVERYTHING else PLAIN[name]
-
-    def _asker(
-        self, name: str, model: Model | None, kept: list[Answer]
-    ) -> Callable[[Games], Answer]:
-        """Return what fits a rung; what was chosen on the early games is kept to."""
-
-        def ask(games: Games) -> Answer:
-            self.report(f"{name}: fitting")
-            kept.append(ask_fit(games, kept[0].model if kept else model, self.rng))
-            return kept[-1]
-
-        return ask
 
     def result(self, wanted: tuple[str, ...], table: Games) -> Backtest:
         """Measure what was forecast."""
@@ -312,7 +296,7 @@ class Run:
     def _coverage(self, test: Games) -> tuple[Coverage, ...]:
         if self.ranges is None:
             return ()
-        p = self.told[EVERYTHING].p
+        p = self.told[self.whole].p
         pairs = test.first * test.n_items + test.second
         kinds = (
             (pairs, "pairs that met at least 20 times in the test part"),

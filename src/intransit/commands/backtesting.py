@@ -68,10 +68,12 @@ def backtest(
         _check_figure(figure)
     games = (columns or Columns()).read(table)
     rungs = [name.strip() for part in ladder for name in part.split(",") if name.strip()]
-    settings: dict[str, int] = {}
-    if quick:
-        every, settings = _quick_step(games, last, every), {"refit": 0}
     from intransit.backtest import backtest as run  # noqa: PLC0415  loaded when it is needed
+    from intransit.backtest.run import REFIT  # noqa: PLC0415
+
+    refit = REFIT
+    if quick:
+        every, refit = _quick_step(games, last, every), 0
 
     with working("looking back") as report:
         found = run(
@@ -79,9 +81,9 @@ def backtest(
             every=every,
             last=last,
             ladder=rungs or None,
+            refit=refit,
             rng=seed,
             report=report,
-            **settings,
         )
     if figure is not None:
         _save(found.figure(), figure)

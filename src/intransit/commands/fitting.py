@@ -11,6 +11,7 @@ from rich.console import Console
 
 from intransit.answers import Answer, Standing
 from intransit.answers import fit as fit_games
+from intransit.answers.fit import EFFORT, model_for
 from intransit.commands.columns import Columns
 from intransit.commands.files import (
     check_answer_place,
@@ -22,12 +23,13 @@ from intransit.commands.output import Output, chosen, facts, working
 from intransit.commands.standings import MEANING, ranking
 from intransit.core.inputs import as_whole
 from intransit.findings.wording import headline
+from intransit.inference.sampling import Effort
 from intransit.tables import Games
 from intransit.tables.reading import describe_unused, plural
 
 SHOWN = 10  # items at the top of the ranking
 LEVEL = 0.9
-MODEL = Group("Model: chosen from the data, unless said", sort_key=40)
+MODEL = Group("Model: every term, unless said", sort_key=40)
 Setting = Parameter(group=MODEL)
 
 
@@ -39,6 +41,8 @@ def fit(
     factors: Annotated[int | None, Setting] = None,
     pairs: Annotated[bool | None, Setting] = None,
     drifting: Annotated[bool | None, Setting] = None,
+    effective: Annotated[float, Setting] = EFFORT.effective,
+    seconds: Annotated[float, Setting] = EFFORT.seconds,
     seed: Annotated[int, Setting] = 0,
     columns: Columns | None = None,
     output: Output | None = None,
@@ -57,6 +61,10 @@ def fit(
         Whether every pair has an effect of its own.
     drifting
         Whether strengths change over time.
+    effective
+        Effective draws that the chance of every pair is to have.
+    seconds
+        Most seconds to draw for.
     seed
         The same seed gives the same answer.
     """
@@ -66,11 +74,17 @@ def fit(
     seed = as_whole("--seed", seed, least=0)
     if factors is not None:
         factors = as_whole("--factors", factors, least=0)
+    effort = Effort(effective, seconds)
     started = time.perf_counter()
     games = columns.read(table)
     with working("fitting") as report:
         answer = fit_games(
-            games, factors=factors, pairs=pairs, drifting=drifting, rng=seed, report=report
+            games,
+            model=model_for(games, factors=factors, pairs=pairs, drifting=drifting),
+            effective=effort.effective,
+            seconds=effort.seconds,
+            rng=seed,
+            report=report,
         )
         report("comparing everybody")
         standings = answer.rank(level=LEVEL)
@@ -86,7 +100,7 @@ def fit(
         "n_unused": games.report.n_unused,
         "story": answer.story,
         "cycles": asdict(answer.transitive),
-        "tried": [asdict(tried) for tried in answer.tried],
+        "mixing": _mixing(answer),
         "seconds": round(seconds, 3),
         "standings": rows,
     }
@@ -99,6 +113,23 @@ def fit(
         output.say(f"Try: {quoted('intransit', 'predict', place, *pair)}")
 
 
+def _mixing(answer: Answer) -> dict[str, object] | None:
+    """Return how well the chains have mixed, for machines."""
+    found = answer.posterior.mixing
+    if found is None:
+        return None
+    return {
+        "chains": found.n_chains,
+        "sweeps": found.n_sweeps,
+        "draws": len(answer.posterior),
+        "reached": found.reached,
+        "effective_worst_pair": float(found.effective.min(initial=np.inf)),
+        "r_hat_worst_pair": float(found.r_hat.max(initial=1.0)),
+        "effective_worst_scale": float(found.scale_effective.min(initial=np.inf)),
+        "r_hat_worst_scale": float(found.scale_r_hat.max(initial=1.0)),
+    }
+
+
 def _draw_fit(
     console: Console, games: Games, answer: Answer, standings: list[Standing], where: str
 ) -> None:
@@ -106,7 +137,7 @@ def _draw_fit(
     if games.report.unused:
         told.append(f"more: {quoted('intransit', 'read', games.report.source)}{where}")
     lines = [("read", told[0]), *(("", line) for line in told[1:])]
-    lines += [("chose" if k == 0 else "", line) for k, line in enumerate(answer.story)]
+    lines += [("fitted" if k == 0 else "", line) for k, line in enumerate(answer.story)]
     lines.append(("cycles", headline(answer.transitive, answer.n_items)))
     console.print(facts(lines))
     console.print()

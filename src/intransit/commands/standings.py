@@ -82,7 +82,7 @@ def _compared_since(answer: Answer, standings: list[Standing], since: str) -> li
 
 
 def _caution(answer: Answer) -> str:
-    if answer.path.n_factors or answer.path.scales.pair_scale:
+    if answer.model.is_cyclic:
         return " Pairs do not all follow this order; `intransit matrix` shows them."
     return ""
 

@@ -1,6 +1,4 @@
-"""From an answer to everything that a report shows, with one set of draws for all of it."""
-
-from dataclasses import replace
+"""From an answer to everything that a report shows."""
 
 import numpy as np
 
@@ -9,28 +7,24 @@ from intransit.answers.changing import find_changes
 from intransit.answers.cycling import find_cycles
 from intransit.answers.found import Changes, Cycles
 from intransit.answers.ranking import find_ranking
-from intransit.answers.recipe import Report
-from intransit.answers.sampled import sample
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.backtest import Backtest
 from intransit.core.inputs import as_whole
-from intransit.draws import Draws
 from intransit.findings.chances import Chances, measure
 from intransit.findings.content import Disc, Findings
-from intransit.findings.drawn import sheets
 from intransit.findings.inventory import is_named, take_stock
 from intransit.findings.items import choose_items, pools, presence, records
 from intransit.findings.planes import draw_discs, order_around, order_by_strength
 from intransit.findings.steps import climb
 from intransit.findings.times import Moments, choose_moments
 from intransit.findings.wording import Strength, headline, sentences
+from intransit.inference.sampling import Report
 from intransit.threads import one_thread
 
-N_DRAWS = 200  # for matrices and strengths; what has to be sure has its own number
 STILL = "Nothing drifts in this model, so all times have the same matrix."
 COUNTERS = "counters anybody beyond what strengths say"
 NO_DISCS = {
-    "cycles": f"The model that foretells best is a ranking, in which nobody {COUNTERS}.",
+    "cycles": f"The model is a ranking, in which nobody {COUNTERS}.",
     "no evidence": f"Nothing shows that anybody {COUNTERS}: there is no evidence of cycles.",
     "too little data": f"Whether anybody {COUNTERS} cannot be told from these games.",
 }
@@ -71,17 +65,15 @@ def gather(
     """
     most_items = as_whole("most_items", most_items, least=2)
     most_times = as_whole("most_times", most_times, least=1)
-    report("drawing")
-    draws = sample(answer, rng=rng)
     report("looking for cycles")
-    cycles = find_cycles(answer, draws=draws)
-    ranking = find_ranking(answer, draws=draws)
+    cycles = find_cycles(answer)
+    ranking = find_ranking(answer, rng=rng)
     items, why = choose_items(answer, most_items, _spoken_of(answer, cycles))
     moments = choose_moments(answer, most_times)
     report("looking for changes")
-    changes = _changes(answer, draws, items, moments)
+    changes = _changes(answer, items, moments)
     report("comparing everybody")
-    items, all_chances = _shown(answer, draws, items, moments, rng)
+    items, all_chances = _shown(answer, items, moments)
     n_times = len(moments.times)
     now, later = all_chances.only(slice(0, n_times)), all_chances.only(slice(n_times, None))
     names = tuple(answer.names[k] for k in items)
@@ -128,7 +120,7 @@ def _title(answer: Answer) -> str:
     return answer.reading.title if is_named(answer) else ""
 
 
-def _changes(answer: Answer, draws: Draws, items: IntArray, moments: Moments) -> Changes | None:
+def _changes(answer: Answer, items: IntArray, moments: Moments) -> Changes | None:
     """Return what changed since half of those shown at the end were there; None without times."""
     if answer.seen.begin >= answer.seen.end:
         return None
@@ -136,7 +128,7 @@ def _changes(answer: Answer, draws: Draws, items: IntArray, moments: Moments) ->
     both = (there & there[-1]).sum(axis=1)
     start = int(np.flatnonzero(2 * both >= both[-1])[0])
     since = moments.names[start] if 0 < start < len(there) - 1 else None
-    return find_changes(answer, since, draws=draws)
+    return find_changes(answer, since)
 
 
 def _spoken_of(answer: Answer, cycles: Cycles) -> IntArray:
@@ -145,14 +137,11 @@ def _spoken_of(answer: Answer, cycles: Cycles) -> IntArray:
     return np.array([answer.number(name) for name in named], dtype=np.int64)
 
 
-def _shown(
-    answer: Answer, draws: Draws, items: IntArray, moments: Moments, rng: int
-) -> tuple[IntArray, Chances]:
+def _shown(answer: Answer, items: IntArray, moments: Moments) -> tuple[IntArray, Chances]:
     """Return the items in order of structure, and their chances at all moments."""
     pool = pools(answer, items)
-    fresh = replace(draws, states=draws.states[:, :N_DRAWS], rng=np.random.default_rng(rng))
     times = np.concatenate([moments.times, moments.later])
-    found = measure(answer, sheets(fresh, items, times), _together(pool), len(times))
+    found = measure(answer, items, times, _together(pool))
     last = len(moments.times) - 1
     if _has_cyclic_part(answer):
         order = order_around(found.margins[last], found.middle[last], pool)
@@ -167,8 +156,7 @@ def _together(pool: IntArray) -> BoolArray:  # (n, n)
 
 def _has_cyclic_part(answer: Answer) -> bool:
     """Return whether there is more to be seen than a ranking."""
-    model = answer.model
-    return answer.transitive.has_cycles and (model.factors > 0 or model.pairs)
+    return answer.transitive.has_cycles and answer.model.is_cyclic
 
 
 def _discs(answer: Answer, margins: FloatArray, together: BoolArray) -> tuple[Disc, ...]:
@@ -183,5 +171,5 @@ def _strengths(names: tuple[str, ...], now: Chances) -> dict[str, Strength]:
 
 
 def _story(answer: Answer) -> tuple[str, ...]:
-    still = answer.clock.kind != "none" and not answer.model.drifting
+    still = answer.clock.kind != "none" and not answer.model.moves
     return (*answer.story, STILL) if still else answer.story

@@ -58,7 +58,7 @@ def _size(answer: Answer) -> str:
 
 
 def _met(answer: Answer) -> str:
-    n, pairs = answer.n_items, answer.path.cells.pairs
+    n, pairs = answer.n_items, answer.posterior.layout.seen.pairs
     met = len(np.unique(pairs[:, 0] * n + pairs[:, 1]))
     possible = n * (n - 1) // 2
     if met == possible:

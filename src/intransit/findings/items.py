@@ -28,32 +28,29 @@ def choose_items(answer: Answer, most: int, wanted: IntArray) -> tuple[IntArray,
         for k in items.tolist():
             if len(chosen) < places:
                 chosen[k] = None
-    when = " among the latest quarter" if answer.model.drifting else ""
+    when = " among the latest quarter" if answer.model.moves else ""
     cycles = "those in the cycles that are listed, " if len(wanted) else ""
     why = (
         f"{len(chosen)} of {n:,} items are shown: {cycles}those with the most games{when}, and the "
-        f"strongest with at least {FEWEST} of them. Strengths are against those shown."
+        f"strongest with at least {FEWEST} of them."
     )
     return np.array(sorted(chosen)), why
 
 
 def _strongest(answer: Answer, items: IntArray) -> IntArray:
-    """Return items by their mean margin at the end over the others of their group, best first."""
-    margins = answer.path.margin(items[:, None], items[None, :], answer.seen.end)
-    groups = answer.path.groups[items]
-    together = (groups[:, None] == groups[None, :]) & ~np.eye(len(items), dtype=bool)
-    mean = np.sum(margins * together, axis=1) / np.maximum(together.sum(axis=1), 1)
-    return items[np.argsort(-mean, kind="stable")]
+    """Return items by their strength at the end, best first."""
+    mean = answer.strengths(items, answer.seen.end)[0]
+    return np.asarray(items[np.argsort(-mean, kind="stable")])
 
 
 def latest_games(answer: Answer) -> FloatArray:  # (n_items,)
     """Return how many of the latest quarter of all games each item had; of all, without drift."""
-    cells = answer.path.cells
+    cells = answer.posterior.layout.seen
     late = np.ones(len(cells), dtype=bool)
-    if answer.model.drifting:
-        by_time = np.bincount(cells.when, cells.counts, minlength=len(cells.axis))
-        later = np.cumsum(by_time[::-1])[::-1]
-        late = cells.when >= np.flatnonzero(later >= LATELY * later[0])[-1]
+    if answer.model.moves:
+        when = np.unique(cells.times, return_inverse=True)[1]
+        later = np.cumsum(np.bincount(when, cells.counts)[::-1])[::-1]
+        late = when >= np.flatnonzero(later >= LATELY * later[0])[-1]
     weights = np.repeat(cells.counts[late], 2)
     counts = np.bincount(cells.pairs[late].ravel(), weights, minlength=answer.n_items)
     return np.asarray(counts, dtype=np.float64)
@@ -61,8 +58,8 @@ def latest_games(answer: Answer) -> FloatArray:  # (n_items,)
 
 def records(answer: Answer, items: IntArray) -> tuple[FloatArray, FloatArray]:  # (n, n) each
     """Return the games of each pair, and how many of them the row won, a tie as half."""
-    cells, n = answer.path.cells, answer.n_items
-    won = cells.means if answer.path.law.shares else 0.5 + 0.5 * np.sign(cells.means)
+    cells, n = answer.posterior.layout.seen, answer.n_items
+    won = cells.means if cells.kind == "logistic" else 0.5 + 0.5 * np.sign(cells.means)
     place = np.full(n, -1)
     place[items] = np.arange(len(items))
     i, j = place[cells.pairs].T
@@ -81,18 +78,18 @@ def presence(
     """Return whether an item was compared within `reach` of each time; always, if there is one."""
     if len(times) < 2:
         return np.ones((len(times), len(items)), dtype=bool)
-    cells = answer.path.cells
-    step = answer.encoding.step  # a moment is named by its beginning
+    cells = answer.posterior.layout.seen
+    half = 0.5 * answer.encoding.step  # a moment is named by its middle
     out = np.zeros((len(times), answer.n_items), dtype=bool)
     for k, time in enumerate(times):
-        near = (cells.times + step >= time - reach) & (cells.times <= time + reach)
+        near = np.abs(cells.times - time) <= reach + half
         out[k, cells.pairs[near].ravel()] = True
     return out[:, items]
 
 
 def pools(answer: Answer, items: IntArray) -> IntArray:  # (n,)
     """Return the number of each item's group, the largest group 0, then in order of names."""
-    groups = answer.path.groups
+    groups = answer.posterior.groups
     there, first = np.unique(groups, return_index=True)
     sizes = np.bincount(groups, minlength=groups.max() + 1)[there]
     ranked = there[np.lexsort((first, -sizes))]

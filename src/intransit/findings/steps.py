@@ -1,24 +1,16 @@
-"""The ladder of models: from a backtest, from a quick look back, or from what `fit` tried."""
-
-from math import nan
+"""The ladder of models: from a backtest, or from a quick look back."""
 
 from intransit.answers import Answer
-from intransit.answers.recipe import Report
 from intransit.backtest import Backtest
 from intransit.backtest.quick import quick_backtest
 from intransit.errors import InputError
 from intransit.findings.content import Step
+from intransit.inference.sampling import Report
 
-TRIED = (
-    "These are the models that were tried when the answer was fitted: each against the best one "
-    "before it, on the latest games held back then. Losses count a tie as half a win.",
-    "The games themselves are not kept with the answer, so Elo and other plain models cannot be "
-    "run beside them; `intransit report` on the table does so.",
-)
 LEFT_OUT = "Left out: "
-UNTRIED = (
-    "The games are not kept with the answer, and nothing was tried when it was fitted: there were "
-    "too few games, or the model was given.",
+NO_GAMES = (
+    "The games themselves are not kept with the answer, so no other model can be run beside it; "
+    "`intransit report` on the table does so.",
 )
 
 
@@ -33,7 +25,7 @@ def climb(
             return (), (f"No model could be measured: {error}",)
     if found is not None:
         return _steps(found), gather_notes(found.notes)
-    return _tried(answer), TRIED if answer.tried else UNTRIED
+    return (), NO_GAMES
 
 
 def gather_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
@@ -76,19 +68,3 @@ def _steps(found: Backtest) -> tuple[Step, ...]:
             )
         )
     return tuple(steps)
-
-
-def _tried(answer: Answer) -> tuple[Step, ...]:
-    """Return what the search kept; errors of losses, and accuracies, were not kept by it."""
-    return tuple(
-        Step(
-            tried.name,
-            tried.loss,
-            nan,
-            tried.gain,
-            tried.gain_error,
-            nan,
-            ("the first" if k == 0 else "taken" if tried.kept else "left out"),
-        )
-        for k, tried in enumerate(answer.tried)
-    )

@@ -34,9 +34,9 @@ def choose_moments(answer: Answer, most: int) -> Moments:
     nothing: FloatArray = np.zeros(0)
     if clock.kind == "none":
         return Moments(np.array([end]), ("",), nothing, (), 0.0)
-    if not answer.model.drifting or begin == end or most < 2:
+    if not answer.model.moves or begin == end or most < 2:
         return Moments(np.array([end]), (clock.to_text(end),), nothing, (), 0.0)
-    axis = np.unique(np.append(answer.path.times[answer.path.times < end], end))
+    axis = np.unique(np.append(answer.posterior.axis[answer.posterior.axis < end], end))
     if answer.encoding.step == 0.0 and len(axis) <= most:
         step = float(np.median(np.diff(axis)))
         names = tuple(clock.to_text(float(t)) for t in axis)

@@ -166,8 +166,8 @@ def _changed(answer: Answer, changes: Changes | None) -> str:
         return f"the table {times}, so nothing is said of changes."
     sure = [item for item in changes.items if item.sure]
     if not sure:
-        if not answer.model.drifting:
-            return "no change over time was found that helps to foretell games."
+        if not answer.model.moves:
+            return "nothing moves in this model, so nothing is said of changes."
         return f"from {changes.since} to {changes.until}, no item clearly changed."
     points = [_signed(100 * item.change, 1) for item in sure[:NAMED]]
     points[0] += " points of mean chance"

@@ -113,8 +113,7 @@ def draw_head_to_head(answer: Answer, first: str | int, second: str | int) -> "F
     until = end + BEYOND * (end - begin)
     times = np.unique(np.concatenate([np.linspace(begin, end, 80), np.linspace(end, until, 20)]))
     pair = (np.full(len(times), i), np.full(len(times), j), times)
-    middle = answer.probabilities(*pair)  # type: ignore[arg-type]
-    low, high = answer.path.probability_interval(*pair)
+    middle, low, high = answer.expected(*pair, np.zeros(len(times)), level=0.9)
     figure, grid = _figure(9.0, 4.2)
     axis = grid[0, 0]
     for part, line, shade in ((times <= end, "-", 0.22), (times >= end, "--", 0.12)):
@@ -138,15 +137,15 @@ def draw_head_to_head(answer: Answer, first: str | int, second: str | int) -> "F
 
 def _rug(axis: "Axes", answer: Answer, i: int, j: int) -> str:
     """Mark when the two met, wins of the first above and losses below; return that in words."""
-    cells = answer.path.cells
+    cells = answer.posterior.layout.seen
     met = np.flatnonzero((cells.pairs[:, 0] == min(i, j)) & (cells.pairs[:, 1] == max(i, j)))
     if not len(met):
         return "they never met"
     games = cells.counts[met].sum()
     said = "they met once" if games == 1 else f"they met {games:,.6g} times"
-    if answer.encoding.still:
+    if not answer.model.moves:
         return said
-    result = cells.means[met] - 0.5 if answer.path.law.shares else cells.means[met]
+    result = cells.means[met] - 0.5 if cells.kind == "logistic" else cells.means[met]
     result = result if i < j else -result
     for height, which in ((0.97, result > 0), (0.03, result < 0)):
         when = moments(answer, cells.times[met[which]])

@@ -9,7 +9,7 @@ import numpy as np
 
 from intransit.answers import Answer
 from intransit.answers.found import Cycle, ItemChange, MatchupChange
-from intransit.answers.sampled import largest_group, present, text
+from intransit.answers.items import largest_group, present, text
 from intransit.arrays import FloatArray, IntArray
 from intransit.experiments.figures import BLUE, GREEN, LOOK, ORANGE, PURPLE, RED, SKY
 from intransit.findings.planes import draw_discs as planes_of

@@ -1,0 +1,269 @@
+"""The posterior of a table: by chains where time allows, else with scales from a part of it.
+
+A sweep costs one pass over cells and states.  Where the chains would take longer than the time that
+is given, scales are drawn from a sub-population: whole items with all games among them, as many as
+chains can take.  Scales are the same for all items, so they carry over.  All states then come from
+Newton's method at those scales, with draws of the Gaussian around its solution.  A term that the
+sub-population shows to be negligible is left out there; the notes say which.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.inference.layout import Layout, lay_out
+from intransit.inference.observations import Observations
+from intransit.inference.posterior import Posterior
+from intransit.inference.sampling import Draws, Effort, Report, sample
+from intransit.model.laws import OutcomeLaw
+from intransit.model.terms import Factors, Model, PairEffects, Scores, Side, Term
+from intransit.smooth import smooth
+from intransit.timeline import Timeline
+from intransit.trajectory import Trajectory
+
+N_SWEEPS = 400  # of each chain, that a table usually takes
+SUB_GAMES = 12_000  # of a sub-population: scales are known to some per cent from so many
+SUB_EFFECTIVE = 40.0
+SUB_TIME = 0.5  # of the time, for the sub-population
+NEGLIGIBLE = 0.15  # log odds: median size of a term that is left out at scale
+MOST_NUMBERS = 60_000_000  # of all draws of a large answer
+FEWEST_DRAWS, MOST_DRAWS = 24, 60
+
+Columns = Mapping[type[Term], int]  # where draws have the scales of each kind of further term
+
+
+def draw_posterior(
+    seen: Observations,
+    model: Model,
+    law: OutcomeLaw,
+    effort: Effort,
+    *,
+    rng: np.random.Generator,
+    report: Report = lambda _: None,
+) -> Posterior:
+    """Return the posterior of a model, given some observations."""
+    layout = lay_out(seen, model)
+    if seconds_a_sweep(layout) * N_SWEEPS <= effort.seconds or law.kind == "squared":
+        draws, mixing = sample(layout, law, effort, rng=rng, report=report)
+        return Posterior(layout, law, draws, mixing)
+    return _from_a_part(layout, law, effort, rng, report)
+
+
+def seconds_a_sweep(layout: Layout) -> float:
+    """Return about how long a sweep takes on one core: a formula, so that the choice is the same.
+
+    Fitted to sweeps of 10,000 to 1,000,000 games (`python -m benchmarks sampler`).
+    """
+    d = 1 + 2 * layout.n_factors
+    numbers = sum(one.paths.n_states for one in layout.numbers)
+    by_cell = 0.45e-6 + 0.012e-6 * d * d
+    return len(layout.seen) * by_cell + layout.items.n_states * 0.022e-6 * d * d + 0.1e-6 * numbers
+
+
+def sub_population(seen: Observations, n_games: float, rng: np.random.Generator) -> Observations:
+    """Return all games among some items: as few as have so many games among them.
+
+    Items join by how many games they have with those already in, beginning with one at random.
+    """
+    n = seen.n_items
+    i, j = seen.pairs.T
+    order = np.argsort(np.concatenate([i, j]), kind="stable")
+    begin = np.searchsorted(np.concatenate([i, j])[order], np.arange(n + 1))
+    other, games = np.concatenate([j, i])[order], np.tile(seen.counts, 2)[order]
+    inside, ties, total = np.zeros(n, bool), np.zeros(n), 0.0
+    activity = np.bincount(seen.pairs.ravel(), np.repeat(seen.counts, 2), minlength=n)
+    front = [int(rng.choice(n, p=activity / activity.sum()))]
+    while total < n_games and front:
+        # The best of a few candidates: nearly the best of all, and quick.
+        best = max(range(len(front)), key=lambda k: ties[front[k]])
+        item = front.pop(best)
+        if inside[item]:
+            continue
+        inside[item] = True
+        total += ties[item]
+        here = slice(begin[item], begin[item + 1])
+        np.add.at(ties, other[here], games[here])
+        fresh = np.unique(other[here][~inside[other[here]]])
+        front = (front + fresh[np.argsort(-ties[fresh], kind="stable")[:40]].tolist())[-400:]
+        if not front:
+            left = np.flatnonzero(~inside)
+            front = [int(rng.choice(left))] if len(left) else []
+    return _among(seen, inside)
+
+
+def _among(seen: Observations, inside: np.ndarray) -> Observations:
+    """Return the observations among some items, numbered anew."""
+    rows = inside[seen.pairs].all(axis=1)
+    place = np.cumsum(inside) - 1
+    return Observations(
+        seen.kind,
+        int(inside.sum()),
+        place[seen.pairs[rows]],
+        seen.times[rows],
+        seen.counts[rows],
+        seen.means[rows],
+        seen.sides[rows],
+        seen.codes[:, rows],
+        int(rows.sum()),
+        0.0,
+        seen.values,
+    )
+
+
+def _from_a_part(
+    layout: Layout, law: OutcomeLaw, effort: Effort, rng: np.random.Generator, report: Report
+) -> Posterior:
+    """Draw scales from a sub-population, then states by Newton's method."""
+    seen, model = layout.seen, layout.model
+    part = sub_population(seen, SUB_GAMES, rng)
+    report(f"drawing scales from {part.n_items:,} of {seen.n_items:,} items")
+    few = Effort(SUB_EFFECTIVE, SUB_TIME * effort.seconds, effort.chains, most_draws=100)
+    drawn, mixing = sample(lay_out(part, model), law, few, rng=rng, report=report)
+    kept, left_out = _terms_that_matter(lay_out(part, model), drawn)
+    report("finding all states by Newton's method")
+    columns: Columns = {type(one.term): k for k, one in enumerate(layout.numbers)}
+    path = _solve(seen, kept, drawn, columns, law, rng)
+    large = lay_out(seen, kept)
+    n = int(np.clip(MOST_NUMBERS // large.n_numbers, FEWEST_DRAWS, MOST_DRAWS))
+    report(f"drawing {n} times around the solution")
+    draws = _draws(large, path, drawn, columns, n, rng)
+    notes = [
+        f"The table is too large for chains within {effort.seconds:.0f} s: scales are from "
+        f"{part.n_items:,} items with {part.counts.sum():,.0f} games among them, states by "
+        "Newton's method at those scales."
+    ]
+    if left_out:
+        notes.append(f"Negligible there, and left out: {', '.join(left_out)}.")
+    return Posterior(large, law, draws, mixing, "newton", tuple(notes))
+
+
+def _terms_that_matter(layout: Layout, draws: Draws) -> tuple[Model, list[str]]:
+    """Return the model without what is negligible, and the names of what was left out."""
+    kept: list[Term] = []
+    left_out = []
+    for term in layout.model.terms:
+        if isinstance(term, Factors):
+            size = np.median(np.sort(draws.scales[:, 1:] ** 2, axis=1)[:, ::-1], axis=0)
+            n = int(np.sum(size >= NEGLIGIBLE))
+            if n:
+                kept.append(Factors(n, term.scale, term.walk))
+            if n < term.n:
+                left_out.append(f"{term.n - n} of {term.n} factors")
+        elif isinstance(term, PairEffects):
+            k = next(k for k, one in enumerate(layout.numbers) if one.term is term)
+            if np.median(draws.number_scales[:, k]) >= NEGLIGIBLE:
+                kept.append(term)
+            else:
+                left_out.append("pair effects")
+        elif isinstance(term, Scores | Side):
+            kept.append(term)
+        else:
+            left_out.append(str(term))
+    return Model(tuple(kept)), left_out
+
+
+def _medians(draws: Draws) -> tuple[FloatArray, FloatArray]:
+    """Return median scales of scores and planes, planes from the largest on, and their drifts."""
+    planes = np.sort(draws.scales[:, 1:], axis=1)[:, ::-1]
+    scales = np.median(np.column_stack([draws.scales[:, :1], planes]), axis=0)
+    rates = np.median(draws.rates, axis=0)
+    return scales, rates
+
+
+def _solve(
+    seen: Observations,
+    model: Model,
+    draws: Draws,
+    columns: Columns,
+    law: OutcomeLaw,
+    rng: np.random.Generator,
+) -> Trajectory:
+    scales, rates = _medians(draws)
+    r = model.n_factors
+    width = float(np.sqrt(np.mean(scales[1 : 1 + r] ** 2))) if r else 1.0
+    pair, pair_rate = 0.0, 0.0
+    if model.term(PairEffects) is not None:
+        k = columns[PairEffects]
+        pair = float(np.median(draws.number_scales[:, k]))
+        pair_rate = float(np.median(draws.number_rates[:, k]))
+    sides = seen.sides if model.term(Side) is not None and seen.sides.any() else None
+    data = Timeline.from_arrays(
+        seen.pairs[:, 0],
+        seen.pairs[:, 1],
+        seen.means,
+        seen.times,
+        counts=seen.counts,
+        sides=sides,
+        n_items=seen.n_items,
+    )
+    return smooth(
+        data,
+        n_factors=r,
+        scores=True,
+        loss=law.kind,
+        drift_scale=width * float(rates[1]) if r else 0.0,
+        prior_scale=width,
+        exposure_drift_scale=width * float(rates[1]) if r else 0.0,
+        score_drift_scale=float(scales[0] * rates[0]),
+        score_prior_scale=float(scales[0]),
+        pair_scale=pair,
+        pair_drift_scale=pair * pair_rate,
+        tolerance=1e-2,
+        rng=int(rng.integers(2**31)),
+    )
+
+
+def _draws(
+    layout: Layout,
+    path: Trajectory,
+    sub: Draws,
+    columns: Columns,
+    n: int,
+    rng: np.random.Generator,
+) -> Draws:
+    """Return draws around the solution, with scales of the sub-population."""
+    drawn = path.sample(n, rng=rng)
+    S, Q, E = path.problem.split_draws(drawn.states)
+    r, owners = layout.n_factors, path.problem.strengths.chains
+    states: FloatArray = np.empty((n, layout.items.n_states, 1 + 2 * r), np.float32)
+    place = _same_states(layout.items.begin, owners.starts, owners.drifting)
+    states[:, :, 0] = S[:, place, 0]
+    exposed = path.problem.exposures.chains
+    at = _same_states(layout.items.begin, exposed.starts, exposed.drifting)
+    states[:, :, 1 : 1 + r], states[:, :, 1 + r :] = S[:, place, 1:], Q[:, at, 1:]
+    pick = rng.integers(len(sub), size=n)
+    order = np.argsort(-sub.scales[:, 1:], axis=1)[:, :r]
+    planes = np.take_along_axis(sub.scales[:, 1:], order, axis=1)
+    numbers, number_scales, number_rates = [], [], []
+    for one in layout.numbers:
+        if isinstance(one.term, PairEffects) and path.problem.effects is not None:
+            chains = path.problem.effects.chains
+            numbers.append(E[:, _same_states(one.paths.begin, chains.starts, chains.drifting), 0])
+        else:
+            numbers.append(np.full((n, one.paths.n_states), path.law.advantage))
+        column = columns[type(one.term)]
+        number_scales.append(sub.number_scales[pick, column])
+        number_rates.append(sub.number_rates[pick, column])
+    new = layout.newcomer
+    first = states[:, layout.items.begin[:-1][new], 0]
+    cuts = np.array(path.law.cuts or [0.0] * sub.cuts.shape[1])
+    return Draws(
+        states=states,
+        numbers=tuple(one.astype(np.float32) for one in numbers),
+        scales=np.column_stack([sub.scales[pick, :1], planes[pick]]),
+        rates=sub.rates[pick],
+        number_scales=np.array(number_scales).reshape(-1, n).T,
+        number_rates=np.array(number_rates).reshape(-1, n).T,
+        newcomers=first.mean(axis=1, dtype=float) if new.any() else np.zeros(n),
+        cuts=np.tile(cuts, (n, 1))[:, : sub.cuts.shape[1]],
+        noise=np.ones(n),
+        chain=np.zeros(n, np.int64),
+    )
+
+
+def _same_states(begin: IntArray, starts: IntArray, drifting: bool) -> IntArray:
+    """Return, for every state of a path, the state of Newton's chain that it is."""
+    if drifting and np.array_equal(begin, starts):
+        return np.arange(begin[-1])
+    return np.repeat(starts[:-1], np.diff(begin))

@@ -1,0 +1,471 @@
+"""Exact Gibbs sampling of a whole model: states, scales, cuts, sides, newcomers.
+
+A sweep draws, in turn and each given all the rest,
+
+1. a weight for every cell, which makes its likelihood Gaussian (`law_kernels`),
+2. every item's path of score and factors, then every other path (`path_kernels`),
+3. what newcomers are worth on average,
+4. every scale, given the states, with the states moving along, and against its rate
+   (`scale_kernels`),
+5. the cuts between levels, or the noise of readings.
+
+Nothing is tuned and nothing is approximated but the weight of cells of many games, see
+`polya_gamma`.  All random numbers of a chain come from its own generator.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from intransit.arrays import FloatArray
+from intransit.inference.law_kernels import (
+    draw_cuts,
+    squared_residuals,
+    weigh_levels,
+    weigh_readings,
+    weigh_wins,
+)
+from intransit.inference.layout import Layout, Numbers
+from intransit.inference.path_kernels import draw_numbers, item_margins, items_kernel
+from intransit.inference.scale_kernels import (
+    draw_ridge,
+    draw_scale,
+    moving_lines,
+    number_lines,
+    number_parts,
+    number_squares,
+    plane_lines,
+    score_lines,
+    squares_of,
+)
+from intransit.model.laws import OutcomeLaw, Readings
+from intransit.model.priors import HalfCauchy, Scale, prior_scale, start_value
+from intransit.model.terms import Drift, Factors, Scores, Side, Walk
+
+REFRESH = 20  # sweeps after which margins are added up anew, lest rounding gather
+SETTLE = 40  # sweeps from a random start before scales move: small states pull them to 0 for long
+NOTHING = 1e-6  # scale of a term that is not there
+HELD = np.zeros(4)  # no likelihood: states are held
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """One draw of everything that is not known.
+
+    Attributes
+    ----------
+    states
+        Of items: score, u, v.
+    numbers
+        Of the other terms, one array each.
+    scales, rates
+        Scores first, then one scale a plane; rates of scores and of planes, a unit of time.
+    number_scales, number_rates
+        Of the other terms.
+    newcomers
+        What newcomers are worth on average beside those who were there from the start.
+    cuts, noise
+        Of the law.
+    """
+
+    states: FloatArray  # (n_states, 1 + 2 r)
+    numbers: tuple[FloatArray, ...]
+    scales: FloatArray  # (1 + r,)
+    rates: FloatArray  # (2,)
+    number_scales: FloatArray  # (n_numbers,)
+    number_rates: FloatArray  # (n_numbers,)
+    newcomers: float
+    cuts: FloatArray  # (n_cuts,)
+    noise: float
+
+
+def rate_of(walk: Walk, span: float) -> tuple[float, float]:
+    """Return a rate to begin with, a unit of time, and the scale of its prior; 0 if known."""
+    if not isinstance(walk, Drift):
+        return 0.0, 0.0
+    root = float(np.sqrt(span))
+    return start_value(walk.rate) / root, prior_scale(walk.rate) / root
+
+
+class Chain:
+    """One chain of draws: where it is, and how it goes on."""
+
+    def __init__(
+        self, layout: Layout, law: OutcomeLaw, rng: np.random.Generator, start: Draw | None = None
+    ) -> None:
+        self.layout, self.law, self.rng = layout, law, rng
+        seen, r = layout.seen, layout.n_factors
+        self.counts, self.means = (
+            np.ascontiguousarray(seen.counts),
+            np.ascontiguousarray(seen.means),
+        )
+        self.first, self.second = layout.first, layout.second
+        self.unit = _unit(layout, law)
+        self._scores, self._factors = layout.model.term(Scores), layout.model.term(Factors)
+        scores = NOTHING if self._scores is None else self._scores.scale
+        factors = NOTHING if self._factors is None else self._factors.scale
+        self._priors = np.array([self._prior(scores), *[self._prior(factors, root=True)] * r])
+        walks = [None if term is None else term.walk for term in (self._scores, self._factors)]
+        begin = [(0.0, 0.0) if w is None else rate_of(w, layout.span) for w in walks]
+        self._rate_priors = np.array([prior for _, prior in begin])
+        self.newcomers, self.n_sweeps = 0.0, 0
+        self.settle = 0 if start is not None else SETTLE
+        if start is None:
+            unit = np.array([self.unit, *[np.sqrt(self.unit)] * r])
+            self.scales = np.array([start_value(scores), *[start_value(factors)] * r]) * unit
+            self.rates = np.array([0.3 * value if prior else value for value, prior in begin])
+            width = np.concatenate([self.scales, self.scales[1:]])
+            self.states = width * rng.standard_normal((layout.items.n_states, 1 + 2 * r))
+            self.states = self.states[layout.items.start]  # paths begin flat
+            self.numbers = [np.zeros(one.paths.n_states) for one in layout.numbers]
+            self.number_scales = np.array(
+                [self.unit * start_value(one.term.scale) for one in layout.numbers]
+            )
+            rates = [rate_of(one.term.walk, layout.span) for one in layout.numbers]
+            self.number_rates = np.array([0.3 * v if prior else v for v, prior in rates])
+            self.cuts = first_cuts(layout)
+            self.noise = 0.3 * self.unit
+            if isinstance(law, Readings) and not isinstance(law.noise, HalfCauchy):
+                self.noise = float(law.noise)
+        else:
+            self._resume(start)
+        self.x, self.w, self.pull = (np.zeros(len(seen)) for _ in range(3))
+        self.below, self.above, self.parts = (np.zeros(len(seen)) for _ in range(3))
+        self._often = _often(layout)
+        self._margins()
+
+    def _prior(self, scale: Scale, *, root: bool = False) -> float:
+        return prior_scale(scale) * (np.sqrt(self.unit) if root else self.unit)
+
+    def _resume(self, start: Draw) -> None:
+        self.states = np.array(start.states, dtype=float)
+        self.numbers = [np.array(one, dtype=float) for one in start.numbers]
+        self.scales, self.rates = start.scales.astype(float), start.rates.astype(float)
+        self.number_scales = start.number_scales.astype(float)
+        self.number_rates = start.number_rates.astype(float)
+        self.newcomers, self.cuts = float(start.newcomers), start.cuts.astype(float)
+        self.noise = float(start.noise)
+
+    def keep(self) -> Draw:
+        """Return where the chain is."""
+        return Draw(
+            self.states.copy(),
+            tuple(one.copy() for one in self.numbers),
+            self.scales.copy(),
+            self.rates.copy(),
+            self.number_scales.copy(),
+            self.number_rates.copy(),
+            self.newcomers,
+            self.cuts.copy(),
+            self.noise,
+        )
+
+    def _margins(self) -> None:
+        """Add up all margins anew."""
+        rest = np.zeros(len(self.x))
+        for one, states in zip(self.layout.numbers, self.numbers, strict=True):
+            p = one.paths
+            number_parts(p.begin, p.cell_begin, p.cell, p.factor, states, False, self.parts)
+            rest += self.parts
+        item_margins(self.first, self.second, self.states, rest, self.x)
+
+    def sweep(self) -> None:
+        """Draw everything once."""
+        self._weigh()
+        self._draw_items()
+        for k, one in enumerate(self.layout.numbers):
+            self._draw_numbers(k, one)
+        self._draw_newcomers()
+        if self.n_sweeps >= self.settle:
+            self._draw_item_scales()
+            for k, one in enumerate(self.layout.numbers):
+                self._draw_number_scales(k, one)
+        self._draw_law()
+        self.n_sweeps += 1
+        if self.n_sweeps % REFRESH == 0:
+            self._margins()
+
+    def _weigh(self) -> None:
+        if self.law.kind == "logistic":
+            weigh_wins(self.rng, self.counts, self.means, self.x, self.w, self.pull)
+        elif self.law.kind == "ordered":
+            weigh_levels(
+                self.rng,
+                self.counts,
+                self.means,
+                self.cuts,
+                self.x,
+                self.w,
+                self.pull,
+                self.below,
+                self.above,
+            )
+        else:
+            weigh_readings(self.counts, self.means, self.noise, self.w, self.pull)
+
+    def _item_means(self) -> FloatArray:
+        return np.where(self.layout.newcomer, self.newcomers, 0.0)
+
+    def _draw_items(self) -> None:
+        r, p = self.layout.n_factors, self.layout.items
+        width = np.concatenate([self.scales, self.scales[1:]])
+        rates = np.concatenate([self.rates[:1], np.repeat(self.rates[1], 2 * r)])
+        items_kernel(r)(
+            self.rng,
+            self.rng.permutation(len(p.begin) - 1),
+            p.begin,
+            p.clock,
+            p.cell_begin,
+            p.cell,
+            p.factor,
+            self.layout.other,
+            self.states,
+            self.x,
+            self.w,
+            self.pull,
+            self._item_means(),
+            width**2,
+            (width * rates) ** 2,
+        )
+
+    def _draw_numbers(self, k: int, one: Numbers) -> None:
+        p, scale = one.paths, self.number_scales[k]
+        draw_numbers(
+            self.rng,
+            p.begin,
+            p.clock,
+            p.cell_begin,
+            p.cell,
+            p.factor,
+            self.numbers[k],
+            self.x,
+            self.w,
+            self.pull,
+            scale**2,
+            (scale * self.number_rates[k]) ** 2,
+        )
+
+    def _draw_newcomers(self) -> None:
+        """Draw what newcomers are worth: given their first scores, then with their paths moving."""
+        new = self.layout.newcomer
+        if self._scores is None or not new.any() or new.all():
+            return
+        p = self.layout.items
+        spread = 1.0 / (self.unit * 1.0) ** 2  # prior: as far from the others as items are
+        starts = self.states[p.begin[:-1][new], 0]
+        precision = len(starts) / self.scales[0] ** 2 + spread
+        mean = starts.sum() / self.scales[0] ** 2 / precision
+        self.newcomers = mean + float(self.rng.standard_normal()) / np.sqrt(precision)
+        moved = np.repeat(new, np.diff(p.begin))
+        part = moved[self.first].astype(float) - moved[self.second]
+        precision = float(self.w @ part**2) + spread
+        pull = float(part @ (self.pull - self.w * self.x)) - spread * self.newcomers
+        step = pull / precision + float(self.rng.standard_normal()) / np.sqrt(precision)
+        self.newcomers += step
+        self.states[moved, 0] += step
+        self.x += step * part
+
+    def _draw_item_scales(self) -> None:
+        r, p = self.layout.n_factors, self.layout.items
+        d = 1 + 2 * r
+        first, steps, lines = np.zeros(d), np.zeros(d), np.zeros(4)
+        means = self._item_means()
+        squares_of(p.begin, p.clock, self.states, means, first, steps)
+        n_first, n_steps = len(p.begin) - 1, p.n_states - (len(p.begin) - 1)
+        for k in range(1 + r):
+            if self._priors[k] == 0.0:
+                continue
+            columns = [0] if k == 0 else [k, k + r]
+            rate = self.rates[min(k, 1)]
+            squares, n = float(first[columns].sum()), len(columns) * n_first
+            if rate > 0.0:
+                squares += float(steps[columns].sum()) / rate**2
+                n += len(columns) * n_steps
+            scale = draw_scale(self.rng, self.scales[k], n, squares, HELD, self._priors[k])
+            self.scales[k] = scale
+            base = np.repeat(means, np.diff(p.begin))
+            if k == 0:
+                score_lines(
+                    self.first, self.second, self.states, base, self.x, self.w, self.pull, lines
+                )
+            else:
+                plane_lines(
+                    self.first, self.second, self.states, k, self.x, self.w, self.pull, lines
+                )
+            grown = draw_scale(self.rng, scale, 0.0, 0.0, lines, self._priors[k]) / scale
+            self.scales[k] *= grown
+            for column in columns:
+                own = base if k == 0 else 0.0
+                self.states[:, column] = own + grown * (self.states[:, column] - own)
+            self._margins()
+        self._draw_item_rates(steps, n_steps, lines)
+
+    def _draw_item_rates(self, steps: FloatArray, n_steps: int, lines: FloatArray) -> None:
+        r, p = self.layout.n_factors, self.layout.items
+        means, first = self._item_means(), np.zeros(1 + 2 * r)
+        for g in range(2 if r else 1):
+            if self._rate_priors[g] == 0.0 or n_steps == 0:
+                continue
+            columns = slice(0, 1) if g == 0 else slice(1, 1 + 2 * r)
+            planes = slice(0, 1) if g == 0 else slice(1, 1 + r)
+            prior = self._rate_priors[g]
+            squares_of(p.begin, p.clock, self.states, means, first, steps)
+            width = np.concatenate([self.scales, self.scales[1:]])
+            n = n_steps * (columns.stop - columns.start)
+            squares = float(np.sum(steps[columns] / width[columns] ** 2))
+            rate = draw_scale(self.rng, self.rates[g], n, squares, HELD, prior)
+            begins, walks = self._split(columns, means)
+            self._item_lines(g, begins, walks, lines)
+            grown = draw_scale(self.rng, rate, 0.0, 0.0, lines, prior) / rate
+            self.rates[g] = rate * grown
+            walks *= grown
+            # Against the rate: first states held, then growing.
+            scales, priors = self.scales[planes], self._priors[planes]
+            n = (len(p.begin) - 1) * (columns.stop - columns.start)
+            squares = float(np.sum(first[columns] / width[columns] ** 2))
+            f = draw_ridge(self.rng, n, squares, HELD, scales, priors, self.rates[g], prior)
+            self.scales[planes], self.rates[g] = scales * f, self.rates[g] / f
+            self._place(columns, begins, walks, means)
+            self._margins()
+            self._item_lines(g, walks, begins, lines)
+            scales = self.scales[planes]
+            f = draw_ridge(self.rng, 0.0, 0.0, lines, scales, priors, self.rates[g], prior)
+            self.scales[planes], self.rates[g] = scales * f, self.rates[g] / f
+            self._place(columns, f * begins, walks, means)
+            self._margins()
+
+    def _split(self, columns: slice, means: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return columns of states as first states, less their prior mean, and walks from there."""
+        p = self.layout.items
+        begins = self.states[p.start, columns]
+        walks = self.states[:, columns] - begins
+        if columns.start == 0:
+            begins = begins - np.repeat(means, np.diff(p.begin))[:, None]
+        return begins, walks
+
+    def _place(
+        self, columns: slice, begins: FloatArray, walks: FloatArray, means: FloatArray
+    ) -> None:
+        """Put first states and walks together again."""
+        self.states[:, columns] = begins + walks
+        if columns.start == 0:
+            self.states[:, 0] += np.repeat(means, np.diff(self.layout.items.begin))
+
+    def _item_lines(
+        self, group: int, still: FloatArray, grows: FloatArray, lines: FloatArray
+    ) -> None:
+        """Write the log likelihood as one part of scores, or of planes, grows."""
+        cells = (self.x, self.w, self.pull, lines)
+        if group == 0:
+            part = np.ascontiguousarray(grows)
+            score_lines(self.first, self.second, part, np.zeros(len(part)), *cells)
+        else:
+            moving_lines(self.first, self.second, still, grows, *cells)
+
+    def _draw_number_scales(self, k: int, one: Numbers) -> None:
+        p, states, lines = one.paths, self.numbers[k], np.zeros(4)
+        if not p.n_states:
+            return
+        n_first = len(p.begin) - 1
+        n_steps = p.n_states - n_first
+        prior = 0.0 if isinstance(one.term, Side) else self._prior(one.term.scale)
+        rate_prior = rate_of(one.term.walk, self.layout.span)[1]
+        if prior > 0.0:
+            first, steps = number_squares(p.begin, p.clock, states)
+            rate, n = self.number_rates[k], n_first
+            if rate > 0.0:
+                first, n = first + steps / rate**2, n + n_steps
+            scale = draw_scale(self.rng, self.number_scales[k], n, first, HELD, prior)
+            self.number_scales[k] = self._grow(one, states, scale, prior, lines, walks=False)
+        if rate_prior > 0.0 and n_steps:
+            steps = number_squares(p.begin, p.clock, states)[1] / self.number_scales[k] ** 2
+            rate = draw_scale(self.rng, self.number_rates[k], n_steps, steps, HELD, rate_prior)
+            self.number_rates[k] = self._grow(one, states, rate, rate_prior, lines, walks=True)
+            if prior > 0.0:
+                self._number_ridge(k, one, prior, rate_prior)
+
+    def _number_ridge(self, k: int, one: Numbers, prior: float, rate_prior: float) -> None:
+        """Draw a scale against its rate: first states held, then growing."""
+        p, states, lines = one.paths, self.numbers[k], np.zeros(4)
+        priors = np.array([prior])
+        begins = states[p.start]
+        squares = float(np.sum(states[p.begin[:-1]] ** 2)) / self.number_scales[k] ** 2
+        n = float(len(p.begin) - 1)
+        for held in (True, False):
+            scales = self.number_scales[k : k + 1]
+            if not held:
+                number_parts(p.begin, p.cell_begin, p.cell, p.factor, begins, False, self.parts)
+                number_lines(self.parts, self.x, self.w, self.pull, lines)
+                n = squares = 0.0
+            rate = self.number_rates[k]
+            f = draw_ridge(self.rng, n, squares, lines, scales, priors, rate, rate_prior)
+            self.number_scales[k], self.number_rates[k] = self.number_scales[k] * f, rate / f
+            if not held:
+                states += (f - 1.0) * begins
+                self.x += (f - 1.0) * self.parts
+
+    def _grow(
+        self,
+        one: Numbers,
+        states: FloatArray,
+        scale: float,
+        prior: float,
+        lines: FloatArray,
+        *,
+        walks: bool,
+    ) -> float:
+        """Draw a scale with the states moving along, and move them."""
+        p = one.paths
+        number_parts(p.begin, p.cell_begin, p.cell, p.factor, states, walks, self.parts)
+        number_lines(self.parts, self.x, self.w, self.pull, lines)
+        new = draw_scale(self.rng, scale, 0.0, 0.0, lines, prior)
+        grown = new / scale
+        base = states[p.start] if walks else 0.0
+        states[:] = base + grown * (states - base)
+        self.x += (grown - 1.0) * self.parts
+        return new
+
+    def _draw_law(self) -> None:
+        if self.law.kind == "ordered":
+            draw_cuts(
+                self.rng,
+                self.counts,
+                self.means,
+                self.x,
+                self.below,
+                self.above,
+                self.cuts,
+                self._often,
+            )
+        elif isinstance(self.law, Readings) and isinstance(self.law.noise, HalfCauchy):
+            squares = self.layout.seen.spread + squared_residuals(self.counts, self.means, self.x)
+            prior = self._prior(self.law.noise)
+            n = float(self.layout.seen.n_rows)
+            self.noise = draw_scale(self.rng, self.noise, n, squares, HELD, prior)
+
+
+def _unit(layout: Layout, law: OutcomeLaw) -> float:
+    """Return the unit of margins: log odds for games, the spread of readings for readings."""
+    if law.kind != "squared":
+        return 1.0
+    return float(np.sqrt(np.mean(layout.seen.means**2))) or 1.0
+
+
+def _often(layout: Layout) -> FloatArray:
+    """Return how many games have each size of level, but for the largest."""
+    if layout.seen.kind != "ordered":
+        return np.zeros(0)
+    size = np.abs(layout.seen.means).astype(np.int64)
+    return np.asarray(np.bincount(size, layout.seen.counts, layout.seen.n_levels + 1)[:-1])
+
+
+def first_cuts(layout: Layout) -> FloatArray:
+    """Return cuts to begin with: where levels would be were all items equal."""
+    often = _often(layout)
+    if not len(often):
+        return often
+    total = float(layout.seen.counts.sum())
+    filled = np.maximum(often, 0.5)
+    filled[0] = often[0]
+    below = np.minimum(np.cumsum(filled) / total, 1.0 - 1e-6)
+    return np.asarray(np.log1p(below) - np.log1p(-below))

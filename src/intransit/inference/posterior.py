@@ -1,0 +1,436 @@
+"""The posterior of a model: draws of everything, and whatever is asked as a function of them.
+
+A draw knows every item's path at all times, every pair's effect, what a side is worth, and the law
+of outcomes.  A chance, a rank, a change or a cycle is read off each draw; its mean is the forecast,
+its quantiles are the interval.
+"""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from scipy.special import expit, ndtr
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.inference.layout import Layout, Numbers, Paths
+from intransit.inference.reading_kernels import (
+    expected_chances,
+    mean_chances,
+    pair_margins,
+    read_paths,
+)
+from intransit.inference.sampling import Draws, Mixing
+from intransit.model.laws import OutcomeLaw
+from intransit.model.terms import By, PairEffects, Side
+
+PANEL = 200  # opponents that strengths are means over, where there are more
+PANEL_SEED = 0
+STRENGTH_WORK = 3e7  # draws times items times opponents of a strength; fewer draws beyond it
+THREADS = 2
+UNSEEN = 1 << 40  # keys of owners that were never seen begin here
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Numbers that are not known exactly: mean and interval, over draws."""
+
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    @classmethod
+    def of(cls, draws: FloatArray, level: float) -> "Spread":
+        """Summarise draws along their first axis."""
+        low, high = np.quantile(draws, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+        return cls(draws.mean(axis=0), low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Draws from the posterior of a model, given some observations.
+
+    Attributes
+    ----------
+    layout
+        The observations, the model, and the paths they make.
+    law
+        The law of outcomes.
+    draws
+        The draws.
+    mixing
+        How well the chains behind them have mixed; None where states are not from chains.
+    way
+        How the draws were made: "gibbs", or "newton" for tables beyond the budget.
+    notes
+        What there is to say of that beyond the chains.
+    """
+
+    layout: Layout
+    law: OutcomeLaw
+    draws: Draws = field(repr=False)
+    mixing: Mixing | None = field(repr=False)
+    way: str = "gibbs"
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.draws)
+
+    @property
+    def story(self) -> str:
+        """How the draws were made, in words."""
+        said = [] if self.mixing is None else [self.mixing.sentence]
+        return " ".join([f"{len(self)} draws from the posterior.", *said, *self.notes])
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self.layout.seen.n_items
+
+    @cached_property
+    def groups(self) -> IntArray:  # (n_items,)
+        """Number of the group of items, connected by comparisons, that each item belongs to."""
+        n, pairs = self.n_items, self.layout.seen.pairs
+        graph = csr_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n, n))
+        return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+
+    @cached_property
+    def axis(self) -> FloatArray:
+        """The distinct times of the observations, rising."""
+        return self.layout.seen.axis
+
+    def thinned(self, most: int) -> "Posterior":
+        """Return the same with at most so many draws, evenly spread."""
+        n = len(self)
+        if n <= most:
+            return self
+        places = np.unique(np.linspace(0, n - 1, most).astype(np.int64))
+        return replace(self, draws=self.draws.only(places))
+
+    # Reading paths -----------------------------------------------------------------------------
+
+    def states(self, items: IntArray, times: FloatArray) -> FloatArray:  # (n_draws, n, 1 + 2 r)
+        """Return score and factors of some items at some times, in every draw.
+
+        An item below 0 was never seen: all that is known of it is what newcomers are like, and
+        equal numbers are the same newcomer.
+        """
+        p, d = self.layout.items, self.draws
+        r = self.layout.n_factors
+        scales = np.concatenate([d.scales, d.scales[:, 1:]], axis=1)
+        rates = np.concatenate([d.rates[:, :1], np.repeat(d.rates[:, 1:], 2 * r, axis=1)], axis=1)
+        new = items < 0
+        before, after, share, spread = around(p, np.where(new, 0, items), times)
+        before = np.where(new, -1, before)
+        keys = np.where(new, UNSEEN - items, before * 2 + (spread > 0) * (share == 0))
+        out = np.empty((len(d), len(items), 1 + 2 * r))
+        newcomers = d.newcomers if self.layout.newcomer.any() else np.zeros(len(d))
+        read_paths(
+            d.states, before, after, share, spread, keys, scales * rates, scales, newcomers, out
+        )
+        return out
+
+    def numbers(self, k: int, keys: IntArray, times: FloatArray) -> FloatArray:  # (n_draws, n)
+        """Return one of the other terms, for some owners at some times."""
+        one, d = self.layout.numbers[k], self.draws
+        p = one.paths
+        place, known = p.find(keys)
+        before, after, share, spread = around(p, place, times)
+        before = np.where(known, before, -1)
+        scales = d.number_scales[:, k : k + 1]
+        noise = np.where(known, before * 2 + (spread > 0) * (share == 0), UNSEEN + keys)
+        out = np.empty((len(d), len(keys), 1))
+        read_paths(
+            d.numbers[k][:, :, None],
+            before,
+            after,
+            share,
+            spread,
+            noise + (k + 1) * (UNSEEN << 2),
+            scales * d.number_rates[:, k : k + 1],
+            scales,
+            np.zeros(len(d)),
+            out,
+        )
+        return out[:, :, 0]
+
+    def _find(self, kind: type[PairEffects] | type[Side]) -> int:
+        """Return which of the other terms is of a kind, or -1."""
+        for k, one in enumerate(self.layout.numbers):
+            if isinstance(one.term, kind):
+                return k
+        return -1
+
+    # Margins and chances -----------------------------------------------------------------------
+
+    def margins(
+        self,
+        first: IntArray,  # (n,)
+        second: IntArray,
+        times: FloatArray,
+        *,
+        under: Mapping[str, IntArray] | None = None,
+    ) -> FloatArray:  # (n_draws, n)
+        """Return the margin of first over second at some times, in every draw, no side better.
+
+        `under` gives, for covariates of the model, the number of each one's value; -1 or nothing
+        leaves the covariate out.
+        """
+        points, place = _points(np.concatenate([first, second]), np.concatenate([times, times]))
+        values = self.states(*points)
+        out = np.empty((len(self), len(first)))
+        pair_margins(values, place[: len(first)], place[len(first) :], out)
+        k = self._find(PairEffects)
+        if k >= 0:
+            out += self._pair_effects(k, first, second, times)
+        for k, one in enumerate(self.layout.numbers):
+            if isinstance(one.term, By) and under is not None and one.term.column in under:
+                out += self._deviations(k, one, first, second, times, under[one.term.column])
+        return out
+
+    def _pair_effects(
+        self, k: int, first: IntArray, second: IntArray, times: FloatArray
+    ) -> FloatArray:
+        sign = np.sign(second - first)
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        keys = np.where(
+            low < 0, -1 - (low & 0xFFFF) * 65_536 - (high & 0xFFFF), low * self.n_items + high
+        )
+        return np.asarray(sign * self.numbers(k, keys, times))
+
+    def _deviations(
+        self,
+        k: int,
+        one: Numbers,
+        first: IntArray,
+        second: IntArray,
+        times: FloatArray,
+        codes: IntArray,
+    ) -> FloatArray:
+        names = dict(self.layout.seen.values)
+        width = len(names[one.term.column])  # type: ignore[union-attr]
+        known = codes >= 0
+        both = [
+            self.numbers(k, np.where(known, items * width + codes, -1), times)
+            for items in (first, second)
+        ]
+        return np.where(known, both[0] - both[1], 0.0)
+
+    def side_worth(self, times: FloatArray) -> FloatArray:  # (n_draws, n)
+        """Return what the better side adds to a margin at some times."""
+        k = self._find(Side)
+        if k < 0 or not self.layout.numbers[k].paths.n_states:
+            return np.zeros((len(self), len(times)))
+        return self.numbers(k, np.zeros(len(times), np.int64), times)
+
+    def results(self, margins: FloatArray) -> FloatArray:
+        """Return the expected result at margins of draws, (n_draws, ...): a tie as half a win."""
+        wide = (slice(None), *([None] * (margins.ndim - 1)))
+        if self.law.kind == "squared":
+            return np.asarray(ndtr(margins / self.draws.noise[wide]))
+        if self.law.kind == "logistic" or not self.draws.cuts[:, 0].any():
+            return np.asarray(expit(margins))
+        cut = self.draws.cuts[:, 0][wide]
+        return np.asarray(0.5 * (expit(margins - cut) + expit(margins + cut)))
+
+    def chances(
+        self,
+        first: IntArray,
+        second: IntArray,
+        times: FloatArray,
+        *,
+        sides: FloatArray | None = None,
+        under: Mapping[str, IntArray] | None = None,
+    ) -> FloatArray:  # (n_draws, n)
+        """Return the chance that first beats second, in every draw, a tie as half a win."""
+        x = self.margins(first, second, times, under=under)
+        if sides is not None and np.any(sides):
+            x += sides * self.side_worth(times)
+        return self.results(x)
+
+    def levels(
+        self,
+        first: IntArray,
+        second: IntArray,
+        times: FloatArray,
+        *,
+        sides: FloatArray | None = None,
+        under: Mapping[str, IntArray] | None = None,
+    ) -> FloatArray:  # (n, n_levels)
+        """Return the probability of every level, from the worst for first to the best.
+
+        For wins without ties, and for readings: of a loss, of a tie (0), and of a win.
+        """
+        x = self.margins(first, second, times, under=under)
+        if sides is not None and np.any(sides):
+            x += sides * self.side_worth(times)
+        if self.law.kind != "ordered":
+            win = self.results(x).mean(axis=0)
+            return np.stack([1.0 - win, np.zeros_like(win), win], axis=-1)
+        cuts = self.draws.cuts
+        edges = np.concatenate([-cuts[:, ::-1], cuts], axis=1)
+        least = np.stack(
+            [expit(x - edges[:, k : k + 1]).mean(axis=0) for k in range(edges.shape[1])], axis=-1
+        )
+        ends = [np.ones((len(first), 1)), least, np.zeros((len(first), 1))]
+        return np.maximum(-np.diff(np.concatenate(ends, axis=-1), axis=-1), 0.0)
+
+    def matrices(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n, n)
+        """Return the margins of some items at one time, in every draw."""
+        values = self.states(items, np.full(len(items), time))
+        r = self.layout.n_factors
+        u, v = values[:, :, 1 : 1 + r], values[:, :, 1 + r :]
+        half = values[:, :, :1] + u @ v.swapaxes(1, 2)
+        out = half - half.swapaxes(1, 2)
+        k = self._find(PairEffects)
+        if k >= 0 and len(items) > 1:
+            i, j = np.triu_indices(len(items), 1)
+            effects = self._pair_effects(k, items[i], items[j], np.full(len(i), time))
+            out[:, i, j] += effects
+            out[:, j, i] -= effects
+        return np.asarray(out)
+
+    def mean_matrix(self, items: IntArray, time: float) -> FloatArray:  # (n, n)
+        """Return the chance that each item beats each other at one time, a half on the diagonal.
+
+        Averaged over draws, a tie as half a win.  Of a pair that never met the effect is averaged
+        over too.
+        """
+        values = self.states(items, np.full(len(items), time))
+        effects, effect, sign, unknown = self._effects_with(items, items, time)
+        cuts, noise = self._law_arrays()
+        out = np.empty((len(items), len(items)))
+
+        def part(rows: slice) -> None:
+            expected_chances(
+                values, rows.start, rows.stop, effects, effect, sign, unknown, cuts, noise, out
+            )
+
+        # Row n meets those after it: cut so that both parts have as many pairs.
+        middle = int(len(items) * (1.0 - np.sqrt(0.5)))
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(part, (slice(0, middle), slice(middle, len(items)))))
+        return out
+
+    def _law_arrays(self) -> tuple[FloatArray, FloatArray]:  # (n_draws,) each
+        """Return half the width of a tie, and the noise of readings; 0 where there is none."""
+        cuts = self.draws.cuts[:, 0] if self.law.kind == "ordered" else np.zeros(len(self))
+        noise = self.draws.noise if self.law.kind == "squared" else np.zeros(len(self))
+        return np.ascontiguousarray(cuts), noise
+
+    # Strength ----------------------------------------------------------------------------------
+
+    @cached_property
+    def panel(self) -> IntArray:
+        """The opponents that strengths are means over: all items, or 200 at random."""
+        n = self.n_items
+        if n <= PANEL:
+            return np.arange(n)
+        rng = np.random.default_rng(PANEL_SEED)
+        return np.sort(rng.choice(n, PANEL, replace=False))
+
+    def strengths(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n)
+        """Return the strength of some items at one time, in every draw.
+
+        The mean chance of beating the others that comparisons connect an item with, a tie as half
+        a win; where there are more than 200 items, those of a panel of 200.  This is the one place
+        where strength is worked out.  Beyond a few million chances fewer draws are used.
+        """
+        panel = self.panel
+        most = int(max(STRENGTH_WORK // max(len(items) * len(panel), 1), 30))
+        if len(self) > most:
+            return self.thinned(most).strengths(items, time)
+        points = np.unique(np.concatenate([items, panel]))
+        values = self.states(points, np.full(len(points), time))
+        weights = (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0
+        weights[items[:, None] == panel[None, :]] = 0.0
+        effects, effect, sign, unknown = self._effects_with(items, panel, time)
+        cuts, noise = self._law_arrays()
+        out = np.empty((len(self), len(items)))
+        places = np.searchsorted(points, items), np.searchsorted(points, panel)
+
+        def part(rows: slice) -> None:
+            mean_chances(
+                values[rows],
+                *places,
+                weights,
+                effects[rows],
+                effect,
+                sign,
+                unknown[rows],
+                cuts[rows],
+                noise[rows],
+                out[rows],
+            )
+
+        middle = len(self) // 2
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(part, (slice(0, middle), slice(middle, None))))
+        return out
+
+    def _effects_with(
+        self, items: IntArray, panel: IntArray, time: float
+    ) -> tuple[FloatArray, IntArray, FloatArray, FloatArray]:
+        """Return effects of pairs that met, where each pair finds its own, and what is unknown."""
+        k, n = self._find(PairEffects), self.n_items
+        shape = (len(items), len(panel))
+        sign = np.where(items[:, None] < panel[None, :], 1.0, -1.0)
+        if k < 0:
+            nothing = np.zeros((len(self), 1))
+            return nothing, np.full(shape, -1), sign, np.zeros(len(self))
+        low, high = np.minimum(*np.ix_(items, panel)), np.maximum(*np.ix_(items, panel))
+        keys = (low * n + high).ravel()
+        known = self.layout.numbers[k].paths.find(keys)[1]
+        used, place = np.unique(keys[known], return_inverse=True)
+        effect = np.full(len(keys), -2)
+        effect[known] = place
+        values = self.numbers(k, used, np.full(len(used), time))
+        if not len(used):
+            values = np.zeros((len(self), 1))
+        return values, effect.reshape(shape), sign, self.draws.number_scales[:, k]
+
+
+def around(
+    paths: Paths, owners: IntArray, times: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return the states around each time: before, after, the share of the second, and a spread.
+
+    A path at that time is (1 - share) · before + share · after + noise of variance spread · step.
+    """
+    if not len(paths.begin) - 1:
+        nothing = np.zeros(len(owners))
+        return np.zeros(len(owners), np.int64), np.zeros(len(owners), np.int64), nothing, nothing
+    first, last = paths.begin[owners], paths.begin[owners + 1] - 1
+    if not paths.moves:
+        nothing = np.zeros(len(owners))
+        return first, first, nothing, nothing
+    clock = paths.clock
+    before = _last_before(paths, owners, times)
+    before = np.clip(before, first, last)
+    after = np.where(times > clock[before], np.minimum(before + 1, last), before)
+    left, right = clock[before], clock[after]
+    gap = right - left
+    share = np.where(gap > 0, (times - left) / np.where(gap > 0, gap, 1.0), 0.0)
+    spread = np.where(gap > 0, (times - left) * (right - times) / np.where(gap > 0, gap, 1.0), 0.0)
+    outside = (gap <= 0) & (times != left)
+    return before, after, share, np.where(outside, np.abs(times - left), spread)
+
+
+def _last_before(paths: Paths, owners: IntArray, times: FloatArray) -> IntArray:
+    """Return the last state of each owner at or before a time; its first less one if none is."""
+    axis, keys = paths.state_keys
+    when = np.searchsorted(axis, times, side="right") - 1
+    return np.searchsorted(keys, owners * len(axis) + when, side="right") - 1
+
+
+def _points(items: IntArray, times: FloatArray) -> tuple[tuple[IntArray, FloatArray], IntArray]:
+    """Return the distinct items at times, and where each is among them."""
+    if len(items) == 2 and items[0] != items[1]:
+        return (items, times), np.arange(2)
+    axis, when = np.unique(times, return_inverse=True)
+    low = min(int(items.min(initial=0)), 0)
+    keys, place = np.unique((items - low) * len(axis) + when, return_inverse=True)
+    return (keys // len(axis) + low, axis[keys % len(axis)]), place

@@ -1,0 +1,441 @@
+"""Several chains side by side, until enough effective draws are there or the time is spent."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.core.inputs import as_number, as_whole
+from intransit.inference.diagnostics import mixing
+from intransit.inference.gibbs import Chain, Draw
+from intransit.inference.layout import Layout
+from intransit.model.laws import OutcomeLaw
+from intransit.model.terms import PairEffects
+
+FIRST_LOOK = 160  # sweeps of each chain, after which it is first asked how they mix
+BURN_IN = 0.25  # of all sweeps, the first, that are thrown away
+SHORTEST_BURN_IN = 80
+FOLLOWED = 300  # pairs that are followed while chains run
+MOST_FOLLOWED = 5_000  # pairs whose mixing is kept with the answer
+FEWEST_OF_SCALES = 0.15  # of the effective draws asked for: what every scale needs as well
+WELL_MIXED = 1.05  # R-hat of the worst pair
+SCALES_MIXED = 1.2  # R-hat of the worst scale
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to draw.
+
+    Attributes
+    ----------
+    effective
+        Effective draws that the chance of every pair is to have.
+    seconds
+        Most seconds to spend.
+    chains
+        Number of chains; each draws the same whatever the number of cores.
+    most_numbers
+        Numbers that all draws together may hold: draws are thinned to that.
+    most_draws
+        Draws to keep.
+    """
+
+    effective: float = 100.0
+    seconds: float = 60.0
+    chains: int = 2
+    most_numbers: int = 20_000_000
+    most_draws: int = 400
+
+    def __post_init__(self) -> None:
+        as_number("effective", self.effective, least=1.0)
+        as_number("seconds", self.seconds, least=0.0, strict=True)
+        as_whole("chains", self.chains, least=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Mixing:
+    """How well the chains have mixed.
+
+    Attributes
+    ----------
+    scales
+        Names of the scales, with R-hat and effective draws of each.
+    first, second
+        The pairs that were followed: all, or 5,000 at random, at the last time.
+    reached
+        Whether the worst pair has as many effective draws as were asked for.
+    """
+
+    scales: tuple[str, ...]
+    scale_r_hat: FloatArray  # (n_scales,)
+    scale_effective: FloatArray
+    first: IntArray  # (n_pairs,)
+    second: IntArray
+    r_hat: FloatArray  # (n_pairs,)
+    effective: FloatArray
+    n_chains: int
+    n_sweeps: int  # of each chain, the first ones thrown away included
+    seconds: float
+    reached: bool
+    wanted: float
+
+    @property
+    def worst(self) -> float:
+        """Effective draws of the worst pair."""
+        return float(self.effective.min(initial=np.inf))
+
+    @property
+    def sentence(self) -> str:
+        """How long was drawn, and why it ended."""
+        chains = (
+            f"{self.n_chains} chain{'' if self.n_chains == 1 else 's'} of {self.n_sweeps} sweeps"
+        )
+        worst = min(self.worst, 1e9)
+        rest = (
+            f"the worst pair has {worst:,.0f} effective draws (R-hat "
+            f"{self.r_hat.max(initial=1.0):.2f}), the worst scale "
+            f"{self.scale_effective.min(initial=np.inf):,.0f} "
+            f"(R-hat {self.scale_r_hat.max(initial=1.0):.2f})"
+        )
+        if self.reached:
+            return f"{chains}: {rest}."
+        return (
+            f"{chains}, stopped after {self.seconds:.0f} s before the {self.wanted:.0f} effective "
+            f"draws asked for: {rest}; intervals may be off by more than usual."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Draws of everything that is not known, those of one chain after those of another."""
+
+    states: FloatArray  # (n_draws, n_states, 1 + 2 r)
+    numbers: tuple[FloatArray, ...]  # (n_draws, n_states) each
+    scales: FloatArray  # (n_draws, 1 + r)
+    rates: FloatArray  # (n_draws, 2)
+    number_scales: FloatArray  # (n_draws, n_numbers)
+    number_rates: FloatArray  # (n_draws, n_numbers)
+    newcomers: FloatArray  # (n_draws,)
+    cuts: FloatArray  # (n_draws, n_cuts)
+    noise: FloatArray  # (n_draws,)
+    chain: IntArray  # (n_draws,)
+
+    def __len__(self) -> int:
+        return len(self.newcomers)
+
+    @classmethod
+    def stacked(cls, draws: list[Draw], chain: IntArray) -> "Draws":
+        """Put single draws together."""
+        return cls(
+            states=np.array([one.states for one in draws], dtype=np.float32),
+            numbers=tuple(
+                np.array([one.numbers[k] for one in draws], dtype=np.float32)
+                for k in range(len(draws[0].numbers))
+            ),
+            scales=np.array([one.scales for one in draws]),
+            rates=np.array([one.rates for one in draws]),
+            number_scales=np.array([one.number_scales for one in draws]),
+            number_rates=np.array([one.number_rates for one in draws]),
+            newcomers=np.array([one.newcomers for one in draws]),
+            cuts=np.array([one.cuts for one in draws]),
+            noise=np.array([one.noise for one in draws]),
+            chain=chain,
+        )
+
+    def one(self, k: int) -> Draw:
+        """Return a single draw."""
+        return Draw(
+            self.states[k],
+            tuple(one[k] for one in self.numbers),
+            self.scales[k],
+            self.rates[k],
+            self.number_scales[k],
+            self.number_rates[k],
+            float(self.newcomers[k]),
+            self.cuts[k],
+            float(self.noise[k]),
+        )
+
+    def only(self, which: IntArray | slice) -> "Draws":
+        """Return some of the draws."""
+        return Draws(
+            self.states[which],
+            tuple(one[which] for one in self.numbers),
+            self.scales[which],
+            self.rates[which],
+            self.number_scales[which],
+            self.number_rates[which],
+            self.newcomers[which],
+            self.cuts[which],
+            self.noise[which],
+            self.chain[which],
+        )
+
+
+class _Kept:
+    """One chain, what is followed of it, and the draws that are kept, thinned as they grow."""
+
+    def __init__(self, chain: Chain, watch: "Watch", most: int) -> None:
+        self.chain, self.watch, self.most = chain, watch, max(most, 2)
+        self.margins: list[FloatArray] = []
+        self.scales: list[FloatArray] = []
+        self.draws: list[tuple[int, Draw]] = []
+        self.stride = 1
+
+    def advance(self, n: int) -> None:
+        """Sweep n times; on an error of one thread the others end by themselves."""
+        for _ in range(n):
+            self.chain.sweep()
+            place = len(self.margins)
+            self.margins.append(self.watch.margins(self.chain))
+            self.scales.append(self.watch.scales(self.chain))
+            if place % self.stride == 0:
+                self.draws.append((place, _small(self.chain.keep())))
+            burnt = burn_in(place + 1)
+            if len(self.draws) > 2 * self.most:
+                self.draws = [one for one in self.draws if one[0] >= burnt]
+                if len(self.draws) > self.most:
+                    self.stride *= 2
+                    self.draws = [one for one in self.draws if one[0] % self.stride == 0]
+
+
+def _small(draw: Draw) -> Draw:
+    """Return a draw with its states in half the bytes."""
+    numbers = tuple(one.astype(np.float32) for one in draw.numbers)
+    return Draw(
+        draw.states.astype(np.float32),
+        numbers,  # type: ignore[arg-type]
+        draw.scales,
+        draw.rates,
+        draw.number_scales,
+        draw.number_rates,
+        draw.newcomers,
+        draw.cuts,
+        draw.noise,
+    )
+
+
+def burn_in(n: int) -> int:
+    """Return how many of n sweeps are thrown away."""
+    return max(int(BURN_IN * n), min(SHORTEST_BURN_IN, n // 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """What is followed while a chain runs: margins of some pairs at the end, and all scales."""
+
+    layout: Layout
+    first: IntArray  # (n_pairs,)
+    second: IntArray
+    effect: IntArray  # (n_pairs,): last state of the pair's own effect, -1 where it has none
+    number: int  # which of the other terms are effects of pairs; -1 if none
+    names: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def of(cls, layout: Layout, rng: np.random.Generator) -> "Watch":
+        """Choose pairs: all, or some at random."""
+        n = layout.seen.n_items
+        if n * (n - 1) // 2 <= MOST_FOLLOWED:
+            first, second = np.triu_indices(n, 1)
+        else:
+            first = rng.integers(n, size=MOST_FOLLOWED)
+            second = (first + rng.integers(1, n, size=MOST_FOLLOWED)) % n
+            first, second = np.minimum(first, second), np.maximum(first, second)
+        order = rng.permutation(len(first))
+        first, second = first[order], second[order]
+        effect, number = np.full(len(first), -1), -1
+        for k, one in enumerate(layout.numbers):
+            if isinstance(one.term, PairEffects):
+                place, known = one.paths.find(first * n + second)
+                effect = np.where(known, one.paths.begin[1:][place] - 1 if len(place) else -1, -1)
+                number = k
+        return cls(layout, first, second, effect, number, tuple(scale_names(layout)))
+
+    def margins(self, chain: Chain) -> FloatArray:
+        """Return the margins of the pairs at the items' last states."""
+        r = self.layout.n_factors
+        last = chain.states[self.layout.items.begin[1:] - 1]
+        a, b = last[self.first], last[self.second]
+        out = a[:, 0] - b[:, 0]
+        for k in range(1, 1 + r):
+            out += a[:, k] * b[:, k + r] - a[:, k + r] * b[:, k]
+        if self.number >= 0:
+            out += np.where(self.effect >= 0, chain.numbers[self.number][self.effect], 0.0)
+        return out.astype(np.float32)
+
+    def scales(self, chain: Chain) -> FloatArray:
+        """Return all scales that are drawn; those of planes from the largest on, on the log."""
+        return scale_values(
+            self.layout,
+            chain.scales,
+            chain.rates,
+            chain.number_scales,
+            chain.number_rates,
+            chain.cuts,
+            chain.noise,
+            chain.newcomers,
+        )
+
+
+def scale_names(layout: Layout) -> list[str]:
+    """Return what the scales are called, in the order of `scale_values`."""
+    names = ["scores", *(f"factor {k + 1}" for k in range(layout.n_factors))]
+    names += ["rate of scores"] + (["rate of factors"] if layout.n_factors else [])
+    for one in layout.numbers:
+        names += [
+            str(one.term).removeprefix("drifting "),
+            f"rate of {one.term}".replace("drifting ", ""),
+        ]
+    if layout.seen.kind == "ordered":
+        names += [f"cut {k + 1}" for k in range(layout.seen.n_levels)]
+    if layout.seen.kind == "squared":
+        names.append("noise")
+    return [*names, "newcomers"]
+
+
+def scale_values(
+    layout: Layout,
+    scales: FloatArray,
+    rates: FloatArray,
+    number_scales: FloatArray,
+    number_rates: FloatArray,
+    cuts: FloatArray,
+    noise: float,
+    newcomers: float,
+) -> FloatArray:
+    """Return scales, rates over the whole time, cuts and noise, as one array."""
+    root = np.sqrt(layout.span)
+    both = np.stack([number_scales, number_rates * root], axis=1).ravel()
+    parts = [
+        scales[:1],
+        np.sort(scales[1:])[::-1],
+        rates[: 1 + (layout.n_factors > 0)] * root,
+        both,
+    ]
+    if layout.seen.kind == "ordered":
+        parts.append(cuts)
+    if layout.seen.kind == "squared":
+        parts.append(np.array([noise]))
+    return np.concatenate([*parts, [newcomers]])
+
+
+def sample(
+    layout: Layout,
+    law: OutcomeLaw,
+    effort: Effort,
+    *,
+    rng: np.random.Generator,
+    starts: Sequence[Draw] | None = None,
+    report: Report = lambda _: None,
+) -> tuple[Draws, Mixing]:
+    """Draw from the posterior, several chains side by side.
+
+    Goes on until the worst pair that is followed has as many effective draws as asked for, scales
+    a share of that, or the time is spent.  The same seed gives the same draws whatever the number
+    of threads, unless time ends them.
+    """
+    begin = time.monotonic()
+    watch = Watch.of(layout, rng)
+    room = max(effort.most_numbers // max(layout.n_numbers, 1), 40)
+    most = max(min(effort.most_draws, room) // effort.chains, 1)
+    chains = [
+        _Kept(Chain(layout, law, one, start), watch, most)
+        for one, start in zip(
+            rng.spawn(effort.chains), starts or (None,) * effort.chains, strict=True
+        )
+    ]
+    n, reached = 0, False
+    step = FIRST_LOOK
+    workers = min(effort.chains, os.cpu_count() or 1)
+    with ThreadPoolExecutor(workers) as pool:
+        while True:
+            done = _advance(pool, chains, step, begin + effort.seconds)
+            n += done
+            worst, scales, reached = _look(chains, effort.effective, FOLLOWED)
+            report(f"drawing: {n} sweeps, {worst:.0f} of {effort.effective:.0f} effective draws")
+            if reached or time.monotonic() - begin >= effort.seconds or done < step:
+                break
+            least = FEWEST_OF_SCALES * effort.effective
+            short = max(effort.effective / max(worst, 1.0), least / max(scales, 1.0))
+            step = int(np.clip(1.1 * n * (short - 1.0), 60, n))
+    return _gather(chains, watch, n, begin, effort, reached)
+
+
+def _advance(pool: ThreadPoolExecutor, chains: list[_Kept], n: int, until: float) -> int:
+    """Let all chains sweep n times, a few at a time, or as often as the time allows."""
+    done = 0
+    while done < n:
+        size = min(20, n - done)
+        list(pool.map(_Kept.advance, chains, [size] * len(chains)))
+        done += size
+        if time.monotonic() > until:
+            break
+    return done
+
+
+def _traces(chains: list[_Kept], n_pairs: int) -> tuple[FloatArray, FloatArray]:
+    n = len(chains[0].margins)
+    begin = burn_in(n)
+    margins = np.array([[row[:n_pairs] for row in one.margins[begin:]] for one in chains])
+    scales = np.array([one.scales[begin:] for one in chains])
+    return margins, scales
+
+
+def _look(chains: list[_Kept], wanted: float, n_pairs: int) -> tuple[float, float, bool]:
+    margins, scales = _traces(chains, n_pairs)
+    r_hat, effective = mixing(np.tanh(0.5 * margins))
+    scale_r_hat, of_scales = mixing(_on_log(scales))
+    worst, least = float(effective.min(initial=np.inf)), float(of_scales.min(initial=np.inf))
+    reached = (
+        worst >= wanted
+        and float(r_hat.max(initial=1.0)) < WELL_MIXED
+        and least >= FEWEST_OF_SCALES * wanted
+        and float(scale_r_hat.max(initial=1.0)) < SCALES_MIXED
+    )
+    return worst, least, reached
+
+
+def _on_log(scales: FloatArray) -> FloatArray:
+    """Return scales on the log, but for what may be below 0 (newcomers, the last)."""
+    return np.concatenate([np.log(np.maximum(scales[..., :-1], 1e-9)), scales[..., -1:]], axis=-1)
+
+
+def _gather(
+    chains: list[_Kept], watch: Watch, n: int, begin: float, effort: Effort, reached: bool
+) -> tuple[Draws, Mixing]:
+    margins, scales = _traces(chains, len(watch.first))
+    r_hat, effective = mixing(np.tanh(0.5 * margins))
+    scale_r_hat, of_scales = mixing(_on_log(scales))
+    burnt = burn_in(n)
+    kept = [[draw for place, draw in one.draws if place >= burnt] for one in chains]
+    room = chains[0].most
+    kept = [[draws[k] for k in _spread(len(draws), room)] for draws in kept]
+    number = np.repeat(np.arange(len(kept)), [len(draws) for draws in kept])
+    found = Mixing(
+        watch.names,
+        scale_r_hat,
+        of_scales,
+        watch.first,
+        watch.second,
+        r_hat,
+        effective,
+        len(chains),
+        n,
+        time.monotonic() - begin,
+        reached,
+        effort.effective,
+    )
+    return Draws.stacked([draw for draws in kept for draw in draws], number), found
+
+
+def _spread(n: int, most: int) -> IntArray:
+    """Return at most so many of n places, evenly spread, the last one among them."""
+    if n <= most:
+        return np.arange(n)
+    return np.unique(np.round(np.linspace(0, n - 1, most)).astype(np.int64))

@@ -1,0 +1,289 @@
+"""Draws of scales, each in two ways.
+
+*Given the states*: a scale a of n numbers with sum of squares S has the log density
+
+    -n log a  -  S / (2 a²)  +  log prior.
+
+*With the states moving along*: states are a · (standard numbers), which are held.  Given the
+weights of the cells, the log likelihood is then a polynomial in the factor f that the scale grows
+by, x = x₀ + f x₁ + f² x₂ for every cell, so a long jump costs no more than a short one.  With the
+first way alone small scales stick; with the second alone large ones move slowly.
+
+A third way holds the walks: first states of a term grow by f (or are held), and its rate falls by
+f, so that scale · rate, which steps tell well, stays.  Without it scale and rate creep along that
+ridge together.
+
+All are drawn on the log by slices (Neal, 2003).
+"""
+
+import math
+
+import numpy as np
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.core.compiled import compiled
+
+WIDTH = 0.5  # of the first slice, in logs
+MOST_STEPS = 40  # of an interval to either side
+
+
+@compiled
+def half_cauchy(log_value: float, scale: float) -> float:
+    """Return the log density of the log of a half-Cauchy number."""
+    return log_value - math.log1p(math.exp(2.0 * (log_value - math.log(scale))))
+
+
+@compiled
+def _density(
+    log_value: float,
+    n: float,
+    squares: float,
+    start: float,
+    lines: FloatArray,  # (4,): of f, f², f³, f⁴
+    scale: float,
+) -> float:
+    value = half_cauchy(log_value, scale) - n * log_value
+    if squares > 0.0:
+        value -= 0.5 * squares * math.exp(-2.0 * log_value)
+    f = math.exp(log_value - start)
+    return value + float(f * (lines[0] + f * (lines[1] + f * (lines[2] + f * lines[3]))))
+
+
+@compiled
+def draw_scale(
+    rng: np.random.Generator,
+    value: float,
+    n: float,
+    squares: float,
+    lines: FloatArray,  # (4,): zeros where states are held
+    scale: float,
+) -> float:
+    """Draw a scale by a slice on its log, from where it is."""
+    here = math.log(value)
+    level = _density(here, n, squares, here, lines, scale) - rng.standard_exponential()
+    low = here - WIDTH * rng.random()
+    high = low + WIDTH
+    for _ in range(MOST_STEPS):
+        if _density(low, n, squares, here, lines, scale) <= level:
+            break
+        low -= WIDTH
+    for _ in range(MOST_STEPS):
+        if _density(high, n, squares, here, lines, scale) <= level:
+            break
+        high += WIDTH
+    while True:
+        there = low + (high - low) * rng.random()
+        if _density(there, n, squares, here, lines, scale) > level:
+            return math.exp(there)
+        if there < here:
+            low = there
+        else:
+            high = there
+        if high - low < 1e-12:
+            return value
+
+
+@compiled
+def _ridge_density(
+    log_f: float,
+    n: float,
+    squares: float,
+    lines: FloatArray,
+    scales: FloatArray,
+    priors: FloatArray,
+    rate: float,
+    rate_prior: float,
+) -> float:
+    value = half_cauchy(math.log(rate) - log_f, rate_prior) - n * log_f
+    for k in range(len(scales)):
+        if priors[k] > 0.0:
+            value += half_cauchy(math.log(scales[k]) + log_f, priors[k])
+    if squares > 0.0:
+        value -= 0.5 * squares * math.exp(-2.0 * log_f)
+    f = math.exp(log_f)
+    return value + float(f * (lines[0] + f * (lines[1] + f * (lines[2] + f * lines[3]))))
+
+
+@compiled
+def draw_ridge(
+    rng: np.random.Generator,
+    n: float,
+    squares: float,  # of first states in units of their scales, where they are held
+    lines: FloatArray,  # (4,): where they grow
+    scales: FloatArray,
+    priors: FloatArray,
+    rate: float,
+    rate_prior: float,
+) -> float:
+    """Draw the factor by which scales grow and their rate falls."""
+    level = _ridge_density(0.0, n, squares, lines, scales, priors, rate, rate_prior)
+    level -= rng.standard_exponential()
+    low = -WIDTH * rng.random()
+    high = low + WIDTH
+    for _ in range(MOST_STEPS):
+        if _ridge_density(low, n, squares, lines, scales, priors, rate, rate_prior) <= level:
+            break
+        low -= WIDTH
+    for _ in range(MOST_STEPS):
+        if _ridge_density(high, n, squares, lines, scales, priors, rate, rate_prior) <= level:
+            break
+        high += WIDTH
+    while True:
+        there = low + (high - low) * rng.random()
+        if _ridge_density(there, n, squares, lines, scales, priors, rate, rate_prior) > level:
+            return math.exp(there)
+        if there < 0.0:
+            low = there
+        else:
+            high = there
+        if high - low < 1e-12:
+            return 1.0
+
+
+@compiled
+def squares_of(
+    begin: IntArray,
+    clock: FloatArray,
+    states: FloatArray,  # (n_states, d)
+    means: FloatArray,  # (n_paths,): prior mean of the first state's first column
+    first: FloatArray,  # (d,): out, squares of first states
+    steps: FloatArray,  # (d,): out, squares of steps over their length in time
+) -> None:
+    """Add up squares of first states and of steps, by column."""
+    d = states.shape[1]
+    for k in range(d):
+        first[k], steps[k] = 0.0, 0.0
+    for i in range(len(begin) - 1):
+        low = begin[i]
+        for q in range(low, begin[i + 1]):
+            if q == low:
+                first[0] += (states[q, 0] - means[i]) ** 2
+                for k in range(1, d):
+                    first[k] += states[q, k] ** 2
+            else:
+                gap = clock[q] - clock[q - 1]
+                for k in range(d):
+                    steps[k] += (states[q, k] - states[q - 1, k]) ** 2 / gap
+
+
+@compiled
+def score_lines(
+    first: IntArray,  # (n_cells,): states
+    second: IntArray,
+    states: FloatArray,  # (n_states, d)
+    base: FloatArray,  # (n_states,): what does not move along
+    x: FloatArray,
+    w: FloatArray,
+    pull: FloatArray,
+    lines: FloatArray,  # (4,), out
+) -> None:
+    """Write the log likelihood as scores, less what stays, grow by f."""
+    linear, quadratic = 0.0, 0.0
+    for c in range(len(first)):
+        a, b = first[c], second[c]
+        part = states[a, 0] - base[a] - states[b, 0] + base[b]
+        linear += part * (pull[c] - w[c] * (x[c] - part))
+        quadratic += w[c] * part * part
+    lines[0], lines[1], lines[2], lines[3] = linear, -0.5 * quadratic, 0.0, 0.0
+
+
+@compiled
+def plane_lines(
+    first: IntArray,
+    second: IntArray,
+    states: FloatArray,
+    column: int,  # of u
+    x: FloatArray,
+    w: FloatArray,
+    pull: FloatArray,
+    lines: FloatArray,
+) -> None:
+    """Write the log likelihood as both sides of one plane grow by f: its part grows by f²."""
+    r = (states.shape[1] - 1) // 2
+    linear, quadratic = 0.0, 0.0
+    for c in range(len(first)):
+        a, b = first[c], second[c]
+        part = states[a, column] * states[b, column + r] - states[a, column + r] * states[b, column]
+        linear += part * (pull[c] - w[c] * (x[c] - part))
+        quadratic += w[c] * part * part
+    lines[0], lines[1], lines[2], lines[3] = 0.0, linear, 0.0, -0.5 * quadratic
+
+
+@compiled
+def moving_lines(
+    first: IntArray,
+    second: IntArray,
+    still: FloatArray,  # (n_states, 2 r): the part of planes that stays
+    grows: FloatArray,  # (n_states, 2 r): the part that grows by f
+    x: FloatArray,
+    w: FloatArray,
+    pull: FloatArray,
+    lines: FloatArray,
+) -> None:
+    """Write the log likelihood as one part of all planes grows by f and the other stays."""
+    r = still.shape[1] // 2
+    l1, l2, l3, l4 = 0.0, 0.0, 0.0, 0.0
+    for c in range(len(first)):
+        a, b = first[c], second[c]
+        once, twice = 0.0, 0.0
+        for k in range(r):
+            ua, va, ub, vb = still[a, k], still[a, k + r], still[b, k], still[b, k + r]
+            dua, dva, dub, dvb = grows[a, k], grows[a, k + r], grows[b, k], grows[b, k + r]
+            once += dua * vb + ua * dvb - dva * ub - va * dub
+            twice += dua * dvb - dva * dub
+        left = pull[c] - w[c] * (x[c] - once - twice)
+        l1 += once * left
+        l2 += twice * left - 0.5 * w[c] * once * once
+        l3 -= w[c] * once * twice
+        l4 -= 0.5 * w[c] * twice * twice
+    lines[0], lines[1], lines[2], lines[3] = l1, l2, l3, l4
+
+
+@compiled
+def number_lines(
+    parts: FloatArray,  # (n_cells,): what grows by f
+    x: FloatArray,
+    w: FloatArray,
+    pull: FloatArray,
+    lines: FloatArray,
+) -> None:
+    """Write the log likelihood as linear parts of the margins grow by f."""
+    linear, quadratic = 0.0, 0.0
+    for c in range(len(x)):
+        part = parts[c]
+        linear += part * (pull[c] - w[c] * (x[c] - part))
+        quadratic += w[c] * part * part
+    lines[0], lines[1], lines[2], lines[3] = linear, -0.5 * quadratic, 0.0, 0.0
+
+
+@compiled
+def number_parts(
+    begin: IntArray,
+    cell_begin: IntArray,
+    cell: IntArray,
+    factor: FloatArray,
+    states: FloatArray,
+    walks: bool,
+    parts: FloatArray,  # (n_cells,), out
+) -> None:
+    """Write what linear paths add to each margin: all of it, or their walks only."""
+    for c in range(len(parts)):
+        parts[c] = 0.0
+    for i in range(len(begin) - 1):
+        low = begin[i]
+        for q in range(low, begin[i + 1]):
+            value = states[q] - states[low] if walks else states[q]
+            for p in range(cell_begin[q], cell_begin[q + 1]):
+                parts[cell[p]] += factor[p] * value
+
+
+@compiled
+def number_squares(begin: IntArray, clock: FloatArray, states: FloatArray) -> tuple[float, float]:
+    """Return the squares of first states, and of steps over their length in time."""
+    first, steps = 0.0, 0.0
+    for i in range(len(begin) - 1):
+        low = begin[i]
+        first += states[low] ** 2
+        for q in range(low + 1, begin[i + 1]):
+            steps += (states[q] - states[q - 1]) ** 2 / (clock[q] - clock[q - 1])
+    return first, steps

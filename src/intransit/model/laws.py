@@ -1,0 +1,58 @@
+"""Laws of outcomes: how a result follows from a margin.  See docs/model.md.
+
+* `Wins`: a game is won or lost, P(win) = 1 / (1 + e^-x).  Shares of several games are counts.
+* `Levels`: ties, and levels of victory: P(level k or better) = 1 / (1 + e^{b_k - x}), boundaries
+  mirror images of each other, so that both items see the same law.
+* `Readings`: a reading of the margin itself with normal noise.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from intransit.core.inputs import as_whole
+from intransit.core.law import Kind
+from intransit.model.priors import HalfCauchy, Scale, check_scale
+
+
+@dataclass(frozen=True)
+class Wins:
+    """Games that are won or lost; a tie counts as half a win."""
+
+    kind: ClassVar[Kind] = "logistic"
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Ties and levels of victory, an ordered logistic law.
+
+    Attributes
+    ----------
+    most
+        Levels of victory that margins of a table are told apart by.
+    """
+
+    most: int = 3
+    kind: ClassVar[Kind] = "ordered"
+
+    def __post_init__(self) -> None:
+        as_whole("Levels: most", self.most, least=1)
+
+
+@dataclass(frozen=True)
+class Readings:
+    """Readings of the margin itself, with normal noise.
+
+    Attributes
+    ----------
+    noise
+        Its standard deviation: a number, or a prior in units of the readings' own spread.
+    """
+
+    noise: Scale = field(default=HalfCauchy(1.0))
+    kind: ClassVar[Kind] = "squared"
+
+    def __post_init__(self) -> None:
+        check_scale("Readings: noise", self.noise)
+
+
+OutcomeLaw = Wins | Levels | Readings

@@ -1,0 +1,331 @@
+"""Terms of a model, each a value; a model is their sum.
+
+    x_ij(t)  =  s_i(t) - s_j(t)                                   Scores
+             +  Σ_k [ u_ik(t) v_jk(t) - v_ik(t) u_jk(t) ]         Factors
+             +  e_ij(t)                                           PairEffects
+             +  h(t) · side                                       Side
+             +  b_i(value) - b_j(value)                           By
+
+Every path over time is  scale · (N(0, 1) + rate · W(t)),  W a random walk of variance 1 a unit of
+time.  Scale and rate are the term's own and are drawn with everything else, under priors, so that a
+term the data do not need shrinks away.  A number in place of a prior is taken for known.
+
+>>> model = Scores() + Factors(2) + PairEffects(walk=Still())
+>>> print(model)
+drifting scores + 2 drifting factors + pair effects
+"""
+
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+from intransit.core.inputs import as_whole
+from intransit.errors import InputError
+from intransit.model.priors import HalfCauchy, Scale, check_scale
+
+
+@dataclass(frozen=True)
+class Still:
+    """Nothing changes over time."""
+
+    word = ""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A random walk.
+
+    Attributes
+    ----------
+    rate
+        Standard deviation of the change over the whole time of the table, in units of the term's
+        scale: a prior, or a number.
+    """
+
+    rate: Scale = field(default=HalfCauchy(1.0))
+    word = "drifting "
+
+    def __post_init__(self) -> None:
+        check_scale("Drift: rate", self.rate)
+
+
+Walk = Still | Drift
+
+
+@dataclass(frozen=True)
+class Term:
+    """One part of a margin.  Terms add up to a `Model`."""
+
+    def __add__(self, other: "Term | Model") -> "Model":
+        return Model((self,)) + other
+
+    def _check(self) -> None:
+        """Refuse a scale or a walk that is none."""
+        name = type(self).__name__
+        if (scale := getattr(self, "scale", None)) is not None:
+            check_scale(f"{name}: scale", scale)
+        if not isinstance(getattr(self, "walk", Still()), Still | Drift):
+            raise InputError(f"{name}: walk must be Still() or Drift(), not {self.walk!r}.")  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Scores(Term):
+    """A score for every item; the difference of two is their margin.
+
+    Attributes
+    ----------
+    scale
+        Of the scores when an item is first seen, in log odds.
+    walk
+        How they move.
+    """
+
+    scale: Scale = field(default=HalfCauchy(1.0))
+    walk: Walk = field(default_factory=Drift)
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    def __str__(self) -> str:
+        return f"{self.walk.word or 'static '}scores"
+
+
+@dataclass(frozen=True)
+class Factors(Term):
+    """Planes in which items beat each other in circles; both sides of each move.
+
+    Attributes
+    ----------
+    n
+        How many planes, each with a scale of its own.
+    scale
+        Of the entries of one plane; margins are products of two of them.
+    walk
+        How they move.
+    """
+
+    n: int = 3
+    scale: Scale = field(default=HalfCauchy(0.5))
+    walk: Walk = field(default_factory=Drift)
+
+    def __post_init__(self) -> None:
+        as_whole("Factors: n", self.n, least=1)
+        self._check()
+
+    def __str__(self) -> str:
+        return f"{self.n} {self.walk.word}factor{'' if self.n == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class PairEffects(Term):
+    """An effect of every pair's own.
+
+    Attributes
+    ----------
+    scale
+        Of the effects, in log odds.
+    walk
+        How they move.
+    """
+
+    scale: Scale = field(default=HalfCauchy(0.3))
+    walk: Walk = field(default_factory=Drift)
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    def __str__(self) -> str:
+        return f"{self.walk.word}pair effects"
+
+
+@dataclass(frozen=True)
+class Side(Term):
+    """What the better side is worth: playing at home, moving first.
+
+    Attributes
+    ----------
+    scale
+        Standard deviation of what a side may be worth, in log odds: a number.
+    walk
+        How it moves.
+    """
+
+    scale: float = 1.0
+    walk: Walk = field(default_factory=lambda: Drift(HalfCauchy(0.3)))
+
+    def __post_init__(self) -> None:
+        if isinstance(self.scale, HalfCauchy):
+            raise InputError(
+                "Side: scale is a number: there is one side, so nothing to learn it from."
+            )
+        self._check()
+
+    def __str__(self) -> str:
+        return "side"
+
+
+@dataclass(frozen=True)
+class By(Term):
+    """An item's own deviation under each value of a column, such as a surface.
+
+    Attributes
+    ----------
+    column
+        The column, named when the table is read (``read(table, by="surface")``).
+    scale
+        Of the deviations, in log odds.
+    walk
+        How they move.
+    """
+
+    column: str
+    scale: Scale = field(default=HalfCauchy(0.3))
+    walk: Walk = field(default_factory=Still)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str) or not self.column:
+            raise InputError(f"By: {self.column!r} is no name of a column; give one, as text.")
+        self._check()
+
+    def __str__(self) -> str:
+        return f"{self.walk.word}deviations by {self.column}"
+
+
+T = TypeVar("T", bound=Term)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A sum of terms, each at most once (one `By` for each column)."""
+
+    terms: tuple[Term, ...]
+
+    def __post_init__(self) -> None:
+        seen = set()
+        for term in self.terms:
+            if not isinstance(term, Term):
+                raise InputError(f"model: {term!r} is no term; add up Scores(), Factors(), ….")
+            key = (type(term), getattr(term, "column", None))
+            if key in seen:
+                raise InputError(f"model: {type(term).__name__} is there twice; give it once.")
+            seen.add(key)
+        if not self.terms:
+            raise InputError("model: it has no term; add up Scores(), Factors(), ….")
+
+    def __add__(self, other: "Term | Model") -> "Model":
+        if not isinstance(other, Term | Model):
+            raise InputError(f"model: {other!r} is no term; add up Scores(), Factors(), ….")
+        return Model((*self.terms, *(other.terms if isinstance(other, Model) else (other,))))
+
+    def __str__(self) -> str:
+        return " + ".join(str(term) for term in self.terms)
+
+    def term(self, kind: type[T]) -> T | None:
+        """Return the term of a kind, or None."""
+        return next((term for term in self.terms if isinstance(term, kind)), None)
+
+    @property
+    def by(self) -> tuple[By, ...]:
+        """The covariate terms."""
+        return tuple(term for term in self.terms if isinstance(term, By))
+
+    def without(self, *kinds: type[Term]) -> "Model":
+        """Return the model without some kinds of terms."""
+        return Model(tuple(term for term in self.terms if not isinstance(term, kinds)))
+
+    @property
+    def n_factors(self) -> int:
+        """Number of planes."""
+        factors = self.term(Factors)
+        return 0 if factors is None else factors.n
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything but a side changes over time."""
+        return any(
+            isinstance(getattr(term, "walk", None), Drift)
+            for term in self.terms
+            if not isinstance(term, Side)
+        )
+
+    @property
+    def is_cyclic(self) -> bool:
+        """Whether there is a part that no ranking explains."""
+        return any(isinstance(term, Factors | PairEffects) for term in self.terms)
+
+    @property
+    def matchups_move(self) -> bool:
+        """Whether that part changes over time."""
+        return any(
+            isinstance(term, Factors | PairEffects) and isinstance(term.walk, Drift)
+            for term in self.terms
+        )
+
+
+def default_model(
+    n_items: int,
+    *,
+    by: tuple[str, ...] = (),
+    still: bool = False,
+    sided: bool = True,
+    factors: int | None = None,
+    pairs: bool = True,
+) -> Model:
+    """Return the model with every term that a table can have, or with those that are asked for.
+
+    Parameters
+    ----------
+    n_items
+        Number of items: three planes at most, and no more than can be told apart.
+    by
+        Columns of covariates.
+    still
+        Whether nothing moves.
+    sided
+        Whether the table says who had the better side.
+    factors, pairs
+        Number of planes, if not the usual one, and whether pairs have effects of their own.
+    """
+    walk: Walk = Still() if still else Drift()
+    terms: list[Term] = [Scores(walk=walk)]
+    n = min(3, (n_items - 1) // 2) if factors is None else factors
+    if n > 0:
+        terms.append(Factors(n, walk=walk))
+    if pairs and n_items >= 3:
+        terms.append(PairEffects(walk=walk))
+    if sided:
+        terms.append(Side(walk=Still()) if still else Side())
+    return Model((*terms, *(By(column) for column in by)))
+
+
+def to_words(model: Model) -> list[dict[str, Any]]:
+    """Return a model as plain data, for files."""
+    return [{"term": type(term).__name__, **_plain(term)} for term in model.terms]
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for entry in fields(value):
+        part = getattr(value, entry.name)
+        if isinstance(part, HalfCauchy | Still | Drift):
+            out[entry.name] = {"kind": type(part).__name__, **_plain(part)}
+        else:
+            out[entry.name] = part
+    return out
+
+
+def from_words(words: list[dict[str, Any]]) -> Model:
+    """Return the model that `to_words` wrote."""
+    kinds = {kind.__name__: kind for kind in (Scores, Factors, PairEffects, Side, By)}
+    return Model(
+        tuple(
+            kinds[word["term"]](**{k: _made(v) for k, v in word.items() if k != "term"})
+            for word in words
+        )
+    )
+
+
+def _made(value: Any) -> Any:
+    kinds = {kind.__name__: kind for kind in (HalfCauchy, Still, Drift)}
+    if not isinstance(value, dict):
+        return value
+    return kinds[value["kind"]](**{k: _made(v) for k, v in value.items() if k != "kind"})
