@@ -1,4 +1,4 @@
-"""Do the data ask for cycles?  The number of factors chosen for a ranking and for a circle."""
+"""Do the data ask for cycles?  One model for a ranking and a circle: what is not there shrinks."""
 
 import numpy as np
 
@@ -16,11 +16,10 @@ around = 1.5 * np.sin(2 * np.pi * (second - first) / N)  # each beats the next f
 
 for name, margins in (("a drifting ranking", ranked), ("a circle", around)):
     won = (rng.random(GAMES) < 1 / (1 + np.exp(-margins))).astype(float)
-    games = it.Timeline.from_arrays(first, second, won, times)
-    path = it.smooth(games, loss="logistic", rng=0)  # number of factors and scales from the data
-    print(f"{name} ends as plain scores with {path.n_factors} factors beside them")
-    for tried in path.choices:
-        verdict = "kept" if tried.kept else "not kept"
-        print(f"  {tried.n_factors} factors: {tried.gain:+.4f} ± {tried.gain_error:.4f}, {verdict}")
-    share = path.cyclic_share(rng=0)
-    print(f"  cyclic share at the end {share.value:.0%}, {share.low:.0%} to {share.high:.0%}")
+    games = it.Games.from_arrays(first, second, won, times.tolist())
+    model = it.Scores() + it.Factors(2) + it.PairEffects()
+    answer = it.fit(games, model=model, effective=50)
+    draws = answer.posterior.draws
+    planes = np.sort(draws.scales[:, 1:] ** 2, axis=1)[:, ::-1].mean(axis=0)
+    print(f"{name}: {answer.transitivity().verdict}")
+    print(f"  scores {draws.scales[:, 0].mean():.2f}, factors {planes.round(2).tolist()}")

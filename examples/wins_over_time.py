@@ -1,4 +1,4 @@
-"""Wins and losses at times of their own: how many factors, who changed, who wins next."""
+"""Wins and losses at times of their own: who changed, who wins next."""
 
 import numpy as np
 
@@ -16,12 +16,9 @@ chance = 1 / (1 + np.exp(skill[row, second] - skill[row, first]))
 won = (rng.random(GAMES) < chance).astype(float)
 
 games = it.Timeline.from_arrays(first, second, won, week)
-path = it.smooth(games, loss="logistic", n_factors="auto", rng=0)
+path = it.smooth(games, loss="logistic", rng=0)  # plain scores, scales from the data
 print(games)
 print(path)
-for choice in path.choices:
-    verdict = "kept" if choice.kept else "not kept"
-    print(f"{choice.n_factors} factors: gain {choice.gain:.4f} a game, {verdict}")
 for item in (0, 4):
     change = path.change(item, since=0, until=10, rng=0)
     print(f"item {item} changed by {change.value:.1f} ({change.low:.1f} to {change.high:.1f})")

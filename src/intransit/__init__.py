@@ -14,8 +14,22 @@ from intransit.errors import (
     MissingDependencyError,
 )
 from intransit.filter import Filter
-from intransit.fitting import Choice
+from intransit.inference.posterior import Posterior
 from intransit.measurements import Measurements
+from intransit.model import (
+    By,
+    Drift,
+    Factors,
+    HalfCauchy,
+    Levels,
+    Model,
+    PairEffects,
+    Readings,
+    Scores,
+    Side,
+    Still,
+    Wins,
+)
 from intransit.recover import Recovery, recover
 from intransit.simulate import (
     Simulation,
@@ -36,26 +50,38 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
-    "Choice",
+    "By",
     "Combinations",
     "ConvergenceWarning",
     "Draws",
+    "Drift",
     "Entries",
+    "Factors",
     "Filter",
     "Forecast",
     "Games",
+    "HalfCauchy",
     "InputError",
     "IntransitError",
     "IntransitWarning",
+    "Levels",
     "Matrices",
     "Measurements",
     "MissingDependencyError",
+    "Model",
+    "PairEffects",
+    "Posterior",
+    "Readings",
     "Recovery",
     "Scales",
+    "Scores",
+    "Side",
     "Simulation",
+    "Still",
     "Summary",
     "Timeline",
     "Trajectory",
+    "Wins",
     "circular_factors",
     "datasets",
     "fit",

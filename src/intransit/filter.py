@@ -8,7 +8,7 @@ that is what is given up against smoothing, beside all that later comparisons wo
 """
 
 from operator import index
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,9 @@ from intransit.core.filter_kernels import learn, learn_many, mean_logistics, rea
 from intransit.core.inputs import as_floats, as_number, as_whole, check_pairs
 from intransit.errors import InputError
 from intransit.seeds import open_rng
+
+if TYPE_CHECKING:
+    from intransit.inference.posterior import Posterior
 
 FilterLoss = Literal["logistic", "squared"]
 
@@ -252,6 +255,26 @@ class Filter:
             out = np.empty(moments.shape[:-1])
             mean_logistics(moments.reshape(-1, 2), out.reshape(-1))
         return out[()]
+
+    @property
+    def noise_scale(self) -> float:
+        """Standard deviation of one reading; 1 for wins and losses, which do not use it."""
+        return float(np.sqrt(self._noise)) if self.loss == "squared" else 1.0
+
+    def known(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return means, covariances and last times of all items, and variances of steps."""
+        n = self._n_items
+        times = np.nan_to_num(self._times[:n], nan=float(np.nanmax(self._times, initial=0.0)))
+        return self._means[:n].copy(), self._blocks[:n].copy(), times, self._rates
+
+    def posterior(self, n: int = 200, *, rng: np.random.Generator | int | None = 0) -> "Posterior":
+        """Return draws of what is known now, for questions beyond one pair.
+
+        The same `Posterior` that `fit` hands out: strengths, matrices, chances over draws.
+        """
+        from intransit.inference.gaussian import posterior_of_filter  # noqa: PLC0415  it reads this
+
+        return posterior_of_filter(self, as_whole("n", n, least=2), open_rng(rng)[0])
 
     def _read(
         self, where: str, first: ArrayLike, second: ArrayLike, at: ArrayLike | None

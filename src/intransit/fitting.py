@@ -1,11 +1,11 @@
-"""From cells to a fitted model: first guesses, starts, scales, and the number of factors."""
+"""From cells to a fitted model: first guesses, starts, and scales."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import FloatArray
 from intransit.core.assembly import Columns, Pairs, Scales, assemble, fill_known
 from intransit.core.cells import Cells, Rows, collapse_rows, merge_cells
 from intransit.core.joint import Joint
@@ -13,24 +13,15 @@ from intransit.core.joint_newton import JointSolution, is_small, solve_joint
 from intransit.core.joint_start import Start, solve_from_starts
 from intransit.core.law import Kind, far, first_law, law_of, settle
 from intransit.core.mass import move_to_mass, stay_at_mass
-from intransit.core.posterior import N_DRAWS, Posterior
-from intransit.core.query import ask
 from intransit.core.scales import Estimated, estimate_scales
 from intransit.errors import InputError
 
 Auto = Literal["auto"]
 
-HELD_BACK = 0.2  # of the rows, to choose the number of factors by
-FEWEST_TIMES = 5  # below it rows are held back at random, not by time
-MOST_FACTORS = 8
 UNSEEN_PAIRS = 0.03  # of the noise: effects of pairs below it would take a thousand readings
-FEWEST_ROWS = 10  # to learn from, and to be foretold; with fewer nothing is chosen
-GONE = 0.02  # of the first guess of their prior scale: factors that have shrunk away
 EXACT = 1e-6  # of the readings' size: less noise than that between repeats is rounding
 MOST_TURNS = 20  # of cuts and states
 SETTLED = 1e-3  # change of a cut or of the advantage that ends them
-CLEAR_GAIN = 2.0  # standard errors by which a further factor must pay
-WORTH = 5e-4  # and, where variances come from draws, the gain itself: other draws gain 2e-4
 
 
 @dataclass(frozen=True)
@@ -58,17 +49,6 @@ class Given:
         )
 
 
-@dataclass(frozen=True)
-class Choice:
-    """One model that was tried, and what it foretold of comparisons held back."""
-
-    n_factors: int
-    scores: bool
-    gain: float  # in mean log probability of an outcome, against the best so far; 0 for the first
-    gain_error: float  # standard error of the gain
-    kept: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """A model with its scales, solved."""
@@ -86,7 +66,7 @@ class Fitted:
 def fit_model(cells: Cells, columns: Columns, given: Given, *, roughly: bool = False) -> Fitted:
     """Fit one model: solve from several starts, at scales given or estimated.
 
-    Roughly is enough to compare models by: scales without their last polish.
+    Roughly leaves out the last polish of scales.
     """
     scales, free = first_guess(cells, columns, given)
     law = first_law(given.loss, cells, 0.0 if given.advantage == "auto" else given.advantage)
@@ -225,85 +205,6 @@ def plain_columns(n_items: int, n_factors: int, *, scores: bool) -> Columns:
     if scores:
         Q[:, 0] = 1.0
     return Columns(S, Q)
-
-
-def choose_factors(
-    rows: Rows, n_items: int, given: Given, *, scores: bool, polish: bool = True
-) -> tuple[Columns, Fitted, tuple[Choice, ...]]:
-    """Add factors for as long as they foretell rows held back better, then fit all rows."""
-    rows = rows.only(rows.pairs[:, 0] != rows.pairs[:, 1])
-    early, late = _hold_back(rows, given.seed)
-    training = given.collapse(rows.only(early), n_items)
-    choices: list[Choice] = []
-    best, best_score = None, np.zeros(0)
-    most = min(MOST_FACTORS, (n_items - int(scores)) // 2)
-    if min(len(early), len(late)) < FEWEST_ROWS:
-        most = 0 if scores else 1
-        best = most
-        choices.append(Choice(most, scores, 0.0, 0.0, True))
-    for n_factors in range(0 if scores else 1, most + 1) if best is None else ():
-        columns = plain_columns(n_items, n_factors, scores=scores)
-        fitted = fit_model(training, columns, given, roughly=True)
-        score = foretell(fitted, rows.only(late), given)
-        if best is None:
-            choices.append(Choice(n_factors, scores, 0.0, 0.0, True))
-            best, best_score = n_factors, score
-            continue
-        gains = score - best_score
-        gain, error = float(gains.mean()), float(gains.std() / np.sqrt(len(gains)))
-        gone = (
-            fitted.scales.prior_scale <= GONE * first_guess(training, columns, given)[0].prior_scale
-        )
-        drawn = not Posterior(fitted.problem, fitted.solution.z).is_dense
-        kept = gain > max(CLEAR_GAIN * error, WORTH if drawn else 0.0) and not gone
-        choices.append(Choice(n_factors, scores, gain, error, kept))
-        if kept:
-            best, best_score = n_factors, score
-        elif gain <= 0 or n_factors >= best + 2:
-            break
-    columns = plain_columns(n_items, best or 0, scores=scores)
-    cells = given.collapse(rows, n_items)
-    return columns, fit_model(cells, columns, given, roughly=not polish), tuple(choices)
-
-
-def _hold_back(rows: Rows, seed: int) -> tuple[IntArray, IntArray]:
-    """Return which rows to learn from and which to foretell: the latest, or some at random."""
-    axis = np.unique(rows.times)
-    late = np.zeros(len(rows), bool)
-    if len(axis) >= FEWEST_TIMES:
-        cut = np.quantile(rows.times, 1.0 - HELD_BACK)
-        late = rows.times > cut if (rows.times > cut).any() else rows.times >= cut
-    if late.sum() < 0.05 * len(rows) or late.all():
-        late = np.random.default_rng(seed).random(len(rows)) < HELD_BACK
-    return np.flatnonzero(~late), np.flatnonzero(late)
-
-
-def foretell(
-    fitted: Fitted, rows: Rows, given: Given, *, n_draws: int = N_DRAWS, results: bool = False
-) -> FloatArray:  # (n_rows,)
-    """Return the log probability that a fitted model gives to each outcome.
-
-    With `results` only who won counts, a tie as half a win, not by how much.
-    """
-    first, second = rows.pairs.T
-    query = ask(fitted.problem, fitted.pairs, first, second, rows.times)
-    posterior = Posterior(fitted.problem, fitted.solution.z, n_draws=n_draws)
-    mean = query.margins(fitted.solution.z)
-    variance = posterior.variances(query, np.random.default_rng(given.seed))
-    law, noise = law_of(fitted.problem), fitted.scales.noise_scale
-    sides = np.zeros(len(rows)) if rows.sides is None else rows.sides
-    if law.shares or results:
-        y = rows.outcomes if law.shares else 0.5 + 0.5 * np.sign(rows.outcomes)
-        chance = np.clip(law.expect(mean, variance, sides, noise), 1e-12, 1 - 1e-12)
-        return np.asarray(rows.counts * (y * np.log(chance) + (1 - y) * np.log1p(-chance)))
-    if law.levels:
-        chances = law.spread(mean, variance, sides, noise)
-        level = np.clip(rows.outcomes.astype(np.int64) + len(law.cuts), 0, 2 * len(law.cuts))
-        seen = chances[np.arange(len(rows)), level]
-        return np.asarray(rows.counts * np.log(np.maximum(seen, 1e-12)))
-    mean = mean + law.advantage * sides
-    total = variance + noise**2 / rows.counts
-    return np.asarray(-0.5 * (rows.outcomes - mean) ** 2 / total - 0.5 * np.log(2 * np.pi * total))
 
 
 def check_more(problem: Joint, rows: Rows) -> None:

@@ -17,10 +17,8 @@ from intransit.core.assembly import Columns
 from intransit.core.inputs import LARGEST, as_number, as_whole
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.fitting import (
-    Choice,
     Fitted,
     Given,
-    choose_factors,
     fit_model,
     plain_columns,
 )
@@ -40,7 +38,7 @@ _log = logging.getLogger(__name__)
 def smooth(
     measurements: Measurements | Timeline,
     *,
-    n_factors: int | Auto = "auto",
+    n_factors: int = 0,
     scores: bool | Auto = "auto",
     loss: Loss = "squared",
     noise_scale: float | Auto = "auto",
@@ -70,11 +68,10 @@ def smooth(
         Periods (`Measurements`, one unit of time apart), or comparisons at times of their own
         (`Timeline`).
     n_factors
-        Columns of S and Q whose exposures are to be found.  0 leaves plain scores; ``"auto"``
-        adds factors to scores for as long as they foretell comparisons held back better.
+        Columns of S and Q whose exposures are to be found.  0 leaves plain scores.
     scores
         Whether there is, before the factors, a column of plain scores (exposures 1).
-        ``"auto"``: when n_factors is 0 or ``"auto"``.
+        ``"auto"``: when n_factors is 0.
     loss
         ``"squared"``: outcomes are readings of margins.  ``"logistic"``: outcomes are shares of
         games won by the first item, its margin the log odds.  ``"ordered"``: whole numbers, 0 a
@@ -151,17 +148,10 @@ def smooth(
         max_steps=max_steps,
         seed=int(generator.integers(2**32)) if seed is None else seed,
     )
-    choices: tuple[Choice, ...] = ()
-    if n_factors == "auto":
-        _refuse_known(strengths, exposures)
-        columns, fitted, choices = choose_factors(
-            data.rows, data.n_items, given, scores=_with_scores(scores, True), polish=polish
-        )
-    else:
-        columns = _columns(data.n_items, n_factors, scores, strengths, exposures)
-        cells = given.collapse(data.rows, data.n_items)
-        fitted = fit_model(cells, columns, given, roughly=not polish)
-    path = _trajectory(columns, fitted, given, choices, seed)
+    columns = _columns(data.n_items, n_factors, scores, strengths, exposures)
+    cells = given.collapse(data.rows, data.n_items)
+    fitted = fit_model(cells, columns, given, roughly=not polish)
+    path = _trajectory(columns, fitted, given, seed)
     if not path.converged:
         warnings.warn(f"smooth: {path.status}", ConvergenceWarning, stacklevel=2)
     if _log.isEnabledFor(logging.INFO):
@@ -173,7 +163,6 @@ def _trajectory(
     columns: Columns,
     fitted: Fitted,
     given: Given,
-    choices: tuple[Choice, ...],
     seed: int | None,
 ) -> Trajectory:
     return Trajectory(
@@ -184,7 +173,6 @@ def _trajectory(
         times=fitted.cells.axis,
         scales=fitted.scales,
         estimated=fitted.estimated,
-        choices=choices,
         starts=tuple((start.name, start.solution.objective) for start in fitted.starts),
         seed=seed,
         settings=given,
@@ -219,13 +207,6 @@ def _advantage(value: float | Auto) -> float | Auto:
     return as_number("advantage", value, least=-LARGEST)
 
 
-def _with_scores(scores: bool | Auto, otherwise: bool) -> bool:
-    if isinstance(scores, bool):
-        return scores
-    check_option("scores", scores, ("auto",))
-    return otherwise
-
-
 def _columns(
     n_items: int,
     n_factors: int,
@@ -235,7 +216,9 @@ def _columns(
 ) -> Columns:
     """Return the columns of S and Q, known or free."""
     n_factors = as_whole("n_factors", n_factors, least=0)
-    scores = _with_scores(scores, n_factors == 0)
+    if not isinstance(scores, bool):
+        check_option("scores", scores, ("auto",))
+        scores = n_factors == 0
     if n_factors == 0:
         if not scores:
             raise InputError("n_factors is 0 and scores is False; nothing is left to be found.")
@@ -256,11 +239,3 @@ def _columns(
         S = np.hstack([np.full((n_items, 1), np.nan), S])
         Q = np.hstack([np.ones((n_items, 1)), Q])
     return Columns(S, Q)
-
-
-def _refuse_known(strengths: ArrayLike | None, exposures: ArrayLike | None) -> None:
-    if strengths is not None or exposures is not None:
-        raise InputError(
-            'strengths, exposures: known columns need a number of factors, not "auto"; set '
-            "n_factors to the number of columns."
-        )

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,13 +20,16 @@ from intransit.core.posterior import Posterior
 from intransit.core.query import Query, ask
 from intransit.draws import Draws, Summary, as_questions, check_entries, reach_of
 from intransit.errors import ConvergenceWarning, InputError
-from intransit.fitting import Choice, Fitted, Given, check_more, refit
+from intransit.fitting import Fitted, Given, check_more, refit
 from intransit.measurements import Measurements
 from intransit.seeds import open_rng
 from intransit.study import decompose
 from intransit.support import Support, tell_status
 from intransit.threads import one_thread
 from intransit.timeline import Timeline, as_timeline, check_outcomes
+
+if TYPE_CHECKING:
+    from intransit.inference import posterior as inference
 
 N_DRAWS = 200  # of trajectories, for questions that need whole matrices
 
@@ -41,7 +45,6 @@ class Trajectory:
     times: FloatArray  # (n_periods,): the distinct times of the comparisons
     scales: Scales
     estimated: tuple[str, ...]  # names of the scales that came from the data
-    choices: tuple[Choice, ...]  # models tried, when n_factors was left to the data
     starts: tuple[tuple[str, float], ...]  # where the solver started, and the objective it reached
     seed: int | None
     settings: Given = field(repr=False)
@@ -193,6 +196,17 @@ class Trajectory:
             pairs=self.pairs,
             rng=generator,
         )
+
+    def posterior(
+        self, n: int = N_DRAWS, *, rng: np.random.Generator | int | None = 0
+    ) -> "inference.Posterior":
+        """Return draws around the solution as the `Posterior` that `fit` hands out.
+
+        For strengths, matrices and chances over draws; margins are to first order, as in `sample`.
+        """
+        from intransit.inference.gaussian import posterior_of_path  # noqa: PLC0415  it reads this
+
+        return posterior_of_path(self, as_whole("n", n, least=2), open_rng(rng)[0])
 
     def change(
         self,

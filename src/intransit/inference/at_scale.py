@@ -8,10 +8,12 @@ sub-population shows to be negligible is left out there; the notes say which.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import FloatArray
+from intransit.inference.gaussian import posterior_of_path
 from intransit.inference.layout import Layout, lay_out
 from intransit.inference.observations import Observations
 from intransit.inference.posterior import Posterior
@@ -26,7 +28,8 @@ N_SWEEPS = 400  # of each chain, that a table usually takes
 SUB_GAMES = 12_000  # of a sub-population: scales are known to some per cent from so many
 SUB_EFFECTIVE = 40.0
 SUB_TIME = 0.5  # of the time, for the sub-population
-NEGLIGIBLE = 0.15  # log odds: median size of a term that is left out at scale
+NEGLIGIBLE = 0.15  # log odds: size of a term that is left out at scale
+SURELY = 0.1  # share of the draws of its size that may lie below that
 MOST_NUMBERS = 60_000_000  # of all draws of a large answer
 FEWEST_DRAWS, MOST_DRAWS = 24, 60
 
@@ -124,10 +127,9 @@ def _from_a_part(
     report("finding all states by Newton's method")
     columns: Columns = {type(one.term): k for k, one in enumerate(layout.numbers)}
     path = _solve(seen, kept, drawn, columns, law, rng)
-    large = lay_out(seen, kept)
-    n = int(np.clip(MOST_NUMBERS // large.n_numbers, FEWEST_DRAWS, MOST_DRAWS))
+    n = int(np.clip(MOST_NUMBERS // len(path.solution.z), FEWEST_DRAWS, MOST_DRAWS))
     report(f"drawing {n} times around the solution")
-    draws = _draws(large, path, drawn, columns, n, rng)
+    around = _draws(path, drawn, n, rng)
     notes = [
         f"The table is too large for chains within {effort.seconds:.0f} s: scales are from "
         f"{part.n_items:,} items with {part.counts.sum():,.0f} games among them, states by "
@@ -135,7 +137,7 @@ def _from_a_part(
     ]
     if left_out:
         notes.append(f"Negligible there, and left out: {', '.join(left_out)}.")
-    return Posterior(large, law, draws, mixing, "newton", tuple(notes))
+    return replace(around, law=law, mixing=mixing, notes=tuple(notes))
 
 
 def _terms_that_matter(layout: Layout, draws: Draws) -> tuple[Model, list[str]]:
@@ -144,7 +146,8 @@ def _terms_that_matter(layout: Layout, draws: Draws) -> tuple[Model, list[str]]:
     left_out = []
     for term in layout.model.terms:
         if isinstance(term, Factors):
-            size = np.median(np.sort(draws.scales[:, 1:] ** 2, axis=1)[:, ::-1], axis=0)
+            sizes = np.sort(draws.scales[:, 1:] ** 2, axis=1)[:, ::-1]
+            size = np.quantile(sizes, SURELY, axis=0)
             n = int(np.sum(size >= NEGLIGIBLE))
             if n:
                 kept.append(Factors(n, term.scale, term.walk))
@@ -152,7 +155,7 @@ def _terms_that_matter(layout: Layout, draws: Draws) -> tuple[Model, list[str]]:
                 left_out.append(f"{term.n - n} of {term.n} factors")
         elif isinstance(term, PairEffects):
             k = next(k for k, one in enumerate(layout.numbers) if one.term is term)
-            if np.median(draws.number_scales[:, k]) >= NEGLIGIBLE:
+            if np.quantile(draws.number_scales[:, k], SURELY) >= NEGLIGIBLE:
                 kept.append(term)
             else:
                 left_out.append("pair effects")
@@ -214,56 +217,12 @@ def _solve(
     )
 
 
-def _draws(
-    layout: Layout,
-    path: Trajectory,
-    sub: Draws,
-    columns: Columns,
-    n: int,
-    rng: np.random.Generator,
-) -> Draws:
-    """Return draws around the solution, with scales of the sub-population."""
-    drawn = path.sample(n, rng=rng)
-    S, Q, E = path.problem.split_draws(drawn.states)
-    r, owners = layout.n_factors, path.problem.strengths.chains
-    states: FloatArray = np.empty((n, layout.items.n_states, 1 + 2 * r), np.float32)
-    place = _same_states(layout.items.begin, owners.starts, owners.drifting)
-    states[:, :, 0] = S[:, place, 0]
-    exposed = path.problem.exposures.chains
-    at = _same_states(layout.items.begin, exposed.starts, exposed.drifting)
-    states[:, :, 1 : 1 + r], states[:, :, 1 + r :] = S[:, place, 1:], Q[:, at, 1:]
+def _draws(path: Trajectory, sub: Draws, n: int, rng: np.random.Generator) -> Posterior:
+    """Return draws around the solution; how far paths may go on is drawn from the part's scales."""
+    around = posterior_of_path(path, n, rng)
     pick = rng.integers(len(sub), size=n)
-    order = np.argsort(-sub.scales[:, 1:], axis=1)[:, :r]
-    planes = np.take_along_axis(sub.scales[:, 1:], order, axis=1)
-    numbers, number_scales, number_rates = [], [], []
-    for one in layout.numbers:
-        if isinstance(one.term, PairEffects) and path.problem.effects is not None:
-            chains = path.problem.effects.chains
-            numbers.append(E[:, _same_states(one.paths.begin, chains.starts, chains.drifting), 0])
-        else:
-            numbers.append(np.full((n, one.paths.n_states), path.law.advantage))
-        column = columns[type(one.term)]
-        number_scales.append(sub.number_scales[pick, column])
-        number_rates.append(sub.number_rates[pick, column])
-    new = layout.newcomer
-    first = states[:, layout.items.begin[:-1][new], 0]
-    cuts = np.array(path.law.cuts or [0.0] * sub.cuts.shape[1])
-    return Draws(
-        states=states,
-        numbers=tuple(one.astype(np.float32) for one in numbers),
-        scales=np.column_stack([sub.scales[pick, :1], planes[pick]]),
-        rates=sub.rates[pick],
-        number_scales=np.array(number_scales).reshape(-1, n).T,
-        number_rates=np.array(number_rates).reshape(-1, n).T,
-        newcomers=first.mean(axis=1, dtype=float) if new.any() else np.zeros(n),
-        cuts=np.tile(cuts, (n, 1))[:, : sub.cuts.shape[1]],
-        noise=np.ones(n),
-        chain=np.zeros(n, np.int64),
-    )
-
-
-def _same_states(begin: IntArray, starts: IntArray, drifting: bool) -> IntArray:
-    """Return, for every state of a path, the state of Newton's chain that it is."""
-    if drifting and np.array_equal(begin, starts):
-        return np.arange(begin[-1])
-    return np.repeat(starts[:-1], np.diff(begin))
+    scales = around.draws.scales.copy()
+    scales[:, 0] = sub.scales[pick, 0]
+    steps = around.draws.walks.copy()
+    steps[:, 0] = sub.walks[pick, 0]
+    return replace(around, draws=replace(around.draws, scales=scales, steps=steps))

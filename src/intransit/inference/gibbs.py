@@ -283,26 +283,27 @@ class Chain:
                 n += len(columns) * n_steps
             scale = draw_scale(self.rng, self.scales[k], n, squares, HELD, self._priors[k])
             self.scales[k] = scale
-            base = np.repeat(means, np.diff(p.begin))
+            cells = (self.x, self.w, self.pull, self.parts, lines)
             if k == 0:
-                score_lines(
-                    self.first, self.second, self.states, base, self.x, self.w, self.pull, lines
-                )
+                base = np.repeat(means, np.diff(p.begin))
+                score_lines(self.first, self.second, self.states, base, *cells)
             else:
-                plane_lines(
-                    self.first, self.second, self.states, k, self.x, self.w, self.pull, lines
-                )
+                plane_lines(self.first, self.second, self.states, k, *cells)
             grown = draw_scale(self.rng, scale, 0.0, 0.0, lines, self._priors[k]) / scale
             self.scales[k] *= grown
-            for column in columns:
-                own = base if k == 0 else 0.0
-                self.states[:, column] = own + grown * (self.states[:, column] - own)
-            self._margins()
+            if k == 0:
+                self.states[:, 0] = base + grown * (self.states[:, 0] - base)
+                self.x += (grown - 1.0) * self.parts
+            else:
+                self.states[:, columns] *= grown
+                self.x += (grown * grown - 1.0) * self.parts
         self._draw_item_rates(steps, n_steps, lines)
 
     def _draw_item_rates(self, steps: FloatArray, n_steps: int, lines: FloatArray) -> None:
         r, p = self.layout.n_factors, self.layout.items
         means, first = self._item_means(), np.zeros(1 + 2 * r)
+        item_margins(self.first, self.second, self.states, np.zeros(len(self.x)), self.parts)
+        rest = self.x - self.parts
         for g in range(2 if r else 1):
             if self._rate_priors[g] == 0.0 or n_steps == 0:
                 continue
@@ -326,13 +327,13 @@ class Chain:
             f = draw_ridge(self.rng, n, squares, HELD, scales, priors, self.rates[g], prior)
             self.scales[planes], self.rates[g] = scales * f, self.rates[g] / f
             self._place(columns, begins, walks, means)
-            self._margins()
+            item_margins(self.first, self.second, self.states, rest, self.x)
             self._item_lines(g, walks, begins, lines)
             scales = self.scales[planes]
             f = draw_ridge(self.rng, 0.0, 0.0, lines, scales, priors, self.rates[g], prior)
             self.scales[planes], self.rates[g] = scales * f, self.rates[g] / f
             self._place(columns, f * begins, walks, means)
-            self._margins()
+            item_margins(self.first, self.second, self.states, rest, self.x)
 
     def _split(self, columns: slice, means: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return columns of states as first states, less their prior mean, and walks from there."""
@@ -355,12 +356,12 @@ class Chain:
         self, group: int, still: FloatArray, grows: FloatArray, lines: FloatArray
     ) -> None:
         """Write the log likelihood as one part of scores, or of planes, grows."""
-        cells = (self.x, self.w, self.pull, lines)
+        cells = (self.x, self.w, self.pull)
         if group == 0:
-            part = np.ascontiguousarray(grows)
-            score_lines(self.first, self.second, part, np.zeros(len(part)), *cells)
+            part, base = np.ascontiguousarray(grows), np.zeros(len(grows))
+            score_lines(self.first, self.second, part, base, *cells, self.parts, lines)
         else:
-            moving_lines(self.first, self.second, still, grows, *cells)
+            moving_lines(self.first, self.second, still, grows, *cells, lines)
 
     def _draw_number_scales(self, k: int, one: Numbers) -> None:
         p, states, lines = one.paths, self.numbers[k], np.zeros(4)

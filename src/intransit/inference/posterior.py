@@ -64,9 +64,11 @@ class Posterior:
     mixing
         How well the chains behind them have mixed; None where states are not from chains.
     way
-        How the draws were made: "gibbs", or "newton" for tables beyond the budget.
+        How the draws were made: "gibbs", "newton" (around a solution), or "filter".
     notes
         What there is to say of that beyond the chains.
+    connected
+        Whether all items count as connected, as where it is not kept who met whom.
     """
 
     layout: Layout
@@ -75,6 +77,7 @@ class Posterior:
     mixing: Mixing | None = field(repr=False)
     way: str = "gibbs"
     notes: tuple[str, ...] = ()
+    connected: bool = False
 
     def __len__(self) -> int:
         return len(self.draws)
@@ -94,13 +97,21 @@ class Posterior:
     def groups(self) -> IntArray:  # (n_items,)
         """Number of the group of items, connected by comparisons, that each item belongs to."""
         n, pairs = self.n_items, self.layout.seen.pairs
+        if self.connected:
+            return np.zeros(n, np.int64)
         graph = csr_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n, n))
         return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
     @cached_property
     def axis(self) -> FloatArray:
         """The distinct times of the observations, rising."""
-        return self.layout.seen.axis
+        axis = self.layout.seen.axis
+        return axis if len(axis) else np.unique(self.layout.items.clock)
+
+    @property
+    def n_planes(self) -> int:
+        """Number of planes of a draw; around a solution there are two for each factor."""
+        return (int(self.draws.states.shape[2]) - 1) // 2
 
     def thinned(self, most: int) -> "Posterior":
         """Return the same with at most so many draws, evenly spread."""
@@ -119,18 +130,13 @@ class Posterior:
         equal numbers are the same newcomer.
         """
         p, d = self.layout.items, self.draws
-        r = self.layout.n_factors
-        scales = np.concatenate([d.scales, d.scales[:, 1:]], axis=1)
-        rates = np.concatenate([d.rates[:, :1], np.repeat(d.rates[:, 1:], 2 * r, axis=1)], axis=1)
         new = items < 0
         before, after, share, spread = around(p, np.where(new, 0, items), times)
         before = np.where(new, -1, before)
         keys = np.where(new, UNSEEN - items, before * 2 + (spread > 0) * (share == 0))
-        out = np.empty((len(d), len(items), 1 + 2 * r))
+        out = np.empty((len(d), len(items), d.states.shape[2]))
         newcomers = d.newcomers if self.layout.newcomer.any() else np.zeros(len(d))
-        read_paths(
-            d.states, before, after, share, spread, keys, scales * rates, scales, newcomers, out
-        )
+        read_paths(d.states, before, after, share, spread, keys, d.walks, d.widths, newcomers, out)
         return out
 
     def numbers(self, k: int, keys: IntArray, times: FloatArray) -> FloatArray:  # (n_draws, n)
@@ -281,7 +287,7 @@ class Posterior:
     def matrices(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n, n)
         """Return the margins of some items at one time, in every draw."""
         values = self.states(items, np.full(len(items), time))
-        r = self.layout.n_factors
+        r = self.n_planes
         u, v = values[:, :, 1 : 1 + r], values[:, :, 1 + r :]
         half = values[:, :, :1] + u @ v.swapaxes(1, 2)
         out = half - half.swapaxes(1, 2)

@@ -21,9 +21,10 @@ BURN_IN = 0.25  # of all sweeps, the first, that are thrown away
 SHORTEST_BURN_IN = 80
 FOLLOWED = 300  # pairs that are followed while chains run
 MOST_FOLLOWED = 5_000  # pairs whose mixing is kept with the answer
-FEWEST_OF_SCALES = 0.15  # of the effective draws asked for: what every scale needs as well
+# Scales need less than chances: that of a plane that is not needed creeps, and moves no chance.
+FEWEST_OF_SCALES = 0.05  # of the effective draws asked for
 WELL_MIXED = 1.05  # R-hat of the worst pair
-SCALES_MIXED = 1.2  # R-hat of the worst scale
+SCALES_MIXED = 1.4  # R-hat of the worst scale
 
 Report = Callable[[str], None]
 
@@ -125,6 +126,21 @@ class Draws:
     cuts: FloatArray  # (n_draws, n_cuts)
     noise: FloatArray  # (n_draws,)
     chain: IntArray  # (n_draws,)
+    steps: FloatArray | None = None  # (n_draws, 1 + 2 r): where it is not scale times rate
+
+    @property
+    def widths(self) -> FloatArray:  # (n_draws, 1 + 2 r)
+        """Standard deviations of first states, by column."""
+        return np.concatenate([self.scales, self.scales[:, 1:]], axis=1)
+
+    @property
+    def walks(self) -> FloatArray:  # (n_draws, 1 + 2 r)
+        """Standard deviations of a step in one unit of time, by column."""
+        if self.steps is not None:
+            return self.steps
+        width = self.widths
+        rates = np.repeat(self.rates, [1, width.shape[1] - 1], axis=1)
+        return np.asarray(width * rates)
 
     def __len__(self) -> int:
         return len(self.newcomers)
@@ -175,6 +191,7 @@ class Draws:
             self.cuts[which],
             self.noise[which],
             self.chain[which],
+            None if self.steps is None else self.steps[which],
         )
 
 

@@ -175,6 +175,7 @@ def score_lines(
     x: FloatArray,
     w: FloatArray,
     pull: FloatArray,
+    parts: FloatArray,  # (n_cells,), out: what grows by f
     lines: FloatArray,  # (4,), out
 ) -> None:
     """Write the log likelihood as scores, less what stays, grow by f."""
@@ -182,6 +183,7 @@ def score_lines(
     for c in range(len(first)):
         a, b = first[c], second[c]
         part = states[a, 0] - base[a] - states[b, 0] + base[b]
+        parts[c] = part
         linear += part * (pull[c] - w[c] * (x[c] - part))
         quadratic += w[c] * part * part
     lines[0], lines[1], lines[2], lines[3] = linear, -0.5 * quadratic, 0.0, 0.0
@@ -196,6 +198,7 @@ def plane_lines(
     x: FloatArray,
     w: FloatArray,
     pull: FloatArray,
+    parts: FloatArray,  # (n_cells,), out: what grows by f²
     lines: FloatArray,
 ) -> None:
     """Write the log likelihood as both sides of one plane grow by f: its part grows by f²."""
@@ -204,6 +207,7 @@ def plane_lines(
     for c in range(len(first)):
         a, b = first[c], second[c]
         part = states[a, column] * states[b, column + r] - states[a, column + r] * states[b, column]
+        parts[c] = part
         linear += part * (pull[c] - w[c] * (x[c] - part))
         quadratic += w[c] * part * part
     lines[0], lines[1], lines[2], lines[3] = 0.0, linear, 0.0, -0.5 * quadratic
