@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 from typing import Any
 
 import numpy as np
@@ -44,13 +45,16 @@ def to_arviz(posterior: Posterior, names: tuple[str, ...]) -> Any:
     shape = (len(size), int(size.min()))
     each = np.concatenate([np.flatnonzero(d.chain == c)[: shape[1]] for c in range(shape[0])])
     pairs = [f"{names[i]} > {names[j]}" for i, j in zip(first, second, strict=True)]
-    return arviz.from_dict(
-        {
-            "posterior": {
-                "scale": scales[each].reshape(*shape, -1),
-                "chance": chances[each].reshape(*shape, -1),
-            }
-        },
-        coords={"scales": scale_names(layout), "pairs": pairs},
-        dims={"scale": ["scales"], "chance": ["pairs"]},
-    )
+    groups = {
+        "posterior": {
+            "scale": scales[each].reshape(*shape, -1),
+            "chance": chances[each].reshape(*shape, -1),
+        }
+    }
+    settings = {
+        "coords": {"scales": scale_names(layout), "pairs": pairs},
+        "dims": {"scale": ["scales"], "chance": ["pairs"]},
+    }
+    if "posterior" in inspect.signature(arviz.from_dict).parameters:  # before ArviZ 1.0
+        return arviz.from_dict(**groups, **settings)
+    return arviz.from_dict(groups, **settings)
