@@ -475,7 +475,8 @@ class Answer(Finding):
     def _apart(self, i: IntArray, j: IntArray) -> BoolArray:
         """Return which pairs no chain of comparisons connects; newcomers are like others."""
         groups = self.posterior.groups
-        return np.asarray((groups[i] != groups[j]) & (i >= 0) & (j >= 0))
+        there = groups[np.maximum(i, 0)] != groups[np.maximum(j, 0)]
+        return np.asarray(there & (i >= 0) & (j >= 0))
 
     def _chances(
         self,

@@ -44,6 +44,7 @@ from intransit.model.terms import Drift, Factors, Scores, Side, Walk
 
 REFRESH = 20  # sweeps after which margins are added up anew, lest rounding gather
 SETTLE = 40  # sweeps from a random start before scales move: small states pull them to 0 for long
+STIFFEST = 1e-16  # variance of a path's walk over the whole time, at least, in squared units
 NOTHING = 1e-6  # scale of a term that is not there
 HELD = np.zeros(4)  # no likelihood: states are held
 
@@ -101,6 +102,8 @@ class Chain:
         )
         self.first, self.second = layout.first, layout.second
         self.unit = _unit(layout, law)
+        least = STIFFEST / layout.span
+        self._stiffest = least * np.array([self.unit**2, *[self.unit] * (2 * r)])
         self._scores, self._factors = layout.model.term(Scores), layout.model.term(Factors)
         scores = NOTHING if self._scores is None else self._scores.scale
         factors = NOTHING if self._factors is None else self._factors.scale
@@ -129,6 +132,8 @@ class Chain:
                 self.noise = float(law.noise)
         else:
             self._resume(start)
+        if not layout.newcomer.any() or layout.newcomer.all():
+            self.newcomers = 0.0
         self.x, self.w, self.pull = (np.zeros(len(seen)) for _ in range(3))
         self.below, self.above, self.parts = (np.zeros(len(seen)) for _ in range(3))
         self._often = _often(layout)
@@ -225,7 +230,7 @@ class Chain:
             self.pull,
             self._item_means(),
             width**2,
-            (width * rates) ** 2,
+            np.maximum((width * rates) ** 2, self._stiffest),
         )
 
     def _draw_numbers(self, k: int, one: Numbers) -> None:
@@ -242,7 +247,7 @@ class Chain:
             self.w,
             self.pull,
             scale**2,
-            (scale * self.number_rates[k]) ** 2,
+            max((scale * self.number_rates[k]) ** 2, float(self._stiffest[0])),
         )
 
     def _draw_newcomers(self) -> None:
@@ -320,6 +325,10 @@ class Chain:
             grown = draw_scale(self.rng, rate, 0.0, 0.0, lines, prior) / rate
             self.rates[g] = rate * grown
             walks *= grown
+            if not self._priors[planes].all():  # a scale that is known stays
+                self._place(columns, begins, walks, means)
+                item_margins(self.first, self.second, self.states, rest, self.x)
+                continue
             # Against the rate: first states held, then growing.
             scales, priors = self.scales[planes], self._priors[planes]
             n = (len(p.begin) - 1) * (columns.stop - columns.start)

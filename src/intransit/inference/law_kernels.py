@@ -155,6 +155,6 @@ def draw_cuts(
                 low = there
             else:
                 high = there
-            if high - low < 1e-12:
+            if not high - low > 1e-12:
                 cuts[k] = here
                 break

@@ -20,8 +20,6 @@ import numpy as np
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.compiled import compiled
 
-STIFFEST = 1e-7  # variance of a step, at least: a smaller one loses digits, and moves nothing
-
 
 @compiled
 def item_margins(
@@ -102,16 +100,20 @@ def _gather(
 @compiled
 def _pass_back(
     stiff: FloatArray,  # (d,): precisions of the step to the next state
-    next_J: FloatArray,
+    next_J: FloatArray,  # (d, d): lower half
     next_h: FloatArray,
     A: FloatArray,  # workspace
+    B: FloatArray,  # workspace
     g: FloatArray,  # workspace
     root: FloatArray,  # (d, d), out: inverse Cholesky factor of next_J + stiff
     J: FloatArray,  # changed
     h: FloatArray,  # changed
     d: int,
 ) -> None:
-    """Add the message of the next state on: J += D - D A⁻¹ D, h += D A⁻¹ h', A = J' + D."""
+    """Add the message of the next state on: J += J' - J' A⁻¹ J', h += h' - J' A⁻¹ h', A = J' + D.
+
+    In this form it keeps its digits however stiff the step is.
+    """
     for k in range(d):
         for m in range(k + 1):
             A[k, m] = next_J[k, m]
@@ -122,17 +124,21 @@ def _pass_back(
         for m in range(k + 1):
             s += root[k, m] * next_h[m]
         g[k] = s
-    for k in range(d):
-        s = 0.0
-        for m in range(k, d):
-            s += root[m, k] * g[m]
-        h[k] += stiff[k] * s
-        for m in range(k + 1):
+        for m in range(d):
             s = 0.0
-            for n in range(k, d):
-                s += root[n, k] * root[n, m]
-            J[k, m] -= stiff[k] * s * stiff[m]
-        J[k, k] += stiff[k]
+            for n in range(k + 1):
+                s += root[k, n] * (next_J[n, m] if n >= m else next_J[m, n])
+            B[k, m] = s
+    for k in range(d):
+        s = next_h[k]
+        for n in range(d):
+            s -= B[n, k] * g[n]
+        h[k] += s
+        for m in range(k + 1):
+            s = next_J[k, m]
+            for n in range(d):
+                s -= B[n, k] * B[n, m]
+            J[k, m] += s
 
 
 @compiled
@@ -201,14 +207,14 @@ def items_kernel(r: int) -> Callable[..., None]:
         pull: FloatArray,
         means: FloatArray,  # (n_items,): prior mean of the first score
         prior: FloatArray,  # (d,): variances of first states
-        step: FloatArray,  # (d,): variances of steps, a unit of time
+        step: FloatArray,  # (d,): variances of steps, a unit of time, above 0
     ) -> None:
         """Draw the path of every item in turn, given all others."""
         longest = int(np.max(begin[1:] - begin[:-1]))
         J, h = np.zeros((longest, d, d)), np.zeros((longest, d))
         root, drawn = np.zeros((longest, d, d)), np.zeros((longest, d))
         stiff = np.zeros((longest, d))
-        A, v, g = np.zeros((d, d)), np.zeros(d), np.zeros(d)
+        A, B, v, g = np.zeros((d, d)), np.zeros((d, d)), np.zeros(d), np.zeros(d)
         for i in order:
             low, m = begin[i], begin[i + 1] - begin[i]
             for q in range(m - 1, -1, -1):
@@ -217,8 +223,8 @@ def items_kernel(r: int) -> Callable[..., None]:
                 _gather(entries, states[s], cell, sign, other, states, x, w, pull, g, J[q], h[q], r)
                 if q + 1 < m:
                     for k in range(d):
-                        stiff[q, k] = 1.0 / max(step[k] * (clock[s + 1] - clock[s]), STIFFEST)
-                    _pass_back(stiff[q], J[q + 1], h[q + 1], A, g, root[q + 1], J[q], h[q], d)
+                        stiff[q, k] = 1.0 / (step[k] * (clock[s + 1] - clock[s]))
+                    _pass_back(stiff[q], J[q + 1], h[q + 1], A, B, g, root[q + 1], J[q], h[q], d)
             for k in range(d):
                 for n in range(k + 1):
                     A[k, n] = J[0, k, n]
@@ -271,7 +277,7 @@ def draw_numbers(
                 J[q] += w[c] * f * f
                 h[q] += f * (pull[c] - w[c] * (x[c] - f * states[state]))
             if q + 1 < m:
-                stiff = 1.0 / max(step * (clock[state + 1] - clock[state]), STIFFEST)
+                stiff = 1.0 / (step * (clock[state + 1] - clock[state]))
                 share = stiff / (J[q + 1] + stiff)
                 J[q] += share * J[q + 1]
                 h[q] += share * h[q + 1]
@@ -281,7 +287,7 @@ def draw_numbers(
             if q == 0:
                 precision, potential = J[0] + 1.0 / prior, h[0]
             else:
-                stiff = 1.0 / max(step * (clock[state] - clock[state - 1]), STIFFEST)
+                stiff = 1.0 / (step * (clock[state] - clock[state - 1]))
                 precision, potential = J[q] + stiff, h[q] + stiff * last
             last = potential / precision + rng.standard_normal() / math.sqrt(precision)
             change = last - states[state]

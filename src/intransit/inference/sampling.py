@@ -19,8 +19,7 @@ from intransit.model.terms import PairEffects
 FIRST_LOOK = 160  # sweeps of each chain, after which it is first asked how they mix
 BURN_IN = 0.25  # of all sweeps, the first, that are thrown away
 SHORTEST_BURN_IN = 80
-FOLLOWED = 300  # pairs that are followed while chains run
-MOST_FOLLOWED = 5_000  # pairs whose mixing is kept with the answer
+MOST_FOLLOWED = 1_000  # pairs that are followed, and whose mixing is kept with the answer
 # Scales need less than chances: that of a plane that is not needed creeps, and moves no chance.
 FEWEST_OF_SCALES = 0.05  # of the effective draws asked for
 WELL_MIXED = 1.05  # R-hat of the worst pair
@@ -68,7 +67,7 @@ class Mixing:
     scales
         Names of the scales, with R-hat and effective draws of each.
     first, second
-        The pairs that were followed: all, or 5,000 at random, at the last time.
+        The pairs that were followed: all, or 1,000 at random, at the last time.
     reached
         Whether the worst pair has as many effective draws as were asked for.
     """
@@ -374,7 +373,7 @@ def sample(
         while True:
             done = _advance(pool, chains, step, begin + effort.seconds)
             n += done
-            worst, scales, reached = _look(chains, effort.effective, FOLLOWED)
+            worst, scales, reached = _look(chains, effort.effective, MOST_FOLLOWED)
             report(f"drawing: {n} sweeps, {worst:.0f} of {effort.effective:.0f} effective draws")
             if reached or time.monotonic() - begin >= effort.seconds or done < step:
                 break

@@ -79,7 +79,7 @@ def draw_scale(
             low = there
         else:
             high = there
-        if high - low < 1e-12:
+        if not high - low > 1e-12:
             return value
 
 
@@ -136,7 +136,7 @@ def draw_ridge(
             low = there
         else:
             high = there
-        if high - low < 1e-12:
+        if not high - low > 1e-12:
             return 1.0
 
 
