@@ -2,6 +2,8 @@
 
 python -m benchmarks              all of them
 python -m benchmarks recovery     those named
+
+To try one at a smaller size, which keeps nothing: python -m benchmarks.intervals 0.1
 """
 
 import os

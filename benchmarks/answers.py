@@ -44,14 +44,14 @@ def main() -> None:
             "of processor",
             "report, s",
             "of processor",
-            "chosen",
+            "drawn",
             "verdict",
         ]
         print_table(header, rows)
 
 
 def run(what: str, table: Path, cache: Path) -> tuple[float, float, str]:
-    """Return seconds, seconds of processor, and the model that was chosen, or the verdict."""
+    """Return seconds, seconds of processor, and how many sweeps were drawn, or the verdict."""
     began, busy = time.perf_counter(), os.times()
     ending = {"fit": ".intransit", "report": ".html"}[what]
     out = command(what, table, "--out", table.with_suffix(ending), "--json", cache=cache)
@@ -60,8 +60,8 @@ def run(what: str, table: Path, cache: Path) -> tuple[float, float, str]:
     told = json.loads(out)
     if what == "report":
         return seconds, used, told["cycles"]["verdict"]
-    model = next(line for line in told["story"] if line.startswith("Model: "))
-    return seconds, used, model.removeprefix("Model: ").split(".")[0]
+    drawn = next(line for line in told["story"] if " draws from the posterior" in line)
+    return seconds, used, drawn.split(". ", 1)[-1].split(":")[0]
 
 
 def command(*words: object, cache: Path | None = None) -> str:

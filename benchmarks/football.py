@@ -1,4 +1,4 @@
-"""Football and Magic: the time of a fit, kickscore on the same work, and what the data choose.
+"""Football and Magic: the time of `smooth`, kickscore on the same work, and what `fit` finds.
 
 International football, decisive matches only, one state a month, plain scores, logistic.  Both
 libraries are given the same random walk: prior_scale at an item's first match, drift_scale a year.
@@ -53,10 +53,10 @@ def main(directory: str | Path = DATA, *words: str) -> None:
     speed(tuple(column[-LATEST:] for column in games), n_items)
     speed(games, n_items)
     forecasts(games, n_items, peer="without-kickscore" not in words)
-    choices("Football", games)
+    drawn("Football", games)
     if (directory / "magic.csv.gz").exists():
         modern, _ = read(directory / "magic.csv.gz", months=False, only=("format", "Modern"))
-        choices("Magic, Modern, one state a month", months_of(modern), pair_scale="auto")
+        drawn("Magic, Modern, one state a month", months_of(modern))
 
 
 def read(path: Path, *, months: bool, only: tuple[str, str] | None = None) -> tuple[Games, int]:
@@ -203,26 +203,16 @@ def loss(chances: FloatArray, games: Games) -> float:
     return float(-np.mean(np.log(np.where(games[2] == 1.0, chances, 1.0 - chances))))
 
 
-def choices(title: str, games: Games, **settings: object) -> None:
-    """Print what the data choose when everything is left to them."""
+def drawn(title: str, games: Games) -> None:
+    """Print what `fit` finds when everything is left to it."""
+    names = [f"{k:05d}" for k in range(int(max(games[0].max(), games[1].max())) + 1)]
+    first, second = ([names[k] for k in column.tolist()] for column in games[:2])
+    table = it.Games.from_arrays(first, second, games[2], games[3])
     began = time.process_time()
-    table = it.Timeline.from_arrays(*games)
-    path = it.smooth(table, loss="logistic", rng=0, **settings)
+    answer = it.fit(table)
     took = time.process_time() - began
-    print(f"{title}, {len(games[0]):,} matches, everything from the data: {path.status}\n")
-    rows = [
-        [
-            f"{choice.n_factors}",
-            f"{choice.gain:+.5f}",
-            f"{choice.gain_error:.5f}",
-            "kept" if choice.kept else "",
-        ]
-        for choice in path.choices
-    ]
-    print_table(["n_factors", "gain in log probability", "standard error", ""], rows)
-    found = {name: getattr(path.scales, name) for name in path.estimated}
-    shown = ", ".join(f"{name} {value:.3g}" for name, value in found.items())
-    print(f"{path.n_factors} factors in {took:.0f} s; {shown}.\n", flush=True)
+    print(f"{title}, {len(games[0]):,} matches, the whole posterior in {took:.0f} s:\n")
+    print("\n".join(f"* {line}" for line in answer.story), "\n", flush=True)
 
 
 if __name__ == "__main__":

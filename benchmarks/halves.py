@@ -4,8 +4,8 @@ python -m benchmarks.halves DATA        the Magic formats in that folder
 
 Every listed cycle is asked again of the games of the second half.  Whether an edge shows there the
 way it was said depends on luck too, so what is seen is compared with what the first half's own
-posterior expects, as wide as lists take it: of each draw, carried forward to the games' own times,
-the chance that the majority of as many games falls that way.
+posterior expects: of each draw, carried forward to the games' own times, the chance that the
+majority of as many games falls that way.
 """
 
 import sys
@@ -17,12 +17,10 @@ from scipy.stats import binom
 
 import intransit as it
 from benchmarks._common import print_table
-from intransit.answers.sampled import widened
 from intransit.arrays import FloatArray
 
 FORMATS = ("Modern", "Legacy", "Pioneer", "Vintage")
 FEWEST = 10  # games of a pair in the second half; edges with fewer say nothing
-N_DRAWS = 200
 LEVELS = (0.9, 0.8)
 
 
@@ -50,7 +48,6 @@ def main() -> None:
 def judged(name: str, answer: it.Answer, late: it.Games, level: float) -> list[str]:
     """Return one row of the table."""
     found = answer.cycles(level=level, most=10_000)
-    draws = widened(answer, answer.path.sample(N_DRAWS, rng=0))
     edges = {
         (a, b)
         for cycle in found
@@ -58,7 +55,7 @@ def judged(name: str, answer: it.Answer, late: it.Games, level: float) -> list[s
     }
     tried = {}
     for a, b in sorted(edges):
-        tried[a, b] = ask(answer, draws, late, a, b)
+        tried[a, b] = ask(answer, late, a, b)
     single = [told for told in tried.values() if told is not None]
     whole = []
     for cycle in found:
@@ -75,9 +72,7 @@ def judged(name: str, answer: it.Answer, late: it.Games, level: float) -> list[s
     ]  # fmt: skip
 
 
-def ask(
-    answer: it.Answer, draws: it.Draws, late: it.Games, a: str, b: str
-) -> tuple[bool, FloatArray] | None:
+def ask(answer: it.Answer, late: it.Games, a: str, b: str) -> tuple[bool, FloatArray] | None:
     """Return whether most games of the second half went to a, and the chance of it in each draw."""
     if not {a, b} <= set(late.names):
         return None
@@ -90,9 +85,8 @@ def ask(
     won = np.where(games.first == i, games.outcomes, 1.0 - games.outcomes)
     wins = float(games.counts @ won)
     when = float(np.average(games.times, weights=games.counts))
-    margins = draws.margin(answer.number(a), answer.number(b), when)
-    path = answer.path
-    chance = path.law.plain(margins, np.zeros(1), path.scales.noise_scale)
+    pair = np.array([answer.number(a)]), np.array([answer.number(b)])
+    chance = answer.posterior.chances(*pair, np.array([when]))[:, 0]
     above = binom.sf(np.floor(n / 2), n, chance)
     if n % 2 == 0:  # an even split counts as half
         above += 0.5 * binom.pmf(n // 2, n, chance)

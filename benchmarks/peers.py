@@ -6,7 +6,9 @@
     python -m benchmarks.peers PEERS table OUT             the short ones kept in results/peers.md
 
 PEERS is the folder of the harness (run.py, adapters.py), DATA that of its tables.  Nothing is set
-by hand: at every block all games so far go to `intransit.fit`, as a user's would.
+by hand: the games before the test part go to `intransit.fit`, as a user's would, and those of each
+block to `update`; every `REFIT` blocks all games so far are fitted again.  Items never seen are
+forecast as newcomers.
 """
 
 import importlib
@@ -21,6 +23,10 @@ import numpy as np
 import intransit as it
 from benchmarks._common import print_table
 from intransit.arrays import FloatArray
+from intransit.errors import InputError
+
+REFIT = 24  # blocks after which everything is drawn anew: two years of months
+SECONDS = 120.0  # most of a fit: the harness is run beside other work
 
 
 def main(peers: str, *arguments: str) -> None:
@@ -71,34 +77,50 @@ def _print(table: dict[str, dict[str, float]]) -> None:
 
 
 class Ours:
-    """What the harness calls: learn everything so far, forecast a block."""
+    """What the harness calls: learn a chunk of games, forecast a block."""
 
     name, package, non_transitive = "intransit", "intransit", True
     grid: ClassVar[dict[str, list[object]]] = {}
 
-    def fit(self, c) -> None:  # type: ignore[no-untyped-def]
-        """Learn all games so far."""
+    def setup(self) -> None:
+        """Begin anew."""
+        super().setup()  # type: ignore[misc]
+        self.answer: it.Answer | None = None
+        self.n_learnt = 0
+
+    def learn(self, c) -> None:  # type: ignore[no-untyped-def]
+        """Take in a further chunk: update, or fit all games so far."""
+        data = importlib.import_module("data")
+        self.seen = c if self.seen is None else data.concat(self.seen, c)
+        due = self.n_learnt % REFIT == 0
+        self.n_learnt += 1
+        if self.answer is not None and not due:
+            try:
+                self.answer = self.answer.update(self._games(c))
+                return
+            except InputError:  # an outcome of a kind that did not occur before
+                pass
+        self.answer = it.fit(self._games(self.seen), seconds=SECONDS)
+
+    def _games(self, c) -> it.Games:  # type: ignore[no-untyped-def]
         names = np.array([f"{k:05d}" for k in range(self.n)])  # type: ignore[attr-defined]
-        margins = c.margin if np.isfinite(c.margin).all() else None
-        games = it.Games.from_arrays(
-            names[c.i],
-            names[c.j],
+        whole = self.seen
+        return it.Games.from_arrays(
+            names[c.i].tolist(),
+            names[c.j].tolist(),
             c.y,
             c.t,
-            margins=margins,
-            sides=c.home if c.home.any() else None,
+            margins=c.margin if np.isfinite(whole.margin).all() else None,
+            sides=c.home if whole.home.any() else None,
         )
-        self.answer = it.fit(games)
-        self.known = set(self.answer.names)
 
     def predict(self, t, i, j, home) -> FloatArray:  # type: ignore[no-untyped-def]
-        """Return expected results; a half for those never seen."""
-        out = np.full(len(t), 0.5)
+        """Return expected results; items never seen are newcomers, with numbers below 0."""
+        assert self.answer is not None, "it learns before it forecasts"
         place = {name: k for k, name in enumerate(self.answer.names)}
-        first, second = (np.array([place.get(f"{k:05d}", -1) for k in who]) for who in (i, j))
-        met = (first >= 0) & (second >= 0)
-        out[met] = self.answer.probabilities(first[met], second[met], t[met], side=home[met])
-        return out
+        first = np.array([place.get(f"{k:05d}", -1) for k in i])
+        second = np.array([place.get(f"{k:05d}", -2) for k in j])
+        return np.asarray(self.answer.expected(first, second, t.astype(float), home.astype(float)))
 
 
 if __name__ == "__main__":
