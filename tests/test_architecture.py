@@ -26,15 +26,17 @@ LAYERS = {
     "tables": 2,
     "timeline": 3,
     "support": 3,
-    "filter": 3,
+    "filter": 4,
     "study": 3,
     "draws": 3,
     "fitting": 3,
     "simulate": 3,
     "recover": 3,
     "theory": 3,
+    "model": 3,
     "trajectory": 4,
     "smooth": 4,
+    "inference": 4,
     "answers": 4,
     "datasets": 4,
     "backtest": 5,
@@ -48,7 +50,7 @@ LAYERS = {
 FACE = 4.5  # `import intransit`: the public names, for what is built on the library
 NOT_IN_CORE = {"rich", "matplotlib", "cyclopts", "pandas", "polars", "duckdb", "pathlib", "logging"}
 DRAWING = ("render/", "experiments/")  # where matplotlib may be loaded, when a picture is drawn
-LONGEST_FILE, LONGEST_FUNCTION = 400, 60
+LONGEST_FILE, LONGEST_FUNCTION = 500, 60
 
 
 def name_of(path):

@@ -54,16 +54,20 @@ def test_many_distinct_times_become_moments_and_few_stay():
     encoding = Encoding.of(many)
     filed = encoding.moments(many.times)
     assert len(np.unique(filed)) <= FINEST + 1
-    assert (filed <= many.times).all()
-    assert (many.times - filed < encoding.step).all()
+    assert (np.abs(many.times - filed) <= 0.5 * encoding.step + 1e-9).all()  # their middles
+    assert (np.diff(filed) >= 0.0).all()
 
 
 def test_moments_of_dates_are_whole_days():
     n = 3 * FINEST
     days = (np.datetime64("2020-01-01") + np.arange(n)).astype(str).tolist()
-    encoding = Encoding.of(games([1, 0, 1] * (n // 3), times=days))
+    table = games([1, 0, 1] * (n // 3), times=days)
+    encoding = Encoding.of(table)
     assert encoding.step == np.ceil((n - 1) / FINEST)
     assert encoding.origin == np.floor(encoding.origin)
+    filed = encoding.moments(table.times)
+    day = np.floor(table.times)
+    assert (np.abs(day - filed) <= 0.5 * (encoding.step - 1.0)).all()  # the middles of whole days
 
 
 def test_a_side_that_always_won_was_written_down_afterwards_and_is_not_used():

@@ -3,21 +3,9 @@
 import numpy as np
 import pytest
 
-from intransit.answers import sampled
-from intransit.answers.sampled import (
-    WIDTH,
-    busiest,
-    expected,
-    games_of,
-    largest_group,
-    margins_of,
-    present,
-    sample,
-    settled,
-    spread_of,
-    surely_positive,
-    widened,
-)
+from intransit.answers import answer as answer_module
+from intransit.answers import items
+from intransit.answers.items import busiest, games_of, largest_group, present
 from tests.answers.worlds import NAMES, answer_to, ladder, play, ring, table
 
 
@@ -43,40 +31,64 @@ def test_matchups_that_turn_round_end_up_right(turned):
     """Margins are those of the answer, early and late, and draws lie around them."""
     place = [turned.number(name) for name in NAMES[:3]]
     i, j = np.array(place), np.array([*place[1:], place[0]])
-    times = np.array([turned.seen.begin, turned.seen.end])
-    mean, drawn = margins_of(turned, sample(turned), i, j, times)
-    for k, when in enumerate(times):
-        np.testing.assert_array_equal(mean[:, k], turned.path.margin(i, j, when))
-    assert (mean[:, 0] > 0.5).all()
-    assert (mean[:, 1] < -0.5).all()
-    np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=0.12)
+    for when, sign in ((turned.seen.begin, 1.0), (turned.seen.end, -1.0)):
+        drawn = turned.posterior.margins(i, j, np.full(3, when))
+        mean = turned.margins(when)[i, j]
+        assert (sign * mean > 0.5).all()
+        np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=1e-6)
+        assert (np.mean(sign * drawn > 0.0, axis=0) > 0.95).all()
 
 
 def test_draws_asked_a_few_at_a_time_are_the_same_draws(monkeypatch, turned):
-    """At times that have states nothing is drawn anew: parts and the whole agree."""
+    """Parts and the whole agree, between the times of the table and beyond them too."""
+    i, j = np.tile(np.triu_indices(3, 1), 3)
+    times = np.repeat([turned.seen.begin, turned.seen.end - 0.5, turned.seen.end + 9.0], 3)
+    whole = turned.expected(i, j, times, np.zeros(9), level=0.9)
+    monkeypatch.setattr(answer_module, "CHUNK", 2 * len(turned.posterior))
+    parts = turned.expected(i, j, times, np.zeros(9), level=0.9)
+    np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-15)
+    draws = turned.posterior.margins(i, j, times)
+    alone = [turned.posterior.margins(i[[k]], j[[k]], times[[k]])[:, 0] for k in range(9)]
+    np.testing.assert_allclose(draws, np.array(alone).T, atol=1e-12)
+
+
+def test_margins_at_one_time_are_the_same_asked_in_any_way(turned):
+    """Pair by pair, as a matrix, turned round, and of fewer draws."""
     i, j = np.triu_indices(3, 1)
-    times, draws = turned.path.times[[0, -1]], sample(turned)
-    whole = margins_of(turned, draws, i, j, times)[1]
-    monkeypatch.setattr(sampled, "MOST_AT_ONCE", 50)
-    np.testing.assert_array_equal(margins_of(turned, draws, i, j, times)[1], whole)
+    for when in (turned.seen.begin, turned.seen.end - 0.5, turned.seen.end + 9.0):
+        drawn = turned.posterior.margins(i, j, np.full(3, when))
+        square = turned.posterior.matrices(np.arange(3), when)
+        np.testing.assert_allclose(square[:, i, j], drawn, atol=1e-12)
+        np.testing.assert_array_equal(square, -square.swapaxes(1, 2))
+        back = turned.posterior.margins(j, i, np.full(3, when))
+        np.testing.assert_allclose(back, -drawn, atol=1e-12)
+        np.testing.assert_allclose(
+            turned.matrix(when)[i, j], turned.posterior.results(drawn).mean(axis=0), atol=1e-6
+        )
+    few = turned.posterior.thinned(10)
+    assert len(few) == 10
+    assert len(turned.posterior.thinned(10**6)) == len(turned.posterior)
 
 
 def test_no_pairs_have_no_margins(still):
     """Nothing asked, nothing answered, in the right shape."""
-    nobody, draws = np.zeros(0, np.int64), sample(still, 10)
-    mean, drawn = margins_of(still, draws, nobody, nobody, np.array([still.seen.end]))
-    assert (mean.shape, drawn.shape) == ((0, 1), (10, 0, 1))
+    nobody, never = np.zeros(0, np.int64), np.zeros(0)
+    assert still.posterior.margins(nobody, nobody, never).shape == (len(still.posterior), 0)
+    assert still.expected(nobody, nobody, never, never).shape == (0,)
+    assert still.expected(nobody, nobody, never, never, level=0.9).shape == (3, 0)
 
 
-def test_wide_draws_are_as_much_further_off(still):
-    """Deviations grow by the width, around the same middle."""
+def test_expected_results_are_the_law_at_the_draws(still):
+    """Means over draws of the logistic curve are the probabilities of the answer."""
     i, j = np.triu_indices(4, 1)
-    when, draws = still.path.times[-1:], sample(still)
-    narrow, wide = (
-        margins_of(still, found, i, j, when)[1] for found in (draws, widened(still, draws))
-    )
-    np.testing.assert_allclose(spread_of(wide), WIDTH * spread_of(narrow), rtol=1e-9)
-    np.testing.assert_allclose(wide.mean(axis=0), narrow.mean(axis=0), atol=1e-9)
+    when = still.seen.end
+    drawn = still.posterior.margins(i, j, np.full(len(i), when))
+    slow = (1.0 / (1.0 + np.exp(-drawn))).mean(axis=0)
+    np.testing.assert_allclose(still.probabilities(i, j, when), slow, rtol=1e-9)
+    low, high = np.quantile(1.0 / (1.0 + np.exp(-drawn)), [0.05, 0.95], axis=0)
+    for k, told in enumerate(still.forecasts(i.tolist(), j.tolist())):
+        assert told.probability == pytest.approx(slow[k], rel=1e-9)
+        assert (told.low, told.high) == pytest.approx((low[k], high[k]), rel=1e-9)
 
 
 def test_games_of_pairs_are_counted(still):
@@ -102,36 +114,9 @@ def test_those_that_played_most_stay(monkeypatch, still):
     """Of too many items those with most games stay, in their order."""
     games = still.seen.games
     assert busiest(still, np.arange(4)).tolist() == [0, 1, 2, 3]
-    monkeypatch.setattr(sampled, "MOST_ITEMS", 2)
+    monkeypatch.setattr(items, "MOST_ITEMS", 2)
     kept = busiest(still, np.array([3, 1, 0]))
     assert kept.tolist() == [k for k in (3, 1, 0) if games[k] > games[[0, 1, 3]].min()]
-
-
-def test_shared_draws_have_the_mean_and_spread_of_the_posterior(still):
-    """Pairs of opposite steps: the mean is exact, and deviations are those of the outlook."""
-    draws = settled(still, sample(still, 400), 400, 0)
-    i, j = np.triu_indices(4, 1)
-    when = still.path.times[-1]
-    margins = draws.margin(i, j, when)
-    mean, variance = still.path.outlook(i, j, when)
-    assert len(draws) == 400
-    np.testing.assert_allclose(spread_of(margins), np.sqrt(variance), rtol=0.2)
-    np.testing.assert_allclose(margins.mean(axis=0), mean, atol=0.1 * np.sqrt(variance).max())
-    np.testing.assert_allclose(
-        expected(still, mean, np.sqrt(variance)),
-        still.probabilities(i, j, when),  # the same law, asked the long way
-        rtol=1e-9,
-    )
-
-
-def test_a_large_answer_needs_few_solves(monkeypatch, still):
-    """Mixtures of a few solved steps are draws too: same mean, deviations to a fifth."""
-    monkeypatch.setattr("intransit.answers.sampled.DENSE_LIMIT", 0)
-    i, j = np.triu_indices(4, 1)
-    draws = sample(still, 400)
-    spread = spread_of(settled(still, draws, 400, 0).margin(i, j, still.path.times[-1]))
-    exact = still.path.deviation(i, j, still.path.times[-1])
-    np.testing.assert_allclose(spread, exact, rtol=0.3)
 
 
 def test_items_are_there_about_their_games_only():
@@ -147,9 +132,3 @@ def test_items_are_there_about_their_games_only():
     assert present(answer, begin + 1_000.0).tolist() == [True, True, False, False]
     assert largest_group(answer, np.ones(4, bool)).tolist() == [0, 1]
     assert largest_group(answer, np.zeros(4, bool)).tolist() == []
-
-
-def test_signs_are_sure_by_the_normal_law():
-    """A known number has a known sign, and nothing known is even."""
-    sure = surely_positive(np.array([0.0, 1.0, -1.0, 1.2816]), np.array([0.0, 0.0, 0.0, 1.0]))
-    np.testing.assert_allclose(sure, [0.5, 1.0, 0.0, 0.9], atol=1e-4)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from intransit.answers import equilibrium, ranking
 from intransit.answers.equilibrium import solve_game, top_cycle
 from intransit.answers.ranking import nearest_order
-from intransit.answers.sampled import sample
 from tests.answers.worlds import NAMES, answer_to, ladder, play, ring, table
 
 
@@ -130,7 +129,7 @@ def test_a_champion_takes_all_the_weight_and_one_upset_is_left(answer):
     (leader,) = found.equilibrium
     assert leader.name == "well"
     assert leader.low <= leader.weight == leader.probability == leader.high == 1.0
-    assert ranking.find_ranking(answer, draws=sample(answer)) == found
+    assert answer.ranking() == found
 
 
 def test_a_circle_has_a_mixture_with_intervals():
@@ -160,7 +159,7 @@ def test_of_too_many_items_those_that_played_most_are_ranked(monkeypatch, answer
     """The order of the others stays, and the note says how many are ranked."""
     whole = answer.ranking()
     least = answer.names[int(answer.seen.games.argmin())]
-    monkeypatch.setattr("intransit.answers.sampled.MOST_ITEMS", 4)
+    monkeypatch.setattr("intransit.answers.items.MOST_ITEMS", 4)
     found = answer.ranking()
     assert set(found.order) == set(whole.order) - {least}
     assert found.n_pairs == 6
@@ -168,16 +167,16 @@ def test_of_too_many_items_those_that_played_most_are_ranked(monkeypatch, answer
 
 
 def test_parts_of_the_pairs_make_the_same_matrices(monkeypatch, answer):
-    """Deviations from a few pairs at a time are those from all at once."""
-    items, draws = np.arange(5), sample(answer)
-    when = float(answer.path.times[-1])
-    whole = ranking._matrices(answer, items, draws, when)
-    monkeypatch.setattr(ranking, "CHUNK", 3)
-    for part, one in zip(ranking._matrices(answer, items, draws, when), whole, strict=True):
+    """Chances from a few pairs at a time are those from all at once."""
+    items, posterior, when = np.arange(5), answer.posterior, answer.seen.end
+    whole = ranking._matrices(posterior, items, when)
+    monkeypatch.setattr(ranking, "CHUNK", 3 * len(posterior))
+    for part, one in zip(ranking._matrices(posterior, items, when), whole, strict=True):
         np.testing.assert_allclose(part, one, atol=1e-12)
 
 
 def test_one_item_is_a_ranking_of_one(answer):
     """Where nobody else is left, the only one has all the weight."""
-    alone = ranking._equilibrium(answer, np.array([2]), sample(answer, 4), answer.seen.end, 0.9)
+    few = answer.posterior.thinned(4)
+    alone = ranking._equilibrium(answer, np.array([2]), few, answer.seen.end, 0.9)
     assert [(share.name, share.weight) for share in alone] == [(answer.names[2], 1.0)]

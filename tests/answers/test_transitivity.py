@@ -34,7 +34,7 @@ def test_rock_paper_scissors_has_cycles():
     games = it.Games.from_arrays(
         ["rock", "paper", "scissors"] * 30, ["scissors", "rock", "paper"] * 30, [1, 1, 1] * 30
     )
-    found = it.fit(games).transitivity()
+    found = it.fit(games, effective=10).transitivity()
     assert found.verdict == "cycles"
     assert found.has_cycles
     assert found.share > 0.9
@@ -114,7 +114,7 @@ def test_a_matrix_of_wins_keeps_its_verdict():
 def test_two_items_have_no_cycle(n_games):
     """Between two items there is nothing to find, however many games."""
     games = it.Games.from_arrays(["a"] * n_games, ["b"] * n_games, [1] * n_games)
-    found = it.fit(games).transitivity()
+    found = it.fit(games, effective=10).transitivity()
     assert found.verdict == "too little data"
     assert found.p_value == 1.0
 
@@ -198,7 +198,7 @@ def test_the_verdict_is_kept(tmp_path):
     """A saved answer says the same, rows that could not be used included."""
     place = tmp_path / "games.csv"
     place.write_text("first,second,outcome\n" + "a,b,1\nb,c,1\nc,a,1\n" * 10 + "a,a,1\n")
-    answer = it.fit(it.read(place))
+    answer = it.fit(it.read(place), effective=10)
     again = it.Answer.load(answer.save(tmp_path / "answer.intransit"))
     assert again.transitivity() == answer.transitivity()
     assert again.reading == answer.reading

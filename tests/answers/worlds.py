@@ -1,9 +1,9 @@
-"""Small tables with a known truth, and answers to them without the search for a model."""
+"""Small tables with a known truth, and answers to them with few draws."""
 
 import numpy as np
 
 import intransit as it
-from intransit.answers.recipe import Model
+from intransit.model import Drift, Factors, Model, PairEffects, Scores, Still
 
 NAMES = ("rock", "paper", "scissors", "well", "hole")
 
@@ -38,6 +38,17 @@ def ladder(scores):
     return scores[:, None] - scores[None, :]
 
 
-def answer_to(games, *, factors=0, pairs=True, drifting=True, turning=False):
+def model_with(*, factors=0, pairs=True, drifting=True, turning=False):
+    """Return a model; effects of pairs stand still unless matchups turn."""
+    walk = Drift() if drifting else Still()
+    terms = [Scores(walk=walk)]
+    if factors:
+        terms.append(Factors(factors, walk=walk))
+    if pairs or turning:
+        terms.append(PairEffects(walk=Drift() if turning else Still()))
+    return Model(tuple(terms))
+
+
+def answer_to(games, *, effective=40, rng=0, **terms):
     """Return an answer with this model."""
-    return it.fit(games, model=Model(factors, pairs, drifting, turning=turning))
+    return it.fit(games, model=model_with(**terms), effective=effective, rng=rng)

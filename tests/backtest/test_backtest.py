@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.answers.recipe import Model
 from intransit.backtest import LADDER, backtest
-from intransit.backtest.blocks import cut, turn, without_results
-from intransit.backtest.ladder import Elo, Fitted, ask_fit, roll
+from intransit.backtest.blocks import cut, join, own_names, turn, without_results
+from intransit.backtest.ladder import MODELS, Elo, Fitted, model_of, roll
+from intransit.inference.sampling import Effort
+from intransit.model import By, Model, Scores, Side, Still
 from tests.backtest.seasons import season, table
 
+SWIFT = Effort(effective=15.0, seconds=10.0, most_draws=100)
 QUICK = ("coin", "frequencies", "Elo", "static scores", "drifting scores")
 
 
 def forecasts_of(games, **settings):
-    return backtest(games, ladder=QUICK, **settings).forecasts
+    return backtest(games, ladder=QUICK, effort=SWIFT, **settings).forecasts
 
 
 def test_blocks_are_those_of_a_plain_loop_and_never_split_equal_times():
@@ -73,7 +75,7 @@ def test_a_side_that_was_written_down_after_the_result_is_not_used():
 
 def test_a_forecast_and_its_mirror_image_add_up_to_one():
     plan = cut(turn(table(season(sides=True, ties=True))), 0.2, 30.0, 0)
-    for forecaster in (Elo(0.1, 0.3), Fitted(lambda games: ask_fit(games, Model(), 0), 0)):
+    for forecaster in (Elo(0.1, 0.3), Fitted(MODELS["drifting scores"] + Side(), effort=SWIFT)):
         roll(forecaster, plan, lambda _: None)
         there = without_results(plan.blocks[-1])
         columns = vars(there) | {
@@ -82,14 +84,14 @@ def test_a_forecast_and_its_mirror_image_add_up_to_one():
             "sides": -there.sides,
         }
         both = forecaster.forecast(there) + forecaster.forecast(it.Games(**columns))
-        np.testing.assert_allclose(both, 1.0, rtol=0, atol=3e-16)
+        np.testing.assert_allclose(both, 1.0, rtol=0, atol=1e-14)  # means over draws
 
 
 def test_shuffled_dates_change_the_answer():
     columns = season(2, n_games=1200, turning=True)
     shuffled = dict(columns, day=np.random.default_rng(0).permutation(columns["day"]))
     ladder = ["coin", "drifting scores"]
-    found, lost = (backtest(table(c), ladder=ladder) for c in (columns, shuffled))
+    found, lost = (backtest(table(c), ladder=ladder, effort=SWIFT) for c in (columns, shuffled))
     gain, error = found.gain("drifting scores", "coin")
     less, its_error = lost.gain("drifting scores", "coin")
     assert gain - less > 3 * np.hypot(error, its_error)
@@ -97,7 +99,8 @@ def test_shuffled_dates_change_the_answer():
 
 def test_the_whole_ladder_runs_and_tells_what_it_found():
     said = []
-    found = backtest(table(season(3, n_games=300, days=150, ties=True)), report=said.append)
+    games = table(season(3, n_games=300, days=150, ties=True))
+    found = backtest(games, report=said.append, effort=SWIFT)
     assert tuple(rung.name for rung in found.rungs) == LADDER
     assert any("everything" in words for words in said)
     assert found.best.log_loss == min(rung.log_loss for rung in found.rungs)
@@ -115,7 +118,7 @@ def test_the_whole_ladder_runs_and_tells_what_it_found():
 
 
 def test_the_picture_has_a_ladder_and_a_reliability_curve(tmp_path):
-    found = backtest(table(season()), ladder=QUICK)
+    found = backtest(table(season()), ladder=QUICK, effort=SWIFT)
     figure = found.figure()
     assert len(figure.axes) == 2
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == list(QUICK)
@@ -129,7 +132,8 @@ def test_games_without_times_are_held_back_at_random_each_by_itself():
     won = rng.random(3000) < 0.7
     games = it.Games.from_arrays(["a"] * 3000, ["b"] * 3000, won)
     assert len(games) == 2
-    found = backtest(games, ladder=["coin", "frequencies", "static scores", "drifting scores"])
+    ladder = ["coin", "frequencies", "static scores", "drifting scores"]
+    found = backtest(games, ladder=ladder, effort=SWIFT)
     assert [rung.name for rung in found.rungs] == ["coin", "frequencies", "static scores"]
     assert any("Left out: drifting scores" in note for note in found.notes)
     assert "at random" in found.notes[0]
@@ -157,8 +161,77 @@ def test_a_first_tie_in_the_test_part_is_learnt():
         np.sign(columns["won"] - 0.5),
         columns["margin"],
     )
-    found = backtest(table(columns), ladder=["coin", "static scores"], every=10.0)
+    found = backtest(table(columns), ladder=["coin", "static scores"], every=10.0, effort=SWIFT)
     assert [rung.name for rung in found.rungs] == ["coin", "static scores"]
+
+
+def test_newcomers_are_forecast_as_newcomers_were():
+    """Those who join later are weaker: a name never seen is forecast to lose, and surely so."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for day in range(60):
+        new = [f"new {k}" for k in range(day // 3)]
+        for _ in range(16):
+            i, j = rng.choice([*(f"old {k}" for k in range(8)), *new], 2, replace=False)
+            x = 1.5 * (i.startswith("old") * 1.0 - j.startswith("old"))
+            rows.append((i, j, float(rng.random() < 1.0 / (1.0 + np.exp(-x))), day))
+    games = turn(it.Games.from_arrays(*zip(*rows, strict=True)))
+    plan = cut(games, 0.2, None, 0)
+    ours = Fitted(Model((Scores(),)), effort=SWIFT)
+    ours.learn(plan.early, without_results(plan.blocks[0]))
+    assert set(ours.names) < set(games.names)
+    unseen = it.Games.from_arrays(["old 1", "zoe"], ["zoe", "yan"], [1, 1], [50.0, 50.0])
+    known, strange = ours.forecast(without_results(unseen))
+    assert known > 0.65
+    assert strange == pytest.approx(0.5, abs=0.1)
+    low, high = ours.ranges[-1]
+    assert (low <= [known, strange]).all()
+    assert (high >= [known, strange]).all()
+    assert high[1] - low[1] > 0.2
+    p = roll(Fitted(Model((Scores(),)), effort=SWIFT), plan, lambda _: None)
+    fresh = ~np.isin(np.array(games.names)[plan.test.second], ours.names)
+    assert np.isfinite(p[fresh]).all()
+    assert fresh.any()
+
+
+def test_names_that_come_later_are_not_known_before():
+    """A part of a table knows the names of its own games, in their order, and nobody else."""
+    games = turn(table(season()))
+    early = games.only(games.first == 0)
+    own = own_names(early)
+    assert set(own.names) == set(np.array(games.names)[np.unique([early.first, early.second])])
+    for part, whole in ((own.first, early.first), (own.second, early.second)):
+        assert [own.names[k] for k in part] == [games.names[k] for k in whole]
+
+
+def test_covariates_are_forecast_with():
+    """With a column that matters the model with every term uses it in the test part."""
+    rng = np.random.default_rng(1)
+    n = 600
+    first = rng.integers(3, size=n)
+    second = (first + rng.integers(1, 3, size=n)) % 3
+    likes = np.array([1.2, -1.2, 0.0])
+    on = rng.choice([1.0, -1.0], size=n)
+    won = rng.random(n) < 1.0 / (1.0 + np.exp(-on * (likes[first] - likes[second])))
+    games = it.Games.from_arrays(
+        first, second, won, np.arange(n) // 30, by={"on": np.where(on > 0, "clay", "grass")}
+    )
+    found = backtest(games, ladder=["coin", "drifting scores", "everything"], effort=SWIFT)
+    gain, error = found.gain("everything", "drifting scores")
+    assert gain > 3 * error
+    assert "deviations by on" in found.rung("everything").note
+    early = cut(turn(games), 0.2, None, 0).early
+    assert model_of("everything", early) is None
+    plan = cut(turn(games), 0.2, None, 0)
+    plain, with_it = (
+        roll(Fitted(model, effort=SWIFT), plan, lambda _: None)
+        for model in (Model((Scores(walk=Still()),)), Scores(walk=Still()) + By("on"))
+    )
+    surface = join(plan.blocks).by[0].codes
+    pair = (plan.test.first == 0) & (plan.test.second == 1)
+    assert with_it[pair & (surface == 0)].mean() > 0.8
+    assert with_it[pair & (surface == 1)].mean() < 0.2
+    assert plain[pair].mean() == pytest.approx(0.5, abs=0.15)
 
 
 def test_too_little_to_learn_from_is_said():

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from intransit.answers.metagame import simulate_games
-from intransit.answers.recipe import Model
 from intransit.backtest import backtest, quick
 from intransit.backtest.quick import THIS_MODEL, quick_backtest
 from intransit.errors import InputError
+from intransit.model import Factors, Model, Scores
 from intransit.tables import Games
 
-FACTOR = Model(factors=1)
+FACTOR = Scores() + Factors(1)
+SCORES = Model((Scores(),))
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def test_the_model_stands_beside_plain_ones(found):
         *("coin", "frequencies", "Elo", "static scores", "drifting scores", THIS_MODEL),
     ]
     assert dict(found.nested())[THIS_MODEL] == "drifting scores"
-    assert found.rungs[-1].note == FACTOR.name
+    assert found.rungs[-1].note == str(FACTOR)
     gain, error = found.gain(THIS_MODEL, "drifting scores")
     assert gain > 2.0 * error
 
@@ -78,15 +79,15 @@ def test_it_agrees_with_the_full_backtest(games, found):
 def test_of_a_long_table_the_latest_games_are_used(games, monkeypatch):
     """Older ones are left alone, which is said."""
     monkeypatch.setattr(quick, "MOST_GAMES", 400)
-    found = quick_backtest(games, Model())
+    found = quick_backtest(games, SCORES)
     assert found.forecasts.counts.sum() == pytest.approx(80, abs=25)
     assert any(note.startswith("Of the table the latest 4") for note in found.notes)
 
 
-def test_a_plain_model_is_not_run_twice(games):
+def test_a_plain_model_gains_nothing_on_itself(games):
     """An answer with drifting scores alone has the forecasts of that rung."""
-    found = quick_backtest(games, Model())
-    assert found.rung(THIS_MODEL).note == "the same as drifting scores"
+    found = quick_backtest(games, SCORES)
+    assert found.rung(THIS_MODEL).note == "drifting scores"
     assert found.gain(THIS_MODEL, "drifting scores") == (0.0, 0.0)
 
 
@@ -102,8 +103,8 @@ def test_without_times_games_are_held_back_at_random(games):
 def test_few_games_leave_few_rungs():
     """With too few to learn from only plain counting is left; with one there is nothing to say."""
     few = Games.from_arrays(["x"] * 9, ["y"] * 9, [1, 0, 1] * 3, list(range(9)))
-    found = quick_backtest(few, Model())
+    found = quick_backtest(few, SCORES)
     assert [rung.name for rung in found.rungs] == ["coin", "frequencies", "Elo"]
     assert sum("too few games" in note for note in found.notes) == 3
     with pytest.raises(InputError, match="a backtest needs more"):
-        quick_backtest(Games.from_arrays(["x"], ["y"], [1]), Model())
+        quick_backtest(Games.from_arrays(["x"], ["y"], [1]), SCORES)

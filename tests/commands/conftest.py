@@ -3,12 +3,14 @@
 import sys
 from collections import namedtuple
 
+import numpy as np
 import pytest
 
 from intransit import cli, fit, read
 from intransit.answers.metagame import simulate_games
 from intransit.commands.output import to_csv
 from intransit.commands.simulating import game_rows
+from intransit.model import Model, Scores
 
 Done = namedtuple("Done", "code out err")
 
@@ -47,7 +49,7 @@ def kept(played, tmp_path_factory):
     (folder / "games.csv").write_text(to_csv(rows))
     (folder / "early.csv").write_text(to_csv(rows[:400]))
     (folder / "late.csv").write_text(to_csv(rows[400:]))
-    answer = fit(read(folder / "games.csv"), factors=0, pairs=False)
+    answer = fit(read(folder / "games.csv"), model=Model((Scores(),)))
     answer.save(folder / "games.intransit")
     return folder
 
@@ -58,3 +60,21 @@ def model(kept, tmp_path):
     copy = tmp_path / "games.intransit"
     copy.write_bytes((kept / "games.intransit").read_bytes())
     return copy
+
+
+@pytest.fixture(scope="session")
+def by_surface(tmp_path_factory):
+    """A table of equals, of whom a likes clay and b likes grass."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(3, size=300)
+    second = (first + rng.integers(1, 3, size=300)) % 3
+    on, likes = rng.integers(2, size=300), np.array([1.5, -1.5, 0.0])
+    x = np.where(on == 0, 1.0, -1.0) * (likes[first] - likes[second])
+    won = (rng.random(300) < 1.0 / (1.0 + np.exp(-x))).astype(int)
+    rows = [
+        {"first": "abc"[i], "second": "abc"[j], "outcome": int(y), "surface": ("clay", "grass")[k]}
+        for i, j, y, k in zip(first, second, won, on, strict=True)
+    ]
+    place = tmp_path_factory.mktemp("by") / "by_surface.csv"
+    place.write_text(to_csv(rows))
+    return place

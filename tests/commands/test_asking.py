@@ -9,6 +9,7 @@ import pytest
 
 from intransit import Answer, Games, fit
 from intransit.commands.standings import BAR, bar, whiskers
+from intransit.model import Model, Scores, Side, Still
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
 
@@ -70,7 +71,7 @@ def test_many_pairs_at_once(call, kept, tmp_path):
     answer = Answer.load(model)
     for row in rows:
         expected = answer.probability(row["first"], row["second"], row["at"])
-        assert float(row["probability"]) == expected.probability
+        assert float(row["probability"]) == pytest.approx(expected.probability, rel=1e-12)
     assert "item 3" in call("predict", model, "--pairs", "pairs.csv").out
 
 
@@ -105,7 +106,7 @@ def sided(tmp_path_factory):
         names[first], names[second], outcomes, margins=margins, sides=np.ones(200)
     )
     place = tmp_path_factory.mktemp("sided") / "sided.intransit"
-    fit(games, factors=0, pairs=False).save(place)
+    fit(games, model=Scores(walk=Still()) + Side(walk=Still()), effective=20).save(place)
     return place
 
 
@@ -118,6 +119,29 @@ def test_sides_and_margins_are_shown(call, sided):
     done = call("predict", sided, "a", "b")
     assert "expected margin" in done.out
     assert "neither (say who has it with --side first or --side second)" in done.out
+
+
+def test_a_covariate_is_named_at_asking(call, by_surface, tmp_path):
+    given = ("--by", "surface", "--factors", 0, "--no-pairs", "--effective", 10)
+    assert call("fit", by_surface, *given, "--out", "m.intransit").code == 0
+    answer = Answer.load(tmp_path / "m.intransit")
+    for surface in ("clay", "grass"):
+        told = call("predict", "m.intransit", "a", "b", "--under", f"surface={surface}", "--json")
+        expected = answer.probability("a", "b", under={"surface": surface})
+        assert json.loads(told.out)["probability"] == expected.probability
+    wrong = call("predict", "m.intransit", "a", "b", "--under", "surface=ice")
+    assert (wrong.code, wrong.err.count("\n")) == (2, 1)
+    assert '"clay", "grass"' in wrong.err
+
+
+def test_a_newcomer_is_forecast_when_asked_for(call, kept):
+    model = kept / "games.intransit"
+    refused = call("predict", model, "Somebody", "item 2")
+    assert (refused.code, "is no item of" in refused.err) == (2, True)
+    done = call("predict", model, "Somebody", "item 2", "--newcomers", "--json")
+    expected = Answer.load(model).probability("Somebody", "item 2", newcomers=True)
+    assert json.loads(done.out)["probability"] == expected.probability
+    assert "is new" in json.loads(done.out)["notes"][0]
 
 
 def test_without_times_a_time_is_refused(call, sided):
@@ -146,7 +170,7 @@ def test_rank_can_leave_out_who_is_gone(call, tmp_path):
         ["a", "b", "a", "c"] * 5, ["b", "c", "c", "a"] * 5, [1, 1, 0, 1] * 5, list(range(20))
     )
     late = Games.from_arrays(["a"] * 5, ["b"] * 5, [1, 0, 1, 0, 1], [30, 31, 32, 33, 34])
-    fit(games).update(late).save(tmp_path / "m.intransit")
+    fit(games, model=Model((Scores(),)), effective=10).update(late).save(tmp_path / "m.intransit")
     names = [
         row["name"]
         for row in json.loads(call("rank", "m.intransit", "--since", "30", "--json").out)[

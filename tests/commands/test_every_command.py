@@ -27,7 +27,7 @@ def arguments(kept):
     model, table = kept / "games.intransit", kept / "games.csv"
     return {
         "read": [table],
-        "fit": [table, "--factors", 0, "--no-pairs"],
+        "fit": [table, "--factors", 0, "--no-pairs", "--effective", 20],
         "predict": [model, "item 1", "item 2"],
         "rank": [model],
         "matrix": [model],
@@ -149,7 +149,7 @@ def test_a_role_can_be_left_out(call, tmp_path):
 def test_names_are_never_markup(call, tmp_path):
     names = ["[bold]x[/bold]", ":smile: [red]", "[/]", "back\x1b[2Jspace"]
     games = Games.from_arrays(names, names[1:] + names[:1], [1, 0, 1, 1], [1, 2, 3, 4])
-    fit(games).save(tmp_path / "odd.intransit")
+    fit(games, effective=5, seconds=4).save(tmp_path / "odd.intransit")
     for command in ("rank", "matrix"):
         out = call(command, "odd.intransit").out
         assert all(name in out for name in names[:3])

@@ -11,9 +11,10 @@ import pytest
 
 from intransit import Answer
 from intransit.commands.files import default_place
+from intransit.model import Factors, PairEffects, Scores, Still
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
-PLAIN = ("--factors", 0, "--no-pairs")
+PLAIN = ("--factors", 0, "--no-pairs", "--effective", 20)
 
 
 def test_read_says_what_it_understood(call, tmp_path):
@@ -81,18 +82,55 @@ def test_the_next_command_that_fit_names_works(call, kept):
 
 
 def test_settings_of_the_model_are_obeyed(call, kept, tmp_path):
-    call("fit", kept / "games.csv", "--factors", 1, "--pairs", "--no-drifting")
-    path = Answer.load(tmp_path / "games.intransit").path
-    assert path.n_factors == 1
-    assert path.scales.score_drift_scale == 0.0
-    assert path.settings.pair_scale != 0.0
+    given = ("--factors", 1, "--pairs", "--no-drifting", "--effective", 5, "--seed", 7)
+    call("fit", kept / "games.csv", *given)
+    answer = Answer.load(tmp_path / "games.intransit")
+    still = Still()
+    assert answer.model == Scores(walk=still) + Factors(1, walk=still) + PairEffects(walk=still)
+    assert not answer.model.moves
+    assert answer.posterior.mixing.wanted == 5
+    first = (tmp_path / "games.intransit").read_bytes()
+    call("fit", kept / "games.csv", *given[:-1], 8)
+    other = Answer.load(tmp_path / "games.intransit")
+    assert other.probability("item 1", "item 2") != answer.probability("item 1", "item 2")
+    assert first != (tmp_path / "games.intransit").read_bytes()
+
+
+def test_fit_tells_machines_how_well_the_chains_mixed(call, kept):
+    data = json.loads(call("fit", kept / "games.csv", *PLAIN, "--json").out)
+    mixing = data["mixing"]
+    assert (mixing["chains"], mixing["reached"]) == (2, True)
+    assert mixing["effective_worst_pair"] >= 20
+    assert mixing["r_hat_worst_pair"] < 1.1
+    short = call("fit", kept / "games.csv", "--seconds", 1, "--effective", 1e6, "--json")
+    assert json.loads(short.out)["mixing"]["reached"] is False
+
+
+def test_columns_named_with_by_are_in_the_model(call, by_surface, tmp_path):
+    done = call("fit", by_surface, "--by", "surface", *PLAIN)
+    assert (done.code, done.err) == (0, "")
+    assert "deviations by surface" in done.out
+    answer = Answer.load(tmp_path / "by_surface.intransit")
+    clay, grass = (answer.probability("a", "b", under={"surface": s}) for s in ("clay", "grass"))
+    assert clay.low > 0.5 > grass.high
+
+
+def test_an_update_must_name_the_column_too(call, by_surface):
+    call("fit", by_surface, "--by", "surface", *PLAIN)
+    done = call("update", "by_surface.intransit", by_surface)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "surface" in done.err
 
 
 @pytest.mark.parametrize(
     ("option", "word"),
     [
         (("--factors", -1), "--factors"),
+        (("--factors", 9), "factors"),
         (("--seed", -1), "--seed"),
+        (("--seconds", 0), "seconds"),
+        (("--effective", 0), "effective"),
+        (("--by", "surface"), "surface"),
         (("--out", "no/f"), "no folder"),
     ],
 )

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from intransit import Answer
+from intransit import Answer, fit
 from intransit.answers.metagame import simulate_games
+from intransit.commands import reporting
 from intransit.commands.files import default_page, is_page
 from intransit.commands.reporting import CYCLE, contents, cycle_row
 from intransit.findings.gather import gather
@@ -31,6 +32,16 @@ def write(games, place):
             when = [games.clock.to_text(float(games.times[k]))] if times else []
             rows.writerow([*pair, games.outcomes[k], *when])
     place.write_text(text.getvalue())
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch):
+    """A page of few draws shows what a page of many does."""
+
+    def quick(games, **settings):
+        return fit(games, **{**settings, "effective": 10.0, "seconds": 3.0})
+
+    monkeypatch.setattr(reporting, "fit_games", quick)
 
 
 @pytest.fixture(scope="module")

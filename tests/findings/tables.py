@@ -7,12 +7,13 @@ import numpy as np
 
 from intransit import Games, fit
 from intransit.answers.metagame import simulate_games
-from intransit.answers.recipe import Model
+from intransit.model import Factors, Model, PairEffects, Scores, Still
 
-FACTOR = Model(factors=1, drifting=True)
-STATIC = Model(factors=1, drifting=False)
-PAIRS = Model(pairs=True, drifting=True)
-SCORES = Model(drifting=True)
+FACTOR = Scores() + Factors(1)
+STATIC = Scores(walk=Still()) + Factors(1, walk=Still())
+PAIRS = Scores() + PairEffects()
+SCORES = Model((Scores(),))
+FEW = 25  # effective draws: enough for what is shown
 
 
 def cyclic_answer(model=FACTOR, n_items=7, n_games=1000, *, verdict="cycles", cyclic=0.7):
@@ -23,7 +24,7 @@ def cyclic_answer(model=FACTOR, n_items=7, n_games=1000, *, verdict="cycles", cy
 @cache
 def _fitted(model, n_items, n_games, cyclic):
     games, _ = simulate_games(n_items, n_games, n_days=30, cyclic=cyclic, rng=4)
-    return fit(games, model=model)
+    return fit(games, model=model, effective=FEW)
 
 
 def judged(answer, verdict="cycles", **words):

@@ -1,16 +1,16 @@
 """Moments that are shown: few, rising, readable back, the end of the table last."""
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
 from intransit import Games, fit
-from intransit.answers.recipe import Model
 from intransit.findings.times import choose_moments
+from intransit.model import Model, Scores, Still
 
-DRIFTING = Model(drifting=True)
+DRIFTING = Model((Scores(),))
+STILL = Model((Scores(walk=Still()),))
 
 
 def answer_over(times):
@@ -19,10 +19,10 @@ def answer_over(times):
 
 
 @cache
-def _answer_over(times):
+def _answer_over(times, model=DRIFTING):
     n = len(times)
     games = Games.from_arrays(["x"] * n, ["y"] * n, np.arange(n) % 2, list(times))
-    return fit(games, model=DRIFTING)
+    return fit(games, model=model, effective=3)
 
 
 def dates(begin, days, step=1):
@@ -74,8 +74,7 @@ def test_years_and_months_have_short_names():
 
 def test_without_times_or_drift_there_is_one_moment():
     """Where nothing changes the end stands for all times."""
-    answer = answer_over(dates("2024-03-05", 900))
-    still = choose_moments(replace(answer, model=Model(drifting=False)), 30)
+    still = choose_moments(_answer_over(tuple(dates("2024-03-05", 900)), STILL), 30)
     assert (still.names, still.later_names) == (("2026-08-21",), ())
     games = Games.from_arrays(["x"], ["y"], [1])
-    assert choose_moments(fit(games), 30).names == ("",)
+    assert choose_moments(fit(games, effective=3), 30).names == ("",)

@@ -10,6 +10,7 @@ import pytest
 
 import intransit as it
 from intransit.answers import frames
+from intransit.model import Model, Scores
 from intransit.render import answers as drawing
 from tests.backtest.seasons import season, table
 
@@ -18,12 +19,15 @@ NASTY = "<b>$x$ & long name that will not fit anywhere"
 
 @pytest.fixture(scope="module")
 def answer():
-    return it.fit(table(season(n_games=300)), factors=0, pairs=False, drifting=True)
+    return it.fit(table(season(n_games=300)), model=Model((Scores(),)), effective=20)
 
 
 @pytest.fixture(scope="module")
 def static():
-    return it.fit(it.Games.from_arrays([NASTY, "item"] * 20, ["b", "b"] * 20, [1, 0] * 20))
+    games = it.Games.from_arrays(
+        [NASTY, "item"] * 20, ["b", "b"] * 20, [1, 0, 1, 0, 0, 1, 1, 0] * 5
+    )
+    return it.fit(games, effective=5)
 
 
 def saved(figure, tmp_path):

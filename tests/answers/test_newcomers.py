@@ -1,0 +1,105 @@
+"""Items that were never seen are forecast from what newcomers were like."""
+
+import numpy as np
+import pytest
+
+import intransit as it
+from intransit.model import Model, PairEffects, Scores
+
+WEAKER = 1.2  # by how much those who come later are weaker than those of the start
+SCORES = Model((Scores(),))
+
+
+def league(seed=0, n_old=12, n_new=24, per_day=25, n_days=60, gap=WEAKER):
+    """Return games of items that were there from the start, and of some that join one by one."""
+    rng = np.random.default_rng(seed)
+    scores = np.concatenate([0.5 * rng.normal(size=n_old), 0.5 * rng.normal(size=n_new) - gap])
+    joins = np.concatenate([np.zeros(n_old), np.linspace(8, n_days - 8, n_new)])
+    rows = []
+    for day in range(n_days):
+        there = np.flatnonzero(joins <= day)
+        for _ in range(per_day):
+            i, j = rng.choice(there, 2, replace=False)
+            won = rng.random() < 1.0 / (1.0 + np.exp(scores[j] - scores[i]))
+            rows.append(
+                (
+                    f"{'old' if i < n_old else 'new'} {i}",
+                    f"{'old' if j < n_old else 'new'} {j}",
+                    float(won),
+                    day,
+                )
+            )
+    first, second, won, days = zip(*rows, strict=True)
+    return it.Games.from_arrays(first, second, won, days)
+
+
+@pytest.fixture(scope="module")
+def answer():
+    """An answer to a league whose newcomers are weaker."""
+    return it.fit(league(), model=SCORES, effective=30)
+
+
+def test_newcomers_are_worth_what_they_were_planted_to_be(answer):
+    """What they are worth beside the others is drawn, and the story tells it."""
+    drawn = answer.posterior.draws.newcomers
+    assert drawn.mean() == pytest.approx(-WEAKER, abs=0.5)
+    assert np.quantile(drawn, 0.95) < 0.0
+    assert any(line.startswith("Newcomers are worth -") for line in answer.story)
+    even = it.fit(league(seed=1, gap=0.0), model=SCORES, effective=20)
+    assert abs(even.posterior.draws.newcomers.mean()) < 0.45
+
+
+def test_a_newcomer_is_forecast_from_the_population(answer):
+    """Worth less where planted so, with an interval as wide as the population, and it is said."""
+    old = [one.name for one in answer.rank() if one.name.startswith("old")]
+    middle = old[len(old) // 2]
+    told = answer.probability("somebody", middle, newcomers=True)
+    assert told.first == "somebody"
+    assert 0.12 < told.probability < 0.42  # about 1 / (1 + e^1.2) = 0.23
+    posterior, at = answer.posterior, np.array([answer.seen.end])
+    drawn = posterior.margins(np.array([-1]), np.array([answer.number(middle)]), at)
+    assert drawn.std() > 0.9 * np.median(posterior.draws.scales[:, 0])
+    assert "somebody is new: forecast as newcomers were" in told.notes
+    back = answer.probability(middle, "somebody", newcomers=True)
+    assert back.probability == pytest.approx(1.0 - told.probability, abs=1e-12)
+    two = answer.probability("somebody", "anybody", newcomers=True)
+    assert two.probability == pytest.approx(0.5, abs=0.06)
+    assert two.low < 0.4
+    assert two.high > 0.6
+
+
+def test_a_name_that_looks_like_a_typing_error_is_refused_all_the_same(answer):
+    """So is a stranger, unless newcomers are asked for, and somebody against himself."""
+    with pytest.raises(it.InputError, match="too like 'old 1'"):
+        answer.probability("old  1", "old 2", newcomers=True)
+    with pytest.raises(it.InputError, match="is no item of"):
+        answer.probability("somebody", "old 1")
+    with pytest.raises(it.InputError, match="cannot meet itself"):
+        answer.probability("somebody", "somebody", newcomers=True)
+
+
+def test_forecasts_of_newcomers_do_not_depend_on_who_is_asked_with_them(answer):
+    """One at a time or many at once, somebody new is the same somebody new."""
+    alone = answer.probability("somebody", "old 1", newcomers=True)
+    many = answer.forecasts(
+        ["old 3", "somebody", "somebody"], ["old 2", "old 1", "old 2"], newcomers=True
+    )
+    assert many[1].probability == pytest.approx(alone.probability, abs=1e-12)
+    known = answer.probability("old 3", "old 2")
+    assert many[0].probability == pytest.approx(known.probability, abs=1e-12)
+    assert (many[0].first, many[0].notes) == ("old 3", known.notes)
+
+
+def test_a_newcomer_that_wins_at_once_is_learnt_from_an_update(answer):
+    """Ten wins in a row: with effects of pairs or without, it is no longer forecast to lose."""
+    more = it.Games.from_arrays(
+        ["fresh"] * 10, [f"old {k}" for k in range(10)], [1.0] * 10, [60.0] * 10
+    )
+    assert answer.update(more).probability("fresh", "old 11").probability > 0.45
+    league_of_pairs = it.fit(
+        league(seed=2, n_old=6, n_new=6, n_days=30), model=Scores() + PairEffects(), effective=10
+    )
+    more = it.Games.from_arrays(["fresh"] * 10, ["old 1"] * 10, [1.0] * 10, [30.0] * 10)
+    before = league_of_pairs.probability("fresh", "old 1", newcomers=True)
+    after = league_of_pairs.update(more).probability("fresh", "old 1")
+    assert after.probability > before.probability + 0.2

@@ -1,0 +1,70 @@
+"""How well chains mix: against ArviZ, and against series whose answer is known."""
+
+import numpy as np
+import pytest
+from arviz_stats.base import array_stats
+
+from intransit.inference.diagnostics import mixing
+
+N_CHAINS, N_DRAWS = 4, 2000
+CLOSE = 0.02  # relative: ArviZ divides autocovariances by n, we by n - 1
+CLOSE_IF_ALTERNATING = 0.1  # a sum near 0 is ended differently
+
+
+def autoregressive(rho, shape, seed):
+    """Return series of variance 1 whose steps correlate by rho."""
+    rng = np.random.default_rng(seed)
+    out = rng.normal(size=shape)
+    for k in range(1, shape[1]):
+        out[:, k] = rho * out[:, k - 1] + np.sqrt(1 - rho**2) * out[:, k]
+    return out
+
+
+SERIES = {
+    "independent": autoregressive(0.0, (N_CHAINS, N_DRAWS), 1),
+    "slow": autoregressive(0.9, (N_CHAINS, N_DRAWS), 2),
+    "very slow": autoregressive(0.99, (N_CHAINS, N_DRAWS), 3),
+    "alternating": autoregressive(-0.5, (N_CHAINS, N_DRAWS), 4),
+    "apart": autoregressive(0.5, (N_CHAINS, N_DRAWS), 5) + np.arange(N_CHAINS)[:, None],
+    "odd": autoregressive(0.7, (3, 1001), 6),
+}
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_mixing_agrees_with_arviz(name):
+    """Split R-hat is ArviZ's; effective draws are those of its `mean` method, but for scaling."""
+    series = SERIES[name]
+    r_hat, effective = mixing(series[:, :, None])
+    assert r_hat[0] == pytest.approx(float(array_stats.rhat(series, method="split")), rel=1e-6)
+    close = CLOSE_IF_ALTERNATING if name == "alternating" else CLOSE
+    assert effective[0] == pytest.approx(float(array_stats.ess(series, method="mean")), rel=close)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.9, 0.95])
+def test_effective_draws_of_an_autoregressive_series_are_known(rho):
+    """They are n (1 - ρ) / (1 + ρ), here within an eighth."""
+    series = autoregressive(rho, (4, 20_000), 11)
+    _, effective = mixing(series[:, :, None])
+    assert effective[0] == pytest.approx(80_000 * (1 - rho) / (1 + rho), rel=0.125)
+
+
+def test_quantities_are_looked_at_one_by_one():
+    """Several at once give what each gives alone."""
+    both = np.stack([SERIES["slow"], SERIES["apart"]], axis=-1)
+    alone = [mixing(both[:, :, k : k + 1]) for k in range(2)]
+    together = mixing(both)
+    for k in range(2):
+        assert together[0][k] == pytest.approx(alone[k][0][0])
+        assert together[1][k] == pytest.approx(alone[k][1][0])
+
+
+def test_what_does_not_vary_has_mixed():
+    """A constant has an R-hat of 1 and all draws."""
+    r_hat, effective = mixing(np.full((2, 100, 1), 3.0))
+    assert (r_hat[0], effective[0]) == (1.0, 200.0)
+
+
+def test_a_few_draws_say_nothing():
+    """With fewer than eight draws a chain R-hat is infinite."""
+    r_hat, effective = mixing(np.zeros((2, 7, 1)))
+    assert (r_hat[0], effective[0]) == (np.inf, 1.0)

@@ -1,0 +1,260 @@
+"""Draws of paths against dense Gaussian twins; layouts, readings and draws against plain loops."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from intransit.inference import sampling
+from intransit.inference.layout import link
+from intransit.inference.path_kernels import draw_numbers, items_kernel
+from intransit.inference.posterior import around
+from intransit.inference.reading_kernels import read_paths
+from intransit.inference.sampling import Effort, sample
+from tests.inference.worlds import WORLDS, draw_case, observe
+
+N_DRAWS = 20_000
+FALSE_ALARM = 1e-3  # of each test of draws, shared by its entries
+
+
+def random_paths(rng, n_owners, n_cells):
+    owners, times = rng.integers(n_owners, size=n_cells), rng.choice([0.0, 1.0, 1.5, 4.0], n_cells)
+    factors = rng.choice([-1.0, 1.0, 2.0], n_cells)
+    return link(owners, times, np.arange(n_cells), factors, moves=True)
+
+
+def walk_precision(clock, prior, step):
+    """Return the precision of one path, by definition."""
+    out = np.zeros((len(clock), len(clock)))
+    out[0, 0] = 1.0 / prior
+    for k in range(1, len(clock)):
+        stiff = 1.0 / (step * (clock[k] - clock[k - 1]))
+        out[k - 1 : k + 1, k - 1 : k + 1] += stiff * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    return out
+
+
+def check_draws(drawn, precision, potential):
+    """Compare draws with a normal law, means and covariances entry by entry."""
+    covariance = np.linalg.inv(precision)
+    mean = covariance @ potential
+    n, d = drawn.shape
+    largest = norm.isf(FALSE_ALARM / (d + d * d) / 2)
+    spread = np.sqrt(np.diag(covariance))
+    assert np.max(np.abs(drawn.mean(axis=0) - mean) / spread) < largest / np.sqrt(n)
+    z = (drawn - mean) / spread
+    correlation = covariance / np.outer(spread, spread)
+    error = np.sqrt((1.0 + correlation**2) / n)
+    assert np.max(np.abs(z.T @ z / n - correlation) / error) < largest
+
+
+def test_a_path_of_numbers_is_drawn_from_its_exact_law():
+    """Mean and covariance over many draws are those of the dense precision matrix."""
+    rng = np.random.default_rng(1)
+    p = random_paths(rng, 1, 25)
+    w, pull = rng.uniform(0.1, 1.0, 25), rng.normal(size=25)
+    rest, states = rng.normal(size=25), np.zeros(p.n_states)
+    prior, step = 0.8, 0.3
+    A = np.zeros((25, p.n_states))
+    for q in range(p.n_states):
+        for k in range(p.cell_begin[q], p.cell_begin[q + 1]):
+            A[p.cell[k], q] = p.factor[k]
+    drawn, x = np.empty((N_DRAWS, p.n_states)), rest.copy()
+    for row in drawn:
+        draw_numbers(
+            rng, p.begin, p.clock, p.cell_begin, p.cell, p.factor, states, x, w, pull, prior, step
+        )
+        row[:] = states
+    np.testing.assert_allclose(x, rest + A @ states, atol=1e-9)
+    precision = walk_precision(p.clock, prior, step) + A.T @ (w[:, None] * A)
+    check_draws(drawn, precision, A.T @ (pull - w * rest))
+
+
+@pytest.mark.parametrize("r", [0, 1, 2])
+def test_an_item_is_drawn_from_its_exact_law(r):
+    """Score and factors of one item, others held, against the dense precision matrix."""
+    rng = np.random.default_rng(2 + r)
+    n, d = 30, 1 + 2 * r
+    p = random_paths(rng, 1, n)
+    m, sign = p.n_states, np.sign(p.factor)
+    held = rng.normal(size=(n, d))  # every cell has an opponent of its own
+    states = np.concatenate([rng.normal(size=(m, d)), held])
+    other = m + p.cell
+    prior, step = rng.uniform(0.3, 1.0, d), rng.uniform(0.1, 0.5, d)
+    w, pull, rest, mean = rng.uniform(0.1, 1.0, n), rng.normal(size=n), rng.normal(size=n), 0.7
+    A = np.zeros((n, m, d))
+    for q in range(m):
+        for k in range(p.cell_begin[q], p.cell_begin[q + 1]):
+            _, u, v = np.split(held[p.cell[k]], [1, 1 + r])
+            A[p.cell[k], q] = sign[k] * np.concatenate([[1.0], v, -u])
+    A = A.reshape(n, m * d)
+    x = rest + A @ states[:m].ravel()
+    drawn = np.empty((N_DRAWS, m * d))
+    for row in drawn:
+        items_kernel(r)(
+            rng, np.array([0]), p.begin, p.clock, p.cell_begin, p.cell, sign, other, states, x,
+            w, pull, np.array([mean]), prior, step,
+        )  # fmt: skip
+        row[:] = states[:m].ravel()
+    np.testing.assert_allclose(x, rest + A @ states[:m].ravel(), atol=1e-9)
+    precision = A.T @ (w[:, None] * A)
+    potential = A.T @ (pull - w * rest)
+    for k in range(d):
+        precision[k::d, k::d] += walk_precision(p.clock, prior[k], step[k])
+    potential[0] += mean / prior[0]
+    check_draws(drawn, precision, potential)
+
+
+def test_a_step_of_hardly_any_variance_holds_a_path_still():
+    """Where scores move and factors do not, factors stay within rounding."""
+    rng = np.random.default_rng(5)
+    p = random_paths(rng, 1, 30)
+    states = np.concatenate([np.zeros((p.n_states, 3)), rng.normal(size=(30, 3))])
+    args = rng.uniform(0.1, 1.0, 30), rng.normal(size=30), np.zeros(1)
+    items_kernel(1)(
+        rng, np.array([0]), p.begin, p.clock, p.cell_begin, p.cell, np.sign(p.factor),
+        p.n_states + p.cell, states, np.zeros(30), *args, np.ones(3), np.array([0.5, 1e-16, 1e-16]),
+    )  # fmt: skip
+    assert np.ptp(states[: p.n_states, 0]) > 0.1
+    assert np.max(np.ptp(states[: p.n_states, 1:], axis=0)) < 0.01
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_links_are_those_of_a_loop(moves):
+    """States by owner and time, and for each the cells that it enters, each once."""
+    rng = np.random.default_rng(6)
+    owners, times = rng.integers(10, 15, 40), rng.integers(5, size=40) * 1.0
+    cells, factors = rng.permutation(40), rng.normal(size=40)
+    p = link(owners, times, cells, factors, moves=moves)
+    when = times if moves else np.zeros(40)
+    keys = sorted(set(zip(owners.tolist(), when.tolist(), strict=True)))
+    assert p.keys.tolist() == sorted(set(owners.tolist()))
+    assert p.clock.tolist() == [t for _, t in keys]
+    for k, owner in enumerate(p.keys):
+        own = range(p.begin[k], p.begin[k + 1])
+        assert [keys[q] for q in own] == [key for key in keys if key[0] == owner]
+        assert all(p.start[q] == p.begin[k] for q in own)
+    for q, key in enumerate(keys):
+        entries = range(p.cell_begin[q], p.cell_begin[q + 1])
+        there = [n for n in range(40) if (owners[n], when[n]) == key]
+        assert {(p.cell[e], p.factor[e]) for e in entries} == {
+            (cells[n], factors[n]) for n in there
+        }
+        assert all(p.state[n] == q for n in there)
+    place, known = p.find(np.array([9, 12, 15]))
+    assert known.tolist() == [False, True, False]
+    assert p.keys[place[1]] == 12
+
+
+def test_states_around_a_time_are_those_of_a_loop():
+    """Between two states a bridge, outside them the nearest and the time to it."""
+    rng = np.random.default_rng(7)
+    p = random_paths(rng, 4, 9)
+    owners, times = rng.integers(len(p.keys), size=300), rng.integers(-2, 12, 300) / 2.0
+    for owner, t, before, after, share, spread in zip(
+        owners, times, *around(p, owners, times), strict=True
+    ):
+        clock = p.clock[p.begin[owner] : p.begin[owner + 1]]
+        low, high = clock[clock <= t].max(initial=-np.inf), clock[clock >= t].min(initial=np.inf)
+        if np.isinf(low) or np.isinf(high):
+            nearest = clock[np.argmin(np.abs(clock - t))]
+            assert p.clock[before] == p.clock[after] == nearest
+            assert (share, spread) == (0.0, abs(t - nearest))
+        elif low == high:
+            assert (1 - share) * p.clock[before] + share * p.clock[after] == t
+            assert spread == 0.0
+        else:
+            assert (p.clock[before], p.clock[after]) == (low, high)
+            assert share == pytest.approx((t - low) / (high - low))
+            assert spread == pytest.approx((t - low) * (high - t) / (high - low))
+        assert p.begin[owner] <= before <= after < p.begin[owner + 1]
+
+
+def read(states, before, after, share, spread, keys, means=0.0):
+    n, d = len(states), states.shape[2]
+    out = np.empty((n, len(keys), d))
+    places = np.array(before), np.array(after), np.array(share), np.array(spread), np.array(keys)
+    read_paths(states, *places, np.full((n, d), 2.0), np.full((n, d), 3.0), np.full(n, means), out)
+    return out
+
+
+def test_paths_are_read_with_the_variance_of_a_walk():
+    """Bridge, free walk and prior: means and variances over draws, and nothing at a state."""
+    n = 40_000
+    states = np.tile(np.array([[[1.0], [5.0]]]), (n, 1, 1))
+    got = read(
+        states, [0, 0, 1, -1], [1, 0, 1, -1], [0.25, 0.0, 0.0, 0.0], [0.6, 0.0, 1.5, 0.0],
+        [0, 2, 3, 99], means=0.7,
+    )[:, :, 0]  # fmt: skip
+    largest = norm.isf(FALSE_ALARM / 6 / 2)
+    np.testing.assert_array_equal(got[:, 1], 1.0)
+    for k, mean, variance in ((0, 2.0, 4.0 * 0.6), (2, 5.0, 4.0 * 1.5), (3, 0.7, 9.0)):
+        assert abs(got[:, k].mean() - mean) < largest * np.sqrt(variance / n)
+        assert abs(got[:, k].var() / variance - 1.0) < largest * np.sqrt(2.0 / n)
+
+
+def test_the_same_question_sees_the_same_noise():
+    """Noise is a function of draw, path and column, and differs between any two of them."""
+    states = np.random.default_rng(8).normal(size=(5, 3, 2))
+    one = read(states, [0, 1], [0, 1], [0.0, 0.0], [1.0, 1.0], [1, 3])
+    two = read(states, [1, 0], [1, 0], [0.0, 0.0], [1.0, 1.0], [3, 1])
+    np.testing.assert_array_equal(one, two[:, ::-1])
+    some = [0] * 20
+    noise = read(np.zeros((20, 1, 3)), some, some, np.zeros(20), np.ones(20), np.arange(20))
+    assert len(np.unique(noise)) == noise.size
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """Return draws of a small world with 2 chains, on one thread and on two."""
+    world = WORLDS["wins, all terms"]
+    design, _, outcomes, _ = draw_case(world, np.random.default_rng(9))
+    layout, effort = observe(design, outcomes), Effort(effective=1.0, chains=2, most_draws=30)
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampling, "WELL_MIXED", np.inf)
+        patch.setattr(sampling, "SCALES_MIXED", np.inf)
+        for cores in (1, 2):
+            patch.setattr(sampling.os, "cpu_count", lambda cores=cores: cores)
+            found.append(sample(layout, world.law, effort, rng=np.random.default_rng(10)))
+    return found
+
+
+def test_draws_do_not_depend_on_threads(drawn):
+    """The same seed gives the same draws on one thread and on two."""
+    (one, mixed), (two, _) = drawn
+    assert mixed.reached
+    for name in ("states", "scales", "rates", "number_scales", "newcomers", "chain"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    for a, b in zip(one.numbers, two.numbers, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_some_draws_are_those_draws(drawn):
+    """`only` and `one` pick the same numbers."""
+    draws = drawn[0][0]
+    some = draws.only(np.array([3, 7]))
+    assert len(some) == 2
+    for k, place in enumerate((3, 7)):
+        one, other = some.one(k), draws.one(place)
+        np.testing.assert_array_equal(one.states, other.states)
+        np.testing.assert_array_equal(one.scales, other.scales)
+        np.testing.assert_array_equal(one.number_rates, other.number_rates)
+        assert one.newcomers == other.newcomers
+        for a, b in zip(one.numbers, other.numbers, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_chains_give_equally_many_draws(drawn):
+    """As many as asked for together, half from each chain, in their order."""
+    draws = drawn[0][0]
+    assert len(draws) == 30
+    assert draws.chain.tolist() == [0] * 15 + [1] * 15
+
+
+@pytest.mark.parametrize(("n", "most"), [(3, 5), (5, 5), (100, 7), (101, 100), (1000, 2)])
+def test_thinning_keeps_the_last(n, most):
+    """Places are distinct, rising, evenly spread, at most so many, the last among them."""
+    places = sampling._spread(n, most)
+    assert len(places) == min(n, most)
+    assert places[-1] == n - 1
+    assert np.all(np.diff(places) >= 1)
+    assert np.ptp(np.diff(places)) <= 1
