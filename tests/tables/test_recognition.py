@@ -174,7 +174,9 @@ def test_where_keeps_equal_rows_and_says_so(tmp_path):
         games_of(tmp_path, text, where={"format": "Modren"})
     with pytest.raises(InputError, match="no row meets all conditions of where at once"):
         games_of(tmp_path, text, where={"format": "Legacy", "round": 2})
-    with pytest.raises(InputError, match='no column "forma" \\(for where\\); the columns are "a"'):
+    with pytest.raises(
+        InputError, match='no column "forma" \\(for where\\); did you mean "format"\\? The col'
+    ):
         games_of(tmp_path, text, where={"forma": "x"})
 
 

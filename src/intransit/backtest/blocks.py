@@ -9,6 +9,7 @@ import numpy as np
 from intransit.arrays import FloatArray, IntArray
 from intransit.errors import InputError
 from intransit.tables import Games
+from intransit.tables.covariates import join_covariates
 from intransit.tables.games import merge
 
 DAYS = 30.0  # in a block, for dates
@@ -114,7 +115,8 @@ def join(parts: Sequence[Games]) -> Games:
         return None if values[0] is None else np.concatenate(values)
 
     names = ("first", "second", "outcomes", "margins", "times", "counts", "sides", "series")
-    return replace(parts[0], **{name: column(name) for name in names})  # type: ignore[arg-type]
+    by = join_covariates([part.by for part in parts])
+    return replace(parts[0], by=by, **{name: column(name) for name in names})  # type: ignore[arg-type]
 
 
 def without_results(games: Games) -> Games:

@@ -43,6 +43,15 @@ class Columns:
     neutral: Annotated[str | None, _column("Says yes where neither had the side.")] = None
     weight: Annotated[str | None, _column("How much a row counts.")] = None
     count: Annotated[str | None, _column("How many games a row stands for.")] = None
+    by: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative=(),
+            show_default=False,
+            metavar="COLUMN",
+            help="Keep this column as a covariate, as in --by surface; may be repeated.",
+        ),
+    ] = ()
     without: Annotated[
         tuple[str, ...],
         Parameter(
@@ -81,6 +90,7 @@ class Columns:
             return read(
                 table,
                 **names,
+                by=self.by,
                 where=conditions(self.where),
                 both_bad=self.both_bad,
                 strict=self.strict,
@@ -88,7 +98,8 @@ class Columns:
 
     def repeat(self) -> str:
         """Return the conditions as they were given, for a command to try next."""
-        return "".join(f' --where "{condition}"' for condition in self.where)
+        by = "".join(f' --by "{column}"' for column in self.by)
+        return by + "".join(f' --where "{condition}"' for condition in self.where)
 
 
 def conditions(where: Sequence[str]) -> dict[str, object]:

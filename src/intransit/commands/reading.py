@@ -14,6 +14,7 @@ from intransit.tables import Games
 from intransit.tables.reading import Reading, describe_unused
 
 SHOWN = 5  # lines that are listed for one reason
+LISTED = 8  # values of a covariate that are listed
 
 
 def read(table: Path, /, *, columns: Columns | None = None, output: Output | None = None) -> None:
@@ -58,6 +59,16 @@ def overview(games: Games) -> list[tuple[str, str]]:
     if games.sides is not None:
         sided = float(games.counts[games.sides != 0].sum())
         seen.append(("a side", f"in {sided:,.12g} games ({sided / total:.1%})"))
+    for covariate in games.by:
+        shares = [
+            f"{value} {float(games.counts[covariate.codes == code].sum()) / total:.1%}"
+            for code, value in enumerate(covariate.values[:LISTED])
+        ]
+        more = ", ..." if len(covariate.values) > LISTED else ""
+        empty = float(games.counts[covariate.codes < 0].sum())
+        without = f"; empty in {empty:,.12g} games" if empty else ""
+        listed = ", ".join(shares) or "no value"
+        seen.append((f"by {covariate.name}", f"{listed}{more}{without}"))
     return seen
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from intransit.errors import InputError
 from intransit.tables.cells import Cells, Query, add_up, build_query
 from intransit.tables.clock import Clock
+from intransit.tables.columns import find_column
 from intransit.tables.engine import open_engine
 from intransit.tables.facts import Facts
 from intransit.tables.games import Games, merge
@@ -15,7 +16,6 @@ from intransit.tables.intake import Table, take_in
 from intransit.tables.listed import with_series
 from intransit.tables.reading import Reading, Unused, describe_unused, plural
 from intransit.tables.roles import Chooser, Roles
-from intransit.tables.vocabulary import plain
 
 REPEATS_UP_TO = 5_000_000  # rows; beyond, looking for repeated ones would cost more than reading
 
@@ -23,6 +23,7 @@ REPEATS_UP_TO = 5_000_000  # rows; beyond, looking for repeated ones would cost 
 def assemble(
     source: object,
     names: dict[str, str | bool | None],  # role to column, as the user says
+    by: tuple[str, ...],
     where: Mapping[str, object],
     both_bad: str,
     strict: bool,
@@ -38,7 +39,8 @@ def assemble(
             raise InputError(f"{label}: there is no row; give a table with some.", source=label)
         if not n_rows:
             raise _refuse_rows(label, table.unit, 0, table.rejected)
-        roles = Chooser(facts, names).choose()
+        columns = tuple(find_column(table.names, name, "by", label) for name in by)
+        roles = Chooser(facts, names, columns).choose()
         query = build_query(facts, roles, both_bad)
         cells = add_up(query)
         report = _report(facts, roles, query, cells, both_bad)
@@ -57,6 +59,7 @@ def assemble(
         clock=Clock(roles.moments.kind if roles.moments else "none"),
         report=report,
         series=cells.series,
+        by=cells.by,
     )
     return games if cells.series is None else merge(games)
 
@@ -70,16 +73,7 @@ def _conditions(table: Table, where: Mapping[str, object]) -> dict[int, object]:
     """Return the columns of `where` with the values they must have."""
     found = {}
     for name, value in where.items():
-        places = [i for i, own in enumerate(table.names) if own == name]
-        places = places or [i for i, own in enumerate(table.names) if plain(own) == plain(name)]
-        if len(places) != 1:
-            listed = ", ".join(f'"{own}"' for own in table.names[:20])
-            what = "there is no column" if not places else "more than one column is called"
-            raise InputError(
-                f'{table.engine.label}: {what} "{name}" (for where); the columns are {listed}.',
-                source=table.engine.label,
-            )
-        found[places[0]] = value
+        found[find_column(table.names, name, "where", table.engine.label)] = value
     return found
 
 

@@ -4,22 +4,26 @@ Names and outcomes are looked up by joins with the lists of their distinct value
 has all it needs or carries the number of a reason; the reasons are counted in the same query.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.errors import InputError
+from intransit.tables.covariates import NO_VALUE, Covariate, in_order, without_unseen
 from intransit.tables.engine import Engine
 from intransit.tables.facts import Facts
 from intransit.tables.files import shorten
 from intransit.tables.intake import SHOWN
 from intransit.tables.reading import Unused
 from intransit.tables.roles import Roles
-from intransit.tables.values import read_sides, read_switch
+from intransit.tables.values import MOST_VALUES, read_sides, read_switch
 
 BATCH = 1 << 20  # rows fetched at once
 NAMED = 5  # strange values that get a reason of their own
 KEYS = ("time", "first", "second", "outcome", "margin", "side")
+MEASURED = {"time", "outcome", "margin", "side", "count"}  # the others number items and values
 
 
 @dataclass
@@ -33,6 +37,20 @@ class Query:
     tests: list[str] = field(default_factory=list)  # WHEN ... THEN ..., the first that holds wins
     names: list[str] = field(default_factory=list)
     raw_names: list[str] = field(default_factory=list)
+    by: list[Covariate] = field(default_factory=list)  # still without codes
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Columns in which rows must agree to be counted together."""
+        return (*KEYS, *(f"by{k}" for k in range(len(self.by))))
+
+    def covariates(self, arrays: dict[str, Any]) -> tuple[Covariate, ...]:
+        """Take the codes of the covariates out of the arrays, unseen values left out."""
+        filled = [
+            replace(covariate, codes=np.asarray(arrays.pop(f"by{k}"), dtype=np.int64))
+            for k, covariate in enumerate(self.by)
+        ]
+        return tuple(without_unseen(covariate) for covariate in filled)
 
     def reject(self, test: str, reason: str) -> None:
         """Leave out rows for which the test holds, for this reason."""
@@ -61,6 +79,7 @@ def build_query(facts: Facts, roles: Roles, both_bad: str) -> Query:
     _add_time(query, roles)
     _add_side(query, roles)
     _add_counts(query, roles)
+    _add_covariates(query, roles)
     return query
 
 
@@ -259,6 +278,31 @@ def _add_counts(query: Query, roles: Roles) -> None:
     query.columns["count"] = " * ".join(parts) or "1.0::DOUBLE"
 
 
+def _add_covariates(query: Query, roles: Roles) -> None:
+    """Join the numbers of the values of further columns; an empty cell has none."""
+    facts, engine = query.facts, query.facts.table.engine
+    for k, column in enumerate(roles.by):
+        texts = [text for text, _ in facts.values(column) or []]
+        name = facts.table.names[column]
+        if facts.values(column) is None:
+            raise InputError(
+                f'{engine.label}: "{name}" (for by) has more than {MOST_VALUES:,} values; name a '
+                "column with few, such as a surface or a format.",
+                source=engine.label,
+            )
+        values = in_order({text.strip() for text in texts} - {""})
+        number = {value: code for code, value in enumerate(values)}
+        codes = [number.get(text.strip(), NO_VALUE) for text in texts]
+        engine.run(
+            f"CREATE TEMP TABLE by{k}_values AS SELECT unnest(?::VARCHAR[]) AS raw, "
+            "unnest(?::INTEGER[]) AS code",
+            [texts, codes],
+        )
+        query.joins.append(f"LEFT JOIN by{k}_values ON {facts.raw(column)} = by{k}_values.raw")
+        query.columns[f"by{k}"] = f"coalesce(by{k}_values.code, {NO_VALUE})"
+        query.by.append(Covariate(name, values, np.zeros(0, dtype=np.int64)))
+
+
 @dataclass(frozen=True)
 class Cells:
     """The finished arrays, sorted, and what became of the rows."""
@@ -271,12 +315,13 @@ class Cells:
     unused: tuple[Unused, ...]
     n_without_margin: int  # used rows, when others have one
     series: IntArray | None = None  # see `series`; only where rows are not added up
+    by: tuple[Covariate, ...] = ()
 
 
 def add_up(query: Query) -> Cells:
     """Run the query, aggregate, and fetch the cells in batches."""
     engine = query.facts.table.engine
-    keys = [key for key in KEYS if key in query.columns]
+    keys = [key for key in query.keys if key in query.columns]
     kept = ", ".join(f"CASE WHEN reason IS NULL THEN {key} END AS {key}" for key in keys)
     count = "CASE WHEN reason IS NULL THEN count END"
     engine.run(
@@ -306,7 +351,8 @@ def add_up(query: Query) -> Cells:
     seen[first] = seen[second] = True
     number = np.cumsum(seen) - 1
     names = tuple(name for name, there in zip(query.names, seen, strict=True) if there)
-    return Cells(names, arrays, number[first], number[second], n_rows, unused, without)
+    by = query.covariates(arrays)
+    return Cells(names, arrays, number[first], number[second], n_rows, unused, without, by=by)
 
 
 def _fetch(engine: Engine, columns: list[str]) -> dict[str, FloatArray]:
@@ -314,7 +360,7 @@ def _fetch(engine: Engine, columns: list[str]) -> dict[str, FloatArray]:
     n = engine.ask("SELECT count(*) FROM done")[0][0]
     arrays: dict[str, FloatArray] = {}
     for column in columns:
-        kind = np.int32 if column in {"first", "second"} else np.float64
+        kind = np.float64 if column in MEASURED else np.int32
         arrays[column] = np.empty(n, dtype=kind)
     for begin in range(0, n, BATCH):
         part = engine.arrays(

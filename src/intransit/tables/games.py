@@ -1,6 +1,6 @@
 """Games: comparisons between named items at times, as arrays, ready to be fitted."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.errors import InputError
 from intransit.tables.clock import Clock
+from intransit.tables.covariates import Covariate, covariates_of
 from intransit.tables.reading import Reading, plural
 from intransit.tables.series import in_order
 
@@ -39,6 +40,7 @@ class Games:
     clock: Clock
     report: Reading
     series: IntArray | None = None  # (n,) rows of one number belong together; see `series`
+    by: tuple[Covariate, ...] = ()  # what else is known of each row, such as its surface
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -63,12 +65,13 @@ class Games:
 
     def __repr__(self) -> str:
         span = ""
+        by = "".join(f", by {covariate.name}" for covariate in self.by)
         if len(self) and self.clock.kind != "none":
             begin, end = (self.clock.to_text(float(t)) for t in self.times[[0, -1]])
             span = f", times {begin} to {end}"
         return (
             f"Games({plural(self.n_items, 'item')}, {self.counts.sum():,.12g} comparisons in "
-            f"{plural(len(self), 'row')}, {self.kind}{span})"
+            f"{plural(len(self), 'row')}, {self.kind}{span}{by})"
         )
 
     def only(self, mask: ArrayLike) -> "Games":
@@ -84,6 +87,18 @@ class Games:
             counts=self.counts[rows],
             sides=None if self.sides is None else self.sides[rows],
             series=None if self.series is None else self.series[rows],
+            by=tuple(covariate.only(rows) for covariate in self.by),
+        )
+
+    def covariate(self, name: str) -> Covariate:
+        """Return the covariate of this name; see `by` of `read`."""
+        for known in self.by:
+            if known.name == name:
+                return known
+        listed = ", ".join(f'"{known.name}"' for known in self.by) or "none"
+        raise InputError(
+            f'games: there is no covariate "{name}"; there is {listed}; read the table with '
+            f"by={name!r} (command line: --by {name})."
         )
 
     def between(self, begin: object = None, end: object = None) -> "Games":
@@ -103,6 +118,7 @@ class Games:
         margins: ArrayLike | None = None,
         counts: ArrayLike | None = None,
         sides: ArrayLike | None = None,
+        by: Mapping[str, Sequence[object]] | None = None,
     ) -> "Games":
         """Build from columns of equal length; a row that `read` could not use is an error here.
 
@@ -116,6 +132,8 @@ class Games:
             Numbers, dates or ISO texts, all of one kind; without them nothing drifts.
         margins, counts, sides
             As the fields of the same names; without counts each row is one game.
+        by
+            Covariates, as in ``{"surface": ["clay", "grass"]}``; None is no value.
         """
         n = len(first_names)
         if not n or len(second_names) != n:
@@ -150,6 +168,7 @@ class Games:
             second=second,
             clock=clock,
             report=Reading("arrays", n_rows=n, n_used=n),
+            by=covariates_of(by, n),
             **columns,  # type: ignore[arg-type]
         )
         if (when == when[0]).all():
@@ -163,6 +182,7 @@ def merge(games: Games) -> Games:
     keys = [games.times, games.first, games.second, games.outcomes]
     further = (games.margins, games.sides, games.series)
     keys += [column for column in further if column is not None]
+    keys += [covariate.codes for covariate in games.by]
     order = np.lexsort(keys[::-1])
     new: BoolArray = np.ones(len(order), dtype=bool)
     new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)

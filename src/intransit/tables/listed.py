@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from intransit.tables.cells import KEYS, Cells, Query
+from intransit.tables.cells import Cells, Query
 from intransit.tables.series import in_order
 
 UP_TO = 2_000_000  # rows; beyond, telling series apart would cost more than it is worth
@@ -19,7 +19,8 @@ def with_series(query: Query, cells: Cells) -> Cells:
     if not len(times) or (times != times[0]).any() or cells.n_rows > UP_TO:
         return cells
     engine = query.facts.table.engine
-    columns = [key for key in KEYS if key in cells.arrays or key in {"first", "second"}]
+    kept = {"first", "second", *(key for key in query.keys if key.startswith("by"))}
+    columns = [key for key in query.keys if key in cells.arrays or key in kept]
     threads = engine.ask("SELECT current_setting('threads')")[0][0]
     engine.run("SET threads = 1")  # so that rows are numbered in their order
     rows = engine.arrays(
@@ -27,11 +28,12 @@ def with_series(query: Query, cells: Cells) -> Cells:
         " WHERE reason IS NULL ORDER BY row"
     )
     engine.run(f"SET threads = {threads}")
-    kept = {name: k for k, name in enumerate(cells.names)}
-    number = np.array([kept.get(name, -1) for name in query.names])
+    place = {name: k for k, name in enumerate(cells.names)}
+    number = np.array([place.get(name, -1) for name in query.names])
     first, second = (number[np.asarray(rows.pop(role))] for role in ("first", "second"))
+    by = query.covariates(rows)
     arrays = {name: np.asarray(column, dtype=np.float64) for name, column in rows.items()}
     series = in_order(first, second, arrays["outcome"], arrays["count"])
     if series is None:
         return cells
-    return replace(cells, arrays=arrays, first=first, second=second, series=series)
+    return replace(cells, arrays=arrays, first=first, second=second, series=series, by=by)

@@ -3,7 +3,7 @@
 What does the work is loaded when something is read, so that ``import intransit`` stays quick.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from intransit.errors import InputError
@@ -28,6 +28,7 @@ def read(
     neutral: Name = None,
     weight: Name = None,
     count: Name = None,
+    by: str | Sequence[str] = (),
     where: Mapping[str, object] | None = None,
     both_bad: Literal["tie", "drop"] = "tie",
     strict: bool = False,
@@ -61,6 +62,9 @@ def read(
         Column that says yes where neither has the side.
     weight, count
         How much a row counts, and how many games it stands for.
+    by
+        Further columns to keep as covariates, as in ``"surface"`` or ``("surface", "format")``;
+        rows are counted together only where these agree too.  See `Games.by`.
     where
         Keep only rows with these values, as in ``{"format": "Modern"}``.
     both_bad
@@ -87,7 +91,8 @@ def read(
     _check_words(names, both_bad)
     from intransit.tables.assembly import assemble  # noqa: PLC0415
 
-    return assemble(source, names, where or {}, both_bad, strict, memory_limit)
+    further = (by,) if isinstance(by, str) else tuple(by)
+    return assemble(source, names, further, where or {}, both_bad, strict, memory_limit)
 
 
 def describe(games: Games) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from intransit.errors import InputError
 from intransit.tables import vocabulary as words
+from intransit.tables.columns import find_column, list_names
 from intransit.tables.facts import Facts
 from intransit.tables.files import shorten
 from intransit.tables.moments import Moments, read_moments
@@ -38,27 +39,30 @@ class Roles:
     neutral: int | None = None
     count: int | None = None
     weight: int | None = None
+    by: tuple[int, ...] = ()
     columns: list[Column] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def taken(self) -> set[int]:
         """Columns that have a role."""
         single = (self.first, self.second, self.tie, self.outcome, self.margin, self.time)
-        more = (self.side, self.neutral, self.count, self.weight, *(self.scores or ()))
+        more = (self.side, self.neutral, self.count, self.weight, *(self.scores or ()), *self.by)
         return {column for column in (*single, *more) if column is not None}
 
 
 class Chooser:
     """Choose roles one after the other; later choices know the earlier ones."""
 
-    def __init__(self, facts: Facts, wanted: dict[str, str | bool | None]) -> None:
+    def __init__(
+        self, facts: Facts, wanted: dict[str, str | bool | None], by: tuple[int, ...] = ()
+    ) -> None:
         self.facts = facts
         self.names = facts.table.names
         self.plain = [plain(name) for name in self.names]
         self.label = facts.table.engine.label
         self.wanted = wanted
         self.named = {role: self._find(role) for role in wanted}
-        self.roles = Roles()
+        self.roles = Roles(by=by)
 
     def choose(self) -> Roles:
         """Return the roles."""
@@ -69,6 +73,8 @@ class Chooser:
         self._time()
         self._side()
         self._counts()
+        for column in self.roles.by:
+            self._tell("by", column, "named")
         return self.roles
 
     # finding columns
@@ -78,20 +84,15 @@ class Chooser:
         name = self.wanted[role]
         if name is None or name is False or (role == "side" and name in {"first", "second"}):
             return None
-        found = [i for i, own in enumerate(self.names) if own == name]
-        found = found or [i for i, own in enumerate(self.plain) if own == plain(str(name))]
-        if len(found) == 1:
-            return found[0]
-        what = "there is no column" if not found else "more than one column is called"
-        raise self._refuse(f'{what} "{name}" (for {role}); the columns are {self._listed()}.')
+        return find_column(self.names, str(name), role, self.label)
 
     def _refuse(self, sentence: str) -> InputError:
         return InputError(f"{self.label}: {sentence}", source=self.label)
 
     def _listed(self, columns: list[int] | None = None, joint: str = ", ") -> str:
-        shown = self.names if columns is None else [self.names[i] for i in columns]
-        more = ", ..." if len(shown) > 20 else ""
-        return joint.join(f'"{shorten(name)}"' for name in shown[:20]) + more
+        return list_names(
+            self.names if columns is None else [self.names[i] for i in columns], joint
+        )
 
     def _free(self) -> list[int]:
         """Columns without a role, neither chosen nor named by the user."""
