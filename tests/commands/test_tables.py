@@ -1,5 +1,8 @@
 """Tables on the command line: covariates, standard input, several files."""
 
+import subprocess
+import sys
+
 import pytest
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
@@ -14,3 +17,15 @@ def test_covariates_are_named_and_counted(call, tmp_path):
     refused = call("read", "t.csv", "--by", "surfaces")
     assert refused.code == 2
     assert 'did you mean "surface"?' in refused.err
+
+
+def test_a_table_may_come_through_a_pipe_or_in_parts(tmp_path):
+    """`-` is the standard input; a pattern names several files."""
+    text = "winner,loser\na,b\nb,c\nc,a\n"
+    run = [sys.executable, "-c", "from intransit.cli import main; main()", "read"]
+    done = subprocess.run([*run, "-"], input=text, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("standard input: 3 of 3 rows used\n")
+    for k in (1, 2):
+        (tmp_path / f"g{k}.csv").write_text(text)
+    done = subprocess.run([*run, tmp_path / "g*.csv"], capture_output=True, text=True, check=True)
+    assert "6 of 6 rows used" in done.stdout

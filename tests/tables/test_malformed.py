@@ -1,7 +1,9 @@
 """Malformed tables: each gives its sentence, and no row is lost without a word."""
 
 import gzip
+import io
 import os
+import zipfile
 
 import duckdb
 import pandas as pd
@@ -13,14 +15,36 @@ from intransit.tables.engine import open_engine
 HEADER = "a,b,outcome\n"
 CUT = gzip.compress((HEADER + "".join(f"x{i},y{i * 77 % 999},1\n" for i in range(9000))).encode())
 
+
+def zipped(files):
+    """A zip archive with these files."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return held.getvalue()
+
+
 REFUSED = {
     "an empty file": ("", "the file is empty; a header and at least one row are needed."),
     "blank lines": ("\n \n\n", "the file is empty; a header and at least one row are needed."),
     "a header alone": (HEADER, "there is no row; give a table with some."),
-    "binary junk": (bytes(range(256)), "this is not text; CSV, JSON lines or Parquet can be read."),
+    "binary junk": (bytes(range(256)), "this is not text; CSV, JSON or Parquet can be read."),
     "a spreadsheet": (
-        b"PK\x03\x04....",
-        "this is a spreadsheet or an archive; save the table as CSV first.",
+        zipped({"[Content_Types].xml": "<x/>", "xl/workbook.xml": "<x/>"}),
+        "this is a spreadsheet; save the table as CSV first.",
+    ),
+    "an old spreadsheet": (
+        b"\xd0\xcf\x11\xe0....",
+        "this is a spreadsheet; save the table as CSV first.",
+    ),
+    "a zip cut short": (
+        zipped({"games.csv": HEADER + "x,y,1\n"})[:60],
+        "its compressed data is damaged or cut short; fetch or write the file again.",
+    ),
+    "a zip with two tables": (
+        zipped({"one.csv": HEADER, "two.csv": HEADER}),
+        "the archive holds 2 files (one.csv, two.csv); give one table at a time.",
     ),
     "a truncated gz": (
         CUT[: len(CUT) // 2],
@@ -103,9 +127,9 @@ REFUSED = {
         "2 of 2 rows cannot be used: 1 row (line 2): 2 fields instead of 3; 1 row (line 3): 4 "
         "fields instead of 3. Correct them, or name the columns that are meant.",
     ),
-    "a JSON array.json": (
-        '[{"a": 1}]',
-        "this is one JSON array; write one object a line (JSON lines).",
+    "half a JSON array.json": (
+        '[{"a": "x", "b": "y", "outcome": 1}, {"a": "x"',
+        "the JSON is damaged or cut short; write it again, or as one object a line.",
     ),
     "no JSON.jsonl": (
         "hello\n",

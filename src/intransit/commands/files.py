@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import zipfile
 from pathlib import Path
@@ -13,12 +14,29 @@ from intransit.errors import InputError
 
 SUFFIX, PAGE = ".intransit", ".html"
 MARK = b'type="application/json" id="findings"'  # of our pages
-ENDINGS = {".gz", ".zst", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".pq"}
+ENDINGS = {
+    ".gz",
+    ".zst",
+    ".bz2",
+    ".xz",
+    ".zip",
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".parquet",
+    ".pq",
+    ".pgn",
+}
 
 
 def default_place(table: Path) -> Path:
     """Return where the answer to a table goes: its name, in the current folder."""
-    name = table.name
+    if str(table) in {"-", "/dev/stdin"}:
+        return Path("table" + SUFFIX)
+    name = re.sub(r"[-_ ]*[*?\[\]]+", "", table.name) or "table"
     while Path(name).suffix.lower() in ENDINGS and Path(name).stem:
         name = Path(name).stem
     return Path(name + SUFFIX)

@@ -12,10 +12,12 @@ from intransit.tables.columns import find_column
 from intransit.tables.engine import open_engine
 from intransit.tables.facts import Facts
 from intransit.tables.games import Games, merge
-from intransit.tables.intake import Table, take_in
+from intransit.tables.intake import Table
 from intransit.tables.listed import with_series
+from intransit.tables.places import STANDARD_INPUT
 from intransit.tables.reading import Reading, Unused, describe_unused, plural
 from intransit.tables.roles import Chooser, Roles
+from intransit.tables.taking import take_in
 
 REPEATS_UP_TO = 5_000_000  # rows; beyond, looking for repeated ones would cost more than reading
 
@@ -31,6 +33,7 @@ def assemble(
 ) -> Games:
     """Return the games of a source."""
     label = str(source) if isinstance(source, str | Path) else _kind_of(source)
+    label = STANDARD_INPUT if label in {"-", "/dev/stdin"} else label
     with open_engine(label, memory_limit) as engine:
         table = take_in(source, engine)
         facts = Facts(table, _conditions(table, where))

@@ -1,6 +1,6 @@
 """What the columns hold, asked in SQL: distinct values, numbers, overlaps; and cells as SQL."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from intransit.errors import InputError
 from intransit.tables.engine import quote
@@ -10,6 +10,7 @@ from intransit.tables.values import MOST_VALUES
 
 NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 SAMPLE = 20_000  # rows in which columns without a telling name are compared
+MOST_COLUMNS = 40  # columns without a telling name that are looked into
 
 
 class Facts:
@@ -108,6 +109,16 @@ class Facts:
         counts = ", ".join(f"coalesce(sum(n) FILTER (WHERE {test}), 0)" for test in tests)
         cells = f"SELECT c{column}, count(*) AS n FROM {self.rows} GROUP BY c{column}"
         return [int(n) for n in self.table.engine.ask(f"SELECT {counts} FROM ({cells})")[0]]
+
+    def often_filled(self, columns: Sequence[int]) -> list[int]:
+        """Return those of the columns that hold something in most of the first rows."""
+        if not columns:
+            return []
+        tests = [f"sum(CAST({self.filled(i)} AS INTEGER))" for i in columns]
+        rows = f"(SELECT * FROM {self.rows} LIMIT {SAMPLE})"
+        total, *filled = self.table.engine.ask_all(["count(*)", *tests], rows)
+        found = [i for i, n in zip(columns, filled, strict=True) if 2 * (n or 0) >= total]
+        return found[:MOST_COLUMNS]
 
     def sample(self, column: int) -> set[str]:
         """Return distinct texts among the first rows."""

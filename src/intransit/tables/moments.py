@@ -33,9 +33,10 @@ def read_moments(facts: Facts, column: int) -> Moments:
     """Return how a column tells time; `understood` is 0 if it does not."""
     kind = facts.table.types[column]
     if kind == "DATE" or kind.startswith("TIMESTAMP"):
-        plain_stamp = kind.startswith("TIMESTAMP_")  # seconds, milliseconds or nanoseconds
-        cell = f"CAST(c{column} AS TIMESTAMP)" if plain_stamp else f"c{column}"
-        sql = f"CASE WHEN isfinite(c{column}) THEN epoch_us({cell}) / {US_A_DAY} END"
+        stamp = "DATE" if kind == "DATE" else "TIMESTAMPTZ" if "TZ" in kind else "TIMESTAMP"
+        stamp = "TIMESTAMPTZ" if "TIME ZONE" in kind else stamp
+        cell = f"CAST(c{column} AS {stamp})"  # from seconds, milliseconds or nanoseconds
+        sql = f"CASE WHEN isfinite({cell}) THEN epoch_us({cell}) / {US_A_DAY} END"
         return Moments("date", sql, "dates", 1.0)
     if facts.is_number(column):
         return _numbers(facts, column)

@@ -174,7 +174,7 @@ class Chooser:
         """Return pairs of text columns, of any name, that hold the same things."""
         known = words.OUTCOMES | words.TIMES | words.SIDES | words.NEUTRALS | words.TIES
         texts = [i for i in sorted(free) if self.facts.is_text(i) and self.plain[i] not in known]
-        samples = {i: self.facts.sample(i) for i in texts[:30]}
+        samples = {i: self.facts.sample(i) for i in self.facts.often_filled(texts)}
         pairs = []
         for (i, ours), (j, theirs) in itertools.combinations(samples.items(), 2):
             shared = len(ours & theirs)
@@ -253,7 +253,8 @@ class Chooser:
                 raise self._strange(named[0])
             if self.roles.scores is not None or self.roles.margin is not None:
                 return None, None, ""
-        told = {i: self._meaning(i) for i in self._free() if self.facts.is_text(i)}
+        texts = [i for i in self._free() if self.facts.is_text(i)]
+        told = {i: self._meaning(i) for i in self.facts.often_filled(texts)}
         clear = [i for i in told if told[i].understood >= CLEAR and told[i].in_words]
         if len(clear) > 1:
             raise self._two("outcome", clear)
@@ -328,7 +329,7 @@ class Chooser:
                 found = [i for i in found if read_moments(self.facts, i).understood >= 0.5] or found
             if found:
                 return found, "by its name"
-        texts = [i for i in free if not self.facts.is_number(i)]
+        texts = self.facts.often_filled([i for i in free if not self.facts.is_number(i)])
         told = {i: read_moments(self.facts, i) for i in texts}
         dated = [i for i in texts if told[i].kind == "date" and told[i].understood >= CLEAR]
         return dated, "by what it holds"
