@@ -29,3 +29,14 @@ def test_a_table_may_come_through_a_pipe_or_in_parts(tmp_path):
         (tmp_path / f"g{k}.csv").write_text(text)
     done = subprocess.run([*run, tmp_path / "g*.csv"], capture_output=True, text=True, check=True)
     assert "6 of 6 rows used" in done.stdout
+
+
+def test_periods_and_days_are_told_by_options(call, tmp_path):
+    (tmp_path / "t.csv").write_text("winner,loser,split\na,b,Spring\nb,c,Autumn\nc,a,Summer\n")
+    done = call("read", "t.csv", "--time", "split", "--order", "Spring,Summer,Autumn")
+    assert "Spring to Autumn, 3 different times" in done.out
+    (tmp_path / "d.csv").write_text("winner,loser,date\na,b,01/02/2024\nb,c,03/02/2024\n")
+    assert "2024-02-01 to 2024-02-03" in call("read", "d.csv", "--day-first").out
+    assert "2024-01-02 to 2024-03-02" in call("read", "d.csv", "--month-first").out
+    refused = call("read", "d.csv")
+    assert (refused.code, "--day-first or --month-first" in refused.err) == (2, True)

@@ -70,27 +70,28 @@ REFUSED = {
     "two pairs of names": (
         "a,b,home,away,outcome\nx,y,x,y,1\n",
         '"a" with "b" or "home" with "away" could name the items; name them with first= and '
-        "second=, or winner= and loser=.",
+        "second=, or winner= and loser= (command line: --first and --second, or --winner and "
+        "--loser).",
     ),
     "two outcomes": (
         "a,b,outcome,winner\nx,y,1,x\n",
         '"outcome" and "winner" could each be the outcome; say which with outcome=, or '
-        "outcome=False for none.",
+        "outcome=False for none (command line: --outcome, or --without outcome).",
     ),
     "two times": (
         "a,b,outcome,date,timestamp\nx,y,1,2024-01-01,2024-01-02\n",
         '"date" and "timestamp" could each be the time; say which with time=, or time=False for '
-        "none.",
+        "none (command line: --time, or --without time).",
     ),
     "no items": (
         "foo,bar\n7,8\n",
         'no two columns of "foo", "bar" name the items; name them with first= and second=, or '
-        "winner= and loser=.",
+        "winner= and loser= (command line: --first and --second, or --winner and --loser).",
     ),
     "no outcome": (
         "a,b,date\nx,y,2024-01-01\n",
         'no column of "a", "b", "date" says who won; name it with outcome=, winner=, margin=, or '
-        "first_score= and second_score=.",
+        "first_score= and second_score= (command line: --outcome and so on).",
     ),
     "strange outcomes": (
         HEADER + "x,y,foo\ny,x,foo\nx,y,bar\n",
@@ -105,12 +106,14 @@ REFUSED = {
     "strange times": (
         "date,a,b,outcome\nsoon,x,y,1\n",
         'the times in "date" are not understood; write dates as 2026-05-01, or numbers, or say '
-        "time=False.",
+        "time=False for none (command line: --without time), or order= for periods with names "
+        "(command line: --order).",
     ),
     "day or month first": (
         "date,a,b,outcome\n01/02/2024,x,y,1\n",
-        'the dates of "date" can be read with the day or the month first; write them as '
-        "2026-05-01.",
+        'the dates of "date" can be read with the day or the month first; say '
+        "day_first=True or day_first=False (command line: --day-first or --month-first), or write "
+        "them as 2026-05-01.",
     ),
     "a quotation mark left open": (
         HEADER + 'x,y,1\nx,"y,1\nx,z,0\nx,z,0\n',

@@ -52,6 +52,18 @@ class Columns:
             help="Keep this column as a covariate, as in --by surface; may be repeated.",
         ),
     ] = ()
+    order: Annotated[
+        str | None,
+        Parameter(
+            metavar="PERIODS",
+            help="Periods with names in their order, as in --order Spring,Summer; or version, or "
+            "file (as the table has them).",
+        ),
+    ] = None
+    day_first: Annotated[
+        bool | None,
+        Parameter(negative="--month-first", show_default=False, help="How 01/02/2024 is meant."),
+    ] = None
     without: Annotated[
         tuple[str, ...],
         Parameter(
@@ -91,6 +103,8 @@ class Columns:
                 table,
                 **names,
                 by=self.by,
+                order=listed(self.order),
+                day_first=self.day_first,
                 where=conditions(self.where),
                 both_bad=self.both_bad,
                 strict=self.strict,
@@ -100,6 +114,13 @@ class Columns:
         """Return the conditions as they were given, for a command to try next."""
         by = "".join(f' --by "{column}"' for column in self.by)
         return by + "".join(f' --where "{condition}"' for condition in self.where)
+
+
+def listed(order: str | None) -> str | list[str] | None:
+    """Return an order as the library takes it: a word, or a list."""
+    if order is None or order in {"file", "version"}:
+        return order
+    return [name.strip() for name in order.split(",") if name.strip()]
 
 
 def conditions(where: Sequence[str]) -> dict[str, object]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from intransit.errors import InputError
 from intransit.tables.cells import Cells, Query, add_up, build_query
+from intransit.tables.choosing import Roles
 from intransit.tables.clock import Clock
 from intransit.tables.columns import find_column
 from intransit.tables.engine import open_engine
@@ -14,9 +15,10 @@ from intransit.tables.facts import Facts
 from intransit.tables.games import Games, merge
 from intransit.tables.intake import Table
 from intransit.tables.listed import with_series
+from intransit.tables.options import Options
 from intransit.tables.places import STANDARD_INPUT
 from intransit.tables.reading import Reading, Unused, describe_unused, plural
-from intransit.tables.roles import Chooser, Roles
+from intransit.tables.roles import choose_roles
 from intransit.tables.taking import take_in
 
 REPEATS_UP_TO = 5_000_000  # rows; beyond, looking for repeated ones would cost more than reading
@@ -24,11 +26,7 @@ REPEATS_UP_TO = 5_000_000  # rows; beyond, looking for repeated ones would cost 
 
 def assemble(
     source: object,
-    names: dict[str, str | bool | None],  # role to column, as the user says
-    by: tuple[str, ...],
-    where: Mapping[str, object],
-    both_bad: str,
-    strict: bool,
+    options: Options,
     memory_limit: str,
 ) -> Games:
     """Return the games of a source."""
@@ -36,19 +34,18 @@ def assemble(
     label = STANDARD_INPUT if label in {"-", "/dev/stdin"} else label
     with open_engine(label, memory_limit) as engine:
         table = take_in(source, engine)
-        facts = Facts(table, _conditions(table, where))
+        facts = Facts(table, _conditions(table, options.where))
         n_rows = facts.check_where()
         if not n_rows and not table.rejected:
             raise InputError(f"{label}: there is no row; give a table with some.", source=label)
         if not n_rows:
             raise _refuse_rows(label, table.unit, 0, table.rejected)
-        columns = tuple(find_column(table.names, name, "by", label) for name in by)
-        roles = Chooser(facts, names, columns).choose()
-        query = build_query(facts, roles, both_bad)
+        roles = choose_roles(facts, options)
+        query = build_query(facts, roles, options.both_bad)
         cells = add_up(query)
-        report = _report(facts, roles, query, cells, both_bad)
+        report = _report(facts, roles, query, cells, options.both_bad)
         cells = with_series(query, cells)
-    _check_rows(report, strict)
+    _check_rows(report, options.strict)
     arrays = cells.arrays
     games = Games(
         names=cells.names,
@@ -59,12 +56,18 @@ def assemble(
         times=arrays["time"],
         counts=arrays["count"],
         sides=arrays.get("side"),
-        clock=Clock(roles.moments.kind if roles.moments else "none"),
+        clock=_clock(roles),
         report=report,
         series=cells.series,
         by=cells.by,
     )
     return games if cells.series is None else merge(games)
+
+
+def _clock(roles: Roles) -> Clock:
+    """Return what the times are; periods that no row has keep their place."""
+    told = roles.moments
+    return Clock("none") if told is None else Clock(told.kind, told.names, told.numbers)
 
 
 def _kind_of(source: object) -> str:

@@ -4,6 +4,7 @@ Names and outcomes are looked up by joins with the lists of their distinct value
 has all it needs or carries the number of a reason; the reasons are counted in the same query.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,13 +12,13 @@ import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.errors import InputError
+from intransit.tables.choosing import Roles
 from intransit.tables.covariates import NO_VALUE, Covariate, in_order, without_unseen
 from intransit.tables.engine import Engine
 from intransit.tables.facts import Facts
 from intransit.tables.files import shorten
 from intransit.tables.intake import SHOWN
 from intransit.tables.reading import Unused
-from intransit.tables.roles import Roles
 from intransit.tables.values import MOST_VALUES, read_sides, read_switch
 
 BATCH = 1 << 20  # rows fetched at once
@@ -110,7 +111,7 @@ def _add_items(query: Query, roles: Roles) -> None:
     query.reject("first = second", "an item is compared with itself")
 
 
-def _look_up(query: Query, role: str, column: int, values: dict[str, tuple[object, ...]]) -> str:
+def _look_up(query: Query, role: str, column: int, values: Mapping[str, tuple[object, ...]]) -> str:
     """Join a table of what the distinct cells of a column mean; return its name."""
     facts, engine = query.facts, query.facts.table.engine
     name = f"{role}_values"
@@ -228,7 +229,12 @@ def _add_time(query: Query, roles: Roles) -> None:
         query.columns["time"] = "0.0::DOUBLE"
         return
     what = "date" if roles.moments.kind == "date" else "finite number"
-    query.columns["time"] = f"CAST({roles.moments.sql} AS DOUBLE)"
+    if roles.moments.names:
+        what = "known period"
+        known = {t: (x, None, None) for t, x in roles.moments.values.items()}
+        query.columns["time"] = f"{_look_up(query, 'time', roles.time, known)}.told"
+    else:
+        query.columns["time"] = f"CAST({roles.moments.sql} AS DOUBLE)"
     query.columns["timed"] = query.facts.filled(roles.time)
     query.reject("NOT timed", "the time is empty")
     query.reject("time IS NULL", f"the time is not a {what}")

@@ -97,6 +97,17 @@ class Facts:
             self._values[column] = kept if few else None
         return self._values[column]
 
+    def first_rows(self, column: int) -> dict[str, int]:
+        """Return the number of the first row that has each cell of a column with few values."""
+        engine = self.table.engine
+        threads = engine.ask("SELECT current_setting('threads')")[0][0]
+        engine.run("SET threads = 1")  # so that rows are numbered in their order
+        found = engine.ask(
+            f"SELECT {self.raw(column)}, min(row) FROM {self.numbered} GROUP BY c{column}"
+        )
+        engine.run(f"SET threads = {threads}")
+        return {str(text): int(row) for text, row in found if text is not None}
+
     def count(self, *tests: str) -> list[int]:
         """Return how many rows there are, and how many pass each test."""
         counts = "".join(f", count(*) FILTER (WHERE {test})" for test in tests)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from intransit.errors import InputError
 from intransit.tables.games import Games
+from intransit.tables.options import Options
 
 Name = str | Literal[False] | None
 
@@ -29,6 +30,8 @@ def read(
     weight: Name = None,
     count: Name = None,
     by: str | Sequence[str] = (),
+    order: str | Sequence[object] | None = None,
+    day_first: bool | None = None,
     where: Mapping[str, object] | None = None,
     both_bad: Literal["tie", "drop"] = "tie",
     strict: bool = False,
@@ -54,7 +57,7 @@ def read(
     first_score, second_score, margin
         Columns with the scores of the two, or by how much the first was ahead.
     time
-        Dates, date-times (UTC unless they name a zone) or numbers.
+        Dates, date-times (UTC unless they name a zone), numbers, or periods with names.
     side
         Who has the side (home, white, shown first): 1 the first, -1 the second, 0 neither; or
         ``"first"`` if the first always has it.
@@ -65,6 +68,11 @@ def read(
     by
         Further columns to keep as covariates, as in ``"surface"`` or ``("surface", "format")``;
         rows are counted together only where these agree too.  See `Games.by`.
+    order
+        For periods that have names: a list of them, ``"version"`` (13.8 before 13.10) or
+        ``"file"`` (as the table has them).
+    day_first
+        Whether 01/02/2024 is the first of February; asked for only where both are possible.
     where
         Keep only rows with these values, as in ``{"format": "Modern"}``.
     both_bad
@@ -92,7 +100,8 @@ def read(
     from intransit.tables.assembly import assemble  # noqa: PLC0415
 
     further = (by,) if isinstance(by, str) else tuple(by)
-    return assemble(source, names, further, where or {}, both_bad, strict, memory_limit)
+    options = Options(names, further, where or {}, order, day_first, both_bad, strict)
+    return assemble(source, options, memory_limit)
 
 
 def describe(games: Games) -> str:

@@ -1,7 +1,7 @@
 """Words that tell what a column is for: names compared without case, spaces, underscores."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -66,13 +66,16 @@ TIMES = listed(
     "gamedate eventdate kickoff starttime startdate utcdate dateutc unixtime unix epoch "
     "timestampms unixms epochms matchtime gametime playeddate"
 )
-PERIODS = listed("year season month week period t step")
+PERIODS = listed("year season month week period t step yearmonth quarter matchday gameweek")
+VERSIONS = listed("patch version build release gameversion patchversion patchnumber update")
+STAGES = listed("set expansion edition generation gen era cardset block")  # periods with names
 UNIX = re.compile(
     r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at)$"
 )
-SIDES = listed(
-    "side ahome athome ishome firsthome firstathome homea team1home player1home firstiswhite "
-    "awhite firsthasside shownfirst location homeadvantage"
+GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
+SIDES = GROUNDS | listed(
+    "homeaway homeoraway ha side ahome athome ishome firsthome firstathome homea team1home "
+    "player1home firstiswhite awhite firsthasside shownfirst location homeadvantage"
 )
 NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neutralfield")
 COUNTS = listed("count counts n ngames games numgames nmatches matches trials total")
@@ -82,6 +85,19 @@ WEIGHTS = listed("weight weights")
 def plain(name: str) -> str:
     """Return a name without case, spaces, underscores, hyphens and dots."""
     return re.sub(r"[\s_\-.]+", "", name.casefold())
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return names that came from nested data without what only tells where they were nested.
+
+    ``winner.name`` is a winner, and ``result.winner`` is one too, if nothing else is.
+    """
+    short = [re.sub(r"\.(name|title)$", "", name) for name in names]
+    leaves = [name.rpartition(".")[2] for name in short]
+    return [
+        leaf if leaf and not leaf.isdigit() and leaves.count(leaf) == 1 else name
+        for name, leaf in zip(short, leaves, strict=True)
+    ]
 
 
 def stem(name: str, word: str) -> str | None:

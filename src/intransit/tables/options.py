@@ -1,0 +1,34 @@
+"""What the caller of `read` says about a table, as one value."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+Columns = dict[str, str | bool | None]  # role to column; False says that there is none
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a table is to be read; what is None is recognised."""
+
+    columns: Columns
+    by: tuple[str, ...] = ()
+    where: Mapping[str, object] = field(default_factory=dict)
+    order: str | Sequence[object] | None = None  # of periods that have names
+    day_first: bool | None = None
+    both_bad: str = "tie"
+    strict: bool = False
+
+
+def flag(role: str) -> str:
+    """Return how the command line calls a role."""
+    return "--" + role.replace("_", "-")
+
+
+def how_to_say(*roles: str, none: str | None = None) -> str:
+    """Return how roles are named, in Python and on the command line."""
+    told = " and ".join(f"{role}=" for role in roles)
+    typed = " and ".join(flag(role) for role in roles)
+    if none is None:
+        return f"{told} (command line: {typed})"
+    without = f"--without {none.replace('_', '-')}"
+    return f"{told}, or {none}=False for none (command line: {typed}, or {without})"
