@@ -40,3 +40,22 @@ def test_periods_and_days_are_told_by_options(call, tmp_path):
     assert "2024-01-02 to 2024-03-02" in call("read", "d.csv", "--month-first").out
     refused = call("read", "d.csv")
     assert (refused.code, "--day-first or --month-first" in refused.err) == (2, True)
+
+
+def test_shapes_are_told_by_options(call, tmp_path):
+    (tmp_path / "m.csv").write_text(",x,y,z\nx,,6,3\ny,,,8\nz,,,\n")
+    refused = call("read", "m.csv")
+    assert (refused.code, "--entries" in refused.err) == (2, True)
+    assert "games           17" in call("read", "m.csv", "--entries", "wins").out
+    (tmp_path / "r.csv").write_text(",x,y,z\nx,,0.6,0.3\ny,,,0.8\nz,,,\n")
+    assert "games           17" in call("read", "r.csv", "--games", "m.csv").out
+    (tmp_path / "t.csv").write_text("p,q,r,s,up\na,b,c,d,1\nc,d,a,b,0\n")
+    done = call("read", "t.csv", "--first", "p,q", "--second", "r,s", "--shape", "teams",
+                "--outcome", "up", "--without", "count")  # fmt: skip
+    assert "2 of 2 rows used" in done.out
+    assert "2 a side" in done.out
+    (tmp_path / "o.csv").write_text("when,who,came\n1,x,1\n1,y,2\n2,y,1\n2,x,2\n")
+    done = call("read", "o.csv", "--first", "who", "--place", "came", "--event", "when")
+    assert "2 finishing orders" in done.out
+    (tmp_path / "g.csv").write_text("a,b,score\nx,y,-3\nx,z,1\nx,w,0\ny,z,3\n")
+    assert "margins" in call("read", "g.csv", "--grades", "-3,-2,-1,0,1,2,3").out

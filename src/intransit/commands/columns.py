@@ -15,6 +15,8 @@ ROLES = (
     *("first", "second", "outcome", "winner", "loser", "first_score", "second_score", "margin"),
     *("time", "side", "neutral", "weight", "count"),
 )
+SHAPES = ("shape", "wins", "losses", "draws", "entries", "games", "event", "place", "mirrored")
+SIDES = ("first", "second", "winner", "loser")  # several columns, by commas, are a team
 Flag = Parameter(negative=(), show_default=False)
 
 
@@ -64,6 +66,14 @@ class Columns:
         bool | None,
         Parameter(negative="--month-first", show_default=False, help="How 01/02/2024 is meant."),
     ] = None
+    grades: Annotated[
+        str | None,
+        Parameter(
+            metavar="GRADES",
+            allow_leading_hyphen=True,
+            help="Graded preferences from the first's best to the second's, separated by commas.",
+        ),
+    ] = None
     without: Annotated[
         tuple[str, ...],
         Parameter(
@@ -82,6 +92,28 @@ class Columns:
             help="Keep only rows with this value; may be repeated.",
         ),
     ] = ()
+    shape: Annotated[
+        Literal["games", "matrix", "teams", "tally", "orders"] | None,
+        Parameter(help="What the table is, where it is not seen: see docs/tables.md."),
+    ] = None
+    wins: Annotated[str | None, _column("Of a tally: games that the first won.")] = None
+    losses: Annotated[str | None, _column("Of a tally: games that the first lost.")] = None
+    draws: Annotated[str | None, _column("Of a tally: games that nobody won.")] = None
+    entries: Annotated[
+        Literal["shares", "wins", "margins"] | None, Parameter(help="What a matrix holds.")
+    ] = None
+    games: Annotated[
+        Path | None,
+        Parameter(metavar="TABLE", help="Beside a matrix of rates: the matrix of games."),
+    ] = None
+    event: Annotated[
+        str | None, _column("Of finishing orders: what tells events apart, by commas.")
+    ] = None
+    place: Annotated[str | None, _column("Of finishing orders: who came where.")] = None
+    mirrored: Annotated[
+        Literal["once", "keep"] | None,
+        Parameter(help="Games that the table tells twice, once as each side sees them."),
+    ] = None
     both_bad: Annotated[
         Literal["tie", "drop"], Parameter(help="What a verdict that both are bad is taken for.")
     ] = "tie"
@@ -98,12 +130,17 @@ class Columns:
             if names[plain] is not None:
                 raise InputError(f"--without {role}: --{role} names a column; give one of the two.")
             names[plain] = False
+        for role in SIDES:
+            if isinstance(names[role], str) and "," in names[role]:
+                names[role] = tuple(part.strip() for part in names[role].split(","))
         with working(f"reading {table.name}"):
             return read(
                 table,
                 **names,
                 by=self.by,
                 order=listed(self.order),
+                grades=None if self.grades is None else self.grades.split(","),
+                **{name: asked[name] for name in SHAPES},
                 day_first=self.day_first,
                 where=conditions(self.where),
                 both_bad=self.both_bad,

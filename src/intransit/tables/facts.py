@@ -52,6 +52,11 @@ class Facts:
         """Return whether the column holds text."""
         return self.table.types[column].startswith(("VARCHAR", "ENUM", "JSON"))
 
+    def looks_numeric(self, column: int) -> bool:
+        """Return whether most cells of a column are numbers."""
+        _, filled, numbers = self.count(self.filled(column), f"isfinite({self.number(column)})")
+        return filled > 0 and 2 * numbers >= filled
+
     def raw(self, column: int) -> str:
         """SQL: a cell as text, as it stands; whole numbers without a fraction."""
         cell, kind = f"c{column}", self.table.types[column]

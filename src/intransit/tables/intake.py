@@ -73,6 +73,8 @@ def registered(source: object, engine: Engine) -> Table:
 
     if hasattr(source, "read_all"):  # a stream can be read only once
         source = source.read_all()
+    if hasattr(source, "reset_index") and _names_columns(source):
+        source = source.reset_index()  # a matrix whose rows are named by its index
     try:
         engine.con.register("given", source)
     except (duckdb.Error, TypeError):
@@ -83,6 +85,13 @@ def registered(source: object, engine: Engine) -> Table:
     if own is not None and len(own) == len(table.names):  # DuckDB renames those equal but for case
         table = replace(table, names=tuple(str(name) for name in own))
     return table
+
+
+def _names_columns(frame: Any) -> bool:
+    """Return whether the index of a data frame names its columns too, as that of a matrix does."""
+    labels = {str(label) for label in frame.index[:10_000]}
+    shared = labels & {str(column) for column in frame.columns}
+    return len(shared) >= 2 and 2 * len(shared) >= len(labels)
 
 
 def _viewed(engine: Engine, name: str, **more: Any) -> Table:

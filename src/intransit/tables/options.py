@@ -17,6 +17,15 @@ class Options:
     day_first: bool | None = None
     both_bad: str = "tie"
     strict: bool = False
+    grades: Sequence[object] | None = None  # from the first's best to the second's
+    shape: str | None = None  # see `shapes`
+    mirrored: str | None = None  # "once" or "keep" games that both sides tell
+    entries: str | None = None  # what a matrix holds: "shares", "wins" or "margins"
+    games: object = None  # a second matrix, of numbers of games
+    tally: Mapping[str, str] = field(default_factory=dict)  # columns of wins, losses, draws
+    event: str | None = None  # columns of finishing orders
+    place: str | None = None
+    teams: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # columns of members
 
 
 def flag(role: str) -> str:

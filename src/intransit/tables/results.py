@@ -70,6 +70,26 @@ def choose_outcome(search: Search) -> None:
         )
 
 
+def note_unused_scores(search: Search) -> None:
+    """Say so where a table has scores that are not used."""
+    roles = search.roles
+    if (
+        roles.scores is not None
+        or roles.margin is not None
+        or search.wanted["first_score"] is False
+    ):
+        return
+    if roles.meaning is not None and roles.meaning.margins:
+        return
+    free = search.free()
+    found = [i for i in free if words.is_score(search.plain[i]) and search.facts.looks_numeric(i)]
+    if found:
+        roles.notes.append(
+            f"{search.listed(found[:4], ' and ')} could be scores and are not used; name them with "
+            f"{how_to_say('first_score', 'second_score')}"
+        )
+
+
 def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str]:
     for vocabulary in (words.OUTCOMES, words.SHARES):
         named = [i for i in search.free() if search.plain[i] in vocabulary]
@@ -97,7 +117,8 @@ def _strange(search: Search, column: int) -> InputError:
     shown = ", ".join(f'"{shorten(text)}"' for text, _ in often) or "too many values"
     return search.refuse(
         f'the outcomes in "{search.names[column]}" are not understood ({shown}); write 1, 0 and '
-        "0.5, win, loss and draw, or the winner's name."
+        "0.5, win, loss and draw, or the winner's name; or list grades from the first's best to "
+        "the second's with grades= (command line: --grades)."
     )
 
 
@@ -107,7 +128,14 @@ def _meaning(search: Search, column: int) -> Meaning:
     headers = search.names[roles.first], search.names[roles.second]
     cells = facts.values(column)
     comma = facts.table.decimal_comma
-    told = read_outcomes(cells or [], headers, roles.marker, comma)
+    told = read_outcomes(
+        cells or [],
+        headers,
+        roles.marker,
+        comma,
+        grades=search.options.grades,
+        graded=search.plain[column] in words.PREFERENCES,
+    )
     prefer = search.plain[column] in words.WINNER_WORDS or column == search.named["winner"]
     if told.understood == 1.0 and not prefer:
         return told

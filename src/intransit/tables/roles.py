@@ -8,7 +8,12 @@ from intransit.tables.circumstances import choose_counts, choose_side, choose_ti
 from intransit.tables.facts import Facts
 from intransit.tables.items import choose_items
 from intransit.tables.options import Options
-from intransit.tables.results import choose_margin, choose_outcome, choose_scores
+from intransit.tables.results import (
+    choose_margin,
+    choose_outcome,
+    choose_scores,
+    note_unused_scores,
+)
 
 
 def choose_roles(facts: Facts, options: Options) -> Roles:
@@ -18,6 +23,7 @@ def choose_roles(facts: Facts, options: Options) -> Roles:
         choose(search)
     for choose in (choose_time, choose_side, choose_counts):
         choose(search)
+    note_unused_scores(search)
     for column in search.roles.by:
         search.tell("by", column, "named")
     return search.roles
