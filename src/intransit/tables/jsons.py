@@ -8,8 +8,10 @@ is parsed a fixed number of times, so that the work grows with the bytes and not
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from intransit.errors import InputError
+from intransit.tables.encodings import with_plain_lines
 from intransit.tables.engine import Engine, quote
 from intransit.tables.files import Source, lines_of, located, refuse
 from intransit.tables.intake import SHOWN, Table
@@ -47,13 +49,13 @@ def _is_object(text: str) -> bool:
 
 def _take_lines(source: Source, engine: Engine) -> Table:
     place = engine.fresh("lines.parquet")
-    lines = lines_of(source.path, "none")
-    engine.run("DROP TABLE IF EXISTS reject_errors")
-    engine.run("DROP TABLE IF EXISTS reject_scans")
-    engine.run(
-        f"COPY (SELECT *, json_valid(line) AND json_type(CASE WHEN json_valid(line) THEN line END)"
-        f" = 'OBJECT' AS fine FROM {lines}) TO {quote(str(place))} (FORMAT parquet)"
-    )
+    try:
+        _store_lines(source, place, engine)
+    except InputError as error:
+        if "state machine" not in str(error):
+            raise
+        source = with_plain_lines(source, engine.fresh("lines"))  # they end in several ways
+        _store_lines(source, place, engine)
     for (line,) in engine.ask("SELECT line FROM reject_errors ORDER BY line LIMIT 1"):
         raise refuse(source.label, "this is not UTF-8 text; JSON lines must be.", line)
     parquet = f"read_parquet({located(place)}, file_row_number = true)"
@@ -66,6 +68,17 @@ def _take_lines(source: Source, engine: Engine) -> Table:
     reason = "the line is not a JSON object"
     rejected = (Unused(reason, bad[0], tuple(bad[1])),) if bad[0] else ()
     return replace(table, unit="line", rejected=rejected)
+
+
+def _store_lines(source: Source, place: Path, engine: Engine) -> None:
+    """Store the lines of a file as Parquet, with whether each is a JSON object."""
+    lines = lines_of(source.path, "none")
+    engine.run("DROP TABLE IF EXISTS reject_errors")
+    engine.run("DROP TABLE IF EXISTS reject_scans")
+    engine.run(
+        f"COPY (SELECT *, json_valid(line) AND json_type(CASE WHEN json_valid(line) THEN line END)"
+        f" = 'OBJECT' AS fine FROM {lines}) TO {quote(str(place))} (FORMAT parquet)"
+    )
 
 
 def _objects(source: Source, engine: Engine, form: str) -> str:
