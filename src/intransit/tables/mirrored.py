@@ -19,7 +19,8 @@ def without_mirrors(cells: Cells, roles: Roles, wish: str | None) -> tuple[Cells
     margin and side.  Without a wish, mirrored rows are joined where the second column is an
     opponent's and most rows have a counterpart (all, where there are no times).
     """
-    if wish == "keep" or not len(cells.first):
+    opponent = roles.marker is not None and roles.marker.second in OPPONENTS
+    if wish == "keep" or not len(cells.first) or (wish is None and not opponent):
         return cells, ""
     counts = cells.arrays["count"]
     partner = _counterparts(cells)
@@ -28,8 +29,7 @@ def without_mirrors(cells: Cells, roles: Roles, wish: str | None) -> tuple[Cells
     matched[there] = np.minimum(counts[there], counts[partner[there]])
     share = float(matched.sum() / counts.sum())
     timed = bool((cells.arrays["time"] != cells.arrays["time"][0]).any())
-    opponent = roles.marker is not None and roles.marker.second in OPPONENTS
-    if wish is None and not (opponent and share >= (MOSTLY if timed else 1.0)):
+    if wish is None and share < (MOSTLY if timed else 1.0):
         return cells, ""
     if wish is None and cells.n_rows < 3:
         return cells, ""
