@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from intransit import Answer
+
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
 
 
@@ -59,3 +61,30 @@ def test_shapes_are_told_by_options(call, tmp_path):
     assert "2 finishing orders" in done.out
     (tmp_path / "g.csv").write_text("a,b,score\nx,y,-3\nx,z,1\nx,w,0\ny,z,3\n")
     assert "margins" in call("read", "g.csv", "--grades", "-3,-2,-1,0,1,2,3").out
+
+
+def test_updates_at_once_are_all_recorded_and_a_link_stays_one(tmp_path, kept):
+    """Four commands that change one answer wait for each other; none is lost."""
+    answer = tmp_path / "real.intransit"
+    answer.write_bytes((kept / "games.intransit").read_bytes())
+    link = tmp_path / "link.intransit"
+    link.symlink_to(answer)
+    for k in range(3):
+        (tmp_path / f"new{k}.csv").write_text(
+            f"date,a,b,outcome\n2027-01-0{k + 1},newcomer {k},another {k},1\n"
+        )
+    code = "from intransit.cli import main; main()"
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, "update", link, tmp_path / f"new{k}.csv"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for k in range(3)
+    ]
+    said = [run.communicate() for run in runs]
+    assert [run.returncode for run in runs] == [0, 0, 0], said
+    assert link.is_symlink()
+    names = Answer.load(answer).names
+    assert {f"newcomer {k}" for k in range(3)} <= set(names)
+    assert not list(tmp_path.glob(".*"))

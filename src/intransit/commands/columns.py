@@ -9,7 +9,7 @@ from cyclopts import Group, Parameter
 
 from intransit.commands.output import working
 from intransit.errors import InputError
-from intransit.tables import Games, read
+from intransit.tables import Clock, Games, read
 
 ROLES = (
     *("first", "second", "outcome", "winner", "loser", "first_score", "second_score", "margin"),
@@ -119,8 +119,8 @@ class Columns:
     ] = "tie"
     strict: Annotated[bool, Flag, Parameter(help="Refuse a table with unusable rows.")] = False
 
-    def read(self, table: Path) -> Games:
-        """Read the table as these options say."""
+    def read(self, table: Path, clock: Clock | None = None) -> Games:
+        """Read the table as these options say; periods with names are numbered as by the clock."""
         asked = asdict(self)
         names = {role: asked[role] for role in ROLES}
         for role in self.without:
@@ -133,12 +133,15 @@ class Columns:
         for role in SIDES:
             if isinstance(names[role], str) and "," in names[role]:
                 names[role] = tuple(part.strip() for part in names[role].split(","))
+        order = listed(self.order)
+        if order is None and clock is not None and clock.names and not clock.numbers[0]:
+            order = list(clock.names)
         with working(f"reading {table.name}"):
             return read(
                 table,
                 **names,
                 by=self.by,
-                order=listed(self.order),
+                order=order,
                 grades=None if self.grades is None else self.grades.split(","),
                 **{name: asked[name] for name in SHAPES},
                 day_first=self.day_first,

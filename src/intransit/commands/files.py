@@ -5,6 +5,8 @@ import os
 import re
 import shlex
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from intransit.answers import Answer
@@ -78,6 +80,34 @@ def check_page_place(place: Path, *, force: bool) -> None:
             f"{place}: it is there already and is no report of intransit; choose another place "
             "with --out, or replace it with --force."
         )
+
+
+@contextmanager
+def held(place: Path) -> Iterator[Path]:
+    """Hold a file against other commands that would change it, and yield where it really is.
+
+    Two updates at once would each begin with the same answer, and the first would be lost; so the
+    second waits for the first.  A link stays a link: what it points to is replaced.
+    """
+    real = place.resolve()
+    try:
+        import fcntl  # noqa: PLC0415
+    except ImportError:  # Windows: nothing is held
+        yield real
+        return
+    lock = real.with_name(f".{real.name}.lock")
+    while True:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):
+            if os.stat(lock).st_ino == os.fstat(handle).st_ino:
+                break
+        os.close(handle)  # whoever had it has removed it: hold a new one
+    try:
+        yield real
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(handle)
 
 
 def is_page(place: Path) -> bool:
