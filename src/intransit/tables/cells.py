@@ -1,6 +1,7 @@
 """Cells: equal rows added up by one query, and what became of the rows that cannot be used."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from intransit.arrays import FloatArray, IntArray
 from intransit.tables.covariates import Covariate
 from intransit.tables.engine import Engine
 from intransit.tables.intake import SHOWN
+from intransit.tables.packing import add_up_packed
 from intransit.tables.queries import Query
 from intransit.tables.reading import Unused
 
@@ -31,7 +33,25 @@ class Cells:
 
 
 def add_up(query: Query) -> Cells:
-    """Run the query, aggregate, and fetch the cells in batches."""
+    """Run the query, add up equal rows, and return the cells sorted."""
+    without = 0
+    packed = add_up_packed(query)
+    if packed is None:
+        arrays, n_rows, unused, without = _add_up_in_engine(query)
+    else:
+        arrays, n_rows = packed.arrays, packed.n_rows
+        unused = _find_unused(query, packed.unused)
+    first, second = (arrays.pop(role).astype(np.int64) for role in ("first", "second"))
+    seen = np.zeros(len(query.names), dtype=bool)
+    seen[first] = seen[second] = True
+    number = np.cumsum(seen) - 1
+    names = tuple(name for name, there in zip(query.names, seen, strict=True) if there)
+    by = query.covariates(arrays)
+    return Cells(names, arrays, number[first], number[second], n_rows, unused, without, by=by)
+
+
+def _add_up_in_engine(query: Query) -> tuple[dict[str, Any], int, tuple[Unused, ...], int]:
+    """Return the columns of the cells, the rows, those not used, and those without a margin."""
     engine = query.facts.table.engine
     keys = [key for key in query.keys if key in query.columns]
     kept = ", ".join(f"CASE WHEN reason IS NULL THEN {key} END AS {key}" for key in keys)
@@ -47,7 +67,10 @@ def add_up(query: Query) -> Cells:
     if without:
         keys.remove("margin")
     n_rows = int(engine.ask("SELECT sum(n_rows) FROM cells")[0][0] or 0)
-    unused = _find_unused(query)
+    tallies = dict(
+        engine.ask("SELECT reason, sum(n_rows) FROM cells WHERE reason IS NOT NULL GROUP BY reason")
+    )
+    unused = _find_unused(query, tallies)
     listed = ", ".join(keys)
     engine.run(
         f"CREATE TEMP TABLE done AS SELECT {listed}, sum(count) AS count FROM cells "
@@ -57,14 +80,7 @@ def add_up(query: Query) -> Cells:
         f"ORDER BY {listed}"
     )
     engine.run("DROP TABLE cells")
-    arrays = _fetch(engine, [*keys, "count"])
-    first, second = (arrays.pop(role).astype(np.int64) for role in ("first", "second"))
-    seen = np.zeros(len(query.names), dtype=bool)
-    seen[first] = seen[second] = True
-    number = np.cumsum(seen) - 1
-    names = tuple(name for name, there in zip(query.names, seen, strict=True) if there)
-    by = query.covariates(arrays)
-    return Cells(names, arrays, number[first], number[second], n_rows, unused, without, by=by)
+    return _fetch(engine, [*keys, "count"]), n_rows, unused, without
 
 
 def _fetch(engine: Engine, columns: list[str]) -> dict[str, FloatArray]:
@@ -84,12 +100,9 @@ def _fetch(engine: Engine, columns: list[str]) -> dict[str, FloatArray]:
     return arrays
 
 
-def _find_unused(query: Query) -> tuple[Unused, ...]:
+def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
     """Return the rows that cannot be used, by reason, with the first places of each."""
     facts, engine = query.facts, query.facts.table.engine
-    tallies = dict(
-        engine.ask("SELECT reason, sum(n_rows) FROM cells WHERE reason IS NOT NULL GROUP BY reason")
-    )
     if not tallies:
         return ()
     threads = engine.ask("SELECT current_setting('threads')")[0][0]

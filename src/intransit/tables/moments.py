@@ -55,6 +55,8 @@ def read_moments(
         stamp = "TIMESTAMPTZ" if "TIME ZONE" in kind else stamp
         cell = f"CAST(c{column} AS {stamp})"  # from seconds, milliseconds or nanoseconds
         sql = f"CASE WHEN isfinite({cell}) THEN epoch_us({cell}) / {US_A_DAY} END"
+        if kind == "DATE":
+            sql = f"CASE WHEN isfinite({cell}) THEN {cell} - DATE '1970-01-01' END"
         return Moments("date", sql, "dates", 1.0)
     if facts.is_number(column):
         return _numbers(facts, column)
