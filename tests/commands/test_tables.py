@@ -88,3 +88,25 @@ def test_updates_at_once_are_all_recorded_and_a_link_stays_one(tmp_path, kept):
     names = Answer.load(answer).names
     assert {f"newcomer {k}" for k in range(3)} <= set(names)
     assert not list(tmp_path.glob(".*"))
+
+
+def test_an_interrupted_reading_ends_with_130_and_one_line(tmp_path):
+    code = (
+        "import os, threading\nfrom intransit.tables import engine\n"
+        "from intransit.cli import main\n"
+        "whole = engine.Engine.ask\n"
+        "def ask(self, query, values=None):\n"
+        "    threading.Timer(0.3, os.kill, (os.getpid(), 2)).start()\n"
+        "    return whole(self, 'SELECT sum(sqrt(a.i * b.i)) FROM range(999999) a(i), '\n"
+        "                 'range(999999) b(i)')\n"
+        "engine.Engine.ask = ask\nmain()"
+    )
+    (tmp_path / "t.csv").write_text("winner,loser\na,b\n")
+    done = subprocess.run(
+        [sys.executable, "-c", code, "read", tmp_path / "t.csv"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (130, "intransit: interrupted.\n")

@@ -275,8 +275,10 @@ def test_an_interrupt_stops_a_long_reading_at_once(tmp_path):
     time.sleep(0.5)
     begin = time.monotonic()
     run.send_signal(signal.SIGINT)
-    run.communicate(timeout=20)
+    _, said = run.communicate(timeout=20)
     assert time.monotonic() - begin < 2.0
+    assert said.decode().splitlines()[-1] == "KeyboardInterrupt"
+    assert "During handling" not in said.decode()
     assert list(tmp_path.glob("*")) == []
 
 

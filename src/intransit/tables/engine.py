@@ -103,7 +103,8 @@ def open_engine(label: str, memory_limit: str) -> Iterator[Engine]:
             con.execute("SET enable_progress_bar = false")  # it would print
             yield Engine(con, folder, label)
         finally:
-            con.close()
+            with contextlib.suppress(duckdb.Error):  # still busy with what was interrupted
+                con.close()
 
 
 def quote(text: str) -> str:

@@ -23,14 +23,17 @@ def interruptible(work: Callable[[], T], stop: Callable[[], Any]) -> T:
             given.append(work())
         except BaseException as error:
             failed.append(error)
+        finally:
+            done.set()
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
+    # An event, not a join: a join that was interrupted takes the thread for ended.
+    done = threading.Event()
+    threading.Thread(target=run, daemon=True).start()
     try:
-        thread.join()
+        done.wait()
     except KeyboardInterrupt:
         stop()
-        thread.join(PATIENCE)
+        done.wait(PATIENCE)
         raise
     if failed:
         raise failed[0]
