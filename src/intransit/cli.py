@@ -3,7 +3,7 @@
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from cyclopts import App, Group
@@ -16,6 +16,7 @@ from intransit.threads import one_thread
 TABLES = Group("From a table to predictions", sort_key=1)
 PAPER = Group("The paper", sort_key=2)
 OTHER = Group("Other", sort_key=3)
+WRITTEN = {"--out", "-o", "--figure", "--truth"}  # options that name a file to write
 
 app = App(
     name="intransit",
@@ -146,7 +147,7 @@ def main() -> None:
     try:
         with _remarks():
             try:
-                app()
+                app(arguments(sys.argv[1:]))
             finally:
                 sys.stdout.flush()
     except IntransitError as error:
@@ -163,6 +164,15 @@ def main() -> None:
     except KeyboardInterrupt:
         _say("interrupted.")
         sys.exit(130)
+
+
+def arguments(words: Sequence[str]) -> list[str]:
+    """Return the words of a command with `-`, which stands for the standard input, as its path."""
+    before = ["", *words]
+    return [
+        "/dev/stdin" if word == "-" and last not in WRITTEN else word
+        for last, word in zip(before, words, strict=False)
+    ]
 
 
 def _let_go() -> None:

@@ -51,6 +51,8 @@ def test_read_tells_of_groups_that_never_met(call, tmp_path):
         ("folder/games.2024.parquet", "games.2024.intransit"),
         ("plain", "plain.intransit"),
         ("A.JSONL.ZST", "A.intransit"),
+        ("games-*.csv.xz", "games.intransit"),
+        ("-", "table.intransit"),
     ],
 )
 def test_the_answer_is_named_after_the_table(table, place):

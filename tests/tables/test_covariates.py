@@ -139,3 +139,15 @@ def test_parts_of_different_tables_join_their_values():
         InputError, match='covariates "k" cannot be joined with games that have none'
     ):
         join_covariates([(one,), ()])
+
+
+def test_games_are_split_by_a_covariate(place):
+    """One part for each value, with the items that play in it; rows without a value in none."""
+    games = read(place, by=("surface", "round"))
+    parts = games.split("surface")
+    assert list(parts) == ["clay", "grass"]
+    assert parts["clay"].counts.sum() == 2.0
+    assert parts["grass"].names == ("x", "y")
+    assert parts["clay"].report.title == "games.csv, surface: clay"
+    assert words(parts["clay"], "round") == ["10"]
+    assert sum(part.counts.sum() for part in games.split("round").values()) == 4.0

@@ -1,7 +1,9 @@
 """Malformed tables: each gives its sentence, and no row is lost without a word."""
 
 import gzip
+import io
 import os
+import zipfile
 
 import duckdb
 import pandas as pd
@@ -13,14 +15,36 @@ from intransit.tables.engine import open_engine
 HEADER = "a,b,outcome\n"
 CUT = gzip.compress((HEADER + "".join(f"x{i},y{i * 77 % 999},1\n" for i in range(9000))).encode())
 
+
+def zipped(files):
+    """A zip archive with these files."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return held.getvalue()
+
+
 REFUSED = {
     "an empty file": ("", "the file is empty; a header and at least one row are needed."),
     "blank lines": ("\n \n\n", "the file is empty; a header and at least one row are needed."),
     "a header alone": (HEADER, "there is no row; give a table with some."),
-    "binary junk": (bytes(range(256)), "this is not text; CSV, JSON lines or Parquet can be read."),
+    "binary junk": (bytes(range(256)), "this is not text; CSV, JSON or Parquet can be read."),
     "a spreadsheet": (
-        b"PK\x03\x04....",
-        "this is a spreadsheet or an archive; save the table as CSV first.",
+        zipped({"[Content_Types].xml": "<x/>", "xl/workbook.xml": "<x/>"}),
+        "this is a spreadsheet; save the table as CSV first.",
+    ),
+    "an old spreadsheet": (
+        b"\xd0\xcf\x11\xe0....",
+        "this is a spreadsheet; save the table as CSV first.",
+    ),
+    "a zip cut short": (
+        zipped({"games.csv": HEADER + "x,y,1\n"})[:60],
+        "its compressed data is damaged or cut short; fetch or write the file again.",
+    ),
+    "a zip with two tables": (
+        zipped({"one.csv": HEADER, "two.csv": HEADER}),
+        "the archive holds 2 files (one.csv, two.csv); give one table at a time.",
     ),
     "a truncated gz": (
         CUT[: len(CUT) // 2],
@@ -46,47 +70,52 @@ REFUSED = {
     "two pairs of names": (
         "a,b,home,away,outcome\nx,y,x,y,1\n",
         '"a" with "b" or "home" with "away" could name the items; name them with first= and '
-        "second=, or winner= and loser=.",
+        "second=, or winner= and loser= (command line: --first and --second, or --winner and "
+        "--loser).",
     ),
     "two outcomes": (
         "a,b,outcome,winner\nx,y,1,x\n",
         '"outcome" and "winner" could each be the outcome; say which with outcome=, or '
-        "outcome=False for none.",
+        "outcome=False for none (command line: --outcome, or --without outcome).",
     ),
     "two times": (
         "a,b,outcome,date,timestamp\nx,y,1,2024-01-01,2024-01-02\n",
         '"date" and "timestamp" could each be the time; say which with time=, or time=False for '
-        "none.",
+        "none (command line: --time, or --without time).",
     ),
     "no items": (
         "foo,bar\n7,8\n",
         'no two columns of "foo", "bar" name the items; name them with first= and second=, or '
-        "winner= and loser=.",
+        "winner= and loser= (command line: --first and --second, or --winner and --loser).",
     ),
     "no outcome": (
         "a,b,date\nx,y,2024-01-01\n",
         'no column of "a", "b", "date" says who won; name it with outcome=, winner=, margin=, or '
-        "first_score= and second_score=.",
+        "first_score= and second_score= (command line: --outcome and so on).",
     ),
     "strange outcomes": (
         HEADER + "x,y,foo\ny,x,foo\nx,y,bar\n",
         'the outcomes in "outcome" are not understood ("foo", "bar"); write 1, 0 and 0.5, win, '
-        "loss and draw, or the winner's name.",
+        "loss and draw, or the winner's name; or list grades from the first's best to the "
+        "second's with grades= (command line: --grades).",
     ),
     "winners by number and ties": (
         "team1,team2,winner\nx,y,1\nx,z,2\nx,z,0\nx,z,2\n",
         'the outcomes in "winner" are not understood ("2", "0", "1"); write 1, 0 and 0.5, win, '
-        "loss and draw, or the winner's name.",
+        "loss and draw, or the winner's name; or list grades from the first's best to the "
+        "second's with grades= (command line: --grades).",
     ),
     "strange times": (
         "date,a,b,outcome\nsoon,x,y,1\n",
         'the times in "date" are not understood; write dates as 2026-05-01, or numbers, or say '
-        "time=False.",
+        "time=False for none (command line: --without time), or order= for periods with names "
+        "(command line: --order).",
     ),
     "day or month first": (
         "date,a,b,outcome\n01/02/2024,x,y,1\n",
-        'the dates of "date" can be read with the day or the month first; write them as '
-        "2026-05-01.",
+        'the dates of "date" can be read with the day or the month first; say '
+        "day_first=True or day_first=False (command line: --day-first or --month-first), or write "
+        "them as 2026-05-01.",
     ),
     "a quotation mark left open": (
         HEADER + 'x,y,1\nx,"y,1\nx,z,0\nx,z,0\n',
@@ -103,9 +132,9 @@ REFUSED = {
         "2 of 2 rows cannot be used: 1 row (line 2): 2 fields instead of 3; 1 row (line 3): 4 "
         "fields instead of 3. Correct them, or name the columns that are meant.",
     ),
-    "a JSON array.json": (
-        '[{"a": 1}]',
-        "this is one JSON array; write one object a line (JSON lines).",
+    "half a JSON array.json": (
+        '[{"a": "x", "b": "y", "outcome": 1}, {"a": "x"',
+        "the JSON is damaged or cut short; write it again, or as one object a line.",
     ),
     "no JSON.jsonl": (
         "hello\n",

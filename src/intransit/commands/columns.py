@@ -9,12 +9,14 @@ from cyclopts import Group, Parameter
 
 from intransit.commands.output import working
 from intransit.errors import InputError
-from intransit.tables import Games, read
+from intransit.tables import Clock, Games, read
 
 ROLES = (
     *("first", "second", "outcome", "winner", "loser", "first_score", "second_score", "margin"),
     *("time", "side", "neutral", "weight", "count"),
 )
+SHAPES = ("shape", "wins", "losses", "draws", "entries", "games", "event", "place", "mirrored")
+SIDES = ("first", "second", "winner", "loser")  # several columns, by commas, are a team
 Flag = Parameter(negative=(), show_default=False)
 
 
@@ -52,6 +54,26 @@ class Columns:
             help="Keep this column as a covariate, as in --by surface; may be repeated.",
         ),
     ] = ()
+    order: Annotated[
+        str | None,
+        Parameter(
+            metavar="PERIODS",
+            help="Periods with names in their order, as in --order Spring,Summer; or version, or "
+            "file (as the table has them).",
+        ),
+    ] = None
+    day_first: Annotated[
+        bool | None,
+        Parameter(negative="--month-first", show_default=False, help="How 01/02/2024 is meant."),
+    ] = None
+    grades: Annotated[
+        str | None,
+        Parameter(
+            metavar="GRADES",
+            allow_leading_hyphen=True,
+            help="Graded preferences from the first's best to the second's, separated by commas.",
+        ),
+    ] = None
     without: Annotated[
         tuple[str, ...],
         Parameter(
@@ -70,13 +92,35 @@ class Columns:
             help="Keep only rows with this value; may be repeated.",
         ),
     ] = ()
+    shape: Annotated[
+        Literal["games", "matrix", "teams", "tally", "orders"] | None,
+        Parameter(help="What the table is, where it is not seen: see docs/tables.md."),
+    ] = None
+    wins: Annotated[str | None, _column("Of a tally: games that the first won.")] = None
+    losses: Annotated[str | None, _column("Of a tally: games that the first lost.")] = None
+    draws: Annotated[str | None, _column("Of a tally: games that nobody won.")] = None
+    entries: Annotated[
+        Literal["shares", "wins", "margins"] | None, Parameter(help="What a matrix holds.")
+    ] = None
+    games: Annotated[
+        Path | None,
+        Parameter(metavar="TABLE", help="Beside a matrix of rates: the matrix of games."),
+    ] = None
+    event: Annotated[
+        str | None, _column("Of finishing orders: what tells events apart, by commas.")
+    ] = None
+    place: Annotated[str | None, _column("Of finishing orders: who came where.")] = None
+    mirrored: Annotated[
+        Literal["once", "keep"] | None,
+        Parameter(help="Games that the table tells twice, once as each side sees them."),
+    ] = None
     both_bad: Annotated[
         Literal["tie", "drop"], Parameter(help="What a verdict that both are bad is taken for.")
     ] = "tie"
     strict: Annotated[bool, Flag, Parameter(help="Refuse a table with unusable rows.")] = False
 
-    def read(self, table: Path) -> Games:
-        """Read the table as these options say."""
+    def read(self, table: Path, clock: Clock | None = None) -> Games:
+        """Read the table as these options say; periods with names are numbered as by the clock."""
         asked = asdict(self)
         names = {role: asked[role] for role in ROLES}
         for role in self.without:
@@ -86,11 +130,21 @@ class Columns:
             if names[plain] is not None:
                 raise InputError(f"--without {role}: --{role} names a column; give one of the two.")
             names[plain] = False
+        for role in SIDES:
+            if isinstance(names[role], str) and "," in names[role]:
+                names[role] = tuple(part.strip() for part in names[role].split(","))
+        order = listed(self.order)
+        if order is None and clock is not None and clock.names and not clock.numbers[0]:
+            order = list(clock.names)
         with working(f"reading {table.name}"):
             return read(
                 table,
                 **names,
                 by=self.by,
+                order=order,
+                grades=None if self.grades is None else self.grades.split(","),
+                **{name: asked[name] for name in SHAPES},
+                day_first=self.day_first,
                 where=conditions(self.where),
                 both_bad=self.both_bad,
                 strict=self.strict,
@@ -100,6 +154,13 @@ class Columns:
         """Return the conditions as they were given, for a command to try next."""
         by = "".join(f' --by "{column}"' for column in self.by)
         return by + "".join(f' --where "{condition}"' for condition in self.where)
+
+
+def listed(order: str | None) -> str | list[str] | None:
+    """Return an order as the library takes it: a word, or a list."""
+    if order is None or order in {"file", "version"}:
+        return order
+    return [name.strip() for name in order.split(",") if name.strip()]
 
 
 def conditions(where: Sequence[str]) -> dict[str, object]:

@@ -2,8 +2,11 @@
 
 import json
 import os
+import re
 import shlex
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from intransit.answers import Answer
@@ -13,12 +16,29 @@ from intransit.errors import InputError
 
 SUFFIX, PAGE = ".intransit", ".html"
 MARK = b'type="application/json" id="findings"'  # of our pages
-ENDINGS = {".gz", ".zst", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".pq"}
+ENDINGS = {
+    ".gz",
+    ".zst",
+    ".bz2",
+    ".xz",
+    ".zip",
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".parquet",
+    ".pq",
+    ".pgn",
+}
 
 
 def default_place(table: Path) -> Path:
     """Return where the answer to a table goes: its name, in the current folder."""
-    name = table.name
+    if str(table) in {"-", "/dev/stdin"}:
+        return Path("table" + SUFFIX)
+    name = re.sub(r"[-_ ]*[*?\[\]]+", "", table.name) or "table"
     while Path(name).suffix.lower() in ENDINGS and Path(name).stem:
         name = Path(name).stem
     return Path(name + SUFFIX)
@@ -60,6 +80,34 @@ def check_page_place(place: Path, *, force: bool) -> None:
             f"{place}: it is there already and is no report of intransit; choose another place "
             "with --out, or replace it with --force."
         )
+
+
+@contextmanager
+def held(place: Path) -> Iterator[Path]:
+    """Hold a file against other commands that would change it, and yield where it really is.
+
+    Two updates at once would each begin with the same answer, and the first would be lost; so the
+    second waits for the first.  A link stays a link: what it points to is replaced.
+    """
+    real = place.resolve()
+    try:
+        import fcntl  # noqa: PLC0415
+    except ImportError:  # Windows: nothing is held
+        yield real
+        return
+    lock = real.with_name(f".{real.name}.lock")
+    while True:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):
+            if os.stat(lock).st_ino == os.fstat(handle).st_ino:
+                break
+        os.close(handle)  # whoever had it has removed it: hold a new one
+    try:
+        yield real
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(handle)
 
 
 def is_page(place: Path) -> bool:

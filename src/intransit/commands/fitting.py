@@ -13,12 +13,7 @@ from intransit.answers import Answer, Standing
 from intransit.answers import fit as fit_games
 from intransit.answers.fit import EFFORT, model_for
 from intransit.commands.columns import Columns
-from intransit.commands.files import (
-    check_answer_place,
-    default_place,
-    open_answer,
-    quoted,
-)
+from intransit.commands.files import check_answer_place, default_place, held, open_answer, quoted
 from intransit.commands.output import Output, chosen, facts, working
 from intransit.commands.standings import MEANING, ranking
 from intransit.core.inputs import as_whole
@@ -184,11 +179,12 @@ def update(
     output = chosen(output)
     place = out or model
     check_answer_place(place)
-    answer = open_answer(model)
-    games = (columns or Columns()).read(table)
-    with working("updating"):
-        fresh = answer.update(games)
-    fresh.save(place)
+    with held(place) as real:
+        answer = open_answer(model)
+        games = (columns or Columns()).read(table, clock=answer.clock)
+        with working("updating"):
+            fresh = answer.update(games)
+        fresh.save(real)
     added = list(fresh.names[answer.n_items :])
     n_games, early = float(games.counts.sum()), _early(answer, games)
     data: dict[str, object] = {

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from intransit.commands.columns import Columns
 from intransit.commands.output import Output, chosen, facts, grid, visible
@@ -35,7 +33,8 @@ def read(table: Path, /, *, columns: Columns | None = None, output: Output | Non
 def overview(games: Games) -> list[tuple[str, str]]:
     """Return the few figures that tell whether a table is the one that was meant."""
     total = float(games.counts.sum())
-    pairs = {*zip(*np.sort([games.first, games.second], axis=0), strict=True)}
+    low, high = np.minimum(games.first, games.second), np.maximum(games.first, games.second)
+    pairs = np.unique(low * games.n_items + high)
     possible = games.n_items * (games.n_items - 1) // 2
     seen = [("items", f"{games.n_items:,}"), ("games", f"{total:,.12g}")]
     seen.append(("pairs that met", f"{len(pairs):,} of {possible:,}"))
@@ -74,10 +73,16 @@ def overview(games: Games) -> list[tuple[str, str]]:
 
 def count_groups(games: Games) -> int:
     """Return how many groups of items no chain of games connects."""
-    links = coo_array(
-        (np.ones(len(games)), (games.first, games.second)), (games.n_items, games.n_items)
-    )
-    return int(connected_components(links, directed=False)[0])
+    group = np.arange(games.n_items)  # the least item that is known to be connected
+    while True:
+        least = np.minimum(group[games.first], group[games.second])
+        nearer = group.copy()
+        np.minimum.at(nearer, games.first, least)
+        np.minimum.at(nearer, games.second, least)
+        nearer = nearer[nearer]
+        if (nearer == group).all():
+            return len(np.unique(group))
+        group = nearer
 
 
 def _draw(console: Console, report: Reading, seen: list[tuple[str, str]]) -> None:

@@ -6,46 +6,65 @@ from pathlib import Path
 import numpy as np
 
 from intransit.errors import InputError
-from intransit.tables.cells import Cells, Query, add_up, build_query
+from intransit.tables.cells import Cells, add_up
+from intransit.tables.choosing import Roles
 from intransit.tables.clock import Clock
 from intransit.tables.columns import find_column
 from intransit.tables.engine import open_engine
 from intransit.tables.facts import Facts
 from intransit.tables.games import Games, merge
-from intransit.tables.intake import Table, take_in
+from intransit.tables.intake import Table
 from intransit.tables.listed import with_series
+from intransit.tables.matrices import find_matrix
+from intransit.tables.mirrored import without_mirrors
+from intransit.tables.options import Options
+from intransit.tables.orders import find_orders
+from intransit.tables.places import STANDARD_INPUT
+from intransit.tables.queries import Query, build_query
 from intransit.tables.reading import Reading, Unused, describe_unused, plural
-from intransit.tables.roles import Chooser, Roles
+from intransit.tables.roles import choose_roles
+from intransit.tables.shapes import Shaped, apply, reshape
+from intransit.tables.taking import take_in
+from intransit.tables.tallies import find_tally
+from intransit.tables.teams import find_teams
 
+SHAPES = {
+    "matrix": find_matrix,
+    "teams": find_teams,
+    "tally": find_tally,
+    "orders": find_orders,
+}
 REPEATS_UP_TO = 5_000_000  # rows; beyond, looking for repeated ones would cost more than reading
 
 
 def assemble(
     source: object,
-    names: dict[str, str | bool | None],  # role to column, as the user says
-    by: tuple[str, ...],
-    where: Mapping[str, object],
-    both_bad: str,
-    strict: bool,
+    options: Options,
     memory_limit: str,
 ) -> Games:
     """Return the games of a source."""
     label = str(source) if isinstance(source, str | Path) else _kind_of(source)
+    label = STANDARD_INPUT if label in {"-", "/dev/stdin"} else label
     with open_engine(label, memory_limit) as engine:
         table = take_in(source, engine)
-        facts = Facts(table, _conditions(table, where))
+        facts = Facts(table, _conditions(table, options.where))
         n_rows = facts.check_where()
         if not n_rows and not table.rejected:
             raise InputError(f"{label}: there is no row; give a table with some.", source=label)
         if not n_rows:
             raise _refuse_rows(label, table.unit, 0, table.rejected)
-        columns = tuple(find_column(table.names, name, "by", label) for name in by)
-        roles = Chooser(facts, names, columns).choose()
-        query = build_query(facts, roles, both_bad)
-        cells = add_up(query)
-        report = _report(facts, roles, query, cells, both_bad)
-        cells = with_series(query, cells)
-    _check_rows(report, strict)
+        shaped = reshape(facts, options, SHAPES)
+        rows = facts if shaped is None else _shaped_rows(facts, shaped)
+        options = options if shaped is None else apply(options, shaped)
+        roles = choose_roles(rows, options)
+        if shaped is not None:
+            roles.columns[:0], roles.notes[:0] = shaped.told, shaped.notes
+        query = build_query(rows, roles, options.both_bad)
+        cells, note = without_mirrors(add_up(query), roles, options.mirrored)
+        roles.notes += [note] if note else []
+        report = _report(facts, roles, query, cells, options.both_bad)
+        cells = cells if note else with_series(query, cells)
+    _check_rows(report, options.strict)
     arrays = cells.arrays
     games = Games(
         names=cells.names,
@@ -56,12 +75,27 @@ def assemble(
         times=arrays["time"],
         counts=arrays["count"],
         sides=arrays.get("side"),
-        clock=Clock(roles.moments.kind if roles.moments else "none"),
+        clock=_clock(roles),
         report=report,
         series=cells.series,
         by=cells.by,
     )
     return games if cells.series is None else merge(games)
+
+
+def _shaped_rows(facts: Facts, shaped: Shaped) -> Facts:
+    """Return what can be asked about the table of games that another shape was turned into."""
+    rows = Facts(shaped.table, facts.where if shaped.keeps_where else {})
+    if not rows.count()[0]:
+        label = facts.table.engine.label
+        raise InputError(f"{label}: there is no game in it; give a table with some.", source=label)
+    return rows
+
+
+def _clock(roles: Roles) -> Clock:
+    """Return what the times are; periods that no row has keep their place."""
+    told = roles.moments
+    return Clock("none") if told is None else Clock(told.kind, told.names, told.numbers)
 
 
 def _kind_of(source: object) -> str:
@@ -85,9 +119,9 @@ def _report(facts: Facts, roles: Roles, query: Query, cells: Cells, both_bad: st
     notes = [*table.notes, *roles.notes, *_name_notes(query)]
     if facts.where:
         total = table.engine.ask(f"SELECT count(*) FROM {table.rows}")[0][0]
-        notes.append(f"where keeps {cells.n_rows:,} of {total:,} rows")
+        notes.append(f"where keeps {facts.count()[0]:,} of {total:,} rows")
     if roles.meaning and roles.meaning.both_bad and both_bad == "tie":
-        cell_counts = dict(facts.values(roles.outcome or 0) or [])
+        cell_counts = dict(query.facts.values(roles.outcome or 0) or [])
         n_bad = sum(cell_counts[text] for text in roles.meaning.both_bad)
         notes.append(f"{plural(n_bad, 'verdict')} that both are bad taken as ties")
     if cells.n_without_margin:
@@ -97,7 +131,7 @@ def _report(facts: Facts, roles: Roles, query: Query, cells: Cells, both_bad: st
     ties = float(cells.arrays["count"][outcomes == 0.5].sum())
     if ties and np.isin(outcomes, (0.0, 0.5, 1.0)).all():
         notes.append(f"{ties:,.12g} of {cells.arrays['count'].sum():,.12g} games are ties")
-    notes += _repeats(facts, cells.n_rows)
+    notes += _repeats(facts, facts.count()[0])
     return Reading(
         table.engine.label,
         tuple(roles.columns),

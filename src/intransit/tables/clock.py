@@ -1,5 +1,7 @@
 """The times of a table as numbers, and back: days since 1970-01-01 for dates, else the number."""
 
+import bisect
+import contextlib
 import math
 import re
 from dataclasses import dataclass
@@ -23,9 +25,18 @@ class Clock:
     >>> clock = Clock("date")
     >>> clock.to_number("2026-05-01"), clock.to_text(20574.5)
     (20574.0, '2026-05-01 12:00:00')
+    >>> patches = Clock("number", ("13.8", "13.10"), (0.0, 1.0))
+    >>> patches.to_number("13.10"), patches.to_text(1.0), patches.to_text(1.5)
+    (1.0, '13.10', '13.10 + 0.5')
     """
 
     kind: Literal["date", "number", "none"]
+    names: tuple[str, ...] = ()  # of periods that have them, as 13.8 and 13.10, in order
+    numbers: tuple[float, ...] = ()  # the number of each name
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))  # lists, where JSON kept them
+        object.__setattr__(self, "numbers", tuple(self.numbers))
 
     def to_number(self, moment: object) -> float:
         """Return a moment as a number: text such as ``2026-05-01``, a date, or a number as it is.
@@ -44,19 +55,31 @@ class Clock:
             moment = _days(moment)
         if isinstance(moment, bool) or not isinstance(moment, int | float):
             raise InputError(f"time {moment!r}: give a date such as 2026-05-01, or a number.")
-        if not math.isfinite(moment):
-            raise InputError(f"time {moment!r}: a time must be finite.")
-        return float(moment)
+        try:
+            number = float(moment)
+        except OverflowError:  # an integer beyond any number of days
+            number = math.inf
+        if not math.isfinite(number):
+            told = repr(moment) if isinstance(moment, float) else "of so many digits"
+            raise InputError(f"time {told}: a time must be finite.")
+        return number
 
     def _from_text(self, text: str) -> datetime | float:
+        if text.strip() in self.names:
+            return self.numbers[self.names.index(text.strip())]
+        counted = bool(self.names) and self.numbers[0] == 0.0  # 13.9 is no number of a period
         wanted = "a number" if self.kind == "number" else "a date such as 2026-05-01"
-        try:
-            return float(text) if self.kind == "number" else parse_date(text)
-        except ValueError:
-            raise InputError(f'time "{text}": it is not {wanted}, as this table has.') from None
+        if not counted:
+            with contextlib.suppress(ValueError):
+                return float(text) if self.kind == "number" else parse_date(text)
+        if self.names:
+            wanted = f'a period such as "{self.names[0]}" or "{self.names[-1]}"'
+        raise InputError(f'time "{text}": it is not {wanted}, as this table has.')
 
     def to_text(self, number: float) -> str:
         """Return a number in words: a date, with the time of day (UTC) unless it is midnight."""
+        if self.names:
+            return self._period(number)
         if self.kind != "date":
             return f"{number:.12g}"
         try:
@@ -65,6 +88,14 @@ class Clock:
             return f"{number:.12g} days after 1970-01-01"
         midnight = moment.time() == datetime.min.time()
         return moment.date().isoformat() if midnight else f"{moment:%Y-%m-%d %H:%M:%S}"
+
+    def _period(self, number: float) -> str:
+        """Return the last period that began by then, and what has passed since."""
+        place = max(bisect.bisect_right(self.numbers, number + 1e-9) - 1, 0)
+        since = number - self.numbers[place]
+        if abs(since) < 1e-9:
+            return self.names[place]
+        return f"{self.names[place]} {'+' if since > 0 else '-'} {abs(since):.3g}"
 
 
 def parse_date(text: str) -> datetime:

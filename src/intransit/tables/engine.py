@@ -6,17 +6,19 @@ batches.  DuckDB is loaded when a table is read, not with the library.
 
 import contextlib
 import re
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from intransit.errors import InputError
+from intransit.tables.interrupts import interruptible
+from intransit.tables.scratch import open_scratch
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 T = TypeVar("T")
+TOGETHER = 40  # sums in one query: planning takes time that grows with their square
 
 
 class Engine:
@@ -26,17 +28,31 @@ class Engine:
         self.con = con
         self.folder = folder
         self.label = label  # how messages call the table
+        self.n_files = 0
+
+    def fresh(self, name: str) -> Path:
+        """Return a place in the scratch folder that nothing has used."""
+        self.n_files += 1
+        return self.folder / f"{self.n_files}-{name}"
 
     def ask(self, query: str, values: list[Any] | None = None) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
         return self.attempt(lambda: self.con.execute(query, values).fetchall())
+
+    def ask_all(self, sums: Sequence[str], rows: str) -> list[Any]:
+        """Return many sums over the same rows; one query of all would plan for minutes."""
+        found: list[Any] = []
+        for begin in range(0, len(sums), TOGETHER):
+            part = ", ".join(sums[begin : begin + TOGETHER])
+            found += self.ask(f"SELECT {part} FROM {rows}")[0]
+        return found
 
     def attempt(self, work: Callable[[], T]) -> T:
         """Return what the work gives; if DuckDB cannot do it, say so in a sentence."""
         import duckdb  # noqa: PLC0415
 
         try:
-            return work()
+            return interruptible(work, self.con.interrupt)
         except duckdb.Error as error:
             raise self._sentence(error) from error
 
@@ -55,6 +71,11 @@ class Engine:
         text = text.replace(str(self.folder), "the scratch folder")
         if "GZIP" in text or "ZSTD" in text.upper():
             found = "its compressed data is damaged or cut short; fetch or write the file again"
+        elif re.search("No space left|disk quota|[Cc]ould not write", text):
+            found = (
+                f"the scratch folder cannot take it ({text}); make room, or name another place by "
+                "the environment variable TMPDIR"
+            )
         elif isinstance(error, duckdb.OutOfMemoryException):
             found = f"it does not fit in the memory allowed ({text}); raise memory_limit"
         else:
@@ -67,8 +88,8 @@ def open_engine(label: str, memory_limit: str) -> Iterator[Engine]:
     """Yield an engine and clean up after it."""
     import duckdb  # noqa: PLC0415
 
-    with tempfile.TemporaryDirectory(prefix="intransit-") as folder:
-        spill = Path(folder) / "spill"
+    with open_scratch() as folder:
+        spill = folder / "spill"
         try:
             con = duckdb.connect(
                 config={"memory_limit": memory_limit, "temp_directory": str(spill)}
@@ -80,9 +101,10 @@ def open_engine(label: str, memory_limit: str) -> Iterator[Engine]:
         try:
             con.execute("SET TimeZone = 'UTC'")
             con.execute("SET enable_progress_bar = false")  # it would print
-            yield Engine(con, Path(folder), label)
+            yield Engine(con, folder, label)
         finally:
-            con.close()
+            with contextlib.suppress(duckdb.Error):  # still busy with what was interrupted
+                con.close()
 
 
 def quote(text: str) -> str:

@@ -1,6 +1,6 @@
 """What the columns hold, asked in SQL: distinct values, numbers, overlaps; and cells as SQL."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from intransit.errors import InputError
 from intransit.tables.engine import quote
@@ -10,6 +10,7 @@ from intransit.tables.values import MOST_VALUES
 
 NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 SAMPLE = 20_000  # rows in which columns without a telling name are compared
+MOST_COLUMNS = 40  # columns without a telling name that are looked into
 
 
 class Facts:
@@ -50,6 +51,11 @@ class Facts:
     def is_text(self, column: int) -> bool:
         """Return whether the column holds text."""
         return self.table.types[column].startswith(("VARCHAR", "ENUM", "JSON"))
+
+    def looks_numeric(self, column: int) -> bool:
+        """Return whether most cells of a column are numbers."""
+        _, filled, numbers = self.count(self.filled(column), f"isfinite({self.number(column)})")
+        return filled > 0 and 2 * numbers >= filled
 
     def raw(self, column: int) -> str:
         """SQL: a cell as text, as it stands; whole numbers without a fraction."""
@@ -96,6 +102,17 @@ class Facts:
             self._values[column] = kept if few else None
         return self._values[column]
 
+    def first_rows(self, column: int) -> dict[str, int]:
+        """Return the number of the first row that has each cell of a column with few values."""
+        engine = self.table.engine
+        threads = engine.ask("SELECT current_setting('threads')")[0][0]
+        engine.run("SET threads = 1")  # so that rows are numbered in their order
+        found = engine.ask(
+            f"SELECT {self.raw(column)}, min(row) FROM {self.numbered} GROUP BY c{column}"
+        )
+        engine.run(f"SET threads = {threads}")
+        return {str(text): int(row) for text, row in found if text is not None}
+
     def count(self, *tests: str) -> list[int]:
         """Return how many rows there are, and how many pass each test."""
         counts = "".join(f", count(*) FILTER (WHERE {test})" for test in tests)
@@ -108,6 +125,16 @@ class Facts:
         counts = ", ".join(f"coalesce(sum(n) FILTER (WHERE {test}), 0)" for test in tests)
         cells = f"SELECT c{column}, count(*) AS n FROM {self.rows} GROUP BY c{column}"
         return [int(n) for n in self.table.engine.ask(f"SELECT {counts} FROM ({cells})")[0]]
+
+    def often_filled(self, columns: Sequence[int]) -> list[int]:
+        """Return those of the columns that hold something in most of the first rows."""
+        if not columns:
+            return []
+        tests = [f"sum(CAST({self.filled(i)} AS INTEGER))" for i in columns]
+        rows = f"(SELECT * FROM {self.rows} LIMIT {SAMPLE})"
+        total, *filled = self.table.engine.ask_all(["count(*)", *tests], rows)
+        found = [i for i, n in zip(columns, filled, strict=True) if 2 * (n or 0) >= total]
+        return found[:MOST_COLUMNS]
 
     def sample(self, column: int) -> set[str]:
         """Return distinct texts among the first rows."""

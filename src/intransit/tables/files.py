@@ -1,32 +1,35 @@
-"""What a file is, found from its first bytes: Parquet, JSON lines or separated text."""
+"""What a plain file is, found from its first bytes: Parquet, JSON, chess games or CSV."""
 
-import codecs
 import contextlib
 import csv
-import gzip
 import io
 import re
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from intransit.errors import InputError
-from intransit.tables.engine import Engine, quote
+from intransit.tables.engine import quote
 
 HEAD = 1 << 16  # bytes looked at
 DELIMITERS = (",", ";", "\t", "|")
-SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # xlsx, ods and zip; xls
+EMPTY = "the file is empty; a header and at least one row are needed."
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file: where its bytes are, and how messages call it."""
+
+    path: Path
+    label: str
 
 
 @dataclass(frozen=True)
 class FileKind:
     """How a file is to be read."""
 
-    form: Literal["parquet", "json", "text"]
-    compression: Literal["none", "gzip", "zstd"]
-    encoding: Literal["utf-8", "utf-16"]
-    head: str  # its first lines, decoded
+    form: Literal["parquet", "json", "pgn", "text"]
+    head: str = ""  # its first lines, decoded
 
 
 @dataclass(frozen=True)
@@ -38,73 +41,49 @@ class Layout:
     skip: int  # blank lines before the header
 
 
-def refuse(path: object, found: str, line: int | None = None) -> InputError:
+def refuse(label: object, found: str, line: int | None = None) -> InputError:
     """Return the error for a file: where, what was found, what to do."""
-    place = str(path) if line is None else f"{path}, line {line}"
-    return InputError(f"{place}: {found}", source=str(path), line=line)
+    place = str(label) if line is None else f"{label}, line {line}"
+    return InputError(f"{place}: {found}", source=str(label), line=line)
 
 
-def look_at(path: Path, engine: Engine) -> FileKind:
-    """Return what the file is, or refuse it with a sentence."""
-    start = _first_bytes(path)
+def look_at(source: Source) -> FileKind:
+    """Return what a file of plain bytes is, or refuse it with a sentence."""
+    start = first_bytes(source)
     if not start.strip():
-        raise refuse(path, "the file is empty; a header and at least one row are needed.")
+        raise refuse(source.label, EMPTY)
     if start.startswith(b"PAR1"):
-        return FileKind("parquet", "none", "utf-8", "")
-    if start.startswith(SPREADSHEETS):
-        raise refuse(path, "this is a spreadsheet or an archive; save the table as CSV first.")
-    if start.startswith(b"\x1f\x8b"):
-        compression: Literal["none", "gzip", "zstd"] = "gzip"
-        start = _unpack(path)
-    elif start.startswith(b"\x28\xb5\x2f\xfd"):
-        compression = "zstd"
-        start = _unpack_zstd(path, engine)
-    else:
-        compression = "none"
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return FileKind("text", compression, "utf-16", start.decode("utf-16", "replace"))
+        return FileKind("parquet")
     if b"\x00" in start:
-        raise refuse(path, "this is not text; CSV, JSON lines or Parquet can be read.")
+        found = "this is not text; CSV, JSON or Parquet can be read."
+        raise refuse(source.label, found)
     head = start.decode("utf-8-sig", "replace")
     if "\ufffd" in head.lstrip().partition("\n")[0]:
-        head = start.decode("latin-1")
+        head = start.decode("cp1252", "replace")
     if not head.strip():
-        raise refuse(path, "the file is empty; a header and at least one row are needed.")
-    first = head.lstrip()[:1]
-    named = re.search(r"\.(jsonl?|ndjson)(\.gz|\.zst)?$", path.name, re.IGNORECASE)
-    if first == "[" and named:
-        raise refuse(path, "this is one JSON array; write one object a line (JSON lines).")
-    form: Literal["json", "text"] = "json" if first == "{" or named else "text"
-    return FileKind(form, compression, "utf-8", head)
+        raise refuse(source.label, EMPTY)
+    first = head.lstrip()
+    if re.match(r"\[[A-Z]\w* +\".*\"\][ \t]*\r?$", first, re.MULTILINE):
+        return FileKind("pgn", head)
+    named = re.search(r"\.(jsonl?|ndjson)\b", source.label, re.IGNORECASE)
+    if first[:1] == "{" or (first[:1] == "[" and re.match(r"\[\s*[\[{\]]", first)) or named:
+        return FileKind("json", head)
+    return FileKind("text", head)
 
 
-def _first_bytes(path: Path) -> bytes:
-    if path.is_dir():
-        raise refuse(path, "this is a folder; give one file of it.")
+def first_bytes(source: Source) -> bytes:
+    """Return the first bytes of a file, or refuse one that cannot be opened."""
     try:
-        with path.open("rb") as file:
+        with source.path.open("rb") as file:
             return file.read(HEAD)
     except FileNotFoundError:
-        raise refuse(path, "there is no such file; check the path.") from None
+        raise refuse(source.label, "there is no such file; check the path.") from None
     except PermissionError:
-        raise refuse(path, "the file may not be read; change its permissions.") from None
+        found = "the file may not be read; change its permissions."
+        raise refuse(source.label, found) from None
     except OSError as error:
-        raise refuse(path, f"the file cannot be opened ({error.strerror}).") from error
-
-
-def _unpack(path: Path) -> bytes:
-    try:
-        with gzip.open(path) as file:
-            return file.read1(HEAD)
-    except (EOFError, OSError, zlib.error):
-        cut = "its compressed data is damaged or cut short; fetch or write the file again."
-        raise refuse(path, cut) from None
-
-
-def _unpack_zstd(path: Path, engine: Engine) -> bytes:
-    """Return the first lines; Python 3.11 cannot unpack them itself."""
-    lines = engine.ask(f"SELECT line FROM {lines_of(path, 'zstd')} LIMIT 200")
-    return "\n".join(line or "" for (line,) in lines).encode()
+        found = f"the file cannot be opened ({error.strerror}); check the path."
+        raise refuse(source.label, found) from error
 
 
 def lines_of(path: Path, compression: str) -> str:
@@ -121,7 +100,7 @@ def located(path: Path) -> str:
     return quote(re.sub(r"([*?\[])", r"[\1]", str(path)))
 
 
-def lay_out(path: Path, head: str) -> Layout:
+def lay_out(label: str, head: str) -> Layout:
     """Return delimiter and header of separated text."""
     lines = head.splitlines(keepends=True)
     skip = next(i for i, line in enumerate(lines) if line.strip())
@@ -130,7 +109,7 @@ def lay_out(path: Path, head: str) -> Layout:
     names = tuple(name.strip() for name in _records(text, delimiter, 1)[0])
     if len(names) < 2:
         raise refuse(
-            path,
+            label,
             f'only one column, "{shorten(names[0])}", is seen; separate columns by commas, '
             "semicolons or tabs.",
             skip + 1,
@@ -138,7 +117,7 @@ def lay_out(path: Path, head: str) -> Layout:
     if any(_is_value(name) for name in names):
         shown = ", ".join(f'"{shorten(name)}"' for name in names[:4])
         raise refuse(
-            path, f"the first line holds values ({shown}); add a line with the names of the "
+            label, f"the first line holds values ({shown}); add a line with the names of the "
             "columns above it.", skip + 1
         )  # fmt: skip
     return Layout(delimiter, names, skip)
@@ -177,23 +156,20 @@ def shorten(text: str, most: int = 40) -> str:
 
 
 def physical_lines(
-    path: Path, kind: FileKind, layout: Layout, encoding: str, records: set[int], skipped: set[int]
+    path: Path, layout: Layout, records: set[int], skipped: set[int]
 ) -> dict[int, int]:
     """Return the file's line number of each wanted record, both counted from 1.
 
     `records` count the rows that DuckDB kept, `skipped` are the places (blank lines and header
     counted, quoted line breaks not) of those that it refused.
     """
-    if kind.compression == "zstd":  # one line a record is the best guess without unpacking
-        return {record: record + 1 + layout.skip for record in records}
     if not records and not skipped:
         return {}
     lines: dict[int, int] = {}
     last, kept = max(records | {0}), 0
-    opener = gzip.open if kind.compression == "gzip" else open
     with (
         contextlib.suppress(csv.Error),  # a field too long for Python: no numbers from there on
-        opener(path, "rt", encoding=encoding, errors="replace", newline="") as file,
+        path.open("rt", encoding="utf-8", errors="replace", newline="") as file,
     ):
         reader = csv.reader(file, delimiter=layout.delimiter)
         begin = 1

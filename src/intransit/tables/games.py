@@ -101,6 +101,35 @@ class Games:
             f"by={name!r} (command line: --by {name})."
         )
 
+    def split(self, name: str) -> dict[str, "Games"]:
+        """Return the games of each value of a covariate, with those items only that play in them.
+
+        Rows without a value are left out.  See `by` of `read`.
+
+        Examples
+        --------
+        >>> games = Games.from_arrays(["x", "x"], ["y", "z"], [1, 0], by={"on": ["clay", "grass"]})
+        >>> {value: part.names for value, part in games.split("on").items()}
+        {'clay': ('x', 'y'), 'grass': ('x', 'z')}
+        """
+        covariate = self.covariate(name)
+        parts = {}
+        for code, value in enumerate(covariate.values):
+            part = self.only(covariate.codes == code)
+            if not len(part):
+                continue
+            used, numbers = np.unique([part.first, part.second], return_inverse=True)
+            first, second = numbers.reshape(2, -1)
+            condition = (*self.report.where, f"{name}: {value}")
+            parts[value] = replace(
+                part,
+                names=tuple(self.names[k] for k in used),
+                first=first,
+                second=second,
+                report=replace(self.report, where=condition),
+            )
+        return parts
+
     def between(self, begin: object = None, end: object = None) -> "Games":
         """Return the rows from `begin` on and before `end`, as dates or numbers; None is open."""
         low = -np.inf if begin is None else self.clock.to_number(begin)

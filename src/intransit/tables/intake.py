@@ -4,25 +4,16 @@ Text is parsed once, into a Parquet file in the scratch folder; Parquet files an
 asked where they are.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from intransit.errors import InputError
-from intransit.tables.engine import Engine, quote
-from intransit.tables.files import (
-    FileKind,
-    Layout,
-    lay_out,
-    lines_of,
-    located,
-    look_at,
-    physical_lines,
-    refuse,
-    shorten,
-)
+from intransit.tables.engine import Engine
+from intransit.tables.files import Source, located, refuse
 from intransit.tables.reading import Unused, plural
+from intransit.tables.vocabulary import plain
 
 SHOWN = 20  # line numbers kept for each reason
 Locate = Callable[[set[int]], dict[int, int]]
@@ -48,24 +39,8 @@ class Table:
         return self.locate(rows) if self.locate else {row: row for row in rows}
 
 
-def take_in(source: object, engine: Engine) -> Table:
-    """Return the source as a table, or refuse it with a sentence."""
-    if isinstance(source, str | Path):
-        path = Path(source)
-        kind = look_at(path, engine)
-        if kind.form == "parquet":
-            return _stored(engine, f"read_parquet({located(path)}, file_row_number = true)")
-        take = _take_json if kind.form == "json" else _take_text
-        return take(path, kind, engine)
-    if type(source).__name__ == "DuckDBPyRelation":
-        # A relation belongs to another connection: it writes itself out, in batches.
-        stored = engine.folder / "relation.parquet"
-        engine.attempt(lambda: source.write_parquet(str(stored)))  # type: ignore[attr-defined]
-        return _stored(engine, f"read_parquet({located(stored)}, file_row_number = true)")
-    return _registered(source, engine)
-
-
-def _stored(engine: Engine, parquet: str, **more: Any) -> Table:
+def stored(engine: Engine, parquet: str, **more: Any) -> Table:
+    """Return the table in one Parquet file, given the SQL that reads it with its row numbers."""
     described = engine.ask(f"DESCRIBE SELECT * EXCLUDE (file_row_number) FROM {parquet}")
     names = tuple(str(name) for name, *_ in described)
     columns = ", ".join(f"c{i}" for i in range(len(names)))
@@ -80,28 +55,57 @@ def _stored(engine: Engine, parquet: str, **more: Any) -> Table:
     )
 
 
-def _registered(source: object, engine: Engine) -> Table:
+def stored_in_parts(engine: Engine, sources: Sequence[Source], *, partitioned: bool) -> Table:
+    """Return the table in several Parquet files, folders such as ``year=2024`` as columns."""
+    listed = ", ".join(located(source.path) for source in sources)
+    hive = "true" if partitioned else "false"
+    engine.run(
+        f"CREATE TEMP VIEW parts AS FROM read_parquet([{listed}], hive_partitioning = {hive}, "
+        "union_by_name = true)"
+    )
+    note = f"{plural(len(sources), 'Parquet file')}, in the order of their names"
+    return _viewed(engine, "parts", notes=(note,))
+
+
+def registered(source: object, engine: Engine) -> Table:
+    """Return a data frame as a table."""
     import duckdb  # noqa: PLC0415
 
     if hasattr(source, "read_all"):  # a stream can be read only once
         source = source.read_all()
+    if hasattr(source, "reset_index") and _names_columns(source):
+        source = source.reset_index()  # a matrix whose rows are named by its index
     try:
         engine.con.register("given", source)
     except (duckdb.Error, TypeError):
         engine.con.register("given", _as_arrow(source))
-    described = engine.ask("DESCRIBE given")
-    names = [str(name) for name, *_ in described]
+    table = _viewed(engine, "given")
     field = "column_names" if hasattr(source, "column_names") else "columns"
     own = None if type(source).__name__ == "LazyFrame" else getattr(source, field, None)
-    if own is not None and len(own) == len(names):  # DuckDB renames what differs only by case
-        names = [str(name) for name in own]
-    columns = ", ".join(f"c{i}" for i in range(len(names)))
+    if own is not None and len(own) == len(table.names):  # DuckDB renames those equal but for case
+        table = replace(table, names=tuple(str(name) for name in own))
+    return table
+
+
+def _names_columns(frame: Any) -> bool:
+    """Return whether the index of a data frame names its columns too, as that of a matrix does."""
+    labels = {str(label) for label in frame.index[:10_000]}
+    shared = labels & {str(column) for column in frame.columns}
+    return len(shared) >= 2 and 2 * len(shared) >= len(labels)
+
+
+def _viewed(engine: Engine, name: str, **more: Any) -> Table:
+    described = engine.ask(f"DESCRIBE {name}")
+    columns = ", ".join(f"c{i}" for i in range(len(described)))
+    if not columns:
+        raise InputError(f"{engine.label}: there is no column; give a table with some.")
     return Table(
         engine,
-        names=tuple(names),
+        names=tuple(str(name) for name, *_ in described),
         types=tuple(str(kind) for _, kind, *_ in described),
-        rows=f"(SELECT * FROM given AS t({columns}))",
-        numbered=f"(SELECT *, row_number() OVER () AS row FROM given AS t({columns}))",
+        rows=f"(SELECT * FROM {name} AS t({columns}))",
+        numbered=f"(SELECT *, row_number() OVER () AS row FROM {name} AS t({columns}))",
+        **more,
     )
 
 
@@ -113,132 +117,42 @@ def _as_arrow(source: object) -> object:
         frame = nw.from_native(source)  # type: ignore[call-overload]
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         return frame.to_arrow()
-    except (TypeError, AttributeError) as error:
+    except (TypeError, AttributeError, ModuleNotFoundError) as error:
         raise InputError(
             f"source: a {type(source).__name__} was given; give a path to a CSV, JSON lines or "
             "Parquet file, or a pandas, polars, arrow or duckdb table."
         ) from error
 
 
-def _take_json(path: Path, kind: FileKind, engine: Engine) -> Table:
-    stored = engine.folder / "lines.parquet"
-    lines = lines_of(path, kind.compression)
-    engine.run(
-        f"COPY (SELECT *, json_valid(line) AND json_type(CASE WHEN json_valid(line) THEN line END)"
-        f" = 'OBJECT' AS fine FROM {lines}) TO {quote(str(stored))} (FORMAT parquet)"
+def one_after_another(tables: Sequence[Table], sources: Sequence[Source]) -> Table:
+    """Return several tables with the same columns, in any order, as one."""
+    first, where = tables[0], sources[0].label
+    keys = [plain(name) for name in first.names]
+    rows, numbered, begin = [], [], 0
+    rejected: list[Unused] = []
+    for table, source in zip(tables, sources, strict=True):
+        own = [plain(name) for name in table.names]
+        if sorted(own) != sorted(keys):
+            missing = sorted(set(keys) ^ set(own)) or own
+            raise refuse(
+                source.label,
+                f'its columns are not those of {where} (they differ in "{missing[0]}"); files that '
+                "are read together must have the same.",
+            )
+        columns = ", ".join(f"c{own.index(key)} AS c{i}" for i, key in enumerate(keys))
+        rows.append(f"SELECT {columns} FROM {table.rows}")
+        numbered.append(f"SELECT {columns}, row + {begin} AS row FROM {table.numbered}")
+        begin += int(first.engine.ask(f"SELECT count(*) FROM {table.rows}")[0][0])
+        name = Path(source.label).name
+        rejected += [replace(part, reason=f"{name}: {part.reason}") for part in table.rejected]
+    notes = dict.fromkeys(note for table in tables for note in table.notes)
+    together = f"{plural(len(tables), 'file')}, in the order of their names; rows are counted on"
+    return replace(
+        first,
+        rows=f"({' UNION ALL '.join(rows)})",
+        numbered=f"({' UNION ALL '.join(numbered)})",
+        unit="row",
+        locate=None,
+        rejected=tuple(rejected),
+        notes=(together, *notes),
     )
-    for (line,) in engine.ask("SELECT line FROM reject_errors ORDER BY line LIMIT 1"):
-        raise refuse(path, "this is not UTF-8 text; JSON lines must be.", line)
-    parquet = f"read_parquet({located(stored)}, file_row_number = true)"
-    bad = engine.ask(
-        f"SELECT count(*), min(file_row_number + 1, {SHOWN}) FROM {parquet} "
-        "WHERE line IS NOT NULL AND trim(line) <> '' AND NOT fine"
-    )[0]
-    keys = engine.ask(
-        f"SELECT key, min(place) FROM (SELECT unnest(json_keys(line)) AS key, "
-        f"unnest(range(len(json_keys(line)))) AS place FROM {parquet} WHERE fine) "
-        "GROUP BY key ORDER BY 2, 1"
-    )
-    if not keys:
-        raise refuse(path, "no line is a JSON object; write one object a line (JSON lines).")
-    names = tuple(str(key) for key, _ in keys)
-    pointers = ["/" + name.replace("~", "~0").replace("/", "~1") for name in names]
-    wanted = ", ".join(quote(pointer) for pointer in pointers)
-    columns = ", ".join(f"found[{i + 1}] AS c{i}" for i in range(len(names)))
-    rows = (
-        f"SELECT {columns}, row FROM (SELECT json_extract_string(line, [{wanted}]) AS found, "
-        f"file_row_number + 1 AS row FROM {parquet} WHERE fine)"
-    )
-    reason = "the line is not a JSON object"
-    rejected = (Unused(reason, bad[0], tuple(bad[1])),) if bad[0] else ()
-    return Table(
-        engine,
-        names=names,
-        types=("VARCHAR",) * len(names),
-        rows=f"(SELECT * EXCLUDE (row) FROM ({rows}))",
-        numbered=f"({rows})",
-        unit="line",
-        rejected=rejected,
-    )
-
-
-def _take_text(path: Path, kind: FileKind, engine: Engine) -> Table:
-    layout = lay_out(path, kind.head)
-    encoding: str = kind.encoding
-    notes: tuple[str, ...] = ()
-    parquet = _parse(path, kind, layout, encoding, engine)
-    broken = engine.ask("SELECT count(*) FROM reject_errors WHERE error_type = 'INVALID ENCODING'")
-    if broken[0][0] and not _beyond_ascii(parquet, layout, engine):
-        encoding = "latin-1"
-        notes = ("the file is not UTF-8 and was read as Latin-1; check names with accents",)
-        parquet = _parse(path, kind, layout, encoding, engine)
-    places = _refused(path, engine)
-
-    def locate(rows: set[int]) -> dict[int, int]:
-        everything = {place for group in places.values() for place in group}
-        return physical_lines(path, kind, layout, encoding, rows, everything)
-
-    lines = locate(set()) if kind.compression != "zstd" else {}
-    rejected = tuple(
-        Unused(reason, len(group), tuple(lines.get(-place, place) for place in group[:SHOWN]))
-        for reason, group in places.items()
-    )
-    return _stored(
-        engine,
-        parquet,
-        names=layout.names,
-        unit="line",
-        locate=locate,
-        rejected=rejected,
-        decimal_comma=layout.delimiter != ",",
-        notes=notes,
-    )
-
-
-def _parse(path: Path, kind: FileKind, layout: Layout, encoding: str, engine: Engine) -> str:
-    """Parse the file into Parquet, refused rows into `reject_errors`; return the SQL for it."""
-    stored = engine.folder / "text.parquet"
-    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(layout.names)))
-    engine.run("DROP TABLE IF EXISTS reject_errors")
-    engine.run("DROP TABLE IF EXISTS reject_scans")
-    engine.run(
-        f"COPY (FROM read_csv({located(path)}, columns = {{{columns}}}, "
-        f"delim = {quote(layout.delimiter)}, quote = '\"', escape = '\"', header = true, "
-        f"skip = {layout.skip}, auto_detect = false, store_rejects = true, "
-        f"compression = '{kind.compression}', encoding = '{encoding}', "
-        f"max_line_size = 16777216)) TO {quote(str(stored))} (FORMAT parquet)"
-    )
-    return f"read_parquet({located(stored)}, file_row_number = true)"
-
-
-def _beyond_ascii(parquet: str, layout: Layout, engine: Engine) -> bool:
-    """Return whether letters beyond ASCII were read well, so that the file is UTF-8 after all."""
-    wide = " OR ".join(f"strlen(c{i}) <> length(c{i})" for i in range(len(layout.names)))
-    return bool(engine.ask(f"SELECT count(*) FROM {parquet} WHERE {wide}")[0][0])
-
-
-def _refused(path: Path, engine: Engine) -> dict[str, list[int]]:
-    """Return the places of the rows that could not be parsed, by reason."""
-    places: dict[str, list[int]] = {}
-    errors = engine.ask(
-        "SELECT DISTINCT ON (line) line, error_type::VARCHAR, error_message, csv_line "
-        "FROM reject_errors ORDER BY line"
-    )
-    for place, kind, message, text in errors:
-        if kind == "UNQUOTED VALUE" and "\n" in text.strip():
-            found = "a quotation mark is opened here and never closed; close or remove it."
-            raise refuse(path, f"{found} The record begins {shorten(text)!r}.", place)
-        places.setdefault(_why(kind, message), []).append(place)
-    return places
-
-
-def _why(kind: str, message: str) -> str:
-    if kind in {"MISSING COLUMNS", "TOO MANY COLUMNS"}:
-        expected, found = (int(part) for part in message.split() if part.isdigit())
-        return f"{plural(found, 'field')} instead of {expected}"
-    reasons = {
-        "UNQUOTED VALUE": "text follows a closing quotation mark",
-        "LINE SIZE OVER MAXIMUM": "the line is longer than 16 MB",
-        "INVALID ENCODING": "the text is not UTF-8",
-    }
-    return reasons.get(kind, shorten(message))

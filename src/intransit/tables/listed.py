@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from intransit.tables.cells import Cells, Query
+from intransit.tables.cells import Cells
+from intransit.tables.queries import Query
 from intransit.tables.series import in_order
 
 UP_TO = 2_000_000  # rows; beyond, telling series apart would cost more than it is worth

@@ -8,18 +8,20 @@ from typing import Literal
 
 from intransit.errors import InputError
 from intransit.tables.games import Games
+from intransit.tables.options import Options
 
 Name = str | Literal[False] | None
+Names = Name | Sequence[str]  # several columns are the members of a team
 
 
 def read(
     source: object,
     *,
-    first: Name = None,
-    second: Name = None,
+    first: Names = None,
+    second: Names = None,
     outcome: Name = None,
-    winner: Name = None,
-    loser: Name = None,
+    winner: Names = None,
+    loser: Names = None,
     first_score: Name = None,
     second_score: Name = None,
     margin: Name = None,
@@ -29,6 +31,18 @@ def read(
     weight: Name = None,
     count: Name = None,
     by: str | Sequence[str] = (),
+    order: str | Sequence[object] | None = None,
+    day_first: bool | None = None,
+    grades: Sequence[object] | None = None,
+    shape: Literal["games", "matrix", "teams", "tally", "orders"] | None = None,
+    wins: str | None = None,
+    losses: str | None = None,
+    draws: str | None = None,
+    entries: Literal["shares", "wins", "margins"] | None = None,
+    games: object = None,
+    event: str | None = None,
+    place: str | None = None,
+    mirrored: Literal["once", "keep"] | None = None,
     where: Mapping[str, object] | None = None,
     both_bad: Literal["tie", "drop"] = "tie",
     strict: bool = False,
@@ -45,8 +59,8 @@ def read(
         Path to separated text, JSON lines or Parquet, compressed by gzip or zstd or not; or a
         pandas, polars, arrow or duckdb table.
     first, second
-        Columns with the two items.  Any column named here or below is taken as said; False
-        says that there is none.
+        Columns with the two items; several columns each where teams play.  Any column named here
+        or below is taken as said; False says that there is none.
     outcome
         Who won, as the first sees it: 1, 0, 0.5, or 1, -1, 0, or words, or the winner's name.
     winner, loser
@@ -54,7 +68,7 @@ def read(
     first_score, second_score, margin
         Columns with the scores of the two, or by how much the first was ahead.
     time
-        Dates, date-times (UTC unless they name a zone) or numbers.
+        Dates, date-times (UTC unless they name a zone), numbers, or periods with names.
     side
         Who has the side (home, white, shown first): 1 the first, -1 the second, 0 neither; or
         ``"first"`` if the first always has it.
@@ -65,6 +79,26 @@ def read(
     by
         Further columns to keep as covariates, as in ``"surface"`` or ``("surface", "format")``;
         rows are counted together only where these agree too.  See `Games.by`.
+    order
+        For periods that have names: a list of them, ``"version"`` (13.8 before 13.10) or
+        ``"file"`` (as the table has them).
+    day_first
+        Whether 01/02/2024 is the first of February; asked for only where both are possible.
+    grades
+        Graded preferences from the one best for the first item to the one best for the second, as
+        in ``["A>>B", "A>B", "A=B", "B>A", "B>>A"]``; the middle one is a tie.
+    shape
+        What a row is: one of the ``"games"``, an item of a ``"matrix"``, a game of ``"teams"`` of
+        several a side, a ``"tally"`` of games won and lost, or a place in finishing ``"orders"``.
+    wins, losses, draws
+        Columns of a tally, as the first sees it.
+    entries, games
+        What a matrix holds, and a second matrix with numbers of games (a source like the first).
+    event, place
+        Columns of finishing orders; the items are in `first`.
+    mirrored
+        Games that stand in the table twice, once as each side sees them, count ``"once"``, or as
+        they are (``"keep"``).
     where
         Keep only rows with these values, as in ``{"format": "Modern"}``.
     both_bad
@@ -83,16 +117,25 @@ def read(
     >>> read(file)
     Games(3 items, 2 comparisons in 2 rows, wins, times 2026-05-01 to 2026-05-02)
     """
+    sides = {"first": first, "second": second, "winner": winner, "loser": loser}
+    several = {role: tuple(name) for role, name in sides.items() if isinstance(name, tuple | list)}
+    _check_teams(several)
     names: dict[str, str | bool | None] = {
-        "first": first, "second": second, "outcome": outcome, "winner": winner, "loser": loser,
+        **{role: None if role in several else name for role, name in sides.items()},  # type: ignore[misc]
+        "outcome": outcome,
         "first_score": first_score, "second_score": second_score, "margin": margin, "time": time,
         "side": side, "neutral": neutral, "weight": weight, "count": count,
     }  # fmt: skip
-    _check_words(names, both_bad)
+    _check_words(names, both_bad, mirrored, entries)
     from intransit.tables.assembly import assemble  # noqa: PLC0415
 
     further = (by,) if isinstance(by, str) else tuple(by)
-    return assemble(source, names, further, where or {}, both_bad, strict, memory_limit)
+    told = {"wins": wins, "losses": losses, "draws": draws}
+    options = Options(
+        names, further, where or {}, order, day_first, both_bad, strict, grades, shape, mirrored,
+        entries, games, {role: name for role, name in told.items() if name}, event, place, several,
+    )  # fmt: skip
+    return assemble(source, options, memory_limit)
 
 
 def describe(games: Games) -> str:
@@ -100,9 +143,22 @@ def describe(games: Games) -> str:
     return "\n".join([repr(games), *games.report.lines()])
 
 
-def _check_words(names: dict[str, str | bool | None], both_bad: str) -> None:
+def _check_teams(several: dict[str, tuple[str, ...]]) -> None:
+    if several and tuple(several) not in {("first", "second"), ("winner", "loser")}:
+        raise InputError("teams: give the columns of both sides, as first= and second=.")
+    if len({len(columns) for columns in several.values()} | {1}) > 2 or () in several.values():
+        raise InputError("teams: give as many columns for one side as for the other.")
+
+
+def _check_words(
+    names: dict[str, str | bool | None], both_bad: str, mirrored: object, entries: object
+) -> None:
     if both_bad not in {"tie", "drop"}:
         raise InputError(f'both_bad is {both_bad!r}; it must be "tie" or "drop".')
+    if mirrored not in {None, "once", "keep"}:
+        raise InputError(f'mirrored is {mirrored!r}; it must be "once" or "keep".')
+    if entries not in {None, "shares", "wins", "margins"}:
+        raise InputError(f'entries is {entries!r}; it must be "shares", "wins" or "margins".')
     for role, name in names.items():
         if not (name is None or name is False or isinstance(name, str)):
             raise InputError(f"{role} is {name!r}; give the name of a column, or False for none.")

@@ -2,10 +2,17 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from intransit.tables.grades import (
+    is_both_bad,
+    is_both_good,
+    listed_grades,
+    numbered_grades,
+    read_grades,
+)
 from intransit.tables.vocabulary import Marker, listed, plain
 
 FIRST = listed("win w won first true yes 1-0 firstwins firstwon victory v")
@@ -13,12 +20,14 @@ SECOND = listed("loss l lose lost second false no 0-1 secondwins secondwon defea
 TIE = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
 BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
 LETTERS = {"home": "h", "away": "a", "white": "w", "black": "b"}  # as in H, D, A
-SCORELINE = re.compile(r"(\d+)\s*[-:–]\s*(\d+)")
+SCORELINE = re.compile(r"(?:[WLDT]\s*)?(\d+)\s*[-:–]\s*(\d+)", re.IGNORECASE)
 YES = listed("true yes y t 1 1.0")
 NO = listed("false no n f 0 0.0")
 AHEAD = listed("1 1.0 +1 first home h a white w host true yes")
 BEHIND = listed("-1 -1.0 second away b black visitor guest false no")
 NEITHER = listed("0 0.0 neutral n none")
+# Words that tell places and switches as well, so that no column is an outcome by them alone.
+NOT_TELLING = listed("true false yes no home away h a b w n neutral left right white black x")
 TYPO = 0.05  # a 2 among 0 and 1 that is rarer than this is a slip of the pen
 MOST_VALUES = 10_000  # distinct texts looked at one by one
 
@@ -50,11 +59,16 @@ def read_outcomes(
     headers: tuple[str, str],
     marker: Marker | None,
     decimal_comma: bool = False,
+    *,
+    grades: Sequence[object] | None = None,
+    graded: bool = False,  # whether the column's name speaks of preferences
 ) -> Meaning:
     """Return what words and numbers in an outcome column mean; names of items are not looked at."""
     filled = [(text, count) for text, count in cells if text.strip()]
     total = sum(count for _, count in filled)
-    scorelines = _scorelines(filled, total)
+    texts = [text for text, _ in filled]
+    preferences = read_grades(texts) if grades is None else listed_grades(grades, texts)
+    scorelines = None if preferences else _scorelines(filled, total)
     if scorelines:
         return scorelines
     words = _words(headers, marker)
@@ -63,26 +77,38 @@ def read_outcomes(
     both_bad = set()
     for text, _ in filled:
         word = re.sub(r"[\s_]+", "", text.casefold())
-        if word in BOTH_BAD:
+        if preferences and text in preferences.values:
+            values[text] = preferences.values[text]
+        elif word in BOTH_BAD or is_both_bad(text):
             both_bad.add(text)
             values[text] = 0.5
         elif (value := number(word, decimal_comma)) is not None:
             numbers[text] = value
         elif word in words:
             values[text] = words[word]
+        elif is_both_good(text):
+            values[text] = 0.5
     by_words = sum(count for text, count in filled if text in values)
-    plain_words = {"true", "false", "yes", "no"}
-    telling = sum(count for t, count in filled if t in values and t.casefold() not in plain_words)
-    numeric, why = _numbers(numbers, dict(filled))
+    telling = sum(count for t, count in filled if t in values and t.casefold() not in NOT_TELLING)
+    numbered = numbered_grades(numbers) if graded and grades is None else None
+    if numbered:
+        numeric, why = dict(numbered.values), numbered.why
+    else:
+        numeric, why = _numbers(numbers, dict(filled))
     values |= numeric
+    margins = dict(numbered.margins) if numbered else {}
+    if preferences and preferences.margins:  # ties in other words have a margin too
+        margins = {t: preferences.margins.get(t, 0.0) for t in values if t not in numeric}
     understood = sum(count for text, count in filled if text in values)
     if by_words:
-        why = "words" + (f", {why}" if numbers else "")
+        told = preferences.why if preferences else "words"
+        why = told + (f", {why}" if numbers else "")
     return Meaning(
         "words",
         why,
         understood / total if total else 0.0,
         values,
+        margins,
         both_bad=frozenset(both_bad),
         in_words=2 * telling > total,
     )
@@ -106,13 +132,18 @@ def _numbers(numbers: dict[str, float], counts: dict[str, int]) -> tuple[dict[st
     """Return what numbers mean, by which of them occur, and that in words."""
     found = set(numbers.values())
     twos = sum(counts[text] for text, x in numbers.items() if x == 2)
-    if 0.0 in found and TYPO * sum(counts[text] for text in numbers) <= twos:
-        return {}, "0, 1 and 2"  # is 0 a tie, or the second's win?  Nobody can tell
+    below = sum(counts[text] for text, x in numbers.items() if x < 0 and x != -1)
+    rare = TYPO * sum(counts[text] for text in numbers)
+    if (0.0 in found and rare <= twos) or below > rare:
+        # Is 0 a tie, or the second's win?  Is -3 the first's best, or its worst?  Nobody can tell.
+        return {}, "numbers of several meanings"
     if -1.0 in found:
         signed = {text: (x + 1) / 2 for text, x in numbers.items() if x in {-1.0, 0.0, 1.0}}
         return signed, "1, 0, -1: as -1 occurs, 0 is a tie"
     if 2.0 in found and found <= {1.0, 2.0}:
         return {text: 2 - x for text, x in numbers.items()}, "1 is the first, 2 the second"
+    if 2.0 in found and all(1.0 <= x <= 2.0 for x in found):
+        return {text: 2 - x for text, x in numbers.items()}, "from 1, the first, to 2, the second"
     inside = {text: x for text, x in numbers.items() if 0 <= x <= 1}
     if set(inside.values()) <= {0.0, 0.5, 1.0}:
         return inside, "1 the first won, 0 the second, 0.5 a tie"

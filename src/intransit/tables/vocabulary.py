@@ -1,7 +1,7 @@
 """Words that tell what a column is for: names compared without case, spaces, underscores."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -38,6 +38,14 @@ MARKERS = (
     Marker("team", "opponent"),
     Marker("item", "opponent"),
     Marker("model", "opponent"),
+    *(
+        Marker(word, "opponent")
+        for word in ("club", "name", "character", "deck", "archetype", "hero")
+    ),
+    *(Marker(word, "opponent") for word in ("fighter", "squad", "school", "user", "agent", "bot")),
+    *(Marker(word, "opp") for word in ("player", "team", "deck", "hero")),
+    Marker("blue", "red"),
+    Marker("radiant", "dire"),
 )
 WINNER = Marker("winner", "loser")
 WINNERS = (WINNER, Marker("winning", "losing", bare=False), Marker("w", "l", bare=False))
@@ -47,13 +55,23 @@ ITEMS = listed(
     "response fighter contestant archetype country club type user image participant choice"
 )
 SCORES = listed("score scores points pts goals runs sets finalscore ftscore scored goalsscored")
-SPECIAL_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
+HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
+OWN_SCORES = (  # as the first sees the game
+    *(("gf", "ga"), ("goalsfor", "goalsagainst"), ("pf", "pa"), ("pointsfor", "pointsagainst")),
+    *(("rf", "ra"), ("runsfor", "runsagainst"), ("scorefor", "scoreagainst"), ("for", "against")),
+    *(("scored", "conceded"), ("goalsscored", "goalsconceded"), ("score", "opponentscore")),
+    *(("score", "oppscore"), ("points", "opponentpoints"), ("pts", "opppts"), ("pts", "oppts")),
+    *(("teamscore", "oppscore"), ("points", "opppoints"), ("goals", "opponentgoals")),
+)
 
 OUTCOMES = listed(
     "outcome result res ftr winner winnername winnerid winnermodel winningteam winningplayer "
     "whowon won win label preference preferred choice chosen vote verdict judgment judgement "
-    "decision gameresult matchresult target score firstwon firstwins awon awins "
+    "decision grade gameresult matchresult target score firstwon firstwins awon awins "
     "player1won team1won homewin homewon"
+)
+PREFERENCES = listed(
+    "preference preferred label choice vote verdict judgment judgement decision grade"
 )
 SHARES = listed("winrate winshare share winfraction winprobability")
 WINNER_WORDS = frozenset(name for name in OUTCOMES if name.startswith(("winn", "whowon")))
@@ -66,22 +84,41 @@ TIMES = listed(
     "gamedate eventdate kickoff starttime startdate utcdate dateutc unixtime unix epoch "
     "timestampms unixms epochms matchtime gametime playeddate"
 )
-PERIODS = listed("year season month week period t step")
+PERIODS = listed("year season month week period t step yearmonth quarter matchday gameweek")
+VERSIONS = listed("patch version build release gameversion patchversion patchnumber update")
+STAGES = listed("set expansion edition generation gen era cardset block")  # periods with names
 UNIX = re.compile(
     r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at)$"
 )
-SIDES = listed(
-    "side ahome athome ishome firsthome firstathome homea team1home player1home firstiswhite "
-    "awhite firsthasside shownfirst location homeadvantage"
+GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
+SIDES = GROUNDS | listed(
+    "homeaway homeoraway ha side ahome athome ishome firsthome firstathome homea team1home "
+    "player1home firstiswhite awhite firsthasside shownfirst location homeadvantage"
 )
 NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neutralfield")
-COUNTS = listed("count counts n ngames games numgames nmatches matches trials total")
+COUNTS = listed(
+    "count counts n ngames games numgames nmatches matches trials total gamesplayed matchesplayed "
+    "numberofgames samplesize samples nvotes numvotes totalgames totalmatches"
+)
 WEIGHTS = listed("weight weights")
 
 
 def plain(name: str) -> str:
     """Return a name without case, spaces, underscores, hyphens and dots."""
     return re.sub(r"[\s_\-.]+", "", name.casefold())
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return names that came from nested data without what only tells where they were nested.
+
+    ``winner.name`` is a winner, and ``result.winner`` is one too, if nothing else is.
+    """
+    short = [re.sub(r"\.(name|title)$", "", name) for name in names]
+    leaves = [name.rpartition(".")[2] for name in short]
+    return [
+        leaf if leaf and not leaf.isdigit() and leaves.count(leaf) == 1 else name
+        for name, leaf in zip(short, leaves, strict=True)
+    ]
 
 
 def stem(name: str, word: str) -> str | None:
@@ -112,10 +149,11 @@ def name_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
 def score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
     """Return columns that may hold the two scores."""
     found = [pair for marker in markers for pair in _pairs(names, marker, _is_score)]
-    for first, second in SPECIAL_SCORES:
-        if first in names and second in names:
-            home = Marker("home", "away", sided=True)
-            found.append(Pair(home, names.index(first), names.index(second)))
+    home, own = Marker("home", "away", sided=True), Marker("player", "opponent")
+    for marker, pairs in ((home, HOME_SCORES), (own, OWN_SCORES)):
+        for first, second in pairs:
+            if first in names and second in names:
+                found.append(Pair(marker, names.index(first), names.index(second)))
     return _without_repeats(found)
 
 
@@ -129,7 +167,8 @@ def _pairs(names: list[str], marker: Marker, wanted: Callable[[str], bool]) -> l
 
 
 def _is_item(rest: str) -> bool:
-    return rest in ITEMS | {""} or (rest.endswith("name") and rest[:-4] in ITEMS)
+    rest = rest.removesuffix("name") if rest != "name" else rest
+    return rest in ITEMS | {""} or rest.removesuffix("s") in ITEMS
 
 
 def _is_id(rest: str) -> bool:
@@ -137,7 +176,17 @@ def _is_id(rest: str) -> bool:
 
 
 def _is_score(rest: str) -> bool:
-    return rest in SCORES or any(rest in {item + "score", "score" + item} for item in ITEMS)
+    return rest in SCORES or any(
+        rest in {item + "score", item + "sscore", "score" + item} for item in ITEMS
+    )
+
+
+def is_score(name: str) -> bool:
+    """Return whether a name speaks of a score, of whichever side."""
+    own = {word for pair in (*HOME_SCORES, *OWN_SCORES) for word in pair}
+    known = {word for marker in MARKERS for word in (marker.first, marker.second)}
+    stems = (stem(name, word) for word in known)
+    return name in SCORES | own or any(rest is not None and rest in SCORES for rest in stems)
 
 
 def _without_repeats(pairs: list[Pair]) -> list[Pair]:

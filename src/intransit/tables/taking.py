@@ -1,0 +1,46 @@
+"""What the caller gives as a table in the engine: found, unpacked, decoded, parsed."""
+
+from pathlib import Path
+
+from intransit.tables.encodings import to_utf_8, wide_encoding
+from intransit.tables.engine import Engine
+from intransit.tables.files import EMPTY, Source, first_bytes, located, look_at, refuse
+from intransit.tables.intake import Table, one_after_another, registered, stored, stored_in_parts
+from intransit.tables.jsons import take_json
+from intransit.tables.pgn import take_pgn
+from intransit.tables.places import are_parquet, find_sources, is_partitioned
+from intransit.tables.texts import take_text
+from intransit.tables.unpacking import unpack
+
+
+def take_in(source: object, engine: Engine) -> Table:
+    """Return the source as a table, or refuse it with a sentence."""
+    if isinstance(source, str | Path):
+        found = find_sources(source, engine)
+        if (len(found) > 1 or Path(source).is_dir()) and are_parquet(found):
+            return stored_in_parts(engine, found, partitioned=is_partitioned(found))
+        tables = [_take_file(part, engine) for part in found]
+        return tables[0] if len(tables) == 1 else one_after_another(tables, found)
+    if type(source).__name__ == "DuckDBPyRelation":
+        # A relation belongs to another connection: it writes itself out, in batches.
+        place = engine.fresh("relation.parquet")
+        engine.attempt(lambda: source.write_parquet(str(place)))  # type: ignore[attr-defined]
+        return stored(engine, f"read_parquet({located(place)}, file_row_number = true)")
+    return registered(source, engine)
+
+
+def _take_file(source: Source, engine: Engine) -> Table:
+    if not first_bytes(source).strip():
+        raise refuse(source.label, EMPTY)
+    source = unpack(source, engine)
+    encoding = wide_encoding(first_bytes(source))
+    if encoding is not None:
+        source = to_utf_8(source, encoding, engine.fresh("utf-8"))
+    kind = look_at(source)
+    if kind.form == "parquet":
+        return stored(engine, f"read_parquet({located(source.path)}, file_row_number = true)")
+    if kind.form == "json":
+        return take_json(source, kind.head, engine)
+    if kind.form == "pgn":
+        return take_pgn(source, engine)
+    return take_text(source, kind.head, engine)
