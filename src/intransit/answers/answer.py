@@ -9,19 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from intransit.answers import frames
 from intransit.answers.encoding import Encoding
 from intransit.answers.finding import Finding
 from intransit.answers.forecast import Forecast, Standing
-from intransit.answers.saving import check_folder, pack, unpack, write_whole
+from intransit.answers.saving import pack, unpack, write_whole
 from intransit.answers.seen import Seen
 from intransit.answers.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.core.inputs import as_whole
 from intransit.draws import check_entries, reach_of
 from intransit.errors import InputError
-from intransit.extras import above, drawing
-from intransit.inference.arviz import to_arviz
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Report
 from intransit.inference.updating import update_posterior
@@ -162,7 +159,7 @@ class Answer(Finding):
             raise InputError(
                 f"{first[int(np.argmax(i == j))]!r} cannot meet itself; give two items."
             )
-        times = np.array([self.when(moment) for moment in at or [None] * len(i)])
+        times = np.array([self.when(t) for t in ([None] * len(i) if at is None else at)])
         sides = np.zeros(len(i)) if side is None else np.asarray(side, dtype=float)
         codes = self._under(under, len(i))
         chances, expected = self._chances(i, j, times, sides, codes)
@@ -376,54 +373,6 @@ class Answer(Finding):
         ]
         return "\n".join(lines)
 
-    def report(
-        self, place: str | Path, *, backtest: Any = None, title: str | None = None, rng: int = 0
-    ) -> Path:
-        """Write what was found as one page of HTML, whole or not at all, and return where it is.
-
-        `backtest` is what `intransit.backtest.backtest` found; without it a quick look back is
-        made, if the answer still has its games.  `title` stands in the place of the table's name.
-        """
-        where = Path(place)
-        check_folder(where)
-        findings = above("findings.gather").gather(self, ladder=backtest, title=title, rng=rng)
-        write_whole(where, above("render.page").write_page(findings).encode())
-        return where
-
-    def matrix_frame(self, at: object = None) -> object:
-        """Return the win probabilities as a data frame, of pandas or else of polars."""
-        return frames.matrix_frame(self, at)
-
-    def rank_frame(self, at: object = None) -> object:
-        """Return the standings as a data frame."""
-        return frames.rank_frame(self, at)
-
-    def path_frame(self, items: Sequence[Item] | None = None) -> object:
-        """Return strengths over time as a data frame, a row for every item and time."""
-        return frames.path_frame(self, items)
-
-    def figure_matrix(self, at: object = None, items: Sequence[Item] | None = None) -> Any:
-        """Draw who beats whom as a heat map."""
-        return drawing("answers").draw_matrix(self, at, items)
-
-    def figure_strengths(self, items: Sequence[Item] | None = None) -> Any:
-        """Draw strengths over time, with bands."""
-        return drawing("answers").draw_strengths(self, items)
-
-    def figure_head_to_head(self, first: Item, second: Item) -> Any:
-        """Draw the history of two items, and what to expect."""
-        return drawing("answers").draw_head_to_head(self, first, second)
-
-    def _repr_html_(self) -> str:
-        return frames.html(self)
-
-    def to_arviz(self) -> Any:
-        """Return the draws as ArviZ takes them: scales, and chances of pairs at the last time.
-
-        Needs ArviZ: ``pip install 'intransit[arviz]'``.
-        """
-        return to_arviz(self.posterior, self.names)
-
     def _many(self, items: Items) -> IntArray:
         if isinstance(items, str | int):
             return np.array(self.number(items))
@@ -486,10 +435,15 @@ class Answer(Finding):
         sides: FloatArray,
         codes: dict[str, IntArray] | None,
     ) -> tuple[FloatArray, FloatArray]:  # (n_draws, n), (n,)
-        """Return chances in every draw, and their means; strangers count both ways round."""
-        posterior = self.posterior
-        x = posterior.margins(i, j, times, under=codes)
-        edge = sides * posterior.side_worth(times) if np.any(sides) else 0.0
+        """Return chances in every draw, and their means; strangers count both ways round.
+
+        Worked out for the smaller number and turned round, so that both add up to exactly 1.
+        """
+        posterior, turned = self.posterior, i > j
+        a, b = np.where(turned, j, i), np.where(turned, i, j)
+        x = posterior.margins(a, b, times, under=codes)
+        better = np.where(turned, -sides, sides)
+        edge = better * posterior.side_worth(times) if np.any(sides) else 0.0
         out = posterior.results(x + edge)
         expected = out.mean(axis=0)
         apart = self._apart(i, j)
@@ -497,7 +451,7 @@ class Answer(Finding):
             other = posterior.results(edge - x)
             expected = np.where(apart, 0.5 * (out + other).mean(axis=0), expected)
             out[1::2, apart] = other[0:-1:2, apart]
-        return out, expected
+        return np.where(turned, 1.0 - out, out), np.where(turned, 1.0 - expected, expected)
 
     def _levels(
         self,

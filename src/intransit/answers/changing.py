@@ -9,9 +9,9 @@ the difference of its mean chance of beating the same opponents.  The share of m
 the change of r in the change of X.  A single matchup changed by what it moved beyond its items;
 there an item moves by the median over its opponents, lest one matchup look like a small change of
 all others of its two items.  It is given as a change of chances, around the mean margin of both
-times.  The sure ones are found by the procedure of Benjamini and Hochberg: a sign that holds in so
-many draws counts as a test.  Matchups can change where factors or effects of pairs drift; in other
-models they stand still.
+times.  Signs are tested by the normal law of the draws, as few draws cannot tell small
+probabilities; the sure ones are found by the procedure of Benjamini and Hochberg.  Matchups can
+change where factors or effects of pairs drift; in other models they stand still.
 """
 
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import ndtr
 
 from intransit.answers.found import Changes, ItemChange, MatchupChange
 from intransit.answers.items import games_of, present, text
@@ -244,13 +245,13 @@ def _judge(
     rate: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, BoolArray]:
     """Return mean, probability of its sign, interval, and whether it is sure, of changes."""
-    n, mean = len(change), change.mean(axis=0)
-    sign = np.where(mean >= 0.0, 1.0, -1.0)
-    holds = np.sum(sign * change > 0.0, axis=0) + 0.5 * np.sum(change == 0.0, axis=0)
-    moves = np.ptp(change, axis=0) > ROUNDING
-    probability = np.where(moves, (holds + 0.5) / (n + 1.0), 0.5)
+    mean, spread = change.mean(axis=0), change.std(axis=0)
+    moves = spread > ROUNDING
+    ratio = np.divide(np.abs(mean), spread, out=np.zeros_like(mean), where=moves)
+    probability = np.where(moves, ndtr(ratio), 0.5)
+    sure = discoveries(np.where(moves, 2.0 * ndtr(-ratio), 1.0), rate)
     low, high = np.quantile(change, [0.5 - level / 2, 0.5 + level / 2], axis=0)
-    return mean, probability, low, high, discoveries(2.0 * (1.0 - probability), rate)
+    return mean, probability, low, high, sure
 
 
 def discoveries(p_values: FloatArray, rate: float) -> BoolArray:

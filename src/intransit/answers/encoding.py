@@ -76,15 +76,15 @@ class Encoding:
         """Return outcomes as the engine takes them."""
         if self.loss == "logistic":
             return games.outcomes
-        if self.loss == "squared":
-            return games.margins if games.margins is not None else np.zeros(0)
         won = np.sign(games.outcomes - 0.5)
-        if not self.edges:
+        if self.loss == "ordered" and not self.edges:
             return won
         if games.margins is None:
             raise InputError(
                 "games: the first table had margins and this one has none; give the same columns."
             )
+        if self.loss == "squared":
+            return games.margins
         return np.asarray(won * (1 + np.searchsorted(self.edges, np.abs(games.margins), "right")))
 
     def moments(self, times: FloatArray) -> FloatArray:

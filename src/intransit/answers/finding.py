@@ -1,15 +1,23 @@
-"""Questions to an answer beyond forecasts: cycles, changes, rankings, and figures of them."""
+"""Questions to an answer beyond forecasts: cycles, changes, rankings, pages, frames, figures."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from intransit.answers import frames
 from intransit.answers.changing import find_changes
 from intransit.answers.cycling import find_cycles
 from intransit.answers.found import Changes, Cycles, Ranking
 from intransit.answers.ranking import N_GAMES, find_ranking
-from intransit.extras import drawing
+from intransit.answers.saving import check_folder, write_whole
+from intransit.extras import above, drawing
+from intransit.inference.arviz import to_arviz
 
 if TYPE_CHECKING:
     from intransit.answers.answer import Answer
+
+
+Item = str | int
 
 
 class Finding:
@@ -116,3 +124,53 @@ class Finding:
     def figure_equilibrium(self, at: object = None) -> Any:
         """Draw the mixture that nothing beats, with intervals."""
         return drawing("found").draw_equilibrium(self, at)
+
+    def report(
+        self, place: str | Path, *, backtest: Any = None, title: str | None = None, rng: int = 0
+    ) -> Path:
+        """Write what was found as one page of HTML, whole or not at all, and return where it is.
+
+        `backtest` is what `intransit.backtest.backtest` found; without it a quick look back is
+        made, if the answer still has its games.  `title` stands in the place of the table's name.
+        """
+        where = Path(place)
+        check_folder(where)
+        findings = above("findings.gather").gather(
+            self._answer, ladder=backtest, title=title, rng=rng
+        )
+        write_whole(where, above("render.page").write_page(findings).encode())
+        return where
+
+    def matrix_frame(self, at: object = None) -> object:
+        """Return the win probabilities as a data frame, of pandas or else of polars."""
+        return frames.matrix_frame(self._answer, at)
+
+    def rank_frame(self, at: object = None) -> object:
+        """Return the standings as a data frame."""
+        return frames.rank_frame(self._answer, at)
+
+    def path_frame(self, items: Sequence[Item] | None = None) -> object:
+        """Return strengths over time as a data frame, a row for every item and time."""
+        return frames.path_frame(self._answer, items)
+
+    def figure_matrix(self, at: object = None, items: Sequence[Item] | None = None) -> Any:
+        """Draw who beats whom as a heat map."""
+        return drawing("answers").draw_matrix(self, at, items)
+
+    def figure_strengths(self, items: Sequence[Item] | None = None) -> Any:
+        """Draw strengths over time, with bands."""
+        return drawing("answers").draw_strengths(self, items)
+
+    def figure_head_to_head(self, first: Item, second: Item) -> Any:
+        """Draw the history of two items, and what to expect."""
+        return drawing("answers").draw_head_to_head(self, first, second)
+
+    def _repr_html_(self) -> str:
+        return frames.html(self._answer)
+
+    def to_arviz(self) -> Any:
+        """Return the draws as ArviZ takes them: scales, and chances of pairs at the last time.
+
+        Needs ArviZ: ``pip install 'intransit[arviz]'``.
+        """
+        return to_arviz(self._answer.posterior, self._answer.names)

@@ -203,10 +203,10 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
 def tell_scales(posterior: Posterior) -> list[str]:
     """Say how large each part is, and how much it moves."""
     d, root = posterior.draws, np.sqrt(posterior.layout.span)
-    parts = [f"scores {d.scales[:, 0].mean():.2f}"]
+    parts = [f"scores {np.median(d.scales[:, 0]):.2f}"]
     if posterior.layout.model.term(Scores) is None:
         parts = []
-    planes = np.sort(d.scales[:, 1:] ** 2, axis=1)[:, ::-1].mean(axis=0)
+    planes = np.median(np.sort(d.scales[:, 1:] ** 2, axis=1)[:, ::-1], axis=0)
     parts += [f"factor {k + 1} {size:.2f}" for k, size in enumerate(planes)]
     for k, one in enumerate(posterior.layout.numbers):
         if not isinstance(one.term, Side):

@@ -33,7 +33,7 @@ SCORES, DRIFTING, PAIRS = "static scores", "drifting scores", "drifting scores +
 FACTORS, DRIFTING_FACTORS = "static factors", "drifting factors"
 LADDER = (COIN, FREQUENCIES, ELO, SCORES, DRIFTING, PAIRS, FACTORS, DRIFTING_FACTORS, EVERYTHING)
 
-# Models of the rungs; side and covariates are added where a table has them.
+# Models of the rungs; a side is added where a table has one.
 MODELS = {
     SCORES: Model((Scores(walk=Still()),)),
     DRIFTING: Model((Scores(),)),

@@ -60,6 +60,8 @@ def _add(run: Run, name: str, model: Model | None) -> None:
     if name == DRIFTING and early.times[0] == early.times[-1]:
         run.notes.append(f"Left out: {name}. All games to learn from are at one time.")
         return
+    if model is not None and early.times[0] == early.times[-1]:
+        model = model.still()
     run.report(f"looking back: {name}")
     try:
         run.draw(name, model, begin)

@@ -4,11 +4,12 @@ import csv
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from rich.console import Console
 
 from intransit.answers import Answer, Forecast
+from intransit.commands.columns import Flag
 from intransit.commands.files import check_moment, open_answer
 from intransit.commands.output import Output, chosen, facts, grid, visible, working
 from intransit.commands.standings import bar
@@ -26,6 +27,8 @@ def predict(
     *,
     at: str | None = None,
     side: Side | None = None,
+    under: tuple[str, ...] = (),
+    newcomers: Annotated[bool, Flag] = False,
     level: float = 0.9,
     pairs: Path | None = None,
     output: Output | None = None,
@@ -44,6 +47,10 @@ def predict(
         When, as a date or number like the table's; by default at its end.
     side
         Who has the better side (home, white).
+    under
+        Value of a covariate, as in --under surface=clay; may be repeated.
+    newcomers
+        Forecast a name that does not occur as newcomers were.
     level
         Probability that the interval holds.
     pairs
@@ -65,11 +72,30 @@ def predict(
         _predict_many(answer, pairs, at, side or "none", level, output)
         return
     assert first is not None and second is not None  # noqa: PT018
-    found = answer.probability(first, second, at, side=SIDES[side or "none"], level=level)
+    found = answer.probability(
+        first,
+        second,
+        at,
+        side=SIDES[side or "none"],
+        under=_conditions(under),
+        newcomers=newcomers,
+        level=level,
+    )
     data = _data(found)
     output.show(data, [data], lambda console: _draw(console, answer, found, side))
     if output.for_machines:
         output.say(*found.notes)
+
+
+def _conditions(under: tuple[str, ...]) -> dict[str, str]:
+    """Return values of covariates by name."""
+    found = {}
+    for one in under:
+        name, sign, value = one.partition("=")
+        if not sign or not name or not value:
+            raise InputError(f"--under {one}: give a column and a value, as in surface=clay.")
+        found[name] = value
+    return found
 
 
 def _check_side(answer: Answer, option: str) -> None:

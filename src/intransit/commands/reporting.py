@@ -12,6 +12,7 @@ from rich.text import Text
 
 from intransit.answers import Answer
 from intransit.answers import fit as fit_games
+from intransit.answers.fit import EFFORT, model_for
 from intransit.answers.saving import write_whole
 from intransit.commands.columns import Columns, Flag
 from intransit.commands.files import (
@@ -25,6 +26,7 @@ from intransit.commands.fitting import Setting, recognised
 from intransit.commands.output import Output, Report, chosen, visible, working
 from intransit.core.inputs import as_whole
 from intransit.errors import InputError
+from intransit.inference.sampling import Effort
 
 if TYPE_CHECKING:
     from intransit.answers.found import Cycle
@@ -46,6 +48,8 @@ def report(
     factors: Annotated[int | None, Setting] = None,
     pairs: Annotated[bool | None, Setting] = None,
     drifting: Annotated[bool | None, Setting] = None,
+    effective: Annotated[float, Setting] = EFFORT.effective,
+    seconds: Annotated[float, Setting] = EFFORT.seconds,
     seed: Annotated[int, Setting] = 0,
     columns: Columns | None = None,
     output: Output | None = None,
@@ -72,6 +76,10 @@ def report(
         Whether every pair has an effect of its own.
     drifting
         Whether strengths change over time.
+    effective
+        Effective draws that the chance of every pair is to have.
+    seconds
+        Most seconds to draw for.
     seed
         The same seed gives the same page.
     """
@@ -88,7 +96,8 @@ def report(
     kept = table.is_file() and is_answer(table)
     if kept:
         _check_for_tables(table, columns, model, backtest)
-    answer = open_answer(table) if kept else _fit(table, columns, model, seed)
+    effort = Effort(effective, seconds)
+    answer = open_answer(table) if kept else _fit(table, columns, model, effort, seed)
     found = _look(answer, title, backtest, seed, place)
     if model_out is not None:
         answer.save(model_out)
@@ -122,10 +131,19 @@ def _check_for_tables(
         )
 
 
-def _fit(table: Path, columns: Columns, model: Mapping[str, object], seed: int) -> Answer:
+def _fit(
+    table: Path, columns: Columns, model: Mapping[str, object], effort: Effort, seed: int
+) -> Answer:
     games = columns.read(table)
     with working("fitting") as said:
-        return fit_games(games, **model, rng=seed, report=said)  # type: ignore[arg-type]
+        return fit_games(
+            games,
+            model=model_for(games, **model),  # type: ignore[arg-type]
+            effective=effort.effective,
+            seconds=effort.seconds,
+            rng=seed,
+            report=said,
+        )
 
 
 def _look(answer: Answer, title: str | None, full: bool, seed: int, place: Path) -> "Findings":

@@ -59,16 +59,15 @@ def latest_games(answer: Answer) -> FloatArray:  # (n_items,)
 def records(answer: Answer, items: IntArray) -> tuple[FloatArray, FloatArray]:  # (n, n) each
     """Return the games of each pair, and how many of them the row won, a tie as half."""
     cells, n = answer.posterior.layout.seen, answer.n_items
-    won = cells.means if cells.kind == "logistic" else 0.5 + 0.5 * np.sign(cells.means)
     place = np.full(n, -1)
     place[items] = np.arange(len(items))
     i, j = place[cells.pairs].T
     both = (i >= 0) & (j >= 0)
-    i, j, counts, won = i[both], j[both], cells.counts[both], won[both]
+    i, j, counts, won = i[both], j[both], cells.counts[both], cells.wins[both]
     games, wins = np.zeros((2, len(items), len(items)))
     np.add.at(games, (i, j), counts)
-    np.add.at(wins, (i, j), counts * won)
-    np.add.at(wins, (j, i), counts * (1.0 - won))
+    np.add.at(wins, (i, j), won)
+    np.add.at(wins, (j, i), counts - won)
     return games + games.T, wins
 
 

@@ -37,6 +37,7 @@ class Observations:
     n_rows: int
     spread: float = 0.0  # Σ counts (outcome - mean of its cell)², of readings
     values: tuple[tuple[str, tuple[str, ...]], ...] = field(default=())  # of each covariate
+    positive: FloatArray | None = None  # (n_cells,): readings above 0, those of 0 as half
 
     def __len__(self) -> int:
         return len(self.times)
@@ -45,6 +46,14 @@ class Observations:
     def axis(self) -> FloatArray:
         """The distinct times, rising."""
         return np.unique(self.times)
+
+    @property
+    def wins(self) -> FloatArray:  # (n_cells,)
+        """Games that the first item won, a tie as half."""
+        if self.positive is not None:
+            return self.positive
+        won = self.means if self.kind == "logistic" else 0.5 + 0.5 * np.sign(self.means)
+        return np.asarray(self.counts * won)
 
     @property
     def n_levels(self) -> int:
@@ -83,6 +92,7 @@ class Observations:
             len(rows),
             0.0,
             tuple(values),
+            rows.counts * (0.5 + 0.5 * np.sign(outcomes)) if kind == "squared" else None,
         )._collapsed()
 
     def plus(self, more: "Observations") -> "Observations":
@@ -99,6 +109,7 @@ class Observations:
             self.n_rows + more.n_rows,
             self.spread + more.spread,
             more.values,
+            np.concatenate([self.wins, more.wins]) if self.kind == "squared" else None,
         )._collapsed()
 
     def _collapsed(self) -> "Observations":
@@ -130,4 +141,5 @@ class Observations:
             self.n_rows,
             spread,
             self.values,
+            None if self.positive is None else np.bincount(cell, self.positive).astype(float),
         )

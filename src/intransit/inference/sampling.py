@@ -24,6 +24,7 @@ MOST_FOLLOWED = 1_000  # pairs that are followed, and whose mixing is kept with 
 FEWEST_OF_SCALES = 0.05  # of the effective draws asked for
 WELL_MIXED = 1.05  # R-hat of the worst pair
 SCALES_MIXED = 1.4  # R-hat of the worst scale
+PLENTY = 2.0  # times the effective draws asked for, from which on scales are not waited for
 
 Report = Callable[[str], None]
 
@@ -408,12 +409,11 @@ def _look(chains: list[_Kept], wanted: float, n_pairs: int) -> tuple[float, floa
     r_hat, effective = mixing(np.tanh(0.5 * margins))
     scale_r_hat, of_scales = mixing(_on_log(scales))
     worst, least = float(effective.min(initial=np.inf)), float(of_scales.min(initial=np.inf))
-    reached = (
-        worst >= wanted
-        and float(r_hat.max(initial=1.0)) < WELL_MIXED
-        and least >= FEWEST_OF_SCALES * wanted
-        and float(scale_r_hat.max(initial=1.0)) < SCALES_MIXED
+    settled = (
+        least >= FEWEST_OF_SCALES * wanted and float(scale_r_hat.max(initial=1.0)) < SCALES_MIXED
     )
+    enough = worst >= wanted and float(r_hat.max(initial=1.0)) < WELL_MIXED
+    reached = enough and (settled or worst >= PLENTY * wanted)
     return worst, least, reached
 
 

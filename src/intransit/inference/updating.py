@@ -6,6 +6,8 @@ number is (Σ w)² / Σ w².  Below a share of the draws the chains go on instea
 most, with the new games among the old; everything, scales included, is drawn again.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import expit, log_expit, logsumexp
 
@@ -34,15 +36,14 @@ def update_posterior(
     _check_levels(old.layout.seen, more)
     layout = lay_out(old.layout.seen.plus(more), old.layout.model)
     carried = carry_over(old, layout)
-    weights = _weights(old, more)
+    new = Posterior(layout, old.law, carried, old.mixing, old.way, old.notes)
+    weights = _weights(new, more)
     effective = float(1.0 / np.sum(weights**2))
     n = len(old)
     if effective >= SOUND * n:
         places = _resample(weights, rng)
         said = f"draws weighted by them; {effective:.0f} of {n} count."
-        return Posterior(
-            layout, old.law, carried.only(places), old.mixing, old.way, old.notes
-        ), said
+        return replace(new, draws=carried.only(places)), said
     best = np.argsort(-weights, kind="stable")[:N_CHAINS]
     starts = [carried.one(int(best[k % len(best)])) for k in range(effort.chains)]
     draws, mixing = sample(layout, old.law, effort, rng=rng, starts=starts, report=report)
@@ -116,28 +117,19 @@ def _carry_numbers(old: Posterior, layout: Layout, k: int, one: Numbers) -> Floa
     return old.numbers(k, keys, clock).astype(np.float32)
 
 
-def _weights(old: Posterior, more: Observations) -> FloatArray:  # (n_draws,)
-    """Return how much each draw counts, given further observations; they add up to 1."""
-    first, second = more.pairs.T
-    n = old.n_items
-    i, j = (np.where(k < n, k, n - 1 - k) for k in (first, second))
-    codes = {name: code for (name, _), code in zip(more.values, more.codes, strict=True)}
-    known = {term.column for term in old.layout.model.by}
-    under = {
-        name: _old_codes(old, more, name, code) for name, code in codes.items() if name in known
-    }
-    x = old.margins(i, j, more.times, under=under)
+def _weights(new: Posterior, more: Observations) -> FloatArray:  # (n_draws,)
+    """Return how much each draw counts, given further observations; they add up to 1.
+
+    At the margins that the draws keep: those on the longer record.
+    """
+    known = {term.column for term in new.layout.model.by}
+    named = zip(more.values, more.codes, strict=True)
+    under = {name: codes for (name, _), codes in named if name in known}
+    x = new.margins(more.pairs[:, 0], more.pairs[:, 1], more.times, under=under)
     if more.sides.any():
-        x += more.sides * old.side_worth(more.times)
-    logs = log_likelihood(old, more, x)
+        x += more.sides * new.side_worth(more.times)
+    logs = log_likelihood(new, more, x)
     return np.exp(logs - logsumexp(logs))
-
-
-def _old_codes(old: Posterior, more: Observations, name: str, codes: np.ndarray) -> np.ndarray:
-    """Return codes of a covariate; of a value that is new nothing is known, so it is left out."""
-    width = len(dict(old.layout.seen.values)[name])
-    del more
-    return np.where(codes < width, codes, -1)
 
 
 def log_likelihood(

@@ -15,7 +15,7 @@ term the data do not need shrinks away.  A number in place of a prior is taken f
 drifting scores + 2 drifting factors + pair effects
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from intransit.core.inputs import as_whole
@@ -231,6 +231,15 @@ class Model:
     def without(self, *kinds: type[Term]) -> "Model":
         """Return the model without some kinds of terms."""
         return Model(tuple(term for term in self.terms if not isinstance(term, kinds)))
+
+    def still(self) -> "Model":
+        """Return the model with every walk standing still."""
+        return Model(
+            tuple(
+                replace(term, walk=Still()) if hasattr(term, "walk") else term  # type: ignore[call-arg]
+                for term in self.terms
+            )
+        )
 
     @property
     def n_factors(self) -> int:
