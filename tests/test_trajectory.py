@@ -519,7 +519,7 @@ def test_stopping_early_is_said():
     assert "Stopped after 1 step" in path.status
 
 
-@pytest.mark.parametrize("n_factors", [0, 1, "auto"])
+@pytest.mark.parametrize("n_factors", [0, 1])
 def test_a_single_time_is_enough(n_factors):
     rng = np.random.default_rng(0)
     x = rng.normal(size=6)
