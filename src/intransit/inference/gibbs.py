@@ -28,7 +28,7 @@ from intransit.inference.law_kernels import (
 from intransit.inference.layout import Layout, Numbers
 from intransit.inference.path_kernels import draw_numbers, item_margins, items_kernel
 from intransit.inference.scale_kernels import (
-    draw_ridge,
+    draw_factor,
     draw_scale,
     moving_lines,
     number_lines,
@@ -333,13 +333,13 @@ class Chain:
             scales, priors = self.scales[planes], self._priors[planes]
             n = (len(p.begin) - 1) * (columns.stop - columns.start)
             squares = float(np.sum(first[columns] / width[columns] ** 2))
-            f = draw_ridge(self.rng, n, squares, HELD, scales, priors, self.rates[g], prior)
+            f = draw_factor(self.rng, n, squares, HELD, scales, priors, self.rates[g], prior)
             self.scales[planes], self.rates[g] = scales * f, self.rates[g] / f
             self._place(columns, begins, walks, means)
             item_margins(self.first, self.second, self.states, rest, self.x)
             self._item_lines(g, walks, begins, lines)
             scales = self.scales[planes]
-            f = draw_ridge(self.rng, 0.0, 0.0, lines, scales, priors, self.rates[g], prior)
+            f = draw_factor(self.rng, 0.0, 0.0, lines, scales, priors, self.rates[g], prior)
             self.scales[planes], self.rates[g] = scales * f, self.rates[g] / f
             self._place(columns, f * begins, walks, means)
             item_margins(self.first, self.second, self.states, rest, self.x)
@@ -408,7 +408,7 @@ class Chain:
                 number_lines(self.parts, self.x, self.w, self.pull, lines)
                 n = squares = 0.0
             rate = self.number_rates[k]
-            f = draw_ridge(self.rng, n, squares, lines, scales, priors, rate, rate_prior)
+            f = draw_factor(self.rng, n, squares, lines, scales, priors, rate, rate_prior)
             self.number_scales[k], self.number_rates[k] = self.number_scales[k] * f, rate / f
             if not held:
                 states += (f - 1.0) * begins

@@ -225,6 +225,20 @@ class Posterior:
         ]
         return np.where(known, both[0] - both[1], 0.0)
 
+    def _with_sides(
+        self,
+        first: IntArray,
+        second: IntArray,
+        times: FloatArray,
+        sides: FloatArray | None,
+        under: Mapping[str, IntArray] | None,
+    ) -> FloatArray:  # (n_draws, n)
+        """Return margins with what the better side adds to them."""
+        x = self.margins(first, second, times, under=under)
+        if sides is not None and np.any(sides):
+            x += sides * self.side_worth(times)
+        return x
+
     def side_worth(self, times: FloatArray) -> FloatArray:  # (n_draws, n)
         """Return what the better side adds to a margin at some times."""
         k = self._find(Side)
@@ -252,10 +266,7 @@ class Posterior:
         under: Mapping[str, IntArray] | None = None,
     ) -> FloatArray:  # (n_draws, n)
         """Return the chance that first beats second, in every draw, a tie as half a win."""
-        x = self.margins(first, second, times, under=under)
-        if sides is not None and np.any(sides):
-            x += sides * self.side_worth(times)
-        return self.results(x)
+        return self.results(self._with_sides(first, second, times, sides, under))
 
     def levels(
         self,
@@ -270,9 +281,7 @@ class Posterior:
 
         For wins without ties, and for readings: of a loss, of a tie (0), and of a win.
         """
-        x = self.margins(first, second, times, under=under)
-        if sides is not None and np.any(sides):
-            x += sides * self.side_worth(times)
+        x = self._with_sides(first, second, times, sides, under)
         if self.law.kind != "ordered":
             win = self.results(x).mean(axis=0)
             return np.stack([1.0 - win, np.zeros_like(win), win], axis=-1)

@@ -35,56 +35,6 @@ def half_cauchy(log_value: float, scale: float) -> float:
 
 @compiled
 def _density(
-    log_value: float,
-    n: float,
-    squares: float,
-    start: float,
-    lines: FloatArray,  # (4,): of f, f², f³, f⁴
-    scale: float,
-) -> float:
-    value = half_cauchy(log_value, scale) - n * log_value
-    if squares > 0.0:
-        value -= 0.5 * squares * math.exp(-2.0 * log_value)
-    f = math.exp(log_value - start)
-    return value + float(f * (lines[0] + f * (lines[1] + f * (lines[2] + f * lines[3]))))
-
-
-@compiled
-def draw_scale(
-    rng: np.random.Generator,
-    value: float,
-    n: float,
-    squares: float,
-    lines: FloatArray,  # (4,): zeros where states are held
-    scale: float,
-) -> float:
-    """Draw a scale by a slice on its log, from where it is."""
-    here = math.log(value)
-    level = _density(here, n, squares, here, lines, scale) - rng.standard_exponential()
-    low = here - WIDTH * rng.random()
-    high = low + WIDTH
-    for _ in range(MOST_STEPS):
-        if _density(low, n, squares, here, lines, scale) <= level:
-            break
-        low -= WIDTH
-    for _ in range(MOST_STEPS):
-        if _density(high, n, squares, here, lines, scale) <= level:
-            break
-        high += WIDTH
-    while True:
-        there = low + (high - low) * rng.random()
-        if _density(there, n, squares, here, lines, scale) > level:
-            return math.exp(there)
-        if there < here:
-            low = there
-        else:
-            high = there
-        if not high - low > 1e-12:
-            return value
-
-
-@compiled
-def _ridge_density(
     log_f: float,
     n: float,
     squares: float,
@@ -94,7 +44,10 @@ def _ridge_density(
     rate: float,
     rate_prior: float,
 ) -> float:
-    value = half_cauchy(math.log(rate) - log_f, rate_prior) - n * log_f
+    """Return the log density of the log of the factor by which scales grow and their rate falls."""
+    value = -n * log_f
+    if rate_prior > 0.0:
+        value += half_cauchy(math.log(rate) - log_f, rate_prior)
     for k in range(len(scales)):
         if priors[k] > 0.0:
             value += half_cauchy(math.log(scales[k]) + log_f, priors[k])
@@ -105,32 +58,32 @@ def _ridge_density(
 
 
 @compiled
-def draw_ridge(
+def draw_factor(
     rng: np.random.Generator,
     n: float,
-    squares: float,  # of first states in units of their scales, where they are held
-    lines: FloatArray,  # (4,): where they grow
+    squares: float,  # of what is held, in units of the scales
+    lines: FloatArray,  # (4,): of f, f², f³, f⁴, where states grow; else zeros
     scales: FloatArray,
     priors: FloatArray,
     rate: float,
-    rate_prior: float,
+    rate_prior: float,  # 0 where the rate stays
 ) -> float:
-    """Draw the factor by which scales grow and their rate falls."""
-    level = _ridge_density(0.0, n, squares, lines, scales, priors, rate, rate_prior)
-    level -= rng.standard_exponential()
+    """Draw the factor by which scales grow, and a rate falls, by a slice from where they are."""
+    rest = (n, squares, lines, scales, priors, rate, rate_prior)
+    level = _density(0.0, *rest) - rng.standard_exponential()
     low = -WIDTH * rng.random()
     high = low + WIDTH
     for _ in range(MOST_STEPS):
-        if _ridge_density(low, n, squares, lines, scales, priors, rate, rate_prior) <= level:
+        if _density(low, *rest) <= level:
             break
         low -= WIDTH
     for _ in range(MOST_STEPS):
-        if _ridge_density(high, n, squares, lines, scales, priors, rate, rate_prior) <= level:
+        if _density(high, *rest) <= level:
             break
         high += WIDTH
     while True:
         there = low + (high - low) * rng.random()
-        if _ridge_density(there, n, squares, lines, scales, priors, rate, rate_prior) > level:
+        if _density(there, *rest) > level:
             return math.exp(there)
         if there < 0.0:
             low = there
@@ -138,6 +91,21 @@ def draw_ridge(
             high = there
         if not high - low > 1e-12:
             return 1.0
+
+
+@compiled
+def draw_scale(
+    rng: np.random.Generator,
+    value: float,
+    n: float,
+    squares: float,  # of what is held
+    lines: FloatArray,
+    prior: float,
+) -> float:
+    """Draw a single scale."""
+    one = np.array([value])
+    priors = np.array([prior])
+    return value * draw_factor(rng, n, squares / value**2, lines, one, priors, 1.0, 0.0)
 
 
 @compiled
