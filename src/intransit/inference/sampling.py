@@ -380,7 +380,7 @@ def sample(
                 break
             least = FEWEST_OF_SCALES * effort.effective
             short = max(effort.effective / max(worst, 1.0), least / max(scales, 1.0))
-            step = int(np.clip(1.1 * n * (short - 1.0), 60, n))
+            step = int(np.clip(1.1 * n * (short - 1.0), 60, n // 2))
     return _gather(chains, watch, n, begin, effort, reached)
 
 
