@@ -214,7 +214,7 @@ def tell_scales(posterior: Posterior) -> list[str]:
             parts.append(f"{name} {np.median(d.number_scales[:, k]):.2f}")
     said = [f"Size of each part, in units of a margin: {', '.join(parts)}."]
     if posterior.layout.model.moves and posterior.layout.model.term(Scores) is not None:
-        moved = float(np.median(d.rates[:, 0] * d.scales[:, 0])) * root
+        moved = float(np.median(d.walks[:, 0])) * root
         said.append(f"Scores move by about {moved:.2f} over the whole time.")
     if posterior.layout.newcomer.any() and not posterior.layout.newcomer.all():
         low, high = np.quantile(d.newcomers, [0.05, 0.95])
