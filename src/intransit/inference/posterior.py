@@ -34,21 +34,6 @@ THREADS = 2
 UNSEEN = 1 << 40  # keys of owners that were never seen begin here
 
 
-@dataclass(frozen=True)
-class Spread:
-    """Numbers that are not known exactly: mean and interval, over draws."""
-
-    mean: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-    @classmethod
-    def of(cls, draws: FloatArray, level: float) -> "Spread":
-        """Summarise draws along their first axis."""
-        low, high = np.quantile(draws, [0.5 - level / 2, 0.5 + level / 2], axis=0)
-        return cls(draws.mean(axis=0), low, high)
-
-
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """Draws from the posterior of a model, given some observations.
