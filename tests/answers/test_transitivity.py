@@ -9,8 +9,9 @@ from scipy.special import expit
 import intransit as it
 from intransit.answers.encoding import Encoding
 from intransit.answers.metagame import simulate_games
-from intransit.answers.transitive import Evidence, examine
-from intransit.answers.verdict import FALSE_ALARMS, judge
+from intransit.answers.strict_order import Circularity
+from intransit.answers.transitive import FALSE_ALARMS, Evidence, examine
+from intransit.answers.verdict import DOUBTED, judge
 
 
 def verdict(games, **settings):
@@ -35,8 +36,9 @@ def test_rock_paper_scissors_has_cycles():
         ["rock", "paper", "scissors"] * 30, ["scissors", "rock", "paper"] * 30, [1, 1, 1] * 30
     )
     found = it.fit(games, effective=10).transitivity()
-    assert found.verdict == "cycles"
     assert found.has_cycles
+    assert found.circle.probability > 0.95
+    assert found.circle.by_results < 0.001
     assert found.share > 0.9
     assert "cycles" in str(found)
 
@@ -67,8 +69,10 @@ def against(pairs, chance, n_games, seed):
 def test_an_order_without_upsets_is_no_cycle():
     """Where the better one always wins, no curve of chances fits, and still there is an order."""
     every = [(i, j) for i in range(8) for j in range(i + 1, 8)]
-    assert not verdict(against(every, 1.0, 20, 0)).has_cycles
-    alarms = [verdict(against(every, 0.9, 20, seed)).has_cycles for seed in range(6)]
+    assert verdict(against(every, 1.0, 20, 0)).verdict != "not one scale"
+    alarms = [
+        verdict(against(every, 0.9, 20, seed)).verdict == "not one scale" for seed in range(6)
+    ]
     assert sum(alarms) <= 1
 
 
@@ -92,7 +96,7 @@ def test_items_with_more_luck_are_no_cycle():
         x = 0.5 * (steep[first] + steep[second]) * (score[first] - score[second])
         outcomes = (rng.random(4_000) < expit(x)).astype(float)
         games = it.Games.from_arrays(first, second, outcomes, rng.integers(365, size=4_000) * 1.0)
-        alarms += verdict(games).has_cycles
+        alarms += verdict(games).verdict == "not one scale"
     assert alarms <= 1
 
 
@@ -107,7 +111,7 @@ def test_a_matrix_of_wins_keeps_its_verdict():
     ]
     winners, losers, counts = zip(*rows, strict=True)
     games = it.Games.from_arrays(winners, losers, np.ones(len(rows)), counts=counts)
-    assert verdict(games).verdict == "cycles"
+    assert verdict(games).verdict == "not one scale"
 
 
 @pytest.mark.parametrize("n_games", [1, 40])
@@ -123,7 +127,7 @@ def test_a_tenth_of_the_energy_is_found():
     """A tenth of the energy cyclic, 100 games a pair, 16 items: found in three tables of three."""
     for seed in range(3):
         games, _ = simulate_games(16, 100 * 120, cyclic=0.1, rng=seed)
-        assert verdict(games).verdict == "cycles"
+        assert verdict(games).verdict == "not one scale"
 
 
 def test_false_alarms_are_rare():
@@ -141,7 +145,7 @@ def test_false_alarms_are_rare():
             memory=float(rng.choice([50.0, 1e9])),
             rng=seed,
         )
-        alarms += verdict(games).has_cycles
+        alarms += verdict(games).verdict == "not one scale"
     assert alarms <= 3
 
 
@@ -150,8 +154,12 @@ def test_what_an_evening_shares_is_no_cycle():
 
     With times that set evenings apart: 8 tables, more than 1 alarm at 2 % has probability 0.01.
     """
-    together = [verdict(evenings(seed, 1.5, timed=True)).has_cycles for seed in range(8)]
-    apart = [verdict(evenings(seed, 1.5, timed=False)).has_cycles for seed in range(8)]
+    together = [
+        verdict(evenings(seed, 1.5, timed=True)).verdict == "not one scale" for seed in range(8)
+    ]
+    apart = [
+        verdict(evenings(seed, 1.5, timed=False)).verdict == "not one scale" for seed in range(8)
+    ]
     assert sum(together) <= 1
     assert sum(apart) >= 4  # the same games, each as if on its own
 
@@ -206,15 +214,61 @@ def test_the_verdict_is_kept(tmp_path):
     assert again.games is None
 
 
+SURE = Evidence(1e-9, 1.0, 0.5, 0.1, 0.01, 10, 100)
+ROUND = Circularity(edge=0.52, probability=0.99, by_noise=0.1, by_results=1.0, n_items=9)
+
+
 def test_sentences_say_what_was_found():
     """Each verdict has its words, with the numbers that it rests on."""
-    sure = Evidence(1e-9, 1.0, 0.5, 0.1, 0.01, 10, 100)
-    assert "fewer than 1 of 1,000" in judge(sure, 100, (0.01, 0.001), None).sentence
-    assert "+0.0100 ± 0.0010" in str(judge(sure, 100, (0.01, 0.001), None))
-    none = replace(sure, p_value=0.5, extra=0.0)
+    assert "+0.0100 ± 0.0010" in str(judge(SURE, 100, (0.01, 0.001), None))
+    none = replace(SURE, p_value=0.5, extra=0.0)
     assert judge(none, 100, None, None).sentence.startswith("No evidence of cycles")
     few = replace(none, noise=1.0)
     assert judge(few, 100, None, None).sentence.startswith("Too little data")
     never = replace(none, noise=np.inf)
     assert "met again" in judge(never, 100, None, None).sentence
-    assert judge(replace(sure, p_value=FALSE_ALARMS), 1, None, None).verdict == "no evidence"
+    assert judge(replace(SURE, p_value=FALSE_ALARMS), 1, None, None).verdict == "no evidence"
+
+
+def test_cycles_are_said_where_a_circle_is_proven_and_only_there():
+    """One scale may be wrong without a circle: the sentence says what is known of one."""
+
+    def found(**known):
+        return judge(SURE, 100, None, None, replace(ROUND, **known))
+
+    assert "probability of 99 %" in found().sentence
+    assert "more than 52 %" in found().sentence
+    assert found(probability=0.9).verdict == "not one scale"
+    assert "every step above 52 %: 90 %" in found(probability=0.9).sentence
+    assert found(by_noise=0.8).verdict == "not one scale"
+    assert "as cyclic in 80 % of such tables" in found(by_noise=0.8).sentence
+    alone = found(probability=0.6, by_results=0.003)
+    assert alone.has_cycles
+    assert "3 of 1,000" in alone.sentence
+    weak = judge(replace(SURE, p_value=DOUBTED), 100, None, None, ROUND)
+    assert weak.verdict == "no evidence"
+    told = judge(replace(SURE, causes=("luck", "sides")), 100, None, None, None)
+    assert "luck or more ties for some items or sides" in told.sentence
+
+
+def test_what_else_it_may_be_is_told():
+    """Eight items of which three have more luck; sides worth more to some: the cause is named."""
+    rng = np.random.default_rng(8)
+    first = rng.integers(8, size=4_000)
+    second = (first + rng.integers(1, 8, size=4_000)) % 8
+    score, steep = np.linspace(-1.5, 1.5, 8), np.where(np.arange(8) % 3 == 0, 0.6, 1.6)
+    x = (score[first] - score[second]) * 0.5 * (steep[first] + steep[second])
+    lucky = it.Games.from_arrays(first, second, (rng.random(4_000) < expit(x)) * 1.0)
+    assert verdict(lucky).causes == ("luck",)
+    worth = np.array([0.0, 2.0, 0.0, 0.0, 1.5, 0.0, 0.0, 1.0])
+    often = np.triu(rng.beta(0.5, 0.5, size=(8, 8)))[
+        np.minimum(first, second), np.maximum(first, second)
+    ]
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    at_low = rng.random(4_000) < often
+    x = 0.3 * (score[low] - score[high]) + np.where(at_low, worth[low], -worth[high])
+    hosts = it.Games.from_arrays(
+        low, high, (rng.random(4_000) < expit(x)) * 1.0, sides=np.where(at_low, 1.0, -1.0)
+    )
+    assert verdict(hosts).verdict == "not one scale"
+    assert "sides" in verdict(hosts).causes

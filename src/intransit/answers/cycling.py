@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from intransit.answers.answer import Answer
 
 SHORTEST = 3
+EVEN = 0.5  # probability from which on the likeliest cycle is listed, where no single one is sure
 N_TIMES = 24  # of histories
 MOST_PATHS = 400_000  # that are followed at each length
 CHUNK = 4_000_000  # margins of draws asked at once
@@ -73,6 +74,12 @@ def find_cycles(
     items = busiest(answer, there)
     edges = _sure_edges(answer.posterior, items, when, level)
     found, counts, complete = _follow(edges, level, longest)
+    n_sure = len(found)
+    if gate and not n_sure and level > EVEN:
+        # Somebody is beaten around a circle, and no single circle is sure: the likeliest tells it.
+        edges = _sure_edges(answer.posterior, items, when, EVEN)
+        found, counts, complete = _follow(edges, EVEN, longest)
+        most = 1
     chances = _smoothed(counts, edges.n_draws)
     order = np.lexsort((-_least(edges.mean, found), -chances))
     listed = [cycle[cycle >= 0] for cycle in found[order[:most]]]
@@ -86,18 +93,17 @@ def find_cycles(
         at=text(answer, when),
         level=level,
         found=cycles,
-        n_found=len(found),
-        false_share=float(np.mean(1.0 - chances)) if len(found) else 0.0,
+        n_found=n_sure or len(cycles),
+        false_share=float(np.mean(1.0 - chances[order[: n_sure or most]])) if len(found) else 0.0,
         times=tuple(text(answer, t) for t in times),
-        note=_note(len(found), len(cycles), complete, level, len(there), len(items)),
+        note=_note(n_sure, len(cycles), complete, level, len(there), len(items)),
     )
 
 
 def _reason_for_none(answer: "Answer", gate: bool) -> str:
     verdict = answer.transitive.verdict
     if gate and verdict != "cycles":
-        said = "there is too little data to tell" if verdict == "too little data" else verdict
-        return f"No cycle is listed: the test of transitivity says “{said}”."
+        return f"No cycle is listed: the verdict is “{verdict}”."
     if not answer.model.is_cyclic:
         return "No cycle is listed: the model has scores alone, which have no cycles."
     return ""
@@ -109,9 +115,14 @@ def _note(
     said = []
     if n_searched < n_there:
         said.append(f"Of {plural(n_there, 'item')} the {n_searched} that played most are searched.")
-    if not n_found:
+    if not n_found and n_listed:
+        said.append(
+            "That there is a cycle is sure, and which one is not: none has a probability of "
+            f"{level:.6g} or more, and the likeliest is listed."
+        )
+    elif not n_found:
         said.append(f"No cycle is there with a probability of {level:.6g} or more.")
-    if n_listed < n_found:
+    if 0 < n_listed < n_found:
         said.append(f"The {n_listed} surest of {plural(n_found, 'cycle')} are listed.")
     if not complete:
         said.append("There are more than were followed; the least sure ways were left.")

@@ -1,12 +1,17 @@
 """From a table of results to an answer, with nothing to set."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from intransit.answers.answer import Answer
 from intransit.answers.encoding import Encoding
+from intransit.answers.items import busiest, largest_group, present
 from intransit.answers.seen import Seen
+from intransit.answers.strict_order import MOST_ITEMS, Circularity, look_for_circles
 from intransit.answers.transitive import Evidence, examine
-from intransit.answers.verdict import LEVEL, Transitivity, judge
+from intransit.answers.verdict import DOUBTED, LEVEL, Transitivity, judge
+from intransit.arrays import IntArray
 from intransit.core.inputs import as_whole
 from intransit.draws import Summary
 from intransit.errors import InputError
@@ -98,7 +103,8 @@ def fit(
         rng=np.random.default_rng(rng),
         report=report,
     )
-    return Answer(
+    n_games = float(table.counts.sum())
+    answer = Answer(
         names=table.names,
         posterior=posterior,
         clock=table.clock,
@@ -106,10 +112,27 @@ def fit(
         story=tuple(tell(table, encoding, posterior)),
         source=table.report.source,
         seen=Seen.of(table),
-        transitive=_judge(evidence, posterior, float(table.counts.sum())),
+        transitive=_judge(evidence, posterior, n_games, None),
         reading=table.report,
         games=table,
     )
+    if evidence.p_value >= DOUBTED or not chosen.is_cyclic:
+        return answer
+    report("looking for circles")
+    circle = look_for_circles(
+        posterior,
+        circle_items(answer),
+        float(answer.seen.end),
+        dispersion=evidence.dispersion,
+        rng=rng,
+    )
+    return replace(answer, transitive=_judge(evidence, posterior, n_games, circle))
+
+
+def circle_items(answer: Answer) -> IntArray:
+    """Return the items that circles are looked for among: connected, there at the end, busiest."""
+    items = largest_group(answer, present(answer, answer.seen.end))
+    return busiest(answer, items, MOST_ITEMS)
 
 
 def model_for(
@@ -163,12 +186,14 @@ def check_model(model: Model, games: Games) -> None:
         )
 
 
-def _judge(evidence: Evidence, posterior: Posterior, n_games: float) -> Transitivity:
+def _judge(
+    evidence: Evidence, posterior: Posterior, n_games: float, circle: Circularity | None
+) -> Transitivity:
     """Return the verdict; where pairs never met again, the model says how cyclic they are."""
     modelled = None
     if not evidence.is_measured and posterior.layout.model.is_cyclic:
         modelled = cyclic_share(posterior, LEVEL)
-    return judge(evidence, n_games, evidence.gain, modelled)
+    return judge(evidence, n_games, evidence.gain, modelled, circle)
 
 
 def cyclic_share(posterior: Posterior, level: float) -> Summary:

@@ -20,6 +20,7 @@ import numpy as np
 
 from intransit.answers.encoding import Encoding
 from intransit.answers.seen import Seen
+from intransit.answers.strict_order import Circularity
 from intransit.answers.verdict import Transitivity
 from intransit.errors import InputError
 from intransit.inference.layout import lay_out
@@ -120,7 +121,7 @@ def unpack(path: Path) -> dict[str, Any]:
             "story": tuple(words["story"]),
             "source": str(words["source"]),
             "seen": Seen(**_put_together(words["seen"], "seen", arrays)),
-            "transitive": Transitivity(**words["transitive"]),
+            "transitive": _made_verdict(words["transitive"]),
             "reading": open_reading(words["reading"]),
         }
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
@@ -176,6 +177,14 @@ def _law_words(law: OutcomeLaw) -> dict[str, object]:
         known = not isinstance(law.noise, HalfCauchy)
         words |= {"known": known, "noise": law.noise if known else law.noise.scale}  # type: ignore[union-attr]
     return words
+
+
+def _made_verdict(words: dict[str, Any]) -> Transitivity:
+    circle = words.pop("circle")
+    return Transitivity(
+        **{k: _tuples(v) for k, v in words.items()},
+        circle=None if circle is None else Circularity(**circle),
+    )
 
 
 def _made_law(words: Mapping[str, Any]) -> OutcomeLaw:

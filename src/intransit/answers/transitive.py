@@ -18,6 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import gammaincc, ndtr, ndtri
@@ -29,6 +30,9 @@ from intransit.arrays import BoolArray, FloatArray
 from intransit.core.leftover import EXACT
 from intransit.tables import Games
 
+Cause = Literal["a curve", "luck", "sides"]
+
+FALSE_ALARMS = 0.02  # share of tables of one scale that are said to be none
 MOST_FLIPS, FEWEST_FLIPS = 200, 60
 WORK = 5e6  # rows times flips
 THREADS = 2
@@ -58,6 +62,8 @@ class Evidence:
     n_pairs: int
     n_series: int
     gain: tuple[float, float] | None = None  # of held-out series, from effects of pairs; its error
+    causes: tuple[Cause, ...] = ()  # other than circles, that would explain what is seen
+    dispersion: float = 1.0  # variance of a series' results beside that of games on their own
 
     @property
     def is_measured(self) -> bool:
@@ -96,37 +102,46 @@ class _Test:
         left = self.information**2 - own
         return np.where(left > 1e-9 * self.information**2, left, 0.0)
 
-    @cached_property
-    def _curves(self) -> tuple[FloatArray, FloatArray]:
-        """Return what is not cyclic though scores do not explain it, as scores leave it.
+    def _bends(self, cause: Cause) -> list[FloatArray]:  # (n_rows,) each
+        """Return what one cause adds to margins, for each of its unknown amounts."""
+        rows, x, ends = self.rows, self.rows.margins, self.rows.pairs[self.rows.pair]
+        most = n_circles(rows.pairs, self.n_items) // A_CURVE
+        if cause == "a curve":
+            bent = [x**3, np.sign(x), np.tanh(2.0 * x), x * np.abs(x)][:most]
+            if rows.sides is not None:  # what they are worth was found from the same games
+                bent.append(rows.sides)
+            return bent
+        by_item = sums(rows.pairs.ravel(), np.repeat(self.information, 2), self.n_items)
+        own = np.argsort(-by_item, kind="stable")[
+            : min(MOST_OF_OWN, int(MOST_NUMBERS / len(x)), most)
+        ]
+        if cause == "luck":
+            return [x * (ends == item).any(axis=1) for item in own]
+        if rows.sides is None:
+            return []
+        host = np.where(rows.sides > 0.0, ends[:, 0], ends[:, 1])
+        return [rows.sides * (host == item) for item in own]
 
-        Chances that follow another curve than the logistic one, and, with items enough, chances
-        that follow a flatter or steeper curve for some items: those of more luck, or more ties.
-        Only as many as leave most of what might be cyclic alone.  The second part solves for how
-        much of each there is.
+    def take_out(self, causes: tuple[Cause, ...]) -> None:
+        """Take out what is not cyclic though scores do not explain it, as scores leave it.
+
+        Only as much as leaves most of what might be cyclic alone.  What is kept solves for how much
+        of each there is.
         """
-        rows, x = self.rows, self.rows.margins
-        circles = n_circles(rows.pairs, self.n_items)
-        bent = [x**3, np.sign(x), np.tanh(2.0 * x), x * np.abs(x)][: circles // A_CURVE]
-        if rows.sides is not None:  # what they are worth was found from the same games
-            bent.append(rows.sides)
-        if self.n_items >= FEWEST_OF_OWN:
-            by_item = sums(rows.pairs.ravel(), np.repeat(self.information, 2), self.n_items)
-            most = min(MOST_OF_OWN, int(MOST_NUMBERS / len(x)), circles // A_CURVE)
-            ends = rows.pairs[rows.pair]
-            own = np.argsort(-by_item, kind="stable")[:most]
-            bent += [x * (ends == item).any(axis=1) for item in own]
+        rows = self.rows
+        bent = [bend for cause in causes for bend in self._bends(cause)]
         if not bent:
-            return np.zeros((1, len(x))), np.zeros((1, 1))
+            self.curves = np.zeros((1, len(rows.pair))), np.zeros((1, 1))
+            return
         weight = rows.counts * rows.information
         bends = np.array([bend / np.sqrt(weight @ bend**2 + TINIEST) for bend in bent])
         left = np.array([rows.refit(weight * bend, accuracy=EXACT) for bend in bends])
         gram = left @ bends.T
-        return left, np.linalg.pinv(0.5 * (gram + gram.T), rcond=ALIKE, hermitian=True)
+        self.curves = left, np.linalg.pinv(0.5 * (gram + gram.T), rcond=ALIKE, hermitian=True)
 
     def _straight(self, residuals: FloatArray) -> FloatArray:
         """Take out what bent curves of chances would explain."""
-        left, solve = self._curves
+        left, solve = self.curves
         weight = self.rows.counts * self.rows.information
         return np.asarray(residuals - (solve @ (left @ (residuals / weight))) @ left)
 
@@ -180,6 +195,20 @@ class _Test:
         whole = self.statistics(left, self._own(left))[0]
         return float(energies.sum()), pattern, float(whole.sum())
 
+    def compare(self) -> tuple[float, FloatArray]:
+        """Return the p value of what is seen, and what chance gives: energy, pattern, all of it."""
+        seen = self._straight(self.rows.residuals)
+        energies, pattern = self.statistics(seen, self._own(seen))
+        n = int(np.clip(WORK / len(self.rows.pair), FEWEST_FLIPS, MOST_FLIPS))
+        assert self._central  # worked out before threads ask for it
+        with ThreadPoolExecutor(THREADS) as pool:
+            chance = np.array(list(pool.map(self._by_chance, self.rng.spawn(n))))
+        if not self.rows.goes_round:
+            return 1.0, chance  # an order that no result speaks against is no cycle
+        if float(self.weights @ self.again):
+            return _combine([float(energies.sum()), pattern], chance[:, :2]), chance
+        return _combine([pattern], chance[:, 1:2]), chance
+
     def run(self) -> Evidence:
         """Compare what is seen with what chance gives."""
         rows = self.rows
@@ -187,23 +216,14 @@ class _Test:
         size = float(self.weights @ self.again)
         if not self.on_circles.any():
             return Evidence(1.0, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series)
-        seen = self._straight(rows.residuals)
-        energies, pattern = self.statistics(seen, self._own(seen))
-        n = int(np.clip(WORK / len(rows.pair), FEWEST_FLIPS, MOST_FLIPS))
-        assert self._central  # worked out before threads ask for them
-        assert self._curves
-        with ThreadPoolExecutor(THREADS) as pool:
-            chance = np.array(list(pool.map(self._by_chance, self.rng.spawn(n))))
-        total = float(energies.sum())
-        p = (
-            _combine([total, pattern], chance[:, :2])
-            if size
-            else _combine([pattern], chance[:, 1:2])
-        )
-        if not rows.goes_round:
-            p = 1.0  # an order that no result speaks against is no cycle, whatever its curve
+        always: tuple[Cause, ...] = ("a curve",)
+        if self.n_items >= FEWEST_OF_OWN:
+            always = ("a curve", "luck")
+        self.take_out(always)
+        p, chance = self.compare()
+        causes = self._causes(always) if p < FALSE_ALARMS else ()
         if not size:
-            return Evidence(p, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series)
+            return Evidence(p, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series, causes=causes)
         # How much there is, curves left in: taking them out takes some of it, too.
         energies = self.statistics(rows.residuals, self._own(rows.residuals))[0]
         total = float(energies.sum())
@@ -219,7 +239,32 @@ class _Test:
             n_pairs=rows.n_pairs,
             n_series=n_series,
             gain=self._gain(max(extra, noise / size)),
+            dispersion=self._dispersion(),
+            causes=causes,
         )
+
+    def _causes(self, always: tuple[Cause, ...]) -> tuple[Cause, ...]:
+        """Return causes other than circles each of which would explain what is seen."""
+        found: list[Cause] = []
+        for cause in get_args(Cause):
+            if cause in always or not self._bends(cause):
+                continue
+            self.take_out((*always, cause))
+            if self.compare()[0] >= FALSE_ALARMS:
+                found.append(cause)
+        return tuple(found)
+
+    def _dispersion(self) -> float:
+        """Return how much more the series of a pair differ than games on their own would, or 1."""
+        rows = self.rows
+        if rows.series is None:
+            return 1.0
+        information = sums(rows.series, rows.counts * rows.information, len(self.pair_of))
+        left = sums(rows.series, rows.residuals, len(self.pair_of))
+        effect = sums(self.pair_of, left, rows.n_pairs) / self.information
+        squares = (left - information * effect[self.pair_of]) ** 2 / information
+        freedom = len(self.pair_of) - rows.n_pairs
+        return max(float(squares.sum()) / freedom, 1.0) if freedom > 0 else 1.0
 
     def _gain(self, variance: float) -> tuple[float, float]:
         """Return what effects of pairs gain in log loss a game, learnt from other series.

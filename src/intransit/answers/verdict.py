@@ -1,27 +1,42 @@
-"""Whether a table has cycles: the verdict, with what it rests on."""
+"""Whether a table has cycles: the verdict, with what it rests on.
+
+Two questions, two answers.  "Does one scale explain it?" is the test of `transitive`.  "Does
+anybody beat somebody who is beaten around a circle?" is asked of every strict order by
+`strict_order`.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from scipy.special import ndtri
 
-from intransit.answers.transitive import N_LOOKS, Evidence
+from intransit.answers.strict_order import Circularity
+from intransit.answers.transitive import FALSE_ALARMS, N_LOOKS, Cause, Evidence
 from intransit.draws import Summary
 
-Verdict = Literal["cycles", "no evidence", "too little data"]
+Verdict = Literal["cycles", "not one scale", "no evidence", "too little data"]
 
-FALSE_ALARMS = 0.02  # share of transitive tables that are said to have cycles
+DOUBTED = 0.2  # p value of one scale, from which on circles are not asked for
+SURE = 0.95  # probability of a circle, to be said
+NOISY = 0.65  # share of tables of the nearest order that look as circular: with more none is said
+PROVEN = 0.05  # p value of single pairs against every order, to say that there is a circle
 POWER = 0.8
+HOPELESS = 0.995  # detectable share, with which nothing can be told
 NOTICED = 0.2  # share of the energy; a test that would not notice as much has too little data
 LEVEL = 0.9
+CAUSES: dict[Cause, str] = {
+    "a curve": "chances that follow another curve",
+    "luck": "more luck or more ties for some items",
+    "sides": "sides that are worth more to some items",
+}
 
 
 @dataclass(frozen=True)
 class Transitivity:
-    """Whether one ranking, drifting as it may, explains all results."""
+    """Whether one ranking, drifting as it may, explains all results, and if not, what does."""
 
     verdict: Verdict
-    p_value: float  # how often a table without cycles would look as cyclic as this
+    p_value: float  # how often a table of one scale would deviate from it as much as this
     gain: float | None  # in log loss a held-out game, from all that no ranking explains
     gain_error: float | None  # None: too few games to hold some back
     share: float  # of the energy of the margins that no ranking explains
@@ -32,6 +47,8 @@ class Transitivity:
     n_games: float
     n_pairs: int  # pairs that met
     n_series: int  # runs of games of one pair that count as one observation each
+    circle: Circularity | None = None  # what speaks for a circle; None where one scale will do
+    causes: tuple[Cause, ...] = ()  # other than circles, that would explain the deviations
 
     @property
     def has_cycles(self) -> bool:
@@ -40,30 +57,38 @@ class Transitivity:
 
     @property
     def sentence(self) -> str:
-        """The verdict in a sentence."""
-        if self.verdict == "cycles":
+        """The verdict in a sentence or two."""
+        if self.verdict == "cycles" and self.circle is not None:
+            return f"There are cycles: {_proof(self.circle)}."
+        if self.verdict == "not one scale":
             return (
-                "There are cycles: if one ranking, drifting as it may, explained everything, "
-                f"results as cyclic as these would come up in {_often(self.p_value)} tables."
+                "Not one scale: no ranking with a single scale of strength explains these results, "
+                f"but no cycle is proven{_doubt(self.circle)}. {self._other()}"
             )
         if self.verdict == "no evidence":
             return (
-                "No evidence of cycles: one ranking, drifting as it may, explains these results. "
-                f"Had {self.detectable:.0%} of the differences been cyclic, the test would have "
-                "found it four times out of five."
+                "No evidence of cycles: one ranking explains these results. "
+                f"Had {percent(self.detectable)} of the differences been cyclic, the test would "
+                "have found it four times out of five."
             )
-        if self.detectable >= 0.995:
+        if self.detectable >= HOPELESS:
             return "Too little data to tell: hardly any pair met again in another series of games."
         return (
             "Too little data to tell: no cycles were found, but even if "
-            f"{self.detectable:.0%} of the differences were cyclic the test might miss it."
+            f"{percent(self.detectable)} of the differences were cyclic the test might miss it."
         )
+
+    def _other(self) -> str:
+        if self.causes:
+            return f"It may be {' or '.join(CAUSES[cause] for cause in self.causes)}."
+        return "It may be judges or conditions of several kinds, mixed in one table."
 
     def __str__(self) -> str:
         lines = [self.sentence]
         lines.append(
-            f"Share of the differences that no ranking explains: {self.share:.0%} "
-            f"({self.level:.0%} interval {self.share_low:.0%} to {self.share_high:.0%})."
+            f"Share of the differences that no ranking explains: {percent(self.share)} "
+            f"({percent(self.level)} interval {percent(self.share_low)} to "
+            f"{percent(self.share_high)})."
         )
         if self.gain is not None:
             lines.append(
@@ -82,11 +107,17 @@ def judge(
     n_games: float,
     gain: tuple[float, float] | None,
     modelled: Summary | None,
+    circle: Circularity | None = None,
 ) -> Transitivity:
-    """Return the verdict; `modelled` is a model's cyclic share, where none can be measured."""
+    """Return the verdict.
+
+    `modelled` is a model's cyclic share, where none can be measured; `circle` what speaks for one.
+    """
     detectable = detectable_share(evidence)
     verdict: Verdict = "no evidence" if detectable <= NOTICED else "too little data"
     if evidence.p_value < FALSE_ALARMS:
+        verdict = "not one scale"
+    if evidence.p_value < DOUBTED and circle is not None and is_proven(circle):
         verdict = "cycles"
     if evidence.is_measured:
         reach = float(ndtri(0.5 + LEVEL / 2)) * evidence.extra_error
@@ -110,7 +141,15 @@ def judge(
         n_games=n_games,
         n_pairs=evidence.n_pairs,
         n_series=evidence.n_series,
+        circle=circle,
+        causes=() if verdict == "cycles" else evidence.causes,
     )
+
+
+def is_proven(circle: Circularity) -> bool:
+    """Return whether somebody is beaten around a circle, by the draws or by results alone."""
+    by_draws = circle.probability >= SURE and circle.by_noise < NOISY
+    return by_draws or circle.by_results < PROVEN
 
 
 def detectable_share(evidence: Evidence) -> float:
@@ -124,6 +163,38 @@ def detectable_share(evidence: Evidence) -> float:
 def _share(extra: float, energy: float) -> float:
     extra = max(extra, 0.0)
     return extra / (extra + energy) if extra > 0.0 else 0.0
+
+
+def _proof(circle: Circularity) -> str:
+    steps = f"each beating the next in more than {percent(circle.edge)} of games"
+    if circle.probability >= SURE:
+        return (
+            f"with a probability of {percent(circle.probability)} some items beat each other "
+            f"around a circle, {steps}"
+        )
+    return (
+        "the results of single pairs go round in a circle, as they would under a strict order in "
+        f"{_often(circle.by_results)} tables"
+    )
+
+
+def _doubt(circle: Circularity | None) -> str:
+    if circle is None:
+        return ""
+    if circle.probability < SURE:
+        return (
+            f" (probability of one with every step above {percent(circle.edge)}: "
+            f"{percent(circle.probability)})"
+        )
+    return (
+        f": the nearest order without cycles would look as cyclic in {percent(circle.by_noise)} of "
+        "such tables"
+    )
+
+
+def percent(share: float) -> str:
+    """Return a share as per cent."""
+    return f"{100 * share:.0f} %"
 
 
 def _often(p: float) -> str:

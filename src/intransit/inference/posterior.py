@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, ndtr
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.core.law import Kind
 from intransit.inference.layout import Layout, Numbers, Paths
 from intransit.inference.reading_kernels import (
     expected_chances,
@@ -234,12 +235,8 @@ class Posterior:
     def results(self, margins: FloatArray) -> FloatArray:
         """Return the expected result at margins of draws, (n_draws, ...): a tie as half a win."""
         wide = (slice(None), *([None] * (margins.ndim - 1)))
-        if self.law.kind == "squared":
-            return np.asarray(ndtr(margins / self.draws.noise[wide]))
-        if self.law.kind == "logistic" or not self.draws.cuts[:, 0].any():
-            return np.asarray(expit(margins))
-        cut = self.draws.cuts[:, 0][wide]
-        return np.asarray(0.5 * (expit(margins - cut) + expit(margins + cut)))
+        cuts, noise = self._law_arrays()
+        return expected_results(self.law.kind, margins, cuts[wide], noise[wide])
 
     def chances(
         self,
@@ -391,6 +388,20 @@ class Posterior:
         if not len(used):
             values = np.zeros((len(self), 1))
         return values, effect.reshape(shape), sign, self.draws.number_scales[:, k]
+
+
+def expected_results(
+    kind: Kind, margins: FloatArray, cut: FloatArray | float, noise: FloatArray | float
+) -> FloatArray:
+    """Return the expected result at margins, a tie as half a win.
+
+    `cut` is half the width of a tie, 0 where there is none; `noise` is that of readings.
+    """
+    if kind == "squared":
+        return np.asarray(ndtr(margins / noise))
+    if not np.any(cut):
+        return np.asarray(expit(margins))
+    return np.asarray(0.5 * (expit(margins - cut) + expit(margins + cut)))
 
 
 def around(
