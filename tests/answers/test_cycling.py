@@ -117,11 +117,11 @@ def test_paths_beyond_the_limit_are_told(monkeypatch):
 
 
 def test_a_ranking_has_no_cycles_and_says_why():
-    """Scores alone cannot have cycles; the test of transitivity closes the gate before."""
+    """Scores alone cannot have cycles; the verdict closes the gate before."""
     rng = np.random.default_rng(1)
     games = table(play(ladder([1.0, 0.5, 0.0, -0.5]), 600, rng, days=50))
     answer = answer_to(games, pairs=False)
-    assert "test of transitivity" in answer.cycles().note
+    assert "the verdict is “no evidence”" in answer.cycles().note
     none = answer.cycles(gate=False)
     assert len(none) == none.n_found == 0
     assert "scores alone" in none.note

@@ -44,10 +44,10 @@ def largest_group(answer: "Answer", there: BoolArray) -> IntArray:
     return np.asarray(items[groups == np.bincount(groups).argmax()])
 
 
-def busiest(answer: "Answer", items: IntArray, most: int = MOST_ITEMS) -> IntArray:
-    """Return those of some items that played most, in the order they came in."""
+def busiest(answer: "Answer", items: IntArray, most: int | None = None) -> IntArray:
+    """Return those of some items that played most, at most 400, in the order they came in."""
     order = np.argsort(-answer.seen.games[items], kind="stable")
-    return np.asarray(items[np.sort(order[:most])])
+    return np.asarray(items[np.sort(order[: MOST_ITEMS if most is None else most])])
 
 
 def text(answer: "Answer", when: float) -> str:

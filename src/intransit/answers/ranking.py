@@ -14,6 +14,7 @@ import numpy as np
 from intransit.answers.equilibrium import solve_game, strong_groups
 from intransit.answers.found import Ranking, Share, Upset
 from intransit.answers.items import busiest, largest_group, present, text
+from intransit.answers.order_kernels import GAINED, settle
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.inputs import as_whole
 from intransit.draws import reach_of
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 N_GAMES = 100  # draws for which the mixture is worked out
 EXACT = 12  # items of a group up to which all orders are weighed
 KICKS = 30  # further starts for larger groups
-GAINED = 1e-12  # less is rounding
 BELONGS = 1e-6  # weight from which an item is in the mixture
 NEGLIGIBLE = 0.005  # mean weight below which an item is not listed
 MOST_UPSETS = 50
@@ -238,36 +238,14 @@ def _weigh_all(price: FloatArray) -> IntArray:
 def _improve(price: FloatArray, rng: np.random.Generator) -> IntArray:
     """Return a cheap order: moves of single items until none helps, from several starts."""
     n = len(price)
-    best = _settle(price, np.arange(n))
-    cost = _cost(price, best)
+    best = np.arange(n)
+    cost = settle(price, best)
     for _ in range(KICKS if n <= MANY else 3):
         begin = int(rng.integers(0, n - 2))
         end = min(begin + int(rng.integers(3, max(n // 3, 4) + 1)), n)
         kicked = best.copy()
         kicked[begin:end] = rng.permutation(kicked[begin:end])
-        kicked = _settle(price, kicked)
-        if _cost(price, kicked) < cost - GAINED:
-            best, cost = kicked, _cost(price, kicked)
+        paid = settle(price, kicked)
+        if paid < cost - GAINED:
+            best, cost = kicked, paid
     return best
-
-
-def _settle(price: FloatArray, order: IntArray) -> IntArray:
-    """Move single items to where they cost least until none moves."""
-    moved = True
-    while moved:
-        moved = False
-        for item in order.copy():
-            others = order[order != item]
-            # Placed at k, it is below the first k of the others and above the rest.
-            below = np.concatenate([[0.0], np.cumsum(price[item, others])])
-            above = np.concatenate([np.cumsum(price[others[::-1], item])[::-1], [0.0]])
-            total = below + above
-            here, there = int(np.flatnonzero(order == item)[0]), int(total.argmin())
-            if total[there] < total[here] - GAINED:
-                order = np.insert(others, there, item)
-                moved = True
-    return order
-
-
-def _cost(price: FloatArray, order: IntArray) -> float:
-    return float(np.tril(price[np.ix_(order, order)], -1).sum())
