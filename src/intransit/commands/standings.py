@@ -17,14 +17,18 @@ from intransit.commands.files import check_moment, moment_text, open_answer
 from intransit.commands.output import Output, chosen, grid, visible, working
 from intransit.core.inputs import as_whole
 from intransit.errors import InputError
+from intransit.percent import estimate, percent
 
 BAR = 20  # characters of a bar
-NUMBERS, DATE = 46, 13  # characters that the numbers and a date take, with the gaps between
+NUMBERS, DATE = 66, 13  # characters that the numbers and a date take, with the gaps between
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 LINE, POINT, HALF = "─", "●", "┊"
 ON_A_TERMINAL = 12  # items of a matrix that a terminal has room for
 FAINT = 10  # depth of colour, of 120, below which a cell has none
-MEANING = "Wins: mean probability of beating each of the others, a tie as half."
+MEANING = (
+    "Wins: mean probability of beating each of the others, a tie as half. Rating: an average item "
+    "has 1500, and 400 more are odds of ten to one. Range: ranks that an item may have."
+)
 STRONG = 0.25  # distance from a half at which the colour of a cell is full
 
 
@@ -90,21 +94,22 @@ def _caution(answer: Answer) -> str:
 def ranking(standings: Sequence[Standing], level: float, width: int) -> Table:
     """Return standings as a table; on a narrow page the drawn intervals give way to the names."""
     low, high = min(one.low for one in standings), max(one.high for one in standings)
-    interval, dated = f"{level:.0%} interval", any(one.last for one in standings)
-    scale = f"{low:.0%}".ljust(BAR - len(f"{high:.0%}")) + f"{high:.0%}"
+    interval, dated = f"{percent(level)} interval", any(one.last for one in standings)
+    scale = percent(low).ljust(BAR - len(percent(high))) + percent(high)
     longest = max(len(visible(one.name)) for one in standings)
     drawn = longest + BAR + NUMBERS + (DATE if dated else 0) <= width
-    headers = ["", "item", "wins", interval, *([scale] if drawn else []), "games"]
-    table = grid(*headers, *(["last game"] if dated else []), right=["", "wins", interval, "games"])
-    for column in table.columns[2:]:
+    numbers = ["", "range", "wins", interval, "rating", "games"]
+    headers = ["", "range", "item", "wins", interval, *([scale] if drawn else []), *numbers[-2:]]
+    table = grid(*headers, *(["last game"] if dated else []), right=numbers)
+    for column in table.columns[3:]:
         column.no_wrap = True
     for one in standings:
-        cells: list[str | Text] = [str(one.rank), visible(one.name), f"{one.strength:.1%}"]
-        cells.append(f"{one.low:.1%} – {one.high:.1%}")
+        cells: list[str | Text] = [str(one.rank), f"{one.rank_low}–{one.rank_high}"]
+        cells += [visible(one.name), *estimate(one.strength, one.low, one.high, 1)]
         if drawn:
             line = whiskers(one.low, one.strength, one.high, low, high)
             cells.append(Text(line, style="cyan"))
-        cells.append(f"{one.games:,.12g}")
+        cells += [f"{one.rating:.0f}", f"{one.games:,.12g}"]
         table.add_row(*cells, *([one.last] if dated else []))
     return table
 
