@@ -19,7 +19,7 @@ def percent(share: float, digits: int = 0) -> str:
     >>> percent(0.5), percent(0.004), percent(0.99999), percent(1.0)
     ('50 %', '0.4 %', '> 99.9 %', '100 %')
     """
-    if math.isnan(share):
+    if not math.isfinite(share):
         return "–"
     for finer in range(digits, max(digits, 1) + 1):
         text = f"{100 * share:.{finer}f}"
