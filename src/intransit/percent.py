@@ -1,4 +1,4 @@
-"""Shares as per cent, and numbers with their errors: how every page, sentence and table writes them.
+"""Shares as per cent, and numbers with their errors: how pages, sentences and tables write them.
 
 Ends of an interval are rounded outwards and its value to as many digits, so that an interval
 always holds its own value as both are written; what is not quite nothing or all never says so.

@@ -291,7 +291,7 @@ class Answer(Finding):
     def update(self, games: Games, *, rng: int = 0, report: Report = lambda _: None) -> "Answer":
         """Return the answer with further games, of old and new items.
 
-        The draws are weighted by how well they foretell the new games, while enough of them count;
+        The draws are weighted by how well they predict the new games, while enough of them count;
         otherwise the chains go on from where they are.  The last line of `story` says which.
         """
         if games.clock.kind != self.clock.kind:

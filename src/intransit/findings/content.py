@@ -37,7 +37,7 @@ class Disc:
     The part of the margins beyond strengths is the sum over planes of x_i y_j - y_i x_j.
     """
 
-    share: float  # of the mean square of all margins at the last time
+    share: float  # of what strengths do not explain, as mean square of margins at the last time
     points: FloatArray  # (n_times, n_shown, 2); each is favoured over those anticlockwise of it
 
 

@@ -29,7 +29,7 @@ def may_lead(answer: Answer, standings: Sequence[Standing]) -> list[Standing]:
 
 
 def say_among(answer: Answer, standings: Sequence[Standing], leaders: Sequence[Standing]) -> str:
-    """Return among whom the first two lead, in words; nothing where they are the first two of all."""
+    """Return among whom the first two lead, in words; nothing if they are the first two of all."""
     if list(standings[:2]) == list(leaders[:2]):
         return ""
     if len(np.unique(answer.posterior.groups)) > 1:

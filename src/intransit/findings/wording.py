@@ -139,9 +139,7 @@ def _two(answer: Answer, strengths: Mapping[str, Strength]) -> str:
     mean, low, high = strengths[best]
     other = next((name for name in answer.names if name != best), best)
     value, between = estimate(mean, low, high)
-    return (
-        f"{brief(best)} beats {brief(other)} with a chance of {value} (90 % interval {between})."
-    )
+    return f"{brief(best)} beats {brief(other)} with a chance of {value} (90 % interval {between})."
 
 
 def _amount(verdict: Transitivity) -> str:

@@ -42,7 +42,9 @@ def write_board(findings: Findings) -> str:
         "board",
         "Leaderboard",
         [
-            lead(MEANING.format(connected=connected), CYCLIC if findings.verdict.has_cycles else ""),
+            lead(
+                MEANING.format(connected=connected), CYCLIC if findings.verdict.has_cycles else ""
+            ),
             table(
                 titles,
                 rows,

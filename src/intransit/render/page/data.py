@@ -69,9 +69,7 @@ def _content(findings: Findings) -> dict[str, Any]:
         "strengthsLow": pack(findings.strengths_low, np.floor),
         "strengthsHigh": pack(findings.strengths_high, np.ceil),
         "present": "".join("1" if there else "0" for there in findings.present.ravel().tolist()),
-        "games": [
-            [int(i), int(j), *(_short(part[i, j]) for part in record)] for i, j in met
-        ],
+        "games": [[int(i), int(j), *(_short(part[i, j]) for part in record)] for i, j in met],
         "together": [int(group) for group in findings.together],
         "discs": [
             {"share": round(disc.share, 4), "points": _pack_points(disc)} for disc in findings.discs

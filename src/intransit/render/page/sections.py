@@ -57,8 +57,8 @@ def write_matrix(findings: Findings) -> str:
 def _pairs_sheet(findings: Findings) -> Sheet:
     """Return the pairs of the matrix at the last time as plain values."""
     columns = ("first", "second", "chance", "low", "high", "games", "won", "tied")
-    squares = (findings.chances[-1], findings.low[-1], findings.high[-1])
-    squares = (*squares, findings.games, findings.wins, findings.ties)
+    squares = [findings.chances[-1], findings.low[-1], findings.high[-1]]
+    squares += [findings.games, findings.wins, findings.ties]
     rows = [
         (findings.names[i], findings.names[j], *(float(square[i, j]) for square in squares))
         for i, j in zip(*np.triu_indices(len(findings.names), 1), strict=True)
@@ -86,7 +86,7 @@ def write_discs(findings: Findings) -> str:
     pictures = "".join(
         f'<figure class="plane"><div class="picture" data-disc="{k}">'
         f"{draw_disc(disc, findings.names)}</div><figcaption>Way of countering {k + 1}: "
-        f"{percent(disc.share)} of the differences between items</figcaption></figure>"
+        f"{percent(disc.share)} of what strengths do not explain</figcaption></figure>"
         for k, disc in enumerate(findings.discs)
     )
     if not pictures:

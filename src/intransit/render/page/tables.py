@@ -7,6 +7,7 @@ import numpy as np
 
 from intransit.answers.found import ItemChange, MatchupChange, Ranking, Share, Upset
 from intransit.findings.content import Findings, Step
+from intransit.percent import points
 from intransit.render.page.blocks import bullets, lead, more, note, section, table
 from intransit.render.page.charts import draw_interval
 from intransit.render.page.sheets import Sheet
@@ -19,7 +20,6 @@ from intransit.render.page.words import (
     with_error,
     with_small,
 )
-from intransit.percent import points
 from intransit.tables.reading import plural
 
 MIXTURE = (
@@ -91,9 +91,7 @@ def _items_table(items: Sequence[ItemChange], caption: str, file: str) -> str:
     for item in items:
         change, between = points(item.change, item.low, item.high)
         rise = item.change > 0
-        value = (
-            f'<span class="{"more" if rise else "less"}">{"▲" if rise else "▼"} {change}</span>'
-        )
+        value = f'<span class="{"more" if rise else "less"}">{"▲" if rise else "▼"} {change}</span>'
         rows.append(
             [
                 name(item.name),
