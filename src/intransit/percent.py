@@ -46,9 +46,10 @@ def estimate(middle: float, low: float, high: float, digits: int = 0) -> tuple[s
     while digits < FINEST and 0.0 < 100 * (high - low) < NARROW * 10.0**-digits:
         digits += 1
     unit = 10**digits
-    bottom = math.floor(round(100 * low * unit, 6)) / unit
-    top = math.ceil(round(100 * high * unit, 6)) / unit
-    return percent(middle, digits), f"{bottom:.{digits}f} to {top:.{digits}f} %"
+    # Rounded first, for 0.29 is a little less as a number; nothing and all stay what they are.
+    bottom = min(math.floor(round(100 * low * unit, 6)), 100 * unit - (low < 1.0))
+    top = max(math.ceil(round(100 * high * unit, 6)), int(high > 0.0))
+    return percent(middle, digits), f"{bottom / unit:.{digits}f} to {top / unit:.{digits}f} %"
 
 
 def signed(value: float, digits: int = 1) -> str:

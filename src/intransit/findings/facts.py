@@ -1,6 +1,7 @@
 """The three facts that are told first, beside the verdict; made from records, a line each."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
@@ -10,7 +11,7 @@ from intransit.answers.found import Changes, Cycles, Ranking
 from intransit.answers.items import largest_group, present
 from intransit.answers.verdict import Transitivity
 from intransit.findings.content import Fact
-from intransit.findings.wording import brief
+from intransit.findings.wording import Strength, brief
 from intransit.percent import estimate, percent, points
 from intransit.tables.reading import plural
 
@@ -19,22 +20,38 @@ LEAST_WEIGHT = 0.05  # of an item in a mixture, to be named
 SURE_WEIGHT = 0.95  # from which a mixture is one item
 
 
-def may_lead(answer: Answer, standings: Sequence[Standing]) -> list[Standing]:
-    """Return who may be said to lead: still compared at the end, connected by comparisons."""
-    there = largest_group(answer, present(answer, answer.seen.end))
-    if len(there) < 2:
-        return []
-    names = {answer.names[k] for k in there}
-    return [one for one in standings if one.name in names]
+@dataclass(frozen=True)
+class Board:
+    """All items by strength at the end, and who of them may be said to lead."""
 
+    standings: tuple[Standing, ...]
+    still: tuple[bool, ...]  # whether each was still being compared
+    leaders: tuple[Standing, ...]  # those still compared, and connected by comparisons
+    among: str  # who the leaders are, in words, where the first two are not the first two of all
 
-def say_among(answer: Answer, standings: Sequence[Standing], leaders: Sequence[Standing]) -> str:
-    """Return among whom the first two lead, in words; nothing if they are the first two of all."""
-    if list(standings[:2]) == list(leaders[:2]):
-        return ""
-    if len(np.unique(answer.posterior.groups)) > 1:
-        return "Of the largest group that comparisons connect"
-    return "Of those still being compared"
+    @classmethod
+    def of(cls, answer: Answer, level: float) -> "Board":
+        """Rank everybody."""
+        there = present(answer, answer.seen.end)
+        group = largest_group(answer, there)
+        names = {answer.names[k] for k in group} if len(group) > 1 else set()
+        standings = answer.rank(level=level)
+        leaders = [one for one in standings if one.name in names]
+        among = ""
+        if standings[:2] != leaders[:2]:
+            apart = len(np.unique(answer.posterior.groups)) > 1
+            among = (
+                "Of the largest group that comparisons connect"
+                if apart
+                else "Of those still being compared"
+            )
+        still = tuple(bool(there[answer.number(one.name)]) for one in standings)
+        return cls(tuple(standings), still, tuple(leaders), among)
+
+    @property
+    def strengths(self) -> dict[str, Strength]:
+        """Strengths of the leaders with their intervals, by name, the strongest first."""
+        return {one.name: (one.strength, one.low, one.high) for one in self.leaders}
 
 
 def tell_facts(

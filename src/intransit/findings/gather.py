@@ -6,14 +6,13 @@ from intransit.answers import Answer
 from intransit.answers.changing import find_changes
 from intransit.answers.cycling import find_cycles
 from intransit.answers.found import Changes, Cycles
-from intransit.answers.items import present
 from intransit.answers.ranking import find_ranking
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.backtest import Backtest
 from intransit.core.inputs import as_whole
 from intransit.findings.chances import LEVEL, Chances, measure
 from intransit.findings.content import Disc, Findings
-from intransit.findings.facts import may_lead, say_among, tell_facts
+from intransit.findings.facts import Board, tell_facts
 from intransit.findings.inventory import is_named, take_stock
 from intransit.findings.items import choose_items, pools, presence, records
 from intransit.findings.planes import draw_discs, order_around, order_by_strength
@@ -81,26 +80,17 @@ def gather(
     now, later = all_chances.only(slice(0, n_times)), all_chances.only(slice(n_times, None))
     names = tuple(answer.names[k] for k in items)
     games, wins, ties = records(answer, items)
-    standings = answer.rank(level=LEVEL)
-    there = present(answer, answer.seen.end).tolist()
-    leaders = may_lead(answer, standings)
+    board = Board.of(answer, LEVEL)
     pool = pools(answer, items)
     steps, notes = climb(answer, ladder, rng=rng, report=report)
     return Findings(
         source=_title(answer) if title is None else title,
         headline=headline(answer.transitive, answer.n_items),
-        sentences=sentences(
-            answer,
-            cycles,
-            ranking,
-            changes,
-            {one.name: (one.strength, one.low, one.high) for one in leaders},
-            among=say_among(answer, standings, leaders),
-        ),
-        facts=tell_facts(answer.transitive, cycles, ranking, changes, leaders),
+        sentences=sentences(answer, cycles, ranking, changes, board.strengths, among=board.among),
+        facts=tell_facts(answer.transitive, cycles, ranking, changes, board.leaders),
         verdict=answer.transitive,
-        standings=tuple(standings),
-        still=tuple(there[answer.number(one.name)] for one in standings),
+        standings=board.standings,
+        still=board.still,
         names=names,
         n_items=answer.n_items,
         why_shown=why,

@@ -55,9 +55,9 @@ function estimate({ chance, low, high }, digits = 0) {
   while (finer < 2 && most > least && 100 * (most - least) < 2 * 10 ** -finer) finer += 1;
   const unit = 10 ** finer;
   const even = (value) => Math.round(value * 1e6) / 1e6;
-  const bottom = Math.floor(even(100 * least * unit)) / unit;
-  const top = Math.ceil(even(100 * most * unit)) / unit;
-  return [percent(chance, finer), `${bottom.toFixed(finer)} to ${top.toFixed(finer)}\u00a0%`];
+  const bottom = Math.min(Math.floor(even(100 * least * unit)), 100 * unit - (least < 1 ? 1 : 0));
+  const top = Math.max(Math.ceil(even(100 * most * unit)), most > 0 ? 1 : 0);
+  return [percent(chance, finer), `${(bottom / unit).toFixed(finer)} to ${(top / unit).toFixed(finer)}\u00a0%`];
 }
 
 function whole(value) {
