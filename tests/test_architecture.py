@@ -17,6 +17,7 @@ LAYERS = {
     "arrays": 0,
     "errors": 0,
     "lazy": 0,
+    "percent": 0,
     "extras": 1,
     "seeds": 1,
     "threads": 1,

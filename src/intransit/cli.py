@@ -85,7 +85,7 @@ COMMANDS = {
     "backtest": (
         TABLES,
         "backtesting:backtest",
-        "Measure how well models of rising size foretell the latest games of a table.",
+        "Measure how well models of rising size predict the latest games of a table.",
         ("backtest battles.csv --quick", "backtest battles.csv --every 7 --figure ladder.png"),
     ),
     "simulate": (

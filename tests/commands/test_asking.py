@@ -21,7 +21,7 @@ def test_predict_says_what_the_answer_says(call, kept):
     done = call(*given)
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("item 1 against item 2, 2025-03-05\n")
-    assert f"{found.probability:.1%}" in done.out
+    assert f"{100 * found.probability:.1f} %" in done.out
     assert f"80% interval    {found.low:.1%} – {found.high:.1%}" in done.out
     assert f"{found.win:.1%}, {found.tie:.1%}, {found.loss:.1%}" in done.out
     assert "was last compared" in done.out

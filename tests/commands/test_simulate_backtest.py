@@ -103,7 +103,7 @@ def test_backtest_shows_the_ladder(call, kept, tmp_path):
     given = (kept / "games.csv", "--quick", "--ladder", "coin, elo", "--figure", "l.png")
     done = call("backtest", *given)
     assert (done.code, done.err) == (0, "")
-    assert "games foretold" in done.out
+    assert "games predicted" in done.out
     assert "coin" in done.out
     assert "The picture is l.png." in done.out
     assert (tmp_path / "l.png").read_bytes().startswith(b"\x89PNG")

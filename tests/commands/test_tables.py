@@ -15,7 +15,7 @@ def test_covariates_are_named_and_counted(call, tmp_path):
     done = call("read", "t.csv", "--by", "surface")
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert "by surface named" in lines
-    assert "by surface clay 50.0%, grass 25.0%; empty in 1 games" in lines
+    assert "by surface clay 50.0 %, grass 25.0 %; empty in 1 games" in lines
     refused = call("read", "t.csv", "--by", "surfaces")
     assert refused.code == 2
     assert 'did you mean "surface"?' in refused.err

@@ -133,18 +133,18 @@ def test_records_count_every_game(answer, found):
     assert found.games.sum() == pytest.approx(2 * games.counts.sum())
 
 
-def test_ties_are_half_a_win():
-    """Where outcomes are levels a tie counts as half a win of each."""
-    games, wins = records(still_fitted("only ties"), np.arange(3))
-    np.testing.assert_allclose(wins, games / 2)
+def test_ties_are_no_wins():
+    """Where outcomes are levels a tie is counted by itself, and nobody has won it."""
+    games, wins, ties = records(still_fitted("only ties"), np.arange(3))
+    np.testing.assert_allclose(ties, games)
+    assert not wins.any()
 
 
 def test_discs_give_the_cyclic_part(answer, found):
     """Planes together hold what strengths do not explain, but for parts too small to show."""
     items = np.array([answer.number(name) for name in found.names])
-    few = answer.posterior.thinned(200)
     for t, at in enumerate(found.times):
-        X = few.matrices(items, answer.when(at)).mean(axis=0)
+        X = answer.posterior.matrices(items, answer.when(at)).mean(axis=0)
         parts = decompose(X)
         drawn = np.zeros((7, 7))
         for disc in found.discs:
@@ -153,7 +153,7 @@ def test_discs_give_the_cyclic_part(answer, found):
         assert np.sum((drawn - parts.cyclic) ** 2) < 0.04 * np.sum(X**2)
         assert np.sum(parts.cyclic**2) > 0.2 * np.sum(X**2)  # there is something to be seen
     shares = [disc.share for disc in found.discs]
-    assert sum(shares) == pytest.approx(parts.cyclic_share, abs=0.04)
+    assert 0.9 < sum(shares) <= 1.0 + 1e-9  # of what strengths do not explain
     assert shares == sorted(shares, reverse=True)
 
 
@@ -389,6 +389,7 @@ def test_readings_are_counted_as_wins_by_their_sign():
         [float(m > 0) for m in margins],
         margins=margins,
     )
-    played, wins = records(fit(games, model=SCORES, law=Readings(), effective=5), np.arange(3))
+    answer = fit(games, model=SCORES, law=Readings(), effective=5)
+    played, wins, _ = records(answer, np.arange(3))
     assert played[0, 1] == played[1, 2] == 15
     assert (wins[0, 1], wins[1, 0], wins[1, 2], wins[2, 1]) == (5, 10, 10, 5)

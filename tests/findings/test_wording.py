@@ -43,7 +43,7 @@ def test_cycles_in_words(answer):
     assert headline(judge.transitive, 4).startswith("There are cycles: ")
     said = sentences(judge, cycles_of(CYCLE, CYCLE), RANKING, changes_of("item 3"), STRENGTHS)
     assert said == (
-        "30 % of the differences is beyond any ranking (90 % interval 20 % to 41 %), "
+        "30 % of the differences is beyond any ranking (90 % interval 20 to 41 %), "
         "and knowing it lowers the log loss of held-out games by 0.0120 ± 0.0020 a game.",
         "The surest of 2 cycles: item 1 beats item 2 beats item 3 beats item 1 (probability 97 %, "
         "since 2025-02); the nearest ranking names the wrong favourite in 17 % of pairs.",
@@ -58,7 +58,7 @@ def test_cycles_without_one_that_is_sure(answer):
     judge = judged(answer, "cycles", gain=-0.001)
     only = replace(RANKING, equilibrium=(Share("item 2", 0.98, 0.9, 1.0, 1.0),))
     said = sentences(judge, cycles_of(), only, None, STRENGTHS)
-    assert "does not help to foretell held-out games" in said[0]
+    assert "does not help to predict held-out games" in said[0]
     assert said[1].startswith("No single cycle is sure enough to be listed; the nearest")
     assert said[2] == (
         "Even so one item comes out best: item 2, with 98 % of the mixture that nothing beats; the "
@@ -87,11 +87,11 @@ def test_no_evidence_in_words(answer):
     assert headline(judge.transitive, 4).startswith("No evidence of cycles: one ranking")
     said = sentences(judge, cycles_of(), RANKING, changes_of(), STRENGTHS)
     assert said == (
-        "0.4 % of the differences is beyond any ranking (90 % interval 0 % to 41 %), and allowing "
-        "for it does not help to foretell held-out games (gain in log loss +0.0001 ± 0.0020 a "
+        "0.4 % of the differences is beyond any ranking (90 % interval 0 to 41 %), and allowing "
+        "for it does not help to predict held-out games (gain in log loss +0.0001 ± 0.0020 a "
         "game).",
         "item 1 comes first, though not clearly, with a mean chance of 60 % against the others "
-        "(90 % interval 50 % to 70 %), ahead of item 2 with 55 %.",
+        "(90 % interval 50 to 70 %), ahead of item 2 with 55 %.",
         "From 2025-01-01 to 2025-04-30, no item clearly changed.",
     )
     nothing = judged(answer, "no evidence", share=0.0, share_low=0.0, share_high=0.0)
@@ -109,6 +109,8 @@ def test_who_leads_is_said_as_surely_as_it_is_known(answer):
     ):
         said = sentences(judge, cycles_of(), RANKING, None, strengths)[1]
         assert said.startswith(words)
+        some = sentences(judge, cycles_of(), RANKING, None, strengths, among="Of some")[1]
+        assert some.lower() == f"of some, {said}".lower()
 
 
 def test_too_little_data_in_words(answer):
@@ -133,8 +135,8 @@ def test_unknown_numbers_are_left_out(answer):
     """What could not be measured is not told as a number."""
     for unknown in (None, math.nan):
         judge = judged(answer, "no evidence", gain=unknown, gain_error=unknown)
-        said = sentences(judge, cycles_of(), replace(RANKING, order=()), changes_of(), STRENGTHS)
-        assert said[0].endswith("(90 % interval 20 % to 41 %).")
+        said = sentences(judge, cycles_of(), RANKING, changes_of(), {})
+        assert said[0].endswith("(90 % interval 20 to 41 %).")
         assert said[1].startswith("Nobody leads")
 
 
@@ -145,7 +147,7 @@ def test_two_items_have_no_cycle():
     strengths = {"item 1": (0.4, 0.3, 0.5), "item 2": (0.6, 0.5, 0.7)}
     said = sentences(answer, cycles_of(), RANKING, None, strengths)
     assert said[:2] == (
-        "item 2 beats item 1 with a chance of 60 % (90 % interval 50 % to 70 %).",
+        "item 2 beats item 1 with a chance of 60 % (90 % interval 50 to 70 %).",
         "That rests on 50 games.",
     )
     assert said[2].startswith("The table has one time only")

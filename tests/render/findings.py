@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from intransit.answers.forecast import Standing
 from intransit.answers.found import (
     Changes,
     Cycle,
@@ -15,7 +16,7 @@ from intransit.answers.found import (
     Upset,
 )
 from intransit.answers.verdict import Transitivity
-from intransit.findings.content import Disc, Findings, Step
+from intransit.findings.content import Disc, Fact, Findings, Step
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -52,8 +53,10 @@ def build_findings(n_items=12, n_times=8, *, seed=0, names=None, n_future=3):
     chances, low, high = (1 / (1 + np.exp(-m)) for m in (margins, margins - doubt, margins + doubt))
     games = np.triu(rng.poisson(20, (n_items, n_items)) * rng.integers(0, 2, (n_items, n_items)), 1)
     games = (games + games.T).astype(float)
-    wins = np.rint(2 * games * chances[n_times - 1]) / 2
-    wins = np.triu(wins, 1) + np.tril(games - wins.T, -1)
+    ties = np.triu(np.minimum(games, 2.0), 1)
+    ties = ties + ties.T
+    wins = np.rint((games - ties) * chances[n_times - 1])
+    wins = np.triu(wins, 1) + np.tril(games - ties - wins.T, -1)
     present = np.ones((n_times, n_items), dtype=bool)
     present[: n_times // 2, -1] = False
     strengths = (chances.sum(axis=2) - 0.5).T / (n_items - 1)
@@ -68,7 +71,14 @@ def build_findings(n_items=12, n_times=8, *, seed=0, names=None, n_future=3):
             "The strongest item beats the others 71 % of the time, and still loses to two of them.",
             "Three items became stronger since the start, and two matchups turned round.",
         ),
+        facts=(
+            Fact("No ranking explains", "26 %", "of the differences (90 % interval 21 to 32 %)"),
+            Fact("A cycle", f"{names[0]} › {names[-1]}", "97 % sure"),
+            Fact("In place of a best item", f"{names[0]} 48 %", "a mixture that nothing beats"),
+        ),
         verdict=build_verdict("cycles"),
+        standings=build_standings(names, strengths[:, n_times - 1], dated=dated),
+        still=tuple(k % 7 != 6 for k in range(n_items)),
         names=tuple(names),
         n_items=n_items + 5,
         why_shown=f"Shown are the {n_items} items with the most games of {n_items + 5}.",
@@ -83,6 +93,7 @@ def build_findings(n_items=12, n_times=8, *, seed=0, names=None, n_future=3):
         present=present,
         games=games,
         wins=wins,
+        ties=ties,
         together=np.zeros(n_items, dtype=np.int64),
         strengths=strengths[:, now],
         strengths_low=np.clip(strengths[:, now] - 0.05, 0, 1),
@@ -102,7 +113,30 @@ def build_findings(n_items=12, n_times=8, *, seed=0, names=None, n_future=3):
         ),
         ladder_notes=("4,000 games were held back, the latest ones.",),
         data=("12,345 rows, 12,301 of them used.", "44 rows have no result and were not used."),
-        story=("12,301 games as wins and losses.", "One factor was taken, as it foretells better."),
+        story=("12,301 games as wins and losses.", "One factor was taken, as it predicts better."),
+    )
+
+
+def build_standings(names, strengths, *, dated=True):
+    """Return items by strength, with intervals of a twentieth either way."""
+    order = np.argsort(-strengths, kind="stable")
+    n = len(names)
+    return tuple(
+        Standing(
+            rank=rank,
+            rank_low=max(rank - 2, 1),
+            rank_high=min(rank + 3, n),
+            name=names[k],
+            strength=float(strengths[k]),
+            low=float(max(strengths[k] - 0.05, 0.0)),
+            high=float(min(strengths[k] + 0.05, 1.0)),
+            rating=1500.0 + 900.0 * float(strengths[k] - 0.5),
+            rating_low=1450.0 + 900.0 * float(strengths[k] - 0.5),
+            rating_high=1550.0 + 900.0 * float(strengths[k] - 0.5),
+            games=float(10 * (k + 1)),
+            last="2022-08-01" if dated else "",
+        )
+        for rank, k in enumerate(order.tolist(), 1)
     )
 
 

@@ -80,9 +80,9 @@ def test_a_plane_is_favoured_anticlockwise(circle):
     assert "beats" in words(axis.figure)
 
 
-def test_a_ranking_has_no_plane(rank):
+def test_a_ranking_has_no_counters(rank):
     """Where strengths explain everything, nothing is drawn but that."""
-    assert "there is no plane beyond them" in words(rank.figure_discs()).replace("\n", " ")
+    assert "nobody counters anybody beyond them" in words(rank.figure_discs()).replace("\n", " ")
 
 
 def test_changes_of_a_static_table_are_told_in_words():

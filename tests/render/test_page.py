@@ -1,13 +1,16 @@
 """The page without a browser: what it holds, how it is escaped, how large it is."""
 
 import base64
+import csv
 import hashlib
+import io
 import json
 import re
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
@@ -17,12 +20,11 @@ from intransit.render.page.data import place_times, reach
 from intransit.render.page.sections import STILL
 from intransit.render.page.words import (
     count,
+    estimate,
     p_value,
     percent,
-    points,
     sentence,
     shorten,
-    span,
     with_error,
 )
 from tests.render.findings import HOSTILE, build_findings, build_verdict, calm
@@ -62,7 +64,7 @@ def embedded(page):
 
 
 def unpacked(text):
-    return np.frombuffer(base64.b64decode(text), dtype="<u2") / 1000
+    return np.frombuffer(base64.b64decode(text), dtype="<u2") / 10_000
 
 
 def test_the_same_findings_give_the_same_page():
@@ -71,7 +73,7 @@ def test_the_same_findings_give_the_same_page():
 
 
 def test_the_data_come_back_from_the_page():
-    """Every chance, interval and strength is in the page to half a thousandth."""
+    """Every chance, interval and strength is in the page to a ten-thousandth."""
     findings = build_findings(7, 5)
     data = embedded(write_page(findings))
     rows, columns = np.triu_indices(7, 1)
@@ -83,14 +85,14 @@ def test_the_data_come_back_from_the_page():
         ("futureHigh", findings.future_high),
     ):
         shown = unpacked(data[key]).reshape(len(truth), -1)
-        np.testing.assert_allclose(shown, truth[:, rows, columns], atol=0.00051)
+        np.testing.assert_allclose(shown, truth[:, rows, columns], atol=0.00011)
     np.testing.assert_allclose(
-        unpacked(data["strengths"]).reshape(7, 5), findings.strengths, atol=0.00051
+        unpacked(data["strengths"]).reshape(7, 5), findings.strengths, atol=0.00011
     )
-    met = {(i, j): (games, wins) for i, j, games, wins in data["games"]}
+    met = {(i, j): record for i, j, *record in data["games"]}
     for i, j in zip(rows, columns, strict=True):
-        assert met.get((i, j), (0, 0))[0] == findings.games[i, j]
-        assert met.get((i, j), (0, 0))[1] == findings.wins[i, j]
+        record = [part[i, j] for part in (findings.games, findings.wins, findings.ties)]
+        assert met.get((i, j), [0, 0, 0]) == record
 
 
 def test_hostile_names_stay_text():
@@ -104,11 +106,49 @@ def test_hostile_names_stay_text():
     assert wild.tags["script"] == 2
     assert not [key for key, _ in wild.attributes if key.startswith("on") or key == "style"]
     links = {value for key, value in wild.attributes if key in {"href", "src"}}
-    assert all(link.startswith("#") for link in links)
+    assert all(link.startswith(("#", "data:text/csv;charset=utf-8,")) for link in links)
     for name in HOSTILE:
         assert name in wild.texts
     assert embedded(page)["names"] == list(HOSTILE)
     assert "\u2028" not in re.search(r'id="findings">(.*?)</script>', page, re.DOTALL).group(1)
+
+
+def test_every_table_can_be_saved():
+    """Each table has a link with its rows as CSV, and a name that is a formula is made harmless."""
+    names = ("=1+1", "+cmd", "-2", "@sum", "a,b", 'say "x"', "line\nbreak", *"hijkl")
+    findings = build_findings(names=names)
+    reader = Reader(write_page(findings))
+    saved = [v for k, v in reader.attributes if k == "href" and v.startswith("data:text/csv")]
+    assert len(saved) == reader.tags["table"] + 1  # the heat map is one too
+    sheets = [unquote(link.partition(",")[2]).removeprefix("\ufeff") for link in saved]
+    tables = [list(csv.DictReader(io.StringIO(sheet, newline=""))) for sheet in sheets]
+    board = next(rows for rows in tables if "rating" in rows[0])
+    assert [row["name"].removeprefix("'") for row in board] == [
+        one.name for one in findings.standings
+    ]
+    for row, one in zip(board, findings.standings, strict=True):
+        assert float(row["strength"]) == pytest.approx(one.strength, abs=1e-6)
+    cells = [cell for rows in tables for row in rows for cell in row.values()]
+    assert not [c for c in cells if c[:1] in set("=+@\t\r") or (c[:1] == "-" and not is_number(c))]
+
+
+def is_number(text):
+    try:
+        return np.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def test_pairs_that_never_met_are_hollow():
+    """In the heat map without a script, their cells have a hole."""
+    findings = build_findings(5, 1, n_future=0)
+    findings.games[:] = 9.0
+    assert "hollow: " not in write_page(findings)
+    findings.games[1, 3] = findings.games[3, 1] = 0.0
+    page = write_page(findings)
+    assert "hollow: the two never met" in page
+    picture = re.search(r'<svg class="matrix.*?</svg>', page, re.DOTALL).group()
+    assert picture.count("m2 2v") == 2
 
 
 def test_names_that_html_cannot_hold_are_marked():
@@ -146,14 +186,16 @@ def test_every_verdict_is_said_in_words(kind):
     assert texts[body - 2 : body + 2] == ["Verdict · ", "battles.csv", kind, "So it is."]
     said = " ".join(texts).replace("\xa0", " ")
     assert all(sentence in said for sentence in findings.sentences)
+    assert all(fact.value in said for fact in findings.facts)
     assert body < texts.index("Who beats whom")
+    assert ("Share no ranking explains" in texts) == (kind != "too little data")
 
 
 def test_without_cycles_the_page_says_so():
     """The note stands where the cycles would, and there is no empty table."""
     page = write_page(calm(build_findings()))
     assert "No cycle is sure enough." in page
-    assert "Weakest edge" not in page
+    assert "Least sure step" not in page
 
 
 def test_small_tables_have_pages_too():
@@ -161,7 +203,7 @@ def test_small_tables_have_pages_too():
     findings = build_findings(2, 1, n_future=0)
     unknown = replace(findings.verdict, gain=None, gain_error=None, detectable=1.0)
     texts = Reader(write_page(replace(findings, verdict=unknown, ladder=()))).texts
-    assert "hardly any pair met again in another series of games" in texts
+    assert "no cyclic share could be noticed with certainty in this table" in texts
     assert "What changed" not in texts
     two = calm(replace(findings, n_items=2))
     texts = Reader(write_page(two)).texts
@@ -209,7 +251,7 @@ def test_what_is_not_known_is_not_drawn():
     findings.strengths[0, 1] = np.nan
     page = write_page(findings)
     data = embedded(page)
-    assert unpacked(data["chances"]).max() == 65.535
+    assert unpacked(data["chances"]).max() == 6.5535
     assert not re.search(r'["\s,LMHV]nan\b', page)
 
 
@@ -234,19 +276,18 @@ def test_colours_reach_as_far_as_the_chances():
 
 def test_numbers_are_written_as_people_write_them():
     """Nothing is rounded to nothing or to certainty, and signs are visible."""
-    assert [percent(value) for value in (0.004, 0.5, 0.999)] == [
-        "<\xa01\xa0%",
+    assert [percent(value) for value in (0.00004, 0.5, 0.9999)] == [
+        "&lt;\xa00.1\xa0%",
         "50\xa0%",
-        ">\xa099\xa0%",
+        "&gt;\xa099.9\xa0%",
     ]
     assert percent(float("nan")) == "–"
     assert (p_value(0.0001), p_value(0.25)) == ("<\xa00.001", "0.250")
-    assert (points(0.123), points(-0.05), points(0.0)) == ("+12.3", "−5.0", "0.0")
     assert (count(1234.0), count(2.5)) == ("1,234", "2.5")
     assert shorten("abcdefgh", 4) == "abc…"
-    assert (span(0.2, 0.4), span(0.968, 0.974)) == ("20–40\xa0%", "96.8–97.4\xa0%")
+    assert estimate(0.3, 0.2, 0.4) == ("30\xa0%", "20 to 40\xa0%")
     assert with_error(0.6931, 1e-17) == "0.6931"
-    assert with_error(-0.00016, 0.00004, sign=True) == "−0.00016 <small>± 0.00004</small>"
+    assert with_error(-0.00016, 0.00004, sign=True) == "−0.00016 <small>±\xa00.00004</small>"
     assert sentence("7 % ± 0.1 of <x>") == "7\xa0% ±\xa00.1 of &lt;x&gt;"
 
 

@@ -3,13 +3,25 @@
 `open_page` fails a test on errors, warnings, dialogs and requests; see conftest.py.
 """
 
+import csv
+import io
+from dataclasses import replace
+from itertools import compress
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
 
+from intransit.percent import estimate
+from intransit.percent import percent as write_percent
 from intransit.render.page import palette
-from tests.render.findings import HOSTILE, build_findings, calm
+from tests.render.findings import (
+    HOSTILE,
+    build_findings,
+    build_standings,
+    build_verdict,
+    calm,
+)
 
 CELLS = "#matrix canvas"
 OPENING_LIMIT = 3000  # milliseconds; it takes a tenth of that on an idle machine
@@ -48,12 +60,32 @@ def address_of(url):
     return parse_qs(urlsplit(url).fragment)
 
 
-def percent(share, digits=0):
-    return f"{100 * round(float(share), 3):.{digits}f}\xa0%"
+def percent(share):
+    return write_percent(float(share)).replace(" ", "\xa0")
+
+
+def shown_order(strengths):
+    """Return the items by strength as the page carries them, the strongest first."""
+    return np.argsort(-np.floor(np.round(10_000 * strengths, 6)), kind="stable")
+
+
+def names_on_board(page):
+    return page.locator(".board tbody .name").all_text_contents()
+
+
+def in_sight(page, selector):
+    """Return whether all of something lies within the window as it was opened."""
+    return page.locator(selector).evaluate_all(
+        """parts => parts.length > 0 && parts.every((part) => {
+            const { top, bottom, left, right } = part.getBoundingClientRect();
+            return top >= 0 && bottom <= window.innerHeight
+                && left >= 0 && right <= window.innerWidth;
+        })"""
+    )
 
 
 def test_the_slider_moves_every_picture(open_page, findings):
-    """Arrow keys on the slider change label, heat map, planes, cycle and address."""
+    """Arrow keys on the slider change label, heat map, discs, cycle and address."""
     page = open_page(findings)
     before = picture_of(page)
     slider = page.get_by_label("Time shown")
@@ -117,8 +149,7 @@ def test_the_order_can_be_chosen(open_page, findings):
     assert rows_of(page) == list(findings.names)
     page.get_by_label("Strength", exact=True).check()
     for time in (len(findings.times) - 1, 0):
-        shown = np.rint(1000 * findings.strengths[:, time])
-        by_strength = [findings.names[i] for i in np.argsort(-shown, kind="stable")]
+        by_strength = [findings.names[i] for i in shown_order(findings.strengths[:, time])]
         assert rows_of(page) == by_strength
         page.get_by_label("Time shown").focus()
         page.keyboard.press("Home")
@@ -137,8 +168,13 @@ def test_a_cell_says_what_it_means(open_page, findings):
     hover_cell(page, i, j)
     said = tip.inner_text()
     assert f"{findings.names[i]} beats {findings.names[j]}" in said
-    assert percent(findings.chances[-1, i, j], 1) in said
-    assert f"{findings.games[i, j]:.0f} games" in said
+    chance, between = estimate(
+        *(part[-1, i, j] for part in (findings.chances, findings.low, findings.high))
+    )
+    assert f"{chance}, 90 % interval {between}" in said.replace("\xa0", " ")
+    won, tied = findings.wins[i, j], findings.ties[i, j]
+    lost = findings.games[i, j] - won - tied
+    assert f"{won:.0f} won, {lost:.0f} lost, {tied:.0f} tied" in said
     page.keyboard.press("Escape")
     assert not tip.is_visible()
     page.locator(CELLS).focus()
@@ -227,7 +263,7 @@ def test_a_cycle_can_be_chosen(open_page, findings):
     assert graph.locator(".node").count() > 3
 
 
-def test_a_plane_shows_whom_an_item_beats(open_page, findings):
+def test_a_disc_shows_whom_an_item_beats(open_page, findings):
     """Those marked as beaten are anticlockwise of it, within half a turn."""
     page = open_page(findings)
     points = findings.discs[0].points[-1] / np.hypot(*findings.discs[0].points.T).max()
@@ -266,12 +302,13 @@ def test_without_script_the_findings_are_there(open_page, findings):
     assert "No ranking explains these results." in text
     assert all(sentence in text for sentence in findings.sentences)
     captions = page.locator("caption").all_inner_texts()
-    for caption in ("The strongest", "Cycles", "Stronger", "The mixture", "The ladder"):
+    for caption in ("All 12 items", "Cycles", "Stronger", "The mixture", "The ladder"):
         assert any(words.startswith(caption) for words in captions), caption
     assert findings.data[0] in text
     for picture in ("svg.matrix", "svg.chart", "svg.disc", "svg.graph"):
         assert page.locator(picture).first.is_visible()
     assert page.locator("button, input, select").count() == 0
+    assert names_on_board(page) == [one.name for one in findings.standings]
     assert "needs a script" in text
 
 
@@ -333,11 +370,113 @@ def test_tables_without_times_or_cycles(open_page):
     for findings in (calm(build_findings(6, 1, n_future=0)), build_findings(2, 1, n_future=0)):
         page = open_page(findings)
         assert page.locator(".time-bar").count() == 0
-        best, second = np.argsort(-np.rint(1000 * findings.strengths[:, -1]), kind="stable")[:2]
+        best, second = shown_order(findings.strengths[:, -1])[:2]
         assert page.locator(".chance b").text_content() == percent(
             findings.chances[-1, best, second]
         )
         assert page.locator("[data-live='duel'] svg").is_visible()
+
+
+def test_the_leaderboard_is_sorted_by_its_titles(open_page, findings):
+    """By strength to begin with, by name and back, by games from the most to the fewest."""
+    page = open_page(findings)
+    board = [one.name for one in findings.standings]
+    assert names_on_board(page) == board
+    page.locator(".board").get_by_role("button", name="Item").click()
+    assert names_on_board(page) == sorted(board)
+    page.locator(".board").get_by_role("button", name="Item").click()
+    assert names_on_board(page) == sorted(board, reverse=True)
+    assert page.locator(".board th[aria-sort]").get_attribute("aria-sort") == "descending"
+    page.locator(".board").get_by_role("button", name="Games").click()
+    by_games = sorted(findings.standings, key=lambda one: -one.games)
+    assert names_on_board(page) == [one.name for one in by_games]
+    page.locator(".board").get_by_role("button", name="Rank").click()
+    assert names_on_board(page) == board
+    page.get_by_label("Only those still compared").check()
+    assert names_on_board(page) == list(compress(board, findings.still))
+
+
+def test_the_leaderboard_holds_everybody_a_page_at_a_time(open_page):
+    """Of 2,000 items 20 are shown; a search and the last pages find the others, drawn as well."""
+    few = build_findings()
+    names = (*(f"player {k:04d}" for k in range(1988)), *few.names)
+    everybody = build_standings(names, np.linspace(0.9, 0.1, 2000))
+    findings = replace(few, standings=everybody, still=(True,) * 2000)
+    page = open_page(findings)
+    status = page.locator("#board-status")
+    assert len(names_on_board(page)) == 20
+    assert status.text_content() == "1 to 20 of 2,000"
+    page.get_by_label("Next page").click()
+    assert names_on_board(page)[0] == "player 0020"
+    page.get_by_label("Search the leaderboard").fill("PLAYER 197")
+    assert names_on_board(page) == [f"player {k}" for k in range(1970, 1980)]
+    assert page.locator(".board tbody svg.interval .dot").count() == 10
+    page.get_by_label("Search the leaderboard").fill("nobody")
+    assert names_on_board(page) == []
+    assert status.text_content() == "Nobody is called so."
+
+
+def test_a_table_is_saved_as_csv(open_page):
+    """A click saves the file, whole, with names that are formulas made harmless."""
+    findings = build_findings(names=('=HYPERLINK("x")', "@b", "-c", "d,e", "شطرنج", *"fghijkl"))
+    page = open_page(findings)
+    with page.expect_download() as saving:
+        page.locator(".board .save").click()
+    assert saving.value.suggested_filename == "leaderboard.csv"
+    text = saving.value.path().read_text(encoding="utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [row["name"] for row in rows] == [
+        f"'{one.name}" if one.name[0] in "=@-" else one.name for one in findings.standings
+    ]
+    assert [float(row["rating"]) for row in rows] == pytest.approx(
+        [one.rating for one in findings.standings], abs=1e-5
+    )
+
+
+@pytest.mark.parametrize("kind", ["cycles", "no evidence", "too little data"])
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)], ids=["desktop", "phone"])
+def test_the_first_screen_tells_the_most(open_page, findings, kind, size):
+    """Verdict, picture and three facts are in sight without scrolling."""
+    shown = findings if kind == "cycles" else replace(calm(findings), verdict=build_verdict(kind))
+    page = open_page(shown, width=size[0], height=size[1], is_mobile=size[0] < 500)
+    assert page.locator(".three dd").count() == 3
+    for part in ("#headline", ".first-picture svg", ".three dd"):
+        assert in_sight(page, part), part
+
+
+def test_a_phone_has_intervals_and_contents_in_sight(open_page, findings):
+    """Below each value stands its interval, and the contents open in a list that fits."""
+    page = open_page(findings, width=390, height=844, is_mobile=True, has_touch=True)
+    box = page.locator(".board tbody tr").first.locator("td.number small").first.bounding_box()
+    value = page.locator(".board tbody tr").first.locator("td.number").first.bounding_box()
+    assert value["x"] <= box["x"]
+    assert box["x"] + box["width"] <= 390
+    assert not page.locator("nav.wide").is_visible()
+    page.locator(".menu summary").tap()
+    assert in_sight(page, ".menu nav a")
+    page.locator(".menu nav a", has_text="Ranking").tap()
+    page.wait_for_url(lambda url: url.endswith("#ranking") or "a=" in urlsplit(url).fragment)
+    assert not page.locator(".menu nav").is_visible()
+
+
+def test_pairs_that_never_met_look_different(open_page, findings):
+    """Their cells have a hole in the colour of the ground, those of pairs that met do not."""
+    page = open_page(findings)
+    side = side_of(page)
+    unmet = np.argwhere((findings.games == 0) & ~np.eye(12, dtype=bool))[0]
+    met = np.argwhere(findings.games > 0)[0]
+    spots = [(pair * side + far).tolist()[::-1] for pair in (unmet, met) for far in (1, 5)]
+    colours = page.locator(CELLS).evaluate(
+        """(canvas, spots) => {
+            const wide = canvas.width;
+            const { data } = canvas.getContext("2d").getImageData(0, 0, wide, canvas.height);
+            return spots.map(([x, y]) => [0, 1, 2].map((k) => data[4 * (y * wide + x) + k]));
+        }""",
+        spots,
+    )
+    assert colours[0] != colours[1]
+    assert colours[2] == colours[3]
+    assert "hollow" in page.locator(".legends").inner_text()
 
 
 def test_every_control_has_a_name(open_page, findings):

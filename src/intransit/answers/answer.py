@@ -14,6 +14,7 @@ from intransit.answers.finding import Finding
 from intransit.answers.forecast import Forecast, Standing
 from intransit.answers.saving import pack, unpack, write_whole
 from intransit.answers.seen import Seen
+from intransit.answers.standings import find_standings, is_alone, spread
 from intransit.answers.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.core.inputs import as_whole
@@ -262,26 +263,12 @@ class Answer(Finding):
     def rank(self, at: object = None, *, level: float = 0.9) -> list[Standing]:
         """Return all items by their strength, the mean probability of beating the others.
 
-        Against those only that comparisons connect them with, best first.  Where there are cycles
-        this order says less than the matrix does.
+        Against those only that comparisons connect them with, best first; with ratings on a scale
+        like Elo's, and the range of each rank.  Where there are cycles this order says less than
+        the matrix does.
         """
         reach_of(level)
-        items = np.arange(self.n_items)
-        mean, low, high = self.strengths(items, self.when(at), level=level)
-        seen = self.seen
-        order = sorted(range(self.n_items), key=lambda k: (-mean[k], self.names[k]))
-        return [
-            Standing(
-                place,
-                self.names[k],
-                float(mean[k]),
-                float(low[k]),
-                float(high[k]),
-                games=float(seen.games[k]),
-                last="" if self.clock.kind == "none" else self.clock.to_text(float(seen.last[k])),
-            )
-            for place, k in enumerate(order, 1)
-        ]
+        return find_standings(self, self.when(at), level)
 
     def strengths(
         self, items: IntArray, when: float, *, level: float = 0.9
@@ -290,11 +277,8 @@ class Answer(Finding):
 
         An item that comparisons connect with nobody has a half, and nothing is known.
         """
-        drawn = self.posterior.strengths(items, when)
-        mean = drawn.mean(axis=0)
-        drawn.sort(axis=0)
-        low, high = (_quantile(drawn, share) for share in (0.5 - level / 2, 0.5 + level / 2))
-        alone = np.bincount(self.posterior.groups)[self.posterior.groups[items]] < 2
+        mean, low, high = spread(self.posterior.strengths(items, when), level)
+        alone = is_alone(self, items)
         return np.where(alone, 0.5, mean), np.where(alone, 0.0, low), np.where(alone, 1.0, high)
 
     def transitivity(self) -> Transitivity:
@@ -307,7 +291,7 @@ class Answer(Finding):
     def update(self, games: Games, *, rng: int = 0, report: Report = lambda _: None) -> "Answer":
         """Return the answer with further games, of old and new items.
 
-        The draws are weighted by how well they foretell the new games, while enough of them count;
+        The draws are weighted by how well they predict the new games, while enough of them count;
         otherwise the chains go on from where they are.  The last line of `story` says which.
         """
         if games.clock.kind != self.clock.kind:

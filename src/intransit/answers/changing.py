@@ -169,7 +169,7 @@ def _field(answer: "Answer", begin: float, end: float, rng: int) -> Field:
 
 
 def _share(moved: FloatArray, change: FloatArray, level: float) -> tuple[float, float, float]:
-    """Return the share of the energy of a change that matchups make: median and interval."""
+    """Return the share of a change (its mean square) that matchups make: median and interval."""
     total = np.sum(change**2, axis=1)
     part = np.sum(moved**2, axis=1)
     shares = np.divide(part, total, out=np.zeros_like(part), where=total > 0.0)

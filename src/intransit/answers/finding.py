@@ -114,7 +114,7 @@ class Finding:
         return drawing("found").draw_cycles(self, at)
 
     def figure_discs(self, at: object = None) -> Any:
-        """Draw the planes of the matrix: who counters whom."""
+        """Draw who counters whom, beyond what strengths say."""
         return drawing("found").draw_discs(self, at)
 
     def figure_changes(self, since: object = None, until: object = None) -> Any:

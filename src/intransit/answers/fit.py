@@ -19,6 +19,7 @@ from intransit.inference.at_scale import draw_posterior
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Effort, Report
 from intransit.model import Model, OutcomeLaw, Scores, Side, default_model
+from intransit.percent import percent
 from intransit.study import decompose
 from intransit.tables import Games, read
 from intransit.tables.reading import plural
@@ -149,8 +150,8 @@ def model_for(
     games
         The table.
     factors, pairs, drifting
-        None, or how many planes there are, whether pairs have effects of their own, and whether
-        anything moves.
+        None, or how many cyclic factors there are, whether pairs have effects of their own, and
+        whether anything moves.
     """
     still = len(np.unique(games.times)) < FEWEST_TIMES if drifting is None else not drifting
     return default_model(
@@ -197,7 +198,7 @@ def _judge(
 
 
 def cyclic_share(posterior: Posterior, level: float) -> Summary:
-    """Return the share of the margins' energy at the end that no ranking explains."""
+    """Return the share of the margins' mean square at the end that no ranking explains."""
     few = posterior.thinned(MOST_SHARED)
     items = np.arange(few.n_items)
     if len(items) > MOST_SHARED:
@@ -217,11 +218,11 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
         said.append(f"Times are told apart to {encoding.step:.3g} days.")
     if encoding.loss == "ordered" and posterior.draws.cuts[:, 0].any():
         ties = np.tanh(0.5 * posterior.draws.cuts[:, 0]).mean()
-        said.append(f"Between equals {ties:.0%} of games are ties.")
+        said.append(f"Between equals {percent(float(ties))} of games are ties.")
     if encoding.sided and posterior.layout.model.term(Side) is not None:
         worth = posterior.side_worth(posterior.axis[-1:])[:, 0]
         edge = float(posterior.results(worth[:, None]).mean())
-        said.append(f"The better side is worth {worth.mean():+.2f}: {edge:.0%} for equals.")
+        said.append(f"The better side is worth {worth.mean():+.2f}: {percent(edge)} for equals.")
     return said
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from intransit.percent import estimate, percent
+
 
 @dataclass(frozen=True)
 class Forecast:
@@ -24,12 +26,11 @@ class Forecast:
         return self.probability
 
     def __str__(self) -> str:
+        at = f", {self.at}" if self.at else ""
+        chance, between = estimate(self.probability, self.low, self.high, 1)
         said = (
-            f"{self.first} against {self.second}, {self.at}: {self.probability:.1%} "
-            f"({self.level:.0%} interval {self.low:.1%} to {self.high:.1%})"
-            if self.at
-            else f"{self.first} against {self.second}: {self.probability:.1%} "
-            f"({self.level:.0%} interval {self.low:.1%} to {self.high:.1%})"
+            f"{self.first} against {self.second}{at}: {chance} ({percent(self.level)} interval "
+            f"{between})"
         )
         return said + "".join(f"; {note}" for note in self.notes)
 
@@ -39,9 +40,14 @@ class Standing:
     """How one item stands against all the others it can be compared with."""
 
     rank: int
+    rank_low: int  # best and worst rank that it may have, with `level`
+    rank_high: int
     name: str
     strength: float  # mean probability of beating each of the others
     low: float
     high: float
+    rating: float  # the same on a scale like Elo's: 1500 is average, 400 more odds of ten to one
+    rating_low: float
+    rating_high: float
     games: float
     last: str  # when it was last compared

@@ -74,7 +74,7 @@ class Changes:
     rate: float  # of false discoveries among those that are `sure`
     items: tuple[ItemChange, ...]  # all, the surest first
     matchups: tuple[MatchupChange, ...]  # the surest ones
-    matchup_share: float  # of the energy of the change that no change of strengths explains
+    matchup_share: float  # of the change (its mean square) that no change of strengths explains
     matchup_share_low: float
     matchup_share_high: float
     note: str

@@ -3,7 +3,7 @@
 import html as markup
 import importlib.util
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from intransit.arrays import FloatArray
 from intransit.checks import check_option
 from intransit.draws import reach_of
 from intransit.errors import InputError, MissingDependencyError
+from intransit.percent import estimate
 
 if TYPE_CHECKING:
     from intransit.answers.answer import Answer
@@ -75,8 +76,8 @@ def matrix_frame(answer: "Answer", at: object = None, *, backend: str | None = N
 def rank_frame(answer: "Answer", at: object = None, *, backend: str | None = None) -> object:
     """Return the standings as a data frame, best first."""
     standings = answer.rank(at)
-    names = ("rank", "name", "strength", "low", "high", "games", "last")
-    return _frame({name: [getattr(s, name) for s in standings] for name in names}, backend)
+    columns = [field.name for field in fields(Standing)]
+    return _frame({name: [getattr(s, name) for s in standings] for name in columns}, backend)
 
 
 def path_frame(
@@ -112,8 +113,8 @@ def html(answer: "Answer") -> str:
     standings = answer.rank()
     cells = "".join(
         f"<tr><td>{s.rank}</td><td style='text-align:left'>{say(s.name)}</td>"
-        f"<td>{s.strength:.1%}</td><td>{s.low:.1%} to {s.high:.1%}</td><td>{s.games:,.6g}</td>"
-        f"<td>{say(s.last)}</td></tr>"
+        f"<td>{'</td><td>'.join(estimate(s.strength, s.low, s.high, 1))}</td>"
+        f"<td>{s.rating:.0f}</td><td>{s.games:,.6g}</td><td>{say(s.last)}</td></tr>"
         for s in standings[:SHOWN]
     )
     more = len(standings) - SHOWN
@@ -121,7 +122,7 @@ def html(answer: "Answer") -> str:
     return (
         f"<div><b>{say(answer.source)}</b>: {answer.n_items} items<ul>{story}</ul>"
         "<table><thead><tr><th></th><th>item</th><th>beats the others</th><th>90 % interval</th>"
-        f"<th>games</th><th>last</th></tr></thead><tbody>{cells}</tbody></table>{rest}</div>"
+        f"<th>rating</th><th>games</th><th>last</th></tr></thead><tbody>{cells}</tbody></table>{rest}</div>"
     )
 
 

@@ -5,7 +5,7 @@ On day t the margin of item i over item j is
     a (u_i - u_j) + b Σₖ (s_ik q_jk - q_ik s_jk)
 
 with every u, s and q a stationary random walk of its own.  Columns of s and q are centred over
-the items, so that the second part has no ranking in it, and a and b share out the energy.
+the items, so that the second part has no ranking in it, and a and b share out the mean square.
 """
 
 from dataclasses import dataclass, field, replace
@@ -30,7 +30,7 @@ class Truth:
     scores: FloatArray = field(repr=False)  # (n_days, n_items)
     strengths: FloatArray = field(repr=False)  # (n_days, n_items, n_factors)
     exposures: FloatArray = field(repr=False)  # (n_days, n_items, n_factors)
-    cyclic_share: float  # of the energy of all margins over all days
+    cyclic_share: float  # of the mean square of all margins over all days
     ties: float  # share of games between equals
     clock: Clock = field(default_factory=lambda: Clock("date"))
 
@@ -65,7 +65,7 @@ def simulate_games(
     n_items, n_games, n_days, n_factors
         Sizes.  Games fall on days and pairs evenly at random.
     cyclic
-        Share of the energy (mean square) of the margins that no ranking explains.
+        Share of the mean square of the margins that no ranking explains.
     spread
         Root mean square of the margins, in log odds.
     ties

@@ -8,6 +8,7 @@ import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.errors import InputError
+from intransit.percent import percent
 from intransit.tables import Games
 from intransit.tables.covariates import join_covariates
 from intransit.tables.games import merge
@@ -101,8 +102,8 @@ def _at_random(games: Games, last: float, rng: int) -> Plan:
             f"games: {games.counts.sum():g} are too few to hold some back; give more of them."
         )
     note = (
-        f"All games are at one time, so {last:.0%} of them, drawn at random, are forecast from the "
-        "others: nothing is said about how forecasts keep over time."
+        f"All games are at one time, so {percent(last)} of them, drawn at random, are forecast "
+        "from the others: nothing is said about how forecasts keep over time."
     )
     return Plan(parts[0], (parts[1],), note)
 

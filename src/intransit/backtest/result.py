@@ -8,6 +8,7 @@ from intransit.arrays import FloatArray, IntArray
 from intransit.backtest.measures import Coverage, Reliability, log_losses, mean_and_error
 from intransit.checks import check_option
 from intransit.extras import drawing
+from intransit.percent import percent
 from intransit.tables import Clock
 
 CLEAR = 2.0  # standard errors from which a gain is called one
@@ -114,7 +115,7 @@ class Backtest:
         lines.append(f"  {'':<{width}}  log loss           Brier   right   calibration  seconds")
         lines += [
             f"  {r.name:<{width}}  {r.log_loss:.4f} ± {r.log_loss_error:.4f}  {r.brier:.4f}  "
-            f"{r.accuracy:5.1%}   {r.calibration_error:.4f}       {r.seconds:7.1f}"
+            f"{percent(r.accuracy, 1):>6}   {r.calibration_error:.4f}       {r.seconds:7.1f}"
             for r in self.rungs
         ]
         said = [self._compare(name, base) for name, base in self.nested()]
@@ -125,7 +126,8 @@ class Backtest:
             f"{self.best.calibration_by_chance:.3f} is to be expected by chance."
         )
         lines += [
-            f"{c.level:.0%} intervals hold {c.share:.0%} ± {c.error:.0%} of {c.n_groups} "
+            f"{percent(c.level)} intervals hold {percent(c.share)} ± {percent(c.error)} of "
+            f"{c.n_groups} "
             f"{c.groups}."
             for c in self.coverage
         ]

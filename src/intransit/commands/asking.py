@@ -14,6 +14,7 @@ from intransit.commands.files import check_moment, open_answer
 from intransit.commands.output import Output, chosen, facts, grid, visible, working
 from intransit.commands.standings import bar
 from intransit.errors import InputError
+from intransit.percent import estimate, percent
 
 Side = Literal["first", "second", "none"]
 SIDES: dict[str, float] = {"first": 1.0, "second": -1.0, "none": 0.0, "": 0.0}
@@ -114,15 +115,15 @@ def _draw(console: Console, answer: Answer, found: Forecast, side: Side | None) 
     console.print(
         visible(f"{found.first} against {found.second}{when}"), style="bold", soft_wrap=True
     )
+    chance, between = estimate(found.probability, found.low, found.high, 1)
     lines = [
-        ("wins", f"{found.probability:.1%}  {bar(found.probability)}".rstrip()),
-        (f"{found.level:.0%} interval", f"{found.low:.1%} – {found.high:.1%}"),
+        ("wins", f"{chance}  {bar(found.probability)}".rstrip()),
+        (f"{percent(found.level)} interval", between),
     ]
     if found.tie > 0:
         lines[0] = (lines[0][0], lines[0][1] + "  (a tie as half a win)")
-        lines.append(
-            ("win, tie, loss", f"{found.win:.1%}, {found.tie:.1%}, {found.loss:.1%}"),
-        )
+        parts = ", ".join(percent(part, 1) for part in (found.win, found.tie, found.loss))
+        lines.append(("win, tie, loss", parts))
     if found.margin is not None:
         lines.append(("expected margin", f"{found.margin:+.2f}"))
     if answer.encoding.sided:
@@ -204,16 +205,16 @@ def _asked(file: Path, line: int, row: dict[str, str], at: str | None, side: Sid
 
 
 def _draw_many(console: Console, found: list[Forecast], level: float) -> None:
-    interval = f"{level:.0%} interval"
+    interval = f"{percent(level)} interval"
     headers = ["first", "second", "at", "wins", interval]
     headers += ["tie"] if any(one.tie > 0 for one in found) else []
     headers += ["margin"] if any(one.margin is not None for one in found) else []
     noted = any(one.notes for one in found)
     table = grid(*headers, *(["note"] if noted else []), right=["wins", interval, "tie", "margin"])
     for one in found:
-        cells = [visible(one.first), visible(one.second), one.at, f"{one.probability:.1%}"]
-        cells += [f"{one.low:.1%} – {one.high:.1%}"]
-        cells += [f"{one.tie:.1%}"] if "tie" in headers else []
+        cells = [visible(one.first), visible(one.second), one.at]
+        cells += estimate(one.probability, one.low, one.high, 1)
+        cells += [percent(one.tie, 1)] if "tie" in headers else []
         cells += ["" if one.margin is None else f"{one.margin:+.2f}"] if "margin" in headers else []
         table.add_row(*cells, *([visible("; ".join(one.notes))] if noted else []))
     console.print(table)

@@ -1,4 +1,4 @@
-"""`intransit backtest`: how well models of rising size foretell games they have not seen."""
+"""`intransit backtest`: how well models of rising size predict games they have not seen."""
 
 import io
 from dataclasses import asdict
@@ -16,6 +16,7 @@ from intransit.commands.output import Output, chosen, facts, grid, visible, work
 from intransit.core.inputs import as_number, as_whole
 from intransit.errors import InputError
 from intransit.extras import require_matplotlib
+from intransit.percent import percent
 from intransit.tables import Games
 
 if TYPE_CHECKING:
@@ -38,17 +39,17 @@ def backtest(
     columns: Columns | None = None,
     output: Output | None = None,
 ) -> None:
-    """Roll forward through the latest games of a table, each foretold from those before it.
+    """Roll forward through the latest games of a table, each predicted from those before it.
 
     Parameters
     ----------
     table
         CSV, TSV, JSON lines or Parquet, compressed by gzip or zstd or not.
     every
-        Length of a block that is foretold and then learnt: days, 30 by default, or units of the
+        Length of a block that is predicted and then learnt: days, 30 by default, or units of the
         table's own time.
     last
-        Share of the games, the latest, that are foretold.
+        Share of the games, the latest, that are predicted.
     ladder
         These models only, separated by commas, as in "Elo, drifting scores"; by default all.
     quick
@@ -124,7 +125,7 @@ def _save(drawn: object, figure: Path) -> None:
 
 def _draw(console: Console, found: "Backtest") -> None:
     console.print(
-        visible(f"{found.source}: {found.forecasts.counts.sum():,.12g} games foretold"),
+        visible(f"{found.source}: {found.forecasts.counts.sum():,.12g} games predicted"),
         style="bold",
         soft_wrap=True,
     )
@@ -136,7 +137,7 @@ def _draw(console: Console, found: "Backtest") -> None:
             f"{one.log_loss:.4f} ± {one.log_loss_error:.4f}",
             f"{one.gain:+.4f} ± {one.gain_error:.4f}" if k else "",
             f"{one.brier:.4f}",
-            f"{one.accuracy:.1%}",
+            percent(one.accuracy, 1),
             f"{one.calibration_error:.3f}",
             f"{one.seconds:.1f}",
             style="bold green" if one is found.best else None,
@@ -147,7 +148,8 @@ def _draw(console: Console, found: "Backtest") -> None:
     lines += [
         (
             "intervals",
-            f"of {one.level:.0%} hold {one.share:.0%} ± {one.error:.0%} of {one.n_groups} "
+            f"of {percent(one.level)} hold {percent(one.share)} ± {percent(one.error)} of "
+            f"{one.n_groups} "
             f"{one.groups}",
         )
         for one in found.coverage

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from intransit.commands.columns import Columns
 from intransit.commands.output import Output, chosen, facts, grid, visible
+from intransit.percent import percent
 from intransit.tables import Games
 from intransit.tables.reading import Reading, describe_unused
 
@@ -49,7 +50,7 @@ def overview(games: Games) -> list[tuple[str, str]]:
         seen.append(("span", f"{begin} to {end}, {moments:,} different times"))
     if games.has_ties:
         ties = float(games.counts[games.outcomes == 0.5].sum())
-        seen.append(("ties", f"{ties:,.12g} ({ties / total:.1%})"))
+        seen.append(("ties", f"{ties:,.12g} ({percent(ties / total, 1)})"))
     else:
         seen.append(("ties", "none"))
     if games.margins is not None:
@@ -57,10 +58,10 @@ def overview(games: Games) -> list[tuple[str, str]]:
         seen.append(("margins", f"by {size:.3g} in the mean, {np.abs(games.margins).max():g} most"))
     if games.sides is not None:
         sided = float(games.counts[games.sides != 0].sum())
-        seen.append(("a side", f"in {sided:,.12g} games ({sided / total:.1%})"))
+        seen.append(("a side", f"in {sided:,.12g} games ({percent(sided / total, 1)})"))
     for covariate in games.by:
         shares = [
-            f"{value} {float(games.counts[covariate.codes == code].sum()) / total:.1%}"
+            f"{value} {percent(float(games.counts[covariate.codes == code].sum()) / total, 1)}"
             for code, value in enumerate(covariate.values[:LISTED])
         ]
         more = ", ..." if len(covariate.values) > LISTED else ""

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 from rich.console import Console
 from rich.text import Text
 
@@ -186,28 +185,12 @@ def contents(answer: Answer, found: "Findings") -> dict[str, object]:
         },
         "changes": None if found.changes is None else asdict(found.changes),
         "ranking": asdict(found.ranking),
-        "standings": standings(answer, found),
+        "standings": [asdict(standing) for standing in found.standings],
         "ladder": [asdict(step) for step in found.ladder],
         "ladder_notes": found.ladder_notes,
         "data": found.data,
         "story": found.story,
     }
-
-
-def standings(answer: Answer, found: "Findings") -> list[dict[str, object]]:
-    """Return the items that are shown by strength at the end, best first."""
-    order = np.argsort(-found.strengths[:, -1], kind="stable")
-    return [
-        {
-            "rank": rank,
-            "name": found.names[k],
-            "strength": float(found.strengths[k, -1]),
-            "low": float(found.strengths_low[k, -1]),
-            "high": float(found.strengths_high[k, -1]),
-            "games": float(answer.seen.games[answer.number(found.names[k])]),
-        }
-        for rank, k in enumerate(order.tolist(), 1)
-    ]
 
 
 def cycle_row(cycle: "Cycle") -> dict[str, object]:

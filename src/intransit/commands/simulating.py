@@ -12,6 +12,7 @@ from intransit.commands.files import check_place, quoted
 from intransit.commands.output import Output, chosen, facts, to_csv, working
 from intransit.core.inputs import as_whole
 from intransit.errors import InputError
+from intransit.percent import percent
 from intransit.tables import Games
 
 EVERY = 7.0  # days between the moments of a file of truth
@@ -89,7 +90,8 @@ def simulate(
         "seed": seed,
     }
     told = [("games", f"{len(rows):,} between {played.n_items} items over {days:,} days")]
-    told += [("cyclic", f"{known.cyclic_share:.0%} of the margins' energy; no ranking explains it")]
+    share = percent(known.cyclic_share)
+    told += [("cyclic", f"{share} of the differences, which no ranking explains")]
     told += [("file", str(out))] + ([("truth", str(truth))] if truth else [])
     told += [("try", quoted("intransit", "fit", out))]
     output.show(data, [data], lambda console: console.print(facts(told)))

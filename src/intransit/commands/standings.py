@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import compress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,14 +18,19 @@ from intransit.commands.files import check_moment, moment_text, open_answer
 from intransit.commands.output import Output, chosen, grid, visible, working
 from intransit.core.inputs import as_whole
 from intransit.errors import InputError
+from intransit.percent import estimate, percent
 
 BAR = 20  # characters of a bar
-NUMBERS, DATE = 46, 13  # characters that the numbers and a date take, with the gaps between
+# Characters that the numbers, a date, and range and rating take, with the gaps between.
+NUMBERS, DATE, MORE = 46, 13, 20
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 LINE, POINT, HALF = "─", "●", "┊"
 ON_A_TERMINAL = 12  # items of a matrix that a terminal has room for
 FAINT = 10  # depth of colour, of 120, below which a cell has none
-MEANING = "Wins: mean probability of beating each of the others, a tie as half."
+MEANING = (
+    "Wins: mean probability of beating each of the others, a tie as half. Rating: an average item "
+    "has 1500, and 400 more are odds of ten to one. Range: ranks that an item may have."
+)
 STRONG = 0.25  # distance from a half at which the colour of a cell is full
 
 
@@ -88,24 +94,36 @@ def _caution(answer: Answer) -> str:
 
 
 def ranking(standings: Sequence[Standing], level: float, width: int) -> Table:
-    """Return standings as a table; on a narrow page the drawn intervals give way to the names."""
+    """Return standings as a table; on a narrow page, drawings, range and rating give way."""
     low, high = min(one.low for one in standings), max(one.high for one in standings)
-    interval, dated = f"{level:.0%} interval", any(one.last for one in standings)
-    scale = f"{low:.0%}".ljust(BAR - len(f"{high:.0%}")) + f"{high:.0%}"
+    interval, dated = f"{percent(level)} interval", any(one.last for one in standings)
+    scale = percent(low).ljust(BAR - len(percent(high))) + percent(high)
     longest = max(len(visible(one.name)) for one in standings)
-    drawn = longest + BAR + NUMBERS + (DATE if dated else 0) <= width
-    headers = ["", "item", "wins", interval, *([scale] if drawn else []), "games"]
-    table = grid(*headers, *(["last game"] if dated else []), right=["", "wins", interval, "games"])
-    for column in table.columns[2:]:
+    room = width - longest - NUMBERS - (DATE if dated else 0)
+    drawn, whole = room >= MORE + BAR, room >= MORE
+    headers = {
+        "": True,
+        "range": whole,
+        "item": True,
+        "wins": True,
+        interval: True,
+        scale: drawn,
+        "rating": whole,
+        "games": True,
+        "last game": dated,
+    }
+    table = grid(
+        *compress(headers, headers.values()),
+        right=["", "range", "wins", interval, "rating", "games"],
+    )
+    for column in table.columns[3 if whole else 2 :]:
         column.no_wrap = True
     for one in standings:
-        cells: list[str | Text] = [str(one.rank), visible(one.name), f"{one.strength:.1%}"]
-        cells.append(f"{one.low:.1%} – {one.high:.1%}")
-        if drawn:
-            line = whiskers(one.low, one.strength, one.high, low, high)
-            cells.append(Text(line, style="cyan"))
-        cells.append(f"{one.games:,.12g}")
-        table.add_row(*cells, *([one.last] if dated else []))
+        line = whiskers(one.low, one.strength, one.high, low, high)
+        cells: list[str | Text] = [str(one.rank), f"{one.rank_low}–{one.rank_high}"]
+        cells += [visible(one.name), *estimate(one.strength, one.low, one.high, 1)]
+        cells += [Text(line, style="cyan"), f"{one.rating:.0f}", f"{one.games:,.12g}", one.last]
+        table.add_row(*compress(cells, headers.values()))
     return table
 
 

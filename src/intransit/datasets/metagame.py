@@ -34,8 +34,8 @@ SEED = 2  # chosen for a page with much to show; kinder than most, see docs/data
 def metagame(*, rng: np.random.Generator | int | None = SEED) -> tuple[Games, Truth]:
     """Return ten thousand matches of 16 decks over two years, and their truth.
 
-    Half of the energy of the margins is cyclic, and everything drifts, so that cycles appear and
-    vanish.  The same seed gives the same matches.
+    Half of the mean square of the margins is cyclic, and everything drifts, so that cycles appear
+    and vanish.  The same seed gives the same matches.
 
     Examples
     --------

@@ -8,7 +8,6 @@ from intransit.answers import Answer
 from intransit.arrays import BoolArray, FloatArray, IntArray
 
 LEVEL = 0.9
-N_DRAWS = 200  # for whole matrices
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +46,15 @@ def measure(
     together: BoolArray,  # (n, n)
 ) -> Chances:
     """Return chances and strengths, time by time; strangers are even, and nothing is known."""
-    n, few = len(items), answer.posterior.thinned(N_DRAWS)
+    n, posterior = len(items), answer.posterior
     squares = np.zeros((4, len(times), n, n))
     lines = np.zeros((3, n, len(times)))
     i, j = np.triu_indices(n, 1)
     known = together[i, j]
     tails = [0.5 - LEVEL / 2, 0.5 + LEVEL / 2]
     for k, time in enumerate(times):
-        drawn = few.margins(items[i], items[j], np.full(len(i), time))
-        chances = few.results(drawn)
+        drawn = posterior.margins(items[i], items[j], np.full(len(i), time))
+        chances = posterior.results(drawn)
         middle = chances.mean(axis=0)
         low, high = np.quantile(chances, tails, axis=0) if len(i) else np.zeros((2, 0))
         upper = np.array(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from intransit.answers.forecast import Standing
 from intransit.answers.found import Changes, Cycles, Ranking
 from intransit.answers.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray
@@ -9,7 +10,7 @@ from intransit.arrays import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Step:
-    """One rung of the ladder of models, and how well it foretold the latest games."""
+    """One rung of the ladder of models, and how well it predicted the latest games."""
 
     name: str
     log_loss: float
@@ -20,6 +21,15 @@ class Step:
     note: str
 
 
+@dataclass(frozen=True)
+class Fact:
+    """One of the three that are told first: what it is about, the answer, and how sure it is."""
+
+    title: str
+    value: str
+    detail: str
+
+
 @dataclass(frozen=True, eq=False)
 class Disc:
     """One plane of what strengths do not explain, over time: who counters whom, as points.
@@ -27,7 +37,7 @@ class Disc:
     The part of the margins beyond strengths is the sum over planes of x_i y_j - y_i x_j.
     """
 
-    share: float  # of the energy of the whole matrix at the last time
+    share: float  # of what strengths do not explain, as mean square of margins at the last time
     points: FloatArray  # (n_times, n_shown, 2); each is favoured over those anticlockwise of it
 
 
@@ -38,7 +48,10 @@ class Findings:
     source: str
     headline: str  # the verdict in one sentence
     sentences: tuple[str, ...]  # what was found, three of them
+    facts: tuple[Fact, ...]  # the three most useful ones
     verdict: Transitivity
+    standings: tuple[Standing, ...]  # of all items at the end, the strongest first
+    still: tuple[bool, ...]  # whether each of them was still being compared at the end
     names: tuple[str, ...]  # shown items, in order of structure
     n_items: int  # all of them
     why_shown: str  # which items are shown; empty if all are
@@ -52,7 +65,8 @@ class Findings:
     future_high: FloatArray
     present: BoolArray  # (n_times, n_shown): whether an item was being compared about then
     games: FloatArray  # (n_shown, n_shown): games of each pair
-    wins: FloatArray  # (n_shown, n_shown): of them won by the row, a tie as half
+    wins: FloatArray  # (n_shown, n_shown): of them won by the row
+    ties: FloatArray  # (n_shown, n_shown): of them tied; where ties are not kept apart, half a win
     together: IntArray  # (n_shown,): number of the group that comparisons connect an item with
     strengths: FloatArray  # (n_shown, n_times): mean probability of beating the others
     strengths_low: FloatArray

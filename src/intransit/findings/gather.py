@@ -10,28 +10,30 @@ from intransit.answers.ranking import find_ranking
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.backtest import Backtest
 from intransit.core.inputs import as_whole
-from intransit.findings.chances import Chances, measure
+from intransit.findings.chances import LEVEL, Chances, measure
 from intransit.findings.content import Disc, Findings
+from intransit.findings.facts import Board, tell_facts
 from intransit.findings.inventory import is_named, take_stock
 from intransit.findings.items import choose_items, pools, presence, records
 from intransit.findings.planes import draw_discs, order_around, order_by_strength
 from intransit.findings.steps import climb
 from intransit.findings.times import Moments, choose_moments
-from intransit.findings.wording import Strength, headline, sentences
+from intransit.findings.wording import headline, sentences
 from intransit.inference.sampling import Report
 from intransit.threads import one_thread
 
 STILL = "Nothing drifts in this model, so all times have the same matrix."
 COUNTERS = "counters anybody beyond what strengths say"
-NO_DISCS = {
+NO_DISCS: dict[str, str] = {
     "cycles": f"The model is a ranking, in which nobody {COUNTERS}.",
+    "not one scale": f"It is not proven that anybody {COUNTERS}.",
     "no evidence": f"Nothing shows that anybody {COUNTERS}: there is no evidence of cycles.",
     "too little data": f"Whether anybody {COUNTERS} cannot be told from these games.",
 }
 DISCS = (
-    "Planes of what strengths do not explain: an item is favoured over those that follow it "
-    "anticlockwise within half a turn, most over those a quarter turn on, beyond what their "
-    "strengths say."
+    "Ways of countering that strengths do not explain: in each picture an item is favoured over "
+    "those that follow it anticlockwise within half a turn, most over those a quarter turn on, "
+    "beyond what their strengths say."
 )
 
 
@@ -77,14 +79,18 @@ def gather(
     n_times = len(moments.times)
     now, later = all_chances.only(slice(0, n_times)), all_chances.only(slice(n_times, None))
     names = tuple(answer.names[k] for k in items)
-    games, wins = records(answer, items)
+    games, wins, ties = records(answer, items)
+    board = Board.of(answer, LEVEL)
     pool = pools(answer, items)
     steps, notes = climb(answer, ladder, rng=rng, report=report)
     return Findings(
         source=_title(answer) if title is None else title,
         headline=headline(answer.transitive, answer.n_items),
-        sentences=sentences(answer, cycles, ranking, changes, _strengths(names, now)),
+        sentences=sentences(answer, cycles, ranking, changes, board.strengths, among=board.among),
+        facts=tell_facts(answer.transitive, cycles, ranking, changes, board.leaders),
         verdict=answer.transitive,
+        standings=board.standings,
+        still=board.still,
         names=names,
         n_items=answer.n_items,
         why_shown=why,
@@ -99,6 +105,7 @@ def gather(
         present=presence(answer, items, moments.times, moments.step),
         games=games,
         wins=wins,
+        ties=ties,
         together=pool,
         strengths=now.strengths,
         strengths_low=now.strengths_low,
@@ -161,13 +168,6 @@ def _has_cyclic_part(answer: Answer) -> bool:
 
 def _discs(answer: Answer, margins: FloatArray, together: BoolArray) -> tuple[Disc, ...]:
     return draw_discs(margins, together) if _has_cyclic_part(answer) else ()
-
-
-def _strengths(names: tuple[str, ...], now: Chances) -> dict[str, Strength]:
-    """Return strengths at the end, by name."""
-    lines = (now.strengths, now.strengths_low, now.strengths_high)
-    ends = np.stack([line[:, -1] for line in lines], axis=1).tolist()
-    return {name: (mean, low, high) for name, (mean, low, high) in zip(names, ends, strict=True)}
 
 
 def _story(answer: Answer) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import numpy as np
 from intransit.answers import Answer
 from intransit.findings.items import pools
 from intransit.findings.wording import brief
+from intransit.percent import percent
 from intransit.tables.reading import describe_unused, plural
 
 FEW = 5  # games: an item with fewer is told
@@ -63,7 +64,7 @@ def _met(answer: Answer) -> str:
     possible = n * (n - 1) // 2
     if met == possible:
         return "Every pair met." if possible > 1 else "There is one pair."
-    return f"{met:,} of {possible:,} possible pairs met ({met / possible:.0%})."
+    return f"{met:,} of {possible:,} possible pairs met ({percent(met / possible)})."
 
 
 def _apart(answer: Answer) -> list[str]:

@@ -56,19 +56,26 @@ def latest_games(answer: Answer) -> FloatArray:  # (n_items,)
     return np.asarray(counts, dtype=np.float64)
 
 
-def records(answer: Answer, items: IntArray) -> tuple[FloatArray, FloatArray]:  # (n, n) each
-    """Return the games of each pair, and how many of them the row won, a tie as half."""
+def records(
+    answer: Answer, items: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:  # (n, n) each
+    """Return the games of each pair, how many of them the row won, and how many were ties.
+
+    Where results are shares of wins or readings, ties are not kept apart, and count as half a win.
+    """
     cells, n = answer.posterior.layout.seen, answer.n_items
     place = np.full(n, -1)
     place[items] = np.arange(len(items))
     i, j = place[cells.pairs].T
     both = (i >= 0) & (j >= 0)
     i, j, counts, won = i[both], j[both], cells.counts[both], cells.wins[both]
-    games, wins = np.zeros((2, len(items), len(items)))
+    tied = counts * (cells.means[both] == 0.0) * (cells.kind == "ordered")
+    games, wins, ties = np.zeros((3, len(items), len(items)))
     np.add.at(games, (i, j), counts)
-    np.add.at(wins, (i, j), won)
-    np.add.at(wins, (j, i), counts - won)
-    return games + games.T, wins
+    np.add.at(wins, (i, j), won - 0.5 * tied)
+    np.add.at(wins, (j, i), counts - won - 0.5 * tied)
+    np.add.at(ties, (i, j), tied)
+    return games + games.T, wins, ties + ties.T
 
 
 def presence(

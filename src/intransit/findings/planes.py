@@ -18,7 +18,7 @@ from intransit.findings.content import Disc
 from intransit.study import Plane, canonical_planes, decompose
 
 MOST_DISCS = 3
-LEAST_SHARE = 0.02  # of the energy of the margins
+LEAST_SHARE = 0.02  # of the mean square of the margins
 SPARE = 3  # planes more than are shown, that a plane may be found among at another time
 
 
@@ -75,7 +75,7 @@ def draw_discs(
     for k in range(len(parts) - 2, -1, -1):
         there = canonical_planes(parts[k], len(kept) + SPARE)
         points[:, k] = _follow(points[:, k + 1], there)
-    return tuple(Disc(plane.share * share, points[c]) for c, plane in enumerate(kept))
+    return tuple(Disc(plane.share, points[c]) for c, plane in enumerate(kept))
 
 
 def _follow(later: FloatArray, there: tuple[Plane, ...]) -> FloatArray:  # (n_planes, n, 2)

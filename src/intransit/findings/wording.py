@@ -6,11 +6,12 @@ a comma or a word that the sentence uses, it stands in quotation marks.
 
 import re
 from collections.abc import Mapping, Sequence
-from math import ceil, isfinite, log10
+from math import isfinite
 
 from intransit.answers import Answer
 from intransit.answers.found import Changes, Cycles, Ranking
 from intransit.answers.verdict import Transitivity
+from intransit.percent import estimate, percent, signed, with_error
 from intransit.tables.reading import plural
 
 LONGEST = 40  # letters of a name in a sentence
@@ -36,8 +37,14 @@ def sentences(
     ranking: Ranking,
     changes: Changes | None,
     strengths: Mapping[str, Strength],
+    *,
+    among: str = "",
 ) -> tuple[str, str, str]:
-    """Return three sentences: what the verdict rests on, who, and what changed."""
+    """Return three sentences: what the verdict rests on, who, and what changed.
+
+    `strengths` are of those that may be named as leading; `among` says which these are where
+    others are listed above them.
+    """
     verdict = answer.transitive
     changed = _changed(answer, changes)
     moved = changed[:1].upper() + changed[1:]
@@ -45,38 +52,37 @@ def sentences(
         return _two(answer, strengths), _amount(verdict), moved
     if verdict.verdict == "cycles":
         return _share(verdict), _surest(cycles, ranking), f"{_mixture(ranking)}; {changed}"
-    leader = _leader(ranking, strengths)
+    leader = _leader(strengths, among)
     if verdict.verdict == "no evidence":
         return _share(verdict), leader, moved
     return _needed(verdict), leader, moved
 
 
 def _share(verdict: Transitivity) -> str:
-    if not verdict.has_cycles and _percent(verdict.share_high) == "0 %":
+    if not verdict.has_cycles and percent(verdict.share_high) == "0 %":
         said = "Nothing beyond a ranking can be measured in these results"
     else:
-        low, high = _ends(verdict.share_low, verdict.share_high)
+        share, between = estimate(verdict.share, verdict.share_low, verdict.share_high)
         said = (
-            f"{_percent(verdict.share)} of the differences is beyond any ranking "
-            f"({_percent(verdict.level)} interval {low} to {high})"
+            f"{share} of the differences is beyond any ranking ({percent(verdict.level)} interval "
+            f"{between})"
         )
     gain, error = verdict.gain, verdict.gain_error
     if gain is None or error is None or not (isfinite(gain) and isfinite(error)):
         return said + "."
-    digits = 4 if error <= 0.0 else min(max(ceil(-log10(error)), 4), 6)
     if gain > error:
         return (
-            f"{said}, and knowing it lowers the log loss of held-out games by {gain:.{digits}f} "
-            f"± {error:.{digits}f} a game."
+            f"{said}, and knowing it lowers the log loss of held-out games by "
+            f"{with_error(gain, error)} a game."
         )
     return (
-        f"{said}, and allowing for it does not help to foretell held-out games (gain in log loss "
-        f"{_signed(gain, digits)} ± {error:.{digits}f} a game)."
+        f"{said}, and allowing for it does not help to predict held-out games (gain in log loss "
+        f"{with_error(gain, error, sign=True)} a game)."
     )
 
 
 def _surest(cycles: Cycles, ranking: Ranking) -> str:
-    pairs = f"{_percent(ranking.wrong)} of pairs" if ranking.n_upsets else "no pair"
+    pairs = f"{percent(ranking.wrong)} of pairs" if ranking.n_upsets else "no pair"
     wrong = f"the nearest ranking names the wrong favourite in {pairs}"
     if not len(cycles):
         return f"No single cycle is sure enough to be listed; {wrong}."
@@ -85,46 +91,46 @@ def _surest(cycles: Cycles, ranking: Ranking) -> str:
     since = f", since {best.since}" if best.since else ""
     n = cycles.n_found
     listed = "The one cycle that is listed" if n == 1 else f"The surest of {n:,} cycles"
-    return f"{listed}: {way} (probability {_percent(best.probability)}{since}); {wrong}."
+    return f"{listed}: {way} (probability {percent(best.probability)}{since}); {wrong}."
 
 
 def _mixture(ranking: Ranking) -> str:
     named = [share for share in ranking.equilibrium if share.weight >= LEAST_WEIGHT][:NAMED]
     if not named or named[0].weight < MAIN_WEIGHT:
         most = max((share.weight for share in ranking.equilibrium), default=0.0)
-        above = f", none with a weight above {_percent(most)}" if most else ""
+        above = f", none with a weight above {percent(most)}" if most else ""
         return f"In place of a best item there is a mixture of many that nothing beats{above}"
     if len(named) == 1 or named[0].weight > 1.0 - LEAST_WEIGHT:
         best = named[0]
         return (
-            f"Even so one item comes out best: {brief(best.name)}, with {_percent(best.weight)} of "
+            f"Even so one item comes out best: {brief(best.name)}, with {percent(best.weight)} of "
             "the mixture that nothing beats"
         )
-    parts = [f"{brief(share.name)} ({_percent(share.weight)})" for share in named]
+    parts = [f"{brief(share.name)} ({percent(share.weight)})" for share in named]
     if sum(share.weight for share in named) < 0.95:
         parts.append("smaller parts of others")
     return f"In place of a best item there is a mixture that nothing beats: {_and(parts)}"
 
 
-def _leader(ranking: Ranking, strengths: Mapping[str, Strength]) -> str:
-    known = [name for name in ranking.order if name in strengths]
-    if not known:
+def _leader(strengths: Mapping[str, Strength], among: str) -> str:
+    if not strengths:
         return "Nobody leads: no two items are connected by comparisons."
-    best, *others = sorted(known[:2], key=lambda name: -strengths[name][0])
+    best, *others = sorted(strengths, key=lambda name: -strengths[name][0])[:2]
     mean, low, high = strengths[best]
+    of = f"{among}, " if among else ""
     if not others:
-        return f"{brief(best)} has a mean chance of {_percent(mean)} against the others."
+        return f"{of}{brief(best)} has a mean chance of {percent(mean)} against the others."
     other, second = others[0], strengths[others[0]][0]
-    if _percent(mean) == _percent(second):
+    if percent(mean) == percent(second):
         return (
-            f"Nobody leads clearly: {brief(best)} and {brief(other)} both have a mean chance of "
-            f"about {_percent(mean)} against the others."
+            f"{of}{'nobody' if of else 'Nobody'} leads clearly: {brief(best)} and "
+            f"{brief(other)} both have a mean chance of about {percent(mean)} against the others."
         )
     leads = "leads" if low > second else "comes first, though not clearly"
-    bottom, top = _ends(low, high)
+    value, between = estimate(mean, low, high)
     return (
-        f"{brief(best)} {leads}, with a mean chance of {_percent(mean)} against the others (90 % "
-        f"interval {bottom} to {top}), ahead of {brief(other)} with {_percent(second)}."
+        f"{of}{brief(best)} {leads}, with a mean chance of {value} against the others (90 % "
+        f"interval {between}), ahead of {brief(other)} with {percent(second)}."
     )
 
 
@@ -132,10 +138,8 @@ def _two(answer: Answer, strengths: Mapping[str, Strength]) -> str:
     best = max(strengths, key=lambda name: strengths[name][0])
     mean, low, high = strengths[best]
     other = next((name for name in answer.names if name != best), best)
-    return (
-        f"{brief(best)} beats {brief(other)} with a chance of {_percent(mean)} (90 % interval "
-        f"{_percent(low)} to {_percent(high)})."
-    )
+    value, between = estimate(mean, low, high)
+    return f"{brief(best)} beats {brief(other)} with a chance of {value} (90 % interval {between})."
 
 
 def _amount(verdict: Transitivity) -> str:
@@ -169,7 +173,7 @@ def _changed(answer: Answer, changes: Changes | None) -> str:
         if not answer.model.moves:
             return "nothing moves in this model, so nothing is said of changes."
         return f"from {changes.since} to {changes.until}, no item clearly changed."
-    points = [_signed(100 * item.change, 1) for item in sure[:NAMED]]
+    points = [signed(100 * item.change, 1) for item in sure[:NAMED]]
     points[0] += " points of mean chance"
     named = [f"{brief(item.name)} ({by})" for item, by in zip(sure, points, strict=False)]
     n = len(sure)
@@ -184,26 +188,5 @@ def brief(name: str) -> str:
     return f"“{cut}”" if AMBIGUOUS.search(cut) else cut
 
 
-def _ends(low: float, high: float) -> tuple[str, str]:
-    """Return the ends of an interval of shares, told apart if they differ."""
-    bottom, top = _percent(low), _percent(high)
-    if bottom == top and low < high:
-        return f"{100 * low:.1f} %", f"{100 * high:.1f} %"
-    return bottom, top
-
-
 def _and(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def _signed(value: float, digits: int) -> str:
-    return f"{value:+.{digits}f}".replace("-", "−")
-
-
-def _percent(share: float) -> str:
-    """Return a share as per cent; what is nearly all or nothing keeps a digit."""
-    if not isfinite(share):
-        return "an unknown part"
-    if 0.0 < share < 0.01 or 0.99 < share < 1.0:
-        return f"{min(max(share, 0.001), 0.999):.1%}".replace("%", " %")
-    return f"{share:.0%}".replace("%", " %")

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.special import expit, ndtr
+from scipy.special import expit, log_expit, log_ndtr, ndtr
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.law import Kind
@@ -30,7 +30,9 @@ from intransit.model.terms import By, PairEffects, Side
 
 PANEL = 200  # opponents that strengths are means over, where there are more
 PANEL_SEED = 0
-STRENGTH_WORK = 3e7  # draws times items times opponents of a strength; fewer draws beyond it
+STRENGTH_WORK = 1e8  # draws times items times opponents of strengths; fewer draws beyond it
+AVERAGE = 1500.0  # rating of an average item
+TENFOLD = 400.0  # points of rating that make the odds ten to one
 THREADS = 2
 UNSEEN = 1 << 40  # keys of owners that were never seen begin here
 
@@ -334,12 +336,12 @@ class Posterior:
 
         The mean chance of beating the others that comparisons connect an item with, a tie as half
         a win; where there are more than 200 items, those of a panel of 200.  This is the one place
-        where strength is worked out.  Beyond a few million chances fewer draws are used.
+        where strength is worked out.  Of very many items fewer draws are used, the same whichever
+        of them are asked for.
         """
         panel = self.panel
-        most = int(max(STRENGTH_WORK // max(len(items) * len(panel), 1), 30))
-        if len(self) > most:
-            return self.thinned(most).strengths(items, time)
+        if len(self) > self._most_for_all:
+            return self.thinned(self._most_for_all).strengths(items, time)
         points = np.unique(np.concatenate([items, panel]))
         values = self.states(points, np.full(len(points), time))
         weights = (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0
@@ -367,6 +369,50 @@ class Posterior:
         with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(part, (slice(0, middle), slice(middle, None))))
         return out
+
+    @property
+    def _most_for_all(self) -> int:
+        """How many draws there is time for where all items are measured by the panel."""
+        return int(max(STRENGTH_WORK // max(self.n_items * len(self.panel), 1), 30))
+
+    def ratings(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n)
+        """Return the rating of some items at one time, in every draw: strength on a scale like Elo.
+
+        An average item has 1500, and 400 points more are odds of ten to one against it (a tie as
+        half a win):
+
+            rating = 1500 + 400 log10(p / (1 - p))        p: chance at the item's mean margin
+
+        The mean is over those that strength is a mean over.  This is the one place where ratings
+        are worked out.
+        """
+        if len(self) > self._most_for_all:
+            return self.thinned(self._most_for_all).ratings(items, time)
+        panel = self.panel
+        beside = (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0
+        beside /= np.maximum(beside.sum(axis=1, keepdims=True), 1.0)  # (n, n_panel)
+        own, others = (self.states(k, np.full(len(k), time)) for k in (items, panel))
+        mean, r = np.matmul(beside, others), self.n_planes
+        x = own[..., 0] - mean[..., 0]
+        x += np.sum(own[..., 1 : 1 + r] * mean[..., 1 + r :], axis=-1)
+        x -= np.sum(own[..., 1 + r :] * mean[..., 1 : 1 + r], axis=-1)
+        effects, effect, sign, _ = self._effects_with(items, panel, time)
+        row, column = np.nonzero(effect >= 0)
+        weights = (sign * beside)[row, column]
+        shape = (effects.shape[1], len(items))
+        x += effects @ csr_array((weights, (effect[row, column], row)), shape=shape)
+        return np.asarray(AVERAGE + TENFOLD / np.log(10.0) * self._log_odds(x))
+
+    def _log_odds(self, margins: FloatArray) -> FloatArray:
+        """Return the log odds of winning at margins of draws, a tie as half a win."""
+        if self.law.kind == "squared":
+            z = margins / self.draws.noise[:, None]
+            return np.asarray(log_ndtr(z) - log_ndtr(-z))
+        cut = self._law_arrays()[0][:, None]
+        win, lose = (
+            np.logaddexp(log_expit(x - cut), log_expit(x + cut)) for x in (margins, -margins)
+        )
+        return np.asarray(win - lose)
 
     def _effects_with(
         self, items: IntArray, panel: IntArray, time: float

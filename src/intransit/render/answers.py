@@ -9,6 +9,7 @@ from intransit.answers import Answer
 from intransit.answers.frames import leading, moments, paths
 from intransit.errors import InputError
 from intransit.experiments.figures import BLUE, LOOK, RED
+from intransit.percent import percent
 from intransit.render.figures import load_pyplot
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def draw_matrix(
     step = next(step for step in (0.02, 0.05, 0.1, 0.2) if reach < 2.9 * step or step == 0.2)
     ticks = 0.5 + step * np.arange(-4, 5)
     bar.set_ticks(ticks[np.abs(ticks - 0.5) <= reach + 1e-9])
-    bar.ax.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    bar.ax.xaxis.set_major_formatter(lambda value, _: percent(value))
     bar.outline.set_visible(False)
     return figure
 
@@ -196,7 +197,7 @@ def _few_dates(axis: "Axes", answer: Answer) -> None:
 
 
 def _percent(axis: "Axes") -> None:
-    axis.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axis.yaxis.set_major_formatter(lambda value, _: percent(value))
 
 
 def _moment(answer: Answer, at: object) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 
 from intransit.backtest import Backtest
 from intransit.experiments.figures import BLUE, GREEN, LOOK, RED
+from intransit.percent import percent
 from intransit.render.figures import load_pyplot
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _draw_reliability(axis: "Axes", found: Backtest) -> None:
     axis.set_xlabel("forecast for the favourite")
     axis.set_ylabel("share that it won, ties as half")
     for side in (axis.xaxis, axis.yaxis):
-        side.set_major_formatter(lambda value, _: f"{value:.0%}")
+        side.set_major_formatter(lambda value, _: percent(value))
     axis.set_title(
         f"Reliability of {found.best.name}", fontsize=10, fontweight="bold", loc="left", wrap=True
     )

@@ -25,6 +25,7 @@ from intransit.inference.observations import Observations
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Effort
 from intransit.model import PairEffects, Readings, Scores
+from intransit.percent import estimate, percent
 from intransit.render.figures import draw_recovery
 from intransit.render.page import write_page
 from intransit.smooth import smooth
@@ -41,7 +42,7 @@ def recover_chart(picture: Path, console: Console, *, seed: int) -> None:
     _say(
         console,
         f"The Pokémon type chart: {len(chart.names)} types, {len(chart.dates)} generations, "
-        f"{chart.dates[0][:4]} to {chart.dates[-1][:4]}. {SHOWN:.0%} of the pairs of each "
+        f"{chart.dates[0][:4]} to {chart.dates[-1][:4]}. {percent(SHOWN)} of the pairs of each "
         f"generation are read, with noise {NOISE:g}; the rest is hidden.",
     )
     path = _recovered(hidden, seed)
@@ -65,8 +66,8 @@ def recover_chart(picture: Path, console: Console, *, seed: int) -> None:
     _say(
         console,
         f"Pairs read in another generation: error {near:.2f}. Pairs never read: {never:.2f}, as "
-        f"other pairs do not tell them. 90 % intervals hold {inside[0]:.0%} of the hidden margins; "
-        f"hidden anew in {HIDINGS} ways, {np.mean(inside):.0%}.",
+        f"other pairs do not tell them. 90 % intervals hold {percent(inside[0])} of the hidden "
+        f"margins; hidden anew in {HIDINGS} ways, {percent(float(np.mean(inside)))}.",
     )
     _draw(hidden, path, picture, console)
 
@@ -99,7 +100,7 @@ def _hidden_table(hidden: Hidden, guesses: dict[str, FloatArray]) -> Table:
     table.add_column("right favourite", justify="right")
     for name, margins in guesses.items():
         score = hidden.score(margins)
-        table.add_row(name, f"{score.error:.2f}", f"{score.favourites:.0%}")
+        table.add_row(name, f"{score.error:.2f}", percent(score.favourites))
     return table
 
 
@@ -174,15 +175,15 @@ class Comparison:
 
 def _truth_table(result: Comparison, truth: Truth) -> Table:
     verdict = result.verdict
-    share = f"{verdict.share:.0%} ({verdict.share_low:.0%} to {verdict.share_high:.0%})"
+    share = "{} ({})".format(*estimate(verdict.share, verdict.share_low, verdict.share_high))
     error = f"{result.error:.1f} ({result.even:.1f} if all were held even)"
     listed = f"{result.n_found} sure, {result.n_real} of the {result.n_listed} listed real"
     table = Table("", "truth", "found")
     table.add_row("verdict", "cycles", verdict.verdict)
-    table.add_row("share that no ranking explains", f"{truth.cyclic_share:.0%}", share)
+    table.add_row("share that no ranking explains", percent(truth.cyclic_share), share)
     table.add_row("error of win chances, in points", "", error)
-    table.add_row("right favourite", "", f"{result.right:.0%}")
-    table.add_row("90 % intervals that hold the true chance", "90%", f"{result.inside:.0%}")
+    table.add_row("right favourite", "", percent(result.right))
+    table.add_row("90 % intervals that hold the true chance", percent(0.9), percent(result.inside))
     table.add_row(f"cycles on {result.at}", f"{result.n_true:,} of three", listed)
     return table
 

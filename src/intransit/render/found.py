@@ -1,4 +1,4 @@
-"""Figures of what was found in an answer: cycles, planes, changes, and the equilibrium."""
+"""Figures of what was found in an answer: cycles, counters, changes, and the equilibrium."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,6 +13,7 @@ from intransit.answers.items import largest_group, present, text
 from intransit.arrays import FloatArray, IntArray
 from intransit.experiments.figures import BLUE, GREEN, LOOK, ORANGE, PURPLE, RED, SKY
 from intransit.findings.planes import draw_discs as planes_of
+from intransit.percent import percent
 from intransit.render.answers import shorten
 from intransit.render.figures import load_pyplot
 
@@ -56,7 +57,7 @@ def draw_cycles(answer: Answer, at: object = None) -> "Figure":
         graph.plot(x, y, "o", color=INK, markersize=9, zorder=5)
         _beside(graph, 1.07 * x, 1.07 * y, x, shorten(name, 26), 10.0)
     for k, (colour, cycle) in enumerate(zip(COLOURS, shown, strict=False)):
-        line = f"{100 * cycle.probability:.1f} % sure:  {_ring(cycle)}"
+        line = f"{percent(cycle.probability, 1)} sure:  {_ring(cycle)}"
         y = 1.0 - (k + 0.5) / len(shown)
         words.text(0.0, y, line, color=colour, fontsize=9, va="center")
     when = f", {found.at}" if found.at else ""
@@ -71,7 +72,7 @@ def draw_cycles(answer: Answer, at: object = None) -> "Figure":
 
 
 def draw_discs(answer: Answer, at: object = None) -> "Figure":
-    """Return the strongest planes of what strengths do not explain, as the report has them.
+    """Return the strongest ways of countering beyond strengths, as the report has them.
 
     Each item is favoured over those anticlockwise of it, beyond what strengths say; most over those
     a quarter turn ahead, and the more, the further out both lie.
@@ -81,11 +82,11 @@ def draw_discs(answer: Answer, at: object = None) -> "Figure":
     X = answer.margins(at)[np.ix_(items, items)]
     planes = planes_of(X[None], np.ones(X.shape, dtype=bool))[:MOST_PLANES]
     if not planes:
-        return _nothing("Strengths explain the matrix: there is no plane beyond them.")
+        return _nothing("Strengths explain the matrix: nobody counters anybody beyond them.")
     figure, axes = _figure(6.6 * len(planes), 4.8, 1, len(planes))
     for k, (axis, plane) in enumerate(zip(axes[0], planes, strict=True)):
         _disc(axis, plane.points[-1], [answer.names[i] for i in items])
-        _title(axis, f"Plane {k + 1}: {plane.share:.0%} of the matrix")
+        _title(axis, f"Way of countering {k + 1}: {percent(plane.share)} of what strengths leave")
     moment = text(answer, when)
     figure.supxlabel(
         "beyond strengths, each is favoured over those anticlockwise of it, most a quarter turn on"
@@ -114,8 +115,8 @@ def draw_changes(answer: Answer, since: object = None, until: object = None) -> 
         _title(axes[0, 1], "Which matchups changed")
         axes[0, 1].set_xlabel("change of the first's chance, strengths held")
     figure.suptitle(
-        f"{found.since} to {found.until}, {found.level:.0%} intervals; in colour: sure, at most "
-        f"{found.rate:.0%} of them false",
+        f"{found.since} to {found.until}, {percent(found.level)} intervals; in colour: sure, at "
+        f"most {percent(found.rate)} of them false",
         fontsize=10,
         color="#555555",
     )
@@ -135,14 +136,16 @@ def draw_equilibrium(answer: Answer, at: object = None) -> "Figure":
     axis.hlines(place, low, high, color=INK, linewidth=1.1)
     for y, share, end in zip(place, shares, np.maximum(high, weights), strict=True):
         axis.text(
-            end + 0.012, y, f"{share.weight:.0%}", va="center", fontsize=9, color="#555555"
+            end + 0.012, y, percent(share.weight), va="center", fontsize=9, color="#555555"
         )  # fmt: skip
     axis.set_yticks(place, [shorten(s.name, 34) for s in shares])
     axis.set_xlim(0.0, min(1.12, float(max(high.max(), weights.max())) + 0.1))
-    axis.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axis.xaxis.set_major_formatter(lambda value, _: percent(value))
     axis.grid(visible=False, axis="y")
     axis.tick_params(axis="y", length=0)
-    axis.set_xlabel(f"weight in the mixture that nothing beats, with {found.level:.0%} interval")
+    axis.set_xlabel(
+        f"weight in the mixture that nothing beats, with {percent(found.level)} interval"
+    )
     _title(axis, "In place of a best item" + (f", {found.at}" if found.at else ""))
     return figure
 
@@ -182,7 +185,7 @@ def _arrow(
     control, t = 0.5 * (start + end) + aside, 0.36
     x, y = (1 - t) ** 2 * start + 2 * t * (1 - t) * control + t**2 * end
     axis.text(
-        x, y, f"{chance:.0%}", ha="center", va="center", fontsize=8.5, color=colour, zorder=4,
+        x, y, percent(chance), ha="center", va="center", fontsize=8.5, color=colour, zorder=4,
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.2},
     )  # fmt: skip
 

@@ -1,7 +1,9 @@
 """The building blocks of the page: sections, figures, tables, lists."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
+from intransit.render.page.sheets import Sheet, link
 from intransit.render.page.words import sentence
 
 
@@ -26,25 +28,47 @@ def figure(picture: str, caption: str, *, live: str = "") -> str:
     return f'<figure><div class="picture"{hook}>{picture}</div>{words}</figure>'
 
 
-def table(titles: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str) -> str:
-    """Return a table that scrolls in its own box; titles that begin with # are of numbers."""
-    numeric = [title.startswith("#") for title in titles]
-    kinds = [' class="number"' if number else "" for number in numeric]
+class Keyed(NamedTuple):
+    """A cell of a table with what the script sorts, filters or draws it by."""
+
+    key: str
+    html: str
+
+
+def table(
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str | Keyed]],
+    *,
+    caption: str,
+    sheet: Sheet,
+    kind: str = "",
+) -> str:
+    """Return a table that scrolls in its own box, and the link that saves it.
+
+    Titles that begin with # are of numbers.
+    """
+    kinds = [' class="number"' if title.startswith("#") else "" for title in titles]
     head = "".join(
         f'<th scope="col"{kind}>{title.removeprefix("#")}</th>'
         for kind, title in zip(kinds, titles, strict=True)
     )
     body = "\n".join(
-        f'<tr><th scope="row"{kinds[0]}>{row[0]}</th>'
-        + "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds[1:], row[1:], strict=True))
-        + "</tr>"
+        "<tr>" + "".join(map(_cell, ("th", *["td"] * len(row)), row, kinds)) + "</tr>"
         for row in rows
     )
     return (
+        f'<div class="sheet {kind}"><div class="save-bar">{link(sheet)}</div>'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}"><table>'
         f"<caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody>"
-        "</table></div>"
+        "</table></div></div>"
     )
+
+
+def _cell(tag: str, cell: str | Keyed, kind: str) -> str:
+    scope = ' scope="row"' if tag == "th" else ""
+    if isinstance(cell, Keyed):
+        return f'<{tag}{scope}{kind} data-key="{cell.key}">{cell.html}</{tag}>'
+    return f"<{tag}{scope}{kind}>{cell}</{tag}>"
 
 
 def more(summary: str, body: str) -> str:

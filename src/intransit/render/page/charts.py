@@ -3,10 +3,12 @@
 Colours come from the page's classes, so that a picture follows the theme.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from intransit.answers import Standing
 from intransit.arrays import FloatArray
 from intransit.findings.content import Findings
 from intransit.render.page.data import place_times
@@ -62,16 +64,37 @@ def draw_history(values: Sequence[float]) -> str:
     )
 
 
-def draw_share(share: float, low: float, high: float) -> str:
-    """Return a bar of the whole matrix: what no ranking explains, with its interval."""
-    filled, left, right = (100 * min(max(value, 0.0), 1.0) for value in (share, low, high))
-    words = f"{percent(share)} that no ranking explains"
+def draw_leaders(standings: Sequence[Standing]) -> str:
+    """Return the first items with the intervals of their strengths, on one scale of chances."""
+    low = math.floor(10 * min([0.5, *(one.low for one in standings)])) / 10
+    high = math.ceil(10 * max([0.5, *(one.high for one in standings)])) / 10
+    left, wide, row = 136, 360, 24
+    deep = row * len(standings) + 22
+
+    def across(share: float) -> str:
+        return near(left + (wide - left - 14) * (share - low) / (high - low))
+
+    parts = []
+    for tenth in range(round(10 * low), round(10 * high) + 1):
+        x, half = across(tenth / 10), " half" if tenth == 5 else ""
+        parts.append(f'<path class="grid{half}" d="M{x} 4V{deep - 20}"/>')
+        if tenth % 2 == round(10 * high) % 2 or high - low < 0.5:
+            unit = " %" if tenth == round(10 * high) else ""
+            parts.append(
+                f'<text class="tick" x="{x}" y="{deep - 5}" text-anchor="middle">'
+                f"{10 * tenth}{unit}</text>"
+            )
+    for place, one in enumerate(standings):
+        y = near(row * (place + 0.5) + 4)
+        parts.append(
+            f'<text class="label" x="{left - 8}" y="{y}" dy="4" text-anchor="end">'
+            f"{plain(shorten(one.name, 20))}</text>"
+            f'<path class="whisker" d="M{across(one.low)} {y}H{across(one.high)}"/>'
+            f'<circle class="dot" cx="{across(one.strength)}" cy="{y}" r="4"/>'
+        )
     return (
-        '<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" '
-        f'aria-label="{plain(words)}"><rect class="whole" width="100" height="8"/>'
-        f'<rect class="part" width="{near(filled)}" height="8"/>'
-        f'<rect class="span" x="{near(left)}" y="2.8" width="{near(right - left)}" height="2.4"/>'
-        "</svg>"
+        f'<svg class="leaders" viewBox="0 0 {wide} {deep}" role="img" aria-label="Mean chances of '
+        f'the strongest, with their intervals">{"".join(parts)}</svg>'
     )
 
 
@@ -138,7 +161,7 @@ def _grid(low: float, high: float) -> str:
         parts.append(f'<path class="grid{half}" d="M{LEFT} {y}H{WIDE - RIGHT}"/>')
         parts.append(
             f'<text class="tick" x="{LEFT - 8}" y="{y}" dy="4" text-anchor="end">'
-            f"{10 * tenth}{'%' if tenth == round(10 * high) else ''}</text>"
+            f"{10 * tenth}{' %' if tenth == round(10 * high) else ''}</text>"
         )
     return "".join(parts)
 

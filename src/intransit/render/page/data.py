@@ -1,12 +1,15 @@
 """Findings as the compact JSON that the page's script reads.
 
-Chances are whole thousandths, two bytes each in base64, only of pairs (i, j) with i < j: the
-other half is one minus it.  60 items at 30 times take half a megabyte.
+Chances are whole parts of ten thousand, two bytes each in base64, only of pairs (i, j) with i < j:
+the other half is one minus it.  60 items at 30 times take half a megabyte.  A value is cut off, and
+read as the middle of what was cut; ends of intervals are rounded outwards: so the script rounds to
+per cent exactly as `intransit.percent` does.
 """
 
 import base64
 import json
 import math
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,6 +20,8 @@ from intransit.findings.content import Disc, Findings
 from intransit.render.page.words import clean
 
 UNKNOWN = 65535  # stands for a number that is not there
+PARTS = 10_000  # of a whole
+Round = Callable[[FloatArray], FloatArray]
 LEAST_REACH = 0.1
 MOST_CYCLES = 50  # that the page lists
 
@@ -35,22 +40,23 @@ def _content(findings: Findings) -> dict[str, Any]:
     upper = np.triu_indices(n, 1)
     future = len(findings.future) > 0
     pairs = {
-        key: pack(np.asarray(values)[:, *upper])
-        for key, values in (
-            ("chances", findings.chances),
-            ("low", findings.low),
-            ("high", findings.high),
+        key: pack(np.asarray(values)[:, *upper], cut)
+        for key, values, cut in (
+            ("chances", findings.chances, np.floor),
+            ("low", findings.low, np.floor),
+            ("high", findings.high, np.ceil),
             *(
                 (
-                    ("futureChances", findings.future_chances),
-                    ("futureLow", findings.future_low),
-                    ("futureHigh", findings.future_high),
+                    ("futureChances", findings.future_chances, np.floor),
+                    ("futureLow", findings.future_low, np.floor),
+                    ("futureHigh", findings.future_high, np.ceil),
                 )
                 if future
                 else ()
             ),
         )
     }
+    record = (findings.games, findings.wins, findings.ties)
     met = [(i, j) for i, j in zip(*upper, strict=True) if findings.games[i, j] > 0]
     return {
         "names": [clean(name) for name in findings.names],
@@ -59,14 +65,11 @@ def _content(findings: Findings) -> dict[str, Any]:
         "places": place_times((*findings.times, *findings.future)),
         "reach": reach(findings.chances),
         **pairs,
-        "strengths": pack(findings.strengths),
-        "strengthsLow": pack(findings.strengths_low),
-        "strengthsHigh": pack(findings.strengths_high),
+        "strengths": pack(findings.strengths, np.floor),
+        "strengthsLow": pack(findings.strengths_low, np.floor),
+        "strengthsHigh": pack(findings.strengths_high, np.ceil),
         "present": "".join("1" if there else "0" for there in findings.present.ravel().tolist()),
-        "games": [
-            [int(i), int(j), _short(findings.games[i, j]), _short(findings.wins[i, j])]
-            for i, j in met
-        ],
+        "games": [[int(i), int(j), *(_short(part[i, j]) for part in record)] for i, j in met],
         "together": [int(group) for group in findings.together],
         "discs": [
             {"share": round(disc.share, 4), "points": _pack_points(disc)} for disc in findings.discs
@@ -83,15 +86,15 @@ def _content(findings: Findings) -> dict[str, Any]:
     }
 
 
-def pack(values: FloatArray) -> str:
-    """Return shares from 0 to 1 as thousandths, two bytes each, in base64."""
-    whole = np.rint(1000 * np.clip(values, 0, 1))
+def pack(values: FloatArray, cut: Round = np.rint) -> str:
+    """Return shares from 0 to 1 as parts of ten thousand, two bytes each, in base64."""
+    whole = cut(np.round(PARTS * np.clip(values, 0, 1), 6))
     whole = np.where(np.isnan(whole), UNKNOWN, whole)
     return base64.b64encode(whole.astype("<u2").tobytes()).decode("ascii")
 
 
 def _pack_points(disc: Disc) -> str:
-    """Return the points of a plane as shares of a square that holds them at all times."""
+    """Return the points of a disc as shares of a square that holds them at all times."""
     return pack(0.5 + 0.5 * disc.points / radius(disc))
 
 

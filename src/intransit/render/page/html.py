@@ -5,6 +5,7 @@ import hashlib
 from importlib.resources import files
 
 from intransit.findings.content import Findings
+from intransit.render.page.board import write_board
 from intransit.render.page.data import embed
 from intransit.render.page.opening import write_opening
 from intransit.render.page.palette import write_themes
@@ -23,6 +24,7 @@ STYLES = ("page.css", "parts.css")
 SCRIPTS = (
     "data.js",
     "tools.js",
+    "board.js",
     "chart.js",
     "matrix.js",
     "strengths.js",
@@ -32,20 +34,22 @@ SCRIPTS = (
     "start.js",
 )
 CONTENTS = (
+    ("board", "Leaderboard"),
     ("matrix", "Matrix"),
-    ("strengths", "Strength"),
-    ("discs", "Planes"),
+    ("strengths", "Over time"),
+    ("discs", "Counters"),
     ("cycles", "Cycles"),
     ("duel", "Head to head"),
     ("changes", "Changes"),
     ("ranking", "Ranking"),
-    ("ladder", "Models"),
+    ("ladder", "Predictions"),
     ("data", "Data"),
 )
 READING = (
     "A chance is the probability that one item beats another in a game, a tie as half a win. "
     "Intervals and bands hold the truth with a probability of 90 % unless they say otherwise. "
     "An item that was not being compared about a time is drawn faint there. "
+    "In a CSV, a name that a spreadsheet would take for a formula begins with an apostrophe. "
     "Everything is in this file: nothing is loaded and nothing is sent."
 )
 
@@ -54,6 +58,7 @@ def write_page(findings: Findings) -> str:
     """Return the report as one HTML file: the same findings give the same text."""
     style = "\n".join([write_themes(), *map(_asset, STYLES)])
     script = "\n".join(['(() => {\n"use strict";', *map(_asset, SCRIPTS), "})();"])
+    body = _body(findings)
     title = f"{findings.source}: who beats whom" if findings.source else "Who beats whom"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -61,7 +66,7 @@ def write_page(findings: Findings) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
         f"<title>{sentence(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f'{_header(findings)}\n<main id="main">\n{_body(findings)}\n</main>\n'
+        f'{_header(findings, body)}\n<main id="main">\n{body}\n</main>\n'
         f"<footer><h2>How to read it</h2><p>{READING}</p>"
         "<p>Made with intransit.</p></footer>\n"
         f'<script type="application/json" id="findings">{embed(findings)}</script>\n'
@@ -69,17 +74,21 @@ def write_page(findings: Findings) -> str:
     )
 
 
-def _header(findings: Findings) -> str:
-    """Return the bar at the top: where the data came from, and what the page holds."""
+def _header(findings: Findings, body: str) -> str:
+    """Return the bar at the top: where the data came from, and what the page holds.
+
+    A narrow screen has the contents in a list that opens, a wide one beside each other.
+    """
     links = "".join(
         f'<a href="#{place}">{title}</a>'
         for place, title in CONTENTS
-        if place != "changes" or findings.changes is not None
+        if f'<section id="{place}"' in body
     )
     return (
         '<a class="skip" href="#main">Skip to the findings</a>\n<header><p class="source">'
         f'<bdi title="{plain(findings.source)}">{plain(findings.source)}</bdi></p>'
-        f'<nav aria-label="Contents">{links}</nav></header>'
+        f'<nav class="wide" aria-label="Contents">{links}</nav><details class="menu"><summary>'
+        f'Contents</summary><nav aria-label="Contents">{links}</nav></details></header>'
     )
 
 
@@ -100,7 +109,12 @@ def _body(findings: Findings) -> str:
     ]
     inner = "\n".join(timed)
     return "\n".join(
-        [write_opening(findings), f'<div class="timed" id="timed">\n{inner}\n</div>', *still]
+        [
+            write_opening(findings),
+            write_board(findings),
+            f'<div class="timed" id="timed">\n{inner}\n</div>',
+            *still,
+        ]
     )
 
 

@@ -48,8 +48,8 @@ DARK = {
     "s6": "#a3bdc9",
     "s7": "#ccab8a",
 }
-LIGHT_HEAT = ("#9a3f06", "#e08a45", "#f6f3ec", "#6ea3dc", "#174b8c")
-DARK_HEAT = ("#ffb877", "#a65a20", "#23262c", "#2f67ab", "#9cc8ff")
+LIGHT_HEAT = ("#9a3f06", "#e08a45", "#e4dfd3", "#6ea3dc", "#174b8c")
+DARK_HEAT = ("#ffb877", "#a65a20", "#3b4048", "#2f67ab", "#9cc8ff")
 
 # Oklab (Ottosson 2020): linear light -> cones -> lightness and two opponents.
 CONES = np.array(

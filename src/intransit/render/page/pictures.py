@@ -1,4 +1,4 @@
-"""Pictures of the matrix that need no script, as inline SVG: heat map, planes, cycles."""
+"""Pictures of the matrix that need no script, as inline SVG: heat map, discs, cycles."""
 
 import math
 
@@ -25,17 +25,23 @@ SENSE_BOX = (236.0, 30.0, 312.0, 72.0)
 
 
 def draw_matrix(findings: Findings) -> str:
-    """Return the matrix at the last time: rows beat columns where they are blue."""
+    """Return the matrix at the last time: rows beat columns where they are blue.
+
+    Cells of pairs that never met are hollow, those of pairs that nothing connects are left out.
+    """
     n = len(findings.names)
     side = 22 if n <= 16 else 16 if n <= 32 else 12
     margin = min(140, max(50, 16 + 7 * max(map(len, findings.names), default=0)))
     steps = heat_steps(findings.chances[-1], reach(findings.chances))
     parts = []
+    known = (findings.together[:, None] == findings.together) & ~np.eye(n, dtype=bool)
+    full, hollow = f"h{side}v{side}h-{side}z", f"m2 2v{side - 4}h{side - 4}v-{side - 4}z"
     for step in range(N_HEAT):
-        rows, columns = np.nonzero((steps == step) & ~np.eye(n, dtype=bool))
+        rows, columns = np.nonzero((steps == step) & known)
         if rows.size:
             cells = "".join(
-                f"M{margin + side * int(j)} {margin + side * int(i)}h{side}v{side}h-{side}z"
+                f"M{margin + side * int(j)} {margin + side * int(i)}{full}"
+                + ("" if findings.games[i, j] > 0 else hollow)
                 for i, j in zip(rows, columns, strict=True)
             )
             parts.append(f'<path class="h{step}" d="{cells}"/>')
@@ -62,21 +68,29 @@ def heat_steps(chances: FloatArray, far: float) -> FloatArray:
     return np.rint(place * (N_HEAT - 1))
 
 
-def draw_legend(far: float) -> str:
-    """Return the scale of the colours."""
+def draw_legend(far: float, *, unmet: bool) -> str:
+    """Return the scale of the colours, and what hollow cells are, where there are some."""
     cells = "".join(
         f'<rect class="h{step}" x="{8 * step}" width="8.2" height="10"/>' for step in range(N_HEAT)
     )
     least, most = ("≤ ", "≥ ") if far < 0.5 else ("", "")
     ends = least + percent(0.5 - far), most + percent(0.5 + far)
+    hollow = (
+        '<p class="legend"><svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">'
+        '<path class="h16" d="M0 0h14v14h-14zm3 3v8h8v-8z"/></svg><span>hollow: the two never met, '
+        "so this is a forecast</span></p>"
+        if unmet
+        else ""
+    )
     return (
-        f'<p class="legend"><span>row wins {ends[0]}</span><svg viewBox="0 0 168 10" width="168" '
-        f'height="10" aria-hidden="true">{cells}</svg><span>{ends[1]}</span></p>'
+        f'<div class="legends"><p class="legend"><span>row wins {ends[0]}</span>'
+        '<svg viewBox="0 0 168 10" width="168" height="10" aria-hidden="true">'
+        f"{cells}</svg><span>{ends[1]}</span></p>{hollow}</div>"
     )
 
 
 def draw_disc(disc: Disc, names: tuple[str, ...]) -> str:
-    """Return one plane at the last time; labels of the items farthest out, where there is room."""
+    """Return one disc at the last time; labels of the items farthest out, where there is room."""
     spots = disc.points[-1] / radius(disc)
     places = [(170 + 125 * float(x), 150 - 125 * float(y)) for x, y in np.nan_to_num(spots)]
     dots = "".join(
@@ -134,7 +148,8 @@ def draw_cycle(cycle: Cycle) -> str:
     """Return a cycle as items around a circle, arrows from each to the one it beats."""
     n = len(cycle.items)
     angles = [-math.pi / 2 + 2 * math.pi * k / n for k in range(n)]
-    spots = [(160 + 78 * math.cos(angle), 120 + 78 * math.sin(angle)) for angle in angles]
+    spots = [(160 + 84 * math.cos(angle), 84 * math.sin(angle)) for angle in angles]
+    top, bottom = min(y for _, y in spots) - 24, max(y for _, y in spots) + 24
     parts = []
     for k, chance in enumerate(cycle.chances):
         parts.append(_arrow(spots[k], spots[(k + 1) % n], chance, k == cycle.weakest))
@@ -149,7 +164,7 @@ def draw_cycle(cycle: Cycle) -> str:
             f'text-anchor="{anchor}">{plain(shorten(item, 14))}</text>'
         )
     return (
-        f'<svg class="graph" viewBox="0 0 320 240" role="img" '
+        f'<svg class="graph" viewBox="0 {near(top)} 320 {near(bottom - top)}" role="img" '
         f'aria-label="{plain(str(cycle))}">{"".join(parts)}</svg>'
     )
 
@@ -165,8 +180,8 @@ def _arrow(start: tuple[float, float], stop: tuple[float, float], chance: float,
         f"L{near(tip_x - 4 * dx - 4 * dy)} {near(tip_y - 4 * dy + 4 * dx)}"
         f"L{near(tip_x - 4 * dx + 4 * dy)} {near(tip_y - 4 * dy - 4 * dx)}Z"
     )
-    # The label stands towards the centre, on the right of somebody who walks clockwise.
-    middle_x, middle_y = (x + u) / 2 - 15 * dy, (y + v) / 2 + 15 * dx
+    # The label stands outside, on the left of somebody who walks clockwise; it is wider than high.
+    middle_x, middle_y = (x + u) / 2 + 23 * dy, (y + v) / 2 - 13 * dx
     return (
         f'<g class="edge{" weak" if weak else ""}"><path class="shaft" d="M{near(x + 9 * dx)} '
         f'{near(y + 9 * dy)}L{near(tip_x)} {near(tip_y)}"/><path class="head" d="{head}"/>'

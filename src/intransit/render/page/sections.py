@@ -1,18 +1,17 @@
-"""Sections with pictures: the matrix, strengths, planes, cycles, two items head to head."""
+"""Sections with pictures: the matrix, strengths, who counters whom, cycles, head to head."""
+
+from collections.abc import Sequence
+
+import numpy as np
 
 from intransit.answers.found import Cycle
 from intransit.findings.content import Findings
 from intransit.render.page.blocks import figure, lead, more, note, section, table
-from intransit.render.page.charts import (
-    draw_history,
-    draw_interval,
-    draw_strengths,
-    leading,
-    strength_range,
-)
+from intransit.render.page.charts import draw_history, draw_strengths
 from intransit.render.page.data import MOST_CYCLES, reach
 from intransit.render.page.pictures import draw_cycle, draw_disc, draw_legend, draw_matrix
-from intransit.render.page.words import NO_BREAK, name, percent, plain, sentence, span
+from intransit.render.page.sheets import Sheet, link
+from intransit.render.page.words import NO_BREAK, name, percent, plain, sentence
 from intransit.tables.reading import plural
 
 MOST_DRAWN = 3  # cycles drawn without a script
@@ -34,14 +33,15 @@ RANKED = (
     "below it."
 )
 STILL = "Nothing drifts in this model: a cycle is there since all of its items are."
-NO_DISCS = "Beyond strengths no plane stands out of the matrix."
+NO_DISCS = "Strengths explain who beats whom; no way of countering stands out beyond them."
 BEATS = f'{NO_BREAK}<span class="beats">›</span>'
-CYCLE_TITLES = ("Cycle", "#Probability", "Weakest edge", "#Since", "History")
+CYCLE_TITLES = ("Cycle", "#Probability", "Least sure step", "#Since", "History")
 
 
 def write_matrix(findings: Findings) -> str:
     """Return the section of the matrix."""
-    picture = draw_matrix(findings) + draw_legend(reach(findings.chances))
+    unmet = ~np.eye(len(findings.names), dtype=bool) & (findings.games == 0)
+    picture = draw_matrix(findings) + draw_legend(reach(findings.chances), unmet=bool(unmet.any()))
     return section(
         "matrix",
         "Who beats whom",
@@ -49,52 +49,44 @@ def write_matrix(findings: Findings) -> str:
             lead(f"{CELLS} {AROUND if findings.discs else RANKED}"),
             note(findings.why_shown),
             figure(picture, _moment(findings), live="matrix"),
+            f'<p class="save-line">{link(_pairs_sheet(findings))} of all these pairs</p>',
         ],
     )
 
 
-def write_strengths(findings: Findings) -> str:
-    """Return the section of strengths: over time, or as they are where there are no times."""
-    shown = leading(findings, 12)
-    ends = strength_range(findings, shown, slice(-1, None))
+def _pairs_sheet(findings: Findings) -> Sheet:
+    """Return the pairs of the matrix at the last time as plain values."""
+    columns = ("first", "second", "chance", "low", "high", "games", "won", "tied")
+    squares = [findings.chances[-1], findings.low[-1], findings.high[-1]]
+    squares += [findings.games, findings.wins, findings.ties]
     rows = [
-        [
-            name(findings.names[item]),
-            percent(float(findings.strengths[item, -1])),
-            draw_interval(
-                float(findings.strengths[item, -1]),
-                float(findings.strengths_low[item, -1]),
-                float(findings.strengths_high[item, -1]),
-                ends,
-                0.5,
-            ),
-            span(float(findings.strengths_low[item, -1]), float(findings.strengths_high[item, -1])),
-        ]
-        for item in shown
+        (findings.names[i], findings.names[j], *(float(square[i, j]) for square in squares))
+        for i, j in zip(*np.triu_indices(len(findings.names), 1), strict=True)
     ]
+    return Sheet("pairs", columns, rows)
+
+
+def write_strengths(findings: Findings) -> str:
+    """Return the section of strengths over time; empty where nothing moves."""
     chart = draw_strengths(findings)
-    known = " that comparisons connect an item with" if findings.together.any() else ""
-    titles = ("Item", "#Strength", f"{100 * ends[0]:.0f} to {percent(ends[1])}", "#90 % interval")
+    if not chart:
+        return ""
     return section(
         "strengths",
-        "Strength over time" if chart else "Strength",
+        "Strength over time",
         [
-            lead(
-                f"Strength is the mean chance of beating the others{known}; "
-                f"{'bands' if chart else 'intervals'} hold it with a probability of 90 %."
-            ),
-            figure(chart, "", live="strengths") if chart else "",
-            table(titles, rows, caption=f"The strongest{_at(findings)}"),
+            lead("Mean chances of beating the others; bands hold them with a probability of 90 %."),
+            figure(chart, "", live="strengths"),
         ],
     )
 
 
 def write_discs(findings: Findings) -> str:
-    """Return the section of the planes."""
+    """Return the section of the discs."""
     pictures = "".join(
         f'<figure class="plane"><div class="picture" data-disc="{k}">'
-        f"{draw_disc(disc, findings.names)}</div><figcaption>Plane {k + 1}: "
-        f"{percent(disc.share)} of the matrix</figcaption></figure>"
+        f"{draw_disc(disc, findings.names)}</div><figcaption>Way of countering {k + 1}: "
+        f"{percent(disc.share)} of what strengths do not explain</figcaption></figure>"
         for k, disc in enumerate(findings.discs)
     )
     if not pictures:
@@ -138,15 +130,38 @@ def write_cycles(findings: Findings) -> str:
             ),
             note(cycles.note),
             figure(f'<div class="graphs">{drawn}</div>', "", live="cycles"),
-            table(CYCLE_TITLES, rows[:MOST_OPEN], caption=f"Cycles{at}, the surest first"),
+            table(
+                CYCLE_TITLES,
+                rows[:MOST_OPEN],
+                caption=f"Cycles{at}, the surest first",
+                sheet=_cycles_sheet("cycles", shown[:MOST_OPEN]),
+            ),
             more(
                 plural(len(rows) - MOST_OPEN, "more cycle"),
-                table(CYCLE_TITLES, rows[MOST_OPEN:], caption=f"Further cycles{at}"),
+                table(
+                    CYCLE_TITLES,
+                    rows[MOST_OPEN:],
+                    caption=f"Further cycles{at}",
+                    sheet=_cycles_sheet("further-cycles", shown[MOST_OPEN:]),
+                ),
             )
             if len(rows) > MOST_OPEN
             else "",
         ],
     )
+
+
+def _cycles_sheet(file: str, cycles: Sequence[Cycle]) -> Sheet:
+    """Return cycles as plain values, an edge a row."""
+    columns = ("cycle", "probability", "since", "first", "second", "chance", "sure")
+    rows = [
+        (number, cycle.probability, cycle.since, first, second, chance, sure)
+        for number, cycle in enumerate(cycles, 1)
+        for first, second, chance, sure in zip(
+            cycle.items, (*cycle.items[1:], cycle.items[0]), cycle.chances, cycle.edges, strict=True
+        )
+    ]
+    return Sheet(file, columns, rows)
 
 
 def write_duel() -> str:

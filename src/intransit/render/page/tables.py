@@ -1,21 +1,24 @@
 """Sections that are tables: changes, the ranking and what it loses, the ladder, the data."""
 
 from collections.abc import Sequence
+from dataclasses import astuple, fields
 
 import numpy as np
 
-from intransit.answers.found import ItemChange, MatchupChange, Ranking
+from intransit.answers.found import ItemChange, MatchupChange, Ranking, Share, Upset
 from intransit.findings.content import Findings, Step
+from intransit.percent import points
 from intransit.render.page.blocks import bullets, lead, more, note, section, table
 from intransit.render.page.charts import draw_interval
+from intransit.render.page.sheets import Sheet
 from intransit.render.page.words import (
+    estimate,
     name,
     percent,
     plain,
-    points,
     sentence,
-    span,
     with_error,
+    with_small,
 )
 from intransit.tables.reading import plural
 
@@ -32,7 +35,6 @@ SURE_WEIGHT = 0.95
 MOST_SURE = 30
 MOST_UNSURE = 12
 MOST_MATCHUPS = 30
-MOST_RANKED = 100
 MOST_UPSETS = 10
 
 
@@ -52,13 +54,15 @@ def write_changes(findings: Findings) -> str:
         if sure
         else "nobody clearly became stronger or weaker."
     )
-    share = (
-        f" {percent(changes.matchup_share)} of the change "
-        f"({span(changes.matchup_share_low, changes.matchup_share_high)}) is of matchups, not of "
-        "strengths."
-        if np.isfinite(changes.matchup_share) and changes.matchup_share_high > 0.0
-        else ""
-    )
+    share = ""
+    if np.isfinite(changes.matchup_share) and changes.matchup_share_high > 0.0:
+        part, between = estimate(
+            changes.matchup_share, changes.matchup_share_low, changes.matchup_share_high
+        )
+        share = (
+            f" {part} of the change ({percent(changes.level)} interval {between}) is of matchups, "
+            "not of strengths."
+        )
     matchups = changes.matchups[:MOST_MATCHUPS]
     return section(
         "changes",
@@ -66,10 +70,10 @@ def write_changes(findings: Findings) -> str:
         [
             lead(f"From {plain(changes.since)} to {plain(changes.until)}: {counts}{share}"),
             note(changes.note),
-            _items_table(sure[:MOST_SURE], "Stronger and weaker, the surest first"),
+            _items_table(sure[:MOST_SURE], "Stronger and weaker, the surest first", "changes"),
             more(
                 "Changes of strength that are not sure",
-                _items_table(unsure, "Not sure, the surest first"),
+                _items_table(unsure, "Not sure, the surest first", "unsure-changes"),
             )
             if unsure
             else "",
@@ -78,24 +82,27 @@ def write_changes(findings: Findings) -> str:
     )
 
 
-def _items_table(items: Sequence[ItemChange], caption: str) -> str:
+def _items_table(items: Sequence[ItemChange], caption: str, file: str) -> str:
     """Return changes of strength, with their intervals on one scale."""
     if not items:
         return ""
     far = _far([(item.low, item.high) for item in items])
-    rows = [
-        [
-            name(item.name),
-            f'<span class="{"more" if item.change > 0 else "less"}">'
-            f"{'▲' if item.change > 0 else '▼'} {points(item.change)}</span>",
-            draw_interval(item.change, item.low, item.high, (-far, far), 0.0),
-            f"{points(item.low)} to {points(item.high)}",
-            percent(item.probability, 1),
-        ]
-        for item in items
-    ]
-    titles = ("Item", "#Points", f"±{100 * far:.0f} points", "#90 % interval", "#Sure of the sign")
-    return table(titles, rows, caption=caption)
+    rows = []
+    for item in items:
+        change, between = points(item.change, item.low, item.high)
+        rise = item.change > 0
+        value = f'<span class="{"more" if rise else "less"}">{"▲" if rise else "▼"} {change}</span>'
+        rows.append(
+            [
+                name(item.name),
+                with_small(value, between),
+                draw_interval(item.change, item.low, item.high, (-far, far), 0.0),
+                percent(item.probability, 1),
+            ]
+        )
+    titles = ("Item", "#Points, 90 % interval", f"±{100 * far:.0f} points", "#Sure of the sign")
+    sheet = Sheet(file, [field.name for field in fields(ItemChange)], [*map(astuple, items)])
+    return table(titles, rows, caption=caption, sheet=sheet)
 
 
 def _matchups_table(matchups: Sequence[MatchupChange]) -> str:
@@ -106,9 +113,8 @@ def _matchups_table(matchups: Sequence[MatchupChange]) -> str:
     rows = [
         [
             f"{name(pair.first)} against {name(pair.second)}",
-            points(pair.change),
+            with_small(*points(pair.change, pair.low, pair.high)),
             draw_interval(pair.change, pair.low, pair.high, (-far, far), 0.0),
-            f"{points(pair.low)} to {points(pair.high)}",
             percent(pair.probability, 1),
             "yes" if pair.sure else "no",
         ]
@@ -116,13 +122,14 @@ def _matchups_table(matchups: Sequence[MatchupChange]) -> str:
     ]
     titles = (
         "Matchup",
-        "#Points",
+        "#Points, 90 % interval",
         f"±{100 * far:.0f} points",
-        "#90 % interval",
         "#Sure of the sign",
         "Sure",
     )
-    return table(titles, rows, caption="Matchups that changed, strengths held")
+    columns = [field.name for field in fields(MatchupChange)]
+    sheet = Sheet("matchups", columns, [*map(astuple, matchups)])
+    return table(titles, rows, caption="Matchups that changed, strengths held", sheet=sheet)
 
 
 def write_ranking(findings: Findings) -> str:
@@ -154,19 +161,26 @@ def _equilibrium_table(ranking: Ranking, *, cyclic: bool) -> str:
     rows = [
         [
             name(share.name),
-            percent(share.weight),
+            with_small(*estimate(share.weight, share.low, share.high)),
             draw_interval(share.weight, share.low, share.high, (0.0, 1.0)),
-            span(share.low, share.high),
             percent(share.probability),
         ]
         for share in ranking.equilibrium
     ]
     if not rows:
         return ""
-    titles = ("Item", "#Weight", "0 to 100 %", f"#{percent(ranking.level)} interval", "#Part of it")
+    titles = (
+        "Item",
+        f"#Weight, {percent(ranking.level)} interval",
+        "0 to 100 %",
+        "#Probability of a part",
+    )
     clear = ranking.equilibrium[0].weight > SURE_WEIGHT
-    words = lead(MIXTURE if cyclic else CLEAR if clear else BEST)
-    return words + table(titles, rows, caption="The mixture that nothing beats")
+    words = lead(CLEAR if clear else MIXTURE if cyclic else BEST)
+    columns = [field.name for field in fields(Share)]
+    sheet = Sheet("mixture", columns, [*map(astuple, ranking.equilibrium)])
+    caption = "The mixture that nothing beats"
+    return words + table(titles, rows, caption=caption, sheet=sheet)
 
 
 def _upsets_table(ranking: Ranking) -> str:
@@ -179,47 +193,49 @@ def _upsets_table(ranking: Ranking) -> str:
         ]
         for upset in ranking.upsets[:MOST_UPSETS]
     ]
+    if not rows:
+        return ""
     titles = ("The lower beats the higher", "#Chance", "#Sure")
-    return table(titles, rows, caption="What the ranking gets wrong") if rows else ""
+    columns = [field.name for field in fields(Upset)]
+    sheet = Sheet("upsets", columns, [*map(astuple, ranking.upsets[:MOST_UPSETS])])
+    return table(titles, rows, caption="What the ranking gets wrong", sheet=sheet)
 
 
 def _order_table(findings: Findings) -> str:
-    """Return the ranking itself, with strengths of the items that are shown."""
-    places = {item: place for place, item in enumerate(findings.names)}
-    rows = []
-    for rank, item in enumerate(findings.ranking.order[:MOST_RANKED], start=1):
-        place = places.get(item)
-        strength = band = "–"
-        if place is not None:
-            strength = percent(float(findings.strengths[place, -1]))
-            band = span(
-                float(findings.strengths_low[place, -1]),
-                float(findings.strengths_high[place, -1]),
-            )
-        rows.append([str(rank), name(item), strength, band])
-    left = len(findings.ranking.order) - len(rows)
-    titles = ("#Place", "Item", "#Strength", "#90 % interval")
-    words = f"The nearest ranking, {len(rows)} items" + (f" of {left + len(rows)}" if left else "")
-    return more(words, table(titles, rows, caption="The nearest ranking")) if rows else ""
+    """Return the nearest ranking itself, beside the places of the leaderboard."""
+    order = findings.ranking.order
+    if not order:
+        return ""
+    ranks = {one.name: one.rank for one in findings.standings}
+    rows = [[f"{place:,}", name(item), f"{ranks[item]:,}"] for place, item in enumerate(order, 1)]
+    sheet = Sheet(
+        "nearest-ranking",
+        ("place", "item", "leaderboard_rank"),
+        [(place, item, ranks[item]) for place, item in enumerate(order, 1)],
+    )
+    words = f"The nearest ranking, {plural(len(rows), 'item')}"
+    titles = ("#Place", "Item", "#Rank in the leaderboard")
+    return more(words, table(titles, rows, caption="The nearest ranking", sheet=sheet, kind="long"))
 
 
 def write_ladder(findings: Findings) -> str:
-    """Return the section of models and how well they foretold games; empty if there are none."""
+    """Return the section of models and how well they predicted games; empty if there are none."""
     if not findings.ladder:
-        return section("ladder", "How well it foretells", [bullets(findings.ladder_notes)])
+        return section("ladder", "How well it predicts", [bullets(findings.ladder_notes)])
     return section(
         "ladder",
-        "How well it foretells",
+        "How well it predicts",
         [
             lead(
-                "Models from simple to rich foretold games that they had not seen. A lower log "
-                "loss is better; whiskers are one standard error. The gain is over the rung that "
-                "a model is measured by."
+                "Models from simple to rich predicted games that they had not seen. A lower log "
+                "loss is better; whiskers are one standard error. The gain is over the simpler "
+                "model that the note names."
             ),
             table(
                 ("Model", "#Log loss", "Lower is better", "#Gain", "#Right", "Note"),
                 [_step_row(step, _losses(findings.ladder)) for step in findings.ladder],
                 caption="The ladder of models",
+                sheet=_ladder_sheet(findings.ladder),
             ),
             bullets(findings.ladder_notes),
         ],
@@ -240,6 +256,12 @@ def _step_row(step: Step, ends: tuple[float, float]) -> list[str]:
         percent(step.accuracy, 1),
         f'<span class="remark">{plain(step.note)}</span>',
     ]
+
+
+def _ladder_sheet(steps: Sequence[Step]) -> Sheet:
+    """Return the ladder as plain values."""
+    columns = [field.name for field in fields(Step)]
+    return Sheet("models", columns, [*map(astuple, steps)])
 
 
 def _losses(steps: Sequence[Step]) -> tuple[float, float]:

@@ -4,8 +4,9 @@ import math
 import re
 from html import escape
 
+from intransit import percent as numbers
+
 NO_BREAK = "\u00a0"
-LEAST_ERROR = 1e-9  # what is less is rounding
 LONG = 24  # letters from which a name may be cut by the layout, and so gets a title
 # What would turn the text around it, and what HTML cannot hold.
 TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -41,37 +42,20 @@ def shorten(value: str, most: int) -> str:
     return value if len(value) <= most else value[: most - 1].rstrip() + "…"
 
 
-def percent(value: float, digits: int = 0) -> str:
-    """Return a share as per cent; what is not quite nothing or everything does not say so."""
-    if math.isnan(value):
-        return "–"
-    least = 10.0**-digits / 2
-    if 0 < 100 * value < least:
-        return f"<{NO_BREAK}{10.0**-digits:.{digits}f}{NO_BREAK}%"
-    if 100 - least < 100 * value < 100:
-        return f">{NO_BREAK}{100 - 10.0**-digits:.{digits}f}{NO_BREAK}%"
-    return f"{100 * value:.{digits}f}{NO_BREAK}%"
+def percent(share: float, digits: int = 0) -> str:
+    """Return a share as per cent, held together; see `intransit.percent`."""
+    return _bind(numbers.percent(share, digits))
 
 
-def span(low: float, high: float) -> str:
-    """Return an interval of shares as per cent."""
-    if math.isnan(low) or math.isnan(high):
-        return "–"
-    digits = 1 if low < high and round(100 * low) == round(100 * high) else 0
-    return f"{100 * low:.{digits}f}–{100 * high:.{digits}f}{NO_BREAK}%"
+def estimate(middle: float, low: float, high: float, digits: int = 0) -> tuple[str, str]:
+    """Return a share and its interval as per cent, held together."""
+    value, between = numbers.estimate(middle, low, high, digits)
+    return _bind(value), _bind(between)
 
 
-def signed(value: float, digits: int = 1) -> str:
-    """Return a number with its sign, in the typographer's minus; nothing has none."""
-    if math.isnan(value):
-        return "–"
-    text = f"{value:+.{digits}f}"
-    return text[1:] if float(text) == 0 else text.replace("-", "−")
-
-
-def points(value: float) -> str:
-    """Return a change of a chance in points of per cent."""
-    return signed(100 * value)
+def with_small(value: str, small: str) -> str:
+    """Return a value with something smaller beside it, or below it where there is no room."""
+    return f"{value} <small>{small}</small>"
 
 
 def p_value(value: float) -> str:
@@ -82,10 +66,15 @@ def p_value(value: float) -> str:
 
 
 def with_error(value: float, error: float, *, sign: bool = False) -> str:
-    """Return a log loss or a gain with its standard error, in digits that show the error."""
-    digits = min(max(math.ceil(-math.log10(error)), 4), 6) if LEAST_ERROR < error < math.inf else 4
-    text = signed(value, digits) if sign else f"{value:.{digits}f}"
-    return f"{text} <small>± {error:.{digits}f}</small>" if error > LEAST_ERROR else text
+    """Return a log loss or a gain, its standard error in small letters."""
+    text, _, error_text = numbers.with_error(value, error, sign=sign).partition(" ± ")
+    return with_small(text, f"±{NO_BREAK}{error_text}") if error_text else text
+
+
+def _bind(text: str) -> str:
+    """Return a text of numbers that is not broken before its per cent or after its sign."""
+    whole = text.replace(" %", f"{NO_BREAK}%")
+    return plain(whole.replace("< ", f"<{NO_BREAK}").replace("> ", f">{NO_BREAK}"))
 
 
 def count(value: float) -> str:

@@ -55,7 +55,7 @@ function chartFrame({ x, y, width, gutter, labels, length, reach }) {
   const parts = [];
   for (let tenth = Math.round(10 * reach.low); tenth <= Math.round(10 * reach.high); tenth += 1) {
     const level = y(tenth / 10);
-    const unit = tenth === Math.round(10 * reach.high) ? "%" : "";
+    const unit = tenth === Math.round(10 * reach.high) ? "\u00a0%" : "";
     parts.push(svg("path", { class: tenth === 5 ? "grid half" : "grid", d: `M${CHART.left} ${level}H${width - gutter}` }));
     parts.push(svg("text", { class: "tick", x: CHART.left - 8, y: level, dy: 4, "text-anchor": "end", text: `${10 * tenth}${unit}` }));
   }
@@ -145,7 +145,7 @@ function readChart(picture, series, { x, y, length, labels }) {
       .map(({ one, value }) => [
         html("span", { class: `swatch ${one.tone}` }),
         html("bdi", { text: short(one.label, 30) }),
-        ` ${percent(value.chance)} (${span(value.low, value.high)})`,
+        ` ${estimate(value)[0]} (${estimate(value)[1]})`,
       ]);
     const forecast = at >= nTimes ? " (forecast)" : "";
     return [labels[at] + forecast, ...lines];

@@ -1,4 +1,5 @@
-// The findings as the page carries them: whole thousandths, pairs i < j only.
+// The findings as the page carries them: parts of ten thousand, pairs i < j only.
+// Chances are cut off, and read as the middle of what was cut; ends are rounded outwards.
 
 const content = JSON.parse(document.getElementById("findings").textContent);
 const names = content.names;
@@ -8,14 +9,16 @@ const nTimes = times.length;
 const nPairs = (nItems * (nItems - 1)) / 2;
 const dated = nTimes > 1;
 const UNKNOWN = 65535;
+const PARTS = 10000;
+const CUT = 0.5;
 
 // base64 -> shares, NaN where a number is not there.
-function unpack(text) {
+function unpack(text, shift = 0) {
   const bytes = atob(text || "");
-  const shares = new Float32Array(bytes.length / 2);
+  const shares = new Float64Array(bytes.length / 2);
   for (let k = 0; k < shares.length; k += 1) {
     const whole = bytes.charCodeAt(2 * k) + 256 * bytes.charCodeAt(2 * k + 1);
-    shares[k] = whole === UNKNOWN ? NaN : whole / 1000;
+    shares[k] = whole === UNKNOWN ? NaN : (whole + shift) / PARTS;
   }
   return shares;
 }
@@ -27,7 +30,7 @@ function pairPlace(i, j) {
 
 // A table of pairs at times, read from either side: what i has, j lacks.
 function pairsOverTime(middle, low, high) {
-  const [chances, lows, highs] = [unpack(middle), unpack(low), unpack(high)];
+  const [chances, lows, highs] = [unpack(middle, CUT), unpack(low), unpack(high)];
   return (t, i, j) => {
     if (i === j) return { chance: 0.5, low: 0.5, high: 0.5 };
     const at = t * nPairs + (i < j ? pairPlace(i, j) : pairPlace(j, i));
@@ -44,7 +47,7 @@ function reading(t, i, j) {
   return t < nTimes ? readPast(t, i, j) : readFuture(t - nTimes, i, j);
 }
 
-const strengthShares = ["strengths", "strengthsLow", "strengthsHigh"].map((key) => unpack(content[key]));
+const strengthShares = [unpack(content.strengths, CUT), unpack(content.strengthsLow), unpack(content.strengthsHigh)];
 
 function strength(t, i) {
   const [middle, low, high] = strengthShares.map((values) => values[i * nTimes + t]);
@@ -56,13 +59,23 @@ function present(t, i) {
   return content.present[t * nItems + i] === "1";
 }
 
-const met = new Map(content.games.map(([i, j, games, wins]) => [pairPlace(i, j), { games, wins }]));
+const met = new Map(content.games.map(([i, j, games, wins, ties]) => [pairPlace(i, j), { games, wins, ties }]));
 
-// Games of a pair, and how many of them i won.
+// Games of a pair, how many of them i won, and how many were ties.
 function record(i, j) {
   const found = met.get(i < j ? pairPlace(i, j) : pairPlace(j, i));
-  if (!found) return { games: 0, wins: 0 };
-  return { games: found.games, wins: i < j ? found.wins : found.games - found.wins };
+  if (!found) return { games: 0, wins: 0, ties: 0 };
+  const { games, wins, ties } = found;
+  return { games, wins: i < j ? wins : games - wins - ties, ties };
+}
+
+// The record of a pair in words; ties are no wins.
+function recordWords(i, j) {
+  const { games, wins, ties } = record(i, j);
+  if (!games) return "They have not met: this is a forecast.";
+  const half = Number.isInteger(wins) ? "" : " (a tie as half)";
+  const tied = ties ? `, ${whole(ties)} tied` : "";
+  return `${count(games, "game")}: ${whole(wins)} won, ${whole(games - wins - ties)} lost${tied}${half}.`;
 }
 
 // A Map, not an object: an item may be called "__proto__".

@@ -1,4 +1,4 @@
-// The planes of the matrix: items as points around a centre, which move with time.
+// Ways of countering: items as points around a centre, which move with time.
 // Each is favoured over those anticlockwise of it; pointing at one shows whom.
 
 const DISC = { wide: 340, high: 300, radius: 125, senseBox: [236, 30, 312, 72] };
@@ -86,7 +86,7 @@ function beside(x, y, width) {
   return x >= DISC.wide / 2 ? [right, left, above, below] : [left, right, above, below];
 }
 
-// Show whom an item beats in this plane, and who beats it.
+// Show whom an item counters in this picture, and who counters it.
 function pointAt(view, item, clientX, clientY) {
   const { layers, spot } = view;
   view.marked = item;
@@ -113,7 +113,7 @@ function pointAt(view, item, clientX, clientY) {
   const list = (chosen) => chosen.slice(0, 4).map(({ other }) => short(names[other], 24)).join(", ") || "nobody";
   showTip(clientX, clientY, [
     short(names[item], 60),
-    `In this plane it beats most: ${list(edges.filter(({ size }) => size > 0))}`,
+    `Beyond strengths it beats most: ${list(edges.filter(({ size }) => size > 0))}`,
     `and loses most to: ${list(edges.filter(({ size }) => size < 0).reverse())}`,
   ]);
 }

@@ -59,18 +59,12 @@ function meet(side, item) {
 
 function sayChance(chance, facts) {
   const { first, second, time } = state;
-  const { chance: middle, low, high } = reading(time, first, second);
+  const [middle, between] = estimate(reading(time, first, second));
   const moment = times[time] ? ` at ${times[time]}` : "";
   chance.replaceChildren(
-    html("b", { text: percent(middle) }), html("span", { text: span(low, high) }),
+    html("b", { text: middle }), html("span", { text: `90\u00a0% interval ${between}` }),
     html("span", {}, nameTag(first), " beats ", nameTag(second), moment));
-  const { games, wins } = record(first, second);
-  const won = Number.isInteger(wins) ? wins : wins.toFixed(1);
-  const parts = [
-    games
-      ? `In the table they met in ${count(games, "game")}, of which the first won ${won}${Number.isInteger(wins) ? "" : " (a tie as half)"}.`
-      : "In the table they have not met.",
-  ];
+  const parts = [record(first, second).games ? `For the first, ${recordWords(first, second)}` : recordWords(first, second)];
   if (content.together[first] !== content.together[second]) {
     parts.push("No chain of comparisons connects the two: a half is all that can be said.");
   }

@@ -4,7 +4,7 @@ const N_HEAT = 21;
 
 function startMatrix() {
   const host = live("matrix");
-  const legend = host.querySelector(".legend");
+  const legend = host.querySelector(".legends");
   const canvas = html("canvas", {
     tabindex: 0, role: "application", "aria-roledescription": "heat map",
     "aria-label": "Chance that the row beats the column. Arrow keys move from cell to cell, Enter compares the two head to head.",
@@ -91,7 +91,8 @@ function paintCells({ canvas, order, side }) {
   const colours = heatColours();
   const style = getComputedStyle(document.documentElement);
   const gap = side > 16 ? 1 : 0.5;
-  pen.fillStyle = style.getPropertyValue("--surface");
+  const [paper, soft] = ["--surface", "--soft"].map((key) => style.getPropertyValue(key));
+  pen.fillStyle = paper;
   pen.fillRect(0, 0, size, size);
   pen.font = `${Math.min(12, Math.floor(side * 0.42))}px system-ui, sans-serif`;
   pen.textAlign = "center";
@@ -100,13 +101,20 @@ function paintCells({ canvas, order, side }) {
     for (let column = 0; column < nItems; column += 1) {
       if (row === column) continue;
       const [i, j] = [order[row], order[column]];
+      if (content.together[i] !== content.together[j]) continue; // nothing connects them
       const { chance } = reading(state.time, i, j);
       const { cell, ink } = colours[heatPlace(chance)];
       pen.globalAlpha = present(state.time, i) && present(state.time, j) ? 1 : 0.35;
       pen.fillStyle = cell;
       pen.fillRect(column * side, row * side, side - gap, side - gap);
+      const hollow = record(i, j).games === 0;
+      if (hollow) {
+        const rim = side > 16 ? 3 : 2;
+        pen.fillStyle = paper;
+        pen.fillRect(column * side + rim, row * side + rim, side - gap - 2 * rim, side - gap - 2 * rim);
+      }
       if (side < 25 || Number.isNaN(chance)) continue;
-      pen.fillStyle = ink;
+      pen.fillStyle = hollow ? soft : ink;
       pen.fillText((100 * chance).toFixed(0), (column + 0.5) * side, (row + 0.5) * side);
     }
   }
@@ -117,12 +125,11 @@ function paintCells({ canvas, order, side }) {
 // What a cell says, as lines of the tooltip.
 function cellLines(i, j) {
   if (i === j) return [names[i]];
-  const { chance, low, high } = reading(state.time, i, j);
-  const { games, wins } = record(i, j);
+  const [chance, between] = estimate(reading(state.time, i, j));
   const lines = [
     [html("bdi", { text: short(names[i], 40) }), " beats ", html("bdi", { text: short(names[j], 40) })],
-    `${percent(chance, 1)}, 90 % interval ${span(low, high)}`,
-    games ? `${count(games, "game")}, ${Number.isInteger(wins) ? wins : wins.toFixed(1)} won` : "They have not met.",
+    `${chance}, 90\u00a0% interval ${between}`,
+    recordWords(i, j),
   ];
   if (content.together[i] !== content.together[j]) lines.push("No chain of comparisons connects the two.");
   if (!present(state.time, i) || !present(state.time, j)) lines.push("Not both were being compared about then.");

@@ -78,6 +78,14 @@ function startTheme() {
   label();
 }
 
+// The contents of a narrow screen close once something was chosen, or beside them.
+function startMenu() {
+  const menu = document.querySelector("details.menu");
+  document.addEventListener("click", (event) => {
+    if (menu.open && (event.target.closest(".menu a") || !menu.contains(event.target))) menu.open = false;
+  });
+}
+
 // The address keeps the pair and the time, so that a link shows what its sender saw.
 function readAddress() {
   const asked = new URLSearchParams(window.location.hash.slice(1));
@@ -108,7 +116,7 @@ function writeAddress() {
 }
 
 // Each part replaces its still picture; if one fails, the picture and the others stay.
-for (const part of [startTheme, startMatrix, startStrengths, startDiscs, startCycles, startDuel, startSlider]) {
+for (const part of [startTheme, startMenu, startBoard, startMatrix, startStrengths, startDiscs, startCycles, startDuel, startSlider]) {
   try {
     part();
   } catch (error) {

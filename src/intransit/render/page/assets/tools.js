@@ -34,19 +34,38 @@ function short(name, most) {
   return letters.length <= most ? letters.join("") : `${letters.slice(0, most - 1).join("")}…`;
 }
 
+// As intransit/percent.py writes them: the two must agree.
 function percent(share, digits = 0) {
-  return Number.isNaN(share) ? "–" : `${(100 * share).toFixed(digits)}\u00a0%`;
+  if (Number.isNaN(share)) return "–";
+  const value = limit(share, 0, 1);
+  const finest = Math.max(digits, 1);
+  for (let finer = digits; finer <= finest; finer += 1) {
+    const text = (100 * value).toFixed(finer);
+    if (value === 0 || value === 1 || (Number(text) > 0 && Number(text) < 100)) return `${text}\u00a0%`;
+  }
+  const unit = 10 ** -finest;
+  return value < 0.5 ? `<\u00a0${unit.toFixed(finest)}\u00a0%` : `>\u00a0${(100 - unit).toFixed(finest)}\u00a0%`;
 }
 
-function span(low, high) {
-  if (Number.isNaN(low) || Number.isNaN(high)) return "–";
-  const digits = low < high && Math.round(100 * low) === Math.round(100 * high) ? 1 : 0;
-  return `${(100 * low).toFixed(digits)}–${(100 * high).toFixed(digits)}\u00a0%`;
+// A share and its interval, whose ends are rounded outwards, in digits that suit both.
+function estimate({ chance, low, high }, digits = 0) {
+  if ([chance, low, high].some(Number.isNaN)) return [percent(chance, digits), "–"];
+  const [least, most] = [Math.min(low, chance), limit(Math.max(high, chance), 0, 1)];
+  let finer = digits;
+  while (finer < 2 && most > least && 100 * (most - least) < 2 * 10 ** -finer) finer += 1;
+  const unit = 10 ** finer;
+  const even = (value) => Math.round(value * 1e6) / 1e6;
+  const bottom = Math.min(Math.floor(even(100 * least * unit)), 100 * unit - (least < 1 ? 1 : 0));
+  const top = Math.max(Math.ceil(even(100 * most * unit)), most > 0 ? 1 : 0);
+  return [percent(chance, finer), `${(bottom / unit).toFixed(finer)} to ${(top / unit).toFixed(finer)}\u00a0%`];
+}
+
+function whole(value) {
+  return Number.isInteger(value) ? value.toLocaleString("en") : value.toFixed(1);
 }
 
 function count(value, noun) {
-  const text = Number.isInteger(value) ? value.toLocaleString("en") : value.toFixed(1);
-  return `${text} ${noun}${value === 1 ? "" : "s"}`;
+  return `${whole(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
 function limit(value, low, high) {
