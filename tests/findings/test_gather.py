@@ -98,7 +98,7 @@ def test_chances_are_the_draws_pair_by_pair(model):
     items, together = np.array([3, 0, 4, 1]), np.ones((4, 4), bool)
     times = np.array([answer.seen.begin, answer.seen.end, answer.seen.end + 5.0])
     found = measure(answer, items, times, together)
-    few = answer.posterior.thinned(200)
+    few = answer.posterior
     for k, time in enumerate(times):
         for a, b in ((0, 1), (2, 1), (3, 2)):
             drawn = few.margins(items[[a]], items[[b]], np.array([time]))[:, 0]

@@ -43,7 +43,7 @@ def test_cycles_in_words(answer):
     assert headline(judge.transitive, 4).startswith("There are cycles: ")
     said = sentences(judge, cycles_of(CYCLE, CYCLE), RANKING, changes_of("item 3"), STRENGTHS)
     assert said == (
-        "30 % of the differences is beyond any ranking (90 % interval 20 to 41 %), "
+        "30 % of the differences is beyond a single scale (90 % interval 20 to 41 %), "
         "and knowing it lowers the log loss of held-out games by 0.0120 ± 0.0020 a game.",
         "The surest of 2 cycles: item 1 beats item 2 beats item 3 beats item 1 (probability 97 %, "
         "since 2025-02); the nearest ranking names the wrong favourite in 17 % of pairs.",
@@ -87,7 +87,7 @@ def test_no_evidence_in_words(answer):
     assert headline(judge.transitive, 4).startswith("No evidence of cycles: one ranking")
     said = sentences(judge, cycles_of(), RANKING, changes_of(), STRENGTHS)
     assert said == (
-        "0.4 % of the differences is beyond any ranking (90 % interval 0 to 41 %), and allowing "
+        "0.4 % of the differences is beyond a single scale (90 % interval 0 to 41 %), and allowing "
         "for it does not help to predict held-out games (gain in log loss +0.0001 ± 0.0020 a "
         "game).",
         "item 1 comes first, though not clearly, with a mean chance of 60 % against the others "
@@ -96,7 +96,7 @@ def test_no_evidence_in_words(answer):
     )
     nothing = judged(answer, "no evidence", share=0.0, share_low=0.0, share_high=0.0)
     told = sentences(nothing, cycles_of(), RANKING, changes_of(), STRENGTHS)[0]
-    assert told.startswith("Nothing beyond a ranking can be measured in these results, and")
+    assert told.startswith("Nothing beyond a single scale can be measured in these results, and")
 
 
 def test_who_leads_is_said_as_surely_as_it_is_known(answer):

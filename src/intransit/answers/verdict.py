@@ -13,6 +13,7 @@ from scipy.special import ndtri
 from intransit.answers.strict_order import Circularity
 from intransit.answers.transitive import FALSE_ALARMS, N_LOOKS, Cause, Evidence
 from intransit.draws import Summary
+from intransit.percent import estimate, percent, with_error
 
 Verdict = Literal["cycles", "not one scale", "no evidence", "too little data"]
 
@@ -24,6 +25,12 @@ POWER = 0.8
 HOPELESS = 0.995  # detectable share, with which nothing can be told
 NOTICED = 0.2  # share of the energy; a test that would not notice as much has too little data
 LEVEL = 0.9
+TITLES: dict[Verdict, str] = {
+    "cycles": "There are cycles",
+    "not one scale": "Not one scale",
+    "no evidence": "No evidence of cycles",
+    "too little data": "Too little data to tell",
+}
 CAUSES: dict[Cause, str] = {
     "a curve": "chances that follow another curve",
     "luck": "more luck or more ties for some items",
@@ -37,9 +44,9 @@ class Transitivity:
 
     verdict: Verdict
     p_value: float  # how often a table of one scale would deviate from it as much as this
-    gain: float | None  # in log loss a held-out game, from all that no ranking explains
+    gain: float | None  # in log loss a held-out game, from all that no single scale explains
     gain_error: float | None  # None: too few games to hold some back
-    share: float  # of the energy of the margins that no ranking explains
+    share: float  # of the mean square of the margins that no single scale explains
     share_low: float
     share_high: float
     level: float  # of the interval of the share
@@ -56,27 +63,40 @@ class Transitivity:
         return self.verdict == "cycles"
 
     @property
-    def sentence(self) -> str:
-        """The verdict in a sentence or two."""
-        if self.verdict == "cycles" and self.circle is not None:
-            return f"There are cycles: {_proof(self.circle)}."
+    def title(self) -> str:
+        """The verdict in a few words."""
+        return TITLES[self.verdict]
+
+    @property
+    def reason(self) -> str:
+        """What the verdict says, and how sure it is: the sentence after its title."""
+        if self.verdict == "cycles":
+            return _proof(self.circle)
         if self.verdict == "not one scale":
             return (
-                "Not one scale: no ranking with a single scale of strength explains these results, "
-                f"but no cycle is proven{_doubt(self.circle)}. {self._other()}"
+                "no ranking with a single scale of strength explains these results, but no cycle "
+                f"is proven{_doubt(self.circle)}. {self._other()}"
             )
         if self.verdict == "no evidence":
             return (
-                "No evidence of cycles: one ranking explains these results. "
-                f"Had {percent(self.detectable)} of the differences been cyclic, the test would "
-                "have found it four times out of five."
+                f"one ranking explains these results. Had {percent(self.detectable)} of the "
+                "differences been cyclic, the test would have found it four times out of five."
             )
         if self.detectable >= HOPELESS:
-            return "Too little data to tell: hardly any pair met again in another series of games."
+            return (
+                "hardly any pair met again in another series of games."
+                if self.n_series < 2 * self.n_pairs
+                else "the games that there are say next to nothing of cycles."
+            )
         return (
-            "Too little data to tell: no cycles were found, but even if "
-            f"{percent(self.detectable)} of the differences were cyclic the test might miss it."
+            f"no cycles were found, but even if {percent(self.detectable)} of the differences were "
+            "cyclic the test might miss it."
         )
+
+    @property
+    def sentence(self) -> str:
+        """The verdict with its reason, in a sentence or two."""
+        return f"{self.title}: {self.reason}"
 
     def _other(self) -> str:
         if self.causes:
@@ -85,15 +105,15 @@ class Transitivity:
 
     def __str__(self) -> str:
         lines = [self.sentence]
+        share, between = estimate(self.share, self.share_low, self.share_high)
         lines.append(
-            f"Share of the differences that no ranking explains: {percent(self.share)} "
-            f"({percent(self.level)} interval {percent(self.share_low)} to "
-            f"{percent(self.share_high)})."
+            f"Share of the differences that no single scale explains: {share} "
+            f"({percent(self.level)} interval {between})."
         )
-        if self.gain is not None:
+        if self.gain is not None and self.gain_error is not None:
             lines.append(
-                f"Gain in log loss of held-out games from what no ranking explains: "
-                f"{self.gain:+.4f} ± {self.gain_error:.4f}."
+                "Gain in log loss of held-out games from what no single scale explains: "
+                f"{with_error(self.gain, self.gain_error, sign=True)}."
             )
         lines.append(
             f"{self.n_games:,.12g} games of {self.n_pairs:,} pairs in {self.n_series:,} series; "
@@ -165,16 +185,17 @@ def _share(extra: float, energy: float) -> float:
     return extra / (extra + energy) if extra > 0.0 else 0.0
 
 
-def _proof(circle: Circularity) -> str:
-    steps = f"each beating the next in more than {percent(circle.edge)} of games"
+def _proof(circle: Circularity | None) -> str:
+    if circle is None:
+        return "some items beat each other around a circle."
     if circle.probability >= SURE:
         return (
             f"with a probability of {percent(circle.probability)} some items beat each other "
-            f"around a circle, {steps}"
+            f"around a circle, each beating the next in more than {percent(circle.edge)} of games."
         )
     return (
         "the results of single pairs go round in a circle, as they would under a strict order in "
-        f"{_often(circle.by_results)} tables"
+        f"{_often(circle.by_results)} tables."
     )
 
 
@@ -190,11 +211,6 @@ def _doubt(circle: Circularity | None) -> str:
         f": the nearest order without cycles would look as cyclic in {percent(circle.by_noise)} of "
         "such tables"
     )
-
-
-def percent(share: float) -> str:
-    """Return a share as per cent."""
-    return f"{100 * share:.0f} %"
 
 
 def _often(p: float) -> str:

@@ -71,7 +71,7 @@ def tell_facts(
 def _share(verdict: Transitivity) -> Fact:
     share, between = estimate(verdict.share, verdict.share_low, verdict.share_high)
     return Fact(
-        "No ranking explains",
+        "No single scale explains",
         share,
         f"of the differences between items ({percent(verdict.level)} interval {between})",
     )

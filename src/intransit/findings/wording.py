@@ -28,7 +28,7 @@ def headline(verdict: Transitivity, n_items: int) -> str:
     """Return the verdict in a sentence."""
     if n_items < 3:
         return "No cycle is possible: there are only two items."
-    return re.sub(r"(?<=\d)%", " %", verdict.sentence)  # it names no item
+    return verdict.sentence
 
 
 def sentences(
@@ -53,19 +53,19 @@ def sentences(
     if verdict.verdict == "cycles":
         return _share(verdict), _surest(cycles, ranking), f"{_mixture(ranking)}; {changed}"
     leader = _leader(strengths, among)
-    if verdict.verdict == "no evidence":
+    if verdict.verdict != "too little data":
         return _share(verdict), leader, moved
     return _needed(verdict), leader, moved
 
 
 def _share(verdict: Transitivity) -> str:
     if not verdict.has_cycles and percent(verdict.share_high) == "0 %":
-        said = "Nothing beyond a ranking can be measured in these results"
+        said = "Nothing beyond a single scale can be measured in these results"
     else:
         share, between = estimate(verdict.share, verdict.share_low, verdict.share_high)
         said = (
-            f"{share} of the differences is beyond any ranking ({percent(verdict.level)} interval "
-            f"{between})"
+            f"{share} of the differences is beyond a single scale ({percent(verdict.level)} "
+            f"interval {between})"
         )
     gain, error = verdict.gain, verdict.gain_error
     if gain is None or error is None or not (isfinite(gain) and isfinite(error)):

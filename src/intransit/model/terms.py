@@ -104,7 +104,7 @@ class Factors(Term):
     """
 
     n: int = 3
-    scale: Scale = field(default=HalfCauchy(0.5))
+    scale: Scale = field(default=HalfCauchy(0.15))
     walk: Walk = field(default_factory=Drift)
 
     def __post_init__(self) -> None:
@@ -127,7 +127,7 @@ class PairEffects(Term):
         How they move.
     """
 
-    scale: Scale = field(default=HalfCauchy(0.3))
+    scale: Scale = field(default=HalfCauchy(0.1))
     walk: Walk = field(default_factory=Drift)
 
     def __post_init__(self) -> None:
