@@ -85,7 +85,7 @@ def gather(
     steps, notes = climb(answer, ladder, rng=rng, report=report)
     return Findings(
         source=_title(answer) if title is None else title,
-        headline=headline(answer.transitive, answer.n_items),
+        headline=headline(answer.transitive, answer.n_items, timed=answer.clock.kind != "none"),
         sentences=sentences(answer, cycles, ranking, changes, board.strengths, among=board.among),
         facts=tell_facts(answer.transitive, cycles, ranking, changes, board.leaders),
         verdict=answer.transitive,

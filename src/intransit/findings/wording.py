@@ -24,11 +24,12 @@ AMBIGUOUS = re.compile(r"""[,;:()“”"]|\b(beats|and)\b""")  # in a name, with
 Strength = tuple[float, float, float]  # mean, low, high
 
 
-def headline(verdict: Transitivity, n_items: int) -> str:
-    """Return the verdict in a sentence."""
+def headline(verdict: Transitivity, n_items: int, *, timed: bool = True) -> str:
+    """Return the verdict in a sentence, which speaks of drift only where there are times."""
     if n_items < 3:
         return "No cycle is possible: there are only two items."
-    return re.sub(r"(?<=\d)%", " %", verdict.sentence)  # it names no item
+    said = re.sub(r"(?<=\d)%", " %", verdict.sentence)  # it names no item
+    return said if timed else said.replace(", drifting as it may,", "")
 
 
 def sentences(
