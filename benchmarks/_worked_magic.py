@@ -56,7 +56,7 @@ def formats_sentences(scope: Scope) -> str:
     else:
         said = [f"{listed(cyclic) or 'None'} of the formats: cycles; the others not beyond doubt."]
     if gains:
-        said.append(f"Knowing them clearly helps to foretell held-out games in {listed(gains)}.")
+        said.append(f"Knowing them clearly helps to predict held-out games in {listed(gains)}.")
     weak = [name for name in cyclic if name not in gains]
     if weak:
         said.append(

@@ -23,7 +23,7 @@ scales = path.scales  # estimated once; both ways below keep them
 live = it.Filter(drift_scale=scales.score_drift_scale, prior_scale=scales.score_prior_scale, rng=0)
 live.observe_many(*past)
 print(f"estimated drift {scales.score_drift_scale:.2f} a week, true {DRIFT}")
-print("mean log probability of each week's results, foretold:")
+print("mean log probability of each week's results, predicted before it:")
 for week in range(15, WEEKS):
     games = first, second, won, _ = play(week)
     said = [path.probability(first, second, at=week), live.forecast_many(*games)]

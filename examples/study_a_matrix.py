@@ -20,4 +20,4 @@ for cycle in study.strongest_cycles(X, 2):
     print("strong cycle:", " > ".join(map(str, cycle.items)), f"(weakest {cycle.strength:.2f})")
 for plane in study.canonical_planes(X):
     order = np.argsort(plane.angles)
-    print(f"plane with {plane.share:.0%} of the energy, items by angle: {order.tolist()}")
+    print(f"plane with {plane.share:.0%} of the matrix, items by angle: {order.tolist()}")

@@ -7,7 +7,7 @@ The page's script rounds in the same way (assets/tools.js).
 
 import math
 
-FINEST = 2  # digits of a per cent at most
+FINEST = 1  # digits of a per cent at most, unless more are asked for
 NARROW = 2.0  # units of the last digit: a narrower interval has a digit more
 LEAST, MOST = 4, 6  # digits of a log loss
 NOTHING = 0.5 * 10.0**-MOST  # what is less in size is written as 0

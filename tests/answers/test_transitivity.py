@@ -225,8 +225,10 @@ def test_sentences_say_what_was_found():
     assert judge(none, 100, None, None).sentence.startswith("No evidence of cycles")
     few = replace(none, noise=1.0)
     assert judge(few, 100, None, None).sentence.startswith("Too little data")
-    never = replace(none, noise=np.inf)
-    assert "met again" in judge(never, 100, None, None).sentence
+    never = replace(none, noise=np.inf, n_series=10)
+    assert "hardly any pair met again" in judge(never, 100, None, None).sentence
+    again = replace(never, n_series=100)
+    assert "met again" not in judge(again, 100, None, None).sentence
     assert judge(replace(SURE, p_value=FALSE_ALARMS), 1, None, None).verdict == "no evidence"
 
 
@@ -242,6 +244,7 @@ def test_cycles_are_said_where_a_circle_is_proven_and_only_there():
     assert "every step above 52 %: 90 %" in found(probability=0.9).sentence
     assert found(by_noise=0.8).verdict == "not one scale"
     assert "as cyclic in 80 % of such tables" in found(by_noise=0.8).sentence
+    assert found(probability=0.4, by_results=0.003).verdict == "not one scale"
     alone = found(probability=0.6, by_results=0.003)
     assert alone.has_cycles
     assert "3 of 1,000" in alone.sentence

@@ -10,6 +10,7 @@ import pytest
 from intransit import Answer, Games, fit
 from intransit.commands.standings import BAR, bar, whiskers
 from intransit.model import Model, Scores, Side, Still
+from intransit.percent import estimate, percent
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
 
@@ -22,8 +23,10 @@ def test_predict_says_what_the_answer_says(call, kept):
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("item 1 against item 2, 2025-03-05\n")
     assert f"{100 * found.probability:.1f} %" in done.out
-    assert f"80% interval    {found.low:.1%} – {found.high:.1%}" in done.out
-    assert f"{found.win:.1%}, {found.tie:.1%}, {found.loss:.1%}" in done.out
+    between = estimate(found.probability, found.low, found.high, 1)[1]
+    assert f"80 % interval   {between}" in done.out
+    shares = (found.win, found.tie, found.loss)
+    assert ", ".join(percent(share, 1) for share in shares) in done.out
     assert "was last compared" in done.out
     data = json.loads(call(*given, "--json").out)
     assert data["probability"] == found.probability

@@ -188,6 +188,24 @@ def test_a_cell_says_what_it_means(open_page, findings):
     assert page.locator(".chance .name").all_text_contents() == marked
 
 
+def test_the_script_writes_numbers_as_python_does(open_page):
+    """Chances and intervals of all pairs, from both sides, near the edges of rounding too."""
+    findings = build_findings(6, 1, n_future=0)
+    tricky = (0.00004, 0.00499, 0.00501, 0.29, 0.34499, 0.34501, 0.5, 0.70999, 0.99499, 0.99996)
+    chances, low, high = (part[-1] for part in (findings.chances, findings.low, findings.high))
+    for k, (i, j) in enumerate(zip(*np.triu_indices(6, 1), strict=True)):
+        half = (0.00002, 0.004, 0.1)[k % 3]
+        chances[i, j] = tricky[k % len(tricky)]
+        low[i, j], high[i, j] = np.clip(chances[i, j] + np.array([-half, half]), 0, 1)
+        chances[j, i], low[j, i], high[j, i] = 1 - np.array([chances[i, j], high[i, j], low[i, j]])
+    page = open_page(findings)
+    for i, j in np.argwhere(~np.eye(6, dtype=bool)).tolist():
+        hover_cell(page, i, j)
+        said = page.locator(".tooltip").inner_text().replace("\xa0", " ")
+        value, between = estimate(chances[i, j], low[i, j], high[i, j])
+        assert f"{value}, 90 % interval {between}\n" in said
+
+
 def test_a_tap_reads_a_cell(browser, open_page, findings):
     """On a phone, where nothing hovers, a touch does."""
     page = open_page(findings, width=390, height=844, has_touch=True, is_mobile=True)

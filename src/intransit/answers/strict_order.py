@@ -95,7 +95,8 @@ def look_for_circles(
     drawn = few.margins(items[one], items[two], np.full(len(one), when))
     least = edge - 0.5
     gains = _square(few.results(drawn) - 0.5, n)
-    probability = float(np.mean(least_paid(gains, least) > GAINED))
+    hold = int(np.sum(least_paid(gains, least) > GAINED))
+    probability = (hold + 0.5) / (len(few) + 1.0)  # never quite 0 or 1
     mean = drawn.mean(axis=0)
     noise = mean_noise(few, drawn - mean, dispersion, np.random.default_rng(rng))
     return Circularity(

@@ -20,8 +20,10 @@ Verdict = Literal["cycles", "not one scale", "no evidence", "too little data"]
 DOUBTED = 0.2  # p value of one scale, from which on circles are not asked for
 SURE = 0.95  # probability of a circle, to be said
 NOISY = 0.65  # share of tables of the nearest order that look as circular: with more none is said
+EVEN = 0.5
 PROVEN = 0.05  # p value of single pairs against every order, to say that there is a circle
 POWER = 0.8
+HARDLY = 0.1  # further series of a pair, of which it is said that hardly any met again
 HOPELESS = 0.995  # detectable share, with which nothing can be told
 NOTICED = 0.2  # share of the energy; a test that would not notice as much has too little data
 LEVEL = 0.9
@@ -85,7 +87,7 @@ class Transitivity:
         if self.detectable >= HOPELESS:
             return (
                 "hardly any pair met again in another series of games."
-                if self.n_series < 2 * self.n_pairs
+                if self.n_series - self.n_pairs < HARDLY * self.n_pairs
                 else "the games that there are say next to nothing of cycles."
             )
         return (
@@ -169,7 +171,9 @@ def judge(
 def is_proven(circle: Circularity) -> bool:
     """Return whether somebody is beaten around a circle, by the draws or by results alone."""
     by_draws = circle.probability >= SURE and circle.by_noise < NOISY
-    return by_draws or circle.by_results < PROVEN
+    # Where results alone speak for a circle, the posterior must think it likelier than not.
+    likely = circle.probability > EVEN and circle.by_noise < 1.0
+    return by_draws or (likely and circle.by_results < PROVEN)
 
 
 def detectable_share(evidence: Evidence) -> float:

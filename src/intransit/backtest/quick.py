@@ -57,6 +57,8 @@ def _add(run: Run, name: str, model: Model | None) -> None:
     if early.counts.sum() < FEWEST:
         run.notes.append(f"Left out: {name}. There are too few games to learn from.")
         return
+    if name == DRIFTING and early.clock.kind == "none":
+        return  # nobody asks how things change in a table without times
     if name == DRIFTING and early.times[0] == early.times[-1]:
         run.notes.append(f"Left out: {name}. All games to learn from are at one time.")
         return

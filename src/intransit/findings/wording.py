@@ -24,11 +24,16 @@ AMBIGUOUS = re.compile(r"""[,;:()“”"]|\b(beats|and)\b""")  # in a name, with
 Strength = tuple[float, float, float]  # mean, low, high
 
 
+def headline_parts(verdict: Transitivity, n_items: int) -> tuple[str, str]:
+    """Return the verdict in a few words, and the reason for it."""
+    if n_items < 3:
+        return "No cycle is possible", "there are only two items."
+    return verdict.title, verdict.reason
+
+
 def headline(verdict: Transitivity, n_items: int) -> str:
     """Return the verdict in a sentence."""
-    if n_items < 3:
-        return "No cycle is possible: there are only two items."
-    return verdict.sentence
+    return ": ".join(headline_parts(verdict, n_items))
 
 
 def sentences(

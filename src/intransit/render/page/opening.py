@@ -2,6 +2,7 @@
 
 from intransit.answers.verdict import Transitivity
 from intransit.findings.content import Fact, Findings
+from intransit.findings.wording import headline_parts
 from intransit.render.page.blocks import more
 from intransit.render.page.charts import draw_leaders
 from intransit.render.page.pictures import draw_cycle, draw_matrix
@@ -32,7 +33,7 @@ def write_opening(findings: Findings) -> str:
     """Return the verdict, why it is so, a picture, the facts, the sentences and the numbers."""
     verdict = findings.verdict
     kind = verdict.verdict.replace(" ", "-")
-    title, _, reason = findings.headline.partition(": ")
+    title, reason = headline_parts(verdict, findings.n_items)
     because = f'<p class="because">{sentence(reason[:1].upper() + reason[1:])}</p>\n'
     source = plain(findings.source)
     on = f' · <bdi title="{source}">{source}</bdi>' if source else ""
@@ -44,7 +45,7 @@ def write_opening(findings: Findings) -> str:
         '<div class="first">\n<div class="said">'
         f'<p class="badge"><svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">'
         f"{SIGNS[verdict.verdict]}</svg><span>Verdict{on}</span></p>\n"
-        f'<h1 id="headline">{sentence(title)}</h1>\n{because if reason else ""}</div>'
+        f'<h1 id="headline">{sentence(title)}</h1>\n{because}</div>'
         f'<figure class="first-picture">{picture}<figcaption>{caption}</figcaption></figure>\n'
         f'<dl class="three">{"".join(map(_fact, findings.facts))}</dl>\n</div>\n'
         f'<div class="sentences">{sentences}</div>\n'

@@ -52,7 +52,7 @@ function estimate({ chance, low, high }, digits = 0) {
   if ([chance, low, high].some(Number.isNaN)) return [percent(chance, digits), "–"];
   const [least, most] = [Math.min(low, chance), limit(Math.max(high, chance), 0, 1)];
   let finer = digits;
-  while (finer < 2 && most > least && 100 * (most - least) < 2 * 10 ** -finer) finer += 1;
+  while (finer < 1 && most > least && 100 * (most - least) < 2 * 10 ** -finer) finer += 1;
   const unit = 10 ** finer;
   const even = (value) => Math.round(value * 1e6) / 1e6;
   const bottom = Math.min(Math.floor(even(100 * least * unit)), 100 * unit - (least < 1 ? 1 : 0));

@@ -1,0 +1,207 @@
+"""Whether every sentence of a report is true of the report.
+
+Simulated tables of all kinds (orders, circles, ties, sides, counts, times or none, few games or
+many, few items or more) are fitted, and what a report says is held against its own numbers.
+
+    python -m benchmarks.consistency            300 tables
+    python -m benchmarks.consistency 0.1        a tenth of them
+"""
+
+import re
+import sys
+import warnings
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+from scipy.special import expit
+
+import intransit as it
+from intransit.answers import Answer
+from intransit.arrays import FloatArray
+from intransit.findings.content import Findings
+from intransit.findings.gather import gather
+from intransit.render.page import write_page
+
+N_TABLES = 300
+WORKERS = 2
+CLOSE = 1e-9
+LEADS = 0.95  # weight of an item in the mixture, from which on it leads in nearly all draws
+TAGS = re.compile(r"<script.*?</script>|<style.*?</style>|<[^>]*>", re.DOTALL)
+
+
+def contradictions(answer: Answer, found: Findings) -> list[str]:
+    """Return what a report says that is not true of it, one line each."""
+    said = [
+        *_of_cycles(found),
+        *_of_edges(answer, found),
+        *_of_leaders(found),
+        *_of_intervals(found),
+        *_of_counts(found),
+        *_of_one_value(answer, found),
+    ]
+    text = TAGS.sub(" ", write_page(found)).replace("&nbsp;", " ").replace("\xa0", " ")
+    return said + _of_words(answer, found, text)
+
+
+def _of_cycles(found: Findings) -> list[str]:
+    verdict, cycles, ranking = found.verdict, found.cycles, found.ranking
+    told, out = " ".join(found.sentences), []
+    if verdict.has_cycles:
+        if found.n_items < 3:
+            out.append("cycles of fewer than three items")
+        if not len(cycles) and not ranking.n_upsets:
+            out.append("cycles, and neither one listed nor a pair against the ranking")
+        if not len(cycles) and "No single cycle is sure" not in told:
+            out.append("no cycle listed, and no word of it")
+        top = max((share.weight for share in ranking.equilibrium), default=0.0)
+        if top > LEADS and "In place of a best item" in told:
+            out.append(f"a mixture in place of an item that has {top:.3f} of it")
+    else:
+        if len(cycles):
+            out.append(f"{len(cycles)} cycles listed where the verdict is {verdict.verdict!r}")
+        if "In place of a best item" in told or found.discs:
+            out.append("a mixture or discs without cycles")
+    if verdict.verdict == "too little data" and "hardly any pair met again" in verdict.sentence:
+        again = verdict.n_series - verdict.n_pairs
+        if again > 0.1 * verdict.n_pairs:
+            out.append(f"hardly any pair met again: {again} series are of pairs that had met")
+    return out
+
+
+def _of_edges(answer: Answer, found: Findings) -> list[str]:
+    """The chances of listed cycles are those that the answer gives."""
+    return [
+        f"{one} beats {two}: {chance} listed, {asked} asked"
+        for cycle in found.cycles
+        for one, two, chance in zip(
+            cycle.items, (*cycle.items[1:], cycle.items[0]), cycle.chances, strict=True
+        )
+        if abs((asked := float(answer.probability(one, two))) - chance) > CLOSE
+    ]
+
+
+def _of_leaders(found: Findings) -> list[str]:
+    told = re.search(
+        r"^(?:Of [^,]*, )?(.*) (?:leads|comes first).*ahead of (.*) with", found.sentences[1]
+    )
+    if told is None:
+        return []
+    kept = [one.name for one, still in zip(found.standings, found.still, strict=True) if still]
+    if len(kept) > 1 and found.n_items == len(kept) and list(told.groups()) != kept[:2]:
+        return [f"{told.groups()} are said to come first and second; listed are {kept[:2]}"]
+    return []
+
+
+def _of_intervals(found: Findings) -> list[str]:
+    v, out = found.verdict, []
+    parts: list[tuple[str, FloatArray, FloatArray, FloatArray]] = [
+        ("chances", found.chances, found.low, found.high),
+        ("strengths", found.strengths, found.strengths_low, found.strengths_high),
+        ("share", *(np.array([x]) for x in (v.share, v.share_low, v.share_high))),
+        (
+            "standings",
+            *(
+                np.array(x)
+                for x in zip(*((s.strength, s.low, s.high) for s in found.standings), strict=True)
+            ),
+        ),
+    ]
+    if found.changes is not None and found.changes.items:
+        columns = zip(*((c.change, c.low, c.high) for c in found.changes.items), strict=True)
+        parts.append(("changes", *(np.array(column) for column in columns)))
+    for name, middle, low, high in parts:
+        if (low > middle + CLOSE).any() or (middle > high + CLOSE).any():
+            out.append(f"{name}: an interval does not hold its own value")
+    return out
+
+
+def _of_counts(found: Findings) -> list[str]:
+    if (found.wins + found.wins.T + found.ties > found.games + 1e-6).any():
+        return ["more wins and ties than games"]
+    return []
+
+
+def _of_one_value(answer: Answer, found: Findings) -> list[str]:
+    """Strength on the page, in `rank` and over time are the same number."""
+    ranked = {one.name: one.strength for one in answer.rank()}
+    page = [(one.name, one.strength) for one in found.standings]
+    page += zip(found.names, found.strengths[:, -1].tolist(), strict=True)
+    return [
+        f"{name}: strength {strength} on the page, {ranked[name]} by rank"
+        for name, strength in page
+        if abs(ranked[name] - strength) > CLOSE
+    ]
+
+
+def _of_words(answer: Answer, found: Findings, text: str) -> list[str]:
+    out = []
+    spoken = " ".join([found.headline, *found.sentences, *found.story, *found.data])
+    if answer.clock.kind == "none" and re.search(r"\bdrift", spoken.replace("Nothing drifts", "")):
+        out.append("drift in a table without times")
+    patterns = (r"\d%", r"[+−-]?0\.0000 ± 0\.0000", r"\bnan\b", r"\binf\b", r"\bNone\b")
+    hits = [hit for pattern in patterns if (hit := re.search(pattern, text)) is not None]
+    out += [f"{text[max(hit.start() - 30, 0) : hit.end() + 30]!r}" for hit in hits]
+    if found.verdict.verdict == "too little data" and "100.0 to 100.0 %" in text:
+        out.append("100.0 to 100.0 % beside too little data")
+    for value, low, high in re.findall(
+        r"([\d.]+) % \(90 % interval ([\d.]+) (?:%  )?to ([\d.]+) %", text
+    ):
+        if not float(low) <= float(value) <= float(high):
+            out.append(f"{value} % is not within {low} to {high} %")
+    return out
+
+
+def table(seed: int) -> it.Games:
+    """A table of any kind."""
+    rng = np.random.default_rng([seed, 17])
+    n = int(rng.choice([2, 3, 4, 6, 9, 14]))
+    m = max(int(rng.choice([1, 4, 15, 60]) * n * (n - 1) / 2), 3)
+    first = rng.integers(n, size=m)
+    second = (first + rng.integers(1, n, size=m)) % n
+    score = rng.normal(size=n) * rng.choice([0.0, 0.7, 2.0])
+    angle = rng.uniform(0, 2 * np.pi, n)
+    x = score[first] - score[second]
+    x = x + rng.choice([0.0, 0.0, 1.5]) * np.sin(angle[second] - angle[first])
+    kind = str(rng.choice(["wins", "ties", "shares", "lopsided", "counts"]))
+    won = (rng.random(m) < expit(x)).astype(float)
+    counts = None
+    if kind == "ties":
+        won = np.where(rng.random(m) < 0.3, 0.5, won)
+    elif kind == "shares":
+        won = np.round(expit(x + 0.1 * rng.normal(size=m)), 2)
+    elif kind == "lopsided":
+        won = (x > 0).astype(float)
+    elif kind == "counts":
+        counts = rng.integers(1, 30, m).astype(float)
+    times = None if rng.random() < 0.4 else rng.integers(int(rng.choice([1, 4, 200])), size=m) * 1.0
+    sides = rng.choice([-1.0, 1.0], m) if rng.random() < 0.3 else None
+    names = np.array([f"item {k}" for k in range(n)])
+    return it.Games.from_arrays(
+        names[first].tolist(), names[second].tolist(), won, times, counts=counts, sides=sides
+    )
+
+
+def check(seed: int) -> tuple[int, str, list[str]]:
+    """Fit and check one table."""
+    warnings.simplefilter("ignore")
+    answer = it.fit(table(seed), effective=5, seconds=5, rng=seed)
+    return seed, answer.transitive.verdict, contradictions(answer, gather(answer))
+
+
+def main(scale: float = 1.0) -> None:
+    verdicts: Counter[str] = Counter()
+    wrong = 0
+    with ProcessPoolExecutor(WORKERS) as pool:
+        for seed, verdict, said in pool.map(check, range(max(int(scale * N_TABLES), 1))):
+            verdicts[verdict] += 1
+            wrong += bool(said)
+            for line in said:
+                print(f"table {seed}: {line}")
+    print(
+        f"{wrong} of {verdicts.total()} reports contradict themselves; verdicts: {dict(verdicts)}"
+    )
+
+
+if __name__ == "__main__":
+    main(*map(float, sys.argv[1:]))
