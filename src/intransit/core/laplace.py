@@ -31,7 +31,7 @@ FEW = 50  # questions: each is answered by a solve of its own
 N_DRAWS = 200  # where variances come from draws: standard deviations to 5 %
 
 
-class Posterior:
+class Laplace:
     """The Gaussian around states z."""
 
     def __init__(
