@@ -18,7 +18,7 @@ from intransit.core.joint_newton import JointSolution
 from intransit.core.laplace import Laplace
 from intransit.core.law import Law, law_of
 from intransit.core.query import Query, ask
-from intransit.draws import Draws, Summary, as_questions, check_entries, reach_of
+from intransit.draws import Summary, TrajectoryDraws, as_questions, check_entries, reach_of
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.fitting import Fitted, Given, check_more, refit
 from intransit.measurements import Measurements
@@ -182,12 +182,14 @@ class Trajectory:
         sides, noise = as_floats(side, "side"), self.scales.noise_scale
         return self.law.plain(low, sides, noise), self.law.plain(high, sides, noise)
 
-    def sample(self, n: int = 100, *, rng: np.random.Generator | int | None = None) -> Draws:
+    def sample(
+        self, n: int = 100, *, rng: np.random.Generator | int | None = None
+    ) -> TrajectoryDraws:
         """Return draws of whole trajectories: any question is then a mean over them."""
         generator, _ = open_rng(rng)
         n = as_whole("n", n, least=1)
         steps = Laplace(self.problem, self.solution.z).draw(n, generator)
-        return Draws(
+        return TrajectoryDraws(
             n_items=self.n_items,
             times=self.times,
             centre=self.solution.z,

@@ -44,11 +44,6 @@ class Columns:
         return len(self.strengths)
 
     @property
-    def n_columns(self) -> int:
-        """Number of columns of S."""
-        return int(self.strengths.shape[1])
-
-    @property
     def free_strengths(self) -> BoolArray:  # (n_columns,)
         """Which columns of S are to be found."""
         return np.asarray(np.isnan(self.strengths).all(axis=0))

@@ -22,7 +22,6 @@ V the covariance of the partner's state: a penalty on each side by what is not k
 final solve is without it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,7 +62,6 @@ class Estimated:
     scales: Scales
     problem: Joint
     solution: JointSolution
-    n_rounds: int
     converged: bool
 
 
@@ -77,7 +75,6 @@ def estimate_scales(
     tolerance: float,
     max_steps: int,
     seed: int,
-    report: Callable[[int, Scales], None] | None = None,
 ) -> Estimated:
     """Return scales each of which is what the others imply, and the solution there.
 
@@ -92,7 +89,8 @@ def estimate_scales(
     solution = solve_joint(problem, z, tolerance=tolerance, max_steps=max_steps)
     first, span = scales, _span(problem)
     pace, before = np.ones(len(free)), np.zeros(len(free))
-    for n_rounds in range(1, MOST_ROUNDS + 1):
+    converged = False
+    for _ in range(MOST_ROUNDS):
         implied = imply(problem, columns, solution.z, scales, free, seed)
         here = np.array([np.log(getattr(scales, name)) for name in free])
         step = np.array([np.log(getattr(implied, name)) for name in free]) - here
@@ -106,12 +104,10 @@ def estimate_scales(
         if products:
             problem = penalised(problem, solution.z)
         solution = solve_joint(problem, solution.z, tolerance=tolerance, max_steps=max_steps)
-        if report is not None:
-            report(n_rounds, scales)
-        if (stopped | (np.abs(step) < close)).all():
+        converged = bool((stopped | (np.abs(step) < close)).all())
+        if converged:
             break
-    converged = n_rounds < MOST_ROUNDS
-    return Estimated(scales, _with_extra(problem, None, None), solution, n_rounds, converged)
+    return Estimated(scales, _with_extra(problem, None, None), solution, converged)
 
 
 def penalised(problem: Joint, z: FloatArray) -> Joint:
@@ -126,10 +122,9 @@ def penalised(problem: Joint, z: FloatArray) -> Joint:
         for V in SparseEquations(problem, z, curvature).covariances()
     )
     a, b, c, d = problem.at.T  # of S and of Q: x = S[a] @ Q[d] - S[b] @ Q[c]
-    S, Q = np.zeros(len(V_S)), np.zeros(len(V_Q))
-    for total, state, partner in ((S, a, V_Q[d]), (S, b, V_Q[c]), (Q, d, V_S[a]), (Q, c, V_S[b])):
-        total += np.bincount(state, curvature * partner, minlength=len(total))
-    return _with_extra(problem, S[:, None] * both, Q[:, None] * both)
+    S = np.bincount(a, curvature * V_Q[d], len(V_S)) + np.bincount(b, curvature * V_Q[c], len(V_S))
+    Q = np.bincount(d, curvature * V_S[a], len(V_Q)) + np.bincount(c, curvature * V_S[b], len(V_Q))
+    return _with_extra(problem, S.astype(float)[:, None] * both, Q.astype(float)[:, None] * both)
 
 
 def _with_extra(problem: Joint, S: FloatArray | None, Q: FloatArray | None) -> Joint:
