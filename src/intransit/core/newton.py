@@ -21,6 +21,7 @@ class _Factors:
     factors: FloatArray  # (n_items, 2 n_factors)
     moving: IntArray  # columns
     tolerance: float
+    dense: bool | None
 
     @cached_property
     def margins(self) -> FloatArray:
@@ -40,7 +41,7 @@ class _Factors:
 
     def equations(self, exact: bool) -> "_Ridged":  # noqa: ARG002
         curvature = self.problem.loss.curvature(self.margins)
-        normal = NormalEquations(self.partners, self.problem.pairs, curvature)
+        normal = NormalEquations(self.partners, self.problem.pairs, curvature, dense=self.dense)
         return _Ridged(normal, self.problem.ridge)
 
     def bend(self, step: FloatArray) -> None:  # noqa: ARG002  (its valleys are short)
@@ -49,7 +50,7 @@ class _Factors:
     def moved(self, step: FloatArray) -> "_Factors":
         trial = self.factors.copy()
         trial[:, self.moving] += step
-        return _Factors(self.problem, trial, self.moving, self.tolerance)
+        return _Factors(self.problem, trial, self.moving, self.tolerance, self.dense)
 
     def settled(self) -> "_Factors":
         return self
@@ -81,8 +82,9 @@ def newton(
     *,
     tolerance: float = 1e-10,
     max_steps: int = 200,
+    dense: bool | None = None,
 ) -> Solution:
     """Minimise from a start; stops when a step gains less than `tolerance` of the objective."""
-    place = _Factors(problem, np.ascontiguousarray(start), problem.moved("both"), tolerance)
+    place = _Factors(problem, np.ascontiguousarray(start), problem.moved("both"), tolerance, dense)
     end, descent = descend(place, start_damping=START_DAMPING, max_steps=max_steps)
     return Solution(end.factors, descent.objectives, descent.converged)
