@@ -12,8 +12,8 @@ that of Laplace's approximation.
 
 At a single solution (S, Q) the strengths look as if the exposures were known, and the other way
 round, so that factors which the data hardly support seem to explain them ever better the faster
-they drift: found so, drift is three to ten times too large (decision 0029).  Averaged over what is not known of
-the partner, a cell's loss is to second order
+they drift: found so, drift is three to ten times too large (decision 0029).  Averaged over what is
+not known of the partner, a cell's loss is to second order
 
     loss(x)  +  ½ curvature (sᵀ V_q s + qᵀ V_s q)
 
