@@ -9,11 +9,11 @@ from intransit.arrays import FloatArray
 from intransit.core.assembly import Columns, Pairs, Scales, assemble, fill_known
 from intransit.core.cells import Cells, Rows, collapse_rows, merge_cells
 from intransit.core.joint import Joint
-from intransit.core.joint_newton import JointSolution, solve_joint
+from intransit.core.joint_newton import JointSolution, is_small, solve_joint
 from intransit.core.joint_start import Start, solve_from_starts
 from intransit.core.law import Kind, far, first_law, law_of, settle
 from intransit.core.scales import estimate_scales
-from intransit.core.volume import move_along_gauge
+from intransit.core.volume import ROUNDS, move_along_gauge
 from intransit.errors import InputError
 
 Auto = Literal["auto"]
@@ -112,13 +112,16 @@ def _settle(problem: Joint, solution: JointSolution, given: Given) -> tuple[Join
     return problem, solution
 
 
-def _move(problem: Joint, solution: JointSolution, given: Given) -> JointSolution:
+def _move(
+    problem: Joint, solution: JointSolution, given: Given, *, rounds: int = ROUNDS
+) -> JointSolution:
     return move_along_gauge(
         problem,
         solution,
         tolerance=given.tolerance,
         max_steps=given.max_steps,
         seed=given.seed,
+        rounds=rounds,
     )
 
 
@@ -203,12 +206,24 @@ def refit(old: Fitted, more: Rows, columns: Columns, given: Given) -> Fitted:
     z = fill_known(
         problem, columns, carry_over(old.problem, old.pairs, old.solution.z, problem, pairs)
     )
-    solution = solve_joint(
-        problem, z, tolerance=given.tolerance, max_steps=given.max_steps, warm=True
-    )
-    solution = _move(problem, solution, given)
+    solution = _continue(problem, z, given)
     start = Start("the trajectory so far", solution)
     return Fitted(cells, old.scales, old.estimated, problem, pairs, solution, (start,), True)
+
+
+def _continue(problem: Joint, z: FloatArray, given: Given) -> JointSolution:
+    """Return the solution near z, the states of a shorter record, already moved along the gauge.
+
+    At scale they are not brought back to the peak first: one further round is three times as quick.
+    """
+    tolerance, max_steps = given.tolerance, given.max_steps
+    if not is_small(problem):
+        here = JointSolution(z, np.zeros(0), True, 0.0, 0)
+        moved = _move(problem, here, given, rounds=1)
+        if moved is not here:
+            return moved
+    solution = solve_joint(problem, z, tolerance=tolerance, max_steps=max_steps, warm=True)
+    return _move(problem, solution, given)
 
 
 def carry_over(

@@ -67,15 +67,21 @@ def excess(problem: Joint, shares: list[Share]) -> float:
 
 
 def move_along_gauge(
-    problem: Joint, solution: JointSolution, *, tolerance: float, max_steps: int, seed: int
+    problem: Joint,
+    solution: JointSolution,
+    *,
+    tolerance: float,
+    max_steps: int,
+    seed: int,
+    rounds: int = ROUNDS,
 ) -> JointSolution:
-    """Return a solution moved from the peak to where the volume is; its objectives stay."""
+    """Return a solution moved to where the volume is; its objectives, if it has any, stay."""
     both = problem.strengths.free & problem.exposures.free
     if not both.any():
         return solution
     here = solution
     n_products = solution.n_products
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         volume = excess(problem, measure(problem, here.z, seed))
         if volume <= 1.0:
             return solution
@@ -89,6 +95,7 @@ def move_along_gauge(
     return replace(
         solution,
         z=here.z,
+        objectives=solution.objectives if len(solution.objectives) else here.objectives,
         converged=solution.converged and here.converged,
         gradient_size=here.gradient_size,
         n_products=n_products,
