@@ -154,7 +154,7 @@ def run(task: tuple[Case, bool, int]) -> Trial:
         getattr(path.scales, kind + "prior_scale") / case.prior,
     )
     flagged = not path.converged or bool(path.doubts)
-    return Trial(held, drawn, chance, len(first), flagged, path._posterior.is_dense, ratios)
+    return Trial(held, drawn, chance, len(first), flagged, path._laplace.is_dense, ratios)
 
 
 def clock(case: Case, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

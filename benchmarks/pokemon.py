@@ -50,7 +50,7 @@ def rows_of(share: float) -> list[list[str]]:
 def recovered(hidden: Hidden, settings: dict[str, object], seed: int) -> list[float]:
     t, i, j = hidden.chart.cells.T
     began = time.process_time()
-    path = it.smooth(hidden.timeline, polish=False, rng=seed, **settings)
+    path = it.smooth(hidden.timeline, rng=seed, **settings)
     seconds = time.process_time() - began
     low, high = path.interval(i, j, t.astype(float))
     inside = ((low <= hidden.chart.truth) & (hidden.chart.truth <= high))[~hidden.shown].mean()

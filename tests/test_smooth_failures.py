@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.core import joint_newton, posterior
+from intransit.core import joint_newton, laplace
 
 KNOWN = {"noise_scale": 0.3, "drift_scale": 0.2, "prior_scale": 1.0, "rng": 0}
 RNG = np.random.default_rng(0)
@@ -345,19 +345,19 @@ def test_draws_that_are_interrupted_can_be_asked_again(monkeypatch):
         i, (i + rng.integers(1, 800, 6000)) % 800, rng.normal(size=6000), rng.integers(0, 5, 6000)
     )
     path = it.smooth(games, n_factors=0, **KNOWN)
-    assert not posterior.Posterior(path.problem, path.solution.z).is_dense
+    assert not laplace.Laplace(path.problem, path.solution.z).is_dense
     calls = []
 
-    class Interrupted(posterior.SparseEquations):
+    class Interrupted(laplace.SparseEquations):
         def solve(self, *arguments, **keywords):
             calls.append(1)
             if len(calls) == 5:
                 raise KeyboardInterrupt
             return super().solve(*arguments, **keywords)
 
-    others = np.arange(1, posterior.FEW + 2)  # more than are answered by a solve each
+    others = np.arange(1, laplace.FEW + 2)  # more than are answered by a solve each
     with monkeypatch.context() as patch:
-        patch.setattr(posterior, "SparseEquations", Interrupted)
+        patch.setattr(laplace, "SparseEquations", Interrupted)
         with pytest.raises(KeyboardInterrupt):
             path.interval(0, others)
     low, high = path.interval(0, others)

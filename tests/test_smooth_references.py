@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from statsmodels.tsa.statespace.kalman_smoother import KalmanSmoother
 
 import intransit as it
-from intransit.core.posterior import Posterior
+from intransit.core.laplace import Laplace
 
 NOISE, DRIFT, PRIOR = 0.4, 0.3, 1.2
 EXACT = {"noise_scale": NOISE, "drift_scale": DRIFT, "prior_scale": PRIOR, "tolerance": 1e-12}
@@ -124,7 +124,7 @@ def test_with_exposures_known_it_is_a_kalman_smoother(smoother, n_factors):
     np.testing.assert_allclose(path.times, walks.axis)
 
     chains = path.problem.strengths.chains
-    covariance = Posterior(path.problem, path.solution.z).covariance
+    covariance = Laplace(path.problem, path.solution.z).covariance
     S, _, _ = path.problem.split(path.solution.z)
     for t in range(len(walks.axis)):
         states = np.flatnonzero(chains.when == t)

@@ -7,7 +7,7 @@ from scipy.special import expit, ndtr
 from scipy.stats import norm
 
 import intransit as it
-from intransit.core.posterior import Posterior
+from intransit.core.laplace import Laplace
 from intransit.core.probability import average_logistic
 from intransit.core.query import ask
 
@@ -223,7 +223,7 @@ def test_draws_of_a_large_problem_agree_with_those_of_its_dense_twin():
     assert np.count_nonzero(path.problem.free) > 2000
     i, t = np.arange(300), np.arange(300) % 6
     query = ask(path.problem, path.pairs, i, i + 100, t.astype(float))
-    exact = Posterior(path.problem, path.solution.z, dense=True)
+    exact = Laplace(path.problem, path.solution.z, dense=True)
     deviation = np.sqrt(exact.variances(query, np.random.default_rng(0)))
     np.testing.assert_allclose(path.deviation(i, i + 100, t), deviation, rtol=0.35)
     values = path.sample(400, rng=5).margin(i, i + 100, t.astype(float))
@@ -300,7 +300,7 @@ def test_change_asks_both_times_of_the_same_draw():
         for at in (0.0, 4.0)
     ]
     step = rows[1] - rows[0]
-    exact = np.sqrt(step @ Posterior(path.problem, z).covariance @ step)
+    exact = np.sqrt(step @ Laplace(path.problem, z).covariance @ step)
     assert found.values.std() == pytest.approx(exact, rel=0.2)
 
     alone = path.change(2, 0.0, 4.0, against=[5], level=0.5)

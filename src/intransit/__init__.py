@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time they load when u
     from intransit.core.assembly import Scales
     from intransit.core.operators import Combinations, Entries, Matrices
     from intransit.core.weights import optimal_weights
-    from intransit.draws import Draws, Summary
+    from intransit.draws import Summary, TrajectoryDraws
     from intransit.filter import Filter
     from intransit.inference.posterior import Posterior
     from intransit.measurements import Measurements
@@ -58,7 +58,6 @@ __all__ = [
     "By",
     "Combinations",
     "ConvergenceWarning",
-    "Draws",
     "Drift",
     "Entries",
     "Factors",
@@ -86,6 +85,7 @@ __all__ = [
     "Summary",
     "Timeline",
     "Trajectory",
+    "TrajectoryDraws",
     "Wins",
     "circular_factors",
     "datasets",
@@ -111,7 +111,7 @@ load_when_used(
         "intransit.core.assembly": "Scales",
         "intransit.core.operators": "Combinations Entries Matrices",
         "intransit.core.weights": "optimal_weights",
-        "intransit.draws": "Draws Summary",
+        "intransit.draws": "TrajectoryDraws Summary",
         "intransit.filter": "Filter",
         "intransit.inference.posterior": "Posterior",
         "intransit.measurements": "Measurements",

@@ -58,7 +58,7 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class TrajectoryDraws:
     """Draws of whole trajectories from the posterior.
 
     Margins are to first order around the solution, as the posterior itself is: products of two

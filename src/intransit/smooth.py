@@ -53,7 +53,6 @@ def smooth(
     exposures: ArrayLike | None = None,
     advantage: float | Auto = "auto",
     weights: ArrayLike | None = None,
-    polish: bool = True,
     tolerance: float = 1e-4,
     max_steps: int = 300,
     rng: np.random.Generator | int | None = None,
@@ -94,9 +93,6 @@ def smooth(
         Timeline): a number, or ``"auto"``.
     weights
         One for each period, or for each comparison of a Timeline: multiplies its count.
-    polish
-        Whether scales of small problems with factors are, once found, sought again where the
-        evidence is largest: more exact, and many times slower.
     tolerance
         Stop when less than this of log posterior is left to gain.
     max_steps
@@ -150,7 +146,7 @@ def smooth(
     )
     columns = _columns(data.n_items, n_factors, scores, strengths, exposures)
     cells = given.collapse(data.rows, data.n_items)
-    fitted = fit_model(cells, columns, given, roughly=not polish)
+    fitted = fit_model(cells, columns, given)
     path = _trajectory(columns, fitted, given, seed)
     if not path.converged:
         warnings.warn(f"smooth: {path.status}", ConvergenceWarning, stacklevel=2)

@@ -15,10 +15,10 @@ from intransit.core.cells import Cells
 from intransit.core.inputs import LARGEST, as_floats, as_number, as_whole, check_finite, check_pairs
 from intransit.core.joint import Joint
 from intransit.core.joint_newton import JointSolution
+from intransit.core.laplace import Laplace
 from intransit.core.law import Law, law_of
-from intransit.core.posterior import Posterior
 from intransit.core.query import Query, ask
-from intransit.draws import Draws, Summary, as_questions, check_entries, reach_of
+from intransit.draws import Summary, TrajectoryDraws, as_questions, check_entries, reach_of
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.fitting import Fitted, Given, check_more, refit
 from intransit.measurements import Measurements
@@ -182,12 +182,14 @@ class Trajectory:
         sides, noise = as_floats(side, "side"), self.scales.noise_scale
         return self.law.plain(low, sides, noise), self.law.plain(high, sides, noise)
 
-    def sample(self, n: int = 100, *, rng: np.random.Generator | int | None = None) -> Draws:
+    def sample(
+        self, n: int = 100, *, rng: np.random.Generator | int | None = None
+    ) -> TrajectoryDraws:
         """Return draws of whole trajectories: any question is then a mean over them."""
         generator, _ = open_rng(rng)
         n = as_whole("n", n, least=1)
-        steps = Posterior(self.problem, self.solution.z).draw(n, generator)
-        return Draws(
+        steps = Laplace(self.problem, self.solution.z).draw(n, generator)
+        return TrajectoryDraws(
             n_items=self.n_items,
             times=self.times,
             centre=self.solution.z,
@@ -393,11 +395,11 @@ class Trajectory:
         return *self.outlook(i.ravel(), j.ravel(), at.ravel()), sides.ravel(), i.shape
 
     @cached_property
-    def _posterior(self) -> Posterior:
-        return Posterior(self.problem, self.solution.z)
+    def _laplace(self) -> Laplace:
+        return Laplace(self.problem, self.solution.z)
 
     def _variance(self, query: Query) -> FloatArray:
-        return self._posterior.variances(query, np.random.default_rng(self.settings.seed))
+        return self._laplace.variances(query, np.random.default_rng(self.settings.seed))
 
     def _all(self, at: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
         """Return margins and their deviations for all pairs at some times."""

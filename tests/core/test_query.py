@@ -6,7 +6,7 @@ from scipy.stats import chi2
 
 from intransit.core.cells import Cells, Chains
 from intransit.core.joint_newton import solve_joint
-from intransit.core.posterior import Posterior
+from intransit.core.laplace import Laplace
 from intransit.core.query import Spots, ask, bridge
 from intransit.core.sides import Side
 from tests.core.joint_problems import (
@@ -145,8 +145,8 @@ def test_answers_between_states_are_those_of_a_process_that_has_states_there(nam
     again = ask(fuller.problem, fuller.pairs, *pairs.T, times)
     np.testing.assert_allclose(again.extra_variance(filled), 0.0, atol=1e-12)
     np.testing.assert_allclose(again.margins(filled), query.margins(z), atol=1e-8)
-    one = Posterior(case.problem, z).variances(query, rng)
-    two = Posterior(fuller.problem, filled).variances(again, rng)
+    one = Laplace(case.problem, z).variances(query, rng)
+    two = Laplace(fuller.problem, filled).variances(again, rng)
     np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-8)
 
 
@@ -157,11 +157,11 @@ def test_an_item_never_compared_is_as_uncertain_as_a_newcomer_at_any_time():
     grown = case_of(case.rows, columns, case.scales, logistic=False)
     late = np.array([case.cells.axis[-1]])
     stranger = ask(grown.problem, grown.pairs, np.array([5]), np.array([0]), late)
-    variance = Posterior(grown.problem, grown.z).variances(stranger, np.random.default_rng(0))
+    variance = Laplace(grown.problem, grown.z).variances(stranger, np.random.default_rng(0))
     cells = with_empty_cells(case.cells, [(0, 5)], late)
     newcomer = case_of(case.rows, columns, case.scales, logistic=False, cells=cells)
     again = ask(newcomer.problem, newcomer.pairs, np.array([5]), np.array([0]), late)
-    expected = Posterior(newcomer.problem, newcomer.z).variances(again, np.random.default_rng(0))
+    expected = Laplace(newcomer.problem, newcomer.z).variances(again, np.random.default_rng(0))
     np.testing.assert_allclose(variance, expected, rtol=1e-8)
 
 
@@ -267,7 +267,7 @@ def test_the_variance_of_forecasts_grows_linearly(name):
     ahead = case.cells.axis[-1] + np.arange(5.0)
     i, j = case.cells.pairs[0]
     query = ask(case.problem, case.pairs, np.full(5, i), np.full(5, j), ahead)
-    variances = Posterior(case.problem, case.z).variances(query, np.random.default_rng(0))
+    variances = Laplace(case.problem, case.z).variances(query, np.random.default_rng(0))
     growth = np.diff(variances)
     np.testing.assert_allclose(growth, growth[0], rtol=1e-9)
     assert growth[0] > 0

@@ -2,23 +2,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
 from intransit.core.assembly import Columns, rescale
 from intransit.core.joint_newton import solve_joint
 from intransit.core.joint_start import without_factors
-from intransit.core.scales import estimate_scales, evidence, imply, measure
+from intransit.core.joint_system import SparseEquations
+from intransit.core.scales import estimate_scales, imply, penalised
 from tests.core.joint_problems import (
     case_of,
     prior_precision,
     random_case,
     simulated_case,
 )
-
-seeds = st.integers(0, 2**32 - 1)
 
 SCALES = {
     "static scores": ("noise_scale", "score_prior_scale"),
@@ -50,23 +47,6 @@ def exact_evidence(case, A, scales):
     prior = np.linalg.inv(prior_precision(problem)[np.ix_(free, free)])
     covariance = A @ prior @ A.T + np.diag(scales.noise_scale**2 / case.rows.counts)
     return multivariate_normal(cov=covariance).logpdf(case.rows.outcomes)
-
-
-@given(seed=seeds, name=st.sampled_from(["features", "drifting pairs", *SCALES]))
-@settings(max_examples=12)
-def test_the_evidence_of_scores_is_exact(seed, name):
-    """Where all is linear and normal, Laplace's approximation is none."""
-    case = random_case(name, seed)
-    case = case_of(
-        case.rows.only(case.rows.pairs[:, 0] != case.rows.pairs[:, 1]),
-        case.columns,
-        case.scales,
-        logistic=False,
-    )
-    start = without_factors(case.problem, case.columns)
-    z = solve_joint(case.problem, start, tolerance=1e-12).z
-    exact = exact_evidence(case, row_map(case), case.scales)
-    assert evidence(case.problem, z) == pytest.approx(exact, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -114,45 +94,37 @@ def rotated(problem, z, rng):
 
 
 @pytest.mark.parametrize("name", ["three drifting factors", "scores and factors", "everything"])
-def test_a_turn_of_the_factors_changes_neither_evidence_nor_scales(name):
+def test_a_turn_of_the_factors_changes_neither_penalties_nor_scales(name):
     case = simulated_case(name, 0, n_rows=150)
     z = solve_joint(case.problem, case.z, tolerance=1e-8).z
     turned = rotated(case.problem, z, np.random.default_rng(0))
-    assert evidence(case.problem, turned) == pytest.approx(evidence(case.problem, z), abs=1e-5)
+    held, other = penalised(case.problem, z), penalised(case.problem, turned)
+    for one, two in zip(held.sides[:2], other.sides[:2], strict=True):
+        np.testing.assert_allclose(one.extra, two.extra, rtol=1e-6)
     free = ("noise_scale", "prior_scale", "drift_scale")
     one, two = (imply(case.problem, case.columns, s, case.scales, free, 0) for s in (z, turned))
     for scale in free:
         assert getattr(one, scale) == pytest.approx(getattr(two, scale), rel=1e-5)
 
 
-@pytest.mark.parametrize("name", ["drifting scores", "scores and factors", "everything"])
-def test_what_data_determine_is_counted_alike_by_draws_and_exactly(name, monkeypatch):
-    """The count of n entries from 50 draws has a standard deviation below √(2.25 n / 50).
-
-    None is 5 of them off; false alarms below 1e-4 in all (seed fixed).
-    """
+@pytest.mark.parametrize("name", ["scores and factors", "everything"])
+def test_a_penalty_is_what_the_partners_of_a_state_leave_open(name):
+    """Cell by cell: curvature times the mean variance of the partner's factors."""
     case = simulated_case(name, 0, logistic=True, n_rows=150)
-    exact = measure(case.problem, case.z, seed=0)
-    monkeypatch.setattr("intransit.core.posterior.DENSE_LIMIT", 0)
-    drawn = measure(case.problem, case.z, seed=0)
-    for side, one, two in zip(case.problem.sides, exact, drawn, strict=True):
-        for which, n in (("seen_first", len(side.firsts)), ("seen_step", len(side.steps))):
-            off = np.abs(getattr(one, which) - getattr(two, which))
-            assert (off <= 5 * np.sqrt(2.25 * n / 50)).all()
-            assert (getattr(one, which)[~side.free] == 0).all()
-            assert (getattr(one, which) <= n).all()
-        np.testing.assert_array_equal(one.first, two.first)
-
-
-def test_no_data_determine_nothing_and_endless_data_everything():
-    """Scores up to a constant for all, which no comparison sees."""
-    case = random_case("static scores", 0, n_rows=300)
-    for noise, seen in ((1e6, 0.0), (1e-4, 5.0)):
-        scales = replace(case.scales, noise_scale=noise)
-        problem = rescale(case.problem, case.columns, scales)
-        share = measure(problem, case.z, seed=0)[0]
-        assert share.seen_first[0] == pytest.approx(seen, abs=1e-4)
-        assert share.seen_step[0] == 0.0
+    problem = case.problem
+    both = np.flatnonzero(problem.strengths.free & problem.exposures.free)
+    curvature = problem.loss.terms(problem.margins(case.z))[1]
+    V_S, V_Q = SparseEquations(problem, case.z, curvature).covariances()
+    S, Q = np.zeros(problem.strengths.shape), np.zeros(problem.exposures.shape)
+    for (a, b, c, d), weight in zip(problem.at, curvature, strict=True):
+        for out, state, V in ((S, a, V_Q[d]), (S, b, V_Q[c]), (Q, d, V_S[a]), (Q, c, V_S[b])):
+            out[state, both] += weight * np.mean([V[k, k] for k in both])
+    held = penalised(problem, case.z)
+    np.testing.assert_allclose(held.strengths.extra, S, rtol=1e-10)
+    np.testing.assert_allclose(held.exposures.extra, Q, rtol=1e-10)
+    now_S, now_Q, _ = problem.split(case.z)
+    more = 0.5 * (np.sum(S * now_S**2) + np.sum(Q * now_Q**2))
+    assert held.penalty(case.z) == pytest.approx(problem.penalty(case.z) + more)
 
 
 def test_strengths_that_are_known_say_nothing_of_the_scale_of_scores():
@@ -183,27 +155,17 @@ BOUNDS = {  # how far off, in logarithms: about three standard errors of such da
 
 
 @pytest.mark.parametrize(
-    ("name", "logistic", "climb"),
+    ("name", "logistic"),
     [
-        ("drifting scores", False, True),
-        ("drifting scores", True, True),
-        ("pairs", False, True),
-        ("pairs", True, True),
-        ("drifting factor", False, True),
-        ("drifting factor", False, False),
-        ("drifting factor", True, True),
-        pytest.param(
-            "drifting factor",
-            True,
-            False,
-            marks=pytest.mark.xfail(
-                strict=False,  # off by 0.55 as point estimates, by -0.395 as an ensemble
-                reason="without the climb (large problems) drift of factors from wins is biased",
-            ),
-        ),
+        ("drifting scores", False),
+        ("drifting scores", True),
+        ("pairs", False),
+        ("pairs", True),
+        ("drifting factor", False),
+        ("drifting factor", True),
     ],
 )
-def test_scales_that_made_the_data_are_found_again(name, logistic, climb):
+def test_scales_that_made_the_data_are_found_again(name, logistic):
     """From a start 60 % too large, within the bounds above."""
     free = {
         "drifting scores": ("noise_scale", "score_prior_scale", "score_drift_scale"),
@@ -222,7 +184,6 @@ def test_scales_that_made_the_data_are_found_again(name, logistic, climb):
         tolerance=1e-4,
         max_steps=100,
         seed=0,
-        climb=climb,
     )
     assert answer.converged
     for scale in free:

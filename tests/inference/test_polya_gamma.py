@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from intransit.core.compiled import compiled
 from intransit.inference.polya_gamma import (
     FINE,
     MOST_ONE_BY_ONE,
     TAIL_SHARES,
     WIDEST,
     _tail_share,
-    draw_many,
+    draw,
     moments,
 )
 
@@ -25,11 +26,17 @@ LARGEST = norm.isf(FALSE_ALARM / N_TESTS / 2)
 SKEWNESS_OFF = 0.2  # of the gamma law that stands in for many games, relative
 
 
+@compiled
+def draw_many(rng, n, margin, out):
+    for k in range(len(out)):
+        out[k] = draw(rng, n, margin)
+
+
 @cache
 def draws_of(n, margin):
     rng = np.random.default_rng([int(10 * n), int(1000 * abs(margin))])
     out = np.empty(N_DRAWS)
-    draw_many(rng, np.full(N_DRAWS, n), np.full(N_DRAWS, margin), out)
+    draw_many(rng, n, margin, out)
     return out
 
 

@@ -95,13 +95,12 @@ class Encoding:
         number = np.floor((times - self.origin) / self.step)
         return self.origin + self.step * number + max(middle, 0.0)
 
-    def observations(self, games: Games, *, still: bool = False) -> Observations:
-        """Return the comparisons as the sampler takes them; `still` files all under one time."""
+    def observations(self, games: Games) -> Observations:
+        """Return the comparisons as the sampler takes them."""
         data = self.timeline(games)
-        rows = replace(data.rows, times=np.zeros(len(data))) if still else data.rows
         codes = np.array([one.codes for one in games.by], dtype=np.int64).reshape(-1, len(games))
         values = tuple((one.name, one.values) for one in games.by)
-        return Observations.of(rows, self.loss, data.n_items, codes, values)
+        return Observations.of(data.rows, self.loss, data.n_items, codes, values)
 
     def timeline(self, games: Games) -> Timeline:
         """Return the comparisons as the engine takes them."""

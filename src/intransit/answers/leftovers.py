@@ -150,7 +150,6 @@ def _scores(games: Games, encoding: Encoding, rng: int) -> Trajectory:
         loss=encoding.loss,
         drift_scale="auto" if drifts else 0.0,
         pair_scale=0.0,
-        polish=False,
         rng=rng,
     )
 

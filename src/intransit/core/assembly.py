@@ -44,11 +44,6 @@ class Columns:
         return len(self.strengths)
 
     @property
-    def n_columns(self) -> int:
-        """Number of columns of S."""
-        return int(self.strengths.shape[1])
-
-    @property
     def free_strengths(self) -> BoolArray:  # (n_columns,)
         """Which columns of S are to be found."""
         return np.asarray(np.isnan(self.strengths).all(axis=0))
@@ -157,11 +152,17 @@ def _by_time(cells: Cells, chains: Chains) -> IntArray | None:
 def rescale(problem: Joint, columns: Columns, scales: Scales) -> Joint:
     """Return the same problem with other scales; what drifts must be the same."""
     effects = None if problem.effects is None else problem.effects.chains
-    sides = _sides(columns, scales, problem.strengths.chains, problem.exposures.chains, effects)
+    S, Q, E = _sides(columns, scales, problem.strengths.chains, problem.exposures.chains, effects)
     loss = problem.loss
     if isinstance(loss, Squared):
         loss = replace(loss, noise_scale=scales.noise_scale)
-    return replace(problem, strengths=sides[0], exposures=sides[1], effects=sides[2], loss=loss)
+    return replace(
+        problem,
+        strengths=replace(S, extra=problem.strengths.extra),
+        exposures=replace(Q, extra=problem.exposures.extra),
+        effects=E,
+        loss=loss,
+    )
 
 
 def _sides(

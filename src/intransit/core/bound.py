@@ -32,7 +32,6 @@ def solve_bounded(
     *,
     bound: float,
     solver: Solver,
-    tolerance: float = TOLERANCE,
 ) -> Solution:
     """Minimise subject to |X_ij| <= bound for all i, j; the objectives are of feasible answers."""
     solution = solver(problem, start)
@@ -44,7 +43,7 @@ def solve_bounded(
     values = [_value(problem, factors)]
     trouble, finished = np.inf, False
     for _ in range(MAX_ROUNDS):
-        solution = solver(watched, factors, tolerance=tolerance)
+        solution = solver(watched, factors, tolerance=TOLERANCE)
         factors = solution.factors
         watched, violation = _next_round(watched, factors, bound, trouble)
         feasible = fit_inside(problem, factors, bound)

@@ -161,27 +161,6 @@ def state_blocks(
 
 
 @compiled
-def spread_cells(
-    V_S: FloatArray,  # (n_strength_states, n_columns, n_columns): covariances
-    V_Q: FloatArray,  # (n_exposure_states, n_columns, n_columns)
-    at: IntArray,
-    curvature: FloatArray,  # (n_cells,)
-    out_S: FloatArray,
-    out_Q: FloatArray,
-) -> None:
-    """Add what each state's partners not being known adds to its block: curvature times theirs."""
-    r = V_S.shape[1]
-    for p in range(at.shape[0]):
-        a, b, c, d, w = at[p, 0], at[p, 1], at[p, 2], at[p, 3], curvature[p]
-        for k in range(r):
-            for m in range(r):
-                out_S[a, k, m] += w * V_Q[d, k, m]
-                out_S[b, k, m] += w * V_Q[c, k, m]
-                out_Q[d, k, m] += w * V_S[a, k, m]
-                out_Q[c, k, m] += w * V_S[b, k, m]
-
-
-@compiled
 def normal_cells(
     S: FloatArray,
     Q: FloatArray,

@@ -104,8 +104,6 @@ class Joint:
     strengths: Side
     exposures: Side
     effects: Side | None
-    # Precisions on top of the prior's, by state, of S and of Q: see `ensemble`.
-    blocks: tuple[FloatArray, FloatArray] | None = None
     advantage: float = 0.0  # what the better side adds to a cell's margin
     seeks_side: bool = False  # whether the advantage is to be found
     layout: Layout | None = None  # for loops over cells that are too many for a cache
@@ -179,26 +177,12 @@ class Joint:
     def penalty(self, z: FloatArray) -> float:
         """Return the penalties of all sides."""
         parts = self.parts(z)
-        total = sum(side.penalty(part) for side, part in zip(self.sides, parts, strict=True))
-        if self.blocks is not None:
-            for block, part in zip(self.blocks, parts, strict=False):
-                total += 0.5 * float(np.einsum("nk,nkm,nm->", part, block, part))
-        return total
+        return sum(side.penalty(part) for side, part in zip(self.sides, parts, strict=True))
 
     def add_prior(self, z: FloatArray, out: FloatArray) -> None:
         """Add the prior's precision times z."""
         for side, part, result in zip(self.sides, self.parts(z), self.parts(out), strict=True):
             side.add_product(part, result)
-        self.add_blocks(z[: self.cuts[1]], out[: self.cuts[1]])
-
-    def add_blocks(self, z: FloatArray, out: FloatArray) -> None:
-        """Add the blocks on top of the prior times S and Q, both in z of that length."""
-        if self.blocks is None:
-            return
-        r, n_S = self.strengths.shape[1], self.cuts[0]
-        for block, begin, end in zip(self.blocks, (0, n_S), (n_S, self.cuts[1]), strict=True):
-            part = z[begin:end].reshape(-1, r)
-            out[begin:end] += np.einsum("nkm,nm->nk", block, part).ravel()
 
     def push(self, z: FloatArray, step: FloatArray) -> FloatArray:  # (n_cells,)
         """Return the first-order change of every cell at z along a step."""

@@ -26,16 +26,6 @@ WARM_ACCURACY = 0.02  # where a step costs more than the products of its solve
 LINEAR_ACCURACY = 1e-8  # where one step is all there is to do
 
 
-@dataclass(frozen=True)
-class Mass:
-    """How far along the gauge a solution was moved (see `mass`)."""
-
-    volume: float  # by how many more entries of a column of S than of Q the data determine
-    energy: float  # of a column of Q there
-    slope: float  # of log volume against log energy
-    n_rows: int  # comparisons when it was measured
-
-
 @dataclass(frozen=True, eq=False)
 class JointSolution:
     """Where the solver stopped."""
@@ -45,7 +35,6 @@ class JointSolution:
     converged: bool
     gradient_size: float
     n_products: int  # of conjugate gradients; 0 when dense
-    mass: Mass | None = None  # where the posterior's mass was found; None at its peak
 
     @property
     def objective(self) -> float:

@@ -54,7 +54,7 @@ def solve_from_starts(
 ) -> tuple[Start, ...]:
     """Solve from as many starts as the problem needs, the best first."""
     if not problem.is_convex and not is_small(problem):
-        tolerance = max(tolerance, ROUGHLY)  # the solution is moved from here anyway: see `mass`
+        tolerance = max(tolerance, ROUGHLY)  # the solution is moved from here anyway: see `volume`
     solve = partial(solve_joint, tolerance=tolerance, max_steps=max_steps)
     nothing = without_factors(problem, columns)
     if problem.is_convex:

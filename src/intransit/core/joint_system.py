@@ -123,19 +123,8 @@ def information(
         matrix[here[width:], here[: len(here) - width]] -= links
         matrix[here[: len(here) - width], here[width:]] -= links
         begin += n * width
-    if problem.blocks is not None:
-        _add_blocks(problem.blocks, matrix)
     free = np.flatnonzero(problem.free)
     return matrix if len(free) == len(z) else matrix[np.ix_(free, free)]
-
-
-def _add_blocks(blocks: tuple[FloatArray, FloatArray], matrix: FloatArray) -> None:
-    begin = 0
-    for block in blocks:
-        n, r, _ = block.shape
-        at = begin + np.arange(n * r).reshape(n, r)
-        matrix[at[:, :, None], at[:, None, :]] += block
-        begin += n * r
 
 
 class SparseEquations:
@@ -184,10 +173,7 @@ class SparseEquations:
         S, Q, at = self._near
         state_blocks(S, Q, at, left, self.both, self._width, *blocks)
         orders = self._orders
-        blocks = (orders[0].bring_back(blocks[0]), orders[1].bring_back(blocks[1]))
-        if self.problem.blocks is not None:
-            blocks = (blocks[0] + self.problem.blocks[0], blocks[1] + self.problem.blocks[1])
-        return blocks
+        return orders[0].bring_back(blocks[0]), orders[1].bring_back(blocks[1])
 
     @cached_property
     def scale(self) -> float:
@@ -228,7 +214,6 @@ class SparseEquations:
         for side, part, result in zip(problem.sides, (dS, dQ), (out_S, out_Q), strict=False):
             _hold(side, result)
             side.add_product(part, result)
-        problem.add_blocks(step, out)
         if damping:
             out += damping * step
         return out

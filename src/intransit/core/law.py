@@ -91,10 +91,6 @@ class Law:
         ends = [np.ones_like(x)[..., None], least, np.zeros_like(x)[..., None]]
         return np.maximum(-np.diff(np.concatenate(ends, axis=-1), axis=-1), 0.0)
 
-    def ties_of_equals(self) -> float:
-        """Return how often equals tie."""
-        return float(2.0 * expit(self.cuts[0]) - 1.0) if self.cuts else 0.0
-
     def plain(self, margins: FloatArray, sides: FloatArray, noise_scale: float) -> FloatArray:
         """Return the expected result at known margins."""
         x = margins + self.advantage * sides

@@ -8,7 +8,7 @@ column by column; a side that does not drift has chains of one state, and a know
 penalty and does not move.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -29,6 +29,7 @@ class Side:
     drift: FloatArray  # (n_columns,): scale of a step in one unit of time
     prior: FloatArray  # (n_columns,): scale of an owner's first state
     free: BoolArray  # (n_columns,)
+    extra: FloatArray | None = None  # (n_states, n_columns): precision on top of the prior's
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -57,11 +58,11 @@ class Side:
 
     @cached_property
     def diagonal(self) -> FloatArray:  # (n_states, n_columns)
-        """Diagonal of the prior's precision."""
+        """Diagonal of the prior's precision, and what comes on top of it."""
         total = self.links.copy()
         total[:-1] += self.links[1:]
         total[self.firsts] += self.free / self.prior**2
-        return total
+        return total if self.extra is None else total + self.extra
 
     def add_product(self, states: FloatArray, out: FloatArray) -> None:
         """Add the prior's precision times states; known columns add 0."""
@@ -93,11 +94,6 @@ class Side:
             rng.normal(size=(len(self.steps), width)),
         )
 
-    def signs(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Return 1 or -1, at random, in the place of noise."""
-        first, later = self.noise(rng)
-        return np.copysign(1.0, first), np.copysign(1.0, later)
-
     def shape_noise(self, noise: tuple[FloatArray, FloatArray]) -> FloatArray:
         """Return root(precision)ᵀ times noise: the prior's part of a draw, by state."""
         out = np.zeros(self.shape)
@@ -120,12 +116,3 @@ class Side:
             np.sum(noise[0] * (noise[0] - first), axis=0) * self.free,
             np.sum(noise[1] * (noise[1] - step), axis=0) * self.free,
         )
-
-    def half_log_determinant(self) -> float:
-        """Return ½ log det of the prior's precision over what is free."""
-        total = -len(self.firsts) * float(np.sum(np.log(self.prior[self.free])))
-        return total + 0.5 * float(np.sum(np.log(self.links[self.steps][:, self.free])))
-
-    def with_scales(self, drift: FloatArray, prior: FloatArray) -> "Side":
-        """Return the same chains with other scales."""
-        return replace(self, drift=drift, prior=prior)

@@ -21,6 +21,7 @@ from intransit.core.problem import Problem
 from intransit.core.skew import canonical_form
 
 DENSE_ITEMS = 300  # above it the leading planes come from a block power method
+N_POWERS = 12
 COOLING = 0.5
 N_COOLINGS = 14
 COOLING_STEPS = 5
@@ -121,12 +122,12 @@ def _leading_planes(
 
 
 def _power_basis(
-    problem: Problem, values: FloatArray, width: int, n_powers: int = 12
+    problem: Problem, values: FloatArray, width: int
 ) -> FloatArray:  # (n_items, width)
     """Return an orthonormal basis of about the leading `width` directions of the matrix."""
     shape = (problem.n_items, min(width, problem.n_items))
     block = np.random.default_rng(0).normal(size=shape)  # any block will do
-    for _ in range(n_powers):
+    for _ in range(N_POWERS):
         block, _ = np.linalg.qr(_skew_times(problem, values, block))
     return block
 

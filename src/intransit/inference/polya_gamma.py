@@ -147,12 +147,3 @@ def draw(rng: np.random.Generator, n: float, margin: float) -> float:
     if n - whole > 1e-9:
         total += _part(rng, n - whole, margin)
     return total
-
-
-@compiled
-def draw_many(
-    rng: np.random.Generator, n: FloatArray, margins: FloatArray, out: FloatArray
-) -> None:
-    """Draw a weight for each number of games and margin."""
-    for k in range(len(n)):
-        out[k] = draw(rng, n[k], margins[k])

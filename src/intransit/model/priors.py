@@ -18,10 +18,10 @@ class HalfCauchy:
 Scale = HalfCauchy | float
 
 
-def check_scale(name: str, scale: Scale, *, zero: bool = False) -> None:
+def check_scale(name: str, scale: Scale) -> None:
     """Refuse a scale that is neither a prior nor a number above 0."""
     if not isinstance(scale, HalfCauchy):
-        as_number(name, scale, least=0.0, strict=not zero)
+        as_number(name, scale, least=0.0, strict=True)
 
 
 def prior_scale(scale: Scale) -> float:

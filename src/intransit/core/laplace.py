@@ -31,18 +31,11 @@ FEW = 50  # questions: each is answered by a solve of its own
 N_DRAWS = 200  # where variances come from draws: standard deviations to 5 %
 
 
-class Posterior:
+class Laplace:
     """The Gaussian around states z."""
 
-    def __init__(
-        self,
-        problem: Joint,
-        z: FloatArray,
-        *,
-        dense: bool | None = None,
-        n_draws: int = N_DRAWS,
-    ) -> None:
-        self.problem, self.z, self.n_draws = problem, z, n_draws
+    def __init__(self, problem: Joint, z: FloatArray, *, dense: bool | None = None) -> None:
+        self.problem, self.z = problem, z
         self._draws: FloatArray | None = None
         n_free = int(np.count_nonzero(problem.free))
         self.is_dense = n_free <= DENSE_LIMIT if dense is None else dense
@@ -90,7 +83,7 @@ class Posterior:
 
     def _kept(self, rng: np.random.Generator) -> FloatArray:
         if self._draws is None:
-            self._draws = self.raw_draw(self.n_draws, rng)
+            self._draws = self.raw_draw(N_DRAWS, rng)
         return self._draws
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:  # (n_z, n)
@@ -103,16 +96,14 @@ class Posterior:
             return self.dense.draw(rng.normal(size=(int(np.count_nonzero(self.problem.free)), n)))
         return np.stack([step for step, _ in self.probes(n, rng)], axis=1)
 
-    def probes(
-        self, n: int, rng: np.random.Generator, *, accuracy: float = ACCURACY
-    ) -> list[tuple[FloatArray, list[Noise]]]:
+    def probes(self, n: int, rng: np.random.Generator) -> list[tuple[FloatArray, list[Noise]]]:
         """Return draws by perturb-and-solve, each with the noise of the sides that made it."""
         equations = SparseEquations(self.problem, self.z, self._curvature)
         equations.prepare()
 
         def one(child: np.random.Generator) -> tuple[FloatArray, list[Noise]]:
             right, noise = self._perturb(child)
-            return equations.solve(right, 0.0, accuracy=accuracy), noise
+            return equations.solve(right, 0.0, accuracy=ACCURACY), noise
 
         with ThreadPoolExecutor(THREADS) as pool:
             return list(pool.map(one, rng.spawn(n)))

@@ -7,7 +7,7 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from intransit.core.gauge import tangents
-from intransit.core.posterior import Posterior
+from intransit.core.laplace import Laplace
 from intransit.core.probability import average_logistic
 from intransit.core.query import ask
 from tests.core.joint_problems import (
@@ -53,7 +53,7 @@ def test_the_covariance_is_the_inverse_of_the_models_hessian(seed, name, logisti
             for i, a in enumerate(moves.T)
         ]
     ) + model(case.z)
-    covariance = Posterior(case.problem, case.z).covariance
+    covariance = Laplace(case.problem, case.z).covariance
     product = covariance[np.ix_(free, free)] @ hessian
     np.testing.assert_allclose(product, np.eye(len(product)), atol=1e-6)
     assert not covariance[~free].any()
@@ -69,7 +69,7 @@ def test_draws_have_the_covariance_of_the_gaussian(name, dense):
     """
     case = simulated_case(name, 0, logistic=True, n_rows=60)
     free, rng, n = case.problem.free, np.random.default_rng(1), 400
-    draws = Posterior(case.problem, case.z, dense=dense).raw_draw(n, rng)
+    draws = Laplace(case.problem, case.z, dense=dense).raw_draw(n, rng)
     assert draws.shape == (len(case.z), n)
     assert not draws[~free].any()
     white = np.linalg.cholesky(gaussian_model(case.problem, case.z)).T @ draws[free]
@@ -85,7 +85,7 @@ def test_draws_have_the_covariance_of_the_gaussian(name, dense):
 def test_draws_without_the_gauge_move_margins_as_much_as_with_it(name, dense):
     case = simulated_case(name, 0, n_rows=60)
     problem, z = case.problem, case.z
-    posterior = Posterior(problem, z, dense=dense)
+    posterior = Laplace(problem, z, dense=dense)
     raw, less = (draw(5, np.random.default_rng(3)) for draw in (posterior.raw_draw, posterior.draw))
     for one, two in zip(raw.T.copy(), less.T.copy(), strict=True):
         np.testing.assert_allclose(problem.push(z, one), problem.push(z, two), atol=1e-8)
@@ -106,7 +106,7 @@ def random_query(case, seed, n=40):
 @settings(max_examples=20)
 def test_variances_are_those_of_the_covariance_and_the_noise_on_top(seed, name, logistic):
     case = random_case(name, seed, logistic=logistic)
-    query, posterior = random_query(case, seed), Posterior(case.problem, case.z)
+    query, posterior = random_query(case, seed), Laplace(case.problem, case.z)
     rows = query.rows(case.z)
     expected = np.einsum("ka,ab,kb->k", rows, posterior.covariance, rows)
     expected += query.extra_variance(case.z)
@@ -118,9 +118,9 @@ def test_variances_are_those_of_the_covariance_and_the_noise_on_top(seed, name, 
 
 def test_variances_do_not_depend_on_how_many_are_asked_for_at_once(monkeypatch):
     case = random_case("everything", 0)
-    query, posterior = random_query(case, 0), Posterior(case.problem, case.z)
+    query, posterior = random_query(case, 0), Laplace(case.problem, case.z)
     whole = posterior.variances(query, np.random.default_rng(0))
-    monkeypatch.setattr("intransit.core.posterior.CHUNK", 7)
+    monkeypatch.setattr("intransit.core.laplace.CHUNK", 7)
     np.testing.assert_allclose(posterior.variances(query, np.random.default_rng(0)), whole)
 
 
@@ -130,7 +130,7 @@ def test_variances_from_draws_are_those_of_the_covariance(name):
     case = simulated_case(name, 0, logistic=True)
     query = random_query(case, 0)
     exact, drawn = (
-        Posterior(case.problem, case.z, dense=dense).variances(query, np.random.default_rng(0))
+        Laplace(case.problem, case.z, dense=dense).variances(query, np.random.default_rng(0))
         for dense in (True, False)
     )
     extra = query.extra_variance(case.z)
