@@ -93,10 +93,8 @@ def simulate_table(n_items: int) -> Games:
     games, _ = simulate_games(n_items, n_games, cyclic=cyclic, ties=0.1, rng=n_items)
     both = [f"{one.title()} {two.title()}" for one in FIRST.split() for two in SECOND.split()]
     order = np.random.default_rng(n_items).permutation(len(both))
-    names = [both[k] for k in order]
-    numbered = (f"{name} {turn}" for turn in range(2, n_items) for name in names)
-    while len(names) < n_items:
-        names.append(next(numbered))
+    turns = [""] + [f" {turn}" for turn in range(2, n_items // len(both) + 2)]
+    names = [both[k] + turn for turn in turns for k in order]
     return replace(games, names=tuple(names[:n_items]))
 
 

@@ -201,9 +201,10 @@ def test_the_script_writes_numbers_as_python_does(open_page):
     page = open_page(findings)
     for i, j in np.argwhere(~np.eye(6, dtype=bool)).tolist():
         hover_cell(page, i, j)
-        said = page.locator(".tooltip").inner_text().replace("\xa0", " ")
+        said = page.locator(".tooltip").text_content().replace("\xa0", " ")
         value, between = estimate(chances[i, j], low[i, j], high[i, j])
-        assert f"{value}, 90 % interval {between}\n" in said
+        both = f"{findings.names[i]} beats {findings.names[j]}"
+        assert said.startswith(f"{both}{value}, 90 % interval {between}")
 
 
 def test_a_tap_reads_a_cell(browser, open_page, findings):
@@ -475,6 +476,17 @@ def test_a_phone_has_intervals_and_contents_in_sight(open_page, findings):
     page.locator(".menu nav a", has_text="Ranking").tap()
     page.wait_for_url(lambda url: url.endswith("#ranking") or "a=" in urlsplit(url).fragment)
     assert not page.locator(".menu nav").is_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 1100, 1030, 800, 640, 390])
+def test_the_contents_are_never_cut(open_page, findings, width):
+    """Beside each other where there is room for all of them, and in a list where not."""
+    page = open_page(replace(findings, source="a table with a long name.csv"), width=width)
+    if not page.locator("nav.wide").is_visible():
+        page.locator(".menu summary").click()
+    assert in_sight(page, "header nav:visible a")
+    inside = "nav => nav.scrollWidth <= nav.clientWidth"
+    assert page.locator("header nav:visible").evaluate(inside)
 
 
 def test_pairs_that_never_met_look_different(open_page, findings):

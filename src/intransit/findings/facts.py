@@ -84,7 +84,7 @@ def _surest(cycles: Cycles) -> Fact:
     way = " › ".join(brief(name) for name in (*best.items, best.items[0]))
     n = cycles.n_found
     listed = "the only one listed" if n == 1 else f"the surest of {n:,}"
-    return Fact("A cycle", way, f"{percent(best.probability, 1)} sure, {listed}; › is “beats”")
+    return Fact("A cycle", way, f"{percent(best.probability)} sure, {listed}; › is “beats”")
 
 
 def _mixture(ranking: Ranking) -> Fact:

@@ -68,11 +68,11 @@ def draw_leaders(standings: Sequence[Standing]) -> str:
     """Return the first items with the intervals of their strengths, on one scale of chances."""
     low = math.floor(10 * min([0.5, *(one.low for one in standings)])) / 10
     high = math.ceil(10 * max([0.5, *(one.high for one in standings)])) / 10
-    left, wide, row = 136, 360, 24
+    left, wide, row = 152, 390, 24
     deep = row * len(standings) + 22
 
     def across(share: float) -> str:
-        return near(left + (wide - left - 14) * (share - low) / (high - low))
+        return near(left + (wide - left - 20) * (share - low) / (high - low))
 
     parts = []
     for tenth in range(round(10 * low), round(10 * high) + 1):

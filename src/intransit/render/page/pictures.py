@@ -148,7 +148,7 @@ def draw_cycle(cycle: Cycle) -> str:
     """Return a cycle as items around a circle, arrows from each to the one it beats."""
     n = len(cycle.items)
     angles = [-math.pi / 2 + 2 * math.pi * k / n for k in range(n)]
-    spots = [(160 + 84 * math.cos(angle), 84 * math.sin(angle)) for angle in angles]
+    spots = [(200 + 84 * math.cos(angle), 84 * math.sin(angle)) for angle in angles]
     top, bottom = min(y for _, y in spots) - 24, max(y for _, y in spots) + 24
     parts = []
     for k, chance in enumerate(cycle.chances):
@@ -164,7 +164,7 @@ def draw_cycle(cycle: Cycle) -> str:
             f'text-anchor="{anchor}">{plain(shorten(item, 14))}</text>'
         )
     return (
-        f'<svg class="graph" viewBox="0 {near(top)} 320 {near(bottom - top)}" role="img" '
+        f'<svg class="graph" viewBox="0 {near(top)} 400 {near(bottom - top)}" role="img" '
         f'aria-label="{plain(str(cycle))}">{"".join(parts)}</svg>'
     )
 
