@@ -27,6 +27,9 @@ N_TABLES = 300
 WORKERS = 2
 CLOSE = 1e-9
 LEADS = 0.95  # weight of an item in the mixture, from which on it leads in nearly all draws
+INTERVAL = re.compile(
+    r"([\d.]+) %[^%]{0,60}?(?:interval )?\(?(?:90 % interval )?([\d.]+) to ([\d.]+) %"
+)
 TAGS = re.compile(r"<script.*?</script>|<style.*?</style>|<[^>]*>", re.DOTALL)
 
 
@@ -41,6 +44,7 @@ def contradictions(answer: Answer, found: Findings) -> list[str]:
         *_of_one_value(answer, found),
     ]
     text = TAGS.sub(" ", write_page(found)).replace("&nbsp;", " ").replace("\xa0", " ")
+    text = re.sub(r"\s+", " ", text)
     return said + _of_words(answer, found, text)
 
 
@@ -117,9 +121,8 @@ def _of_intervals(found: Findings) -> list[str]:
 
 
 def _of_counts(found: Findings) -> list[str]:
-    if (found.wins + found.wins.T + found.ties > found.games + 1e-6).any():
-        return ["more wins and ties than games"]
-    return []
+    counted = found.wins + found.wins.T + found.ties
+    return [] if np.allclose(counted, found.games) else ["wins and ties do not add up to games"]
 
 
 def _of_one_value(answer: Answer, found: Findings) -> list[str]:
@@ -144,9 +147,7 @@ def _of_words(answer: Answer, found: Findings, text: str) -> list[str]:
     out += [f"{text[max(hit.start() - 30, 0) : hit.end() + 30]!r}" for hit in hits]
     if found.verdict.verdict == "too little data" and "100.0 to 100.0 %" in text:
         out.append("100.0 to 100.0 % beside too little data")
-    for value, low, high in re.findall(
-        r"([\d.]+) % \(90 % interval ([\d.]+) (?:%  )?to ([\d.]+) %", text
-    ):
+    for value, low, high in INTERVAL.findall(text):
         if not float(low) <= float(value) <= float(high):
             out.append(f"{value} % is not within {low} to {high} %")
     return out

@@ -10,12 +10,31 @@ from benchmarks.consistency import check, contradictions
 from intransit.answers.found import Share
 from intransit.datasets import metagame
 from intransit.findings.gather import gather
+from tests.findings.tables import cyclic_answer, judged, odd_games
 
 
 @pytest.mark.parametrize("seed", range(1_000, 1_016))
 def test_reports_of_all_kinds_of_tables_do_not_contradict_themselves(seed):
     """Simulated tables; three hundred more by `python -m benchmarks.consistency`."""
     assert check(seed)[2] == []
+
+
+@pytest.mark.parametrize("name", sorted(odd_games()))
+def test_reports_of_odd_tables_do_not_contradict_themselves(name):
+    """Two items, one game, ties only, and the like."""
+    answer = it.fit(odd_games()[name], effective=5)
+    assert contradictions(answer, gather(answer)) == []
+
+
+@pytest.mark.parametrize("verdict", ["cycles", "not one scale", "no evidence", "too little data"])
+def test_reports_of_every_verdict_do_not_contradict_themselves(verdict):
+    """Also where there is next to nothing to report."""
+    answer = cyclic_answer(verdict=verdict)
+    assert contradictions(answer, gather(answer)) == []
+    nothing = judged(answer, verdict, gain=0.0, gain_error=0.0, share=0.03, share_high=0.0)
+    assert contradictions(nothing, gather(nothing)) == [
+        "share: an interval does not hold its own value"
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +68,7 @@ def test_what_is_not_true_is_noticed(told):
         "cycles listed where": replace(found, verdict=replace(verdict, verdict="no evidence")),
         "listed, ": replace(found, cycles=replace(cycles, found=(wrong,))),
         "does not hold its own value": replace(found, low=found.chances + 0.01),
-        "more wins": replace(found, wins=found.games + 1.0),
+        "do not add up": replace(found, wins=found.games + 1.0),
         "on the page": replace(found, standings=(replace(first, strength=0.99), *others)),
         "20%": replace(found, sentences=("20% of the differences", *found.sentences[1:])),
         "is not within": replace(found, sentences=("3 % (90 % interval 0 to 0 %)", "", "")),
