@@ -15,7 +15,7 @@ from intransit.tables.engine import open_engine
 from intransit.tables.facts import Facts
 from intransit.tables.games import Games, merge
 from intransit.tables.intake import Table
-from intransit.tables.listed import with_series
+from intransit.tables.listed import sequence_of, with_series
 from intransit.tables.matrices import find_matrix
 from intransit.tables.options import Options
 from intransit.tables.orders import find_orders
@@ -64,6 +64,7 @@ def assemble(
         roles.notes += [note for note in (halved, doubt) if note]
         report = _report(facts, roles, query, cells, options.both_bad)
         cells = cells if halved else with_series(query, cells)
+        sequence = None if halved else sequence_of(query, cells)
     _check_rows(report, options.strict)
     arrays = cells.arrays
     games = Games(
@@ -79,6 +80,7 @@ def assemble(
         report=report,
         series=cells.series,
         by=cells.by,
+        sequence=sequence,
     )
     return merge(games) if halved or cells.series is not None else games
 
