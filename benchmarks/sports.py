@@ -176,7 +176,7 @@ class Glicko:
         self.ratings: dict[int, tuple[float, float, float]] = {}
         self.last: dict[int, int] = {}  # period in which each last played
 
-    def learn(self, games: Games, ahead: Games) -> None:  # noqa: ARG002
+    def learn(self, games: Games) -> None:
         """Rate period by period; all games of one count at once."""
         period = np.floor(games.times / WEEK).astype(np.int64)
         sides = np.zeros(len(games)) if games.sides is None else games.sides
@@ -244,7 +244,7 @@ class Glicko:
             high, at_high = there, at_there
         return math.exp(low / 2.0)
 
-    def forecast(self, fixtures: Games) -> FloatArray:
+    def predict(self, fixtures: Games) -> FloatArray:
         """Return what ratings and deviations say."""
         period = np.floor(fixtures.times / WEEK).astype(np.int64).tolist()
         sides = np.zeros(len(fixtures)) if fixtures.sides is None else fixtures.sides
@@ -278,14 +278,20 @@ class Kickscore:
         )
         self.model.add_item("side", kernel=kickscore.kernel.Constant(var=1.0))
 
-    def learn(self, games: Games, ahead: Games) -> None:
-        """Add games, and find the posterior from where it was."""
+    def _add(self, games: Games) -> bool:
+        """Add the items that are new, and return whether there are any."""
         static, moving, years = self.kernel
-        for k in np.unique(np.concatenate([games.first, games.second, ahead.first, ahead.second])):
-            if str(k) not in self.model.item:
-                kernel = kickscore.kernel.Constant(var=static)
-                kernel = kernel + kickscore.kernel.Exponential(var=moving, lscale=years)
-                self.model.add_item(str(k), kernel=kernel)
+        seen = np.unique(np.concatenate([games.first, games.second]))
+        new = [str(k) for k in seen if str(k) not in self.model.item]
+        for name in new:
+            kernel = kickscore.kernel.Constant(var=static)
+            kernel = kernel + kickscore.kernel.Exponential(var=moving, lscale=years)
+            self.model.add_item(name, kernel=kernel)
+        return bool(new)
+
+    def learn(self, games: Games) -> None:
+        """Add games, and find the posterior from where it was."""
+        self._add(games)
         sides = np.zeros(len(games)) if games.sides is None else games.sides
         columns = (games.first, games.second, games.outcomes, games.counts, sides, games.times)
         for i, j, y, n, side, when in zip(*(c.tolist() for c in columns), strict=True):
@@ -299,8 +305,10 @@ class Kickscore:
         self.begun = True
         self.model.fit(method="ep", tol=TOLERANCE, max_iter=rounds)
 
-    def forecast(self, fixtures: Games) -> FloatArray:
+    def predict(self, fixtures: Games) -> FloatArray:
         """Return expected results, a tie as half a win."""
+        if self._add(fixtures):
+            self.model.fit(method="ep", tol=TOLERANCE, max_iter=1)
         sides = np.zeros(len(fixtures)) if fixtures.sides is None else fixtures.sides
         columns = (fixtures.first, fixtures.second, sides, fixtures.times)
         out = []

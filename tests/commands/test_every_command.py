@@ -241,3 +241,24 @@ def test_without_a_terminal_tables_have_room(monkeypatch, capsys):
     open_console().print(table)
     assert "x" * 100 in capsys.readouterr().out
     assert Output().for_machines is False
+
+
+def test_a_model_of_ones_own_is_named_by_its_module(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_models_here.py").write_text(
+        "class Half:\n"
+        "    def learn(self, games):\n        pass\n"
+        "    def predict(self, fixtures):\n        return [0.5] * len(fixtures)\n"
+    )
+    rows = "\n".join(f"x{k % 3},x{(k + 1) % 3},{k % 2}" for k in range(90))
+    (tmp_path / "t.csv").write_text(f"a,b,outcome\n{rows}\n")
+    done = call("backtest", "t.csv", "--ladder", "coin", "--with", "my_models_here:Half", "--json")
+    assert [rung["name"] for rung in json.loads(done.out)["rungs"]] == ["coin", "Half"]
+    for place, words in (
+        ("my_models_here", "give a module and a name"),
+        ("my_models_here:None_", "my_models_here has no None_"),
+        ("not_there_at_all:X", "run it from the folder that has it"),
+    ):
+        done = call("backtest", "t.csv", "--with", place)
+        assert done.code == 2
+        assert words in done.err

@@ -94,7 +94,7 @@ class Balance(HTMLParser):
 
 def test_what_a_user_writes_is_escaped(tmp_path):
     run = Run(2)
-    facts = describe_run(run, 1)
+    facts = describe_run(run, 1, [toy()])
     shown = [write_experiment(toy(), run_here(toy(), run), run, facts, tmp_path)]
     html = page.to_html(facts, shown)
     assert "A &lt;toy&gt;" in html

@@ -243,7 +243,7 @@ def test_joint_and_limit_are_usual_and_can_be_left_out():
 def test_the_page_and_the_summary_show_the_gains(tmp_path):
     gain = Gain("σ₂ = <1>", "0.4", "0.2", "0.19", "samples ÷ 2")
     one, run = toy(weigh=lambda _: [gain]), Run(2)
-    facts = describe_run(run, 1)
+    facts = describe_run(run, 1, [one])
     shown = [write_experiment(one, run_here(one, run), run, facts, tmp_path)]
     html, markdown = page.to_html(facts, shown), page.to_markdown(facts, shown)
     assert page.GAINS in html

@@ -94,7 +94,7 @@ HEADERS = (
 )
 SETTINGS = (
     *({}, {}, {}, {}, {"by": "surface"}, {"time": False}, {"order": "file"}, {"order": "version"}),
-    *({"mirrored": "once"}, {"both_bad": "drop"}, {"strict": True}, {"day_first": True}),
+    *({"doubled": "once"}, {"both_bad": "drop"}, {"strict": True}, {"day_first": True}),
     *({"shape": name} for name in ("games", "matrix", "teams", "tally", "orders")),
     *({"entries": name} for name in ("shares", "wins", "margins")),
     *({"first": "a", "second": "b"}, {"where": {"a": "x"}}, {"grades": ["1", "0"]}),

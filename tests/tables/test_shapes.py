@@ -125,10 +125,10 @@ def test_every_match_as_each_team_sees_it_counts_once(tmp_path):
     assert games.margins.tolist() == [1.0, 0.0, 3.0]
     assert games.sides.tolist() == [1.0, -1.0, 0.0]
     assert "6 rows tell 3 games twice" in told(games)
-    kept = games_of(tmp_path, LEAGUE, mirrored="keep")
+    kept = games_of(tmp_path, LEAGUE, doubled="keep")
     assert kept.counts.sum() == 6
-    with pytest.raises(InputError, match="mirrored is 'no'; it must be"):
-        games_of(tmp_path, LEAGUE, mirrored="no")
+    with pytest.raises(InputError, match="doubled is 'no'; it must be"):
+        games_of(tmp_path, LEAGUE, doubled="no")
 
 
 def test_mirrors_without_a_result_column_or_in_other_tables(tmp_path):
@@ -138,7 +138,7 @@ def test_mirrors_without_a_result_column_or_in_other_tables(tmp_path):
     assert "venue" not in [c.name.casefold() for c in games.report.columns if c.role == "outcome"]
     both_ways = "a,b,outcome\nx,y,1\ny,x,0\nx,z,1\nz,x,0\n"
     assert games_of(tmp_path, both_ways).counts.sum() == 4  # nothing says that these are the same
-    assert games_of(tmp_path, both_ways, mirrored="once").counts.sum() == 2
+    assert games_of(tmp_path, both_ways, doubled="once").counts.sum() == 2
     one_team = "\n".join(line for line in LEAGUE.splitlines() if ",Bute,Ayr," not in line) + "\n"
     assert games_of(tmp_path, one_team).counts.sum() == 3
 

@@ -1,8 +1,17 @@
 """Backtests: a ladder of models that forecast a table's latest games, without looking ahead."""
 
-from intransit.backtest.ladder import LADDER
+from intransit.backtest.ladder import LADDER, Forecaster
 from intransit.backtest.measures import Coverage, Reliability
 from intransit.backtest.result import Backtest, Forecasts, Rung
 from intransit.backtest.run import backtest
 
-__all__ = ["LADDER", "Backtest", "Coverage", "Forecasts", "Reliability", "Rung", "backtest"]
+__all__ = [
+    "LADDER",
+    "Backtest",
+    "Coverage",
+    "Forecaster",
+    "Forecasts",
+    "Reliability",
+    "Rung",
+    "backtest",
+]

@@ -11,10 +11,11 @@ from intransit.errors import InputError
 from intransit.percent import percent
 from intransit.tables import Games
 from intransit.tables.covariates import join_covariates
-from intransit.tables.games import merge
+from intransit.tables.games import in_sequence, merge
 
 DAYS = 30.0  # in a block, for dates
 BLOCKS = 10  # over the test part, for times that are numbers
+HELD_BACK = 1729  # beside the seed: a table simulated with the same seed must not rule the draw
 FEWEST_MOMENTS = 20  # moments in the test part, to take each as one observation
 
 
@@ -54,6 +55,38 @@ def turn(games: Games) -> Games:
     return merge(turned)
 
 
+def as_games(games: Games) -> Games:
+    """Return shares of several games as so many games won and so many lost.
+
+    A share is then learnt and held back game by game, as if every game had a row of its own.
+    """
+    several = (games.counts >= 2.0) & (games.counts == np.round(games.counts))
+    shares = several & ~np.isin(games.outcomes, (0.0, 1.0))
+    if games.margins is not None or games.has_ties or not shares.any():
+        return games
+    won = np.where(shares, np.round(games.outcomes * games.counts), games.counts)
+    ones = replace(games, outcomes=np.where(shares, 1.0, games.outcomes), counts=won)
+    others = replace(games, outcomes=np.zeros(len(games)), counts=games.counts - won)
+    both = join([replace(part, sequence=None) for part in (ones, others)])
+    return merge(both.only(both.counts > 0))
+
+
+def one_by_one(games: Games) -> Games:
+    """Return a row for every game, in order of time, and of the table where times are equal.
+
+    Where the table's order is not known, games of one time are in random order.  Rows that weigh,
+    and do not count, stay as they are.
+    """
+    rows = games.sequence
+    if rows is None:
+        rows = in_sequence(games.counts)
+        if rows is None:
+            return games
+        rows = np.random.default_rng(0).permutation(rows)
+    rows = rows[np.argsort(games.times[rows], kind="stable")]
+    return replace(replace(games, sequence=None).only(rows), counts=np.ones(len(rows)))
+
+
 def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
     """Return the plan: the last part of the games, in blocks of `every`."""
     if len(games) < 2:
@@ -88,15 +121,18 @@ def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
 
 def _at_random(games: Games, last: float, rng: int) -> Plan:
     """Hold back games at random: where time says nothing, none is later than another."""
-    generator = np.random.default_rng(rng)
-    whole = (games.counts == np.round(games.counts)) & np.isin(games.outcomes, (0.0, 0.5, 1.0))
-    # Equal games stand in one row; each of them is drawn.  Shares and weights stay whole.
-    drawn = generator.binomial(np.where(whole, games.counts, 1).astype(np.int64), last)
-    late = np.where(whole, drawn, drawn * games.counts).astype(np.float64)
+    generator = np.random.default_rng((rng, HELD_BACK))
+    played = games.sequence if games.sequence is not None else in_sequence(games.counts)
     parts = []
-    for counts in (games.counts - late, late):
-        rows = np.flatnonzero(counts > 0)
-        parts.append(replace(games.only(rows), counts=counts[rows]))
+    if played is None:  # weights, which are not numbers of games: rows stay whole
+        held = generator.random(len(games)) < last
+        parts = [games.only(~held), games.only(held)]
+    else:  # equal games stand in one row, and each of them is drawn
+        held = generator.random(len(played)) < last
+        for one in (played[~held], played[held]):
+            counts = np.bincount(one, minlength=len(games)).astype(np.float64)
+            told = replace(games, sequence=None if games.sequence is None else one)
+            parts.append(replace(told, counts=counts).only(counts > 0))
     if not len(parts[0]) or not len(parts[1]):
         raise InputError(
             f"games: {games.counts.sum():g} are too few to hold some back; give more of them."
@@ -117,7 +153,12 @@ def join(parts: Sequence[Games]) -> Games:
 
     names = ("first", "second", "outcomes", "margins", "times", "counts", "sides", "series")
     by = join_covariates([part.by for part in parts])
-    return replace(parts[0], by=by, **{name: column(name) for name in names})  # type: ignore[arg-type]
+    begins = np.cumsum([0, *(len(part) for part in parts)])
+    told = [part.sequence for part in parts]
+    known = [one + begin for one, begin in zip(told, begins, strict=False) if one is not None]
+    sequence = np.concatenate(known) if len(known) == len(parts) else None
+    columns = {name: column(name) for name in names}
+    return replace(parts[0], by=by, sequence=sequence, **columns)  # type: ignore[arg-type]
 
 
 def without_results(games: Games) -> Games:

@@ -1,8 +1,8 @@
 """The rungs: forecasters that learn games in order of time and say what to expect of the next.
 
-All have two calls.  `learn` takes games, and who meets whom in the block that comes next;
-`forecast` takes fixtures without results and returns the expected result of the first item, a tie
-as half a win.
+All have two calls.  `learn` takes games; `predict` takes fixtures without results and returns the
+expected result of the first item, a tie as half a win.  Games come one by one, in order of time
+and of the table, unless a forecaster says that it takes rows that stand for many (`folded`).
 """
 
 import itertools
@@ -13,13 +13,15 @@ from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from intransit.answers.encoding import Encoding
 from intransit.answers.fit import MOMENTS, model_for
 from intransit.arrays import FloatArray
-from intransit.backtest.blocks import Plan, cut, join, own_names, without_results
+from intransit.backtest.blocks import Plan, cut, join, one_by_one, own_names, without_results
 from intransit.backtest.measures import LEVEL, log_losses
+from intransit.core.inputs import as_floats
 from intransit.errors import InputError
 from intransit.inference.at_scale import draw_posterior
 from intransit.inference.posterior import Posterior
@@ -52,22 +54,29 @@ MOST_REPEATS = 200  # of one result at one time that Elo takes in one by one
 
 
 class Forecaster(Protocol):
-    """What a rung does."""
+    """What a rung does: anything with these two calls can be one.  See `backtest`.
 
-    def learn(self, games: Games, ahead: Games) -> None:
-        """Take in further games."""
+    Items are numbers, the same in all calls: ``games.names[games.first[k]]`` is the first item of
+    row k.  ``games.outcomes``, ``times`` (days since 1970 for dates) and ``sides`` (None without)
+    are columns of the same length.
+    """
 
-    def forecast(self, fixtures: Games) -> FloatArray:
-        """Return expected results."""
+    def learn(self, games: Games) -> None:
+        """Take in further games: a row each, the oldest first."""
+
+    def predict(self, fixtures: Games) -> ArrayLike:
+        """Return the expected result of the first item of each row, from 0 to 1."""
 
 
 class Coin:
     """Every game is a toss."""
 
-    def learn(self, games: Games, ahead: Games) -> None:
+    folded = True
+
+    def learn(self, games: Games) -> None:
         """Learn nothing."""
 
-    def forecast(self, fixtures: Games) -> FloatArray:
+    def predict(self, fixtures: Games) -> FloatArray:
         """Return halves."""
         return np.full(len(fixtures), 0.5)
 
@@ -75,12 +84,14 @@ class Coin:
 class Frequencies:
     """The share of games that the first won against the second so far, shrunk to a half."""
 
+    folded = True
+
     def __init__(self, prior: float) -> None:
         self.prior = prior
         self.won: defaultdict[tuple[int, int], float] = defaultdict(float)
         self.played: defaultdict[tuple[int, int], float] = defaultdict(float)
 
-    def learn(self, games: Games, ahead: Games) -> None:  # noqa: ARG002
+    def learn(self, games: Games) -> None:
         """Count."""
         for i, j, y, n in zip(
             *(c.tolist() for c in (games.first, games.second, games.outcomes, games.counts)),
@@ -89,7 +100,7 @@ class Frequencies:
             self.won[i, j] += n * y
             self.played[i, j] += n
 
-    def forecast(self, fixtures: Games) -> FloatArray:
+    def predict(self, fixtures: Games) -> FloatArray:
         """Return shares; items stand in one order in all games, so a pair has one entry."""
         met = list(zip(fixtures.first.tolist(), fixtures.second.tolist(), strict=True))
         won = np.array([self.won.get(pair, 0.0) for pair in met])
@@ -104,7 +115,7 @@ class Elo:
         self.step, self.edge = step, edge
         self.ratings: defaultdict[int, float] = defaultdict(float)
 
-    def learn(self, games: Games, ahead: Games) -> None:  # noqa: ARG002
+    def learn(self, games: Games) -> None:
         """Move ratings, game by game."""
         r = self.ratings
         edges = (self.edge * _sides(games)).tolist()
@@ -117,7 +128,7 @@ class Elo:
                 r[i] += move
                 r[j] -= move
 
-    def forecast(self, fixtures: Games) -> FloatArray:
+    def predict(self, fixtures: Games) -> FloatArray:
         """Return what the ratings say."""
         first, second = (
             np.array([self.ratings.get(k, 0.0) for k in items.tolist()])
@@ -132,6 +143,8 @@ class Fitted:
     An item that comes up for the first time is forecast as newcomers were.
     """
 
+    folded = True
+
     def __init__(
         self, model: Model | None, *, refit: int = 0, effort: Effort = EFFORT, rng: int = 0
     ) -> None:
@@ -143,7 +156,7 @@ class Fitted:
         self.posterior: Posterior | None = None
         self.ranges: list[tuple[FloatArray, FloatArray]] = []  # 90 % intervals of forecasts
 
-    def learn(self, games: Games, ahead: Games) -> None:  # noqa: ARG002
+    def learn(self, games: Games) -> None:
         """Draw, or update."""
         self.seen.append(games)
         due = self.refit and (len(self.seen) - 1) % self.refit == 0
@@ -173,7 +186,7 @@ class Fitted:
             self.encoding.observations(games), model, self.encoding.law, self.effort, rng=self.rng
         )
 
-    def forecast(self, fixtures: Games) -> FloatArray:
+    def predict(self, fixtures: Games) -> FloatArray:
         """Return forecasts averaged over what is not known, and keep their intervals."""
         assert self.posterior is not None, "it learns before it forecasts"
         place = {name: k for k, name in enumerate(self.names)}
@@ -204,15 +217,29 @@ def _sides(games: Games) -> FloatArray:
 
 def roll(forecaster: Forecaster, plan: Plan, report: Callable[[str], None]) -> FloatArray:
     """Learn what is early; then forecast each block, and only afterwards learn it."""
-    ahead = [without_results(block) for block in plan.blocks]
-    forecaster.learn(plan.early, ahead[0])
+    folded = getattr(forecaster, "folded", False)
+    forecaster.learn(plan.early if folded else one_by_one(plan.early))
     out = []
-    for k, fixtures in enumerate(ahead):
-        report(f"block {k + 1} of {len(ahead)}")
-        out.append(forecaster.forecast(fixtures))
-        if k + 1 < len(ahead):
-            forecaster.learn(plan.blocks[k], ahead[k + 1])
+    for k, block in enumerate(plan.blocks):
+        report(f"block {k + 1} of {len(plan.blocks)}")
+        out.append(_checked(forecaster, forecaster.predict(without_results(block)), len(block)))
+        if k + 1 < len(plan.blocks):
+            forecaster.learn(block if folded else one_by_one(block))
     return np.concatenate(out)
+
+
+def _checked(forecaster: Forecaster, told: ArrayLike, n: int) -> FloatArray:
+    """Return forecasts as an array, or say what is wrong with them."""
+    name = type(forecaster).__name__
+    p = as_floats(told, f"{name}.predict")
+    if p.shape != (n,):
+        raise InputError(
+            f"{name}.predict: shape {p.shape} for {n} fixtures; return one number each."
+        )
+    if not ((p >= 0.0) & (p <= 1.0)).all():
+        bad = p[~((p >= 0.0) & (p <= 1.0))][0]
+        raise InputError(f"{name}.predict: {bad:g} is no probability; return numbers from 0 to 1.")
+    return p
 
 
 def tuned(

@@ -5,7 +5,7 @@ from time import perf_counter
 import numpy as np
 
 from intransit.arrays import FloatArray
-from intransit.backtest.blocks import Plan, cut, turn
+from intransit.backtest.blocks import Plan, as_games, cut, turn
 from intransit.backtest.ladder import COIN, DRIFTING, ELO, FREQUENCIES, SCORES, model_of
 from intransit.backtest.result import Backtest
 from intransit.backtest.run import FEWEST, Report, Run, with_useful_sides
@@ -41,7 +41,7 @@ def quick_backtest(
         Called with a few words at every stage.
     """
     late, note = _latest(games)
-    plan = with_useful_sides(_plan(turn(late), rng))
+    plan = with_useful_sides(_plan(turn(as_games(late)), rng))
     run = Run(plan, None, 0, rng, report, SWIFT)
     run.notes += note
     run.climb((COIN, FREQUENCIES, ELO))

@@ -25,6 +25,7 @@ BASES = {
     "everything": ("drifting scores", "static scores", "Elo", "coin"),
     "this model": ("drifting scores", "static scores", "Elo", "coin"),
 }
+OTHERS = ("Elo", "coin")  # for rungs that are not ours
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class Backtest:
         there = [rung.name for rung in self.rungs]
         found = []
         for name in there[1:]:
-            bases = [base for base in BASES.get(name, ()) if base in there]
+            bases = [base for base in BASES.get(name, OTHERS) if base in there]
             found.append((name, bases[0] if bases else there[there.index(name) - 1]))
         return found
 

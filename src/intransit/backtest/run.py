@@ -1,6 +1,6 @@
 """Roll forward through a table with a ladder of models, none of which looks ahead."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from intransit.answers.encoding import Encoding
 from intransit.arrays import FloatArray
-from intransit.backtest.blocks import Plan, clusters, cut, turn
+from intransit.backtest.blocks import Plan, as_games, clusters, cut, turn
 from intransit.backtest.ladder import (
     COIN,
     DRIFTING,
@@ -40,6 +40,7 @@ from intransit.backtest.measures import (
     mean_and_error,
     reliability,
 )
+from intransit.backtest.peers import PEERS, SLOW, installed
 from intransit.backtest.result import Backtest, Forecasts, Rung
 from intransit.checks import check_option
 from intransit.core.inputs import as_number, as_whole
@@ -62,6 +63,7 @@ def backtest(
     every: float | None = None,
     last: float = 0.2,
     ladder: Sequence[str] | None = None,
+    forecasters: Mapping[str, Callable[[], Forecaster]] | None = None,
     refit: int = REFIT,
     effort: Effort = EFFORT,
     rng: int = 0,
@@ -83,7 +85,11 @@ def backtest(
     last
         Share of the games to be forecast.  Games without times are held back at random.
     ladder
-        Which rungs, by name; by default all of `intransit.backtest.LADDER`.
+        Which rungs, by name; by default all of `intransit.backtest.LADDER`, and those peers that
+        are installed: choix, openskill and, for up to 5,000 games, kickscore (extra ``peers``).
+    forecasters
+        Rungs of your own, by name: classes, or functions without arguments, that make a new
+        `Forecaster`, anything with ``learn(games)`` and ``predict(fixtures)``.
     refit
         Number of blocks after which a model of ours is drawn anew; between, it is updated.  0 for
         never.
@@ -104,6 +110,20 @@ def backtest(
     >>> found = backtest(games, ladder=["coin", "frequencies", "Elo"])
     >>> found.best.name
     'frequencies'
+
+    A rung of one's own:
+
+    >>> class Champion:  # whoever has won most wins
+    ...     def __init__(self):
+    ...         self.wins = np.zeros(3)
+    ...     def learn(self, games):
+    ...         np.add.at(self.wins, np.where(games.outcomes == 1, games.first, games.second), 1)
+    ...     def predict(self, fixtures):
+    ...         ahead = self.wins[fixtures.first] - self.wins[fixtures.second]
+    ...         return 0.5 + 0.1 * np.sign(ahead)
+    >>> found = backtest(games, ladder=["coin"], forecasters={"champion": Champion})
+    >>> [rung.name for rung in found.rungs]
+    ['coin', 'champion']
     """
     table = games if isinstance(games, Games) else read(games)
     last = as_number("last", last, least=0.0, strict=True)
@@ -111,27 +131,66 @@ def backtest(
         raise InputError(f"last is {last:g}; give the share of games to forecast, below 1.")
     if every is not None:
         every = as_number("every", every, least=0.0, strict=True)
-    wanted = _wanted(ladder)
-    plan = cut(turn(table), last, every, rng)
+    own = _own(forecasters)
+    wanted = _wanted(ladder, own)
+    plan = cut(turn(as_games(table)), last, every, rng)
     plan = with_useful_sides(plan)
     refit = as_whole("refit", refit, least=0)
     run = Run(plan, every, refit, rng, report or (lambda _: None), effort)
+    run.others = {**installed(), **own}
+    if ladder is None and "kickscore" in run.others and table.counts.sum() > SLOW:
+        wanted = tuple(name for name in wanted if name != "kickscore" or name in own)
+        run.notes.append(
+            f"Left out: kickscore. It is slow above {SLOW:,} games; name it to run it."
+        )
     run.climb(wanted)
     return run.result(wanted, table)
 
 
-def _wanted(ladder: Sequence[str] | None) -> tuple[str, ...]:
+def _wanted(ladder: Sequence[str] | None, own: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the rungs in their order: others' and the caller's own stand after Elo."""
+    place = LADDER.index(ELO) + 1
+    there = (*LADDER[:place], *installed(), *LADDER[place:])
     if ladder is None:
-        return LADDER
-    if isinstance(ladder, str):
-        ladder = (ladder,)
-    by_case = {name.lower(): name for name in LADDER}
-    names = {by_case.get(str(name).lower(), str(name)) for name in ladder}
-    for name in sorted(names):
-        check_option("ladder", name, LADDER)
-    if not names:
-        raise InputError("ladder: no rung was given; name some, or leave it out for all.")
-    return tuple(name for name in LADDER if name in names)
+        names = set(there)
+    else:
+        ladder = (ladder,) if isinstance(ladder, str) else ladder
+        by_case = {name.lower(): name for name in there}
+        names = {by_case.get(str(name).lower(), str(name)) for name in ladder}
+        for name in sorted(names):
+            if name in PEERS and name not in there:
+                raise InputError(f"ladder: {name} is not installed; pip install intransit[peers].")
+            check_option("ladder", name, there)
+        if not names and not own:
+            raise InputError("ladder: no rung was given; name some, or leave it out for all.")
+    listed = [name for name in there if name in names and name not in own]
+    place = sum(name in {*LADDER[:place], *PEERS} for name in listed)
+    return (*listed[:place], *own, *listed[place:])
+
+
+def _own(
+    forecasters: Mapping[str, Callable[[], Forecaster]] | None,
+) -> dict[str, Callable[[], Forecaster]]:
+    """Return the caller's own rungs, or say what is wrong with one."""
+    own = dict(forecasters or {})
+    for name, make in own.items():
+        if name in LADDER:
+            raise InputError(f"forecasters: {name!r} is a rung already; give yours another name.")
+        if not callable(make):
+            raise InputError(
+                f"forecasters: {name!r} is a {type(make).__name__}; give a class, or a function "
+                "without arguments, that makes a forecaster."
+            )
+    return own
+
+
+def _made(name: str, make: Callable[[], Forecaster]) -> Forecaster:
+    """Return a new forecaster, or say what it lacks."""
+    made = make()
+    for call in ("learn", "predict"):
+        if not callable(getattr(made, call, None)):
+            raise InputError(f"forecasters: {name!r} has no {call}(games); see docs/backtest.md.")
+    return made
 
 
 def with_useful_sides(plan: Plan) -> Plan:
@@ -169,6 +228,7 @@ class Run:
         self.notes = [plan.note]
         self.ranges: tuple[FloatArray, FloatArray] | None = None
         self.whole = EVERYTHING  # the rung that the ranges belong to
+        self.others: Mapping[str, Callable[[], Forecaster]] = {}  # not ours
 
     def climb(self, wanted: tuple[str, ...]) -> None:
         """Run the rungs."""
@@ -187,7 +247,7 @@ class Run:
     def _reason(self, name: str) -> str:
         """Return why a rung cannot run, if so."""
         early = self.plan.early
-        if name in {COIN, FREQUENCIES, ELO}:
+        if name in {COIN, FREQUENCIES, ELO} or name in self.others:
             return ""
         if early.counts.sum() < FEWEST:
             return f"{early.counts.sum():g} games before the test part are too few to learn from."
@@ -201,6 +261,9 @@ class Run:
         if name in {COIN, FREQUENCIES, ELO}:
             forecaster, note = self._plain(name)
             self.tell(name, forecaster, note, begin)
+            return
+        if name in self.others:
+            self.tell(name, _made(name, self.others[name]), "", begin)
             return
         self.draw(name, model_of(name, self.plan.early), begin)
 

@@ -1,9 +1,11 @@
 """`intransit backtest`: how well models of rising size predict games they have not seen."""
 
+import importlib
 import io
+import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
@@ -33,6 +35,10 @@ def backtest(
     every: float | None = None,
     last: float = 0.2,
     ladder: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
+    with_: Annotated[
+        tuple[str, ...],
+        Parameter(name="--with", negative=(), show_default=False, metavar="MODULE:NAME"),
+    ] = (),
     quick: Annotated[bool, Flag] = False,
     figure: Path | None = None,
     seed: int = 0,
@@ -52,6 +58,9 @@ def backtest(
         Share of the games, the latest, that are predicted.
     ladder
         These models only, separated by commas, as in "Elo, drifting scores"; by default all.
+    with_
+        A model of your own, as in my_models:Elo: a class with learn(games) and predict(fixtures);
+        may be repeated.
     quick
         Three blocks and no refit: a look, not a verdict.
     figure
@@ -67,6 +76,7 @@ def backtest(
     seed = as_whole("--seed", seed, least=0)
     if figure is not None:
         _check_figure(figure)
+    own = dict(_load(place) for place in with_)
     games = (columns or Columns()).read(table)
     rungs = [name.strip() for part in ladder for name in part.split(",") if name.strip()]
     from intransit.backtest import backtest as run  # noqa: PLC0415  loaded when it is needed
@@ -82,6 +92,7 @@ def backtest(
             every=every,
             last=last,
             ladder=rungs or None,
+            forecasters=own,
             refit=refit,
             rng=seed,
             report=report,
@@ -99,6 +110,24 @@ def backtest(
     output.show(data, found.rows(), lambda console: _draw(console, found))
     if figure is not None:
         output.say(f"The picture is {figure}.")
+
+
+def _load(place: str) -> tuple[str, Any]:
+    """Return the class that MODULE:NAME names; modules are also looked for in this folder."""
+    module, colon, name = place.partition(":")
+    if not colon or not module or not name:
+        raise InputError(f"--with {place}: give a module and a name, as in my_models:Elo.")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise InputError(f"--with {place}: {error}; run it from the folder that has it.") from error
+    finally:
+        sys.path.remove(here)
+    if not hasattr(found, name):
+        raise InputError(f"--with {place}: {module} has no {name}.")
+    return name, getattr(found, name)
 
 
 def _check_figure(figure: Path) -> None:

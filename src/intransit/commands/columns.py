@@ -15,7 +15,7 @@ ROLES = (
     *("first", "second", "outcome", "winner", "loser", "first_score", "second_score", "margin"),
     *("time", "side", "neutral", "weight", "count"),
 )
-SHAPES = ("shape", "wins", "losses", "draws", "entries", "games", "event", "place", "mirrored")
+SHAPES = ("shape", "wins", "losses", "draws", "entries", "games", "event", "place", "doubled")
 SIDES = ("first", "second", "winner", "loser")  # several columns, by commas, are a team
 Flag = Parameter(negative=(), show_default=False)
 
@@ -110,9 +110,9 @@ class Columns:
         str | None, _column("Of finishing orders: what tells events apart, by commas.")
     ] = None
     place: Annotated[str | None, _column("Of finishing orders: who came where.")] = None
-    mirrored: Annotated[
+    doubled: Annotated[
         Literal["once", "keep"] | None,
-        Parameter(help="Games that the table tells twice, once as each side sees them."),
+        Parameter(help="Games that the table tells twice: count them once, or keep both."),
     ] = None
     both_bad: Annotated[
         Literal["tie", "drop"], Parameter(help="What a verdict that both are bad is taken for.")

@@ -26,8 +26,8 @@ from intransit.experiments.store import write_whole
 from intransit.experiments.table import Table
 from intransit.extras import require_matplotlib
 
-USUAL = ("limit", *estimators.FURTHER)  # drawn unless --without says otherwise
-EXTRAS = ("newton", *USUAL)
+USUAL = ("limit", estimators.JOINT)  # drawn unless --without says otherwise
+EXTRAS = ("newton", "limit", *estimators.FURTHER)
 INTERRUPTED = 130  # what a shell reports of a program that Ctrl-C ended
 
 
@@ -59,7 +59,7 @@ def reproduce(
     quick
         Fewer points, trials and days: a look in about a minute.
     with_
-        Further curves, separated by commas: newton.
+        Further curves, separated by commas: newton, shared-drift.
     without
         Curves to leave out, separated by commas: joint, limit.  They take most of the time.
     """
@@ -90,7 +90,7 @@ def reproduce(
             f"Interrupted. What is finished is kept in {out}; the same command goes on from there."
         )
         raise SystemExit(INTERRUPTED) from None
-    facts = describe_run(run, n_jobs)
+    facts = describe_run(run, n_jobs, chosen)
     shown = [write_experiment(one, tables[one.name], run, facts, out) for one in chosen]
     write_whole(out / "index.md", page.to_markdown(facts, shown).encode())
     write_whole(out / "index.html", page.to_html(facts, shown).encode())
@@ -123,12 +123,13 @@ def write_experiment(
     return page.Shown(experiment, run.trials(experiment), claims, gains, files["svg"])
 
 
-def describe_run(run: Run, n_jobs: int) -> dict[str, object]:
+def describe_run(run: Run, n_jobs: int, experiments: Sequence[Experiment]) -> dict[str, object]:
     """Return what a reader needs to know to repeat a run and to judge its time."""
+    made = sorted({run.trials(experiment) for experiment in experiments})
     facts: dict[str, object] = {
         "date": datetime.now(UTC).date().isoformat(),
         "seed": run.seed,
-        "trials": run.n_trials,
+        "trials": f"{made[0]} to {made[-1]}" if len(made) > 1 else made[0],
         "quick": "yes, so that verdicts are only a hint" if run.options.quick else "no",
         "further curves": " and ".join(sorted(run.options.extras)) or "none",
         "intransit": intransit.__version__,

@@ -19,7 +19,7 @@ from intransit.experiments.table import Reading, Series, Table
 LAST, EQUAL, OPTIMAL = "only y^T", "equal weights", "optimal weights"
 WEIGHTS = (LAST, EQUAL, OPTIMAL)
 NEWTON = ", Newton"  # added to the name of a curve
-JOINT, ESTIMATED = "joint", "joint, scales estimated"
+SHARED, JOINT, ESTIMATED = "shared-drift", "joint", "joint, scales estimated"
 N_ESTIMATED = 5  # trials, from the first on, in which scales are estimated too: it takes longer
 DYNAMIC_LIMIT, STATIC_LIMIT = "limit, all periods (median)", "limit, only y^T (median)"
 
@@ -112,9 +112,27 @@ def estimate_scales_too(simulation: it.Simulation) -> Guess:
     return Guess(path.matrix(path.times[-1]), is_doubted(path))
 
 
+def weigh_shared_drift(simulation: it.Simulation) -> Guess:
+    """Recover as the paper does, with the weights for drift that a period's readings share."""
+    seen, r = simulation.measurements, simulation.strengths.shape[-1]
+    weights = it.optimal_weights(
+        seen.n_periods,
+        noise_scale=simulation.noise_scale,
+        drift_scale=np.sqrt(r) * simulation.drift_scale,  # rows of a standard normal Q: length √r
+        drift="shared",
+        n_outcomes=seen.n_outcomes,
+        degrees=it.theory.degrees_of_freedom(seen.n_items, r),
+    )
+    answer = solve(seen, n_factors=r, weights=weights, restarts=MANY_RESTARTS)
+    return Guess(answer.margins, not answer.converged)
+
+
 # Further estimators of X^T from all periods, by the name that --with and --without know them by:
 # a line here is a curve of recovery-error and of sample-ratio.
-FURTHER: dict[str, Callable[[it.Simulation], Guess]] = {JOINT: estimate_jointly}
+FURTHER: dict[str, Callable[[it.Simulation], Guess]] = {
+    JOINT: estimate_jointly,
+    SHARED: weigh_shared_drift,
+}
 
 
 def relative_error(estimate: FloatArray, truth: FloatArray) -> float:

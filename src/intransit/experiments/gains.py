@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from intransit.arrays import FloatArray
+from intransit.arrays import BoolArray, FloatArray
 from intransit.experiments.estimators import DYNAMIC_LIMIT, ESTIMATED, JOINT, OPTIMAL
 from intransit.experiments.experiment import Check, Claim, Gain
 from intransit.experiments.statistics import Estimate, ratio_of_means, ratio_of_medians
@@ -92,15 +92,21 @@ def nothing_hidden(table: Table) -> list[Claim]:
             f"No joint estimate is more than {FAR_OFF:g} times the limit off without saying so.",
             (
                 Check(
-                    f"{failed.sum()} of {failed.size} are that far off, and {unseen.sum()} of them "
-                    f"without a doubt{': ' + found if found else ''}; {doubted.sum()} of all are "
-                    "in doubt",
+                    f"{_far_off(failed, unseen)}{': ' + found if found else ''}; "
+                    f"{doubted.sum()} of all are in doubt",
                     not unseen.any(),
                 ),
             ),
             source="ours",
         )
     ]
+
+
+def _far_off(failed: BoolArray, unseen: BoolArray) -> str:
+    if not failed.any():
+        return f"none of {failed.size} is that far off"
+    told = f"{failed.sum()} of {failed.size} are that far off"
+    return f"{told}, and {unseen.sum() or 'none'} of them without a doubt"
 
 
 def beats_weights(table: Table) -> list[Claim]:

@@ -10,13 +10,13 @@ from intransit.tables.cells import Cells, add_up
 from intransit.tables.choosing import Roles
 from intransit.tables.clock import Clock
 from intransit.tables.columns import find_column
+from intransit.tables.doubled import count_once
 from intransit.tables.engine import open_engine
 from intransit.tables.facts import Facts
 from intransit.tables.games import Games, merge
 from intransit.tables.intake import Table
-from intransit.tables.listed import with_series
+from intransit.tables.listed import sequence_of, with_series
 from intransit.tables.matrices import find_matrix
-from intransit.tables.mirrored import without_mirrors
 from intransit.tables.options import Options
 from intransit.tables.orders import find_orders
 from intransit.tables.places import STANDARD_INPUT
@@ -60,10 +60,11 @@ def assemble(
         if shaped is not None:
             roles.columns[:0], roles.notes[:0] = shaped.told, shaped.notes
         query = build_query(rows, roles, options.both_bad)
-        cells, note = without_mirrors(add_up(query), roles, options.mirrored)
-        roles.notes += [note] if note else []
+        cells, halved, doubt = count_once(query, add_up(query), roles, options.doubled)
+        roles.notes += [note for note in (halved, doubt) if note]
         report = _report(facts, roles, query, cells, options.both_bad)
-        cells = cells if note else with_series(query, cells)
+        cells = cells if halved else with_series(query, cells)
+        sequence = None if halved else sequence_of(query, cells)
     _check_rows(report, options.strict)
     arrays = cells.arrays
     games = Games(
@@ -79,8 +80,9 @@ def assemble(
         report=report,
         series=cells.series,
         by=cells.by,
+        sequence=sequence,
     )
-    return games if cells.series is None else merge(games)
+    return merge(games) if halved or cells.series is not None else games
 
 
 def _shaped_rows(facts: Facts, shaped: Shaped) -> Facts:

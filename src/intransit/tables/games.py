@@ -15,6 +15,8 @@ from intransit.tables.covariates import Covariate, covariates_of
 from intransit.tables.reading import Reading, plural
 from intransit.tables.series import in_order
 
+MOST_IN_SEQUENCE = 1_000_000  # games; beyond, their order within a time is not kept
+
 
 @dataclass(frozen=True, eq=False)
 class Games:
@@ -41,6 +43,7 @@ class Games:
     report: Reading
     series: IntArray | None = None  # (n,) rows of one number belong together; see `series`
     by: tuple[Covariate, ...] = ()  # what else is known of each row, such as its surface
+    sequence: IntArray | None = None  # (n_games,) rows of the games in the table's order, if known
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -88,7 +91,17 @@ class Games:
             sides=None if self.sides is None else self.sides[rows],
             series=None if self.series is None else self.series[rows],
             by=tuple(covariate.only(rows) for covariate in self.by),
+            sequence=self._sequence_of(rows),
         )
+
+    def _sequence_of(self, rows: IntArray | BoolArray) -> IntArray | None:
+        if self.sequence is None:
+            return None
+        kept = np.flatnonzero(rows) if rows.dtype == bool else rows
+        place = np.full(len(self), -1)
+        place[kept] = np.arange(len(kept))
+        there = place[self.sequence]
+        return there[there >= 0]
 
     def covariate(self, name: str) -> Covariate:
         """Return the covariate of this name; see `by` of `read`."""
@@ -198,6 +211,7 @@ class Games:
             clock=clock,
             report=Reading("arrays", n_rows=n, n_used=n),
             by=covariates_of(by, n),
+            sequence=np.arange(n) if counts is None and n <= MOST_IN_SEQUENCE else None,
             **columns,  # type: ignore[arg-type]
         )
         if (when == when[0]).all():
@@ -215,8 +229,20 @@ def merge(games: Games) -> Games:
     order = np.lexsort(keys[::-1])
     new: BoolArray = np.ones(len(order), dtype=bool)
     new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
-    merged = games.only(order[new])
-    return replace(merged, counts=np.add.reduceat(games.counts[order], np.flatnonzero(new)))
+    counts = np.add.reduceat(games.counts[order], np.flatnonzero(new))
+    merged = replace(games, sequence=None).only(order[new])
+    if games.sequence is None:
+        return replace(merged, counts=counts)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.cumsum(new) - 1
+    return replace(merged, counts=counts, sequence=place[games.sequence])
+
+
+def in_sequence(counts: FloatArray) -> IntArray | None:
+    """Return the rows of single games, each row as often as it counts; None for weights."""
+    if counts.sum() > MOST_IN_SEQUENCE or (counts != np.round(counts)).any():
+        return None
+    return np.repeat(np.arange(len(counts)), counts.astype(np.int64))
 
 
 def _times(times: Sequence[object] | ArrayLike | None, n: int) -> tuple[Clock, FloatArray]:

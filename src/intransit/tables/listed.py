@@ -1,10 +1,12 @@
-"""Rows in the order in which a table lists them, where nothing else says which belong together."""
+"""Rows in the order in which a table lists them: their series, and which game came first."""
 
 from dataclasses import replace
 
 import numpy as np
 
+from intransit.arrays import FloatArray, IntArray
 from intransit.tables.cells import Cells
+from intransit.tables.games import MOST_IN_SEQUENCE
 from intransit.tables.queries import Query
 from intransit.tables.series import in_order
 
@@ -19,6 +21,46 @@ def with_series(query: Query, cells: Cells) -> Cells:
     times = cells.arrays["time"]
     if not len(times) or (times != times[0]).any() or cells.n_rows > UP_TO:
         return cells
+    rows = _one_by_one(query, cells)
+    series = in_order(rows.first, rows.second, rows.arrays["outcome"], rows.arrays["count"])
+    return cells if series is None else replace(rows, series=series)
+
+
+def sequence_of(query: Query, cells: Cells) -> IntArray | None:  # (n_games,)
+    """Return the cell of every game, in the order of the table; None where time tells the order.
+
+    Also None where there are too many games, or rows that stand for several: these have no order.
+    """
+    times = cells.arrays["time"]
+    if query.columns["count"] != "1.0::DOUBLE" or cells.n_rows > MOST_IN_SEQUENCE:
+        return None
+    if cells.series is not None:
+        return np.arange(len(times))
+    if len(np.unique(times)) == len(times):
+        return None
+    rows = _one_by_one(query, cells)
+    told = [
+        np.concatenate([ours, theirs])
+        for ours, theirs in zip(_columns(cells), _columns(rows), strict=True)
+    ]
+    order = np.lexsort(told[::-1])
+    new = np.zeros(len(order), dtype=np.int64)
+    for column in told:
+        new[1:] |= column[order][1:] != column[order][:-1]
+    group = np.empty(len(order), dtype=np.int64)
+    group[order] = np.cumsum(new)
+    cell = np.full(int(group.max()) + 1, -1)
+    cell[group[: len(times)]] = np.arange(len(times))
+    return cell[group[len(times) :]]
+
+
+def _columns(cells: Cells) -> list[FloatArray | IntArray]:
+    measured = [cells.arrays[name] for name in sorted(cells.arrays) if name != "count"]
+    return [cells.first, cells.second, *measured, *(covariate.codes for covariate in cells.by)]
+
+
+def _one_by_one(query: Query, cells: Cells) -> Cells:
+    """Return the rows that were added up to these cells, in the order of the table."""
     engine = query.facts.table.engine
     kept = {"first", "second", *(key for key in query.keys if key.startswith("by"))}
     columns = [key for key in query.keys if key in cells.arrays or key in kept]
@@ -34,7 +76,4 @@ def with_series(query: Query, cells: Cells) -> Cells:
     first, second = (number[np.asarray(rows.pop(role))] for role in ("first", "second"))
     by = query.covariates(rows)
     arrays = {name: np.asarray(column, dtype=np.float64) for name, column in rows.items()}
-    series = in_order(first, second, arrays["outcome"], arrays["count"])
-    if series is None:
-        return cells
-    return replace(cells, arrays=arrays, first=first, second=second, series=series, by=by)
+    return replace(cells, arrays=arrays, first=first, second=second, by=by)

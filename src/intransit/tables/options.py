@@ -19,7 +19,7 @@ class Options:
     strict: bool = False
     grades: Sequence[object] | None = None  # from the first's best to the second's
     shape: str | None = None  # see `shapes`
-    mirrored: str | None = None  # "once" or "keep" games that both sides tell
+    doubled: str | None = None  # count games that are told twice "once", or "keep" both
     entries: str | None = None  # what a matrix holds: "shares", "wins" or "margins"
     games: object = None  # a second matrix, of numbers of games
     tally: Mapping[str, str] = field(default_factory=dict)  # columns of wins, losses, draws

@@ -42,7 +42,7 @@ def read(
     games: object = None,
     event: str | None = None,
     place: str | None = None,
-    mirrored: Literal["once", "keep"] | None = None,
+    doubled: Literal["once", "keep"] | None = None,
     where: Mapping[str, object] | None = None,
     both_bad: Literal["tie", "drop"] = "tie",
     strict: bool = False,
@@ -96,9 +96,10 @@ def read(
         What a matrix holds, and a second matrix with numbers of games (a source like the first).
     event, place
         Columns of finishing orders; the items are in `first`.
-    mirrored
-        Games that stand in the table twice, once as each side sees them, count ``"once"``, or as
-        they are (``"keep"``).
+    doubled
+        Games that stand in the table twice, as each side sees them or in equal rows, count
+        ``"once"``, or as they are (``"keep"``); by default once where chance does not explain
+        that every row has its twin.
     where
         Keep only rows with these values, as in ``{"format": "Modern"}``.
     both_bad
@@ -126,13 +127,13 @@ def read(
         "first_score": first_score, "second_score": second_score, "margin": margin, "time": time,
         "side": side, "neutral": neutral, "weight": weight, "count": count,
     }  # fmt: skip
-    _check_words(names, both_bad, mirrored, entries)
+    _check_words(names, both_bad, doubled, entries)
     from intransit.tables.assembly import assemble  # noqa: PLC0415
 
     further = (by,) if isinstance(by, str) else tuple(by)
     told = {"wins": wins, "losses": losses, "draws": draws}
     options = Options(
-        names, further, where or {}, order, day_first, both_bad, strict, grades, shape, mirrored,
+        names, further, where or {}, order, day_first, both_bad, strict, grades, shape, doubled,
         entries, games, {role: name for role, name in told.items() if name}, event, place, several,
     )  # fmt: skip
     return assemble(source, options, memory_limit)
@@ -151,12 +152,12 @@ def _check_teams(several: dict[str, tuple[str, ...]]) -> None:
 
 
 def _check_words(
-    names: dict[str, str | bool | None], both_bad: str, mirrored: object, entries: object
+    names: dict[str, str | bool | None], both_bad: str, doubled: object, entries: object
 ) -> None:
     if both_bad not in {"tie", "drop"}:
         raise InputError(f'both_bad is {both_bad!r}; it must be "tie" or "drop".')
-    if mirrored not in {None, "once", "keep"}:
-        raise InputError(f'mirrored is {mirrored!r}; it must be "once" or "keep".')
+    if doubled not in {None, "once", "keep"}:
+        raise InputError(f'doubled is {doubled!r}; it must be "once" or "keep".')
     if entries not in {None, "shares", "wins", "margins"}:
         raise InputError(f'entries is {entries!r}; it must be "shares", "wins" or "margins".')
     for role, name in names.items():
