@@ -14,6 +14,7 @@ from intransit.inference.at_scale import draw_posterior
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Effort, Report
 from intransit.model import Model, OutcomeLaw, Scores, Side, default_model
+from intransit.model.terms import Term
 from intransit.study import decompose
 from intransit.tables import Games, read
 from intransit.tables.reading import plural
@@ -29,7 +30,7 @@ EFFORT = Effort()
 def fit(
     games: object,
     *,
-    model: Model | None = None,
+    model: Model | Term | None = None,
     law: OutcomeLaw | None = None,
     effective: float = EFFORT.effective,
     seconds: float = EFFORT.seconds,
@@ -83,6 +84,8 @@ def fit(
         raise InputError("games: there is no game to learn from; check the filter that was given.")
     effort = Effort(effective, seconds, chains)
     chosen = model_for(table) if model is None else model
+    if isinstance(chosen, Term):
+        chosen = Model((chosen,))
     check_model(chosen, table)
     fine = Encoding.of(table)
     report("testing for cycles")

@@ -14,12 +14,12 @@ from intransit.answers import Answer
 from intransit.answers import fit as fit_games
 from intransit.answers.fit import EFFORT, model_for
 from intransit.answers.saving import write_whole
+from intransit.answers.sealed import is_sealed
 from intransit.commands.columns import Columns, Flag
 from intransit.commands.files import (
     check_answer_place,
     check_page_place,
     default_page,
-    is_answer,
     open_answer,
 )
 from intransit.commands.fitting import Setting, recognised
@@ -93,7 +93,7 @@ def report(
         factors = as_whole("--factors", factors, least=0)
     model = {"factors": factors, "pairs": pairs, "drifting": drifting}
     started = time.perf_counter()
-    kept = table.is_file() and is_answer(table)
+    kept = table.is_file() and is_sealed(table)
     if kept:
         _check_for_tables(table, columns, model, backtest)
     effort = Effort(effective, seconds)
