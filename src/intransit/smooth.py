@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from intransit.checks import check_known, check_option
 from intransit.core.assembly import Columns
-from intransit.core.inputs import LARGEST, as_number, as_whole
+from intransit.core.inputs import LARGEST, as_flag, as_number, as_whole
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.fitting import (
     Fitted,
@@ -150,7 +150,7 @@ def smooth(
     )
     columns = _columns(data.n_items, n_factors, scores, strengths, exposures)
     cells = given.collapse(data.rows, data.n_items)
-    fitted = fit_model(cells, columns, given, roughly=not polish)
+    fitted = fit_model(cells, columns, given, roughly=not as_flag("polish", polish))
     path = _trajectory(columns, fitted, given, seed)
     if not path.converged:
         warnings.warn(f"smooth: {path.status}", ConvergenceWarning, stacklevel=2)

@@ -19,7 +19,7 @@ from intransit.answers.records import RecordError, put_together, take_apart
 from intransit.answers.sealed import AGAIN, open_file, seal_file
 from intransit.answers.seen import Seen
 from intransit.answers.verdict import Transitivity
-from intransit.core.inputs import LARGEST
+from intransit.core.inputs import LARGEST, shown
 from intransit.errors import InputError
 from intransit.inference.layout import Layout, lay_out
 from intransit.inference.observations import Observations
@@ -36,12 +36,21 @@ MOST_FACTORS = 1_000  # more than any table can tell apart
 WAYS = ("gibbs", "newton", "filter")  # in which draws are made
 
 
-def check_folder(place: Path) -> None:
-    """Refuse, before any work, a place that no file can be put at."""
+def as_path(path: object) -> Path:
+    """Return where a file is, or refuse what names none."""
+    if not isinstance(path, str | os.PathLike) or "\0" in str(path) or not str(path).strip():
+        raise InputError(f"path: {shown(path)} was given; give the name of a file.")
+    return Path(path)
+
+
+def open_place(path: object) -> Path:
+    """Return where a file is to be written; refuse, before any work, where none can be."""
+    place = as_path(path)
     if place.is_dir():
         raise InputError(f"{place}: it is a folder; give the name of a file.")
     if not place.parent.is_dir():
         raise InputError(f"{place}: there is no folder {place.parent}; make it, or choose another.")
+    return place
 
 
 def write_whole(path: Path, content: bytes) -> None:

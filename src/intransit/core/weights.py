@@ -50,7 +50,7 @@ def optimal_weights(
     """
     n_periods = as_whole("n_periods", n_periods, least=1)
     noise_scale = as_number("noise_scale", noise_scale, least=0.0)
-    if drift_scale != np.inf:
+    if not (isinstance(drift_scale, float) and drift_scale == np.inf):
         drift_scale = as_number("drift_scale", drift_scale, least=0.0)
     age = np.arange(n_periods)[::-1]
     fixed = noise_scale

@@ -18,7 +18,7 @@ drifting scores + 2 drifting factors + pair effects
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from intransit.core.inputs import as_whole
+from intransit.core.inputs import as_whole, shown
 from intransit.errors import InputError
 from intransit.model.priors import HalfCauchy, Scale, check_scale
 
@@ -64,7 +64,7 @@ class Term:
         if (scale := getattr(self, "scale", None)) is not None:
             check_scale(f"{name}: scale", scale)
         if not isinstance(getattr(self, "walk", Still()), Still | Drift):
-            raise InputError(f"{name}: walk must be Still() or Drift(), not {self.walk!r}.")  # type: ignore[attr-defined]
+            raise InputError(f"{name}: walk must be Still() or Drift(), not {shown(self.walk)}.")  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class By(Term):
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str) or not self.column:
-            raise InputError(f"By: {self.column!r} is no name of a column; give one, as text.")
+            raise InputError(f"By: {shown(self.column)} is no name of a column; give one, as text.")
         self._check()
 
     def __str__(self) -> str:

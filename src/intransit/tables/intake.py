@@ -77,7 +77,7 @@ def registered(source: object, engine: Engine) -> Table:
         source = source.reset_index()  # a matrix whose rows are named by its index
     try:
         engine.con.register("given", source)
-    except (duckdb.Error, TypeError):
+    except (duckdb.Error, TypeError, RuntimeError):
         engine.con.register("given", _as_arrow(source))
     table = _viewed(engine, "given")
     field = "column_names" if hasattr(source, "column_names") else "columns"

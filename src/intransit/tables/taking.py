@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from intransit.errors import InputError
 from intransit.tables.encodings import to_utf_8, wide_encoding
 from intransit.tables.engine import Engine
 from intransit.tables.files import EMPTY, Source, first_bytes, located, look_at, refuse
@@ -21,6 +22,8 @@ def take_in(source: object, engine: Engine) -> Table:
             return stored_in_parts(engine, found, partitioned=is_partitioned(found))
         tables = [_take_file(part, engine) for part in found]
         return tables[0] if len(tables) == 1 else one_after_another(tables, found)
+    if hasattr(source, "__next__") or isinstance(source, type):
+        raise InputError(f"{engine.label}: it is no table; give a file or a data frame.")
     if type(source).__name__ == "DuckDBPyRelation":
         # A relation belongs to another connection: it writes itself out, in batches.
         place = engine.fresh("relation.parquet")
