@@ -49,8 +49,9 @@ class Clock:
 
         Examples
         --------
-        >>> Clock("number", ("a", "b"), (0.0, 1.0)).joined(Clock("number", ("b", "c"), (1.0, 2.0)))
-        Clock(kind='number', names=('a', 'b', 'c'), numbers=(0.0, 1.0, 2.0))
+        >>> more = Clock("number", ("a", "b", "c"), (0.0, 1.0, 2.0))
+        >>> Clock("number", ("a", "b"), (0.0, 1.0)).joined(more).names
+        ('a', 'b', 'c')
         """
         if other.kind != self.kind:
             raise InputError(

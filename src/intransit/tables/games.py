@@ -116,9 +116,10 @@ class Games:
             if isinstance(name, str) and known.name == name:
                 return known
         listed = ", ".join(f'"{known.name}"' for known in self.by) or "none"
+        asked = name if isinstance(name, str) else shown(name)
         raise InputError(
-            f"games: there is no covariate {shown(name)}; there is {listed}; read the table with "
-            f"by={shown(name)} (command line: --by {name if isinstance(name, str) else 'COLUMN'})."
+            f'games: there is no covariate "{asked}"; there is {listed}; read the table with '
+            f'by="{asked}" (command line: --by {asked}).'
         )
 
     def split(self, name: str) -> dict[str, "Games"]:
