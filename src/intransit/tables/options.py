@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from intransit.core.inputs import as_flag, as_list, shown
 from intransit.errors import InputError
 
-SHAPES = ("games", "matrix", "teams", "tally", "orders")
+SHAPES = ("games", "matrix", "teams", "tally", "orders", "podiums", "judgments")
 Columns = dict[str, str | bool | None]  # role to column; False says that there is none
 
 

@@ -34,7 +34,8 @@ def read(
     order: str | Sequence[object] | None = None,
     day_first: bool | None = None,
     grades: Sequence[object] | None = None,
-    shape: Literal["games", "matrix", "teams", "tally", "orders"] | None = None,
+    shape: Literal["games", "matrix", "teams", "tally", "orders", "podiums", "judgments"]
+    | None = None,
     wins: str | None = None,
     losses: str | None = None,
     draws: str | None = None,
@@ -89,7 +90,8 @@ def read(
         in ``["A>>B", "A>B", "A=B", "B>A", "B>>A"]``; the middle one is a tie.
     shape
         What a row is: one of the ``"games"``, an item of a ``"matrix"``, a game of ``"teams"`` of
-        several a side, a ``"tally"`` of games won and lost, or a place in finishing ``"orders"``.
+        several a side, a ``"tally"`` of games won and lost, a place in finishing ``"orders"``, a
+        whole such order (``"podiums"``), or ``"judgments"`` of a model beside a baseline.
     wins, losses, draws
         Columns of a tally, as the first sees it.
     entries, games

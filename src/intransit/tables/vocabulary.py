@@ -52,7 +52,7 @@ WINNERS = (WINNER, Marker("winning", "losing", bare=False), Marker("w", "l", bar
 
 ITEMS = listed(
     "name item player team model option deck agent bot competitor candidate system entity answer "
-    "response fighter contestant archetype country club type user image participant choice"
+    "response fighter contestant archetype country club type user image participant choice entrant"
 )
 SCORES = listed("score scores points pts goals runs sets finalscore ftscore scored goalsscored")
 HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
@@ -111,13 +111,16 @@ def plain(name: str) -> str:
 def short_names(names: Sequence[str]) -> list[str]:
     """Return names that came from nested data without what only tells where they were nested.
 
-    ``winner.name`` is a winner, and ``result.winner`` is one too, if nothing else is.
+    ``winner.name`` is a winner, and ``result.winner`` is one too, if nothing else is;
+    ``slots.entrant.name.1`` is the first entrant.
     """
-    short = [re.sub(r"\.(name|title)$", "", name) for name in names]
-    leaves = [name.rpartition(".")[2] for name in short]
+    numbers = [(re.search(r"\.\d+$", name) or [""])[0] for name in names]
+    bare = [name.removesuffix(number) for name, number in zip(names, numbers, strict=True)]
+    short = [re.sub(r"\.(name|title|value)$", "", name) for name in bare]
+    leaves = [name.rpartition(".")[2] + number for name, number in zip(short, numbers, strict=True)]
     return [
-        leaf if leaf and not leaf.isdigit() and leaves.count(leaf) == 1 else name
-        for name, leaf in zip(short, leaves, strict=True)
+        leaf if not leaf[:1].isdigit() and leaf and leaves.count(leaf) == 1 else name + number
+        for name, number, leaf in zip(short, numbers, leaves, strict=True)
     ]
 
 
