@@ -135,7 +135,8 @@ def a_set(k, names, scores):
         {"entrant": {"id": ord(n), "name": n}, "standing": {"stats": {"score": {"value": s}}}}
         for n, s in zip(names, scores, strict=True)
     ]
-    return {"id": k, "completedAt": 1_700_000_000 + 86_400 * k, "winnerId": 1, "slots": slots}
+    winner = slots[int(scores[1] > scores[0])]["entrant"]["id"]
+    return {"id": k, "completedAt": 1_700_000_000 + 86_400 * k, "winnerId": winner, "slots": slots}
 
 
 def test_sets_of_start_gg_as_its_interface_gives_them(tmp_path):

@@ -23,7 +23,8 @@ def take_in(source: object, engine: Engine) -> Table:
             return lay_flat(stored_in_parts(engine, found, partitioned=is_partitioned(found)))
         tables = [_take_file(part, engine) for part in found]
         return tables[0] if len(tables) == 1 else one_after_another(tables, found)
-    if hasattr(source, "__next__") or isinstance(source, type):
+    streams = hasattr(source, "__next__") and not hasattr(source, "read_all")
+    if streams or isinstance(source, type):
         raise InputError(f"{engine.label}: it is no table; give a file or a data frame.")
     if type(source).__name__ == "DuckDBPyRelation":
         # A relation belongs to another connection: it writes itself out, in batches.

@@ -1,6 +1,7 @@
 """Words that tell what a column is for: names compared without case, spaces, underscores."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -111,17 +112,25 @@ def plain(name: str) -> str:
 def short_names(names: Sequence[str]) -> list[str]:
     """Return names that came from nested data without what only tells where they were nested.
 
-    ``winner.name`` is a winner, and ``result.winner`` is one too, if nothing else is;
+    ``winner.name`` is a winner, and ``result.winner`` is one too, if nothing else ends so;
     ``slots.entrant.name.1`` is the first entrant.
     """
     numbers = [(re.search(r"\.\d+$", name) or [""])[0] for name in names]
     bare = [name.removesuffix(number) for name, number in zip(names, numbers, strict=True)]
     short = [re.sub(r"\.(name|title|value)$", "", name) for name in bare]
-    leaves = [name.rpartition(".")[2] + number for name, number in zip(short, numbers, strict=True)]
-    return [
-        leaf if not leaf[:1].isdigit() and leaf and leaves.count(leaf) == 1 else name + number
-        for name, number, leaf in zip(short, numbers, leaves, strict=True)
-    ]
+    parts = [name.split(".") for name in short]
+    ends = Counter(
+        ".".join(words[k:]) + number
+        for words, number in zip(parts, numbers, strict=True)
+        for k in range(len(words))
+    )
+    found = []
+    for words, number in zip(parts, numbers, strict=True):
+        whole = ".".join(words) + number
+        tails = (".".join(words[k:]) + number for k in range(len(words) - 1, -1, -1))
+        own = (tail for tail in tails if ends[tail] == 1 and tail and not tail[0].isdigit())
+        found.append(next(own, whole))  # the shortest end that no other name has
+    return found
 
 
 def stem(name: str, word: str) -> str | None:
