@@ -13,7 +13,7 @@ from intransit.lazy import load_when_used
 
 if TYPE_CHECKING:  # for readers and type checkers; at run time they load when used
     from intransit import datasets, study, theory
-    from intransit.answers import Answer, Forecast, fit
+    from intransit.answers import Answer, Forecast, Groups, fit, fit_each
     from intransit.core.assembly import Scales
     from intransit.core.operators import Combinations, Entries, Matrices
     from intransit.core.weights import optimal_weights
@@ -64,6 +64,7 @@ __all__ = [
     "Filter",
     "Forecast",
     "Games",
+    "Groups",
     "HalfCauchy",
     "InputError",
     "IntransitError",
@@ -90,6 +91,7 @@ __all__ = [
     "circular_factors",
     "datasets",
     "fit",
+    "fit_each",
     "gaussian_matrices",
     "optimal_weights",
     "planted_cycles",
@@ -107,7 +109,7 @@ __all__ = [
 load_when_used(
     __name__,
     {
-        "intransit.answers": "Answer Forecast fit",
+        "intransit.answers": "Answer Forecast Groups fit fit_each",
         "intransit.core.assembly": "Scales",
         "intransit.core.operators": "Combinations Entries Matrices",
         "intransit.core.weights": "optimal_weights",

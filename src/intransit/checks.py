@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray
 from intransit.core.bound import fixed_part, largest_margin
-from intransit.core.inputs import as_floats, as_number, as_whole, check_size
+from intransit.core.inputs import as_floats, as_number, as_whole, check_size, shown
 from intransit.core.problem import Problem
 from intransit.core.readings import Collapsed
 from intransit.errors import InputError
@@ -14,9 +14,9 @@ from intransit.measurements import Measurements
 
 def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Refuse a word that is not among the allowed ones."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         words = " or ".join(f'"{word}"' for word in allowed)
-        raise InputError(f"{name} is {value!r}; it must be {words}.")
+        raise InputError(f"{name} is {shown(value)}; it must be {words}.")
 
 
 def check_measurements(measurements: object) -> None:
@@ -90,9 +90,9 @@ def check_start(start: object, n_items: int, n_factors: int) -> FloatArray:
     """Return given starting factors side by side, (n_items, 2 n_factors)."""
     try:
         strengths, exposures = (np.asarray(part, dtype=float) for part in start)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(
-            f'start is {start!r}; it must be "spectral", "random", or two arrays (S, Q).'
+            f'start is {shown(start)}; it must be "spectral", "random", or two arrays (S, Q).'
         ) from None
     for name, part in (("S", strengths), ("Q", exposures)):
         if part.shape != (n_items, n_factors) or not np.isfinite(part).all():

@@ -41,7 +41,11 @@ COMMANDS = {
         TABLES,
         "fitting:fit",
         "Find out from a table who beats whom, and keep the answer in a file.",
-        ("fit battles.csv", "fit games.csv.gz --where format=Modern --out modern.intransit"),
+        (
+            "fit battles.csv",
+            "fit games.csv.gz --where format=Modern --out modern.intransit",
+            "fit games.csv --each format",
+        ),
     ),
     "report": (
         TABLES,
@@ -50,6 +54,7 @@ COMMANDS = {
         (
             "report battles.csv --out battles.html",
             "report battles.intransit --out battles.html --json",
+            "report games.csv --each format",
         ),
     ),
     "predict": (

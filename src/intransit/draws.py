@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.assembly import Pairs
-from intransit.core.inputs import as_floats, as_number, check_finite, check_pairs
+from intransit.core.inputs import as_floats, as_items, as_number, check_finite, check_pairs
 from intransit.core.joint import Joint
 from intransit.core.query import ask, bridge
 from intransit.core.sides import Side
@@ -173,6 +173,7 @@ def as_questions(
     """Return items and times of equal length, and the shape of the answer, or refuse them."""
     when = as_floats(last if at is None else at, "at")
     check_finite(np.atleast_1d(when), "at")
+    first, second = as_items(first, "margin"), as_items(second, "margin")
     try:
         i, j, times = np.broadcast_arrays(first, second, when)
     except ValueError:

@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import check_option
 from intransit.core.filter_kernels import learn, learn_many, mean_logistics, read_many
-from intransit.core.inputs import as_floats, as_number, as_whole, check_pairs
+from intransit.core.inputs import as_flag, as_floats, as_items, as_number, as_whole, check_pairs
 from intransit.errors import InputError
 from intransit.seeds import open_rng
 
@@ -28,6 +28,7 @@ FilterLoss = Literal["logistic", "squared"]
 
 _LARGEST = 1e30  # of what is given: products of four such numbers are safe in double precision
 _WIDEST_GAP = 2**20  # unused numbers below a new item: more are codes of another system
+_MOST_FACTORS, _MOST_ITEMS = 1_000, 10**8  # more would not fit into memory
 _START = 0.1  # of prior_scale: random means of s and q, small but not zero; see Notes
 
 
@@ -94,8 +95,8 @@ class Filter:
         rng: np.random.Generator | int | None = None,
     ) -> None:
         check_option("loss", loss, get_args(FilterLoss))
-        self.n_factors = as_whole("n_factors", n_factors, least=0)
-        if not (scores or self.n_factors):
+        self.n_factors = as_whole("n_factors", n_factors, least=0, most=_MOST_FACTORS)
+        if not (as_flag("scores", scores) or self.n_factors):
             raise InputError(
                 "scores is False and n_factors is 0, so that nothing is left to learn; keep the "
                 "scores or give factors."
@@ -119,7 +120,7 @@ class Filter:
         self._rng, self.seed = open_rng(rng)
         if self.seed is not None:  # a stream of its own: `simulate` may have drawn from this seed
             self._rng = self._rng.spawn(1)[0]
-        self._n_items = as_whole("n_items", n_items, least=0)
+        self._n_items = as_whole("n_items", n_items, least=0, most=_MOST_ITEMS)
         self._make_room(max(self._n_items, 16))
 
     @property
@@ -283,6 +284,7 @@ class Filter:
         times = as_floats(np.nan if at is None else at, f"{where}, at")
         if at is not None and not (np.abs(times) <= _LARGEST).all():
             raise InputError(f"{where}, at: a time is not a finite number, or beyond 1e30.")
+        first, second = as_items(first, where), as_items(second, where)
         try:
             first, second, times = np.broadcast_arrays(first, second, times)
         except ValueError:

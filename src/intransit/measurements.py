@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.core.inputs import as_floats, as_whole, check_pairs
+from intransit.core.inputs import as_floats, as_list, as_whole, check_pairs
 from intransit.core.operators import Entries, Matrices, Operator
 from intransit.core.readings import Readings
 from intransit.errors import InputError
@@ -112,7 +112,9 @@ class Measurements:
         cls, matrices: Sequence[ArrayLike], outcomes: Sequence[ArrayLike]
     ) -> "Measurements":
         """Build from dense A_m: for each period, matrices (M, N, N) and outcomes ⟨A_m, X⟩."""
-        operators = [Matrices(as_floats(given, "matrices")) for given in matrices]
+        operators = [
+            Matrices(as_floats(given, "matrices")) for given in as_list(matrices, "matrices")
+        ]
         return cls.from_operators(operators, outcomes)
 
     @classmethod

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from intransit.core.inputs import shown
 from intransit.errors import InputError
 
 
@@ -13,6 +14,12 @@ def open_rng(rng: np.random.Generator | int | None) -> tuple[np.random.Generator
         rng = int(np.random.SeedSequence().generate_state(1)[0])
     elif isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
         raise InputError(
-            f"rng: {rng!r} was given; pass a whole number from 0, a numpy Generator, or None."
+            f"rng: {shown(rng)} was given; pass a whole number from 0, a numpy Generator, or None."
         )
     return np.random.default_rng(int(rng)), int(rng)
+
+
+def open_seed(rng: np.random.Generator | int | None) -> int:
+    """Return a seed: the one that was given, or one that the user's own generator draws."""
+    generator, seed = open_rng(rng)
+    return int(generator.integers(2**32)) if seed is None else seed

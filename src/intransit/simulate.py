@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray
-from intransit.core.inputs import as_floats, as_number, as_whole, check_finite
+from intransit.core.inputs import as_floats, as_items, as_number, as_whole, check_finite, shown
 from intransit.core.operators import Entries, Matrices, Operator
 from intransit.core.skew import build_margins, canonical_form
 from intransit.errors import InputError
@@ -21,6 +21,9 @@ from intransit.measurements import Measurements
 from intransit.seeds import open_rng
 
 Ensemble = Callable[[int, int, np.random.Generator], Operator]
+
+
+MOST = 10**9  # items, or outcomes: more would not fit into memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +52,13 @@ class Simulation:
 
 def uniform_entries(n_items: int, n_outcomes: int, rng: np.random.Generator) -> Entries:
     """Draw entries uniformly with replacement, diagonal included, as the paper defines it."""
+    n_items, n_outcomes, rng = _asked(n_items, n_outcomes, rng)
     return Entries(rng.integers(0, n_items, size=(n_outcomes, 2)), n_items)
 
 
 def uniform_pairs(n_items: int, n_outcomes: int, rng: np.random.Generator) -> Entries:
     """Draw pairs of two different items uniformly with replacement."""
-    n_items = as_whole("n_items", n_items, least=2)
+    n_items, n_outcomes, rng = _asked(n_items, n_outcomes, rng, least=2)
     first = rng.integers(0, n_items, size=n_outcomes)
     second = (first + rng.integers(1, n_items, size=n_outcomes)) % n_items
     return Entries(np.stack([first, second], axis=1), n_items)
@@ -62,7 +66,16 @@ def uniform_pairs(n_items: int, n_outcomes: int, rng: np.random.Generator) -> En
 
 def gaussian_matrices(n_items: int, n_outcomes: int, rng: np.random.Generator) -> Matrices:
     """Draw dense matrices A_m with independent standard normal entries: matrix sensing."""
+    n_items, n_outcomes, rng = _asked(n_items, n_outcomes, rng)
     return Matrices(rng.normal(size=(n_outcomes, n_items, n_items)))
+
+
+def _asked(
+    n_items: int, n_outcomes: int, rng: np.random.Generator, least: int = 1
+) -> tuple[int, int, np.random.Generator]:
+    """Return what an ensemble is asked for, checked."""
+    n_items = as_whole("n_items", n_items, least=least, most=MOST)
+    return n_items, as_whole("n_outcomes", n_outcomes, least=0, most=MOST), open_rng(rng)[0]
 
 
 def simulate(
@@ -123,6 +136,8 @@ def simulate(
     shape = _shape(n_items, n_factors, strengths, exposures)
     S = _walk(_first(strengths, shape, generator), n_periods, drift_scale, generator)
     Q = _walk(_first(exposures, shape, generator), n_periods, exposure_drift_scale, generator)
+    if not callable(ensemble) or isinstance(ensemble, type):
+        raise InputError(f"ensemble: {shown(ensemble)} was given; give `uniform_pairs` or such.")
     operators = [ensemble(shape[0], count, generator) for count in counts]
     for t, operator in enumerate(operators):
         if operator.n_items != shape[0]:
@@ -184,7 +199,7 @@ def planted_cycles(n_items: int, n_cycles: int) -> tuple[FloatArray, FloatArray]
 
 
 def _counts(n_outcomes: int | Sequence[int], n_periods: int) -> list[int]:
-    if np.ndim(n_outcomes) == 0:
+    if np.ndim(as_items(n_outcomes, "n_outcomes")) == 0:
         return [as_whole("n_outcomes", n_outcomes, least=1)] * n_periods
     counts = [as_whole("n_outcomes", count, least=1) for count in n_outcomes]  # type: ignore[union-attr]
     if len(counts) != n_periods:
@@ -202,7 +217,8 @@ def _shape(
     exposures: ArrayLike | None,
 ) -> tuple[int, int]:
     """Return the one shape that everything given agrees on."""
-    seen = {np.shape(given) for given in (strengths, exposures) if given is not None}
+    told = {"strengths": strengths, "exposures": exposures}
+    seen = {as_items(part, name).shape for name, part in told.items() if part is not None}
     if not seen and n_items is not None and n_factors is not None:
         sizes = as_whole("n_items", n_items, least=2), as_whole("n_factors", n_factors, least=1)
         seen = {sizes}

@@ -7,7 +7,14 @@ from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.cells import Rows
-from intransit.core.inputs import as_floats, as_whole, check_finite, check_pairs, check_size
+from intransit.core.inputs import (
+    as_floats,
+    as_items,
+    as_whole,
+    check_finite,
+    check_pairs,
+    check_size,
+)
 from intransit.core.operators import Entries
 from intransit.errors import InputError
 from intransit.measurements import Measurements
@@ -89,7 +96,7 @@ class Timeline:
         n_items
             Number of items; by default one more than the largest that occurs.
         """
-        first, second = np.asarray(first), np.asarray(second)
+        first, second = as_items(first, "first"), as_items(second, "second")
         if first.ndim != 1 or first.shape != second.shape:
             raise InputError(
                 f"timeline: {first.shape} first and {second.shape} second items were given; "

@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.core.assembly import Columns, Pairs, Scales
 from intransit.core.cells import Cells
-from intransit.core.inputs import LARGEST, as_floats, as_number, as_whole, check_finite, check_pairs
+from intransit.core.inputs import (
+    LARGEST,
+    as_floats,
+    as_items,
+    as_number,
+    as_whole,
+    check_finite,
+    check_pairs,
+)
 from intransit.core.joint import Joint
 from intransit.core.joint_newton import JointSolution
 from intransit.core.laplace import Laplace
@@ -228,7 +236,9 @@ class Trajectory:
         """
         reach_of(level)
         item = as_whole("item", item, least=0)
-        others = np.arange(self.n_items) if against is None else np.atleast_1d(against)
+        others = (
+            np.arange(self.n_items) if against is None else as_items(against, "against").ravel()
+        )
         others = others[others != item] if against is None else others
         opponents = check_pairs(
             np.stack([np.full(len(others), item), others], axis=1), self.n_items, "change"
@@ -391,7 +401,20 @@ class Trajectory:
     ) -> tuple[FloatArray, FloatArray, FloatArray, tuple[int, ...]]:
         """Return means and variances of margins, sides, and the shape that was asked for."""
         at = self.times[-1] if at is None else at
-        i, j, at, sides = np.broadcast_arrays(first, second, at, as_floats(side, "side"))
+        asked = (
+            as_items(first, "first"),
+            as_items(second, "second"),
+            as_floats(at, "at"),
+            as_floats(side, "side"),
+        )
+        try:
+            i, j, at, sides = np.broadcast_arrays(*asked)
+        except ValueError:
+            told = ", ".join(str(part.shape) for part in asked)
+            raise InputError(
+                f"probability: first, second, at and side of shapes {told} were given; give as "
+                "many of each, or one."
+            ) from None
         return *self.outlook(i.ravel(), j.ravel(), at.ravel()), sides.ravel(), i.shape
 
     @cached_property

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.answers import saving
+from intransit.answers import sealed
 from intransit.model import Drift, Factors, Model, PairEffects, Scores, Side, Still
 
 SCORES = Model((Scores(),))
@@ -187,17 +187,17 @@ def test_files_that_were_cut_short_altered_or_are_something_else_are_refused(ans
         for name in old.namelist():
             content = old.read(name)
             new.writestr(
-                name, content.replace(b"rock", b"sock") if name == saving.WORDS else content
+                name, content.replace(b"rock", b"sock") if name == sealed.WORDS else content
             )
     with pytest.raises(it.InputError, match="checksum"):
         it.Answer.load(altered)
     newer = tmp_path / "newer.intransit"
     words = {"names": []}
-    version, saving.VERSION = saving.VERSION, 99
+    version, sealed.VERSION = sealed.VERSION, 99
     try:
-        newer.write_bytes(saving.seal_file(words, {"z": np.zeros(1)}))
+        newer.write_bytes(sealed.seal_file(words, {"z": np.zeros(1)}))
     finally:
-        saving.VERSION = version
+        sealed.VERSION = version
     with pytest.raises(it.InputError, match="version 99"):
         it.Answer.load(newer)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.answers import saving
+from intransit.answers import sealed
 from intransit.answers.fit import model_for
 from intransit.inference.at_scale import draw_posterior
 from intransit.inference.layout import Layout
@@ -170,18 +170,17 @@ def test_draws_that_do_not_fit_the_games_are_refused(tmp_path):
     """A file put together from two answers is no answer."""
     games = games_of(60)
     answer = it.fit(games, model=model_for(games, factors=0, pairs=False), effective=5)
-    words, arrays = saving.open_file(answer.save(tmp_path / "good.intransit"))
+    words, arrays = sealed.open_file(answer.save(tmp_path / "good.intransit"))
     for head in ("format", "version"):
         words.pop(head)
-    bad = tmp_path / "bad.intransit"
-    bad.write_bytes(
-        saving.seal_file(words, arrays | {"draws.states": arrays["draws.states"][:, 1:]})
-    )
+    bad, states = tmp_path / "bad.intransit", "answer.draws.states"
+    bad.write_bytes(sealed.seal_file(words, arrays | {states: arrays[states][:, 1:]}))
     with pytest.raises(it.InputError, match="do not fit"):
         it.Answer.load(bad)
-    bad.write_bytes(saving.seal_file(words | {"model": [{"term": "Luck"}]}, arrays))
+    bad.write_bytes(sealed.seal_file(words | {"luck": 1}, arrays))
     with pytest.raises(it.InputError, match="missing or of another kind"):
         it.Answer.load(bad)
-    bad.write_bytes(saving.seal_file({k: v for k, v in words.items() if k != "clock"}, arrays))
+    words["answer"].pop("clock")
+    bad.write_bytes(sealed.seal_file(words, arrays))
     with pytest.raises(it.InputError, match="missing or of another kind"):
         it.Answer.load(bad)

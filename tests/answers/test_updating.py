@@ -156,3 +156,45 @@ def test_draws_are_weighed_at_the_margins_that_they_keep(what):
     )
     expected = np.sum(before**2) / np.sum(before)
     assert after.mean() == pytest.approx(expected, abs=0.01)
+
+
+PATCHES = "a,b,outcome,patch\nx,y,1,13.8\ny,z,1,13.9\nz,x,0,13.10\n" + "x,z,1,13.10\n" * 9
+
+
+def patches(tmp_path, text, **settings):
+    place = tmp_path / "patches.csv"
+    place.write_text(text)
+    return it.read(place, time="patch", **settings)
+
+
+def test_periods_that_are_numbered_otherwise_are_refused(tmp_path):
+    """13.11, read alone, is period 0: as the answer counts, that would be 13.8."""
+    answer = it.fit(patches(tmp_path, PATCHES), model=it.Scores(), effective=5)
+    later = "a,b,outcome,patch\nx,y,1,13.11\ny,z,1,13.12\n"
+    with pytest.raises(
+        it.InputError, match=r'"13.11" is period number 0 .* "13.8"; read .* order='
+    ):
+        answer.update(patches(tmp_path, later))
+    more = answer.update(patches(tmp_path, later, order=list(answer.clock.names)))
+    assert more.clock.names == ("13.8", "13.9", "13.10", "13.11", "13.12")
+    assert more.when() == more.when("13.12") == 4.0
+    assert more.story[-1].startswith("Updated with 2 further games, to 13.12")
+
+
+def test_numbers_are_no_periods_with_names(tmp_path):
+    answer = it.fit(patches(tmp_path, PATCHES), model=it.Scores(), effective=5)
+    numbers = it.Games.from_arrays(["x"], ["y"], [1], [3.0])
+    with pytest.raises(it.InputError, match="periods with names"):
+        answer.update(numbers)
+
+
+def test_seasons_go_by_their_years_however_they_are_written(tmp_path):
+    old = "a,b,outcome,season\n" + "x,y,1,2019-20\ny,z,1,2020-21\nz,x,0,2021-22\n" * 3
+    new = "a,b,outcome,season\nx,y,1,2021/22\ny,z,1,2022/23\n"
+    place = tmp_path / "seasons.csv"
+    place.write_text(old)
+    answer = it.fit(it.read(place), model=it.Scores(), effective=5)
+    place.write_text(new)
+    more = answer.update(it.read(place))
+    assert more.clock.names == ("2019-20", "2020-21", "2021-22", "2022/23")
+    assert more.when() == 2022.0

@@ -23,8 +23,14 @@ def browser():
 
 
 @pytest.fixture
-def open_page(browser, tmp_path):
-    """Return a function that opens the page of some findings; whatever goes wrong fails the test.
+def open_page(open_text):
+    """Return a function that opens the page of some findings; see `open_text`."""
+    return lambda findings, **settings: open_text(write_page(findings), **settings)
+
+
+@pytest.fixture
+def open_text(browser, tmp_path):
+    """Return a function that opens a page; whatever goes wrong fails the test.
 
     Wrong are: an error on the console or in a script, a dialog, a request for anything else.
     """
@@ -33,15 +39,18 @@ def open_page(browser, tmp_path):
     def watch(page, own):
         page.on("console", lambda said: said.type in {"error", "warning"} and note(said.text))
         page.on("pageerror", lambda error: note(f"error in the script: {error}"))
-        page.on("request", lambda asked: asked.url.split("#")[0] == own or note(asked.url))
+        page.on(
+            "request",
+            lambda asked: asked.url.split("#")[0] in {own, "about:srcdoc"} or note(asked.url),
+        )
         page.on("dialog", lambda dialog: (note("a dialog"), dialog.dismiss()))
 
     def note(trouble):
         troubles.append(trouble)
 
-    def opened(findings, *, address="", width=1100, height=800, **settings):
+    def opened(text, *, address="", width=1100, height=800, **settings):
         path = tmp_path / f"page{len(contexts)}.html"
-        path.write_text(write_page(findings), encoding="utf-8", newline="\n")
+        path.write_text(text, encoding="utf-8", newline="\n")
         context = browser.new_context(
             viewport={"width": width, "height": height}, reduced_motion="reduce", **settings
         )

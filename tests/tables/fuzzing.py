@@ -28,6 +28,13 @@ TEXTS = (
     '[Event "e"]\n[Date "2020.01.02"]\n[White "x"]\n[Black "y"]\n[Result "1-0"]\n\n1. e4 1-0\n',
     '{"a": "x", "b": "y", "outcome": 1, "k": {"l": [1, 2]}}\n{"a": "y", "b": "z", "outcome": 0}\n',
     json.dumps([{"players": [{"name": "x"}, {"name": "y"}], "winner": {"name": "x"}}] * 3),
+    "date,1st,2nd,3rd\n2024-01-01,x,y,z\n2024-02-01,y,z,x\n",
+    json.dumps(
+        [{"model": "x", "baseline": "y", "games": [{"score": "A>B"}, {"score": "B>A"}]}] * 2
+    ),
+    json.dumps(
+        {"data": {"event": {"nodes": [{"team1": ["x", "y"], "team2": ["z"], "winner": 1}]}}}
+    ),
     json.dumps({"data": [{"first": "x", "second": "y", "won": True, "date": "Aug 9 2019"}] * 2}),
 )
 NASTY = (
@@ -95,7 +102,10 @@ HEADERS = (
 SETTINGS = (
     *({}, {}, {}, {}, {"by": "surface"}, {"time": False}, {"order": "file"}, {"order": "version"}),
     *({"doubled": "once"}, {"both_bad": "drop"}, {"strict": True}, {"day_first": True}),
-    *({"shape": name} for name in ("games", "matrix", "teams", "tally", "orders")),
+    *(
+        {"shape": name}
+        for name in ("games", "matrix", "teams", "tally", "orders", "podiums", "judgments")
+    ),
     *({"entries": name} for name in ("shares", "wins", "margins")),
     *({"first": "a", "second": "b"}, {"where": {"a": "x"}}, {"grades": ["1", "0"]}),
     *({"by": ("a", "outcome")}, {"outcome": "winner"}, {"wins": "a", "losses": "b"}),

@@ -237,7 +237,7 @@ def test_where_and_by_hold_for_every_shape(tmp_path):
 
 
 def test_a_shape_that_is_none_or_does_not_fit_says_so(tmp_path):
-    with pytest.raises(InputError, match=r"shape is 'cube'; it may be \"games\", \"matrix\", "):
+    with pytest.raises(InputError, match=r"shape is 'cube'; it must be \"games\", \"matrix\", "):
         games_of(tmp_path, TALLIES["votes"], shape="cube")
     with pytest.raises(
         InputError, match="the table is not of the shape 'matrix'; leave shape= out"

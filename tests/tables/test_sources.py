@@ -303,9 +303,9 @@ def test_wide_json_is_read_in_time_that_grows_with_its_bytes(tmp_path):
         for i in range(2000):
             row = {"a": f"p{i % 7}", "b": f"q{i % 5}", "outcome": i % 2}
             file.write(json.dumps(row | {f"k{(i + j) % 1000}": "v" * 5 for j in range(50)}) + "\n")
-    begin = time.monotonic()
+    begin = time.process_time()
     assert read(place).counts.sum() == 2000
-    assert time.monotonic() - begin < 15.0  # it was 100 s and more
+    assert time.process_time() - begin < 15.0  # it was 100 s and more
 
 
 def test_frames_with_zoned_nanoseconds(tmp_path):

@@ -3,5 +3,6 @@
 from intransit.answers.answer import Answer
 from intransit.answers.fit import fit
 from intransit.answers.forecast import Forecast, Standing
+from intransit.answers.groups import Group, Groups, fit_each
 
-__all__ = ["Answer", "Forecast", "Standing", "fit"]
+__all__ = ["Answer", "Forecast", "Group", "Groups", "Standing", "fit", "fit_each"]

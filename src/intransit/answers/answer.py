@@ -12,25 +12,35 @@ import numpy as np
 from intransit.answers.encoding import Encoding
 from intransit.answers.finding import Finding
 from intransit.answers.forecast import Forecast, Standing
-from intransit.answers.saving import pack, unpack, write_whole
+from intransit.answers.questions import (
+    codes_under,
+    item_or_newcomer,
+    items_of,
+    lists_of,
+    moments_of,
+    sides_of,
+    together,
+)
+from intransit.answers.saving import as_path, open_place, pack, unpack, write_whole
 from intransit.answers.seen import Seen
 from intransit.answers.standings import find_standings, is_alone, spread
 from intransit.answers.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.core.inputs import as_whole
+from intransit.core.inputs import as_flag, as_whole, check_report
 from intransit.draws import check_entries, reach_of
 from intransit.errors import InputError
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Report
 from intransit.inference.updating import update_posterior
 from intransit.model import Model
+from intransit.seeds import open_rng
 from intransit.tables import Clock, Games
 from intransit.tables.covariates import Covariate
+from intransit.tables.games import check_games
 from intransit.tables.reading import Reading, plural
 
 SHOWN = 12  # items in a summary
 CHUNK = 4_000_000  # chances of draws that are worked out at once
-TYPING_ERROR = 0.8  # likeness to a known name from which a new one is taken for a typing error
 MOST_MATRIX_DRAWS = 100  # of a matrix of many items
 
 Item = str | int
@@ -82,14 +92,15 @@ class Answer(Finding):
         return self.posterior.layout.model
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
+    def numbers(self) -> dict[str, int]:
+        """The number of each name."""
         return {name: k for k, name in enumerate(self.names)}
 
     def number(self, item: Item) -> int:
         """Return an item's number; a name that does not occur is refused, with the nearest ones."""
         if isinstance(item, str):
-            if item in self._numbers:
-                return self._numbers[item]
+            if item in self.numbers:
+                return self.numbers[item]
             near = difflib.get_close_matches(item, self.names, n=3, cutoff=0.5)
             others = f"; they are such as {self.names[0]!r} and {self.names[-1]!r}."
             hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else others
@@ -154,15 +165,19 @@ class Answer(Finding):
         """Return what to expect of several games, one of each for every game."""
         reach_of(level)
         new: dict[str, int] = {}
-        i = np.array([self._item(item, new if newcomers else None) for item in first], np.int64)
-        j = np.array([self._item(item, new if newcomers else None) for item in second], np.int64)
+        asked = new if as_flag("newcomers", newcomers) else None
+        sides_asked = lists_of(None, first=first, second=second)
+        i, j = (
+            np.array([item_or_newcomer(self, item, asked) for item in items], np.int64)
+            for items in sides_asked
+        )
         if (i == j).any():
-            raise InputError(
-                f"{first[int(np.argmax(i == j))]!r} cannot meet itself; give two items."
-            )
-        times = np.array([self.when(t) for t in ([None] * len(i) if at is None else at)])
-        sides = np.zeros(len(i)) if side is None else np.asarray(side, dtype=float)
-        codes = self._under(under, len(i))
+            alone = sides_asked[0][int(np.argmax(i == j))]
+            raise InputError(f"{alone!r} cannot meet itself; give two items.")
+        moments = [None] * len(i) if at is None else lists_of(len(i), at=at)[0]
+        times = np.array([self.when(moment) for moment in moments], dtype=float)
+        sides = np.zeros(len(i)) if side is None else sides_of(side, len(i))
+        codes = codes_under(self, under, len(i))
         chances, expected = self._chances(i, j, times, sides, codes)
         chances.sort(axis=0)
         low, high = (_quantile(chances, share) for share in (0.5 - level / 2, 0.5 + level / 2))
@@ -201,9 +216,12 @@ class Answer(Finding):
         under: Under | None = None,
     ) -> FloatArray:
         """Return win probabilities for many pairs at once; arguments are broadcast."""
-        i, j = (self._many(items) for items in (first, second))
-        times = self._moments(at)
-        i, j, times, sides = np.broadcast_arrays(i, j, times, np.asarray(side, dtype=float))
+        i, j, times, sides = together(
+            first=items_of(self, first, "first"),
+            second=items_of(self, second, "second"),
+            at=moments_of(self, at),
+            side=sides_of(side),
+        )
         out = self.expected(i.ravel(), j.ravel(), times.ravel(), sides.ravel(), under=under)
         return np.where(i.ravel() == j.ravel(), 0.5, out).reshape(i.shape)
 
@@ -225,7 +243,7 @@ class Answer(Finding):
         parts = []
         for begin in range(0, len(first), step):
             here = slice(begin, begin + step)
-            codes = self._under(under, len(first[here]))
+            codes = codes_under(self, under, len(first[here]))
             asked = (first[here], second[here], times[here], sides[here])
             drawn, mean = self._chances(*asked, codes)
             found = [mean]
@@ -294,14 +312,12 @@ class Answer(Finding):
         The draws are weighted by how well they predict the new games, while enough of them count;
         otherwise the chains go on from where they are.  The last line of `story` says which.
         """
-        if games.clock.kind != self.clock.kind:
-            raise InputError(
-                f"games: their times are of kind {games.clock.kind!r}, those of the answer of kind "
-                f"{self.clock.kind!r}; give the same column of times."
-            )
+        check_games(games)
+        check_report(report)
+        clock = self.clock.joined(games.clock)
         if len(games) == 0:
             raise InputError("games: there is no further game; check the filter that was given.")
-        names = (*self.names, *(name for name in games.names if name not in self._numbers))
+        names = (*self.names, *(name for name in games.names if name not in self.numbers))
         place = {name: k for k, name in enumerate(names)}
         there = np.array([place[name] for name in games.names])
         by = self._same_covariates(games)
@@ -309,14 +325,20 @@ class Answer(Finding):
             games, names=names, first=there[games.first], second=there[games.second], by=by
         )
         more = self.encoding.observations(known)
-        posterior, how = update_posterior(
-            self.posterior, more, rng=np.random.default_rng(rng), report=report
-        )
+        posterior, how = update_posterior(self.posterior, more, rng=open_rng(rng)[0], report=report)
         seen = self.seen.plus(Seen.of(known))
-        n, until = plural(int(games.counts.sum()), "further game"), self.clock.to_text(seen.end)
+        n, until = plural(int(games.counts.sum()), "further game"), clock.to_text(seen.end)
         line = f"Updated with {n}" + ("" if self.clock.kind == "none" else f", to {until}")
         story = (*self.story, f"{line}: {how}")
-        return replace(self, names=names, posterior=posterior, seen=seen, story=story, games=None)
+        return replace(
+            self,
+            names=names,
+            posterior=posterior,
+            clock=clock,
+            seen=seen,
+            story=story,
+            games=None,
+        )
 
     def _same_covariates(self, games: Games) -> tuple[Covariate, ...]:
         """Return the covariates in the order of the answer, new values at the end."""
@@ -335,14 +357,14 @@ class Answer(Finding):
 
     def save(self, path: str | Path) -> Path:
         """Write the answer to one file, whole or not at all, and return where it is."""
-        place = Path(path)
+        place = open_place(path)
         write_whole(place, pack(self))
         return place
 
     @classmethod
     def load(cls, path: str | Path) -> "Answer":
         """Read an answer that `save` wrote; a file that was cut short or altered is refused."""
-        return cls(**unpack(Path(path)))
+        return cls(**unpack(as_path(path)))
 
     def summary(self) -> str:
         """Return the answer in a few lines: are there cycles, what was fitted, who leads."""
@@ -356,54 +378,6 @@ class Answer(Finding):
             for s in standings
         ]
         return "\n".join(lines)
-
-    def _many(self, items: Items) -> IntArray:
-        if isinstance(items, str | int):
-            return np.array(self.number(items))
-        array = np.asarray(items)
-        if array.dtype.kind in "iu":
-            if array.size and not (array.min() >= 0 and array.max() < self.n_items):
-                raise InputError(f"items: numbers go from 0 to {self.n_items - 1}.")
-            return array.astype(np.int64)
-        return np.array([self.number(str(item)) for item in array.ravel()]).reshape(array.shape)
-
-    def _moments(self, at: object) -> FloatArray:
-        if at is None or isinstance(at, str) or np.ndim(at) == 0:  # type: ignore[arg-type]
-            return np.array(self.when(at))
-        array = np.asarray(at)
-        if array.dtype.kind in "iuf":
-            return array.astype(float)
-        return np.array([self.when(moment) for moment in array.ravel()]).reshape(array.shape)
-
-    def _item(self, item: Item, new: dict[str, int] | None) -> int:
-        """Return an item's number; a newcomer has one below 0, where newcomers are asked for."""
-        if new is None or not isinstance(item, str) or item in self._numbers:
-            return self.number(item)
-        near = difflib.get_close_matches(item, self.names, n=1, cutoff=TYPING_ERROR)
-        if near:
-            raise InputError(
-                f"{item!r} is no item of {self.source}, and too like {near[0]!r} to be taken for a "
-                "newcomer; correct the name."
-            )
-        return new.setdefault(item, -1 - len(new))
-
-    def _under(self, under: Under | None, n: int) -> dict[str, IntArray] | None:
-        """Return values of covariates as numbers, one for every question."""
-        if not under:
-            return None
-        known = {term.column for term in self.model.by}
-        values = dict(self.posterior.layout.seen.values)
-        codes = {}
-        for name, value in under.items():
-            if name not in known:
-                listed = f"it has {', '.join(sorted(known))}" if known else "it has none"
-                raise InputError(
-                    f"under: {name!r} is no covariate of this answer; {listed}: fit a table that "
-                    f'was read with by="{name}".'
-                )
-            code = Covariate(name, values[name], np.zeros(0, np.int64)).code(value)
-            codes[name] = np.full(n, code)
-        return codes
 
     def _apart(self, i: IntArray, j: IntArray) -> BoolArray:
         """Return which pairs no chain of comparisons connects; newcomers are like others."""

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from intransit.answers.found import Cycle, Cycles
 from intransit.answers.items import busiest, present, text
 from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.core.inputs import as_whole
+from intransit.core.inputs import as_flag, as_whole
 from intransit.draws import reach_of
 from intransit.inference.posterior import Posterior
 from intransit.tables.reading import plural
@@ -67,7 +67,8 @@ def find_cycles(
     reach_of(level)
     longest, most = as_whole("longest", longest, least=SHORTEST), as_whole("most", most, least=1)
     when = answer.when(at)
-    note = _reason_for_none(answer, gate)
+    longest = min(longest, max(answer.n_items, SHORTEST))
+    note = _reason_for_none(answer, as_flag("gate", gate))
     if note:
         return Cycles(text(answer, when), level, (), 0, 0.0, (), note)
     there = np.flatnonzero(present(answer, when))

@@ -9,9 +9,12 @@ from intransit.answers.changing import find_changes
 from intransit.answers.cycling import find_cycles
 from intransit.answers.found import Changes, Cycles, Ranking
 from intransit.answers.ranking import N_GAMES, find_ranking
-from intransit.answers.saving import check_folder, write_whole
+from intransit.answers.saving import open_place, write_whole
+from intransit.core.inputs import shown
+from intransit.errors import InputError
 from intransit.extras import above, drawing
 from intransit.inference.arviz import to_arviz
+from intransit.seeds import open_seed
 
 if TYPE_CHECKING:
     from intransit.answers.answer import Answer
@@ -87,7 +90,8 @@ class Finding:
         rng
             Seed of the panel that everybody is measured against, where there are many items.
         """
-        return find_changes(self._answer, since, until, level=level, rate=rate, most=most, rng=rng)
+        seed = open_seed(rng)
+        return find_changes(self._answer, since, until, level=level, rate=rate, most=most, rng=seed)
 
     def ranking(
         self, at: object = None, *, level: float = 0.9, n: int = N_GAMES, rng: int = 0
@@ -107,7 +111,7 @@ class Finding:
         n, rng
             Draws for which the mixture is worked out, fewer for more than 100 items; the seed.
         """
-        return find_ranking(self._answer, at, level=level, n=n, rng=rng)
+        return find_ranking(self._answer, at, level=level, n=n, rng=open_seed(rng))
 
     def figure_cycles(self, at: object = None) -> Any:
         """Draw the surest cycles as a graph."""
@@ -133,8 +137,14 @@ class Finding:
         `backtest` is what `intransit.backtest.backtest` found; without it a quick look back is
         made, if the answer still has its games.  `title` stands in the place of the table's name.
         """
-        where = Path(place)
-        check_folder(where)
+        where = open_place(place)
+        if title is not None and not isinstance(title, str):
+            raise InputError(f"title: {shown(title)} was given; give a text.")
+        if backtest is not None and not hasattr(backtest, "nested"):
+            raise InputError(
+                f"backtest: {shown(backtest)} was given; give what `backtest` returned."
+            )
+        rng = open_seed(rng)
         findings = above("findings.gather").gather(
             self._answer, ladder=backtest, title=title, rng=rng
         )

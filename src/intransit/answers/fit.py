@@ -12,14 +12,25 @@ from intransit.answers.strict_order import MOST_ITEMS, Circularity, look_for_cir
 from intransit.answers.transitive import Evidence, examine
 from intransit.answers.verdict import DOUBTED, LEVEL, Transitivity, judge
 from intransit.arrays import IntArray
-from intransit.core.inputs import as_whole
+from intransit.core.inputs import as_whole, check_report, shown
 from intransit.draws import Summary
 from intransit.errors import InputError
 from intransit.inference.at_scale import draw_posterior
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Effort, Report
-from intransit.model import Model, OutcomeLaw, Scores, Side, default_model
+from intransit.model import (
+    Levels,
+    Model,
+    OutcomeLaw,
+    Readings,
+    Scores,
+    Side,
+    Wins,
+    default_model,
+)
+from intransit.model.terms import Term
 from intransit.percent import percent
+from intransit.seeds import open_seed
 from intransit.study import decompose
 from intransit.tables import Games, read
 from intransit.tables.reading import plural
@@ -35,7 +46,7 @@ EFFORT = Effort()
 def fit(
     games: object,
     *,
-    model: Model | None = None,
+    model: Model | Term | None = None,
     law: OutcomeLaw | None = None,
     effective: float = EFFORT.effective,
     seconds: float = EFFORT.seconds,
@@ -85,10 +96,16 @@ def fit(
     True
     """
     table = games if isinstance(games, Games) else read(games)
+    if law is not None and not isinstance(law, Wins | Levels | Readings):
+        raise InputError(f"law: {shown(law)} was given; give Wins(), Levels() or Readings().")
+    rng = open_seed(rng)
+    check_report(report)
     if len(table) == 0:
         raise InputError("games: there is no game to learn from; check the filter that was given.")
     effort = Effort(effective, seconds, chains)
     chosen = model_for(table) if model is None else model
+    if isinstance(chosen, Term):
+        chosen = Model((chosen,))
     check_model(chosen, table)
     fine = Encoding.of(table)
     report("testing for cycles")

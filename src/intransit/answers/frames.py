@@ -11,6 +11,7 @@ import numpy as np
 from intransit.answers.forecast import Standing
 from intransit.arrays import FloatArray
 from intransit.checks import check_option
+from intransit.core.inputs import as_list
 from intransit.draws import reach_of
 from intransit.errors import InputError, MissingDependencyError
 from intransit.percent import estimate
@@ -54,7 +55,7 @@ def paths(
     if items is None:
         chosen = [answer.number(s.name) for s in leading(answer, MOST_PATHS)]
     else:
-        chosen = [answer.number(item) for item in items]
+        chosen = [answer.number(item) for item in as_list(items, "items")]
     if not chosen:
         raise InputError("items: none was given; name some, or leave them out.")
     times = np.unique(np.linspace(answer.seen.begin, answer.seen.end, n_times))

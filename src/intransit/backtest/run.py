@@ -43,10 +43,11 @@ from intransit.backtest.measures import (
 from intransit.backtest.peers import PEERS, SLOW, installed
 from intransit.backtest.result import Backtest, Forecasts, Rung
 from intransit.checks import check_option
-from intransit.core.inputs import as_number, as_whole
+from intransit.core.inputs import as_list, as_number, as_whole, check_report
 from intransit.errors import InputError, IntransitError
 from intransit.inference.sampling import Effort
 from intransit.model import Model
+from intransit.seeds import open_seed
 from intransit.tables import Games, read
 from intransit.threads import one_thread
 
@@ -131,12 +132,15 @@ def backtest(
         raise InputError(f"last is {last:g}; give the share of games to forecast, below 1.")
     if every is not None:
         every = as_number("every", every, least=0.0, strict=True)
+    if report is not None:
+        check_report(report)
+    rng = open_seed(rng)
     own = _own(forecasters)
     wanted = _wanted(ladder, own)
     plan = cut(turn(as_games(table)), last, every, rng)
     plan = with_useful_sides(plan)
     refit = as_whole("refit", refit, least=0)
-    run = Run(plan, every, refit, rng, report or (lambda _: None), effort)
+    run = Run(plan, every, refit, rng, report or _nothing, effort)
     run.others = {**installed(), **own}
     if ladder is None and "kickscore" in run.others and table.counts.sum() > SLOW:
         wanted = tuple(name for name in wanted if name != "kickscore" or name in own)
@@ -145,6 +149,10 @@ def backtest(
         )
     run.climb(wanted)
     return run.result(wanted, table)
+
+
+def _nothing(_: str) -> None:
+    """Report to nobody."""
 
 
 def _wanted(ladder: Sequence[str] | None, own: Mapping[str, object]) -> tuple[str, ...]:
@@ -156,7 +164,7 @@ def _wanted(ladder: Sequence[str] | None, own: Mapping[str, object]) -> tuple[st
     else:
         ladder = (ladder,) if isinstance(ladder, str) else ladder
         by_case = {name.lower(): name for name in there}
-        names = {by_case.get(str(name).lower(), str(name)) for name in ladder}
+        names = {by_case.get(str(name).lower(), str(name)) for name in as_list(ladder, "ladder")}
         for name in sorted(names):
             if name in PEERS and name not in there:
                 raise InputError(f"ladder: {name} is not installed; pip install intransit[peers].")

@@ -93,7 +93,7 @@ class Columns:
         ),
     ] = ()
     shape: Annotated[
-        Literal["games", "matrix", "teams", "tally", "orders"] | None,
+        Literal["games", "matrix", "teams", "tally", "orders", "podiums", "judgments"] | None,
         Parameter(help="What the table is, where it is not seen: see docs/tables.md."),
     ] = None
     wins: Annotated[str | None, _column("Of a tally: games that the first won.")] = None

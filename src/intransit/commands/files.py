@@ -1,16 +1,14 @@
 """Answers as files: where `fit` puts them, what it may not overwrite, how they are opened."""
 
-import json
 import os
 import re
 import shlex
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from intransit.answers import Answer
-from intransit.answers.saving import FORMAT, WORDS
+from intransit.answers.sealed import is_sealed
 from intransit.commands.output import working
 from intransit.errors import InputError
 
@@ -65,7 +63,7 @@ def check_place(place: Path, option: str = "--out") -> None:
 def check_answer_place(place: Path, option: str = "--out") -> None:
     """Refuse to put an answer over a file that is something else."""
     check_place(place, option)
-    if place.exists() and not is_answer(place):
+    if place.exists() and not is_sealed(place):
         raise InputError(
             f"{place}: it is there already and is no answer of intransit; choose another place "
             f"with {option}, or remove it."
@@ -118,20 +116,10 @@ def is_page(place: Path) -> bool:
         return False
 
 
-def is_answer(place: Path) -> bool:
-    """Return whether a file looks like an answer, from its head."""
-    try:
-        with zipfile.ZipFile(place) as file, file.open(WORDS) as words:
-            head = json.load(words)
-    except (zipfile.BadZipFile, KeyError, EOFError, ValueError, OSError):
-        return False
-    return isinstance(head, dict) and head.get("format") == FORMAT
-
-
 def open_answer(model: Path) -> Answer:
     """Load an answer; a table given by mistake is told how to become one."""
     endings = {suffix.lower() for suffix in model.suffixes}
-    if model.is_file() and endings & ENDINGS and not is_answer(model):
+    if model.is_file() and endings & ENDINGS and not is_sealed(model):
         raise InputError(f"{model}: it is a table; first run `intransit fit {model}`.")
     with working(f"opening {model.name}"):
         return Answer.load(model)

@@ -14,6 +14,7 @@ from intransit.answers import fit as fit_games
 from intransit.answers.fit import EFFORT, model_for
 from intransit.commands.columns import Columns
 from intransit.commands.files import check_answer_place, default_place, held, open_answer, quoted
+from intransit.commands.grouping import fit_groups, show_fitted
 from intransit.commands.output import Output, chosen, facts, working
 from intransit.commands.standings import MEANING, ranking
 from intransit.core.inputs import as_whole
@@ -26,6 +27,7 @@ SHOWN = 10  # items at the top of the ranking
 LEVEL = 0.9
 MODEL = Group("Model: every term, unless said", sort_key=40)
 Setting = Parameter(group=MODEL)
+Each = Annotated[str | None, Parameter(metavar="COLUMN")]
 
 
 def fit(
@@ -33,6 +35,7 @@ def fit(
     /,
     *,
     out: Path | None = None,
+    each: Each = None,
     factors: Annotated[int | None, Setting] = None,
     pairs: Annotated[bool | None, Setting] = None,
     drifting: Annotated[bool | None, Setting] = None,
@@ -50,6 +53,9 @@ def fit(
         CSV, TSV, JSON lines or Parquet, compressed by gzip or zstd or not.
     out
         File for the answer; by default TABLE's name with .intransit, in the current folder.
+    each
+        Fit every value of this column on its own, and keep one file for each, its value in the
+        name of the file.
     factors
         Number of cyclic factors: how many circles may overlap.
     pairs
@@ -71,6 +77,10 @@ def fit(
         factors = as_whole("--factors", factors, least=0)
     effort = Effort(effective, seconds)
     started = time.perf_counter()
+    if each is not None:
+        model = {"factors": factors, "pairs": pairs, "drifting": drifting}
+        show_fitted(fit_groups(table, each, columns, model, effort, seed), place, output, started)
+        return
     games = columns.read(table)
     with working("fitting") as report:
         answer = fit_games(

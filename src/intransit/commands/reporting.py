@@ -13,15 +13,16 @@ from intransit.answers import Answer
 from intransit.answers import fit as fit_games
 from intransit.answers.fit import EFFORT, model_for
 from intransit.answers.saving import write_whole
+from intransit.answers.sealed import is_sealed
 from intransit.commands.columns import Columns, Flag
 from intransit.commands.files import (
     check_answer_place,
     check_page_place,
     default_page,
-    is_answer,
     open_answer,
 )
-from intransit.commands.fitting import Setting, recognised
+from intransit.commands.fitting import Each, Setting, recognised
+from intransit.commands.grouping import fit_groups, show_reported
 from intransit.commands.output import Output, Report, chosen, visible, working
 from intransit.core.inputs import as_whole
 from intransit.errors import InputError
@@ -42,6 +43,7 @@ def report(
     out: Path | None = None,
     model_out: Path | None = None,
     title: str | None = None,
+    each: Each = None,
     backtest: Annotated[bool, Flag] = False,
     force: Annotated[bool, Flag] = False,
     factors: Annotated[int | None, Setting] = None,
@@ -65,6 +67,8 @@ def report(
         File for the answer too, as `intransit fit` writes it.
     title
         What the page calls the table; by default the name of its file.
+    each
+        Fit every value of this column on its own: one page with a tab for each.
     backtest
         Measure all models by rolling forward, which takes a while, not a few on the latest games.
     force
@@ -92,10 +96,15 @@ def report(
         factors = as_whole("--factors", factors, least=0)
     model = {"factors": factors, "pairs": pairs, "drifting": drifting}
     started = time.perf_counter()
-    kept = table.is_file() and is_answer(table)
+    kept = table.is_file() and is_sealed(table)
     if kept:
-        _check_for_tables(table, columns, model, backtest)
+        _check_for_tables(table, columns, {**model, "each": each}, backtest)
     effort = Effort(effective, seconds)
+    if each is not None:
+        _check_alone(backtest, model_out)
+        groups = fit_groups(table, each, columns, model, effort, seed)
+        show_reported(groups, place, title, seed, output, started)
+        return
     answer = open_answer(table) if kept else _fit(table, columns, model, effort, seed)
     found = _look(answer, title, backtest, seed, place)
     if model_out is not None:
@@ -113,6 +122,16 @@ def report(
     if model_out is not None:
         output.say(f"The answer is in {model_out}.")
     output.say(f"The page is in {place} ({seconds:.1f} s).")
+
+
+def _check_alone(backtest: bool, model_out: Path | None) -> None:
+    """Refuse, with groups, what is made for one table."""
+    if backtest or model_out is not None:
+        option = "--backtest" if backtest else "--model-out"
+        raise InputError(
+            f"{option}: it cannot be used with --each; keep one group with --where, or the answers "
+            "with `intransit fit --each`."
+        )
 
 
 def _check_for_tables(

@@ -1,11 +1,47 @@
 """What users give, as numbers and arrays, or one clear sentence: where, what, what to do."""
 
+from collections.abc import Iterable, Mapping, Set
+from typing import Any
+
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.errors import InputError
 
+LONGEST = 60  # characters of a value in a sentence
 LARGEST, SMALLEST = 1e100, 1e-100  # sizes whose squares are safe in double precision
+
+
+def shown(value: object) -> str:
+    """Return a value as a sentence can hold it: on one line, and short."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a number of too many digits, or an object that cannot say what it is
+        text = f"of type {type(value).__name__}"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def as_list(values: object, where: str) -> list[Any]:
+    """Return what was given as a list, in its order; one thing alone, or text, is no list."""
+    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable):
+        raise InputError(f"{where}: {shown(values)} was given; give a list, one for each.")
+    try:
+        return list(values)
+    except TypeError:  # an array of no dimension
+        raise InputError(f"{where}: {shown(values)} was given; give a list.") from None
+
+
+def check_report(report: object) -> None:
+    """Refuse what cannot be told how the work goes on."""
+    if not callable(report):
+        raise InputError(f"report: {shown(report)} was given; give a function that takes a text.")
+
+
+def as_flag(name: str, value: object) -> bool:
+    """Return a yes or no, or refuse anything else."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} is {shown(value)}; it must be True or False.")
+    return bool(value)
 
 
 def as_floats(values: object, where: str) -> FloatArray:
@@ -15,7 +51,7 @@ def as_floats(values: object, where: str) -> FloatArray:
         if array.dtype.kind not in "biufO":
             raise TypeError
         return np.asarray(array, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"{where}: these are not numbers, or not an array of one shape; give plain numbers."
         ) from None
@@ -26,26 +62,35 @@ def as_number(name: str, value: object, *, least: float, strict: bool = False) -
     limit = f"above {least:g}" if strict else f"{least:g} or more"
     try:
         number = float("nan") if isinstance(value, str) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except Exception:  # whatever the value's own conversion raises
         number = float("nan")
     if not np.isfinite(number) or number < least or (strict and number == least):
-        raise InputError(f"{name} is {value!r}; it must be a finite number, {limit}.")
+        raise InputError(f"{name} is {shown(value)}; it must be a finite number, {limit}.")
     if number > LARGEST:
         raise InputError(f"{name} is {value!r}, too large to square; choose other units.")
     return number
 
 
-def as_whole(name: str, value: object, *, least: int) -> int:
-    """Return a whole number of at least the least, or refuse it."""
+def as_whole(name: str, value: object, *, least: int, most: int = 2**62) -> int:
+    """Return a whole number from the least to the most, or refuse it."""
     number = 0
     try:
         number = int(value)  # type: ignore[call-overload]
-        whole = not isinstance(value, bool | str) and number == value and number >= least
-    except (TypeError, ValueError, OverflowError):
+        whole = not isinstance(value, bool | str) and number == value and least <= number <= most
+    except Exception:  # whatever the value's own conversion raises
         whole = False
     if not whole:
-        raise InputError(f"{name} is {value!r}; it must be a whole number, {least} or more.")
+        span = f"{least} or more" if most == 2**62 else f"from {least} to {most}"
+        raise InputError(f"{name} is {shown(value)}; it must be a whole number, {span}.")
     return int(number)
+
+
+def as_items(items: object, where: str) -> np.ndarray:
+    """Return numbers of items as an array, or say that the lists differ in length."""
+    try:
+        return np.asarray(items)
+    except ValueError:
+        raise InputError(f"{where}: the lists differ in length; give one list.") from None
 
 
 def check_pairs(pairs: object, n_items: int | None, where: str) -> IntArray:

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray
 from intransit.core.compiled import compiled
+from intransit.core.inputs import as_flag
 from intransit.errors import InputError
 
 SKEW, NEARLY_SKEW, NOT_FINITE, HALF_MISSING, NOT_SKEW = range(5)
@@ -21,7 +22,7 @@ def check_margins(margins: ArrayLike, *, complete: bool = False) -> FloatArray:
     """
     try:
         X = np.ascontiguousarray(margins, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             "margins: the entries are not numbers. Pass a square array of floats."
         ) from error
@@ -43,7 +44,7 @@ def check_margins(margins: ArrayLike, *, complete: bool = False) -> FloatArray:
     if np.isnan(X.diagonal()).any():
         X = X.copy()
         np.fill_diagonal(X, 0.0)
-    if complete and np.isnan(X.sum()):
+    if as_flag("complete", complete) and np.isnan(X.sum()):
         raise InputError(
             "margins: some pairs are missing (NaN). This question needs a complete matrix; fill"
             " the gaps with a fit first."

@@ -80,7 +80,7 @@ def optimal_weights(
     """
     n_periods = as_whole("n_periods", n_periods, least=1)
     noise_scale = as_number("noise_scale", noise_scale, least=0.0)
-    if drift_scale != np.inf:
+    if not (isinstance(drift_scale, float) and drift_scale == np.inf):
         drift_scale = as_number("drift_scale", drift_scale, least=0.0)
     if drift not in get_args(Drift):
         raise InputError(f"drift is {drift!r}; it may be {' or '.join(get_args(Drift))}.")

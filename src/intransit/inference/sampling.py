@@ -29,6 +29,9 @@ PLENTY = 2.0  # times the effective draws asked for, from which on scales are no
 Report = Callable[[str], None]
 
 
+MOST_CHAINS = 64  # each holds all states
+
+
 @dataclass(frozen=True)
 class Effort:
     """How long to draw.
@@ -56,7 +59,7 @@ class Effort:
     def __post_init__(self) -> None:
         as_number("effective", self.effective, least=1.0)
         as_number("seconds", self.seconds, least=0.0, strict=True)
-        as_whole("chains", self.chains, least=1)
+        as_whole("chains", self.chains, least=1, most=MOST_CHAINS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,10 @@ term the data do not need shrinks away.  A number in place of a prior is taken f
 drifting scores + 2 drifting factors + pair effects
 """
 
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from intransit.core.inputs import as_whole
+from intransit.core.inputs import as_whole, shown
 from intransit.errors import InputError
 from intransit.model.priors import HalfCauchy, Scale, check_scale
 
@@ -64,7 +64,7 @@ class Term:
         if (scale := getattr(self, "scale", None)) is not None:
             check_scale(f"{name}: scale", scale)
         if not isinstance(getattr(self, "walk", Still()), Still | Drift):
-            raise InputError(f"{name}: walk must be Still() or Drift(), not {self.walk!r}.")  # type: ignore[attr-defined]
+            raise InputError(f"{name}: walk must be Still() or Drift(), not {shown(self.walk)}.")  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class By(Term):
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str) or not self.column:
-            raise InputError(f"By: {self.column!r} is no name of a column; give one, as text.")
+            raise InputError(f"By: {shown(self.column)} is no name of a column; give one, as text.")
         self._check()
 
     def __str__(self) -> str:
@@ -304,37 +304,3 @@ def default_model(
     if sided:
         terms.append(Side(walk=Still()) if still else Side())
     return Model((*terms, *(By(column) for column in by)))
-
-
-def to_words(model: Model) -> list[dict[str, Any]]:
-    """Return a model as plain data, for files."""
-    return [{"term": type(term).__name__, **_plain(term)} for term in model.terms]
-
-
-def _plain(value: Any) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for entry in fields(value):
-        part = getattr(value, entry.name)
-        if isinstance(part, HalfCauchy | Still | Drift):
-            out[entry.name] = {"kind": type(part).__name__, **_plain(part)}
-        else:
-            out[entry.name] = part
-    return out
-
-
-def from_words(words: list[dict[str, Any]]) -> Model:
-    """Return the model that `to_words` wrote."""
-    kinds = {kind.__name__: kind for kind in (Scores, Factors, PairEffects, Side, By)}
-    return Model(
-        tuple(
-            kinds[word["term"]](**{k: _made(v) for k, v in word.items() if k != "term"})
-            for word in words
-        )
-    )
-
-
-def _made(value: Any) -> Any:
-    kinds = {kind.__name__: kind for kind in (HalfCauchy, Still, Drift)}
-    if not isinstance(value, dict):
-        return value
-    return kinds[value["kind"]](**{k: _made(v) for k, v in value.items() if k != "kind"})

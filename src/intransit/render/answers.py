@@ -7,6 +7,7 @@ import numpy as np
 
 from intransit.answers import Answer
 from intransit.answers.frames import leading, moments, paths
+from intransit.core.inputs import as_list
 from intransit.errors import InputError
 from intransit.experiments.figures import BLUE, LOOK, RED
 from intransit.percent import percent
@@ -29,7 +30,7 @@ def draw_matrix(
     if items is None:
         shown = [s.name for s in leading(answer, MOST_ROWS, at)]
     else:
-        shown = [answer.names[answer.number(item)] for item in items]
+        shown = [answer.names[answer.number(item)] for item in as_list(items, "items")]
     if len(shown) < 2:
         raise InputError("items: give two or more of them, or leave them out.")
     names = np.array(shown)

@@ -11,12 +11,14 @@ WIDEST_WEIGHTS = 1e9  # largest over smallest weight that double precision still
 
 def check_weights(weights: FloatArray | None, missing: BoolArray) -> FloatArray:
     """Return the weights with zeros for missing pairs and on the diagonal, or refuse them."""
-    if weights is not None and np.shape(weights) != missing.shape:
+    if weights is not None:
+        weights = inputs.as_floats(weights, "weights")
+    if weights is not None and weights.shape != missing.shape:
         raise InputError(
-            f"weights: found the shape {np.shape(weights)} beside margins of {missing.shape}."
+            f"weights: found the shape {weights.shape} beside margins of {missing.shape}."
             " Pass one weight for each entry."
         )
-    W = np.where(missing, 0.0, 1.0 if weights is None else inputs.as_floats(weights, "weights"))
+    W = np.where(missing, 0.0, 1.0 if weights is None else weights)
     np.fill_diagonal(W, 0.0)
     check_weight_values(W)
     if (W != W.T).any():

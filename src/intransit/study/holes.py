@@ -15,6 +15,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.linalg import lsmr
 
 from intransit.arrays import FloatArray
+from intransit.core.inputs import as_whole, shown
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.study.hodge import Decomposition, PairDecomposition, scale_of, share_of
 from intransit.study.kernels import list_triangles
@@ -64,6 +65,11 @@ def split_cyclic(
     """
     if isinstance(parts, Decomposition):
         parts = parts.to_pairs()
+    if not isinstance(parts, PairDecomposition):
+        raise InputError(
+            f"parts: {shown(parts)} was given; give what `decompose` or `decompose_pairs` returned."
+        )
+    max_triangles = as_whole("max_triangles", max_triangles, least=0)
     n_pairs, root = len(parts.pairs), np.sqrt(parts.weights)
     starts = np.searchsorted(parts.pairs[:, 0], np.arange(len(parts.scores) + 1))
     triangles = list_triangles(starts, parts.pairs[:, 1].copy(), max_triangles)

@@ -15,11 +15,13 @@ from intransit.tables.engine import open_engine
 from intransit.tables.facts import Facts
 from intransit.tables.games import Games, merge
 from intransit.tables.intake import Table
+from intransit.tables.judgments import find_judgments
 from intransit.tables.listed import sequence_of, with_series
 from intransit.tables.matrices import find_matrix
 from intransit.tables.options import Options
 from intransit.tables.orders import find_orders
 from intransit.tables.places import STANDARD_INPUT
+from intransit.tables.podiums import find_podiums
 from intransit.tables.queries import Query, build_query
 from intransit.tables.reading import Reading, Unused, describe_unused, plural
 from intransit.tables.roles import choose_roles
@@ -30,9 +32,11 @@ from intransit.tables.teams import find_teams
 
 SHAPES = {
     "matrix": find_matrix,
+    "judgments": find_judgments,
     "teams": find_teams,
     "tally": find_tally,
     "orders": find_orders,
+    "podiums": find_podiums,
 }
 REPEATS_UP_TO = 5_000_000  # rows; beyond, looking for repeated ones would cost more than reading
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from intransit.core.inputs import shown
 from intransit.errors import InputError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -38,6 +39,45 @@ class Clock:
         object.__setattr__(self, "names", tuple(self.names))  # lists, where JSON kept them
         object.__setattr__(self, "numbers", tuple(self.numbers))
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether periods have names and are numbered from 0, as versions are; seasons are not."""
+        return bool(self.names) and self.numbers[0] == 0.0
+
+    def joined(self, other: "Clock") -> "Clock":
+        """Return the clock of both tables, or refuse one that numbers the same periods otherwise.
+
+        Examples
+        --------
+        >>> more = Clock("number", ("a", "b", "c"), (0.0, 1.0, 2.0))
+        >>> Clock("number", ("a", "b"), (0.0, 1.0)).joined(more).names
+        ('a', 'b', 'c')
+        """
+        if other.kind != self.kind:
+            raise InputError(
+                f"games: their times are of kind {other.kind!r}, those of the answer of kind "
+                f"{self.kind!r}; give the same column of times."
+            )
+        known = dict(zip(self.numbers, self.names, strict=True))
+        number = dict(zip(self.names, self.numbers, strict=True))
+        if self.is_counted != other.is_counted:
+            first = (self.names or other.names)[0]
+            raise InputError(
+                f'games: the times of one table are periods with names such as "{first}" and those '
+                "of the other are none; give the same column of times."
+            )
+        for name, at in zip(other.names, other.numbers, strict=True):
+            there = known.get(at, name) if self.is_counted else name
+            if there != name or number.get(name, at) != at:
+                raise InputError(
+                    f'games: "{name}" is period number {at:g} here and in the answer that is '
+                    f'"{known.get(at, "another")}"; read the table with '
+                    "order=list(answer.clock.names)."
+                )
+            known.setdefault(at, name)
+        order = sorted(known)
+        return Clock(self.kind, tuple(known[at] for at in order), tuple(order))
+
     def to_number(self, moment: object) -> float:
         """Return a moment as a number: text such as ``2026-05-01``, a date, or a number as it is.
 
@@ -54,7 +94,7 @@ class Clock:
                 raise InputError(f"time {moment}: the times of this table are numbers; give one.")
             moment = _days(moment)
         if isinstance(moment, bool) or not isinstance(moment, int | float):
-            raise InputError(f"time {moment!r}: give a date such as 2026-05-01, or a number.")
+            raise InputError(f"time {shown(moment)}: give a date such as 2026-05-01, or a number.")
         try:
             number = float(moment)
         except OverflowError:  # an integer beyond any number of days
@@ -67,9 +107,8 @@ class Clock:
     def _from_text(self, text: str) -> datetime | float:
         if text.strip() in self.names:
             return self.numbers[self.names.index(text.strip())]
-        counted = bool(self.names) and self.numbers[0] == 0.0  # 13.9 is no number of a period
         wanted = "a number" if self.kind == "number" else "a date such as 2026-05-01"
-        if not counted:
+        if not self.is_counted:  # 13.9 is no number of a period
             with contextlib.suppress(ValueError):
                 return float(text) if self.kind == "number" else parse_date(text)
         if self.names:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.arrays import IntArray
+from intransit.core.inputs import as_list, shown
 from intransit.errors import InputError
 from intransit.tables.reading import plural
 
@@ -68,8 +69,13 @@ def in_order(values: Iterable[str]) -> tuple[str, ...]:
 def covariates_of(columns: Mapping[str, Sequence[object]] | None, n: int) -> tuple[Covariate, ...]:
     """Return the covariates of columns with `n` cells each."""
     found = []
+    if columns is not None and not isinstance(columns, Mapping):
+        raise InputError(
+            f"by: {shown(columns)} was given; give columns with a value for each comparison, as in "
+            '{"surface": ["clay", "grass"]}.'
+        )
     for name, cells in (columns or {}).items():
-        listed = list(cells)
+        listed = as_list(cells, f"by: {shown(name)}")
         if len(listed) != n:
             raise InputError(
                 f"by: {plural(len(listed), 'value')} of {name!r} were given for {n} comparisons; "

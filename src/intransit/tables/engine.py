@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from intransit.core.inputs import shown
 from intransit.errors import InputError
 from intransit.tables.interrupts import interruptible
 from intransit.tables.scratch import open_scratch
@@ -90,13 +91,15 @@ def open_engine(label: str, memory_limit: str) -> Iterator[Engine]:
 
     with open_scratch() as folder:
         spill = folder / "spill"
+        if not isinstance(memory_limit, str):
+            raise InputError(f"memory_limit is {shown(memory_limit)}; write it as in 1GB.")
         try:
             con = duckdb.connect(
                 config={"memory_limit": memory_limit, "temp_directory": str(spill)}
             )
         except duckdb.Error as error:
             raise InputError(
-                f"memory_limit {memory_limit!r} is not understood ({error}); write it as in 1GB."
+                f"memory_limit {shown(memory_limit)} is not understood; write it as in 1GB."
             ) from error
         try:
             con.execute("SET TimeZone = 'UTC'")

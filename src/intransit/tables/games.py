@@ -1,6 +1,6 @@
 """Games: comparisons between named items at times, as arrays, ready to be fitted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.core.inputs import as_list, shown
 from intransit.errors import InputError
 from intransit.tables.clock import Clock
 from intransit.tables.covariates import Covariate, covariates_of
@@ -79,7 +80,7 @@ class Games:
 
     def only(self, mask: ArrayLike) -> "Games":
         """Return the rows where `mask` holds, or those numbered by it; the names stay."""
-        rows = np.asarray(mask)
+        rows = self._rows(mask)
         return replace(
             self,
             first=self.first[rows],
@@ -103,15 +104,35 @@ class Games:
         there = place[self.sequence]
         return there[there >= 0]
 
+    def _rows(self, mask: ArrayLike) -> BoolArray | IntArray:
+        """Return which rows are meant, or refuse what numbers none."""
+        try:
+            rows = np.asarray(mask)
+        except ValueError:
+            rows = np.zeros((0, 0))
+        n = len(self)
+        if rows.dtype.kind == "b" and rows.shape == (n,):
+            return rows
+        if rows.dtype.kind in "iu" and rows.ndim == 1:
+            if not rows.size or (rows.min() >= -n and rows.max() < n):
+                return rows
+        elif not rows.size and rows.ndim == 1:
+            return np.zeros(0, np.int64)
+        raise InputError(
+            f"mask: {shown(mask)} was given; give {n} times True or False, or numbers of rows, "
+            f"from 0 to {n - 1}."
+        )
+
     def covariate(self, name: str) -> Covariate:
         """Return the covariate of this name; see `by` of `read`."""
         for known in self.by:
-            if known.name == name:
+            if isinstance(name, str) and known.name == name:
                 return known
         listed = ", ".join(f'"{known.name}"' for known in self.by) or "none"
+        asked = name if isinstance(name, str) else shown(name)
         raise InputError(
-            f'games: there is no covariate "{name}"; there is {listed}; read the table with '
-            f"by={name!r} (command line: --by {name})."
+            f'games: there is no covariate "{asked}"; there is {listed}; read the table with '
+            f'by="{asked}" (command line: --by {asked}).'
         )
 
     def split(self, name: str) -> dict[str, "Games"]:
@@ -177,13 +198,14 @@ class Games:
         by
             Covariates, as in ``{"surface": ["clay", "grass"]}``; None is no value.
         """
-        n = len(first_names)
-        if not n or len(second_names) != n:
+        firsts, seconds = as_list(first_names, "first_names"), as_list(second_names, "second_names")
+        n = len(firsts)
+        if not n or len(seconds) != n:
             raise InputError(
-                f"games: {n} first and {len(second_names)} second items were given; there must "
+                f"games: {n} first and {len(seconds)} second items were given; there must "
                 "be one of each for every comparison, and at least one comparison."
             )
-        texts = [[str(name).strip() for name in column] for column in (first_names, second_names)]
+        texts = [[_name(item) for item in column] for column in (firsts, seconds)]
         names = tuple(sorted({*texts[0], *texts[1]}))
         number = {name: i for i, name in enumerate(names)}
         first, second = (np.array([number[name] for name in text]) for text in texts)
@@ -220,6 +242,15 @@ class Games:
         return merge(games)
 
 
+def check_games(games: object) -> None:
+    """Refuse anything else, with the way to build them."""
+    if not isinstance(games, Games):
+        raise InputError(
+            f"games: {shown(games)} was given; read a table with intransit.read(...), or build "
+            "them with Games.from_arrays(...)."
+        )
+
+
 def merge(games: Games) -> Games:
     """Return the games sorted by time, names and the rest, equal rows counted together."""
     keys = [games.times, games.first, games.second, games.outcomes]
@@ -245,11 +276,21 @@ def in_sequence(counts: FloatArray) -> IntArray | None:
     return np.repeat(np.arange(len(counts)), counts.astype(np.int64))
 
 
+def _name(item: object) -> str:
+    """Return an item as text, or refuse what names none."""
+    if item is None or not isinstance(item, Hashable):
+        raise InputError(f"games: {shown(item)} is no item; give names, or numbers.")
+    try:
+        return str(item).strip()
+    except ValueError:  # an integer of too many digits
+        raise InputError(f"games: {shown(item)} is no item; give names, or numbers.") from None
+
+
 def _times(times: Sequence[object] | ArrayLike | None, n: int) -> tuple[Clock, FloatArray]:
     """Return the clock that these times go by, and the times as numbers."""
     if times is None:
         return Clock("none"), np.zeros(n)
-    values = list(np.asarray(times)) if isinstance(times, np.ndarray) else list(times)  # type: ignore[arg-type]
+    values = as_list(times, "times")
     if len(values) != n:
         raise InputError(f"times: {len(values)} were given for {n} comparisons; give one each.")
     dated = any(isinstance(value, str | date | np.datetime64) for value in values)
@@ -262,7 +303,7 @@ def _column(
 ) -> FloatArray:
     try:
         column = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name}: they must be numbers.") from None
     if column.shape != (n,):
         raise InputError(f"{name}: shape {column.shape} was given; there must be {n} of them.")

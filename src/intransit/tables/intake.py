@@ -73,12 +73,19 @@ def registered(source: object, engine: Engine) -> Table:
 
     if hasattr(source, "read_all"):  # a stream can be read only once
         source = source.read_all()
+    if hasattr(source, "to_frame") and not hasattr(source, "columns"):
+        raise InputError(f"{engine.label}: it is one column; give a table with several.")
     if hasattr(source, "reset_index") and _names_columns(source):
         source = source.reset_index()  # a matrix whose rows are named by its index
     try:
         engine.con.register("given", source)
-    except (duckdb.Error, TypeError):
-        engine.con.register("given", _as_arrow(source))
+    except (duckdb.Error, TypeError, RuntimeError):
+        arrow = _as_arrow(source)
+        if not arrow.column_names:
+            raise InputError(
+                f"{engine.label}: there is no column; give a table with some."
+            ) from None
+        engine.con.register("given", arrow)
     table = _viewed(engine, "given")
     field = "column_names" if hasattr(source, "column_names") else "columns"
     own = None if type(source).__name__ == "LazyFrame" else getattr(source, field, None)
@@ -109,7 +116,7 @@ def _viewed(engine: Engine, name: str, **more: Any) -> Table:
     )
 
 
-def _as_arrow(source: object) -> object:
+def _as_arrow(source: object) -> Any:
     """Return a data frame that only narwhals knows as an arrow table."""
     import narwhals as nw  # noqa: PLC0415
 

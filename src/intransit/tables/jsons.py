@@ -1,7 +1,7 @@
 """JSON as a table: objects by line, in an array or one after another; what is nested laid flat.
 
-Keys of nested objects are joined by dots, as in ``winner.name``.  Of an array of two, such as the
-players of a game, the parts are numbered: ``players.name.1`` and ``players.name.2``.  Every object
+Keys of nested objects are joined by dots, as in ``winner.name``.  Of arrays that are all of one
+length, such as the two players of a game, the parts are numbered: ``players.name.1``.  Every object
 is parsed a fixed number of times, so that the work grows with the bytes and not with the keys.
 """
 
@@ -15,10 +15,10 @@ from intransit.tables.encodings import with_plain_lines
 from intransit.tables.engine import Engine, quote
 from intransit.tables.files import Source, lines_of, located, refuse
 from intransit.tables.intake import SHOWN, Table
+from intransit.tables.nested import DEEPEST, MOST_PARTS, numbered
 from intransit.tables.reading import Unused
 
 MOST_KEYS = 5_000  # columns; beyond, keys are data and not names
-DEEPEST = 4  # objects within objects that are laid flat
 NO_OBJECT = "no line is a JSON object; write one object a line (JSON lines)."
 
 
@@ -107,16 +107,34 @@ def _unwrapped(kept: str, engine: Engine) -> str:
     keys = _keys(engine, f"SELECT line AS object FROM {kept} WHERE json_type(line) = 'OBJECT'")
     if not keys or len(keys) > MOST_KEYS:
         return kept
-    first = ", ".join(quote(_pointer(key) + "/0") for key in keys)
-    (kinds,) = engine.ask(f"SELECT json_type(line, [{first}]) FROM {kept}")[0]
-    inside = [key for key, kind in zip(keys, kinds, strict=True) if kind == "OBJECT"]
-    if len(inside) != 1:
+    place = _wrapped(engine, kept, [_pointer(key) for key in keys])
+    if place is None:
         return kept
-    array = f"json_extract(line, [{quote(_pointer(inside[0]))}])[1]"
+    array = f"json_extract(line, [{quote(place)}])[1]"
     return (
         f"(SELECT part::VARCHAR AS line, row_number() OVER () AS row FROM "
         f"(SELECT unnest(from_json({array}, '[\"JSON\"]')) AS part FROM {kept}))"
     )
+
+
+def _wrapped(engine: Engine, kept: str, places: list[str]) -> str | None:
+    """Return where the only list of objects is, also within objects, or None."""
+    for _ in range(DEEPEST):
+        asked = [*places, *(f"{place}/0" for place in places)]
+        listed = ", ".join(quote(place) for place in asked)
+        (kinds,) = engine.ask(f"SELECT json_type(line, [{listed}]) FROM {kept}")[0]
+        kind = dict(zip(asked, kinds, strict=True))
+        inside = [place for place in places if kind[f"{place}/0"] == "OBJECT"]
+        if inside:
+            return inside[0] if len(inside) == 1 else None
+        opened = [place for place in places if kind[place] == "OBJECT"]
+        if len(opened) != 1:
+            return None
+        held = f"SELECT json_extract(line, [{quote(opened[0])}])[1] AS object FROM {kept}"
+        places = [opened[0] + _pointer(key) for key in _keys(engine, held)[:MOST_KEYS]]
+        if not places:
+            return None
+    return None
 
 
 def _pointer(key: str) -> str:
@@ -189,9 +207,9 @@ def _alike(keys: Sequence[str]) -> bool:
 def _lay_flat(
     engine: Engine, rows: str, names: list[str], columns: list[str]
 ) -> tuple[str, list[str], list[str]] | None:
-    """Return rows, names and columns with nested objects and pairs taken apart, or None."""
-    objects, pairs = _nested(engine, rows, columns)
-    if not objects and not pairs:
+    """Return rows, names and columns with nested objects and lists taken apart, or None."""
+    objects, lists = _nested(engine, rows, columns)
+    if not objects and not lists:
         return None
     place = engine.fresh("flat.parquet")
     new_names: list[str] = []
@@ -202,11 +220,11 @@ def _lay_flat(
             keys = _keys(engine, f"SELECT {column} AS object FROM {rows} WHERE {_is_open(column)}")
             parsed = f"CASE WHEN {_is_open(column)} THEN {_parsed(column, keys)} END"
             taken_apart.append(f"{parsed} AS {column}_found")
-            base, number = _numbered(name)
+            base, number = numbered(name)
             new_names += [f"{base}.{key}{number}" for key in keys]
             cells += _extract(f"{column}_found", keys)
-        elif column in pairs:
-            for k in (1, 2):
+        elif column in lists:
+            for k in range(1, lists[column] + 1):
                 new_names.append(f"{name}.{k}")
                 cells.append(
                     f"CASE WHEN json_valid({column}) THEN json_extract_string({column}, "
@@ -223,37 +241,33 @@ def _lay_flat(
     return f"read_parquet({located(place)})", new_names, [f"c{i}" for i in range(len(cells))]
 
 
-def _numbered(name: str) -> tuple[str, str]:
-    """Return a name without the number of its part, and that number with its dot."""
-    base, dot, number = name.rpartition(".")
-    return (base, dot + number) if dot and number in {"1", "2"} else (name, "")
-
-
 def _is_open(column: str) -> str:
     """SQL: whether a cell is an object."""
     return f"({column} LIKE '{{%' AND json_valid({column}))"
 
 
-def _nested(engine: Engine, rows: str, columns: list[str]) -> tuple[set[str], set[str]]:
-    """Return the columns that mostly hold objects, and those that hold arrays of two."""
+def _nested(engine: Engine, rows: str, columns: list[str]) -> tuple[set[str], dict[str, int]]:
+    """Return the columns that mostly hold objects, and the length of arrays all of one length."""
     tests = [f"bool_or(starts_with({c}, '{{') OR starts_with({c}, '['))" for c in columns]
     opened = engine.ask_all(tests, rows)
     columns = [column for column, some in zip(columns, opened, strict=True) if some]
     if not columns:
-        return set(), set()
+        return set(), {}
     array = "CASE WHEN {0} LIKE '[%' AND json_valid({0}) THEN {0} END"
-    pair = f"json_array_length({array}) = 2"
+    length = f"json_array_length({array})"
     tests = []
     for column in columns:
         tests.append(f"count({column})")
         tests.append(f"count(*) FILTER (WHERE {_is_open(column)})")
-        tests.append(f"count(*) FILTER (WHERE {pair.format(column)})")
+        tests.append(f"count({length.format(column)})")
+        tests.append(f"min({length.format(column)})")
+        tests.append(f"max({length.format(column)})")
     counts = engine.ask(f"SELECT {', '.join(tests)} FROM {rows}")[0]
-    objects, pairs = set(), set()
+    objects, lists = set(), {}
     for k, column in enumerate(columns):
-        filled, opened, paired = counts[3 * k : 3 * k + 3]
+        filled, opened, arrays, least, most = counts[5 * k : 5 * k + 5]
         if opened and 2 * opened >= filled:
             objects.add(column)
-        elif paired and paired == filled:
-            pairs.add(column)
-    return objects, pairs
+        elif arrays and arrays == filled and least == most and 2 <= most <= MOST_PARTS:
+            lists[column] = int(most)
+    return objects, lists

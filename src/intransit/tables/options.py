@@ -3,6 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from intransit.core.inputs import as_flag, as_list, shown
+from intransit.errors import InputError
+
+SHAPES = ("games", "matrix", "teams", "tally", "orders", "podiums", "judgments")
 Columns = dict[str, str | bool | None]  # role to column; False says that there is none
 
 
@@ -26,6 +30,55 @@ class Options:
     event: str | None = None  # columns of finishing orders
     place: str | None = None
     teams: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # columns of members
+
+    def check(self) -> None:
+        """Refuse words that say nothing."""
+        _check_word("both_bad", self.both_bad, ("tie", "drop"))
+        _check_word("doubled", self.doubled, ("once", "keep"), none=True)
+        _check_word("entries", self.entries, ("shares", "wins", "margins"), none=True)
+        _check_word("shape", self.shape, SHAPES, none=True)
+        as_flag("strict", self.strict)
+        if self.day_first is not None:
+            as_flag("day_first", self.day_first)
+        if self.grades is not None:
+            as_list(self.grades, "grades")
+        if self.order is not None and not isinstance(self.order, str):
+            as_list(self.order, "order")
+
+
+def check_name(role: str, name: object, *, none: bool = True) -> None:
+    """Refuse what names no column; False says that there is none, where that can be said."""
+    if name is None or isinstance(name, str) or (none and name is False):
+        return
+    more = ", or False for none" if none else ""
+    raise InputError(f"{role} is {shown(name)}; give the name of a column{more}.")
+
+
+def as_columns(by: object) -> tuple[str, ...]:
+    """Return names of columns, one or several."""
+    columns = (by,) if isinstance(by, str) else tuple(as_list(by, "by"))
+    wrong = [column for column in columns if not isinstance(column, str)]
+    if wrong:
+        raise InputError(f"by: {shown(wrong[0])} was given; give names of columns.")
+    return columns
+
+
+def as_conditions(where: object) -> Mapping[str, object]:
+    """Return conditions on rows, or refuse what is none."""
+    if where is None:
+        return {}
+    if not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where):
+        raise InputError(
+            f'where is {shown(where)}; give columns and their values, as in {{"format": "Modern"}}.'
+        )
+    return where
+
+
+def _check_word(name: str, value: object, allowed: tuple[str, ...], *, none: bool = False) -> None:
+    if (none and value is None) or (isinstance(value, str) and value in allowed):
+        return
+    words = ", ".join(f'"{word}"' for word in allowed[:-1]) + f' or "{allowed[-1]}"'
+    raise InputError(f"{name} is {shown(value)}; it must be {words}.")
 
 
 def flag(role: str) -> str:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from intransit.errors import InputError
 from intransit.tables.engine import Engine
 from intransit.tables.files import Source, first_bytes, refuse
 from intransit.tables.unpacking import copy, full_disk
@@ -16,6 +17,8 @@ STANDARD_INPUT = "standard input"
 def find_sources(given: str | Path, engine: Engine) -> list[Source]:
     """Return the files behind a path, `-` or a pattern, in the order of their names."""
     path, label = Path(given), str(given)
+    if "\0" in label:
+        raise InputError("source: the name of a file has a zero byte in it; check the path.")
     if label in {"-", "/dev/stdin"}:
         return [_spool(Source(Path("/dev/stdin"), STANDARD_INPUT), engine)]
     if path.is_dir():

@@ -8,7 +8,7 @@ from typing import Literal
 
 from intransit.errors import InputError
 from intransit.tables.games import Games
-from intransit.tables.options import Options
+from intransit.tables.options import Options, as_columns, as_conditions, check_name
 
 Name = str | Literal[False] | None
 Names = Name | Sequence[str]  # several columns are the members of a team
@@ -34,7 +34,8 @@ def read(
     order: str | Sequence[object] | None = None,
     day_first: bool | None = None,
     grades: Sequence[object] | None = None,
-    shape: Literal["games", "matrix", "teams", "tally", "orders"] | None = None,
+    shape: Literal["games", "matrix", "teams", "tally", "orders", "podiums", "judgments"]
+    | None = None,
     wins: str | None = None,
     losses: str | None = None,
     draws: str | None = None,
@@ -89,7 +90,8 @@ def read(
         in ``["A>>B", "A>B", "A=B", "B>A", "B>>A"]``; the middle one is a tie.
     shape
         What a row is: one of the ``"games"``, an item of a ``"matrix"``, a game of ``"teams"`` of
-        several a side, a ``"tally"`` of games won and lost, or a place in finishing ``"orders"``.
+        several a side, a ``"tally"`` of games won and lost, a place in finishing ``"orders"``, a
+        whole such order (``"podiums"``), or ``"judgments"`` of a model beside a baseline.
     wins, losses, draws
         Columns of a tally, as the first sees it.
     entries, games
@@ -127,15 +129,20 @@ def read(
         "first_score": first_score, "second_score": second_score, "margin": margin, "time": time,
         "side": side, "neutral": neutral, "weight": weight, "count": count,
     }  # fmt: skip
-    _check_words(names, both_bad, doubled, entries)
+    for role, name in names.items():
+        check_name(role, name)
+    for role, name in {"wins": wins, "losses": losses, "draws": draws, "event": event}.items():
+        check_name(role, name, none=False)
+    check_name("place", place, none=False)
     from intransit.tables.assembly import assemble  # noqa: PLC0415
 
-    further = (by,) if isinstance(by, str) else tuple(by)
     told = {"wins": wins, "losses": losses, "draws": draws}
     options = Options(
-        names, further, where or {}, order, day_first, both_bad, strict, grades, shape, doubled,
-        entries, games, {role: name for role, name in told.items() if name}, event, place, several,
+        names, as_columns(by), as_conditions(where), order, day_first, both_bad, strict, grades,
+        shape, doubled, entries, games, {role: name for role, name in told.items() if name},
+        event, place, several,
     )  # fmt: skip
+    options.check()
     return assemble(source, options, memory_limit)
 
 
@@ -149,17 +156,3 @@ def _check_teams(several: dict[str, tuple[str, ...]]) -> None:
         raise InputError("teams: give the columns of both sides, as first= and second=.")
     if len({len(columns) for columns in several.values()} | {1}) > 2 or () in several.values():
         raise InputError("teams: give as many columns for one side as for the other.")
-
-
-def _check_words(
-    names: dict[str, str | bool | None], both_bad: str, doubled: object, entries: object
-) -> None:
-    if both_bad not in {"tie", "drop"}:
-        raise InputError(f'both_bad is {both_bad!r}; it must be "tie" or "drop".')
-    if doubled not in {None, "once", "keep"}:
-        raise InputError(f'doubled is {doubled!r}; it must be "once" or "keep".')
-    if entries not in {None, "shares", "wins", "margins"}:
-        raise InputError(f'entries is {entries!r}; it must be "shares", "wins" or "margins".')
-    for role, name in names.items():
-        if not (name is None or name is False or isinstance(name, str)):
-            raise InputError(f"{role} is {name!r}; give the name of a column, or False for none.")

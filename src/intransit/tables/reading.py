@@ -1,8 +1,7 @@
 """What a table was understood to say: columns, rows that could not be used, remarks."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -55,17 +54,6 @@ class Reading:
         said += [f"  not used: {describe_unused(part, self.unit)}" for part in self.unused]
         said += [f"  note: {note}" for note in self.notes]
         return said
-
-
-def open_reading(words: Mapping[str, Any]) -> Reading:
-    """Return a reading that was kept as words by `dataclasses.asdict`."""
-    kept = dict(words)
-    kept["columns"] = tuple(Column(**column) for column in kept["columns"])
-    kept["unused"] = tuple(
-        Unused(part["reason"], part["count"], tuple(part["lines"])) for part in kept["unused"]
-    )
-    kept["notes"], kept["where"] = tuple(kept["notes"]), tuple(kept["where"])
-    return Reading(**kept)
 
 
 def describe_unused(part: Unused, unit: str, most: int = 5) -> str:

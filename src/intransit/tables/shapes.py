@@ -35,9 +35,6 @@ def reshape(facts: Facts, options: Options, finders: Mapping[str, Find]) -> Shap
     if options.shape == "games":
         return None
     if options.shape is not None:
-        if options.shape not in finders:
-            names = ", ".join(f'"{name}"' for name in ("games", *finders))
-            raise InputError(f"shape is {options.shape!r}; it may be {names}.")
         found = finders[options.shape](facts, options, True)
         if found is None:
             label = facts.table.engine.label

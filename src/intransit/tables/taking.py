@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+from intransit.errors import InputError
 from intransit.tables.encodings import to_utf_8, wide_encoding
 from intransit.tables.engine import Engine
 from intransit.tables.files import EMPTY, Source, first_bytes, located, look_at, refuse
 from intransit.tables.intake import Table, one_after_another, registered, stored, stored_in_parts
 from intransit.tables.jsons import take_json
+from intransit.tables.nested import lay_flat
 from intransit.tables.pgn import take_pgn
 from intransit.tables.places import are_parquet, find_sources, is_partitioned
 from intransit.tables.texts import take_text
@@ -18,15 +20,22 @@ def take_in(source: object, engine: Engine) -> Table:
     if isinstance(source, str | Path):
         found = find_sources(source, engine)
         if (len(found) > 1 or Path(source).is_dir()) and are_parquet(found):
-            return stored_in_parts(engine, found, partitioned=is_partitioned(found))
+            return lay_flat(stored_in_parts(engine, found, partitioned=is_partitioned(found)))
         tables = [_take_file(part, engine) for part in found]
         return tables[0] if len(tables) == 1 else one_after_another(tables, found)
+    streams = hasattr(source, "__next__") and not hasattr(source, "read_all")
+    if streams or isinstance(source, type):
+        raise InputError(f"{engine.label}: it is no table; give a file or a data frame.")
     if type(source).__name__ == "DuckDBPyRelation":
         # A relation belongs to another connection: it writes itself out, in batches.
         place = engine.fresh("relation.parquet")
         engine.attempt(lambda: source.write_parquet(str(place)))  # type: ignore[attr-defined]
-        return stored(engine, f"read_parquet({located(place)}, file_row_number = true)")
-    return registered(source, engine)
+        return _flat_file(engine, place)
+    return lay_flat(registered(source, engine))
+
+
+def _flat_file(engine: Engine, path: Path) -> Table:
+    return lay_flat(stored(engine, f"read_parquet({located(path)}, file_row_number = true)"))
 
 
 def _take_file(source: Source, engine: Engine) -> Table:
@@ -38,7 +47,7 @@ def _take_file(source: Source, engine: Engine) -> Table:
         source = to_utf_8(source, encoding, engine.fresh("utf-8"))
     kind = look_at(source)
     if kind.form == "parquet":
-        return stored(engine, f"read_parquet({located(source.path)}, file_row_number = true)")
+        return _flat_file(engine, source.path)
     if kind.form == "json":
         return take_json(source, kind.head, engine)
     if kind.form == "pgn":

@@ -34,7 +34,11 @@ def find_teams(facts: Facts, options: Options, _asked: bool) -> Shaped | None:
     if found is None:
         return None
     (first_word, second_word), firsts, seconds = found
-    names = tuple(f"{word} team" for word in (first_word, second_word))
+    taken = facts.table.names  # of the team: what a winner would be called, where that is free
+    names = tuple(
+        word if word[-1].isdigit() and word not in taken else f"{word} team"
+        for word in (first_word, second_word)
+    )
     extra = {
         name: ("VARCHAR", _joined(facts, columns))
         for name, columns in zip(names, (firsts, seconds), strict=True)

@@ -1,6 +1,7 @@
 """Words that tell what a column is for: names compared without case, spaces, underscores."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -52,7 +53,7 @@ WINNERS = (WINNER, Marker("winning", "losing", bare=False), Marker("w", "l", bar
 
 ITEMS = listed(
     "name item player team model option deck agent bot competitor candidate system entity answer "
-    "response fighter contestant archetype country club type user image participant choice"
+    "response fighter contestant archetype country club type user image participant choice entrant"
 )
 SCORES = listed("score scores points pts goals runs sets finalscore ftscore scored goalsscored")
 HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
@@ -111,14 +112,25 @@ def plain(name: str) -> str:
 def short_names(names: Sequence[str]) -> list[str]:
     """Return names that came from nested data without what only tells where they were nested.
 
-    ``winner.name`` is a winner, and ``result.winner`` is one too, if nothing else is.
+    ``winner.name`` is a winner, and ``result.winner`` is one too, if nothing else ends so;
+    ``slots.entrant.name.1`` is the first entrant.
     """
-    short = [re.sub(r"\.(name|title)$", "", name) for name in names]
-    leaves = [name.rpartition(".")[2] for name in short]
-    return [
-        leaf if leaf and not leaf.isdigit() and leaves.count(leaf) == 1 else name
-        for name, leaf in zip(short, leaves, strict=True)
-    ]
+    numbers = [(re.search(r"\.\d+$", name) or [""])[0] for name in names]
+    bare = [name.removesuffix(number) for name, number in zip(names, numbers, strict=True)]
+    short = [re.sub(r"\.(name|title|value)$", "", name) for name in bare]
+    parts = [name.split(".") for name in short]
+    ends = Counter(
+        ".".join(words[k:]) + number
+        for words, number in zip(parts, numbers, strict=True)
+        for k in range(len(words))
+    )
+    found = []
+    for words, number in zip(parts, numbers, strict=True):
+        whole = ".".join(words) + number
+        tails = (".".join(words[k:]) + number for k in range(len(words) - 1, -1, -1))
+        own = (tail for tail in tails if ends[tail] == 1 and tail and not tail[0].isdigit())
+        found.append(next(own, whole))  # the shortest end that no other name has
+    return found
 
 
 def stem(name: str, word: str) -> str | None:
