@@ -350,7 +350,7 @@ def orders(scale: float) -> None:
         found: Counter[str] = Counter()
         by_size = []
         for n in ORDER_SIZES:
-            seeds = seeds_for(scale, KEPT[: 4 if n == max(ORDER_SIZES) else 8], BUILDING)
+            seeds = seeds_for(scale, KEPT[: 3 if n == max(ORDER_SIZES) else 6], BUILDING)
             tasks = [("orders", kind, n, d, 0.0, seed) for d in (False, True) for seed in seeds]
             one = of_all(tasks)
             found += one

@@ -261,9 +261,10 @@ class _Test:
             return 1.0
         information = sums(rows.series, rows.counts * rows.information, len(self.pair_of))
         left = sums(rows.series, rows.residuals, len(self.pair_of))
+        there = information > 0.0  # some rows, and so some series, may have been left out
         effect = sums(self.pair_of, left, rows.n_pairs) / self.information
-        squares = (left - information * effect[self.pair_of]) ** 2 / information
-        freedom = len(self.pair_of) - rows.n_pairs
+        squares = (left - information * effect[self.pair_of])[there] ** 2 / information[there]
+        freedom = int(there.sum()) - rows.n_pairs
         return max(float(squares.sum()) / freedom, 1.0) if freedom > 0 else 1.0
 
     def _gain(self, variance: float) -> tuple[float, float]:
