@@ -38,7 +38,7 @@ OTHERS = (
     "no times",
 )
 LARGE = ("more luck for some items",)  # of 12 items or more
-SIZES = (8, 12, 20, 40)
+SIZES = {8: 20, 12: 20, 20: 10, 40: 4}  # tables with a cyclic part, by number of items
 KEPT, BUILDING = range(40_000, 40_040), range(900, 940)
 SECONDS = 20.0  # of drawing, at most
 WORKERS = 2
@@ -394,11 +394,11 @@ def power(scale: float) -> None:
     print(f"Circles of equal steps, {m} tables each:\n")
     print_table(["truth", "cycles", "not one scale", "no evidence"], rows)
     rows = []
-    m = max(int(scale * 20), 2)
     for kind in ("a circle", "every pair on its own"):
         for spread in (0.5, 1.0):
             cells = []
-            for n in SIZES:
+            for n, most in SIZES.items():
+                m = max(int(scale * most), 2)
                 found = of_all([("mixed", kind, n, True, spread, seed) for seed in seeds[:m]])
                 either = found["cycles"] + found["not one scale"]
                 cells.append(f"{found['cycles'] / m:.0%}, {either / m:.0%}")
@@ -406,8 +406,9 @@ def power(scale: float) -> None:
             print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
     print(
         "A tenth of the energy cyclic, 100 games a pair over a year, strengths drifting (to hold: "
-        f'90 % found by the test of one scale); share of {m} tables said to have "cycles", and '
-        "share said to have them or to be not one scale, by number of items:\n"
+        f"90 % found by the test of one scale); share of {', '.join(map(str, SIZES.values()))} "
+        'tables said to have "cycles", and share said to have them or to be not one scale, by '
+        "number of items:\n"
     )
     print_table(["cyclic part", "root mean square margin", *map(str, SIZES)], rows)
 

@@ -26,7 +26,6 @@ def games():
         ({"effective": 0}, "effective"),
         ({"chains": 0}, "chains"),
         ({"model": "scores"}, "model: a str was given; add up terms"),
-        ({"model": "scores"}, "model: a str was given; add up terms"),
         ({"model": Scores() + By("surface")}, 'read the table with by="surface"'),
         ({"model": Scores() + Factors(2)}, "2 factors for 4 items; at most 1"),
         ({"law": Readings()}, "needs a margin in every row"),
