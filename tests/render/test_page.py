@@ -177,13 +177,16 @@ def test_a_large_page_stays_small():
     assert len(write_page(build_findings(60, 30)).encode()) < 1_000_000
 
 
-@pytest.mark.parametrize("kind", ["cycles", "no evidence", "too little data"])
+@pytest.mark.parametrize("kind", ["cycles", "not one scale", "no evidence", "too little data"])
 def test_every_verdict_is_said_in_words(kind):
     """The verdict, why it is so and the sentences come before everything else."""
-    findings = replace(build_findings(), verdict=build_verdict(kind), headline=f"{kind}: so it is.")
+    verdict = build_verdict(kind)
+    findings = replace(build_findings(), verdict=verdict)
     texts = [text for text in Reader(write_page(findings)).texts if text.strip()]
-    body = texts.index(kind)
-    assert texts[body - 2 : body + 2] == ["Verdict · ", "battles.csv", kind, "So it is."]
+    body = texts.index(verdict.title)
+    assert texts[body - 2 : body + 1] == ["Verdict · ", "battles.csv", verdict.title]
+    reason = verdict.reason[:1].upper() + verdict.reason[1:]
+    assert texts[body + 1].replace("\xa0", " ") == reason
     said = " ".join(texts).replace("\xa0", " ")
     assert all(sentence in said for sentence in findings.sentences)
     assert all(fact.value in said for fact in findings.facts)

@@ -43,7 +43,7 @@ from intransit.backtest.measures import (
 from intransit.backtest.peers import PEERS, SLOW, installed
 from intransit.backtest.result import Backtest, Forecasts, Rung
 from intransit.checks import check_option
-from intransit.core.inputs import as_list, as_number, as_whole, check_report
+from intransit.core.inputs import as_list, as_number, as_whole, check_report, shown
 from intransit.errors import InputError, IntransitError
 from intransit.inference.sampling import Effort
 from intransit.model import Model
@@ -180,6 +180,10 @@ def _own(
     forecasters: Mapping[str, Callable[[], Forecaster]] | None,
 ) -> dict[str, Callable[[], Forecaster]]:
     """Return the caller's own rungs, or say what is wrong with one."""
+    if forecasters is not None and not isinstance(forecasters, Mapping):
+        raise InputError(
+            f"forecasters: {shown(forecasters)} was given; give names with what makes each."
+        )
     own = dict(forecasters or {})
     for name, make in own.items():
         if name in LADDER:

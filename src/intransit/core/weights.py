@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray
-from intransit.core.inputs import as_floats, as_number, as_whole
+from intransit.core.inputs import as_floats, as_number, as_whole, shown
 from intransit.errors import InputError
 
 Drift = Literal["independent", "shared"]
@@ -82,8 +82,8 @@ def optimal_weights(
     noise_scale = as_number("noise_scale", noise_scale, least=0.0)
     if not (isinstance(drift_scale, float) and drift_scale == np.inf):
         drift_scale = as_number("drift_scale", drift_scale, least=0.0)
-    if drift not in get_args(Drift):
-        raise InputError(f"drift is {drift!r}; it may be {' or '.join(get_args(Drift))}.")
+    if not isinstance(drift, str) or drift not in get_args(Drift):
+        raise InputError(f"drift is {shown(drift)}; it may be {' or '.join(get_args(Drift))}.")
     if drift == "shared":
         counts = _counts(n_outcomes, n_periods, bound)
         d = 1.0 if degrees is None else as_number("degrees", degrees, least=0.0, strict=True)
