@@ -38,7 +38,7 @@ OTHERS = (
     "no times",
 )
 LARGE = ("more luck for some items",)  # of 12 items or more
-SIZES = {8: 20, 12: 20, 20: 10, 40: 4}  # tables with a cyclic part, by number of items
+SIZES = {8: 12, 12: 12, 20: 6, 40: 2}  # tables with a cyclic part, by number of items
 KEPT, BUILDING = range(40_000, 40_040), range(900, 940)
 SECONDS = 20.0  # of drawing, at most
 WORKERS = 2
@@ -350,7 +350,7 @@ def orders(scale: float) -> None:
         found: Counter[str] = Counter()
         by_size = []
         for n in ORDER_SIZES:
-            seeds = seeds_for(scale, KEPT[: 3 if n == max(ORDER_SIZES) else 6], BUILDING)
+            seeds = seeds_for(scale, KEPT[: 2 if n == max(ORDER_SIZES) else 4], BUILDING)
             tasks = [("orders", kind, n, d, 0.0, seed) for d in (False, True) for seed in seeds]
             one = of_all(tasks)
             found += one
@@ -385,7 +385,7 @@ def scales(scale: float) -> None:
 
 def power(scale: float) -> None:
     """How often circles are found, and how often anything beyond one scale is."""
-    m = max(int(scale * 40), 2)
+    m = max(int(scale * 30), 2)
     seeds = KEPT[:m] if scale >= 1.0 else BUILDING[:m]
     rows = [
         [kind, *shares(of_all([("circles", kind, 0, False, 0.0, seed) for seed in seeds]))]
