@@ -36,6 +36,17 @@ def test_a_clear_circle_is_found_whole_with_real_edges_only(answer):
     assert found.false_share == pytest.approx(1 - np.mean([c.probability for c in found]))
 
 
+def test_where_no_single_cycle_is_sure_the_likeliest_is_listed(answer):
+    """A verdict of cycles is never without one: the note says that it falls short of the level."""
+    assert answer.transitive.has_cycles
+    found = answer.cycles(level=1.0 - 1e-9)
+    assert len(found) == found.n_found == 1
+    assert 0.5 < found.found[0].probability < found.level
+    assert found.found[0].probability == answer.cycles().found[0].probability
+    assert "which one is not" in found.note
+    assert len(answer.cycles(level=1.0 - 1e-9, gate=False)) == 0
+
+
 def test_a_cycle_starts_with_the_first_name_and_tells_its_edges(answer):
     """Names, probabilities of edges, chances and history belong together."""
     found = answer.cycles(gate=False)

@@ -53,6 +53,16 @@ def test_cycles_in_words(answer):
     )
 
 
+def test_the_likeliest_cycle_is_said_to_be_no_more_than_that(answer):
+    """A circle is sure, and no single one: the sentence says so."""
+    judge = judged(answer, "cycles")
+    said = sentences(judge, cycles_of(replace(CYCLE, probability=0.7)), RANKING, None, STRENGTHS)
+    assert said[1].startswith(
+        "That there is a cycle is sure, and which one is not; the likeliest: item 1 beats item 2 "
+        "beats item 3 beats item 1 (probability 70 %"
+    )
+
+
 def test_cycles_without_one_that_is_sure(answer):
     """The test may find cycles where no single one is sure."""
     judge = judged(answer, "cycles", gain=-0.001)

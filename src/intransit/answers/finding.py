@@ -51,7 +51,8 @@ class Finding:
         at
             The time, by default the last one of the table.
         level
-            Probability that a cycle needs to be listed.
+            Probability that a cycle needs to be listed.  Where the verdict is that there are
+            cycles and none reaches it, the likeliest is listed, and `note` says so.
         longest
             Items of the longest cycle.  Of those with more than three, only those with no sure edge
             across, which a shorter cycle would tell.

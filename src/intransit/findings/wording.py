@@ -96,6 +96,8 @@ def _surest(cycles: Cycles, ranking: Ranking) -> str:
     since = f", since {best.since}" if best.since else ""
     n = cycles.n_found
     listed = "The one cycle that is listed" if n == 1 else f"The surest of {n:,} cycles"
+    if best.probability < cycles.level:
+        listed = "That there is a cycle is sure, and which one is not; the likeliest"
     return f"{listed}: {way} (probability {percent(best.probability)}{since}); {wrong}."
 
 
