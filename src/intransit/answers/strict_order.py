@@ -33,6 +33,7 @@ EDGE = 0.52  # chance that an edge of a circle must exceed, to matter
 MOST_ITEMS = 60  # that circles are looked for among: those that played most
 MOST_DRAWS = 400
 N_NOISE = 400  # tables of the nearest order
+LEAST_NOISE = 0.2  # variance of a mean margin beside that of its draws
 MOST_CELLS = 40_000  # whose games' noise is followed; a sample stands for more
 CHUNK = 4_000_000  # margins of draws asked at once
 MOST_MARGIN = 100.0
@@ -167,9 +168,15 @@ def mean_noise(
         weight = np.sqrt(seen.counts[some] * _information(posterior, x.mean(axis=0), some))
         x = (x - x.mean(axis=0)) * weight
         together += x @ x.T
-    size, ways = np.linalg.eigh(together * dispersion / share)
+    together *= dispersion / share
+    size, ways = np.linalg.eigh(together)
     rough = rng.standard_normal((N_NOISE, m)) * np.sqrt(np.maximum(size, 0.0))
-    return np.asarray((rough @ ways.T) @ deviations / m)
+    noise = (rough @ ways.T) @ deviations / m
+    # Covariances over m draws are noisy themselves: that adds, to the variance of a margin beside
+    # that of its draws, the number of parameters that the games determine over m.
+    found = float(noise.var(axis=0).mean() / max(deviations.var(axis=0).mean(), 1e-300))
+    own = max(found - float(np.trace(together)) / m**2, min(LEAST_NOISE, found))
+    return np.asarray(noise * np.sqrt(own / max(found, 1e-300)))
 
 
 def _information(posterior: Posterior, margins: FloatArray, cells: IntArray) -> FloatArray:
