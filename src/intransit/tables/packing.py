@@ -199,7 +199,7 @@ def _unpack(keys: IntArray, fields: list[Field]) -> dict[str, FloatArray | IntAr
     counts[-1:] = len(keys) - starts[-1:]
     np.subtract(starts[1:], starts[:-1], out=counts[:-1])
     arrays: dict[str, FloatArray | IntArray] = {
-        field.name: np.empty(len(starts), dtype=np.int64 if field.whole else np.float64)
+        field.name: np.empty(len(starts), np.int64) if field.whole else np.empty(len(starts))
         for field in fields
         if field.name != "first"
     }
