@@ -1,5 +1,6 @@
 """Rows packed into whole numbers give the cells that the engine gives."""
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from intransit import read
 from intransit.tables import cells as adding
+from intransit.tables import doubled, packing
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
 
@@ -30,6 +32,9 @@ def assert_same(one, other):
     for mine, theirs in zip(one.by, other.by, strict=True):
         assert mine.values == theirs.values
         np.testing.assert_array_equal(mine.codes, theirs.codes)
+    assert (one.sequence is None) == (other.sequence is None)
+    if one.sequence is not None:
+        np.testing.assert_array_equal(one.sequence, other.sequence)
     assert one.report == other.report
 
 
@@ -65,3 +70,55 @@ def test_packed_rows_agree_with_the_engine(seed, n, step):
 def test_times_of_every_kind_agree(times):
     frame = pd.DataFrame({"patch": times, "a": list("xyz"), "b": list("yzx"), "outcome": [1, 0, 1]})
     assert_same(*both_ways(frame, time="patch"))
+
+
+def some_votes(n=300):
+    rng = np.random.default_rng(5)
+    first = rng.integers(0, 9, n)
+    return pd.DataFrame(
+        {
+            "date": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 20, n), unit="D"),
+            "a": [f"item {i}" for i in first],
+            "b": [f"item {(i + j) % 9}" for i, j in zip(first, rng.integers(0, 4, n), strict=True)],
+            "outcome": rng.choice([0.0, 0.5, 1.0], n),
+        }
+    )
+
+
+def test_large_tables_give_what_small_ones_give(monkeypatch):
+    """Beyond some numbers of rows their order is not kept and twins are excluded by counting."""
+    frame = some_votes()
+    small = read(frame)
+    monkeypatch.setattr(packing, "MOST_IN_SEQUENCE", 0)
+    monkeypatch.setattr(doubled, "LARGE", 0)
+    assert_same(small, read(frame))
+
+
+@pytest.mark.parametrize("doubling", ["mirrored", "repeated"])
+def test_games_told_twice_are_found_in_large_tables(doubling, monkeypatch):
+    frame = some_votes()
+    frame = frame[frame["a"] != frame["b"]]
+    twins = frame.rename(columns={"a": "b", "b": "a"}) if doubling == "mirrored" else frame
+    twins = twins.assign(outcome=1.0 - twins["outcome"]) if doubling == "mirrored" else twins
+    both = pd.concat([frame, twins])
+    monkeypatch.setattr(doubled, "LARGE", 0)
+    assert read(both).counts.sum() == len(frame)
+
+
+def test_infinite_dates_do_not_hide_the_span_of_the_others(tmp_path):
+    """The ends of a column of dates are asked for first; infinite ones are no times."""
+    path = tmp_path / "games.parquet"
+    duckdb.sql(
+        "SELECT * FROM (VALUES (DATE '2024-01-05', 'x', 'y', 1), (DATE '2024-01-02', 'y', 'z', 0), "
+        "(DATE 'infinity', 'x', 'z', 1), (NULL, 'x', 'y', 1), (DATE '2024-03-01', 'z', 'x', 1)) "
+        "AS t(date, a, b, outcome)"
+    ).write_parquet(str(path))
+    games, other = both_ways(path)
+    assert_same(games, other)
+    assert games.report.n_unused == 2
+    assert games.clock.to_text(games.times[-1]) == "2024-03-01"
+
+
+def test_outcomes_between_win_and_tie_are_left_to_the_engine():
+    frame = some_votes().assign(outcome=np.tile([0.0, 0.25, 1.0], 100))
+    assert_same(*both_ways(frame))

@@ -29,25 +29,28 @@ class Cells:
     unused: tuple[Unused, ...]
     n_without_margin: int  # used rows, when others have one
     series: IntArray | None = None  # see `series`; only where rows are not added up
+    listed: IntArray | None = None  # the cell of each used row, in the order of the table
     by: tuple[Covariate, ...] = ()
 
 
 def add_up(query: Query) -> Cells:
     """Run the query, add up equal rows, and return the cells sorted."""
-    without = 0
+    without, listed = 0, None
     packed = add_up_packed(query)
     if packed is None:
         arrays, n_rows, unused, without = _add_up_in_engine(query)
     else:
-        arrays, n_rows = packed.arrays, packed.n_rows
+        arrays, n_rows, listed = packed.arrays, packed.n_rows, packed.listed
         unused = _find_unused(query, packed.unused)
-    first, second = (arrays.pop(role).astype(np.int64) for role in ("first", "second"))
+    first, second = (np.asarray(arrays.pop(role), dtype=np.int64) for role in ("first", "second"))
     seen = np.zeros(len(query.names), dtype=bool)
     seen[first] = seen[second] = True
-    number = np.cumsum(seen) - 1
+    if not seen.all():
+        number = np.cumsum(seen) - 1
+        first, second = number[first], number[second]
     names = tuple(name for name, there in zip(query.names, seen, strict=True) if there)
     by = query.covariates(arrays)
-    return Cells(names, arrays, number[first], number[second], n_rows, unused, without, by=by)
+    return Cells(names, arrays, first, second, n_rows, unused, without, by=by, listed=listed)
 
 
 def _add_up_in_engine(query: Query) -> tuple[dict[str, Any], int, tuple[Unused, ...], int]:

@@ -16,7 +16,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import gammaln
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.tables.cells import Cells
@@ -32,6 +31,8 @@ FEWEST = 6  # used rows
 NEARLY = 0.9  # share of rows with a counterpart that is worth a remark
 EVEN = math.log(0.55)  # above the chance that a number of two or more games is even
 LARGE = 2_000_000  # rows; beyond, rows are not looked at one by one
+BATCH = 1 << 16  # cells looked at before the next ones are
+ONE_GAME = "1.0::DOUBLE"  # SQL of the count where every row is one game
 CONTROLS = (5, 30)  # pairs with several games, and couples of these, from which κ is taken
 SWITCH = 'doubled="{0}" (command line: --doubled {0})'
 
@@ -73,8 +74,10 @@ def count_once(
     n_used = cells.n_rows - sum(part.count for part in cells.unused)
     if wish == "keep" or not len(cells.first):
         return cells, "", ""
-    told = _told(cells, query)
     opponent = roles.marker is not None and roles.marker.second in OPPONENTS
+    if not opponent and wish is None and len(cells.first) > LARGE and _is_lopsided(cells, query):
+        return cells, "", ""
+    told = _told(cells, query)
     if opponent or wish == "once":
         joined, note = _join_mirrors(cells, told, wish)
         if note:
@@ -85,6 +88,15 @@ def count_once(
     if wish == "once" or n_used < FEWEST:
         return cells, "", ""
     return cells, "", _suspicion(told, kind)
+
+
+def _is_lopsided(cells: Cells, query: Query) -> bool:
+    """Return whether the numbers of games alone exclude that each has its twin."""
+    counts, turned = cells.arrays["count"], cells.first > cells.second
+    if query.columns["count"] != ONE_GAME or 2.0 * counts.sum(where=turned) == counts.sum():
+        return False
+    parts = (counts[begin : begin + BATCH] for begin in range(0, len(counts), BATCH))
+    return any((part % 2.0).any() for part in parts)
 
 
 def _told(cells: Cells, query: Query) -> Told:
@@ -98,7 +110,7 @@ def _told(cells: Cells, query: Query) -> Told:
     columns += [covariate.codes for covariate in cells.by]
     content = np.round(np.column_stack(columns), 9) + 0.0  # so that 1 - 0.7 is 0.3, and -0 is 0
     low, high = np.minimum(cells.first, cells.second), np.maximum(cells.first, cells.second)
-    single = query.columns["count"] == "1.0::DOUBLE"
+    single = query.columns["count"] == ONE_GAME
     return Told(arrays["time"], low, high, turned, content, arrays["count"], single)
 
 
@@ -184,6 +196,8 @@ def _indexes(query: Query) -> set[int]:
 
 def _evidence(query: Query, told: Told, kind: str) -> float:
     """Return the logarithm of the probability that rows which are no twins look like twins."""
+    from scipy.special import gammaln  # noqa: PLC0415 - a third of a second that few tables need
+
     kept = told.only(~told.turned) if kind == "mirrored" else told
     kept = replace(kept, counts=kept.counts if kind == "mirrored" else kept.counts / 2.0)
     agree = math.log((1.0 + _agreement(kept)) / 2.0)  # nearer to 1: games of one day are alike
@@ -249,6 +263,8 @@ def _chance_of_order(query: Query, told: Told, kind: str) -> float | None:
     for the one, and for both (2 m)! / Π (2 d_c)!; the second is the first in one of so many.
     Twins half a table apart, or next to each other, throughout, are beyond doubt by order.
     """
+    from scipy.special import gammaln  # noqa: PLC0415
+
     if told.counts.sum() > LARGE or (told.time != told.time[0]).any():
         return None
     rows = _rows_in_order(query)

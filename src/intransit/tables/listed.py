@@ -38,6 +38,8 @@ def sequence_of(query: Query, cells: Cells) -> IntArray | None:  # (n_games,)
         return np.arange(len(times))
     if len(np.unique(times)) == len(times):
         return None
+    if cells.listed is not None:
+        return cells.listed
     rows = _one_by_one(query, cells)
     told = [
         np.concatenate([ours, theirs])
@@ -61,6 +63,8 @@ def _columns(cells: Cells) -> list[FloatArray | IntArray]:
 
 def _one_by_one(query: Query, cells: Cells) -> Cells:
     """Return the rows that were added up to these cells, in the order of the table."""
+    if cells.listed is not None:
+        return _repeated(cells, cells.listed)
     engine = query.facts.table.engine
     kept = {"first", "second", *(key for key in query.keys if key.startswith("by"))}
     columns = [key for key in query.keys if key in cells.arrays or key in kept]
@@ -76,4 +80,13 @@ def _one_by_one(query: Query, cells: Cells) -> Cells:
     first, second = (number[np.asarray(rows.pop(role))] for role in ("first", "second"))
     by = query.covariates(rows)
     arrays = {name: np.asarray(column, dtype=np.float64) for name, column in rows.items()}
+    return replace(cells, arrays=arrays, first=first, second=second, by=by)
+
+
+def _repeated(cells: Cells, listed: IntArray) -> Cells:
+    """Return cells of single games, each as often as it is listed."""
+    arrays = {name: column[listed] for name, column in cells.arrays.items()}
+    arrays["count"] = np.ones(len(listed))
+    by = tuple(covariate.only(listed) for covariate in cells.by)
+    first, second = cells.first[listed], cells.second[listed]
     return replace(cells, arrays=arrays, first=first, second=second, by=by)

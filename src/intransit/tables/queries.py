@@ -115,7 +115,8 @@ def _look_up(query: Query, role: str, column: int, values: Mapping[str, tuple[ob
         "unnest(?::DOUBLE[]) AS told_margin, unnest(?::INTEGER[]) AS told_why"
     )
     engine.run(
-        f"CREATE TEMP TABLE {name} AS SELECT c{column} AS raw, told, told_margin, told_why FROM "
+        f"CREATE TEMP TABLE {name} AS SELECT c{column} AS raw, told, told_margin, told_why, "
+        "TRY_CAST(told * 2 AS INTEGER) AS told_twice FROM "
         f"(SELECT DISTINCT c{column} FROM {facts.rows}) JOIN ({meant}) "
         f"ON {facts.raw(column)} = text",
         [texts, *(list(part) for part in meanings)],
