@@ -28,7 +28,7 @@ demo: setup  ## Recover a hidden type chart, report on a metagame, and show both
 	$(BIN)/intransit demo --out demo
 
 test: setup browser  ## Run the whole test suite
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 check: setup  ## Formatting, lint, types
 	$(BIN)/ruff format --check .

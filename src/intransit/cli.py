@@ -1,7 +1,5 @@
 """The command line: which commands there are, what they are for, and how they end."""
 
-import atexit
-import gc
 import os
 import sys
 import warnings
@@ -151,7 +149,6 @@ _register()
 @one_thread
 def main() -> None:
     """Run the command line; an error of ours becomes one sentence and exit code 2."""
-    atexit.register(gc.freeze)  # else the end of the process searches all modules for garbage
     try:
         with _remarks():
             try:

@@ -98,13 +98,15 @@ def test_shuffled_dates_change_the_answer():
     assert gain - less > 3 * np.hypot(error, its_error)
 
 
-def test_the_whole_ladder_runs_and_tells_what_it_found():
+def test_the_whole_ladder_runs_and_tells_what_it_found(monkeypatch):
     said = []
-    games = table(season(3, n_games=300, days=150, ties=True))
+    others = {name: make for name, make in installed().items() if name != "kickscore"}  # slow
+    monkeypatch.setattr("intransit.backtest.run.installed", lambda: others)
+    games = table(season(3, n_games=200, days=100, ties=True))
     found = backtest(games, report=said.append, effort=SWIFT)
     names = [rung.name for rung in found.rungs]
     assert tuple(name for name in names if name not in PEERS) == LADDER
-    assert {*names} & {*PEERS} == {*installed()}  # the table is small, so none is too slow
+    assert {*names} & {*PEERS} == {*others}
     assert any("everything" in words for words in said)
     assert found.best.log_loss == min(rung.log_loss for rung in found.rungs)
     assert found.rung("Elo").gain == pytest.approx(found.gain("Elo", "frequencies")[0])

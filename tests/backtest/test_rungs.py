@@ -178,6 +178,6 @@ def test_installed_peers_forecast(name):
         with pytest.raises(InputError, match=f"{name} is not installed"):
             backtest(it.read(votes(n_games=400)), ladder=[name])
         return
-    found = backtest(it.read(votes(n_games=1500, drift=0.0)), ladder=["coin", name])
+    found = backtest(it.read(votes(n_games=700, drift=0.0)), ladder=["coin", name])
     gain, error = found.gain(name, "coin")
     assert gain > 2 * error
