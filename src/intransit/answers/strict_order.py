@@ -36,7 +36,7 @@ N_NOISE = 400  # tables of the nearest order
 LEAST_NOISE = 0.2  # variance of a mean margin beside that of its draws
 MOST_CELLS = 40_000  # whose games' noise is followed; a sample stands for more
 CHUNK = 4_000_000  # margins of draws asked at once
-MOST_MARGIN = 100.0
+MOST_MARGIN = 100.0  # within which the margin of a chance is looked for
 FEWEST = 3  # items: with these there is one circle, either way round
 
 

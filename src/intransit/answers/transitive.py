@@ -30,7 +30,8 @@ from intransit.arrays import BoolArray, FloatArray
 from intransit.core.leftover import EXACT
 from intransit.tables import Games
 
-Cause = Literal["a curve", "luck", "sides"]
+Cause = Literal["luck", "sides"]  # other than circles; another curve is always taken out
+Bend = Literal["a curve"] | Cause
 
 FALSE_ALARMS = 0.02  # share of tables of one scale that are said to be none
 MOST_FLIPS, FEWEST_FLIPS = 200, 60
@@ -102,7 +103,7 @@ class _Test:
         left = self.information**2 - own
         return np.where(left > 1e-9 * self.information**2, left, 0.0)
 
-    def _bends(self, cause: Cause) -> list[FloatArray]:  # (n_rows,) each
+    def _bends(self, cause: Bend) -> list[FloatArray]:  # (n_rows,) each
         """Return what one cause adds to margins, for each of its unknown amounts."""
         rows, x, ends = self.rows, self.rows.margins, self.rows.pairs[self.rows.pair]
         most = n_circles(rows.pairs, self.n_items) // A_CURVE
@@ -122,7 +123,7 @@ class _Test:
         host = np.where(rows.sides > 0.0, ends[:, 0], ends[:, 1])
         return [rows.sides * (host == item) for item in own]
 
-    def take_out(self, causes: tuple[Cause, ...]) -> None:
+    def take_out(self, causes: tuple[Bend, ...]) -> None:
         """Take out what is not cyclic though scores do not explain it, as scores leave it.
 
         Only as much as leaves most of what might be cyclic alone.  What is kept solves for how much
@@ -216,7 +217,7 @@ class _Test:
         size = float(self.weights @ self.again)
         if not self.on_circles.any():
             return Evidence(1.0, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series)
-        always: tuple[Cause, ...] = ("a curve",)
+        always: tuple[Bend, ...] = ("a curve",)
         if self.n_items >= FEWEST_OF_OWN:
             always = ("a curve", "luck")
         self.take_out(always)
@@ -243,7 +244,7 @@ class _Test:
             causes=causes,
         )
 
-    def _causes(self, always: tuple[Cause, ...]) -> tuple[Cause, ...]:
+    def _causes(self, always: tuple[Bend, ...]) -> tuple[Cause, ...]:
         """Return causes other than circles each of which would explain what is seen."""
         found: list[Cause] = []
         for cause in get_args(Cause):

@@ -20,7 +20,7 @@ Verdict = Literal["cycles", "not one scale", "no evidence", "too little data"]
 DOUBTED = 0.2  # p value of one scale, from which on circles are not asked for
 SURE = 0.95  # probability of a circle, to be said
 NOISY = 0.65  # share of tables of the nearest order that look as circular: with more none is said
-EVEN = 0.5
+EVEN = 0.5  # probability of a circle, below which results alone do not prove one
 PROVEN = 0.05  # p value of single pairs against every order, to say that there is a circle
 POWER = 0.8
 HARDLY = 0.1  # further series of a pair, of which it is said that hardly any met again
@@ -34,7 +34,6 @@ TITLES: dict[Verdict, str] = {
     "too little data": "Too little data to tell",
 }
 CAUSES: dict[Cause, str] = {
-    "a curve": "chances that follow another curve",
     "luck": "more luck or more ties for some items",
     "sides": "sides that are worth more to some items",
 }
