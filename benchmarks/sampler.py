@@ -19,8 +19,7 @@ from scipy.special import expit
 
 import intransit as it
 from benchmarks._common import in_fresh_process, peak_memory, print_table, seeds_for
-from intransit.answers.encoding import Encoding
-from intransit.answers.fit import MOMENTS, model_for
+from intransit.answers.encoding import MOMENTS, Encoding, model_for
 from intransit.answers.metagame import simulate_games
 from intransit.arrays import FloatArray
 from intransit.datasets import metagame

@@ -12,13 +12,6 @@ from intransit.errors import InputError
 from intransit.measurements import Measurements
 
 
-def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    """Refuse a word that is not among the allowed ones."""
-    if not isinstance(value, str) or value not in allowed:
-        words = " or ".join(f'"{word}"' for word in allowed)
-        raise InputError(f"{name} is {shown(value)}; it must be {words}.")
-
-
 def check_measurements(measurements: object) -> None:
     """Refuse anything else, with the ways to build one."""
     if not isinstance(measurements, Measurements):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.answers import Answer, fit
-from intransit.answers.fit import model_for
+from intransit.answers.encoding import model_for
 from intransit.arrays import FloatArray
 from intransit.errors import InputError, MissingDependencyError
 from intransit.tables import Games

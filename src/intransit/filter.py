@@ -15,9 +15,16 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.checks import check_option
 from intransit.core.filter_kernels import learn, learn_many, mean_logistics, read_many
-from intransit.core.inputs import as_flag, as_floats, as_items, as_number, as_whole, check_pairs
+from intransit.core.inputs import (
+    as_flag,
+    as_floats,
+    as_items,
+    as_number,
+    as_whole,
+    check_option,
+    check_pairs,
+)
 from intransit.errors import InputError
 from intransit.seeds import open_rng
 

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.core.inputs import as_floats, as_list, as_whole, check_pairs
-from intransit.core.operators import Entries, Matrices, Operator
-from intransit.core.readings import Readings
+from intransit.core.operators import Entries, Matrices, Operator, PeriodReadings
 from intransit.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """Readings of a margin matrix in one or more periods, oldest first.
+    """PeriodReadings of a margin matrix in one or more periods, oldest first.
 
     Build it with `from_pairs`, `from_matrices` or `from_operators`.
 
@@ -32,7 +31,7 @@ class Measurements:
     Measurements(n_items=3, n_periods=2, n_outcomes=(3, 2))
     """
 
-    periods: tuple[Readings, ...]
+    periods: tuple[PeriodReadings, ...]
 
     def __post_init__(self) -> None:
         if not self.periods:
@@ -139,7 +138,9 @@ class Measurements:
         periods = []
         for t, (operator, y, n) in enumerate(zip(operators, outcomes, counts, strict=True)):
             try:
-                periods.append(Readings(operator, as_floats(y, "outcomes"), as_floats(n, "counts")))
+                periods.append(
+                    PeriodReadings(operator, as_floats(y, "outcomes"), as_floats(n, "counts"))
+                )
             except InputError as error:
                 raise InputError(f"period {t}, {error}") from None
         return cls(tuple(periods))

@@ -20,13 +20,12 @@ from intransit.checks import (
     check_factors,
     check_known,
     check_measurements,
-    check_option,
     check_start,
 )
 from intransit.core.alternating import alternate
 from intransit.core.attempts import Tried, attempt, best, same_minimum
 from intransit.core.bound import solve_bounded
-from intransit.core.inputs import as_number, as_whole, check_pairs
+from intransit.core.inputs import as_number, as_whole, check_option, check_pairs
 from intransit.core.newton import newton
 from intransit.core.problem import Problem, Solver, gradient_size
 from intransit.core.readings import collapse

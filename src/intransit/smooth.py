@@ -12,9 +12,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.checks import check_known, check_option
+from intransit.checks import check_known
 from intransit.core.assembly import Columns
-from intransit.core.inputs import LARGEST, as_number, as_whole
+from intransit.core.inputs import LARGEST, as_number, as_whole, check_option
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.fitting import (
     Fitted,

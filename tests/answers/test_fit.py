@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.answers.fit import model_for
+from intransit.answers.encoding import model_for
 from intransit.model import By, Drift, Factors, Levels, Model, PairEffects, Readings, Scores, Wins
 from intransit.model.terms import Still
 from tests.answers.worlds import ladder, play, ring, table

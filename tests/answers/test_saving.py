@@ -7,7 +7,7 @@ import pytest
 
 import intransit as it
 from intransit.answers import sealed
-from intransit.answers.fit import model_for
+from intransit.answers.encoding import model_for
 from intransit.inference.at_scale import draw_posterior
 from intransit.inference.layout import Layout
 from intransit.inference.sampling import Effort

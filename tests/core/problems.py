@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from intransit.core.operators import Combinations, Entries, Matrices
+from intransit.core.operators import Combinations, Entries, Matrices, PeriodReadings
 from intransit.core.problem import Problem
-from intransit.core.readings import Readings, collapse
+from intransit.core.readings import collapse
 
 KINDS = ("entries", "combinations", "matrices", "all kinds")
 
@@ -27,7 +27,7 @@ def random_periods(kind, n_items, rng, n_periods=3):
         n_outcomes = int(rng.integers(5, 30))
         operator = random_operator(k, n_items, n_outcomes, rng)
         counts = rng.integers(1, 4, n_outcomes).astype(float)
-        periods.append(Readings(operator, rng.normal(size=n_outcomes), counts))
+        periods.append(PeriodReadings(operator, rng.normal(size=n_outcomes), counts))
     return periods
 
 

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from intransit.core import kernels
 from intransit.core.losses import Boxed
 from intransit.core.normal import NormalEquations
-from intransit.core.operators import Entries
+from intransit.core.operators import Entries, PeriodReadings
 from intransit.core.problem import Problem
-from intransit.core.readings import Readings, collapse
+from intransit.core.readings import collapse
 from tests.core.problems import (
     KINDS,
     objective_by_definition,
@@ -45,7 +45,7 @@ def test_the_collapsed_objective_is_the_papers(seed, kind, known):
 def test_without_counts_the_constant_is_included(seed, kind):
     rng = np.random.default_rng(seed)
     periods = [
-        Readings(p.operator, p.outcomes, np.ones_like(p.counts))
+        PeriodReadings(p.operator, p.outcomes, np.ones_like(p.counts))
         for p in random_periods(kind, 5, rng)
     ]
     weights = rng.random(len(periods))
@@ -175,10 +175,10 @@ def test_doubling_a_weight_equals_repeating_the_readings(seed):
     rng = np.random.default_rng(seed)
     operator = Entries(rng.integers(0, 6, (20, 2)), 6)
     y = rng.normal(size=20)
-    once = Readings(operator, y, np.ones(20))
+    once = PeriodReadings(operator, y, np.ones(20))
     heavy = collapse([once], np.array([2.0]))
     twice = collapse([once, once], np.array([1.0, 1.0]))
-    counted = collapse([Readings(operator, y, np.full(20, 2.0))], np.array([1.0]))
+    counted = collapse([PeriodReadings(operator, y, np.full(20, 2.0))], np.array([1.0]))
     for other in (twice, counted):
         np.testing.assert_array_equal(heavy.pairs, other.pairs)
         np.testing.assert_allclose(heavy.loss.weights, other.loss.weights)
@@ -189,7 +189,7 @@ def test_doubling_a_weight_equals_repeating_the_readings(seed):
 def test_readings_of_one_pair_collapse_to_one_cell():
     pairs = np.array([[0, 1], [1, 0], [0, 1], [2, 2], [1, 2]])
     y = np.array([1.0, -2.0, 3.0, 0.5, 4.0])
-    data = collapse([Readings(Entries(pairs, 3), y, np.ones(5))], np.array([1.0]))
+    data = collapse([PeriodReadings(Entries(pairs, 3), y, np.ones(5))], np.array([1.0]))
     np.testing.assert_array_equal(data.pairs, [[0, 1], [1, 2]])
     np.testing.assert_allclose(data.loss.targets, [2.0, 4.0])
     np.testing.assert_allclose(data.loss.weights, [3.0, 1.0])

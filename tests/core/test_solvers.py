@@ -10,9 +10,9 @@ from intransit.core.alternating import alternate
 from intransit.core.attempts import above_doubt
 from intransit.core.bound import largest_margin, solve_bounded
 from intransit.core.newton import newton
-from intransit.core.operators import Entries
+from intransit.core.operators import Entries, PeriodReadings
 from intransit.core.problem import Problem, Solution, gradient_size
-from intransit.core.readings import Readings, collapse
+from intransit.core.readings import collapse
 from intransit.core.skew import canonical_factors, smallest_strengths
 from tests.core.problems import KINDS, random_factors, random_problem
 
@@ -27,7 +27,7 @@ def sampled_problem(seed, n_items=12, n_factors=1, n_outcomes=150, noise=0.1):
     X = S @ Q.T - Q @ S.T
     pairs = rng.integers(0, n_items, (n_outcomes, 2))
     y = X[pairs[:, 0], pairs[:, 1]] + noise * rng.normal(size=n_outcomes)
-    data = collapse([Readings(Entries(pairs, n_items), y, np.ones(n_outcomes))], np.ones(1))
+    data = collapse([PeriodReadings(Entries(pairs, n_items), y, np.ones(n_outcomes))], np.ones(1))
     return Problem(data.pairs, data.loss, np.full((n_items, 2 * n_factors), np.nan)), data, X
 
 
@@ -83,7 +83,7 @@ def test_relabelling_items_permutes_the_answer(method, seed):
     order = rng.permutation(problem.n_items)
     place = np.argsort(order)
     relabelled = Entries(place[data.pairs], problem.n_items)
-    again = collapse([Readings(relabelled, data.loss.targets, data.loss.weights)], np.ones(1))
+    again = collapse([PeriodReadings(relabelled, data.loss.targets, data.loss.weights)], np.ones(1))
     other = Problem(again.pairs, again.loss, problem.known)
     here = method(problem, starts.spectral(problem, data.loss), tolerance=1e-13)
     there = method(other, starts.spectral(other, again.loss), tolerance=1e-13)

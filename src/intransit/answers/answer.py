@@ -1,17 +1,15 @@
-"""The answer to a table of results: who beats whom, when, and how sure that is."""
+"""A table with its posterior: forecasts and strengths of items by name, at any time."""
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from intransit.answers.encoding import Encoding
-from intransit.answers.finding import Finding
-from intransit.answers.forecast import Forecast, Standing
+from intransit.answers.forecast import Forecast
 from intransit.answers.questions import (
     codes_under,
     item_or_newcomer,
@@ -21,25 +19,17 @@ from intransit.answers.questions import (
     sides_of,
     together,
 )
-from intransit.answers.saving import as_path, open_place, pack, unpack, write_whole
 from intransit.answers.seen import Seen
-from intransit.answers.standings import find_standings, is_alone, spread
 from intransit.answers.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.core.inputs import as_flag, as_whole, check_report
+from intransit.core.inputs import as_flag, as_whole
 from intransit.draws import check_entries, reach_of
 from intransit.errors import InputError
 from intransit.inference.posterior import Posterior
-from intransit.inference.sampling import Report
-from intransit.inference.updating import update_posterior
 from intransit.model import Model
-from intransit.seeds import open_rng
 from intransit.tables import Clock, Games
-from intransit.tables.covariates import Covariate
-from intransit.tables.games import check_games
-from intransit.tables.reading import Reading, plural
+from intransit.tables.reading import Reading
 
-SHOWN = 12  # items in a summary
 CHUNK = 4_000_000  # chances of draws that are worked out at once
 MOST_MATRIX_DRAWS = 100  # of a matrix of many items
 
@@ -49,8 +39,8 @@ Under = Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Answer(Finding):
-    """What `fit` found.  Items go by name, times by date or number, as in the table.
+class FittedTable:
+    """A table with its posterior.  Items go by name, times by date or number, as in the table.
 
     Attributes
     ----------
@@ -278,16 +268,6 @@ class Answer(Finding):
         out[self.posterior.groups[:, None] != self.posterior.groups] = 0.0
         return np.asarray(0.5 * (out - out.T))
 
-    def rank(self, at: object = None, *, level: float = 0.9) -> list[Standing]:
-        """Return all items by their strength, the mean probability of beating the others.
-
-        Against those only that comparisons connect them with, best first; with ratings on a scale
-        like Elo's, and the range of each rank.  Where there are cycles this order says less than
-        the matrix does.
-        """
-        reach_of(level)
-        return find_standings(self, self.when(at), level)
-
     def strengths(
         self, items: IntArray, when: float, *, level: float = 0.9
     ) -> tuple[FloatArray, FloatArray, FloatArray]:  # (n,) each
@@ -298,86 +278,6 @@ class Answer(Finding):
         mean, low, high = spread(self.posterior.strengths(items, when), level)
         alone = is_alone(self, items)
         return np.where(alone, 0.5, mean), np.where(alone, 0.0, low), np.where(alone, 1.0, high)
-
-    def transitivity(self) -> Transitivity:
-        """Return whether there are cycles, in words and numbers; ``print`` it.
-
-        It was tested when the answer was fitted; games of an `update` are not in it.
-        """
-        return self.transitive
-
-    def update(self, games: Games, *, rng: int = 0, report: Report = lambda _: None) -> "Answer":
-        """Return the answer with further games, of old and new items.
-
-        The draws are weighted by how well they predict the new games, while enough of them count;
-        otherwise the chains go on from where they are.  The last line of `story` says which.
-        """
-        check_games(games)
-        check_report(report)
-        clock = self.clock.joined(games.clock)
-        if len(games) == 0:
-            raise InputError("games: there is no further game; check the filter that was given.")
-        names = (*self.names, *(name for name in games.names if name not in self.numbers))
-        place = {name: k for k, name in enumerate(names)}
-        there = np.array([place[name] for name in games.names])
-        by = self._same_covariates(games)
-        known = replace(
-            games, names=names, first=there[games.first], second=there[games.second], by=by
-        )
-        more = self.encoding.observations(known)
-        posterior, how = update_posterior(self.posterior, more, rng=open_rng(rng)[0], report=report)
-        seen = self.seen.plus(Seen.of(known))
-        n, until = plural(int(games.counts.sum()), "further game"), clock.to_text(seen.end)
-        line = f"Updated with {n}" + ("" if self.clock.kind == "none" else f", to {until}")
-        story = (*self.story, f"{line}: {how}")
-        return replace(
-            self,
-            names=names,
-            posterior=posterior,
-            clock=clock,
-            seen=seen,
-            story=story,
-            games=None,
-        )
-
-    def _same_covariates(self, games: Games) -> tuple[Covariate, ...]:
-        """Return the covariates in the order of the answer, new values at the end."""
-        found = []
-        for name, values in self.posterior.layout.seen.values:
-            one = next((one for one in games.by if one.name == name), None)
-            if one is None:
-                raise InputError(
-                    f"games: the first table was read with the column {name!r} and this one was "
-                    f'not; read it with by="{name}".'
-                )
-            wide = (*values, *(value for value in one.values if value not in values))
-            place = np.array([wide.index(value) for value in one.values] + [-1])
-            found.append(Covariate(name, wide, place[one.codes]))
-        return tuple(found)
-
-    def save(self, path: str | Path) -> Path:
-        """Write the answer to one file, whole or not at all, and return where it is."""
-        place = open_place(path)
-        write_whole(place, pack(self))
-        return place
-
-    @classmethod
-    def load(cls, path: str | Path) -> "Answer":
-        """Read an answer that `save` wrote; a file that was cut short or altered is refused."""
-        return cls(**unpack(as_path(path)))
-
-    def summary(self) -> str:
-        """Return the answer in a few lines: are there cycles, what was fitted, who leads."""
-        said = (self.transitive.sentence, *self.story)
-        lines = [f"{self.source}: {self.n_items} items", *(f"  {line}" for line in said)]
-        standings = self.rank()[:SHOWN]
-        width = max(len(s.name) for s in standings)
-        lines.append("Mean probability of beating the others, with 90 % intervals:")
-        lines += [
-            f"  {s.rank:>3}  {s.name:<{width}}  {s.strength:.3f}  ({s.low:.3f} to {s.high:.3f})"
-            for s in standings
-        ]
-        return "\n".join(lines)
 
     def _apart(self, i: IntArray, j: IntArray) -> BoolArray:
         """Return which pairs no chain of comparisons connects; newcomers are like others."""
@@ -449,3 +349,19 @@ def _quantile(ordered: FloatArray, share: float) -> FloatArray:
     low = int(place)
     high = min(low + 1, len(ordered) - 1)
     return np.asarray(ordered[low] + (place - low) * (ordered[high] - ordered[low]))
+
+
+def is_alone(table: "FittedTable", items: IntArray) -> np.ndarray:  # (n,)
+    """Return which items comparisons connect with nobody."""
+    groups = table.posterior.groups
+    return np.asarray(np.bincount(groups)[groups[items]] < 2)
+
+
+def spread(
+    drawn: FloatArray,  # (n_draws, n)
+    level: float,
+) -> tuple[FloatArray, FloatArray, FloatArray]:  # (n,) each
+    """Return mean and interval of draws; the interval holds the mean."""
+    mean = drawn.mean(axis=0)
+    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    return mean, np.minimum(low, mean), np.maximum(high, mean)

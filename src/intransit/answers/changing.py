@@ -15,12 +15,12 @@ change where factors or effects of pairs drift; in other models they stand still
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import ndtr
 
+from intransit.answers.answer import FittedTable
 from intransit.answers.found import Changes, ItemChange, MatchupChange
 from intransit.answers.items import games_of, present, text
 from intransit.arrays import BoolArray, FloatArray, IntArray
@@ -29,9 +29,6 @@ from intransit.draws import reach_of
 from intransit.errors import InputError
 from intransit.inference.posterior import Posterior
 from intransit.tables.reading import plural
-
-if TYPE_CHECKING:
-    from intransit.answers.answer import Answer
 
 MOST_ITEMS = 150  # that are measured against all others
 PANEL = 60  # opponents of a group, drawn at random, where there are more
@@ -87,7 +84,7 @@ class Field:
 
 
 def find_changes(
-    answer: "Answer",
+    answer: FittedTable,
     since: object = None,
     until: object = None,
     *,
@@ -131,7 +128,7 @@ def find_changes(
     return Changes(*words, items, pairs, *share, " ".join(said))
 
 
-def _span(answer: "Answer", since: object, until: object) -> tuple[float, float]:
+def _span(answer: FittedTable, since: object, until: object) -> tuple[float, float]:
     seen = answer.seen
     if answer.clock.kind == "none" or not seen.end > seen.begin:
         raise InputError(
@@ -148,7 +145,7 @@ def _span(answer: "Answer", since: object, until: object) -> tuple[float, float]
     return begin, end
 
 
-def _field(answer: "Answer", begin: float, end: float, rng: int) -> Field:
+def _field(answer: FittedTable, begin: float, end: float, rng: int) -> Field:
     """Return who was there at both times, and which pairs to ask about."""
     items = np.flatnonzero(present(answer, begin) & present(answer, end))
     groups = answer.posterior.groups[items]
@@ -178,7 +175,7 @@ def _share(moved: FloatArray, change: FloatArray, level: float) -> tuple[float, 
 
 
 def _items(
-    answer: "Answer",
+    answer: FittedTable,
     posterior: Posterior,
     field: Field,
     margins: FloatArray,
@@ -205,7 +202,7 @@ def _items(
 
 
 def _matchups(
-    answer: "Answer",
+    answer: FittedTable,
     posterior: Posterior,
     field: Field,
     margins: FloatArray,

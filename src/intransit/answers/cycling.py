@@ -9,13 +9,13 @@ ones among them is the mean of what their probabilities lack of 1.
 
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from intransit.answers.answer import FittedTable
 from intransit.answers.found import Cycle, Cycles
 from intransit.answers.items import busiest, present, text
 from intransit.arrays import BoolArray, FloatArray, IntArray
@@ -23,9 +23,6 @@ from intransit.core.inputs import as_flag, as_whole
 from intransit.draws import reach_of
 from intransit.inference.posterior import Posterior
 from intransit.tables.reading import plural
-
-if TYPE_CHECKING:
-    from intransit.answers.answer import Answer
 
 SHORTEST = 3
 EVEN = 0.5  # probability from which on the likeliest cycle is listed, where no single one is sure
@@ -51,7 +48,7 @@ class Edges:
 
 
 def find_cycles(
-    answer: "Answer",
+    answer: FittedTable,
     at: object = None,
     *,
     level: float = 0.9,
@@ -101,7 +98,7 @@ def find_cycles(
     )
 
 
-def _reason_for_none(answer: "Answer", gate: bool) -> str:
+def _reason_for_none(answer: FittedTable, gate: bool) -> str:
     verdict = answer.transitive.verdict
     if gate and verdict != "cycles":
         return f"No cycle is listed: the verdict is “{verdict}”."
@@ -249,7 +246,7 @@ def _pack(holds: BoolArray) -> Bits:  # (n_edges, n_words)
     return np.pad(packed, ((0, 0), (0, wide - packed.shape[1]))).view(np.uint64)
 
 
-def _times(answer: "Answer") -> FloatArray:
+def _times(answer: FittedTable) -> FloatArray:
     """Return times of the table, at most 24, from its first to its last."""
     if answer.clock.kind == "none":
         return np.zeros(0)
@@ -262,7 +259,7 @@ def _times(answer: "Answer") -> FloatArray:
 
 
 def _histories(
-    answer: "Answer",
+    answer: FittedTable,
     edges: Edges,
     cycles: list[IntArray],
     times: FloatArray,
@@ -292,7 +289,7 @@ def _histories(
 
 
 def _cycle(
-    answer: "Answer",
+    answer: FittedTable,
     edges: Edges,
     cycle: IntArray,
     probability: float,
@@ -318,7 +315,7 @@ def _cycle(
 
 
 def _since(
-    answer: "Answer", items: IntArray, times: FloatArray, history: FloatArray, when: float
+    answer: FittedTable, items: IntArray, times: FloatArray, history: FloatArray, when: float
 ) -> str:
     """Return since when a cycle has been more likely there than not, without a break."""
     if not len(times):

@@ -5,13 +5,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from intransit.arrays import FloatArray
+from intransit.core.inputs import as_whole
 from intransit.core.law import Kind
 from intransit.errors import InputError
 from intransit.inference.observations import Observations
-from intransit.model import Levels, OutcomeLaw, Readings, Wins
+from intransit.model import Levels, Model, OutcomeLaw, Readings, Scores, Wins, default_model
 from intransit.tables import Games
 from intransit.timeline import Timeline
 
+MOMENTS = 60  # that the model tells apart: within one, little moves beside what is not known
+FEWEST_TIMES = 5  # moments; with fewer nothing drifts
 FINEST = 300  # moments over the whole time: more would tell apart what hardly differs
 SURE = 20  # games with a side, all won by it: the side was written down after the result
 
@@ -150,3 +153,54 @@ def _has_sides(games: Games) -> bool:
     won = np.where(games.sides > 0, games.outcomes, 1.0 - games.outcomes)[there]
     games_there = games.counts[there]
     return not (games_there.sum() >= SURE and bool((won == 1.0).all() or (won == 0.0).all()))
+
+
+def model_for(
+    games: Games,
+    *,
+    factors: int | None = None,
+    pairs: bool | None = None,
+    drifting: bool | None = None,
+) -> Model:
+    """Return the model with every term that a table can have; with few times nothing drifts.
+
+    Parameters
+    ----------
+    games
+        The table.
+    factors, pairs, drifting
+        None, or how many cyclic factors there are, whether pairs have effects of their own, and
+        whether anything moves.
+    """
+    still = len(np.unique(games.times)) < FEWEST_TIMES if drifting is None else not drifting
+    return default_model(
+        max(games.n_items, 2),
+        by=tuple(one.name for one in games.by),
+        still=still,
+        sided=games.sides is not None,
+        factors=None if factors is None else as_whole("factors", factors, least=0),
+        pairs=pairs is not False,
+    )
+
+
+def check_model(model: Model, games: Games) -> None:
+    """Refuse a model that asks for what the table does not have."""
+    if not isinstance(model, Model):
+        raise InputError(
+            f"model: a {type(model).__name__} was given; add up terms, such as Scores() + "
+            "Factors(2)."
+        )
+    known = [one.name for one in games.by]
+    for term in model.by:
+        if term.column not in known:
+            listed = f"; it was read with {', '.join(known)}" if known else ""
+            raise InputError(
+                f"model: By({term.column!r}) needs a column {term.column!r}{listed}; read the "
+                f'table with by="{term.column}".'
+            )
+    most = (max(games.n_items, 2) - 1) // 2 if model.term(Scores) else games.n_items // 2
+    if model.n_factors > max(most, 1):
+        raise InputError(
+            f"model: {model.n_factors} factors for {games.n_items} items; at most "
+            f"{max(most, 1)} can be told apart."
+        )

@@ -1,34 +1,54 @@
-"""Questions to an answer beyond forecasts: cycles, changes, rankings, pages, frames, figures."""
+"""The answer to a table of results: who beats whom, when, and how sure that is."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
+
+import numpy as np
 
 from intransit.answers import frames
+from intransit.answers.answer import FittedTable
 from intransit.answers.changing import find_changes
 from intransit.answers.cycling import find_cycles
+from intransit.answers.forecast import Standing
 from intransit.answers.found import Changes, Cycles, Ranking
 from intransit.answers.ranking import N_GAMES, find_ranking
-from intransit.answers.saving import open_place, write_whole
-from intransit.core.inputs import shown
+from intransit.answers.saving import as_path, open_place, pack, unpack, write_whole
+from intransit.answers.seen import Seen
+from intransit.answers.standings import find_standings
+from intransit.answers.verdict import Transitivity
+from intransit.core.inputs import check_report, shown
+from intransit.draws import reach_of
 from intransit.errors import InputError
 from intransit.extras import above, drawing
 from intransit.inference.arviz import to_arviz
-from intransit.seeds import open_seed
+from intransit.inference.sampling import Report
+from intransit.inference.updating import update_posterior
+from intransit.seeds import open_rng, open_seed
+from intransit.tables import Games
+from intransit.tables.covariates import Covariate
+from intransit.tables.games import check_games
+from intransit.tables.reading import plural
 
-if TYPE_CHECKING:
-    from intransit.answers.answer import Answer
-
+SHOWN = 12  # items in a summary
 
 Item = str | int
 
 
-class Finding:
-    """What `Answer` can be asked besides forecasts."""
+@dataclass(frozen=True, eq=False)
+class Answer(FittedTable):
+    """What `fit` found: forecasts, and whatever else can be asked of a fitted table."""
 
-    @property
-    def _answer(self) -> "Answer":
-        return cast("Answer", self)
+    def rank(self, at: object = None, *, level: float = 0.9) -> list[Standing]:
+        """Return all items by their strength, the mean probability of beating the others.
+
+        Against those only that comparisons connect them with, best first; with ratings on a scale
+        like Elo's, and the range of each rank.  Where there are cycles this order says less than
+        the matrix does.
+        """
+        reach_of(level)
+        return find_standings(self, self.when(at), level)
 
     def cycles(
         self,
@@ -61,7 +81,7 @@ class Finding:
         gate
             Whether to list none where the test of transitivity does not find cycles.
         """
-        return find_cycles(self._answer, at, level=level, longest=longest, most=most, gate=gate)
+        return find_cycles(self, at, level=level, longest=longest, most=most, gate=gate)
 
     def changes(
         self,
@@ -92,7 +112,7 @@ class Finding:
             Seed of the panel that everybody is measured against, where there are many items.
         """
         seed = open_seed(rng)
-        return find_changes(self._answer, since, until, level=level, rate=rate, most=most, rng=seed)
+        return find_changes(self, since, until, level=level, rate=rate, most=most, rng=seed)
 
     def ranking(
         self, at: object = None, *, level: float = 0.9, n: int = N_GAMES, rng: int = 0
@@ -112,11 +132,11 @@ class Finding:
         n, rng
             Draws for which the mixture is worked out, fewer for more than 100 items; the seed.
         """
-        return find_ranking(self._answer, at, level=level, n=n, rng=open_seed(rng))
+        return find_ranking(self, at, level=level, n=n, rng=open_seed(rng))
 
     def figure_cycles(self, at: object = None) -> Any:
         """Draw the surest cycles as a graph."""
-        return drawing("found").draw_cycles(self, at)
+        return drawing("found").draw_cycles(self.cycles(at))
 
     def figure_discs(self, at: object = None) -> Any:
         """Draw who counters whom, beyond what strengths say."""
@@ -124,11 +144,11 @@ class Finding:
 
     def figure_changes(self, since: object = None, until: object = None) -> Any:
         """Draw what changed between two times, with intervals."""
-        return drawing("found").draw_changes(self, since, until)
+        return drawing("found").draw_changes(self.changes(since, until))
 
     def figure_equilibrium(self, at: object = None) -> Any:
         """Draw the mixture that nothing beats, with intervals."""
-        return drawing("found").draw_equilibrium(self, at)
+        return drawing("found").draw_equilibrium(self.ranking(at))
 
     def report(
         self, place: str | Path, *, backtest: Any = None, title: str | None = None, rng: int = 0
@@ -146,23 +166,21 @@ class Finding:
                 f"backtest: {shown(backtest)} was given; give what `backtest` returned."
             )
         rng = open_seed(rng)
-        findings = above("findings.gather").gather(
-            self._answer, ladder=backtest, title=title, rng=rng
-        )
+        findings = above("findings.gather").gather(self, ladder=backtest, title=title, rng=rng)
         write_whole(where, above("render.page").write_page(findings).encode())
         return where
 
     def matrix_frame(self, at: object = None) -> object:
         """Return the win probabilities as a data frame, of pandas or else of polars."""
-        return frames.matrix_frame(self._answer, at)
+        return frames.matrix_frame(self, at)
 
     def rank_frame(self, at: object = None) -> object:
         """Return the standings as a data frame."""
-        return frames.rank_frame(self._answer, at)
+        return frames.rank_frame(self, at)
 
     def path_frame(self, items: Sequence[Item] | None = None) -> object:
         """Return strengths over time as a data frame, a row for every item and time."""
-        return frames.path_frame(self._answer, items)
+        return frames.path_frame(self, items)
 
     def figure_matrix(self, at: object = None, items: Sequence[Item] | None = None) -> Any:
         """Draw who beats whom as a heat map."""
@@ -177,11 +195,91 @@ class Finding:
         return drawing("answers").draw_head_to_head(self, first, second)
 
     def _repr_html_(self) -> str:
-        return frames.html(self._answer)
+        return frames.html(self)
 
     def to_arviz(self) -> Any:
         """Return the draws as ArviZ takes them: scales, and chances of pairs at the last time.
 
         Needs ArviZ: ``pip install 'intransit[arviz]'``.
         """
-        return to_arviz(self._answer.posterior, self._answer.names)
+        return to_arviz(self.posterior, self.names)
+
+    def transitivity(self) -> Transitivity:
+        """Return whether there are cycles, in words and numbers; ``print`` it.
+
+        It was tested when the answer was fitted; games of an `update` are not in it.
+        """
+        return self.transitive
+
+    def update(self, games: Games, *, rng: int = 0, report: Report = lambda _: None) -> "Answer":
+        """Return the answer with further games, of old and new items.
+
+        The draws are weighted by how well they predict the new games, while enough of them count;
+        otherwise the chains go on from where they are.  The last line of `story` says which.
+        """
+        check_games(games)
+        check_report(report)
+        clock = self.clock.joined(games.clock)
+        if len(games) == 0:
+            raise InputError("games: there is no further game; check the filter that was given.")
+        names = (*self.names, *(name for name in games.names if name not in self.numbers))
+        place = {name: k for k, name in enumerate(names)}
+        there = np.array([place[name] for name in games.names])
+        by = self._same_covariates(games)
+        known = replace(
+            games, names=names, first=there[games.first], second=there[games.second], by=by
+        )
+        more = self.encoding.observations(known)
+        posterior, how = update_posterior(self.posterior, more, rng=open_rng(rng)[0], report=report)
+        seen = self.seen.plus(Seen.of(known))
+        n, until = plural(int(games.counts.sum()), "further game"), clock.to_text(seen.end)
+        line = f"Updated with {n}" + ("" if self.clock.kind == "none" else f", to {until}")
+        story = (*self.story, f"{line}: {how}")
+        return replace(
+            self,
+            names=names,
+            posterior=posterior,
+            clock=clock,
+            seen=seen,
+            story=story,
+            games=None,
+        )
+
+    def _same_covariates(self, games: Games) -> tuple[Covariate, ...]:
+        """Return the covariates in the order of the answer, new values at the end."""
+        found = []
+        for name, values in self.posterior.layout.seen.values:
+            one = next((one for one in games.by if one.name == name), None)
+            if one is None:
+                raise InputError(
+                    f"games: the first table was read with the column {name!r} and this one was "
+                    f'not; read it with by="{name}".'
+                )
+            wide = (*values, *(value for value in one.values if value not in values))
+            place = np.array([wide.index(value) for value in one.values] + [-1])
+            found.append(Covariate(name, wide, place[one.codes]))
+        return tuple(found)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the answer to one file, whole or not at all, and return where it is."""
+        place = open_place(path)
+        write_whole(place, pack(self))
+        return place
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Answer":
+        """Read an answer that `save` wrote; a file that was cut short or altered is refused."""
+        return cls(**unpack(as_path(path)))
+
+    def summary(self) -> str:
+        """Return the answer in a few lines: are there cycles, what was fitted, who leads."""
+        said = (self.transitive.sentence, *self.story)
+        lines = [f"{self.source}: {self.n_items} items", *(f"  {line}" for line in said)]
+        standings = self.rank()[:SHOWN]
+        width = max(len(s.name) for s in standings)
+        lines.append("Mean probability of beating the others, with 90 % intervals:")
+        lines += [
+            f"  {s.rank:>3}  {s.name:<{width}}  {s.strength:.3f}  ({s.low:.3f} to {s.high:.3f})"
+            for s in standings
+        ]
+        return "\n".join(lines)

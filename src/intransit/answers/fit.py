@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from intransit.answers.answer import Answer
-from intransit.answers.encoding import Encoding
+from intransit.answers.encoding import MOMENTS, Encoding, check_model, model_for
+from intransit.answers.finding import Answer
 from intransit.answers.items import busiest, largest_group, present
 from intransit.answers.seen import Seen
 from intransit.answers.strict_order import MOST_ITEMS, Circularity, look_for_circles
 from intransit.answers.transitive import Evidence, examine
 from intransit.answers.verdict import DOUBTED, LEVEL, Transitivity, judge
 from intransit.arrays import IntArray
-from intransit.core.inputs import as_whole, check_report, shown
+from intransit.core.inputs import check_report, shown
 from intransit.draws import Summary
 from intransit.errors import InputError
 from intransit.inference.at_scale import draw_posterior
@@ -26,7 +26,6 @@ from intransit.model import (
     Scores,
     Side,
     Wins,
-    default_model,
 )
 from intransit.model.terms import Term
 from intransit.percent import percent
@@ -36,8 +35,6 @@ from intransit.tables import Games, read
 from intransit.tables.reading import plural
 from intransit.threads import one_thread
 
-MOMENTS = 60  # that the model tells apart: within one, little moves beside what is not known
-FEWEST_TIMES = 5  # moments; with fewer nothing drifts
 MOST_SHARED = 100  # items, and draws, for the model's own share of cycles
 EFFORT = Effort()
 
@@ -151,57 +148,6 @@ def circle_items(answer: Answer) -> IntArray:
     """Return the items that circles are looked for among: connected, there at the end, busiest."""
     items = largest_group(answer, present(answer, answer.seen.end))
     return busiest(answer, items, MOST_ITEMS)
-
-
-def model_for(
-    games: Games,
-    *,
-    factors: int | None = None,
-    pairs: bool | None = None,
-    drifting: bool | None = None,
-) -> Model:
-    """Return the model with every term that a table can have; with few times nothing drifts.
-
-    Parameters
-    ----------
-    games
-        The table.
-    factors, pairs, drifting
-        None, or how many cyclic factors there are, whether pairs have effects of their own, and
-        whether anything moves.
-    """
-    still = len(np.unique(games.times)) < FEWEST_TIMES if drifting is None else not drifting
-    return default_model(
-        max(games.n_items, 2),
-        by=tuple(one.name for one in games.by),
-        still=still,
-        sided=games.sides is not None,
-        factors=None if factors is None else as_whole("factors", factors, least=0),
-        pairs=pairs is not False,
-    )
-
-
-def check_model(model: Model, games: Games) -> None:
-    """Refuse a model that asks for what the table does not have."""
-    if not isinstance(model, Model):
-        raise InputError(
-            f"model: a {type(model).__name__} was given; add up terms, such as Scores() + "
-            "Factors(2)."
-        )
-    known = [one.name for one in games.by]
-    for term in model.by:
-        if term.column not in known:
-            listed = f"; it was read with {', '.join(known)}" if known else ""
-            raise InputError(
-                f"model: By({term.column!r}) needs a column {term.column!r}{listed}; read the "
-                f'table with by="{term.column}".'
-            )
-    most = (max(games.n_items, 2) - 1) // 2 if model.term(Scores) else games.n_items // 2
-    if model.n_factors > max(most, 1):
-        raise InputError(
-            f"model: {model.n_factors} factors for {games.n_items} items; at most "
-            f"{max(most, 1)} can be told apart."
-        )
 
 
 def _judge(

@@ -115,3 +115,17 @@ class Ranking:
     equilibrium: tuple[Share, ...]  # weights that are not negligible, the largest first
     level: float
     note: str = ""  # what is left out; often empty
+
+
+@dataclass(frozen=True)
+class Group:
+    """One line on a group: how much there was, the verdict, and who leads."""
+
+    value: str
+    n_items: int
+    n_games: float
+    verdict: str  # in one sentence; or why nothing was fitted
+    leader: str  # the strongest item; empty where nothing was fitted
+    strength: float | None  # its mean chance of beating the others, with its interval
+    low: float | None
+    high: float | None

@@ -4,20 +4,17 @@ import html as markup
 import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from intransit.answers.answer import FittedTable
 from intransit.answers.forecast import Standing
+from intransit.answers.standings import find_standings
 from intransit.arrays import FloatArray
-from intransit.checks import check_option
-from intransit.core.inputs import as_list
+from intransit.core.inputs import as_list, check_option
 from intransit.draws import reach_of
 from intransit.errors import InputError, MissingDependencyError
 from intransit.percent import estimate
-
-if TYPE_CHECKING:
-    from intransit.answers.answer import Answer
 
 BACKENDS = ("pandas", "polars")
 N_TIMES = 60  # points of a path
@@ -36,15 +33,15 @@ class Paths:
     high: FloatArray  # (n_items, n_times)
 
 
-def leading(answer: "Answer", n: int, at: object = None) -> list[Standing]:
+def leading(answer: FittedTable, n: int, at: object = None) -> list[Standing]:
     """Return the n items of most assured strength, by the low end of their intervals, in rank."""
-    standings = answer.rank(at)
+    standings = find_standings(answer, answer.when(at))
     best = sorted(standings, key=lambda s: (-s.low, s.rank))[:n]
     return sorted(best, key=lambda s: s.rank)
 
 
 def paths(
-    answer: "Answer",
+    answer: FittedTable,
     items: Sequence[str | int] | None = None,
     *,
     level: float = 0.9,
@@ -64,7 +61,7 @@ def paths(
     return Paths(tuple(answer.names[k] for k in chosen), times, *out)
 
 
-def matrix_frame(answer: "Answer", at: object = None, *, backend: str | None = None) -> object:
+def matrix_frame(answer: FittedTable, at: object = None, *, backend: str | None = None) -> object:
     """Return the matrix of probabilities as a data frame: a row and a column for each item."""
     matrix = answer.matrix(at)
     title = "item"
@@ -74,15 +71,15 @@ def matrix_frame(answer: "Answer", at: object = None, *, backend: str | None = N
     return _frame({title: list(answer.names), **columns}, backend)
 
 
-def rank_frame(answer: "Answer", at: object = None, *, backend: str | None = None) -> object:
+def rank_frame(answer: FittedTable, at: object = None, *, backend: str | None = None) -> object:
     """Return the standings as a data frame, best first."""
-    standings = answer.rank(at)
+    standings = find_standings(answer, answer.when(at))
     columns = [field.name for field in fields(Standing)]
     return _frame({name: [getattr(s, name) for s in standings] for name in columns}, backend)
 
 
 def path_frame(
-    answer: "Answer", items: Sequence[str | int] | None = None, *, backend: str | None = None
+    answer: FittedTable, items: Sequence[str | int] | None = None, *, backend: str | None = None
 ) -> object:
     """Return strengths over time as a long data frame: item, time, strength, low, high."""
     found = paths(answer, items)
@@ -99,7 +96,7 @@ def path_frame(
     )
 
 
-def moments(answer: "Answer", times: FloatArray) -> np.ndarray:
+def moments(answer: FittedTable, times: FloatArray) -> np.ndarray:
     """Return times as they are shown: dates where the table has dates."""
     if answer.clock.kind != "date":
         return times
@@ -107,11 +104,11 @@ def moments(answer: "Answer", times: FloatArray) -> np.ndarray:
     return seconds.astype("datetime64[s]")
 
 
-def html(answer: "Answer") -> str:
+def html(answer: FittedTable) -> str:
     """Return a short page for notebooks: what was fitted, and who leads."""
     say = markup.escape
     story = "".join(f"<li>{say(line)}</li>" for line in answer.story)
-    standings = answer.rank()
+    standings = find_standings(answer, answer.when())
     cells = "".join(
         f"<tr><td>{s.rank}</td><td style='text-align:left'>{say(s.name)}</td>"
         f"<td>{'</td><td>'.join(estimate(s.strength, s.low, s.high, 1))}</td>"

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from intransit.answers.answer import Answer
+from intransit.answers.finding import Answer
 from intransit.answers.fit import fit
+from intransit.answers.found import Group
 from intransit.answers.saving import open_place, write_whole
 from intransit.core.inputs import as_whole, check_report, shown
 from intransit.errors import InputError
@@ -19,20 +20,6 @@ from intransit.tables.reading import Reading, plural
 
 FEWEST = 10  # games of a group; with fewer there is little to say
 MOST_GROUPS = 60  # each is fitted and has a page of its own
-
-
-@dataclass(frozen=True)
-class Group:
-    """One line on a group: how much there was, the verdict, and who leads."""
-
-    value: str
-    n_items: int
-    n_games: float
-    verdict: str  # in one sentence; or why nothing was fitted
-    leader: str  # the strongest item; empty where nothing was fitted
-    strength: float | None  # its mean chance of beating the others, with its interval
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,19 +1,15 @@
 """Which items a question is about: those that were being compared about a time, and connected."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from intransit.answers.answer import FittedTable
 from intransit.arrays import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from intransit.answers.answer import Answer
 
 ABOUT = 0.1  # of the table's span: how long before and after its games an item counts as there
 MOST_ITEMS = 400  # that are ranked, and searched for cycles: those that played most
 
 
-def games_of(answer: "Answer", first: IntArray, second: IntArray) -> FloatArray:  # (n,)
+def games_of(answer: FittedTable, first: IntArray, second: IntArray) -> FloatArray:  # (n,)
     """Return how many games each pair played, in all."""
     seen, n = answer.posterior.layout.seen, answer.n_items
     keys, owner = np.unique(seen.pairs[:, 0] * n + seen.pairs[:, 1], return_inverse=True)
@@ -23,7 +19,7 @@ def games_of(answer: "Answer", first: IntArray, second: IntArray) -> FloatArray:
     return np.asarray(games[place] * (keys[place] == wanted))
 
 
-def present(answer: "Answer", when: float) -> BoolArray:  # (n_items,)
+def present(answer: FittedTable, when: float) -> BoolArray:  # (n_items,)
     """Return which items were being compared about a time.
 
     From a tenth of the table's span before their first game to a tenth after their last one; times
@@ -35,7 +31,7 @@ def present(answer: "Answer", when: float) -> BoolArray:  # (n_items,)
     return np.asarray((seen.first - slack <= near) & (near <= seen.last + slack))
 
 
-def largest_group(answer: "Answer", there: BoolArray) -> IntArray:
+def largest_group(answer: FittedTable, there: BoolArray) -> IntArray:
     """Return those of some items that comparisons connect: the largest such group of them."""
     items = np.flatnonzero(there)
     if not len(items):
@@ -44,12 +40,12 @@ def largest_group(answer: "Answer", there: BoolArray) -> IntArray:
     return np.asarray(items[groups == np.bincount(groups).argmax()])
 
 
-def busiest(answer: "Answer", items: IntArray, most: int | None = None) -> IntArray:
+def busiest(answer: FittedTable, items: IntArray, most: int | None = None) -> IntArray:
     """Return those of some items that played most, at most 400, in the order they came in."""
     order = np.argsort(-answer.seen.games[items], kind="stable")
     return np.asarray(items[np.sort(order[: MOST_ITEMS if most is None else most])])
 
 
-def text(answer: "Answer", when: float) -> str:
+def text(answer: FittedTable, when: float) -> str:
     """Return a time in words; nothing where the table has no times."""
     return "" if answer.clock.kind == "none" else answer.clock.to_text(when)

@@ -15,7 +15,7 @@ from intransit.errors import InputError
 from intransit.tables.covariates import Covariate
 
 if TYPE_CHECKING:
-    from intransit.answers.answer import Answer
+    from intransit.answers.answer import FittedTable
 
 TYPING_ERROR = 0.8  # likeness to a known name from which a new one is taken for a typing error
 
@@ -44,7 +44,7 @@ def sides_of(side: object, n: int | None = None) -> FloatArray:
     return sides
 
 
-def items_of(answer: "Answer", items: object, name: str) -> IntArray:
+def items_of(answer: "FittedTable", items: object, name: str) -> IntArray:
     """Return items as an array of their numbers, in the shape in which they were given."""
     if isinstance(items, str | int | np.integer):
         return np.array(answer.number(items))  # type: ignore[arg-type]
@@ -62,7 +62,7 @@ def items_of(answer: "Answer", items: object, name: str) -> IntArray:
     return np.array(listed, dtype=np.int64).reshape(array.shape)
 
 
-def moments_of(answer: "Answer", at: object) -> FloatArray:
+def moments_of(answer: "FittedTable", at: object) -> FloatArray:
     """Return times as numbers, in the shape in which they were given."""
     if at is None or isinstance(at, str | bytes) or np.ndim(_listed(at)) == 0:
         return np.array(answer.when(at))
@@ -93,7 +93,7 @@ def together(**arrays: np.ndarray) -> tuple[Any, ...]:
         raise InputError(f"{told}; give as many of each, or one.") from None
 
 
-def item_or_newcomer(answer: "Answer", item: object, new: dict[str, int] | None) -> int:
+def item_or_newcomer(answer: "FittedTable", item: object, new: dict[str, int] | None) -> int:
     """Return an item's number; a newcomer has one below 0, where newcomers are asked for."""
     if new is None or not isinstance(item, str) or item in answer.numbers:
         return answer.number(item)  # type: ignore[arg-type]
@@ -106,7 +106,7 @@ def item_or_newcomer(answer: "Answer", item: object, new: dict[str, int] | None)
     return new.setdefault(item, -1 - len(new))
 
 
-def codes_under(answer: "Answer", under: object, n: int) -> dict[str, IntArray] | None:
+def codes_under(answer: "FittedTable", under: object, n: int) -> dict[str, IntArray] | None:
     """Return values of covariates as numbers, one for every question."""
     if under is None:
         return None

@@ -7,10 +7,9 @@ small group all orders are weighed, by subsets; in a larger one an order is impr
 item at a time, from several starts.  Of more than 400 items those that played most are ranked.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from intransit.answers.answer import FittedTable
 from intransit.answers.equilibrium import solve_game, strong_groups
 from intransit.answers.found import Ranking, Share, Upset
 from intransit.answers.items import busiest, largest_group, present, text
@@ -20,9 +19,6 @@ from intransit.core.inputs import as_whole
 from intransit.draws import reach_of
 from intransit.inference.posterior import Posterior
 from intransit.tables.reading import plural
-
-if TYPE_CHECKING:
-    from intransit.answers.answer import Answer
 
 N_GAMES = 100  # draws for which the mixture is worked out
 EXACT = 12  # items of a group up to which all orders are weighed
@@ -35,7 +31,7 @@ CHUNK = 4_000_000  # margins of draws asked at once
 
 
 def find_ranking(
-    answer: "Answer",
+    answer: FittedTable,
     at: object = None,
     *,
     level: float = 0.9,
@@ -92,7 +88,7 @@ def _matrices(
     return gains, favoured
 
 
-def _note(answer: "Answer", n_connected: int, n_ranked: int) -> str:
+def _note(answer: FittedTable, n_connected: int, n_ranked: int) -> str:
     said = []
     left = answer.n_items - n_connected
     if left:
@@ -108,7 +104,7 @@ def _note(answer: "Answer", n_connected: int, n_ranked: int) -> str:
 
 
 def _upsets(
-    answer: "Answer", items: IntArray, order: IntArray, gains: FloatArray, favoured: FloatArray
+    answer: FittedTable, items: IntArray, order: IntArray, gains: FloatArray, favoured: FloatArray
 ) -> tuple[Upset, ...]:
     """Return the pairs against an order, the surest first."""
     place = np.empty(len(order), np.int64)
@@ -128,7 +124,7 @@ def _upsets(
 
 
 def _equilibrium(
-    answer: "Answer", items: IntArray, draws: Posterior, when: float, level: float
+    answer: FittedTable, items: IntArray, draws: Posterior, when: float, level: float
 ) -> tuple[Share, ...]:
     """Return the mixture that nothing beats, over draws."""
     size = len(items)

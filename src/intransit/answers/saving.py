@@ -10,10 +10,11 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from intransit.answers.answer import FittedTable
 from intransit.answers.encoding import Encoding
 from intransit.answers.records import RecordError, put_together, take_apart
 from intransit.answers.sealed import AGAIN, open_file, seal_file
@@ -28,9 +29,6 @@ from intransit.inference.sampling import Draws, Mixing
 from intransit.model import Model, OutcomeLaw
 from intransit.tables import Clock
 from intransit.tables.reading import Reading
-
-if TYPE_CHECKING:
-    from intransit.answers.answer import Answer
 
 MOST_FACTORS = 1_000  # more than any table can tell apart
 WAYS = ("gibbs", "newton", "filter")  # in which draws are made
@@ -92,7 +90,7 @@ class Kept:
     law: OutcomeLaw
 
 
-def pack(answer: "Answer") -> bytes:
+def pack(answer: FittedTable) -> bytes:
     """Return an answer as one file."""
     posterior = answer.posterior
     kept = Kept(

@@ -1,18 +1,14 @@
 """All items by strength: rank and its range, strength, and rating, each with its interval."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from intransit.answers.answer import FittedTable, is_alone, spread
 from intransit.answers.forecast import Standing
 from intransit.answers.items import text
 from intransit.arrays import FloatArray, IntArray
 
-if TYPE_CHECKING:
-    from intransit.answers.answer import Answer
 
-
-def find_standings(answer: "Answer", when: float, level: float) -> list[Standing]:
+def find_standings(answer: FittedTable, when: float, level: float = 0.9) -> list[Standing]:
     """Return all items at a time, the strongest first; see `Answer.rank`.
 
     A rank's range holds the item's place among all items in as many draws as `level` says.
@@ -45,22 +41,6 @@ def find_standings(answer: "Answer", when: float, level: float) -> list[Standing
         )
         for rank, k in enumerate(order, 1)
     ]
-
-
-def is_alone(answer: "Answer", items: IntArray) -> np.ndarray:  # (n,)
-    """Return which items comparisons connect with nobody."""
-    groups = answer.posterior.groups
-    return np.asarray(np.bincount(groups)[groups[items]] < 2)
-
-
-def spread(
-    drawn: FloatArray,  # (n_draws, n)
-    level: float,
-) -> tuple[FloatArray, FloatArray, FloatArray]:  # (n,) each
-    """Return mean and interval of draws; the interval holds the mean."""
-    mean = drawn.mean(axis=0)
-    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2], axis=0)
-    return mean, np.minimum(low, mean), np.maximum(high, mean)
 
 
 def _rank_range(

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from intransit.answers.encoding import Encoding
-from intransit.answers.fit import MOMENTS, model_for
+from intransit.answers.encoding import MOMENTS, Encoding, model_for
 from intransit.arrays import FloatArray
 from intransit.backtest.blocks import Plan, cut, join, one_by_one, own_names, without_results
 from intransit.backtest.measures import LEVEL, log_losses

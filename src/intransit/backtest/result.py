@@ -6,7 +6,7 @@ from math import isnan
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.backtest.measures import Coverage, Reliability, log_losses, mean_and_error
-from intransit.checks import check_option
+from intransit.core.inputs import check_option
 from intransit.extras import drawing
 from intransit.percent import percent
 from intransit.tables import Clock

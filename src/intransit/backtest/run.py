@@ -42,8 +42,7 @@ from intransit.backtest.measures import (
 )
 from intransit.backtest.peers import PEERS, SLOW, installed
 from intransit.backtest.result import Backtest, Forecasts, Rung
-from intransit.checks import check_option
-from intransit.core.inputs import as_list, as_number, as_whole, check_report, shown
+from intransit.core.inputs import as_list, as_number, as_whole, check_option, check_report, shown
 from intransit.errors import InputError, IntransitError
 from intransit.inference.sampling import Effort
 from intransit.model import Model

@@ -11,7 +11,8 @@ from rich.console import Console
 
 from intransit.answers import Answer, Standing
 from intransit.answers import fit as fit_games
-from intransit.answers.fit import EFFORT, model_for
+from intransit.answers.encoding import model_for
+from intransit.answers.fit import EFFORT
 from intransit.commands.columns import Columns
 from intransit.commands.files import check_answer_place, default_place, held, open_answer, quoted
 from intransit.commands.grouping import fit_groups, show_fitted

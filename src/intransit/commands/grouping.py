@@ -8,8 +8,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from intransit.answers.fit import model_for
-from intransit.answers.groups import Group, Groups, fit_each
+from intransit.answers.encoding import model_for
+from intransit.answers.found import Group
+from intransit.answers.groups import Groups, fit_each
 from intransit.commands.columns import Columns
 from intransit.commands.files import SUFFIX, check_answer_place
 from intransit.commands.output import Output, grid, visible, working

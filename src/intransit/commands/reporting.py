@@ -11,7 +11,8 @@ from rich.text import Text
 
 from intransit.answers import Answer
 from intransit.answers import fit as fit_games
-from intransit.answers.fit import EFFORT, model_for
+from intransit.answers.encoding import model_for
+from intransit.answers.fit import EFFORT
 from intransit.answers.saving import write_whole
 from intransit.answers.sealed import is_sealed
 from intransit.commands.columns import Columns, Flag

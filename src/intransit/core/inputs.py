@@ -164,3 +164,10 @@ def check_factors(
             f"for {n_items} items; both must be (n_items, n_factors)."
         )
     return S, Q
+
+
+def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Refuse a word that is not among the allowed ones."""
+    if not isinstance(value, str) or value not in allowed:
+        words = " or ".join(f'"{word}"' for word in allowed)
+        raise InputError(f"{name} is {shown(value)}; it must be {words}.")

@@ -246,6 +246,36 @@ class Matrices:
         return Folded(np.stack([first, second], axis=1), folded)
 
 
+@dataclass(frozen=True, eq=False)
+class PeriodReadings:
+    """One period: what was read, what came out, and how many readings each outcome averages."""
+
+    operator: Operator
+    outcomes: FloatArray  # (n_outcomes,)
+    counts: FloatArray  # (n_outcomes,): 1 for a single reading
+
+    def __post_init__(self) -> None:
+        outcomes = np.ascontiguousarray(self.outcomes, dtype=float)
+        counts = np.ascontiguousarray(self.counts, dtype=float)
+        n_outcomes = self.operator.n_outcomes
+        for name, values in (("outcomes", outcomes), ("counts", counts)):
+            if values.shape != (n_outcomes,):
+                raise InputError(
+                    f"{name}: shape {values.shape} was given for {n_outcomes} measurements; "
+                    "there must be one value for each."
+                )
+            check_finite(values, name)
+            check_size(values, name)
+        if (counts <= 0).any():
+            bad = int(np.flatnonzero(counts <= 0)[0])
+            raise InputError(
+                f"counts: entry {bad} is {counts[bad]:g}; a count says how many readings an "
+                "outcome is the mean of and must be above 0, so leave unread pairs out."
+            )
+        object.__setattr__(self, "outcomes", outcomes)
+        object.__setattr__(self, "counts", counts)
+
+
 def _fold_terms(
     rows: IntArray, pairs: IntArray, coefficients: FloatArray, operator: Operator
 ) -> Folded:

@@ -1,7 +1,7 @@
-"""Readings with their outcomes, and their collapse into one loss over pairs.
+"""PeriodReadings with their outcomes, and their collapse into one loss over pairs.
 
 The paper's program gives every reading of period t the weight w_t and asks one matrix to
-explain them all.  Readings of the same pair then share a prediction, so they collapse:
+explain them all.  PeriodReadings of the same pair then share a prediction, so they collapse:
 
     Σ_k w_k (x - y_k)² / 2  =  W (x - ȳ)² / 2 + constant,    W = Σ w_k,  ȳ = Σ w_k y_k / W
 
@@ -15,42 +15,10 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.core.inputs import check_finite, check_size
 from intransit.core.losses import Mixtures, Quadratic, widen
-from intransit.core.operators import Entries, Operator, fold_pairs, unfold
-from intransit.errors import InputError
+from intransit.core.operators import Entries, PeriodReadings, fold_pairs, unfold
 
 TILE_ITEMS = 8_192  # rows of factors, step and result for so many items fit in a core's cache
-
-
-@dataclass(frozen=True, eq=False)
-class Readings:
-    """One period: what was read, what came out, and how many readings each outcome averages."""
-
-    operator: Operator
-    outcomes: FloatArray  # (n_outcomes,)
-    counts: FloatArray  # (n_outcomes,): 1 for a single reading
-
-    def __post_init__(self) -> None:
-        outcomes = np.ascontiguousarray(self.outcomes, dtype=float)
-        counts = np.ascontiguousarray(self.counts, dtype=float)
-        n_outcomes = self.operator.n_outcomes
-        for name, values in (("outcomes", outcomes), ("counts", counts)):
-            if values.shape != (n_outcomes,):
-                raise InputError(
-                    f"{name}: shape {values.shape} was given for {n_outcomes} measurements; "
-                    "there must be one value for each."
-                )
-            check_finite(values, name)
-            check_size(values, name)
-        if (counts <= 0).any():
-            bad = int(np.flatnonzero(counts <= 0)[0])
-            raise InputError(
-                f"counts: entry {bad} is {counts[bad]:g}; a count says how many readings an "
-                "outcome is the mean of and must be above 0, so leave unread pairs out."
-            )
-        object.__setattr__(self, "outcomes", outcomes)
-        object.__setattr__(self, "counts", counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +36,7 @@ class Collapsed:
         return 2.0 * self.loss.constant
 
 
-def collapse(periods: Sequence[Readings], weights: FloatArray) -> Collapsed:
+def collapse(periods: Sequence[PeriodReadings], weights: FloatArray) -> Collapsed:
     """Merge periods with these weights; a period of weight 0 leaves no trace."""
     used = [(readings, w) for readings, w in zip(periods, weights, strict=True) if w > 0]
     n_items = periods[0].operator.n_items
@@ -80,7 +48,7 @@ def collapse(periods: Sequence[Readings], weights: FloatArray) -> Collapsed:
     return replace(whole, evenness=float((n @ w) ** 2 / (n.sum() * (n @ w**2))))
 
 
-def _collapse_entries(used: Sequence[tuple[Readings, float]], n_items: int) -> Collapsed:
+def _collapse_entries(used: Sequence[tuple[PeriodReadings, float]], n_items: int) -> Collapsed:
     if not used:
         nothing = np.zeros(0)
         return Collapsed(np.zeros((0, 2), np.int64), Quadratic(nothing, nothing), 0, 1.0)
@@ -116,7 +84,7 @@ def _tiles(second: IntArray, n_items: int) -> IntArray | slice:
 
 
 def _with_mixtures(
-    cells: Collapsed, mixed: Sequence[tuple[Readings, float]], n_items: int
+    cells: Collapsed, mixed: Sequence[tuple[PeriodReadings, float]], n_items: int
 ) -> Collapsed:
     """Add readings that mix several pairs, over the union of the pairs of both."""
     folds = [readings.operator.fold() for readings, _ in mixed]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from intransit.answers import Answer
+from intransit.answers.answer import FittedTable
 from intransit.arrays import BoolArray, FloatArray, IntArray
 
 LEVEL = 0.9
@@ -40,7 +40,7 @@ class Chances:
 
 
 def measure(
-    answer: Answer,
+    answer: FittedTable,
     items: IntArray,
     times: FloatArray,
     together: BoolArray,  # (n, n)

@@ -6,9 +6,11 @@ from math import isfinite
 
 import numpy as np
 
-from intransit.answers import Answer, Standing
+from intransit.answers.answer import FittedTable
+from intransit.answers.forecast import Standing
 from intransit.answers.found import Changes, Cycles, Ranking
 from intransit.answers.items import largest_group, present
+from intransit.answers.standings import find_standings
 from intransit.answers.verdict import Transitivity
 from intransit.findings.content import Fact
 from intransit.findings.wording import Strength, brief
@@ -30,12 +32,12 @@ class Board:
     among: str  # who the leaders are, in words, where the first two are not the first two of all
 
     @classmethod
-    def of(cls, answer: Answer, level: float) -> "Board":
+    def of(cls, answer: FittedTable, level: float) -> "Board":
         """Rank everybody."""
         there = present(answer, answer.seen.end)
         group = largest_group(answer, there)
         names = {answer.names[k] for k in group} if len(group) > 1 else set()
-        standings = answer.rank(level=level)
+        standings = find_standings(answer, answer.when(), level)
         leaders = [one for one in standings if one.name in names]
         among = ""
         if standings[:2] != leaders[:2]:

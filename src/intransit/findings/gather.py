@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from intransit.answers import Answer
+from intransit.answers.answer import FittedTable
 from intransit.answers.changing import find_changes
 from intransit.answers.cycling import find_cycles
 from intransit.answers.found import Changes, Cycles
@@ -39,7 +39,7 @@ DISCS = (
 
 @one_thread
 def gather(
-    answer: Answer,
+    answer: FittedTable,
     *,
     ladder: Backtest | None = None,
     title: str | None = None,
@@ -122,12 +122,12 @@ def gather(
     )
 
 
-def _title(answer: Answer) -> str:
+def _title(answer: FittedTable) -> str:
     """Return what the table is called; nothing where it has no name of its own."""
     return answer.reading.title if is_named(answer) else ""
 
 
-def _changes(answer: Answer, items: IntArray, moments: Moments) -> Changes | None:
+def _changes(answer: FittedTable, items: IntArray, moments: Moments) -> Changes | None:
     """Return what changed since half of those shown at the end were there; None without times."""
     if answer.seen.begin >= answer.seen.end:
         return None
@@ -138,13 +138,13 @@ def _changes(answer: Answer, items: IntArray, moments: Moments) -> Changes | Non
     return find_changes(answer, since)
 
 
-def _spoken_of(answer: Answer, cycles: Cycles) -> IntArray:
+def _spoken_of(answer: FittedTable, cycles: Cycles) -> IntArray:
     """Return the items of the cycles that are listed, the surest cycle's first."""
     named = dict.fromkeys(name for cycle in cycles for name in cycle.items)
     return np.array([answer.number(name) for name in named], dtype=np.int64)
 
 
-def _shown(answer: Answer, items: IntArray, moments: Moments) -> tuple[IntArray, Chances]:
+def _shown(answer: FittedTable, items: IntArray, moments: Moments) -> tuple[IntArray, Chances]:
     """Return the items in order of structure, and their chances at all moments."""
     pool = pools(answer, items)
     times = np.concatenate([moments.times, moments.later])
@@ -161,15 +161,15 @@ def _together(pool: IntArray) -> BoolArray:  # (n, n)
     return np.asarray(pool[:, None] == pool)
 
 
-def _has_cyclic_part(answer: Answer) -> bool:
+def _has_cyclic_part(answer: FittedTable) -> bool:
     """Return whether there is more to be seen than a ranking."""
     return answer.transitive.has_cycles and answer.model.is_cyclic
 
 
-def _discs(answer: Answer, margins: FloatArray, together: BoolArray) -> tuple[Disc, ...]:
+def _discs(answer: FittedTable, margins: FloatArray, together: BoolArray) -> tuple[Disc, ...]:
     return draw_discs(margins, together) if _has_cyclic_part(answer) else ()
 
 
-def _story(answer: Answer) -> tuple[str, ...]:
+def _story(answer: FittedTable) -> tuple[str, ...]:
     still = answer.clock.kind != "none" and not answer.model.moves
     return (*answer.story, STILL) if still else answer.story

@@ -4,7 +4,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from intransit.answers import Answer
+from intransit.answers.answer import FittedTable
 from intransit.findings.items import pools
 from intransit.findings.wording import brief
 from intransit.percent import percent
@@ -15,7 +15,7 @@ NAMED = 4  # items of a list
 POOLS = 3  # that are described
 
 
-def take_stock(answer: Answer) -> tuple[str, ...]:
+def take_stock(answer: FittedTable) -> tuple[str, ...]:
     """Return what was in the table, line by line."""
     reading = answer.reading
     said = [_rows(answer)]
@@ -31,12 +31,12 @@ def take_stock(answer: Answer) -> tuple[str, ...]:
     return (*said, *_apart(answer), *_thin(answer))
 
 
-def is_named(answer: Answer) -> bool:
+def is_named(answer: FittedTable) -> bool:
     """Return whether the table has a name of its own, as a file has."""
     return answer.reading.source not in {"", "arrays"}
 
 
-def _rows(answer: Answer) -> str:
+def _rows(answer: FittedTable) -> str:
     """Say how many rows there were, of which file, and how many were used."""
     reading = answer.reading
     place = f" of {PurePath(reading.source).name}" if is_named(answer) else ""
@@ -49,7 +49,7 @@ def _rows(answer: Answer) -> str:
     return f"All {plural(reading.n_rows, 'row')}{place} were used."
 
 
-def _size(answer: Answer) -> str:
+def _size(answer: FittedTable) -> str:
     games = f"{answer.seen.games.sum() / 2:,.12g}"
     said = f"{games} games between {plural(answer.n_items, 'item')}"
     if answer.clock.kind == "none":
@@ -58,7 +58,7 @@ def _size(answer: Answer) -> str:
     return f"{said}, all at {end}." if begin == end else f"{said}, from {begin} to {end}."
 
 
-def _met(answer: Answer) -> str:
+def _met(answer: FittedTable) -> str:
     n, pairs = answer.n_items, answer.posterior.layout.seen.pairs
     met = len(np.unique(pairs[:, 0] * n + pairs[:, 1]))
     possible = n * (n - 1) // 2
@@ -67,7 +67,7 @@ def _met(answer: Answer) -> str:
     return f"{met:,} of {possible:,} possible pairs met ({percent(met / possible)})."
 
 
-def _apart(answer: Answer) -> list[str]:
+def _apart(answer: FittedTable) -> list[str]:
     """Say which pools never met."""
     pool = pools(answer, np.arange(answer.n_items))
     n = int(pool.max()) + 1
@@ -84,7 +84,7 @@ def _apart(answer: Answer) -> list[str]:
     ]
 
 
-def _thin(answer: Answer) -> list[str]:
+def _thin(answer: FittedTable) -> list[str]:
     """Say which items have too few games to say much."""
     games = answer.seen.games
     thin = np.flatnonzero(games < FEW)
@@ -98,7 +98,7 @@ def _thin(answer: Answer) -> list[str]:
     ]
 
 
-def _names(answer: Answer, items: np.ndarray) -> str:
+def _names(answer: FittedTable, items: np.ndarray) -> str:
     named = ", ".join(brief(answer.names[k]) for k in items[:NAMED])
     left = len(items) - NAMED
     return f"{named} and {left:,} more" if left > 0 else named

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from intransit.answers import Answer
+from intransit.answers.answer import FittedTable
 from intransit.arrays import BoolArray, FloatArray, IntArray
 
 LATELY = 0.25  # of the games, the latest
@@ -10,7 +10,7 @@ LEADING = 3  # one place in so many goes to the strongest of those that the game
 FEWEST = 5  # games lately: items with fewer are no leaders
 
 
-def choose_items(answer: Answer, most: int, wanted: IntArray) -> tuple[IntArray, str]:
+def choose_items(answer: FittedTable, most: int, wanted: IntArray) -> tuple[IntArray, str]:
     """Return the items to be shown, and in words which they are; nothing where all are.
 
     Those `wanted` first, which the findings speak of; then those with the most games lately, and
@@ -37,13 +37,13 @@ def choose_items(answer: Answer, most: int, wanted: IntArray) -> tuple[IntArray,
     return np.array(sorted(chosen)), why
 
 
-def _strongest(answer: Answer, items: IntArray) -> IntArray:
+def _strongest(answer: FittedTable, items: IntArray) -> IntArray:
     """Return items by their strength at the end, best first."""
     mean = answer.strengths(items, answer.seen.end)[0]
     return np.asarray(items[np.argsort(-mean, kind="stable")])
 
 
-def latest_games(answer: Answer) -> FloatArray:  # (n_items,)
+def latest_games(answer: FittedTable) -> FloatArray:  # (n_items,)
     """Return how many of the latest quarter of all games each item had; of all, without drift."""
     cells = answer.posterior.layout.seen
     late = np.ones(len(cells), dtype=bool)
@@ -57,7 +57,7 @@ def latest_games(answer: Answer) -> FloatArray:  # (n_items,)
 
 
 def records(
-    answer: Answer, items: IntArray
+    answer: FittedTable, items: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:  # (n, n) each
     """Return the games of each pair, how many of them the row won, and how many were ties.
 
@@ -79,7 +79,7 @@ def records(
 
 
 def presence(
-    answer: Answer, items: IntArray, times: FloatArray, reach: float
+    answer: FittedTable, items: IntArray, times: FloatArray, reach: float
 ) -> BoolArray:  # (n_times, n)
     """Return whether an item was compared within `reach` of each time; always, if there is one."""
     if len(times) < 2:
@@ -93,7 +93,7 @@ def presence(
     return out[:, items]
 
 
-def pools(answer: Answer, items: IntArray) -> IntArray:  # (n,)
+def pools(answer: FittedTable, items: IntArray) -> IntArray:  # (n,)
     """Return the number of each item's group, the largest group 0, then in order of names."""
     groups = answer.posterior.groups
     there, first = np.unique(groups, return_index=True)

@@ -1,6 +1,6 @@
 """The ladder of models: from a backtest, or from a quick look back."""
 
-from intransit.answers import Answer
+from intransit.answers.answer import FittedTable
 from intransit.backtest import Backtest
 from intransit.backtest.quick import quick_backtest
 from intransit.errors import InputError
@@ -15,7 +15,7 @@ NO_GAMES = (
 
 
 def climb(
-    answer: Answer, found: Backtest | None, *, rng: int, report: Report
+    answer: FittedTable, found: Backtest | None, *, rng: int, report: Report
 ) -> tuple[tuple[Step, ...], tuple[str, ...]]:
     """Return the steps, and in words how they were measured."""
     if found is None and answer.games is not None:

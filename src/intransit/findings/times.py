@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from intransit.answers import Answer
+from intransit.answers.answer import FittedTable
 from intransit.arrays import FloatArray
 from intransit.tables import Clock
 
@@ -24,7 +24,7 @@ class Moments:
     step: float  # from one to the next, about
 
 
-def choose_moments(answer: Answer, most: int) -> Moments:
+def choose_moments(answer: FittedTable, most: int) -> Moments:
     """Return the moments to be shown; one, where nothing changes over time.
 
     A table with few distinct times keeps its own.  Otherwise years or months where they are fine

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from intransit.answers import Answer
+from intransit.answers.answer import FittedTable
 from intransit.answers.found import Changes, Cycles, Ranking
 from intransit.answers.verdict import Transitivity
 from intransit.percent import estimate, percent, signed, with_error
@@ -37,7 +37,7 @@ def headline(verdict: Transitivity, n_items: int) -> str:
 
 
 def sentences(
-    answer: Answer,
+    answer: FittedTable,
     cycles: Cycles,
     ranking: Ranking,
     changes: Changes | None,
@@ -141,7 +141,7 @@ def _leader(strengths: Mapping[str, Strength], among: str) -> str:
     )
 
 
-def _two(answer: Answer, strengths: Mapping[str, Strength]) -> str:
+def _two(answer: FittedTable, strengths: Mapping[str, Strength]) -> str:
     best = max(strengths, key=lambda name: strengths[name][0])
     mean, low, high = strengths[best]
     other = next((name for name in answer.names if name != best), best)
@@ -171,7 +171,7 @@ def _needed(verdict: Transitivity) -> str:
     )
 
 
-def _changed(answer: Answer, changes: Changes | None) -> str:
+def _changed(answer: FittedTable, changes: Changes | None) -> str:
     if changes is None:
         times = "has no times" if answer.clock.kind == "none" else "has one time only"
         return f"the table {times}, so nothing is said of changes."

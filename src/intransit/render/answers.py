@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from intransit.answers import Answer
+from intransit.answers.answer import FittedTable
 from intransit.answers.frames import leading, moments, paths
 from intransit.core.inputs import as_list
 from intransit.errors import InputError
@@ -24,7 +24,7 @@ BEYOND = 0.15  # of the table's span: how far a forecast is drawn
 
 
 def draw_matrix(
-    answer: Answer, at: object = None, items: Sequence[str | int] | None = None
+    answer: FittedTable, at: object = None, items: Sequence[str | int] | None = None
 ) -> "Figure":
     """Return a figure of who beats whom: by default the items of most assured strength."""
     if items is None:
@@ -67,7 +67,7 @@ def draw_matrix(
     return figure
 
 
-def draw_strengths(answer: Answer, items: Sequence[str | int] | None = None) -> "Figure":
+def draw_strengths(answer: FittedTable, items: Sequence[str | int] | None = None) -> "Figure":
     """Return a figure of strengths over time with 90 % bands: by default of those that lead now.
 
     A panel for each item, with the others in grey behind it; drawn from its first to its last game.
@@ -104,7 +104,7 @@ def draw_strengths(answer: Answer, items: Sequence[str | int] | None = None) -> 
     return figure
 
 
-def draw_head_to_head(answer: Answer, first: str | int, second: str | int) -> "Figure":
+def draw_head_to_head(answer: FittedTable, first: str | int, second: str | int) -> "Figure":
     """Return a figure of one item against another over time, and a forecast of what comes next."""
     _need_times(answer)
     i, j = answer.number(first), answer.number(second)
@@ -137,7 +137,7 @@ def draw_head_to_head(answer: Answer, first: str | int, second: str | int) -> "F
     return figure
 
 
-def _rug(axis: "Axes", answer: Answer, i: int, j: int) -> str:
+def _rug(axis: "Axes", answer: FittedTable, i: int, j: int) -> str:
     """Mark when the two met, wins of the first above and losses below; return that in words."""
     cells = answer.posterior.layout.seen
     met = np.flatnonzero((cells.pairs[:, 0] == min(i, j)) & (cells.pairs[:, 1] == max(i, j)))
@@ -184,7 +184,7 @@ def _figure(
     return figure, axes
 
 
-def _few_dates(axis: "Axes", answer: Answer) -> None:
+def _few_dates(axis: "Axes", answer: FittedTable) -> None:
     """Write few enough dates beside a small panel that they do not run into each other."""
     if answer.clock.kind == "date":
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter  # noqa: PLC0415
@@ -201,13 +201,13 @@ def _percent(axis: "Axes") -> None:
     axis.yaxis.set_major_formatter(lambda value, _: percent(value))
 
 
-def _moment(answer: Answer, at: object) -> str:
+def _moment(answer: FittedTable, at: object) -> str:
     if answer.clock.kind == "none":
         return ""
     return f", {answer.clock.to_text(answer.when(at))}"
 
 
-def _need_times(answer: Answer) -> None:
+def _need_times(answer: FittedTable) -> None:
     if not answer.seen.end > answer.seen.begin:
         raise InputError(
             f"{answer.source}: all games are at one time, so nothing changes; draw the matrix."

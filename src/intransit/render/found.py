@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from intransit.answers import Answer
-from intransit.answers.found import Cycle, ItemChange, MatchupChange
+from intransit.answers.answer import FittedTable
+from intransit.answers.found import Changes, Cycle, Cycles, ItemChange, MatchupChange, Ranking
 from intransit.answers.items import largest_group, present, text
 from intransit.arrays import FloatArray, IntArray
 from intransit.experiments.figures import BLUE, GREEN, LOOK, ORANGE, PURPLE, RED, SKY
@@ -30,12 +30,11 @@ GREY, INK = "#9a9a9a", "#222222"
 COLOURS = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY)
 
 
-def draw_cycles(answer: Answer, at: object = None) -> "Figure":
+def draw_cycles(found: Cycles) -> "Figure":
     """Return a graph of the surest cycles: arrows go from who is favoured, with the chance to win.
 
     At most six cycles and twelve items; the wider an arrow, the surer it is.
     """
-    found = answer.cycles(at)
     shown = _that_fit(found.found)
     if not shown:
         return _nothing(found.note or "No cycle is sure enough to be drawn.")
@@ -71,7 +70,7 @@ def draw_cycles(answer: Answer, at: object = None) -> "Figure":
     return figure
 
 
-def draw_discs(answer: Answer, at: object = None) -> "Figure":
+def draw_discs(answer: FittedTable, at: object = None) -> "Figure":
     """Return the strongest ways of countering beyond strengths, as the report has them.
 
     Each item is favoured over those anticlockwise of it, beyond what strengths say; most over those
@@ -97,9 +96,8 @@ def draw_discs(answer: Answer, at: object = None) -> "Figure":
     return figure
 
 
-def draw_changes(answer: Answer, since: object = None, until: object = None) -> "Figure":
+def draw_changes(found: Changes) -> "Figure":
     """Return what changed between two times, with intervals; sure changes are in colour."""
-    found = answer.changes(since, until)
     items = sorted(found.items[:MOST_ROWS], key=lambda c: c.change)
     pairs = sorted(found.matchups[:MOST_ROWS], key=lambda c: c.change)
     if not items:
@@ -123,9 +121,8 @@ def draw_changes(answer: Answer, since: object = None, until: object = None) -> 
     return figure
 
 
-def draw_equilibrium(answer: Answer, at: object = None) -> "Figure":
+def draw_equilibrium(found: Ranking) -> "Figure":
     """Return the mixture that nothing beats on average: mean weights and intervals."""
-    found = answer.ranking(at)
     shares = found.equilibrium[:MOST_ROWS]
     figure, axes = _figure(8.0, 1.7 + 0.36 * len(shares), 1, 1)
     axis = axes[0, 0]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from html import escape
 
-from intransit.answers.groups import Group
+from intransit.answers.found import Group
 from intransit.render.page.palette import write_themes
 from intransit.render.page.words import count, estimate, name, plain, sentence, with_small
 

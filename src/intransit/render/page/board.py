@@ -7,7 +7,7 @@ first rows, and by the script for those that it shows.
 import math
 from dataclasses import astuple, fields
 
-from intransit.answers import Standing
+from intransit.answers.forecast import Standing
 from intransit.findings.content import Findings
 from intransit.render.page.blocks import Keyed, lead, section, table
 from intransit.render.page.charts import draw_interval

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from intransit.answers import Standing
+from intransit.answers.forecast import Standing
 from intransit.arrays import FloatArray
 from intransit.findings.content import Findings
 from intransit.render.page.data import place_times
