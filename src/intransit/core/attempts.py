@@ -21,9 +21,9 @@ import numpy as np
 from scipy.special import fdtri
 
 from intransit.arrays import FloatArray
-from intransit.core import start as starts
 from intransit.core.problem import Problem, Solution, Solver
 from intransit.core.readings import Collapsed
+from intransit.core.start import cooled, random, spectral
 
 SAME = 1e-6  # two objectives are the same minimum when they agree to this part
 EXACT = 1e-14  # of the objective at X = 0; below it two objectives are both nothing
@@ -60,7 +60,7 @@ def attempt(
         kind, cool = _next_start(len(attempts))
         place = _draw(kind, problem, data, rng)
         if cool:
-            place = starts.cooled(problem, place, polished=polished)
+            place = cooled(problem, place, polished=polished)
         attempts.append(Tried(f"{kind}, cooled" if cool else kind, solver(problem, place)))
         settled = _agree(problem, attempts) or above_doubt(problem, data, attempts[-1].solution)
     return tuple(attempts)
@@ -140,5 +140,5 @@ def _next_start(n_tried: int) -> tuple[str, bool]:
 
 def _draw(kind: str, problem: Problem, data: Collapsed, rng: np.random.Generator) -> FloatArray:
     if kind == "spectral":
-        return starts.spectral(problem, data.loss)
-    return starts.random(problem, rng)
+        return spectral(problem, data.loss)
+    return random(problem, rng)

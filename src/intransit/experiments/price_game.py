@@ -7,7 +7,6 @@ import numpy as np
 
 import intransit as it
 from intransit.arrays import FloatArray, IntArray
-from intransit.experiments import games
 from intransit.experiments.estimators import JOINT, is_doubted, smooth, solve
 from intransit.experiments.experiment import (
     Check,
@@ -29,6 +28,7 @@ from intransit.experiments.figures import (
     finish,
 )
 from intransit.experiments.gains import has
+from intransit.experiments.games import FLOOR, play, play_days
 from intransit.experiments.statistics import Estimate, mean, mean_difference, ratio_of_means
 from intransit.experiments.table import Reading, Series, Table
 
@@ -55,9 +55,9 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
     pairs = np.stack(np.triu_indices(N_PLAYERS, 1), axis=1)
     shapes = rng.uniform(*SHAPE_RANGE, size=(N_PLAYERS, 2))
     fair, literal, squares = (np.empty((n_days, len(pairs))) for _ in range(3))
-    games.play_days(rng, shapes, STEP, pairs, N_GAMES, fair, literal, squares)
+    play_days(rng, shapes, STEP, pairs, N_GAMES, fair, literal, squares)
     truths = [np.empty(len(pairs)) for _ in range(3)]
-    games.play(rng, shapes, pairs, N_GAMES * n_days, *truths)
+    play(rng, shapes, pairs, N_GAMES * n_days, *truths)
     # The noise of a day's mean, from the spread of games within a day.
     noise_scale = float(np.sqrt(np.mean(squares - fair**2) / (N_GAMES - 1)))
     yield Reading(FAIR, "noise", noise_scale, x=0.0)
@@ -366,7 +366,7 @@ EXPERIMENT = Experiment(
         "and its sign tells the better player, as the paper says it does. The paper's text, word "
         "for word, subtracts the price unless i wins, so that such a game counts for the player "
         "with the larger number; both are drawn from the same games.",
-        f"A parameter that drifts below {games.FLOOR:g} is reflected there: Beta needs positive "
+        f"A parameter that drifts below {FLOOR:g} is reflected there: Beta needs positive "
         "ones, and the paper does not say what becomes of the others.",
         "The weights depend on σ₂/σ₁ only, and the paper does not give σ₁ here. The standard "
         "deviation of a day's mean of 100 games is taken, estimated within days (about 0.055); "
@@ -388,5 +388,4 @@ EXPERIMENT = Experiment(
     extras=("newton", "limit", JOINT),
     chunk=1,
     seconds=20.0,
-    sources=(games.__file__,),
 )

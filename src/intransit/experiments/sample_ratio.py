@@ -13,7 +13,7 @@ import numpy as np
 
 import intransit as it
 from intransit.arrays import FloatArray
-from intransit.experiments import recovery_error, sampling
+from intransit.experiments import recovery_error
 from intransit.experiments.claims import same_answers
 from intransit.experiments.estimators import (
     DYNAMIC_LIMIT,
@@ -53,6 +53,7 @@ from intransit.experiments.gains import drift_is, has
 from intransit.experiments.recovery_error import N_FACTORS, N_ITEMS, N_PERIODS, NOISE_SCALE
 from intransit.experiments.sampling import (
     RATIOS,
+    SEARCH_NOTES,
     STEP,
     could_settle,
     counting_limit,
@@ -390,13 +391,13 @@ EXPERIMENT = Experiment(
     judge=judge,
     weigh=weigh,
     notes=(
-        *sampling.SEARCH_NOTES,
+        *SEARCH_NOTES,
         "The search for the joint estimate's ratio begins where the limit allows a success, and "
         "every ratio that it meets is tried: nothing is refused beforehand. It is run in the "
         f"first {N_JOINT} trials only, and compared with others over those.",
     ),
     extras=("newton", "limit", *FURTHER),
     seconds=0.5,
-    sources=(recovery_error.__file__, sampling.__file__),
+    sources=(recovery_error.__file__,),
     size=(8.4, 4.6),
 )
