@@ -13,7 +13,8 @@ from intransit.lazy import load_when_used
 
 if TYPE_CHECKING:  # for readers and type checkers; at run time they load when used
     from intransit import datasets, study, theory
-    from intransit.answers import Answer, Forecast, Groups, fit, fit_each
+    from intransit.answers import Answer, Forecast, Groups, fit_each
+    from intransit.answers.fit import fit
     from intransit.core.assembly import Scales
     from intransit.core.operators import Combinations, Entries, Matrices
     from intransit.core.weights import optimal_weights

@@ -21,7 +21,6 @@ from intransit.answers.verdict import Transitivity
 from intransit.core.inputs import check_report, shown
 from intransit.draws import reach_of
 from intransit.errors import InputError
-from intransit.extras import above, drawing
 from intransit.inference.arviz import to_arviz
 from intransit.inference.sampling import Report
 from intransit.inference.updating import update_posterior
@@ -136,19 +135,27 @@ class Answer(FittedTable):
 
     def figure_cycles(self, at: object = None) -> Any:
         """Draw the surest cycles as a graph."""
-        return drawing("found").draw_cycles(self.cycles(at))
+        from intransit.render.found import draw_cycles  # noqa: PLC0415  (loads when a picture is asked for)
+
+        return draw_cycles(self.cycles(at))
 
     def figure_discs(self, at: object = None) -> Any:
         """Draw who counters whom, beyond what strengths say."""
-        return drawing("found").draw_discs(self, at)
+        from intransit.render.found import draw_discs  # noqa: PLC0415  (loads when a picture is asked for)
+
+        return draw_discs(self, at)
 
     def figure_changes(self, since: object = None, until: object = None) -> Any:
         """Draw what changed between two times, with intervals."""
-        return drawing("found").draw_changes(self.changes(since, until))
+        from intransit.render.found import draw_changes  # noqa: PLC0415  (loads when a picture is asked for)
+
+        return draw_changes(self.changes(since, until))
 
     def figure_equilibrium(self, at: object = None) -> Any:
         """Draw the mixture that nothing beats, with intervals."""
-        return drawing("found").draw_equilibrium(self.ranking(at))
+        from intransit.render.found import draw_equilibrium  # noqa: PLC0415  (loads when a picture is asked for)
+
+        return draw_equilibrium(self.ranking(at))
 
     def report(
         self, place: str | Path, *, backtest: Any = None, title: str | None = None, rng: int = 0
@@ -158,6 +165,9 @@ class Answer(FittedTable):
         `backtest` is what `intransit.backtest.backtest` found; without it a quick look back is
         made, if the answer still has its games.  `title` stands in the place of the table's name.
         """
+        from intransit.findings.gather import gather  # noqa: PLC0415  (loads when a page is asked for)
+        from intransit.render.page import write_page  # noqa: PLC0415
+
         where = open_place(place)
         if title is not None and not isinstance(title, str):
             raise InputError(f"title: {shown(title)} was given; give a text.")
@@ -166,8 +176,8 @@ class Answer(FittedTable):
                 f"backtest: {shown(backtest)} was given; give what `backtest` returned."
             )
         rng = open_seed(rng)
-        findings = above("findings.gather").gather(self, ladder=backtest, title=title, rng=rng)
-        write_whole(where, above("render.page").write_page(findings).encode())
+        findings = gather(self, ladder=backtest, title=title, rng=rng)
+        write_whole(where, write_page(findings).encode())
         return where
 
     def matrix_frame(self, at: object = None) -> object:
@@ -184,15 +194,21 @@ class Answer(FittedTable):
 
     def figure_matrix(self, at: object = None, items: Sequence[Item] | None = None) -> Any:
         """Draw who beats whom as a heat map."""
-        return drawing("answers").draw_matrix(self, at, items)
+        from intransit.render.answers import draw_matrix  # noqa: PLC0415  (loads when a picture is asked for)
+
+        return draw_matrix(self, at, items)
 
     def figure_strengths(self, items: Sequence[Item] | None = None) -> Any:
         """Draw strengths over time, with bands."""
-        return drawing("answers").draw_strengths(self, items)
+        from intransit.render.answers import draw_strengths  # noqa: PLC0415  (loads when a picture is asked for)
+
+        return draw_strengths(self, items)
 
     def figure_head_to_head(self, first: Item, second: Item) -> Any:
         """Draw the history of two items, and what to expect."""
-        return drawing("answers").draw_head_to_head(self, first, second)
+        from intransit.render.answers import draw_head_to_head  # noqa: PLC0415  (loads when a picture is asked for)
+
+        return draw_head_to_head(self, first, second)
 
     def _repr_html_(self) -> str:
         return frames.html(self)

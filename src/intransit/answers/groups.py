@@ -11,7 +11,6 @@ from intransit.answers.found import Group
 from intransit.answers.saving import open_place, write_whole
 from intransit.core.inputs import as_whole, check_report, shown
 from intransit.errors import InputError
-from intransit.extras import above
 from intransit.inference.sampling import Report
 from intransit.model import Model
 from intransit.seeds import open_seed
@@ -92,16 +91,18 @@ class Groups:
         report: Report = lambda _: None,
     ) -> Path:
         """Write one page with a tab for each group, and a line on each on the first tab."""
+        from intransit.findings.gather import gather  # noqa: PLC0415  (loads when a page is asked for)
+        from intransit.render.page import write_page  # noqa: PLC0415
+        from intransit.render.tabs import write_tabs  # noqa: PLC0415
+
         where = open_place(place)
         seed = open_seed(rng)
         pages = {}
         for value, answer in self.answers.items():
-            findings = above("findings.gather").gather(
-                answer, rng=seed, report=_with(report, value)
-            )
-            pages[value] = above("render.page").write_page(findings)
+            findings = gather(answer, rng=seed, report=_with(report, value))
+            pages[value] = write_page(findings)
         name = self.reading.title if title is None else title
-        text = above("render.tabs").write_tabs(name, self.column, self.lines(), pages)
+        text = write_tabs(name, self.column, self.lines(), pages)
         write_whole(where, text.encode())
         return where
 

@@ -7,7 +7,6 @@ from math import isnan
 from intransit.arrays import FloatArray, IntArray
 from intransit.backtest.measures import Coverage, Reliability, log_losses, mean_and_error
 from intransit.core.inputs import check_option
-from intransit.extras import drawing
 from intransit.percent import percent
 from intransit.tables import Clock
 
@@ -153,4 +152,6 @@ class Backtest:
 
     def figure(self) -> object:
         """Return a matplotlib figure: the ladder of log losses, and the reliability curve."""
-        return drawing("backtests").draw_backtest(self)
+        from intransit.backtest.drawing import draw_backtest  # noqa: PLC0415  (needs an extra)
+
+        return draw_backtest(self)

@@ -17,8 +17,8 @@ from intransit.commands.files import check_place
 from intransit.commands.output import Output, chosen, facts, grid, visible, working
 from intransit.core.inputs import as_number, as_whole
 from intransit.errors import InputError
-from intransit.extras import require_matplotlib
 from intransit.percent import percent
+from intransit.plotting import require_matplotlib
 from intransit.tables import Games
 
 if TYPE_CHECKING:

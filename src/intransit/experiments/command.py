@@ -24,7 +24,7 @@ from intransit.experiments.experiment import Claim, Experiment, Options
 from intransit.experiments.runner import Run, Task, run_all
 from intransit.experiments.store import write_whole
 from intransit.experiments.table import Table
-from intransit.extras import require_matplotlib
+from intransit.plotting import require_matplotlib
 
 USUAL = ("limit", estimators.JOINT)  # drawn unless --without says otherwise
 EXTRAS = ("newton", "limit", *estimators.FURTHER)

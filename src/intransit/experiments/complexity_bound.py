@@ -14,9 +14,10 @@ import numpy as np
 import intransit as it
 from intransit.arrays import FloatArray
 from intransit.experiments.experiment import Check, Claim, Experiment, Options, Point, axis
-from intransit.experiments.figures import BLACK, BLUE, GREEN, RED, Style, draw_curve, finish
+from intransit.experiments.figures import Style, draw_curve, finish
 from intransit.experiments.statistics import log_slope
 from intransit.experiments.table import Reading, Table
+from intransit.plotting import BLACK, BLUE, GREEN, RED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

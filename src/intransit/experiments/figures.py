@@ -26,40 +26,20 @@ from intransit.experiments.estimators import (
 )
 from intransit.experiments.experiment import Experiment
 from intransit.experiments.table import Series, Table
-from intransit.extras import require_matplotlib
+from intransit.plotting import (
+    BLACK,
+    BLUE,
+    GREEN,
+    LOOK,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
+    require_matplotlib,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# Colours of Okabe and Ito, which people with any colour vision tell apart; markers differ too.
-BLACK, ORANGE, SKY, GREEN, BLUE, RED, PURPLE = (
-    "#222222",
-    "#E69F00",
-    "#56B4E9",
-    "#009E73",
-    "#0072B2",
-    "#D55E00",
-    "#CC79A7",
-)
-LOOK: dict[Any, Any] = {
-    "axes.edgecolor": "#666666",
-    "axes.grid": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "figure.facecolor": "white",
-    "font.size": 10,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "legend.fontsize": 8.5,
-    "legend.framealpha": 0.9,
-    "lines.linewidth": 1.7,
-    "lines.markersize": 4.5,
-    "svg.fonttype": "path",  # looks the same wherever it is opened
-    "svg.hashsalt": "intransit",  # the same figure gives the same file
-}
 
 
 @dataclass(frozen=True)

@@ -14,19 +14,10 @@ import intransit as it
 from intransit.arrays import FloatArray
 from intransit.experiments.estimators import NEWTON, STARTS, STATIC_LIMIT, relative_error, solve
 from intransit.experiments.experiment import Check, Claim, Experiment, Options, Point, axis
-from intransit.experiments.figures import (
-    BLUE,
-    GREEN,
-    ORANGE,
-    RED,
-    Style,
-    draw_curve,
-    draw_newton,
-    finish,
-    pretty,
-)
+from intransit.experiments.figures import Style, draw_curve, draw_newton, finish, pretty
 from intransit.experiments.statistics import mean, ratio_of_means, ratio_of_medians
 from intransit.experiments.table import Reading, Table
+from intransit.plotting import BLUE, GREEN, ORANGE, RED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,19 +18,12 @@ from intransit.experiments.experiment import (
     axis,
     half_decades,
 )
-from intransit.experiments.figures import (
-    BLUE,
-    GREEN,
-    JOINT_STYLE,
-    Style,
-    draw_curve,
-    draw_newton,
-    finish,
-)
+from intransit.experiments.figures import JOINT_STYLE, Style, draw_curve, draw_newton, finish
 from intransit.experiments.gains import has
 from intransit.experiments.games import FLOOR, play, play_days
 from intransit.experiments.statistics import Estimate, mean, mean_difference, ratio_of_means
 from intransit.experiments.table import Reading, Series, Table
+from intransit.plotting import BLUE, GREEN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,8 @@ from intransit.answers.answer import FittedTable
 from intransit.answers.frames import leading, moments, paths
 from intransit.core.inputs import as_list
 from intransit.errors import InputError
-from intransit.experiments.figures import BLUE, LOOK, RED
 from intransit.percent import percent
-from intransit.render.figures import load_pyplot
+from intransit.plotting import BLUE, LOOK, RED, load_pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,23 +1,11 @@
-"""Figures of matrices.  matplotlib is an extra: asked for here, and only here."""
+"""A picture of what was recovered beside the truth."""
 
 from collections.abc import Sequence
-from types import ModuleType
 
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.extras import require_matplotlib
-
-
-def load_pyplot() -> ModuleType:
-    """Return matplotlib.pyplot on a canvas that needs no screen, or say how to get it."""
-    require_matplotlib()
-    import matplotlib as mpl  # noqa: PLC0415  (an extra)
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt  # noqa: PLC0415
-
-    return plt
+from intransit.plotting import load_pyplot
 
 
 def draw_recovery(

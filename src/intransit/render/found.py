@@ -11,11 +11,10 @@ from intransit.answers.answer import FittedTable
 from intransit.answers.found import Changes, Cycle, Cycles, ItemChange, MatchupChange, Ranking
 from intransit.answers.items import largest_group, present, text
 from intransit.arrays import FloatArray, IntArray
-from intransit.experiments.figures import BLUE, GREEN, LOOK, ORANGE, PURPLE, RED, SKY
 from intransit.findings.planes import draw_discs as planes_of
 from intransit.percent import percent
+from intransit.plotting import BLUE, GREEN, LOOK, ORANGE, PURPLE, RED, SKY, load_pyplot
 from intransit.render.answers import shorten
-from intransit.render.figures import load_pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -48,16 +48,18 @@ def _recognised_pair(search: Search) -> tuple[Pair, str]:
         if len(pairs) == 1:
             return pairs[0], "by its name"
         if pairs:
-            raise search.refuse(f"{_options(search, pairs)} could name the items; {HOW_TO_NAME}")
+            raise search.refuse(
+                f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}"
+            )
     pairs = _alike(search, free)
     if len(pairs) == 1:
         return pairs[0], "the two columns share their values"
     if pairs:
-        raise search.refuse(f"{_options(search, pairs)} could name the items; {HOW_TO_NAME}")
+        raise search.refuse(f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}")
     raise search.refuse(f"no two columns of {search.listed()} name the items; {HOW_TO_NAME}")
 
 
-def _options(search: Search, pairs: list[Pair]) -> str:
+def spoken_columns(search: Search, pairs: list[Pair]) -> str:
     """Return the pairs in words; columns of the same name are refused instead."""
     names = [search.names[i] for i in {i for p in pairs for i in (p.first, p.second)}]
     for name in sorted(names):

@@ -4,7 +4,7 @@ from intransit.errors import InputError
 from intransit.tables import vocabulary as words
 from intransit.tables.choosing import CLEAR, Search
 from intransit.tables.files import shorten
-from intransit.tables.items import _options as in_words
+from intransit.tables.items import spoken_columns
 from intransit.tables.options import how_to_say
 from intransit.tables.values import Meaning, read_outcomes
 from intransit.tables.vocabulary import MARKERS, WINNERS
@@ -26,7 +26,7 @@ def choose_scores(search: Search) -> None:
         pairs = same if len(same) == 1 else pairs
         if len(pairs) > 1:
             raise search.refuse(
-                f"{in_words(search, pairs)} could be the scores; name them with "
+                f"{spoken_columns(search, pairs)} could be the scores; name them with "
                 f"{how_to_say('first_score', 'second_score', none='first_score')}."
             )
         search.roles.scores = (pairs[0].first, pairs[0].second) if pairs else None

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from intransit.backtest import Backtest
-from intransit.experiments.figures import BLUE, GREEN, LOOK, RED
 from intransit.percent import percent
-from intransit.render.figures import load_pyplot
+from intransit.plotting import BLUE, GREEN, LOOK, RED, load_pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

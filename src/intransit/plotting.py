@@ -1,0 +1,56 @@
+"""matplotlib, an extra: asked for here; colours and one look for all figures."""
+
+import importlib.util
+from types import ModuleType
+from typing import Any
+
+from intransit.errors import MissingDependencyError
+
+# Colours of Okabe and Ito, which people with any colour vision tell apart; markers differ too.
+BLACK, ORANGE, SKY, GREEN, BLUE, RED, PURPLE = (
+    "#222222",
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+)
+LOOK: dict[Any, Any] = {
+    "axes.edgecolor": "#666666",
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "figure.facecolor": "white",
+    "font.size": 10,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 8.5,
+    "legend.framealpha": 0.9,
+    "lines.linewidth": 1.7,
+    "lines.markersize": 4.5,
+    "svg.fonttype": "path",  # looks the same wherever it is opened
+    "svg.hashsalt": "intransit",  # the same figure gives the same file
+}
+
+
+def require_matplotlib() -> None:
+    """Say how to get matplotlib if it is not there."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingDependencyError(
+            "figures need matplotlib, which is not installed: pip install 'intransit[figures]'."
+        )
+
+
+def load_pyplot() -> ModuleType:
+    """Return matplotlib.pyplot on a canvas that needs no screen, or say how to get it."""
+    require_matplotlib()
+    import matplotlib as mpl  # noqa: PLC0415  (an extra)
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+
+    return plt
