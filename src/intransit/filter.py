@@ -8,7 +8,7 @@ that is what is given up against smoothing, beside all that later comparisons wo
 """
 
 from operator import index
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,10 +26,18 @@ from intransit.core.inputs import (
     check_pairs,
 )
 from intransit.errors import InputError
+from intransit.inference.gaussian import first_order, steps_of
+from intransit.inference.layout import Layout, Paths
+from intransit.inference.observations import Observations
+from intransit.inference.posterior import Posterior
+from intransit.inference.sampling import Draws
+from intransit.model.laws import OutcomeLaw, Readings, Wins
+from intransit.model.terms import (
+    Factors,
+    Model,
+    Scores,
+)
 from intransit.seeds import open_rng
-
-if TYPE_CHECKING:
-    from intransit.inference.posterior import Posterior
 
 FilterLoss = Literal["logistic", "squared"]
 
@@ -275,13 +283,11 @@ class Filter:
         times = np.nan_to_num(self._times[:n], nan=float(np.nanmax(self._times, initial=0.0)))
         return self._means[:n].copy(), self._blocks[:n].copy(), times, self._rates
 
-    def posterior(self, n: int = 200, *, rng: np.random.Generator | int | None = 0) -> "Posterior":
+    def posterior(self, n: int = 200, *, rng: np.random.Generator | int | None = 0) -> Posterior:
         """Return draws of what is known now, for questions beyond one pair.
 
         The same `Posterior` that `fit` hands out: strengths, matrices, chances over draws.
         """
-        from intransit.inference.gaussian import posterior_of_filter  # noqa: PLC0415  it reads this
-
         return posterior_of_filter(self, as_whole("n", n, least=2), open_rng(rng)[0])
 
     def _read(
@@ -414,3 +420,52 @@ def _scale(name: str, value: object, least: float = 0.0) -> float:
 def _plain(values: FloatArray) -> FloatArray:
     """Return the one kind of array that loops are compiled for: contiguous and writeable."""
     return np.require(values, requirements=["C", "W"])
+
+
+def posterior_of_filter(filter: Filter, n: int, rng: np.random.Generator) -> Posterior:  # noqa: A002
+    """Return draws of what a filter knows now: every item by itself, as it keeps them."""
+    means, blocks, times, rates = filter.known()
+    size, r = len(means), filter.n_factors
+    roots = np.linalg.cholesky(blocks + 1e-12 * np.eye(means.shape[1]))
+    drawn = means + np.einsum("ikl,nil->nik", roots, rng.standard_normal((n, *means.shape)))
+    scores = int(filter.scores)
+    states = first_order(
+        drawn[:, :, :scores],
+        drawn[:, :, scores : scores + r],
+        drawn[:, :, scores + r :],
+        means[:, scores : scores + r],
+        means[:, scores + r :],
+    )
+    none, drift = np.zeros(0, np.int64), float(np.sqrt(rates[0]))
+    paths = Paths(
+        np.arange(size),
+        np.arange(size + 1),
+        times,
+        np.zeros(size + 1, np.int64),
+        none,
+        np.zeros(0),
+        none,
+        moves=bool(rates.any()),
+    )
+    kind = filter.loss
+    empty = np.zeros(0)
+    seen = Observations(
+        kind, size, np.zeros((0, 2), np.int64), empty, empty, empty, empty, np.zeros((0, 0), int), 0
+    )
+    terms = [Scores(1.0)] * scores + [Factors(r, 1.0)] * (r > 0)
+    layout = Layout(seen, Model(tuple(terms)), paths, none, (), np.zeros(size, bool), 1.0)
+    draws = Draws(
+        states,
+        (),
+        np.tile([1.0, *[1.0] * r, *[0.0] * r], (n, 1)),
+        np.zeros((n, 2)),
+        np.zeros((n, 0)),
+        np.zeros((n, 0)),
+        np.zeros(n),
+        np.zeros((n, 0)),
+        np.full(n, filter.noise_scale),
+        np.zeros(n, np.int64),
+        steps_of(scores * drift, drift, float(np.sqrt(rates[-1])), r, n),
+    )
+    law: OutcomeLaw = Wins() if kind == "logistic" else Readings(filter.noise_scale)
+    return Posterior(layout, law, draws, None, "filter", connected=True)

@@ -11,10 +11,11 @@ from intransit.core.cells import Cells, Rows, collapse_rows, merge_cells
 from intransit.core.joint import Joint
 from intransit.core.joint_newton import JointSolution, is_small, solve_joint
 from intransit.core.joint_start import Start, solve_from_starts
-from intransit.core.law import Kind, far, first_law, law_of, settle
+from intransit.core.law import far, first_law, law_of, settle
 from intransit.core.scales import estimate_scales
 from intransit.core.volume import ROUNDS, move_along_gauge
 from intransit.errors import InputError
+from intransit.model.laws import Kind
 
 Auto = Literal["auto"]
 

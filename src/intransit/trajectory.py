@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,15 +28,29 @@ from intransit.core.query import Query, ask
 from intransit.draws import Summary, TrajectoryDraws, as_questions, check_entries, reach_of
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.fitting import Fitted, Given, check_more, refit
+from intransit.inference.gaussian import first_order, steps_of
+from intransit.inference.layout import Paths, lay_out
+from intransit.inference.observations import Observations
+from intransit.inference.posterior import Posterior
+from intransit.inference.sampling import Draws
 from intransit.measurements import Measurements
+from intransit.model.laws import Levels, OutcomeLaw, Readings, Wins
+from intransit.model.terms import (
+    Drift,
+    Factors,
+    Model,
+    PairEffects,
+    Scores,
+    Side,
+    Still,
+    Term,
+    Walk,
+)
 from intransit.seeds import open_rng
 from intransit.study import decompose
 from intransit.support import Support, tell_status
 from intransit.threads import one_thread
 from intransit.timeline import Timeline, as_timeline, check_outcomes
-
-if TYPE_CHECKING:
-    from intransit.inference import posterior as inference
 
 N_DRAWS = 200  # of trajectories, for questions that need whole matrices
 
@@ -209,13 +222,11 @@ class Trajectory:
 
     def posterior(
         self, n: int = N_DRAWS, *, rng: np.random.Generator | int | None = 0
-    ) -> "inference.Posterior":
+    ) -> Posterior:
         """Return draws around the solution as the `Posterior` that `fit` hands out.
 
         For strengths, matrices and chances over draws; margins are to first order, as in `sample`.
         """
-        from intransit.inference.gaussian import posterior_of_path  # noqa: PLC0415  it reads this
-
         return posterior_of_path(self, as_whole("n", n, least=2), open_rng(rng)[0])
 
     def change(
@@ -436,3 +447,97 @@ class Trajectory:
         middle[:, first, second], middle[:, second, first] = mean, -mean
         spread[:, first, second], spread[:, second, first] = deviation, deviation
         return middle.reshape(*times.shape, n, n), spread.reshape(*times.shape, n, n)
+
+
+def posterior_of_path(path: Trajectory, n: int, rng: np.random.Generator) -> Posterior:
+    """Return draws around the solution of `smooth`."""
+    cells, problem = path.cells, path.problem
+    seen = Observations(
+        path.settings.loss,
+        path.n_items,
+        cells.pairs,
+        cells.times,
+        cells.counts,
+        cells.means,
+        np.zeros(len(cells)) if cells.sides is None else cells.sides,
+        np.zeros((0, len(cells)), np.int64),
+        cells.n_rows,
+        cells.spread,
+    )
+    layout = lay_out(seen, model_of_path(path))
+    drawn = path.sample(n, rng=rng)
+    S, Q, E = problem.split_draws(drawn.states)
+    mean_S, mean_Q, _ = problem.split(drawn.centre)
+    scores = int(path.scores)
+    at_S = _same_states(layout.items, problem.strengths.chains.starts)
+    at_Q = _same_states(layout.items, problem.exposures.chains.starts)
+    states = first_order(
+        S[:, at_S, :scores],
+        S[:, at_S, scores:],
+        Q[:, at_Q, scores:],
+        mean_S[at_S, scores:],
+        mean_Q[at_Q, scores:],
+    )
+    effects = problem.effects
+    numbers, sizes, rates = [], [], []
+    for one in layout.numbers:
+        if isinstance(one.term, PairEffects) and effects is not None:
+            numbers.append(E[:, _same_states(one.paths, effects.chains.starts), 0])
+            sizes.append(path.scales.pair_scale)
+            rates.append(path.scales.pair_drift_scale / path.scales.pair_scale)
+        else:
+            numbers.append(np.full((n, one.paths.n_states), path.law.advantage))
+            sizes.append(1.0)
+            rates.append(0.0)
+    s, r = path.scales, path.n_factors
+    first = states[:, layout.items.begin[:-1][layout.newcomer], 0]
+    draws = Draws(
+        states=states,
+        numbers=tuple(one.astype(np.float32) for one in numbers),
+        scales=np.tile([scores * s.score_prior_scale, *[s.prior_scale] * r, *[0.0] * r], (n, 1)),
+        rates=np.zeros((n, 2)),
+        number_scales=np.tile(sizes, (n, 1)).reshape(n, -1),
+        number_rates=np.tile(rates, (n, 1)).reshape(n, -1),
+        newcomers=first.mean(axis=1, dtype=float) if first.size else np.zeros(n),
+        cuts=np.tile(np.array(path.law.cuts), (n, 1)),
+        noise=np.full(n, s.noise_scale),
+        chain=np.zeros(n, np.int64),
+        steps=steps_of(scores * s.score_drift_scale, s.drift_scale, s.exposure_drift_scale, r, n),
+    )
+    return Posterior(layout, _law(path), draws, None, "newton")
+
+
+def model_of_path(path: Trajectory) -> Model:
+    """Return the model of `smooth` as a sum of terms, its scales known."""
+    s = path.scales
+    terms: list[Term] = []
+    if path.scores:
+        walk = _walk(path, s.score_drift_scale, s.score_prior_scale)
+        terms.append(Scores(s.score_prior_scale, walk))
+    if path.n_factors:
+        terms.append(
+            Factors(path.n_factors, s.prior_scale, _walk(path, s.drift_scale, s.prior_scale))
+        )
+    if s.pair_scale > 0.0:
+        terms.append(PairEffects(s.pair_scale, _walk(path, s.pair_drift_scale, s.pair_scale)))
+    if path.cells.sides is not None:
+        terms.append(Side(walk=Still()))
+    return Model(tuple(terms))
+
+
+def _walk(path: Trajectory, drift: float, prior: float) -> Walk:
+    span = float(path.times[-1] - path.times[0])
+    return Drift(drift / prior * np.sqrt(span)) if drift > 0.0 and span > 0.0 else Still()
+
+
+def _law(path: Trajectory) -> OutcomeLaw:
+    if path.loss == "squared":
+        return Readings(path.scales.noise_scale)
+    return Wins() if path.loss == "logistic" else Levels(max(len(path.law.cuts), 1))
+
+
+def _same_states(paths: Paths, starts: IntArray) -> IntArray:
+    """Return, for every state of a path, the state of Newton's chain that it is."""
+    if np.array_equal(paths.begin, starts):
+        return np.arange(paths.n_states)
+    return np.repeat(starts[:-1], np.diff(paths.begin))

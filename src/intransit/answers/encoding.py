@@ -6,10 +6,10 @@ import numpy as np
 
 from intransit.arrays import FloatArray
 from intransit.core.inputs import as_whole
-from intransit.core.law import Kind
 from intransit.errors import InputError
 from intransit.inference.observations import Observations
 from intransit.model import Levels, Model, OutcomeLaw, Readings, Scores, Wins, default_model
+from intransit.model.laws import Kind
 from intransit.tables import Games
 from intransit.timeline import Timeline
 

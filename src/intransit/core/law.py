@@ -15,7 +15,6 @@ and jointly in margin, advantage and cuts.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from scipy.special import expit, ndtr
@@ -25,8 +24,7 @@ from intransit.core.cell_kernels import ordered_terms, ordered_value
 from intransit.core.cells import Cells
 from intransit.core.joint import CellLoss, Joint, Logistic, Squared
 from intransit.core.probability import average_logistic
-
-Kind = Literal["squared", "logistic", "ordered"]
+from intransit.model.laws import Kind
 
 MOST_STEPS = 50
 MOST_TURNS = 20

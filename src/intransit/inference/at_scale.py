@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 
 from intransit.arrays import FloatArray
-from intransit.inference.gaussian import posterior_of_path
 from intransit.inference.layout import Layout, lay_out
 from intransit.inference.observations import Observations
 from intransit.inference.posterior import Posterior
@@ -22,7 +21,7 @@ from intransit.model.laws import OutcomeLaw
 from intransit.model.terms import Factors, Model, PairEffects, Scores, Side, Term
 from intransit.smooth import smooth
 from intransit.timeline import Timeline
-from intransit.trajectory import Trajectory
+from intransit.trajectory import Trajectory, posterior_of_path
 
 N_SWEEPS = 400  # of each chain, that a table usually takes
 SUB_GAMES = 12_000  # of a sub-population: scales are known to some per cent from so many

@@ -7,7 +7,7 @@ import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.cells import Rows
-from intransit.core.law import Kind
+from intransit.model.laws import Kind
 
 
 @dataclass(frozen=True, eq=False)

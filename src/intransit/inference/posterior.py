@@ -16,7 +16,6 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, log_expit, log_ndtr, ndtr
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.core.law import Kind
 from intransit.inference.layout import Layout, Numbers, Paths
 from intransit.inference.reading_kernels import (
     expected_chances,
@@ -25,7 +24,7 @@ from intransit.inference.reading_kernels import (
     read_paths,
 )
 from intransit.inference.sampling import Draws, Mixing
-from intransit.model.laws import OutcomeLaw
+from intransit.model.laws import Kind, OutcomeLaw
 from intransit.model.terms import By, PairEffects, Side
 
 PANEL = 200  # opponents that strengths are means over, where there are more

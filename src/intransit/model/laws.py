@@ -7,11 +7,12 @@
 """
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from intransit.core.inputs import as_whole
-from intransit.core.law import Kind
 from intransit.model.priors import HalfCauchy, Scale, check_scale
+
+Kind = Literal["squared", "logistic", "ordered"]
 
 
 @dataclass(frozen=True)
