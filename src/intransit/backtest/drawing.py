@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from intransit.backtest import Backtest
+from intransit.backtest.result import Backtest
 from intransit.percent import percent
 from intransit.plotting import BLUE, GREEN, LOOK, RED, load_pyplot
 
