@@ -2,7 +2,7 @@
 
 import pytest
 
-from intransit.answers.groups import Group
+from intransit.answers.found import Group
 from intransit.render.page import write_page
 from intransit.render.tabs import write_tabs
 from tests.render.findings import HOSTILE, build_findings
