@@ -82,7 +82,7 @@ html_theme_options = {
     "pygments_dark_style": "github-dark",
 }
 html_sidebars = {"docs/index": [], "docs/gallery": [], "docs/measured": []}
-templates_path = ["templates"]
+templates_path = [str(ROOT / "docs" / "templates")]  # of the pages and of autosummary alike
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
