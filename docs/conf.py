@@ -27,7 +27,7 @@ include_patterns = [
     "CODE_OF_CONDUCT.md",
     "SECURITY.md",
 ]
-exclude_patterns = ["docs/reproduction/index.html"]
+exclude_patterns = ["docs/templates/**"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
 extensions = [
