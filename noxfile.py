@@ -51,7 +51,9 @@ def wheel(session: nox.Session) -> None:
     """Install the package as users do, without extras, and ask it something."""
     session.install(".")
     session.run("intransit", "--version")
-    session.run("intransit", "simulate", "--out", f"{session.create_tmp()}/games.csv", "--games", "500")
+    session.run(
+        "intransit", "simulate", "--out", f"{session.create_tmp()}/games.csv", "--games", "500"
+    )
 
 
 def run_tests(session: nox.Session, arguments: list[str]) -> None:

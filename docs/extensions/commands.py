@@ -1,4 +1,4 @@
-"""The directive `{help} COMMAND`: what `intransit COMMAND --help` prints, taken from the command."""
+"""The directive `{help} COMMAND`: what `intransit COMMAND --help` prints, word for word."""
 
 import contextlib
 import io

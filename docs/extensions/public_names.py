@@ -1,7 +1,7 @@
 """Signatures as people know them: types link to public names, and arrays have short ones.
 
-`fit` returns an `intransit.answers.answer.Answer`; people know it as `intransit.Answer`, and that is
-the page it has.  A type that is not ours, or has no page, stays plain text; a reference that
+`fit` returns an `Answer` that some module defines; people know it as `intransit.Answer`, and that
+is the page it has.  A type that is not ours, or has no page, stays plain text; a reference that
 somebody wrote into a docstring and that leads nowhere fails the build.
 
 The directive `{results} intransit.Answer` documents the classes that methods of a class return and
@@ -13,6 +13,7 @@ import inspect
 import re
 import typing
 from collections.abc import Iterator
+from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -30,7 +31,8 @@ PACKAGES = (
     "intransit.experiments",
 )
 ARRAY = re.compile(
-    r"~?(?:numpy\.)?ndarray\[tuple\[~?(?:typing\.)?Any, \.\.\.\], ~?(?:numpy\.)?dtype\[~?(?:numpy\.)?(\w+?)\]\]"
+    r"~?(?:numpy\.)?ndarray\[tuple\[~?(?:typing\.)?Any, \.\.\.\], "
+    r"~?(?:numpy\.)?dtype\[~?(?:numpy\.)?(\w+?)\]\]"
 )
 KINDS = {"float64": "FloatArray", "int64": "IntArray", "bool": "BoolArray"}
 
@@ -61,20 +63,13 @@ def resolve(
     return contents if in_a_signature else None
 
 
-def shorten(
-    app: Sphinx,
-    what: str,
-    name: str,
-    thing: object,
-    options: object,
-    signature: str | None,
-    returned: str | None,
-) -> tuple[str | None, str | None]:
+def shorten(*event: Any) -> tuple[str | None, str | None]:
     """Return the signature with arrays by the names that the code gives them."""
 
     def short(text: str | None) -> str | None:
         return text and ARRAY.sub(lambda found: KINDS.get(found[1], found[0]), text)
 
+    signature, returned = event[-2:]
     return short(signature), short(returned)
 
 
@@ -108,11 +103,12 @@ class Results(SphinxDirective):
         """Return a description of each."""
         package, _, name = self.arguments[0].rpartition(".")
         places = returned_by(getattr(importlib.import_module(package), name))
-        lines = [line for place in places for line in (f".. autoclass:: {place}", "   :members:", "")]
+        described = [
+            line for place in places for line in (f".. autoclass:: {place}", "   :members:", "")
+        ]
+        lines = ["```{eval-rst}", *described, "```"]  # pages are Markdown
         parent = nodes.section()
         parent.document = self.state.document
-        if self.env.doc2path(self.env.docname).endswith(".md"):
-            lines = ["```{eval-rst}", *lines, "```"]
         self.state.nested_parse(StringList(lines, self.arguments[0]), 0, parent)
         return parent.children
 
