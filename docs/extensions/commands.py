@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 
 from intransit.cli import app as commands
 
-COLUMNS = 88
+COLUMNS = 76
 
 
 class Help(Directive):

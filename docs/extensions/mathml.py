@@ -10,6 +10,8 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
+JOINER = "&#8288;"  # no line begins with the comma after a formula
+
 logger = logging.getLogger(__name__)
 
 
@@ -24,7 +26,7 @@ def to_mathml(formula: nodes.Element, *, as_block: bool) -> str:
 
 def visit_inline(translator: HTML5Translator, node: nodes.Element) -> None:
     """Write a formula in a sentence."""
-    translator.body.append(to_mathml(node, as_block=False))
+    translator.body.append(to_mathml(node, as_block=False) + JOINER)
     raise nodes.SkipNode
 
 
