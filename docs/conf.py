@@ -81,7 +81,7 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }
-html_sidebars = {"docs/index": [], "docs/gallery": [], "docs/measured": []}
+html_sidebars = {"docs/index": [], "docs/tutorial": [], "docs/gallery": []}
 templates_path = [str(ROOT / "docs" / "templates")]  # of the pages and of autosummary alike
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
