@@ -23,7 +23,14 @@ SMOKE = [
     "tests/test_cli.py",
     "tests/test_recover.py",
 ]
-BESIDE = ["hypothesis", "pandas", "polars", "pyarrow", "pytest", "pytest-xdist"]
+BESIDE = [  # as in the extra `dev`, of which the rest is not needed here
+    "hypothesis>=6.100",
+    "pandas>=2.2",
+    "polars>=1.20",
+    "pyarrow>=18",
+    "pytest>=8.2",
+    "pytest-xdist>=3.6",
+]
 
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.error_on_missing_interpreters = False
@@ -41,8 +48,7 @@ def tests(session: nox.Session) -> None:
 @nox.session(python=PYTHONS[0], venv_backend="uv")
 def lowest(session: nox.Session) -> None:
     """Run a part of the tests with the lowest versions that are allowed (needs uv)."""
-    session.install("--resolution", "lowest-direct", ".[figures,sklearn]")
-    session.install(*BESIDE)
+    session.install("--resolution", "lowest-direct", ".[figures,sklearn]", *BESIDE)
     run_tests(session, session.posargs or SMOKE)
 
 
