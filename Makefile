@@ -1,9 +1,10 @@
 # `make demo` and `make test` do all the set-up they need; see README.md.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+SPHINX := $(BIN)/sphinx-build --conf-dir docs
 BROWSERS := chromium chromium-browser google-chrome
 
-.PHONY: help setup browser demo test check format lock bench clean
+.PHONY: help setup browser demo test check docs links format lock bench clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
@@ -35,6 +36,13 @@ check: setup  ## Formatting, lint, types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+docs: setup  ## Build the site into build/site; a warning, or a link that leads nowhere, is an error
+	rm -rf docs/reference/generated
+	$(SPHINX) --fail-on-warning --keep-going --nitpicky --quiet --builder html . build/site
+
+links: setup  ## Check the links to other sites (needs a network)
+	$(SPHINX) --quiet --builder linkcheck . build/links
+
 format: setup  ## Rewrite the code in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -46,4 +54,4 @@ lock: setup  ## Pin the newest versions that Python 3.11 can run (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --extra dev --no-emit-package intransit --no-annotate --no-header --upgrade pyproject.toml --output-file requirements.lock
 
 clean:  ## Remove what set-up and runs have made
-	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv demo build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

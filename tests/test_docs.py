@@ -11,18 +11,21 @@ from pathlib import Path
 import pytest
 
 import intransit
-from intransit import cli, datasets, study, theory
+from intransit import backtest, cli, datasets, experiments, study, theory
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-ALL_PAGES = [*PAGES, *sorted((ROOT / "docs").glob("decisions/*.md")), ROOT / "benchmarks/README.md"]
-FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PUBLIC = [
-    *((intransit, name) for name in intransit.__all__),
-    *((theory, name) for name in theory.__all__),
-    *((study, name) for name in study.__all__),
-    *((datasets, name) for name in datasets.__all__),
+DOCS = ROOT / "docs"
+FOLDERS = ("", "guides", "explanation", "reference")  # not those whose pages are made
+PAGES = [
+    ROOT / "README.md",
+    *(page for name in FOLDERS for page in sorted((DOCS / name).glob("*.md"))),
 ]
+BESIDE = ("CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "benchmarks/README.md")
+ALL_PAGES = [*PAGES, *sorted(DOCS.glob("decisions/*.md")), *(ROOT / name for name in BESIDE)]
+FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PACKAGES = (intransit, theory, study, datasets, backtest, experiments)
+PUBLIC = [(package, name) for package in PACKAGES for name in package.__all__]
+FIRST_COMMAND = "intransit report battles.csv --out battles.html"
 
 
 def name_of(value):
@@ -83,21 +86,22 @@ def anchors(page):
     return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
-@pytest.mark.parametrize(("module", "name"), PUBLIC, ids=name_of)
-def test_every_public_name_is_described_somewhere(module, name):
-    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-    documented = re.search(rf"\b{name}\b", text)
-    documented = documented or (module is study and result_of_a_function(name))
-    assert documented, f"{module.__name__}.{name} is in no document"
+def test_the_reference_has_every_public_name_once_and_no_other():
+    listed = []
+    for page in sorted((DOCS / "reference").glob("*.md")):
+        for block in re.findall(r"```{eval-rst}\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+            package = re.search(r"currentmodule:: (\S+)", block)[1]
+            listed += [
+                f"{package}.{name}" for name in re.findall(r"^   (\w+)$", block, re.MULTILINE)
+            ]
+    public = [f"{package.__name__}.{name}" for package, name in PUBLIC]
+    modules = [f"intransit.{package.__name__.rpartition('.')[2]}" for package in PACKAGES[1:]]
+    assert sorted(listed) == sorted(set(public) - set(modules))
 
 
-def result_of_a_function(name):
-    """Return whether a study function, itself described, returns this; its docstring says what."""
-    functions = [getattr(study, other) for other in study.__all__ if other.islower()]
-    return any(name in str(inspect.signature(function)) for function in functions)
-
-
-@pytest.mark.parametrize(("module", "name"), PUBLIC, ids=name_of)
+@pytest.mark.parametrize(
+    ("module", "name"), [one for one in PUBLIC if one[0] is not experiments], ids=name_of
+)
 def test_every_public_name_has_a_docstring_that_explains_its_parameters(module, name):
     thing = getattr(module, name)
     if isinstance(thing, float):  # a constant has a line in the documents instead
@@ -132,10 +136,38 @@ def undocumented(function):
     ]
 
 
-def test_every_command_is_in_the_readme():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    commands = [name for name in cli.app if not name.startswith("-")]
-    assert [name for name in commands if f"intransit {name}" not in readme] == []
+def test_every_command_is_in_the_readme_the_guide_and_the_reference():
+    pages = {"README.md": "`{}`", "docs/commands.md": "    intransit {}"}
+    pages["docs/reference/commands.md"] = "```{{help}} {}\n"
+    for page, form in pages.items():
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for name in (name for name in cli.app if not name.startswith("-")):
+            assert form.format(name) in text, f"{page}: {name}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/commands.md"])
+def test_the_first_command_is_the_one_that_the_help_names(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    first = re.search(r"^ *(intransit \w+ .*)$", text, re.MULTILINE)[1]
+    assert first == FIRST_COMMAND
+    assert FIRST_COMMAND in cli.app.help_prologue
+
+
+def test_the_readme_is_one_page():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 70
+    assert all(f"make {target} " in text for target in ("demo", "test"))
+
+
+def test_the_sections_that_the_code_and_the_documents_name_are_listed():
+    index = (DOCS / "model.md").read_text(encoding="utf-8")
+    listed = {int(number) for number in re.findall(r"^\| (\d+) \|", index, re.MULTILINE)}
+    texts = [*(ROOT / "src").rglob("*.py"), *DOCS.glob("decisions/*.md")]
+    named = re.findall(
+        r"model\.md, sections? (\d+)", "\n".join(path.read_text("utf-8") for path in texts)
+    )
+    assert named
+    assert {int(number) for number in named} <= listed
 
 
 def test_the_make_targets_that_the_documents_name_exist():
@@ -155,12 +187,12 @@ def test_the_benchmarks_that_the_documents_name_exist():
 
 
 def test_every_decision_says_situation_choice_and_cost_and_is_listed():
-    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    for page in sorted((ROOT / "docs" / "decisions").glob("*.md")):
+    index = (DOCS / "decisions" / "index.md").read_text(encoding="utf-8")
+    for page in sorted((DOCS / "decisions").glob("0*.md")):
         text = page.read_text(encoding="utf-8")
         assert text.startswith(f"# {page.name[:4]}. ")
         assert all(f"**{part}.**" in text for part in ("Situation", "Choice", "Cost")), page.name
-        assert f"decisions/{page.name}" in index
+        assert f"]({page.name})" in index
 
 
 def test_modules_and_public_functions_open_with_a_sentence():

@@ -23,7 +23,8 @@ app = App(
     help="Who beats whom, by how much, how it changes, and where the cycles are.",
     version=intransit.__version__,
     help_format="plaintext",
-    help_epilogue="Begin with `intransit fit TABLE`; `intransit COMMAND --help` has examples.",
+    help_prologue="Begin with:\n  intransit report battles.csv --out battles.html",
+    help_epilogue="`intransit COMMAND --help` begins with examples.",
     suppress_keyboard_interrupt=False,
 )
 for flag in ("--help", "--version"):
@@ -137,7 +138,8 @@ def _register() -> None:
             place,
             name=name,
             help=words,
-            help_epilogue=f"Example{'' if len(examples) == 1 else 's'}:{lines}",
+            help_prologue=f"Example{'' if len(examples) == 1 else 's'}:{lines}",
+            help_epilogue="",
             group=group,
             sort_key=list(COMMANDS).index(name),
         )

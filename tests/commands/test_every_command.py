@@ -72,10 +72,10 @@ def test_one_form_at_a_time(call, kept, command):
 
 
 @pytest.mark.parametrize("command", NAMES)
-def test_help_has_an_example_that_the_guide_has_too(call, command):
+def test_help_begins_with_an_example_that_the_guide_has_too(call, command):
     done = call(command, "--help")
     assert done.code == 0
-    assert re.search(rf"Examples?:\n  intransit {command}", done.out)
+    assert re.match(rf"Examples?:\n  intransit {command}", done.out)
     guide = GUIDE.read_text(encoding="utf-8")
     for example in cli.COMMANDS[command][3]:
         assert f"intransit {example}" in guide
