@@ -12,6 +12,7 @@ import numpy as np
 from intransit.answers.encoding import Encoding
 from intransit.answers.finding import Finding
 from intransit.answers.forecast import Forecast, Standing
+from intransit.answers.items import connected_at_the_end
 from intransit.answers.questions import (
     codes_under,
     item_or_newcomer,
@@ -24,7 +25,8 @@ from intransit.answers.questions import (
 from intransit.answers.saving import as_path, open_place, pack, unpack, write_whole
 from intransit.answers.seen import Seen
 from intransit.answers.standings import find_standings, is_alone, spread
-from intransit.answers.verdict import Transitivity
+from intransit.answers.strict_order import as_edge, look_for_cycles
+from intransit.answers.verdict import Transitivity, at_edge
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.core.inputs import as_flag, as_whole, check_report
 from intransit.draws import check_entries, reach_of
@@ -299,12 +301,29 @@ class Answer(Finding):
         alone = is_alone(self, items)
         return np.where(alone, 0.5, mean), np.where(alone, 0.0, low), np.where(alone, 1.0, high)
 
-    def transitivity(self) -> Transitivity:
+    def transitivity(self, *, edge: float | None = None) -> Transitivity:
         """Return whether there are cycles, in words and numbers; ``print`` it.
 
         It was tested when the answer was fitted; games of an `update` are not in it.
+
+        Parameters
+        ----------
+        edge
+            Chance that every step of a cycle must exceed, at least a half; by default that of the
+            fit.  Another one is asked of the draws, in a second or two.
         """
-        return self.transitive
+        cycle = self.transitive.cycle
+        edge = None if edge is None else as_edge(edge)
+        if edge is None or cycle is None or edge == cycle.edge:
+            return self.transitive
+        again = look_for_cycles(
+            self.posterior,
+            connected_at_the_end(self),
+            self.seen.end,
+            edge=edge,
+            dispersion=cycle.dispersion,
+        )
+        return at_edge(self.transitive, again)
 
     def update(self, games: Games, *, rng: int = 0, report: Report = lambda _: None) -> "Answer":
         """Return the answer with further games, of old and new items.
