@@ -7,7 +7,7 @@ looks at the same posterior:
 
     probability   the share of its draws that hold a cycle
     by_noise      how often the nearest strict order, and noise, would pay as much for pairs against
-                  a ranking as the mean of the posterior does
+                  a ranking as the posterior does
     by_results    what the results of single pairs say, without any model: an intersection-union
                   test of the cycle whose least sure edge is surest, times the number of pairs
 
@@ -33,6 +33,7 @@ EDGE = 0.52  # chance that an edge of a cycle must exceed, to matter
 MOST_ITEMS = 20  # that cycles are looked for among: those that played most
 MOST_DRAWS = 400
 N_NOISE = 200  # tables of the nearest order
+N_AROUND = 50  # draws about the mean of each
 MOST_CELLS = 40_000  # whose games' noise is followed; a sample stands for more
 CHUNK = 4_000_000  # margins of draws asked at once
 TINIEST = 1e-300
@@ -67,11 +68,11 @@ class Cyclicity:
     dispersion: float
 
 
-def as_edge(edge: object) -> float:
+def as_edge(edge: object, name: str = "edge") -> float:
     """Return the chance that every edge of a cycle must exceed, or refuse it."""
-    number = as_number("edge", edge, least=0.5)
+    number = as_number(name, edge, least=0.5)
     if number >= 1.0:
-        raise InputError(f"edge is {shown(edge)}; it is a chance: give one from 0.5 to below 1.")
+        raise InputError(f"{name} is {shown(edge)}; it is a chance: give one from 0.5 to below 1.")
     return number
 
 
@@ -113,7 +114,7 @@ def look_for_cycles(
     return Cyclicity(
         edge=edge,
         probability=probability,
-        by_noise=_by_noise(few, mean, noise, n, least),
+        by_noise=_by_noise(few, mean, drawn - mean, noise, n, least),
         by_results=_by_results(few, items, when, dispersion),
         n_items=n,
         dispersion=dispersion,
@@ -130,21 +131,38 @@ def _square(values: FloatArray, n: int) -> FloatArray:  # (n_rows, n, n)
 
 
 def _by_noise(
-    posterior: Posterior, mean: FloatArray, noise: FloatArray, n: int, least: float
+    posterior: Posterior,
+    mean: FloatArray,
+    deviations: FloatArray,  # (n_draws, n_pairs)
+    noise: FloatArray,  # (n_tables, n_pairs)
+    n: int,
+    least: float,
 ) -> float:
-    """Return how often the nearest order and noise pay as much as the mean of the posterior."""
-    seen = _square(_typical(posterior, mean[None, :]) - 0.5, n)
-    order = np.argsort(-seen[0].sum(axis=1))
-    paid = settle(np.maximum(seen[0] - least, 0.0), order)
-    if paid <= GAINED:
+    """Return how often the nearest order and noise look as cyclic as the posterior does.
+
+    By what a ranking pays: at the mean of the posterior, and on average over its draws, in units
+    of what either differs by between tables.
+    """
+    one, two = np.triu_indices(n, 1)
+    gains = _square(_typical(posterior, mean[None, :]) - 0.5, n)[0]
+    order = np.argsort(-gains.sum(axis=1))
+    if settle(np.maximum(gains - least, 0.0), order) <= GAINED:
         return 1.0
     place = np.empty(n, np.int64)
     place[order] = np.arange(n)
-    one, two = np.triu_indices(n, 1)
     above = np.where(place[one] < place[two], 1.0, -1.0)
     nearest = above * np.maximum(above * mean, 0.0)  # pairs against it are even
-    tables = _square(_typical(posterior, nearest + noise) - 0.5, n)
-    return float(np.mean(least_paid(tables, least) >= paid))
+    some = np.linspace(0, len(deviations) - 1, min(len(deviations), N_AROUND)).astype(np.int64)
+    around = np.vstack([np.zeros(len(mean)), deviations[some]])
+    paid = np.array(
+        [
+            least_paid(_square(_typical(posterior, centre + around) - 0.5, n), least)
+            for centre in (mean, *(nearest + noise))
+        ]
+    )
+    both = np.stack([paid[:, 0], paid[:, 1:].mean(axis=1)])  # (2, 1 + n_tables)
+    size = np.sum(both / np.maximum(both[:, 1:].std(axis=1, keepdims=True), TINIEST), axis=0)
+    return float(np.mean(size[1:] >= size[0]))
 
 
 def _typical(posterior: Posterior, margins: FloatArray) -> FloatArray:

@@ -18,8 +18,8 @@ from intransit.percent import estimate, percent, with_error
 Verdict = Literal["cycles", "not one scale", "no evidence", "too little data"]
 
 DOUBTED = 0.2  # p value of one scale, from which on cycles are not asked for
-SURE = 0.95  # probability of a cycle, to be said
-NOISY = 0.65  # share of tables of the nearest order that look as cyclic: with more none is said
+SURE = 0.9  # probability of a cycle, to be said
+NOISY = 0.6  # share of tables of the nearest order that look as cyclic: with more none is said
 EVEN = 0.5  # probability of a cycle, below which results alone do not prove one
 PROVEN = 0.05  # p value of single pairs against every order, to say that there is a cycle
 POWER = 0.8

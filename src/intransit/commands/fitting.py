@@ -80,7 +80,7 @@ def fit(
     seed = as_whole("--seed", seed, least=0)
     if factors is not None:
         factors = as_whole("--factors", factors, least=0)
-    effort, edge = Effort(effective, seconds), as_edge(edge)
+    effort, edge = Effort(effective, seconds), as_edge(edge, "--edge")
     started = time.perf_counter()
     if each is not None:
         model = {"factors": factors, "pairs": pairs, "drifting": drifting}

@@ -105,7 +105,7 @@ def report(
     kept = table.is_file() and is_sealed(table)
     if kept:
         _check_for_tables(table, columns, {**model, "each": each}, backtest)
-    effort, edge = Effort(effective, seconds), None if edge is None else as_edge(edge)
+    effort, edge = Effort(effective, seconds), None if edge is None else as_edge(edge, "--edge")
     if each is not None:
         _check_alone(backtest, model_out)
         groups = fit_groups(table, each, columns, model, effort, seed, edge=edge or EDGE)
