@@ -242,8 +242,8 @@ def test_cycles_are_said_where_one_is_proven_and_only_there():
 
     assert "probability of 99 %" in found().sentence
     assert "more than 52 %" in found().sentence
-    assert found(probability=0.9).verdict == "not one scale"
-    assert "every step above 52 %: 90 %" in found(probability=0.9).sentence
+    assert found(probability=0.85).verdict == "not one scale"
+    assert "every step above 52 %: 85 %" in found(probability=0.85).sentence
     assert found(by_noise=0.8).verdict == "not one scale"
     assert "as cyclic in 80 % of such tables" in found(by_noise=0.8).sentence
     assert found(probability=0.4, by_results=0.003).verdict == "not one scale"
