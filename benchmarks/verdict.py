@@ -432,7 +432,7 @@ def real(folder: Path) -> None:
             ]
         )
         print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
-    header = ["table", "verdict", "p of one scale", "circle", "by noise", "by results"]
+    header = ["table", "verdict", "p of one scale", "cycle", "by noise", "by results"]
     print_table([*header, "share that no scale explains", "detectable"], rows)
 
 
