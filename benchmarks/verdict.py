@@ -19,7 +19,7 @@ from scipy.special import expit, ndtr
 import intransit as it
 from benchmarks._common import print_table, seeds_for
 from intransit.answers.encoding import Encoding
-from intransit.answers.order_kernels import widest_circle
+from intransit.answers.order_kernels import widest_cycle
 from intransit.answers.transitive import FALSE_ALARMS, examine
 from intransit.answers.verdict import DOUBTED, judge
 from intransit.arrays import FloatArray
@@ -288,7 +288,7 @@ def of_two_tastes(
         other = near * scores + np.sqrt(1.0 - near**2) * again
         halves = [expit(1.5 * (s[:, :, None] - s[:, None, :])) for s in (scores, other)]
         chance = 0.5 * (halves[0] + halves[1])
-        if widest_circle(chance[-1]) <= 0.5:
+        if widest_cycle(chance[-1]) <= 0.5:
             return np.asarray(chance)
         near = min(near + 0.02, 0.98)
 
@@ -418,21 +418,21 @@ def real(folder: Path) -> None:
     for name, (file, where) in REAL.items():
         games = it.read(folder / file, where=where)
         found = it.fit(games).transitive
-        circle = found.circle
+        cycle = found.cycle
         rows.append(
             [
                 name,
                 found.verdict,
                 f"{found.p_value:.2g}",
-                "" if circle is None else f"{circle.probability:.0%}",
-                "" if circle is None else f"{circle.by_noise:.2f}",
-                "" if circle is None else f"{circle.by_results:.2g}",
+                "" if cycle is None else f"{cycle.probability:.0%}",
+                "" if cycle is None else f"{cycle.by_noise:.2f}",
+                "" if cycle is None else f"{cycle.by_results:.2g}",
                 f"{found.share:.0%} ({found.share_low:.0%} to {found.share_high:.0%})",
                 f"{found.detectable:.0%}",
             ]
         )
         print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
-    header = ["table", "verdict", "p of one scale", "circle", "by noise", "by results"]
+    header = ["table", "verdict", "p of one scale", "cycle", "by noise", "by results"]
     print_table([*header, "share that no scale explains", "detectable"], rows)
 
 

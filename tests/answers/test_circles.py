@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from intransit.answers.circles import bridges, goes_round, n_circles
+from intransit.answers.circles import bridges, goes_round, n_cycles
 
 
 def n_groups(pairs, n_items):
@@ -31,9 +31,9 @@ def test_bridges_are_what_holds_groups_together(seed, n_items, share):
 
 def test_circles_are_counted():
     """A triangle has one, a tree none, four items that all met three."""
-    assert n_circles(np.array([(0, 1), (1, 2), (0, 2)]), 5) == 1
-    assert n_circles(np.array([(0, 1), (1, 2)]), 3) == 0
-    assert n_circles(np.stack(np.triu_indices(4, 1), axis=1), 4) == 3
+    assert n_cycles(np.array([(0, 1), (1, 2), (0, 2)]), 5) == 1
+    assert n_cycles(np.array([(0, 1), (1, 2)]), 3) == 0
+    assert n_cycles(np.stack(np.triu_indices(4, 1), axis=1), 4) == 3
 
 
 def test_results_go_round_or_not():

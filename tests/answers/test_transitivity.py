@@ -9,7 +9,7 @@ from scipy.special import expit
 import intransit as it
 from intransit.answers.encoding import Encoding
 from intransit.answers.metagame import simulate_games
-from intransit.answers.strict_order import Circularity
+from intransit.answers.strict_order import Cyclicity
 from intransit.answers.transitive import FALSE_ALARMS, Evidence, examine
 from intransit.answers.verdict import DOUBTED, judge
 
@@ -37,8 +37,8 @@ def test_rock_paper_scissors_has_cycles():
     )
     found = it.fit(games, effective=10).transitivity()
     assert found.has_cycles
-    assert found.circle.probability > 0.95
-    assert found.circle.by_results < 0.001
+    assert found.cycle.probability > 0.95
+    assert found.cycle.by_results < 0.001
     assert found.share > 0.9
     assert "cycles" in str(found)
 
@@ -215,7 +215,9 @@ def test_the_verdict_is_kept(tmp_path):
 
 
 SURE = Evidence(1e-9, 1.0, 0.5, 0.1, 0.01, 10, 100)
-ROUND = Circularity(edge=0.52, probability=0.99, by_noise=0.1, by_results=1.0, n_items=9)
+ROUND = Cyclicity(
+    edge=0.52, probability=0.99, by_noise=0.1, by_results=1.0, n_items=9, dispersion=1.0
+)
 
 
 def test_sentences_say_what_was_found():
@@ -232,16 +234,16 @@ def test_sentences_say_what_was_found():
     assert judge(replace(SURE, p_value=FALSE_ALARMS), 1, None, None).verdict == "no evidence"
 
 
-def test_cycles_are_said_where_a_circle_is_proven_and_only_there():
-    """One scale may be wrong without a circle: the sentence says what is known of one."""
+def test_cycles_are_said_where_one_is_proven_and_only_there():
+    """One scale may be wrong without a cycle: the sentence says what is known of one."""
 
     def found(**known):
         return judge(SURE, 100, None, None, replace(ROUND, **known))
 
     assert "probability of 99 %" in found().sentence
     assert "more than 52 %" in found().sentence
-    assert found(probability=0.9).verdict == "not one scale"
-    assert "every step above 52 %: 90 %" in found(probability=0.9).sentence
+    assert found(probability=0.85).verdict == "not one scale"
+    assert "every step above 52 %: 85 %" in found(probability=0.85).sentence
     assert found(by_noise=0.8).verdict == "not one scale"
     assert "as cyclic in 80 % of such tables" in found(by_noise=0.8).sentence
     assert found(probability=0.4, by_results=0.003).verdict == "not one scale"
@@ -252,6 +254,40 @@ def test_cycles_are_said_where_a_circle_is_proven_and_only_there():
     assert weak.verdict == "no evidence"
     told = judge(replace(SURE, causes=("luck", "sides")), 100, None, None, None)
     assert "luck or more ties for some items or sides" in told.sentence
+
+
+def test_another_edge_is_asked_of_the_same_draws():
+    """Rock, paper, scissors at about 70 %: a cycle above 52 %, none above 85 %, and it is said."""
+    rng = np.random.default_rng(3)
+    first = rng.integers(3, size=400)
+    won = (rng.random(400) < 0.7) * 1.0
+    answer = it.fit(it.Games.from_arrays(first, (first + 1) % 3, won), effective=20)
+    found = answer.transitivity()
+    assert answer.transitivity(edge=0.52) is found
+    assert found.has_cycles
+    far = answer.transitivity(edge=0.85)
+    assert far.verdict == "not one scale"
+    assert "every step above 85 %" in far.sentence
+    assert far.cycle.probability < 0.05
+    assert found.cycle.probability > 0.95
+    assert far.cycle.edge == 0.85
+    assert (far.p_value, far.share) == (found.p_value, found.share)
+    for wrong in (0.4, 1.0, np.nan, "0.6"):
+        with pytest.raises(it.InputError, match="edge is"):
+            answer.transitivity(edge=wrong)
+    with pytest.raises(it.InputError, match="it is a chance"):
+        it.fit(it.Games.from_arrays(first, (first + 1) % 3, won), edge=1.5)
+
+
+def test_the_interval_of_a_share_knows_that_the_ranking_is_not_known():
+    """Nine items in three classes: the ranking may be small, and is not known to be nothing."""
+    sure = judge(SURE, 100, None, None)
+    assert sure.share == pytest.approx(1.0 / 3.0)
+    unsure = judge(replace(SURE, energy_unit=0.02, freedom=8.0), 100, None, None)
+    assert unsure.share == sure.share
+    assert unsure.share_low < sure.share_low < sure.share_high < unsure.share_high
+    hardly = judge(replace(SURE, energy=1e-9, energy_unit=0.02, freedom=8.0), 100, None, None)
+    assert hardly.share_low < 0.9 < hardly.share_high == 1.0
 
 
 def test_what_else_it_may_be_is_told():

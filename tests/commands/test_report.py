@@ -100,6 +100,20 @@ def test_json_holds_all_that_was_found(call, wheel):
     assert "The page is in wheel.html" in done.err
 
 
+def test_another_edge_is_asked_of_an_answer(call, wheel):
+    """The same draws at another edge: the verdict, its sentence and JSON are of that edge."""
+    far = call("report", wheel, "--edge", 0.97, "--json")
+    found = json.loads(far.out)
+    assert found["cycles"]["verdict"] == "not one scale"
+    assert "every step above 97 %" in found["headline"]
+    assert found["cycles"]["cycle"]["edge"] == 0.97
+    assert found["cycles"]["circle"] == found["cycles"]["cycle"]
+    assert found["cycles"]["listed"] == []
+    wrong = call("report", wheel, "--edge", 1)
+    assert wrong.code == 2
+    assert "--edge is 1.0; it is a chance" in wrong.err
+
+
 def test_csv_has_a_row_for_each_cycle(call, wheel, table):
     """Cycles as rows, their least sure edge named; without any, the header and an empty row."""
     done = call("report", wheel, "--csv")

@@ -16,14 +16,14 @@ def goes_round(first: IntArray, second: IntArray, outcomes: FloatArray, n_items:
     return int(connected_components(graph, connection="strong")[0]) < n_items
 
 
-def n_circles(pairs: IntArray, n_items: int) -> int:
-    """Return the number of independent circles of comparisons."""
+def n_cycles(pairs: IntArray, n_items: int) -> int:
+    """Return the number of independent cycles of comparisons."""
     graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n_items, n_items))
     return len(pairs) - n_items + int(connected_components(graph, directed=False)[0])
 
 
 def bridges(pairs: IntArray, n_items: int) -> BoolArray:  # (n_pairs,)
-    """Return which pairs lie on no circle of comparisons: without them a group falls apart.
+    """Return which pairs lie on no cycle of comparisons: without them a group falls apart.
 
     By depth-first search: an edge down the tree is a bridge if nothing below it leads back above.
     """

@@ -74,7 +74,7 @@ def find_cycles(
     found, counts, complete = _follow(edges, level, longest)
     n_sure = len(found)
     if gate and not n_sure and level > EVEN:
-        # Somebody is beaten around a circle, and no single circle is sure: the likeliest tells it.
+        # There is a cycle, and no single one is sure: the likeliest tells it.
         edges = _sure_edges(answer.posterior, items, when, EVEN)
         found, counts, complete = _follow(edges, EVEN, longest)
         most = 1
@@ -150,8 +150,8 @@ def _sure_edges(posterior: Posterior, items: IntArray, when: float, level: float
     i, j, mean, chance, holds = (np.concatenate(column) for column in zip(*parts, strict=True))
     n = posterior.n_items
     graph = csr_array((np.ones(len(i)), (i, j)), shape=(n, n))
-    circle = connected_components(graph, connection="strong")[1]
-    k = np.flatnonzero(circle[i] == circle[j])
+    part = connected_components(graph, connection="strong")[1]
+    k = np.flatnonzero(part[i] == part[j])
     return Edges(i[k], j[k], mean[k], chance[k], holds[k], len(posterior))
 
 

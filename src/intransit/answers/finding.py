@@ -13,11 +13,13 @@ from intransit.answers.changing import find_changes
 from intransit.answers.cycling import find_cycles
 from intransit.answers.forecast import Standing
 from intransit.answers.found import Changes, Cycles, Ranking
+from intransit.answers.items import connected_at_the_end
 from intransit.answers.ranking import N_GAMES, find_ranking
 from intransit.answers.saving import as_path, open_place, pack, unpack, write_whole
 from intransit.answers.seen import Seen
 from intransit.answers.standings import find_standings
-from intransit.answers.verdict import Transitivity
+from intransit.answers.strict_order import as_edge, look_for_cycles
+from intransit.answers.verdict import Transitivity, at_edge
 from intransit.core.inputs import check_report, shown
 from intransit.draws import reach_of
 from intransit.errors import InputError
@@ -220,12 +222,29 @@ class Answer(FittedTable):
         """
         return to_arviz(self.posterior, self.names)
 
-    def transitivity(self) -> Transitivity:
+    def transitivity(self, *, edge: float | None = None) -> Transitivity:
         """Return whether there are cycles, in words and numbers; ``print`` it.
 
         It was tested when the answer was fitted; games of an `update` are not in it.
+
+        Parameters
+        ----------
+        edge
+            Chance that every step of a cycle must exceed, at least a half; by default that of the
+            fit.  Another one is asked of the draws, in a second or two.
         """
-        return self.transitive
+        cycle = self.transitive.cycle
+        edge = None if edge is None else as_edge(edge)
+        if edge is None or cycle is None or edge == cycle.edge:
+            return self.transitive
+        again = look_for_cycles(
+            self.posterior,
+            connected_at_the_end(self),
+            self.seen.end,
+            edge=edge,
+            dispersion=cycle.dispersion,
+        )
+        return at_edge(self.transitive, again)
 
     def update(self, games: Games, *, rng: int = 0, report: Report = lambda _: None) -> "Answer":
         """Return the answer with further games, of old and new items.

@@ -6,12 +6,11 @@ import numpy as np
 
 from intransit.answers.encoding import MOMENTS, Encoding, check_model, model_for
 from intransit.answers.finding import Answer
-from intransit.answers.items import busiest, largest_group, present
+from intransit.answers.items import connected_at_the_end
 from intransit.answers.seen import Seen
-from intransit.answers.strict_order import MOST_ITEMS, Circularity, look_for_circles
+from intransit.answers.strict_order import EDGE, Cyclicity, as_edge, look_for_cycles
 from intransit.answers.transitive import Evidence, examine
 from intransit.answers.verdict import DOUBTED, LEVEL, Transitivity, judge
-from intransit.arrays import IntArray
 from intransit.core.inputs import check_report, shown
 from intransit.draws import Summary
 from intransit.errors import InputError
@@ -45,6 +44,7 @@ def fit(
     *,
     model: Model | Term | None = None,
     law: OutcomeLaw | None = None,
+    edge: float = EDGE,
     effective: float = EFFORT.effective,
     seconds: float = EFFORT.seconds,
     chains: int = EFFORT.chains,
@@ -66,6 +66,9 @@ def fit(
     law
         How results follow from margins: `Wins`, `Levels` or `Readings`; by default levels of
         victory where the table has ties or margins, else wins.
+    edge
+        Chance that every step of a cycle must exceed for the verdict to be "cycles"; another one
+        can be asked of the answer, ``answer.transitivity(edge=0.55)``.
     effective
         Effective draws that the chance of every pair is to have.
     seconds
@@ -95,7 +98,7 @@ def fit(
     table = games if isinstance(games, Games) else read(games)
     if law is not None and not isinstance(law, Wins | Levels | Readings):
         raise InputError(f"law: {shown(law)} was given; give Wins(), Levels() or Readings().")
-    rng = open_seed(rng)
+    edge, rng = as_edge(edge), open_seed(rng)
     check_report(report)
     if len(table) == 0:
         raise InputError("games: there is no game to learn from; check the filter that was given.")
@@ -133,31 +136,26 @@ def fit(
     )
     if evidence.p_value >= DOUBTED or not chosen.is_cyclic:
         return answer
-    report("looking for circles")
-    circle = look_for_circles(
+    report("looking for cycles")
+    cycle = look_for_cycles(
         posterior,
-        circle_items(answer),
+        connected_at_the_end(answer),
         float(answer.seen.end),
+        edge=edge,
         dispersion=evidence.dispersion,
         rng=rng,
     )
-    return replace(answer, transitive=_judge(evidence, posterior, n_games, circle))
-
-
-def circle_items(answer: Answer) -> IntArray:
-    """Return the items that circles are looked for among: connected, there at the end, busiest."""
-    items = largest_group(answer, present(answer, answer.seen.end))
-    return busiest(answer, items, MOST_ITEMS)
+    return replace(answer, transitive=_judge(evidence, posterior, n_games, cycle))
 
 
 def _judge(
-    evidence: Evidence, posterior: Posterior, n_games: float, circle: Circularity | None
+    evidence: Evidence, posterior: Posterior, n_games: float, cycle: Cyclicity | None
 ) -> Transitivity:
     """Return the verdict; where pairs never met again, the model says how cyclic they are."""
     modelled = None
     if not evidence.is_measured and posterior.layout.model.is_cyclic:
         modelled = cyclic_share(posterior, LEVEL)
-    return judge(evidence, n_games, evidence.gain, modelled, circle)
+    return judge(evidence, n_games, evidence.gain, modelled, cycle)
 
 
 def cyclic_share(posterior: Posterior, level: float) -> Summary:

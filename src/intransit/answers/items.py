@@ -46,6 +46,12 @@ def busiest(answer: FittedTable, items: IntArray, most: int | None = None) -> In
     return np.asarray(items[np.sort(order[: MOST_ITEMS if most is None else most])])
 
 
+def connected_at_the_end(answer: FittedTable) -> IntArray:
+    """Return the largest group of items that are there at the end, those that played most first."""
+    items = largest_group(answer, present(answer, answer.seen.end))
+    return np.asarray(items[np.argsort(-answer.seen.games[items], kind="stable")])
+
+
 def text(answer: FittedTable, when: float) -> str:
     """Return a time in words; nothing where the table has no times."""
     return "" if answer.clock.kind == "none" else answer.clock.to_text(when)

@@ -1,4 +1,4 @@
-"""Orders of items that pay little for the pairs against them, and circles, in compiled loops."""
+"""Orders of items that pay little for the pairs against them, and cycles, in compiled loops."""
 
 import numba as nb
 import numpy as np
@@ -50,7 +50,7 @@ def settle(price: FloatArray, order: IntArray) -> float:
 def least_paid(gains: FloatArray, least: float) -> FloatArray:  # (n_matrices,)
     """Return what a near ranking of each skew-symmetric matrix pays for the pairs against it.
 
-    A pair pays what its gain exceeds `least` by: nothing is paid if and only if no circle of gains
+    A pair pays what its gain exceeds `least` by: nothing is paid if and only if no cycle of gains
     above that is there.  From the order by mean gain, single items are moved.
     """
     out = np.empty(len(gains))
@@ -60,8 +60,8 @@ def least_paid(gains: FloatArray, least: float) -> FloatArray:  # (n_matrices,)
 
 
 @nb.njit(cache=True, nogil=True)
-def widest_circle(values: FloatArray) -> float:
-    """Return the largest number such that edges of at least as much lead round some circle."""
+def widest_cycle(values: FloatArray) -> float:
+    """Return the largest number such that edges of at least as much lead round some cycle."""
     wide = values.copy()
     n = len(wide)
     for i in range(n):

@@ -20,7 +20,7 @@ import numpy as np
 from intransit.errors import InputError
 
 FORMAT = "intransit answer"
-VERSION = 4
+VERSION = 5
 AGAIN = "make it again with `intransit fit`"
 WORDS, NUMBERS, SEAL = "answer.json", "arrays.npz", "sha256"
 PARTS = (WORDS, NUMBERS, SEAL)

@@ -10,7 +10,7 @@ e are residuals of series, Z those of pairs in units of their noise.  By chance 
 are when every series keeps its size and gets a sign at random, and scores are fitted again: so
 few games, overdispersed series and the flexibility of drift are all accounted for.  A ranking whose
 chances follow another curve than the logistic one is no cycle either: what bent curves explain is
-taken out first.  Pairs that lie on no circle of comparisons, and orders that no result speaks
+taken out first.  Pairs that lie on no cycle of comparisons, and orders that no result speaks
 against, say nothing of cycles.
 """
 
@@ -23,14 +23,14 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import gammaincc, ndtr, ndtri
 
-from intransit.answers.circles import bridges, n_circles
+from intransit.answers.circles import bridges, n_cycles
 from intransit.answers.encoding import Encoding
 from intransit.answers.leftovers import Rows, leftovers, sums
 from intransit.arrays import BoolArray, FloatArray
 from intransit.core.leftover import EXACT
 from intransit.tables import Games
 
-Cause = Literal["luck", "sides"]  # other than circles; another curve is always taken out
+Cause = Literal["luck", "sides"]  # other than cycles; another curve is always taken out
 Bend = Literal["a curve"] | Cause
 
 FALSE_ALARMS = 0.02  # share of tables of one scale that are said to be none
@@ -44,7 +44,7 @@ LEAST_ENERGY = 0.1
 MOST_ITEMS = 300  # that patterns are looked for among
 FEWEST_OF_OWN = 12  # items, from which on each may have a curve of its own
 MOST_OF_OWN = 40  # of those with most games
-A_CURVE = 3  # circles that each curve must find in the comparisons
+A_CURVE = 3  # cycles that each curve must find in the comparisons
 ALIKE = 1e-5  # of the size of curves: what is left of one beside others, to count
 MOST_NUMBERS = 2e7  # that their curves may take up
 FLATTEST = 0.05  # skewness of a null distribution, at least
@@ -63,8 +63,10 @@ class Evidence:
     n_pairs: int
     n_series: int
     gain: tuple[float, float] | None = None  # of held-out series, from effects of pairs; its error
-    causes: tuple[Cause, ...] = ()  # other than circles, that would explain what is seen
+    causes: tuple[Cause, ...] = ()  # other than cycles, that would explain what is seen
     dispersion: float = 1.0  # variance of a series' results beside that of games on their own
+    energy_unit: float = 1e-9  # variance that noise gives margins, for each free number of scores
+    freedom: float = 1.0  # such numbers
 
     @property
     def is_measured(self) -> bool:
@@ -85,8 +87,8 @@ class _Test:
         self.information = sums(rows.pair, total, rows.n_pairs)
         self.energy = float(np.average(rows.margins**2, weights=total))
         typical = TYPICAL_SHARE * max(self.energy, LEAST_ENERGY)
-        self.on_circles = ~bridges(rows.pairs, n_items)
-        self.weights = self.on_circles / (1.0 + typical * self.information) ** 2
+        self.on_cycles = ~bridges(rows.pairs, n_items)
+        self.weights = self.on_cycles / (1.0 + typical * self.information) ** 2
         if rows.series is not None:
             self.pair_of = np.zeros(int(rows.series.max()) + 1, dtype=np.int64)
             self.pair_of[rows.series] = rows.pair
@@ -106,7 +108,7 @@ class _Test:
     def _bends(self, cause: Bend) -> list[FloatArray]:  # (n_rows,) each
         """Return what one cause adds to margins, for each of its unknown amounts."""
         rows, x, ends = self.rows, self.rows.margins, self.rows.pairs[self.rows.pair]
-        most = n_circles(rows.pairs, self.n_items) // A_CURVE
+        most = n_cycles(rows.pairs, self.n_items) // A_CURVE
         if cause == "a curve":
             bent = [x**3, np.sign(x), np.tanh(2.0 * x), x * np.abs(x)][:most]
             if rows.sides is not None:  # what they are worth was found from the same games
@@ -154,7 +156,7 @@ class _Test:
         chosen = np.zeros(self.n_items, dtype=bool)
         chosen[np.argsort(-by_item, kind="stable")[:MOST_ITEMS]] = True
         inside = np.asarray(chosen[pairs].all(axis=1))
-        return inside & self.on_circles, 1.0 / np.sqrt(information + information.mean())
+        return inside & self.on_cycles, 1.0 / np.sqrt(information + information.mean())
 
     def statistics(self, residuals: FloatArray, own: FloatArray) -> tuple[FloatArray, float]:
         """Return energies by pair, and the pattern; `own` are squares within series by pair."""
@@ -215,7 +217,7 @@ class _Test:
         rows = self.rows
         n_series = int(rows.counts.sum()) if rows.series is None else len(self.pair_of)
         size = float(self.weights @ self.again)
-        if not self.on_circles.any():
+        if not self.on_cycles.any():
             return Evidence(1.0, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series)
         always: tuple[Bend, ...] = ("a curve",)
         if self.n_items >= FEWEST_OF_OWN:
@@ -231,6 +233,7 @@ class _Test:
         noise = float(chance[:, 2].std(ddof=1))
         spread = float(np.sqrt(np.sum((energies - total / rows.n_pairs) ** 2)))
         extra = float(total - chance[:, 2].mean()) / size
+        dispersion = self._dispersion()
         return Evidence(
             p_value=p,
             energy=self.energy,
@@ -240,12 +243,14 @@ class _Test:
             n_pairs=rows.n_pairs,
             n_series=n_series,
             gain=self._gain(max(extra, noise / size)),
-            dispersion=self._dispersion(),
+            dispersion=dispersion,
             causes=causes,
+            energy_unit=dispersion / float(self.information.sum()),
+            freedom=self._freedom(),
         )
 
     def _causes(self, always: tuple[Bend, ...]) -> tuple[Cause, ...]:
-        """Return causes other than circles each of which would explain what is seen."""
+        """Return causes other than cycles each of which would explain what is seen."""
         found: list[Cause] = []
         for cause in get_args(Cause):
             if cause in always or not self._bends(cause):
@@ -254,6 +259,12 @@ class _Test:
             if self.compare()[0] >= FALSE_ALARMS:
                 found.append(cause)
         return tuple(found)
+
+    def _freedom(self) -> float:
+        """Return how many numbers the scores have: at least those of a ranking that stays."""
+        rows = self.rows
+        taken = rows.counts * rows.information * rows.map.variances()[rows.cell]
+        return max(float(taken.sum()), self.n_items - 1.0)
 
     def _dispersion(self) -> float:
         """Return how much more the series of a pair differ than games on their own would, or 1."""

@@ -1,32 +1,33 @@
 """Whether a table has cycles: the verdict, with what it rests on.
 
-Two questions, two answers.  "Does one scale explain it?" is the test of `transitive`.  "Does
-anybody beat somebody who is beaten around a circle?" is asked of every strict order by
-`strict_order`.
+Two questions, two answers.  "Does one scale explain it?" is the test of `transitive`.  "Do some
+items beat each other around a circle?", a cycle, is asked of every strict order by `strict_order`.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
+import numpy as np
 from scipy.special import ndtri
 
-from intransit.answers.strict_order import Circularity
-from intransit.answers.transitive import FALSE_ALARMS, N_LOOKS, Cause, Evidence
+from intransit.answers.strict_order import Cyclicity
+from intransit.answers.transitive import FALSE_ALARMS, N_LOOKS, TINIEST, Cause, Evidence
 from intransit.draws import Summary
 from intransit.percent import estimate, percent, with_error
 
 Verdict = Literal["cycles", "not one scale", "no evidence", "too little data"]
 
-DOUBTED = 0.2  # p value of one scale, from which on circles are not asked for
-SURE = 0.95  # probability of a circle, to be said
-NOISY = 0.65  # share of tables of the nearest order that look as circular: with more none is said
-EVEN = 0.5  # probability of a circle, below which results alone do not prove one
-PROVEN = 0.05  # p value of single pairs against every order, to say that there is a circle
+DOUBTED = 0.2  # p value of one scale, from which on cycles are not asked for
+SURE = 0.9  # probability of a cycle, to be said
+NOISY = 0.6  # share of tables of the nearest order that look as cyclic: with more none is said
+EVEN = 0.5  # probability of a cycle, below which results alone do not prove one
+PROVEN = 0.05  # p value of single pairs against every order, to say that there is a cycle
 POWER = 0.8
 HARDLY = 0.1  # further series of a pair, of which it is said that hardly any met again
 HOPELESS = 0.995  # detectable share, with which nothing can be told
 NOTICED = 0.2  # share of the energy; a test that would not notice as much has too little data
 LEVEL = 0.9
+N_SHARES = 100  # values of each of the two sums that a share is made of
 TITLES: dict[Verdict, str] = {
     "cycles": "There are cycles",
     "not one scale": "Not one scale",
@@ -55,8 +56,8 @@ class Transitivity:
     n_games: float
     n_pairs: int  # pairs that met
     n_series: int  # runs of games of one pair that count as one observation each
-    circle: Circularity | None = None  # what speaks for a circle; None where one scale will do
-    causes: tuple[Cause, ...] = ()  # other than circles, that would explain the deviations
+    cycle: Cyclicity | None = None  # what speaks for a cycle; None where one scale will do
+    causes: tuple[Cause, ...] = ()  # other than cycles, that would explain the deviations
 
     @property
     def has_cycles(self) -> bool:
@@ -72,11 +73,11 @@ class Transitivity:
     def reason(self) -> str:
         """What the verdict says, and how sure it is: the sentence after its title."""
         if self.verdict == "cycles":
-            return _proof(self.circle)
+            return _proof(self.cycle)
         if self.verdict == "not one scale":
             return (
                 "no ranking with a single scale of strength explains these results, but no cycle "
-                f"is proven{_doubt(self.circle)}. {self._other()}"
+                f"is proven{_doubt(self.cycle)}. {self._other()}"
             )
         if self.verdict == "no evidence":
             return (
@@ -128,29 +129,21 @@ def judge(
     n_games: float,
     gain: tuple[float, float] | None,
     modelled: Summary | None,
-    circle: Circularity | None = None,
+    cycle: Cyclicity | None = None,
 ) -> Transitivity:
     """Return the verdict.
 
-    `modelled` is a model's cyclic share, where none can be measured; `circle` what speaks for one.
+    `modelled` is a model's cyclic share, where none can be measured; `cycle` what speaks for one.
     """
     detectable = detectable_share(evidence)
-    verdict: Verdict = "no evidence" if detectable <= NOTICED else "too little data"
-    if evidence.p_value < FALSE_ALARMS:
-        verdict = "not one scale"
-    if evidence.p_value < DOUBTED and circle is not None and is_proven(circle):
-        verdict = "cycles"
     if evidence.is_measured:
-        reach = float(ndtri(0.5 + LEVEL / 2)) * evidence.extra_error
-        likely = max(evidence.extra, 0.0)  # what is below 0 by chance is 0
-        ends = (likely, evidence.extra - reach, likely + reach)
-        share, low, high = (_share(end, evidence.energy) for end in ends)
+        share, low, high = _measured(evidence)
     elif modelled is not None:
         share, low, high = modelled.mean, modelled.low, modelled.high
     else:
         share, low, high = 0.0, 0.0, 1.0
     return Transitivity(
-        verdict=verdict,
+        verdict=_verdict(evidence.p_value, detectable, cycle),
         p_value=evidence.p_value,
         gain=None if gain is None else gain[0],
         gain_error=None if gain is None else gain[1],
@@ -162,17 +155,37 @@ def judge(
         n_games=n_games,
         n_pairs=evidence.n_pairs,
         n_series=evidence.n_series,
-        circle=circle,
-        causes=() if verdict == "cycles" else evidence.causes,
+        cycle=cycle,
+        causes=evidence.causes,
     )
 
 
-def is_proven(circle: Circularity) -> bool:
-    """Return whether somebody is beaten around a circle, by the draws or by results alone."""
-    by_draws = circle.probability >= SURE and circle.by_noise < NOISY
-    # Where results alone speak for a circle, the posterior must think it likelier than not.
-    likely = circle.probability > EVEN and circle.by_noise < 1.0
-    return by_draws or (likely and circle.by_results < PROVEN)
+def at_edge(found: Transitivity, cycle: Cyclicity) -> Transitivity:
+    """Return the verdict with what speaks for a cycle at another edge."""
+    verdict = _verdict(found.p_value, found.detectable, cycle)
+    return replace(found, verdict=verdict, cycle=cycle)
+
+
+def as_record(found: Transitivity) -> dict[str, object]:
+    """Return all of it as plain data; `cycle` also by its first name, `circle`."""
+    record = asdict(found)
+    return {**record, "circle": record["cycle"]}
+
+
+def _verdict(p_value: float, detectable: float, cycle: Cyclicity | None) -> Verdict:
+    if p_value < DOUBTED and cycle is not None and is_proven(cycle):
+        return "cycles"
+    if p_value < FALSE_ALARMS:
+        return "not one scale"
+    return "no evidence" if detectable <= NOTICED else "too little data"
+
+
+def is_proven(cycle: Cyclicity) -> bool:
+    """Return whether there is a cycle, by the draws or by results alone."""
+    by_draws = cycle.probability >= SURE and cycle.by_noise < NOISY
+    # Where results alone speak for a cycle, the posterior must think it likelier than not.
+    likely = cycle.probability > EVEN and cycle.by_noise < 1.0
+    return by_draws or (likely and cycle.by_results < PROVEN)
 
 
 def detectable_share(evidence: Evidence) -> float:
@@ -183,35 +196,54 @@ def detectable_share(evidence: Evidence) -> float:
     return _share(reach * evidence.noise, evidence.energy)
 
 
+def _measured(evidence: Evidence) -> tuple[float, float, float]:
+    """Return the share and its interval: a ratio of two sums neither of which is known.
+
+    The mean square of scores' margins is, in units of its noise, like a chi-square variable: what
+    it may be follows from its own spread at that size.
+    """
+    likely = max(evidence.extra, 0.0)  # what is below 0 by chance is 0
+    share = _share(likely, evidence.energy)
+    z = ndtri((np.arange(N_SHARES) + 0.5) / N_SHARES)
+    extras = np.where(z > 0.0, likely, evidence.extra) + z * evidence.extra_error
+    unit = evidence.energy_unit
+    size = 4.0 * z**2 + 2.0 * evidence.freedom + 4.0 * evidence.energy / unit
+    energies = evidence.energy + unit * (2.0 * z**2 + z * np.sqrt(size))
+    both = np.maximum(extras[:, None], 0.0), np.maximum(energies, 0.0)
+    drawn = both[0] / np.maximum(both[0] + both[1], TINIEST)
+    low, high = np.quantile(drawn, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+    return share, min(float(low), share), max(float(high), share)
+
+
 def _share(extra: float, energy: float) -> float:
     extra = max(extra, 0.0)
     return extra / (extra + energy) if extra > 0.0 else 0.0
 
 
-def _proof(circle: Circularity | None) -> str:
-    if circle is None:
+def _proof(cycle: Cyclicity | None) -> str:
+    if cycle is None:
         return "some items beat each other around a circle."
-    if circle.probability >= SURE:
+    if cycle.probability >= SURE:
         return (
-            f"with a probability of {percent(circle.probability)} some items beat each other "
-            f"around a circle, each beating the next in more than {percent(circle.edge)} of games."
+            f"with a probability of {percent(cycle.probability)} some items beat each other "
+            f"around a circle, each beating the next in more than {percent(cycle.edge)} of games."
         )
     return (
         "the results of single pairs go round in a circle, as they would under a strict order in "
-        f"{_often(circle.by_results)} tables."
+        f"{_often(cycle.by_results)} tables."
     )
 
 
-def _doubt(circle: Circularity | None) -> str:
-    if circle is None:
+def _doubt(cycle: Cyclicity | None) -> str:
+    if cycle is None:
         return ""
-    if circle.probability < SURE:
+    if cycle.probability < SURE:
         return (
-            f" (probability of one with every step above {percent(circle.edge)}: "
-            f"{percent(circle.probability)})"
+            f" (probability of one with every step above {percent(cycle.edge)}: "
+            f"{percent(cycle.probability)})"
         )
     return (
-        f": the nearest order without cycles would look as cyclic in {percent(circle.by_noise)} of "
+        f": the nearest order without cycles would look as cyclic in {percent(cycle.by_noise)} of "
         "such tables"
     )
 

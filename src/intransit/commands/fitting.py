@@ -13,6 +13,8 @@ from intransit.answers import Answer, Standing
 from intransit.answers import fit as fit_games
 from intransit.answers.encoding import model_for
 from intransit.answers.fit import EFFORT
+from intransit.answers.strict_order import EDGE, as_edge
+from intransit.answers.verdict import as_record
 from intransit.commands.columns import Columns
 from intransit.commands.files import check_answer_place, default_place, held, open_answer, quoted
 from intransit.commands.grouping import fit_groups, show_fitted
@@ -40,6 +42,7 @@ def fit(
     factors: Annotated[int | None, Setting] = None,
     pairs: Annotated[bool | None, Setting] = None,
     drifting: Annotated[bool | None, Setting] = None,
+    edge: Annotated[float, Setting] = EDGE,
     effective: Annotated[float, Setting] = EFFORT.effective,
     seconds: Annotated[float, Setting] = EFFORT.seconds,
     seed: Annotated[int, Setting] = 0,
@@ -63,6 +66,8 @@ def fit(
         Whether every pair has an effect of its own.
     drifting
         Whether strengths change over time.
+    edge
+        Chance that every step of a cycle must exceed for the verdict to be "cycles".
     effective
         Effective draws that the chance of every pair is to have.
     seconds
@@ -76,17 +81,19 @@ def fit(
     seed = as_whole("--seed", seed, least=0)
     if factors is not None:
         factors = as_whole("--factors", factors, least=0)
-    effort = Effort(effective, seconds)
+    effort, edge = Effort(effective, seconds), as_edge(edge, "--edge")
     started = time.perf_counter()
     if each is not None:
         model = {"factors": factors, "pairs": pairs, "drifting": drifting}
-        show_fitted(fit_groups(table, each, columns, model, effort, seed), place, output, started)
+        groups = fit_groups(table, each, columns, model, effort, seed, edge=edge)
+        show_fitted(groups, place, output, started)
         return
     games = columns.read(table)
     with working("fitting") as report:
         answer = fit_games(
             games,
             model=model_for(games, factors=factors, pairs=pairs, drifting=drifting),
+            edge=edge,
             effective=effort.effective,
             seconds=effort.seconds,
             rng=seed,
@@ -105,7 +112,7 @@ def fit(
         "n_rows": games.report.n_rows,
         "n_unused": games.report.n_unused,
         "story": answer.story,
-        "cycles": asdict(answer.transitive),
+        "cycles": as_record(answer.transitive),
         "mixing": _mixing(answer),
         "seconds": round(seconds, 3),
         "standings": rows,

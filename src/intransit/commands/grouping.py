@@ -24,6 +24,8 @@ def fit_groups(
     model: Mapping[str, object],
     effort: Effort,
     seed: int,
+    *,
+    edge: float,
 ) -> Groups:
     """Read a table and fit every group, telling which one is being fitted."""
     wide = columns if each in columns.by else replace(columns, by=(*columns.by, each))
@@ -33,6 +35,7 @@ def fit_groups(
             games,
             each,
             model=lambda part: model_for(part, **model),  # type: ignore[arg-type]
+            edge=edge,
             effective=effort.effective,
             seconds=effort.seconds,
             rng=seed,

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +15,8 @@ from intransit.answers.encoding import model_for
 from intransit.answers.fit import EFFORT
 from intransit.answers.saving import write_whole
 from intransit.answers.sealed import is_sealed
+from intransit.answers.strict_order import EDGE, as_edge
+from intransit.answers.verdict import as_record
 from intransit.commands.columns import Columns, Flag
 from intransit.commands.files import (
     check_answer_place,
@@ -50,6 +52,7 @@ def report(
     factors: Annotated[int | None, Setting] = None,
     pairs: Annotated[bool | None, Setting] = None,
     drifting: Annotated[bool | None, Setting] = None,
+    edge: Annotated[float | None, Setting] = None,
     effective: Annotated[float, Setting] = EFFORT.effective,
     seconds: Annotated[float, Setting] = EFFORT.seconds,
     seed: Annotated[int, Setting] = 0,
@@ -80,6 +83,9 @@ def report(
         Whether every pair has an effect of its own.
     drifting
         Whether strengths change over time.
+    edge
+        Chance that every step of a cycle must exceed for the verdict to be "cycles"; 0.52, or that
+        of the answer, unless given.
     effective
         Effective draws that the chance of every pair is to have.
     seconds
@@ -100,13 +106,14 @@ def report(
     kept = table.is_file() and is_sealed(table)
     if kept:
         _check_for_tables(table, columns, {**model, "each": each}, backtest)
-    effort = Effort(effective, seconds)
+    effort, edge = Effort(effective, seconds), None if edge is None else as_edge(edge, "--edge")
     if each is not None:
         _check_alone(backtest, model_out)
-        groups = fit_groups(table, each, columns, model, effort, seed)
+        groups = fit_groups(table, each, columns, model, effort, seed, edge=edge or EDGE)
         show_reported(groups, place, title, seed, output, started)
         return
-    answer = open_answer(table) if kept else _fit(table, columns, model, effort, seed)
+    answer = open_answer(table) if kept else _fit(table, columns, model, effort, seed, edge)
+    answer = replace(answer, transitive=answer.transitivity(edge=edge))
     found = _look(answer, title, backtest, seed, place)
     if model_out is not None:
         answer.save(model_out)
@@ -151,13 +158,19 @@ def _check_for_tables(
 
 
 def _fit(
-    table: Path, columns: Columns, model: Mapping[str, object], effort: Effort, seed: int
+    table: Path,
+    columns: Columns,
+    model: Mapping[str, object],
+    effort: Effort,
+    seed: int,
+    edge: float | None,
 ) -> Answer:
     games = columns.read(table)
     with working("fitting") as said:
         return fit_games(
             games,
             model=model_for(games, **model),  # type: ignore[arg-type]
+            edge=edge or EDGE,
             effective=effort.effective,
             seconds=effort.seconds,
             rng=seed,
@@ -194,7 +207,7 @@ def contents(answer: Answer, found: "Findings") -> dict[str, object]:
         "n_items": found.n_items,
         "n_games": float(answer.seen.games.sum() / 2.0),
         "cycles": {
-            **asdict(found.verdict),
+            **as_record(found.verdict),
             "listed": [asdict(cycle) for cycle in cycles],
             "listed_at": cycles.at,
             "listed_level": cycles.level,
