@@ -12,7 +12,7 @@ from rich.console import Console
 from intransit.answers import Answer, Standing
 from intransit.answers import fit as fit_games
 from intransit.answers.fit import EFFORT, model_for
-from intransit.commands.columns import Columns
+from intransit.commands.columns import Columns, TablePath
 from intransit.commands.files import check_answer_place, default_place, held, open_answer, quoted
 from intransit.commands.grouping import fit_groups, show_fitted
 from intransit.commands.output import Output, chosen, facts, working
@@ -31,7 +31,7 @@ Each = Annotated[str | None, Parameter(metavar="COLUMN")]
 
 
 def fit(
-    table: Path,
+    table: TablePath,
     /,
     *,
     out: Path | None = None,
@@ -168,7 +168,7 @@ def recognised(games: Games) -> list[str]:
 
 def update(
     model: Path,
-    table: Path,
+    table: TablePath,
     /,
     *,
     out: Path | None = None,

@@ -1,12 +1,11 @@
 """`intransit read`: what was understood of a table, before anything is fitted."""
 
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 
-from intransit.commands.columns import Columns
+from intransit.commands.columns import Columns, TablePath
 from intransit.commands.output import Output, chosen, facts, grid, visible
 from intransit.percent import percent
 from intransit.tables import Games
@@ -16,7 +15,9 @@ SHOWN = 5  # lines that are listed for one reason
 LISTED = 8  # values of a covariate that are listed
 
 
-def read(table: Path, /, *, columns: Columns | None = None, output: Output | None = None) -> None:
+def read(
+    table: TablePath, /, *, columns: Columns | None = None, output: Output | None = None
+) -> None:
     """Say what is understood of a table: columns, rows that cannot be used, an overview.
 
     Parameters

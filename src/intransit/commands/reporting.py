@@ -14,7 +14,7 @@ from intransit.answers import fit as fit_games
 from intransit.answers.fit import EFFORT, model_for
 from intransit.answers.saving import write_whole
 from intransit.answers.sealed import is_sealed
-from intransit.commands.columns import Columns, Flag
+from intransit.commands.columns import Columns, Flag, TablePath
 from intransit.commands.files import (
     check_answer_place,
     check_page_place,
@@ -37,7 +37,7 @@ CYCLE = ("items", "probability", "weakest", "weakest_probability", "weakest_chan
 
 
 def report(
-    table: Path,
+    table: TablePath,
     /,
     *,
     out: Path | None = None,
