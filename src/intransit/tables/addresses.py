@@ -7,6 +7,7 @@ What an address says of passwords and signatures is never repeated in a message.
 """
 
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
@@ -26,11 +27,6 @@ def is_address(source: object) -> bool:
     return isinstance(source, str) and SCHEME.match(source) is not None
 
 
-def is_stored(address: str) -> bool:
-    """Return whether an address is one of files, not of a database."""
-    return urlsplit(address).scheme.lower() in STORES
-
-
 def shown_address(address: str) -> str:
     """Return an address as messages may call it: without user, password and signature."""
     parts = urlsplit(address)
@@ -39,7 +35,15 @@ def shown_address(address: str) -> str:
     return f"{parts.scheme}://{host}{parts.path}" + (f"?table={table}" if table else "")
 
 
-def stored_elsewhere(address: str, engine: Engine) -> Table:
+def take_address(address: str, engine: Engine) -> Table | None:
+    """Return the table at an address that the embedded engine reads itself, or None."""
+    scheme = urlsplit(address).scheme.lower()
+    if scheme == "duckdb":
+        return _attached(address, engine)
+    return _stored_elsewhere(address, engine) if scheme in STORES else None
+
+
+def _stored_elsewhere(address: str, engine: Engine) -> Table:
     """Return Parquet in object storage or on the web as a table, read where it is."""
     web, named = urlsplit(address).scheme.lower() in WEB, PARQUET.search(urlsplit(address).path)
     if web and not named:
@@ -71,17 +75,35 @@ def stored_elsewhere(address: str, engine: Engine) -> Table:
     return viewed(engine, "parts")
 
 
+def _attached(address: str, engine: Engine) -> Table:
+    """Return a table of another DuckDB database, which the embedded engine reads where it is."""
+    label, parts = engine.label, urlsplit(address)
+    name, file = _named_table(address, label), Path(unquote(parts.netloc + parts.path))
+    if not file.is_file():
+        raise InputError(f"{label}: there is no such file; check the path.", source=label)
+    schema, _, name = name.rpartition(".")
+    engine.run(f"ATTACH {quote(str(file))} AS elsewhere (READ_ONLY)")
+    found = engine.ask(
+        "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'elsewhere' AND "
+        "table_schema = ?",
+        [schema or "main"],
+    )
+    there = [str(other) for (other,) in found]
+    if name not in there:
+        raise _no_table(label, name, there)
+    place = ".".join(
+        '"{}"'.format(part.replace('"', '""')) for part in ("elsewhere", schema or "main", name)
+    )
+    engine.run(f"CREATE TEMP VIEW elsewhere_rows AS FROM {place}")
+    return viewed(engine, "elsewhere_rows")
+
+
 def connected(address: str, engine: Engine) -> Any:
     """Return a table of a database as Ibis has it; the connection ends with the engine."""
     label, parts = engine.label, urlsplit(address)
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
-    name = options.pop("table", "")
-    if not name:
-        raise InputError(
-            f"{label}: which table is meant is not said; end the address with ?table= and its "
-            "name, as in postgres://user@host/league?table=games.",
-            source=label,
-        )
+    name = _named_table(address, label)
+    options.pop("table")
     try:
         import ibis  # noqa: PLC0415
     except ModuleNotFoundError:
@@ -93,17 +115,13 @@ def connected(address: str, engine: Engine) -> Any:
         con = ibis.connect(urlunsplit(parts._replace(query=urlencode(options))))
         engine.after.callback(con.disconnect)
         schema, _, name = name.rpartition(".")
-        there = con.list_tables(database=schema or None)
-        if name not in there:
-            listed = ", ".join(f'"{other}"' for other in sorted(there)[:LISTED]) or "none"
-            more = ", ..." if len(there) > LISTED else ""
-            raise InputError(
-                f'{label}: there is no table "{name}"; there are {listed}{more}.', source=label
-            )
-        return con.table(name, database=schema or None)
+        try:
+            return con.table(name, database=schema or None)
+        except ibis.common.exceptions.TableNotFound:
+            raise _no_table(label, name, con.list_tables(database=schema or None)) from None
     except IntransitError:
         raise
-    except (ModuleNotFoundError, ImportError):
+    except ImportError:
         raise MissingDependencyError(
             f"{label}: the driver of this engine is not installed: pip install "
             f"'ibis-framework[{parts.scheme.replace('postgresql', 'postgres')}]'."
@@ -113,6 +131,26 @@ def connected(address: str, engine: Engine) -> Any:
         raise InputError(
             f"{label}: it cannot be reached ({told[:300]}); check the address.", source=label
         ) from None  # the driver's own error may hold the password
+
+
+def _named_table(address: str, label: str) -> str:
+    """Return the table that an address names."""
+    name = dict(parse_qsl(urlsplit(address).query)).get("table", "")
+    if not name:
+        raise InputError(
+            f"{label}: which table is meant is not said; end the address with ?table= and its "
+            "name, as in postgres://user@host/league?table=games.",
+            source=label,
+        )
+    return name
+
+
+def _no_table(label: str, name: str, there: list[str]) -> InputError:
+    listed = ", ".join(f'"{other}"' for other in sorted(there)[:LISTED]) or "none"
+    more = ", ..." if len(there) > LISTED else ""
+    return InputError(
+        f'{label}: there is no table "{name}"; there are {listed}{more}.', source=label
+    )
 
 
 def _without_secrets(text: str, address: str) -> str:

@@ -46,18 +46,24 @@ def assemble(
     source: object,
     options: Options,
     memory_limit: str,
+    *,
     most_whole: int = MOST_WHOLE,
+    most_rows: int = MOST_ROWS,
 ) -> Games:
-    """Return the games of a source; rows of an engine are fetched one by one up to `most_whole`."""
+    """Return the games of a source.
+
+    Lazy frames of more than `most_whole` rows stay where they are, like tables of an engine; of
+    files with more than `most_rows`, too, equal rows are added up before they are judged.
+    """
     with open_engine(label_of(source), memory_limit) as engine:
         label = engine.label
         table = take_in(source, engine, most_whole)
         where = _conditions(table, options.where)
-        facts = Facts(table, where)
-        if table.grouping is None and facts.count()[0] > MOST_ROWS:
+        facts, roles = Facts(table, where), None
+        if table.grouping is None and facts.count()[0] > most_rows:
             table = embedded(table)
         if table.grouping is not None:
-            facts = settled(table, where, options, SHAPES, choose_roles, most_whole)
+            facts, roles = settled(table, where, options, SHAPES, choose_roles, most_whole)
             table = facts.table
         n_rows = facts.check_where()
         if not n_rows and not table.rejected:
@@ -67,7 +73,7 @@ def assemble(
         shaped = None if table.grouping else reshape(facts, options, SHAPES)
         rows = facts if shaped is None else _shaped_rows(facts, shaped)
         options = options if shaped is None else apply(options, shaped)
-        roles = choose_roles(rows, options)
+        roles = roles or choose_roles(rows, options)
         if shaped is not None:
             roles.columns[:0], roles.notes[:0] = shaped.told, shaped.notes
         query = build_query(rows, roles, options.both_bad)

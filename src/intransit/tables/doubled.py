@@ -190,10 +190,10 @@ def _indexes(query: Query) -> set[int]:
     facts = query.facts
     numbers = [k for k in range(len(facts.table.names)) if facts.is_number(k)]
     if facts.table.grouping is not None:
-        n = facts.count()[0]
-        spans = facts.table.grouping.origin.spans(numbers, kept_cells(facts))
-        told = zip(numbers, spans, strict=True)
-        return {k for k, (m, d, low, high) in told if m == d == n > 1 and high - low == n - 1}
+        n, origin, kept = facts.count()[0], facts.table.grouping.origin, kept_cells(facts)
+        spans = zip(numbers, origin.spans(numbers, kept), strict=True)
+        near = [k for k, (m, least, most) in spans if m == n > 1 and most - least == n - 1]
+        return {k for k in near if not origin.n_repeats([k], kept)}
     asked = [f"{what}(c{k})" for k in numbers for what in ("count", "min", "max")]
     found = facts.table.engine.ask_all(["count(*)", *asked], facts.rows)
     n, filled, low, high = found[0], found[1::3], found[2::3], found[3::3]

@@ -57,8 +57,7 @@ class Facts:
     @property
     def _sample(self) -> str:
         grouping = self.table.grouping
-        rows = self.table.rows if grouping is None else grouping.sample
-        return f"{rows}{self.filter}"
+        return f"{self.table.rows if grouping is None else grouping.sample}{self.filter}"
 
     def tally(self, test: str = "") -> str:
         """SQL: the number of rows of the source, or of those that pass a test."""

@@ -38,7 +38,7 @@ def n_rows_of(source: Any, engine: Engine) -> int:
     import narwhals as nw  # noqa: PLC0415
 
     if type(source).__name__ == "DuckDBPyRelation":
-        return int(engine.attempt(lambda: source.count("*").fetchone())[0])
+        return int(engine.attempt(lambda: source.count("*").fetchall())[0][0])
     count = nw.from_native(source).select(nw.len())
     return int(attempt(engine.label, lambda: count.collect().item()))
 
@@ -68,17 +68,16 @@ def sampled(origin: FrameOrigin, n_rows: int = SAMPLE) -> Table:
     name = _fresh(engine)
     origin.store_rows(n_rows, name)
     described = engine.ask(f"DESCRIBE SELECT {columns} FROM {name}")
-    rows = f"(SELECT {columns}, {N_SAME} FROM {name})"
     nested = [other for other in origin.frame.collect_schema() if other not in origin.names]
     notes = [f'"{other}" holds records or lists and is not looked at' for other in nested]
     return Table(
         engine,
         names=origin.names,
         types=tuple(str(kind) for _, kind, *_ in described),
-        rows=rows,
+        rows=f"(SELECT {columns} FROM {name})",
         numbered="",
         notes=tuple(notes),
-        grouping=Grouping(origin, rows),
+        grouping=Grouping(origin, name),
     )
 
 
@@ -87,9 +86,7 @@ def embedded(table: Table) -> Table:
     rows = f"(SELECT *, 1 AS {N_SAME} FROM {table.rows} LIMIT {SAMPLE})"
     name = _fresh(table.engine)
     table.engine.run(f"CREATE TEMP TABLE {name} AS FROM {rows}")
-    sample = f"(SELECT * FROM {name})"
-    origin = EmbeddedOrigin(table.engine, table.rows)
-    return replace(table, rows=sample, grouping=Grouping(origin, sample))
+    return replace(table, grouping=Grouping(EmbeddedOrigin(table.engine, table.rows), name))
 
 
 def settled(
@@ -99,26 +96,27 @@ def settled(
     finders: Mapping[str, Find],
     choose: Choose,
     most_whole: int,
-) -> Facts:
-    """Return what can be asked about a table that stays where it is, its equal rows added up.
+) -> tuple[Facts, Roles | None]:
+    """Return what can be asked about a table that stays where it is, and its columns by role.
 
-    A table that has not one row a game is returned whole instead, or refused where it is large.
+    Its equal rows are added up.  A table that has not one row a game is returned whole instead,
+    without roles, or refused where it is large.
     """
-    looked = Facts(table, where)
-    looked = looked if looked.count()[0] else Facts(table, {})
+    sample = _sample_of(table)
+    looked = Facts(sample, where)
+    looked = looked if looked.count()[0] else Facts(sample, {})
     if not looked.count()[0]:
-        return looked
-    shaped = reshape(looked, options, finders)
-    if shaped is not None:
-        return Facts(whole(table, most_whole), where)
-    held = _columns(choose, looked, options) | set(where)
+        return looked, None
+    if _has_shape(looked, options, finders):
+        return Facts(whole(table, most_whole), where), None
+    held = _columns_in_sample(choose, looked, options) | set(where)
     while True:
         facts = Facts(add_up_equal(table, held), where)
         facts.check_where()
-        more = _columns(choose, facts, options)
-        if more <= held:
-            return facts
-        held |= more
+        roles = choose(facts, options)
+        if roles.taken() <= held:
+            return facts, roles
+        held |= roles.taken()
 
 
 def with_column(facts: Facts, column: int) -> Facts:
@@ -144,14 +142,36 @@ def add_up_equal(table: Table, columns: set[int] | frozenset[int]) -> Table:
     return replace(table, rows=f"(SELECT * FROM {name})", grouping=grouping)
 
 
-def _columns(choose: Choose, facts: Facts, options: Options) -> set[int]:
+def _sample_of(table: Table) -> Table:
+    """Return the sample of a table that stays where it is as a table of its own."""
+    assert table.grouping is not None
+    columns, name = ", ".join(f"c{k}" for k in range(len(table.names))), table.grouping.sample
+    return replace(
+        table,
+        rows=f"(SELECT {columns} FROM {name})",
+        numbered=f"(SELECT {columns}, rowid + 1 AS row FROM {name})",
+        grouping=None,
+    )
+
+
+def _has_shape(sample: Facts, options: Options, finders: Mapping[str, Find]) -> bool:
+    """Return whether a row is not one game; what was stored to find out is removed again."""
+    engine, listed = sample.table.engine, "SELECT table_name FROM duckdb_tables() WHERE temporary"
+    before = engine.ask(listed)
+    found = reshape(sample, options, finders)
+    for (name,) in engine.ask(listed):
+        if (name,) not in before:
+            engine.run(f"DROP TABLE {name}")
+    return found is not None
+
+
+def _columns_in_sample(choose: Choose, sample: Facts, options: Options) -> set[int]:
     """Return the columns that play a role; an error says that only a sample was seen."""
     try:
-        return choose(facts, options).taken()
+        return choose(sample, options).taken()
     except InputError as error:
-        grouping = facts.table.grouping
-        n_seen = facts.count()[0]
-        if grouping is None or grouping.held or n_seen < SAMPLE:
+        n_seen = sample.count()[0]
+        if n_seen < SAMPLE:
             raise
         raise InputError(
             f"{str(error).rstrip()} (Seen in {n_seen:,} rows of it.)", source=error.source

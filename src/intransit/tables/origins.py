@@ -34,7 +34,7 @@ class Origin(Protocol):
         """Return whether any row stands an odd number of times, by these columns."""
 
     def spans(self, columns: Sequence[int], kept: Kept) -> list[tuple[Any, ...]]:
-        """Return of each column how many cells are filled, how many differ, the least, the most."""
+        """Return of each column how many cells are filled, the least of them and the most."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Grouping:
     """What is known of a table that stays where it is."""
 
     origin: Origin
-    sample: str  # SQL: some rows with all their columns, `n_same` 1 each
+    sample: str  # table of the embedded engine: some rows with all columns, `n_same` 1 each
     held: frozenset[int] = frozenset()  # columns in which all its rows were compared, if any
 
 
@@ -70,12 +70,11 @@ class EmbeddedOrigin:
         return bool(self._ask("1", columns, kept, " WHERE n % 2 = 1 LIMIT 1"))
 
     def spans(self, columns: Sequence[int], kept: Kept) -> list[tuple[Any, ...]]:
-        """Return of each column how many cells are filled, how many differ, the least, the most."""
+        """Return of each column how many cells are filled, the least of them and the most."""
         tests, values = _conditions(kept)
         return [
             self.engine.ask(
-                f"SELECT count(c{k}), count(DISTINCT c{k}), min(c{k}), max(c{k}) FROM "
-                f"{self.rows}{tests}",
+                f"SELECT count(c{k}), min(c{k}), max(c{k}) FROM {self.rows}{tests}",
                 values,
             )[0]
             for k in columns
@@ -109,14 +108,14 @@ class FrameOrigin:
     def store_groups(self, columns: Sequence[int], name: str) -> None:
         """Store the distinct rows of some columns, with how many each stands for, as a table."""
         names = [f"c{k}" for k in columns]
-        self._store(self._fetch(lambda: self._groups(columns, {})), name, "", names)
+        self._store(self._fetch(lambda: self.groups(columns, {})), name, "", names)
 
     def n_repeats(self, columns: Sequence[int], kept: Kept) -> int:
         """Return how many rows repeat another in these columns."""
         import narwhals as nw  # noqa: PLC0415
 
         count = nw.col(self._count)
-        found = self._fetch(lambda: self._groups(columns, kept).select((count - 1).sum()))
+        found = self._fetch(lambda: self.groups(columns, kept).select((count - 1).sum()))
         return int(found[0][0].as_py() or 0)
 
     def has_odd(self, columns: Sequence[int], kept: Kept) -> bool:
@@ -124,16 +123,16 @@ class FrameOrigin:
         import narwhals as nw  # noqa: PLC0415
 
         odd = nw.col(self._count) % 2 == 1
-        return bool(self._fetch(lambda: self._groups(columns, kept).filter(odd).head(1)).num_rows)
+        return bool(self._fetch(lambda: self.groups(columns, kept).filter(odd).head(1)).num_rows)
 
     def spans(self, columns: Sequence[int], kept: Kept) -> list[tuple[Any, ...]]:
-        """Return of each column how many cells are filled, how many differ, the least, the most."""
+        """Return of each column how many cells are filled, the least of them and the most."""
         import narwhals as nw  # noqa: PLC0415
 
         frame, found = self._kept(kept), []
         for column in columns:
             cell = nw.col(self.names[column])
-            asked = [cell.count(), cell.n_unique(), cell.min(), cell.max()]
+            asked = [cell.count(), cell.min(), cell.max()]
             named = [part.alias(f"x{k}") for k, part in enumerate(asked)]
             row = self._fetch(lambda named=named: frame.select(*named))  # type: ignore[misc]
             found.append(tuple(cells[0].as_py() for cells in row.columns))
@@ -153,7 +152,7 @@ class FrameOrigin:
         tests = [nw.col(self.names[column]).is_in(cells) for column, cells in kept.items()]
         return self.frame.filter(*tests) if tests else self.frame
 
-    def _groups(self, columns: Sequence[int], kept: Kept) -> "LazyFrame[Any]":
+    def groups(self, columns: Sequence[int], kept: Kept) -> "LazyFrame[Any]":
         """The one query: distinct rows of some columns, and how many rows each stands for."""
         import narwhals as nw  # noqa: PLC0415
 

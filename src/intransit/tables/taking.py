@@ -3,13 +3,7 @@
 from pathlib import Path
 
 from intransit.errors import InputError
-from intransit.tables.addresses import (
-    connected,
-    is_address,
-    is_stored,
-    shown_address,
-    stored_elsewhere,
-)
+from intransit.tables.addresses import connected, is_address, shown_address, take_address
 from intransit.tables.encodings import to_utf_8, wide_encoding
 from intransit.tables.engine import Engine
 from intransit.tables.files import EMPTY, Source, first_bytes, located, look_at, refuse
@@ -48,8 +42,9 @@ def take_in(source: object, engine: Engine, most_whole: int = MOST_WHOLE) -> Tab
     `most_whole`.
     """
     if is_address(source):
-        if is_stored(str(source)):
-            return lay_flat(stored_elsewhere(str(source), engine))
+        table = take_address(str(source), engine)
+        if table is not None:
+            return lay_flat(table)
         source = connected(str(source), engine)
     if isinstance(source, str | Path):
         found = find_sources(source, engine)
