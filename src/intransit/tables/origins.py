@@ -129,14 +129,14 @@ class FrameOrigin:
         """Return of each column how many cells are filled, the least of them and the most."""
         import narwhals as nw  # noqa: PLC0415
 
-        frame, found = self._kept(kept), []
-        for column in columns:
-            cell = nw.col(self.names[column])
-            asked = [cell.count(), cell.min(), cell.max()]
-            named = [part.alias(f"x{k}") for k, part in enumerate(asked)]
-            row = self._fetch(lambda named=named: frame.select(*named))  # type: ignore[misc]
-            found.append(tuple(cells[0].as_py() for cells in row.columns))
-        return found
+        cells = [nw.col(self.names[column]) for column in columns]
+        asked = [part for cell in cells for part in (cell.count(), cell.min(), cell.max())]
+        if not asked:
+            return []
+        named = [part.alias(f"x{k}") for k, part in enumerate(asked)]
+        row = self._fetch(lambda: self._kept(kept).select(*named))
+        found = [cells[0].as_py() for cells in row.columns]
+        return list(zip(found[::3], found[1::3], found[2::3], strict=True))
 
     @property
     def _count(self) -> str:
