@@ -161,7 +161,9 @@ class FrameOrigin:
 
     def _fetch(self, plan: "Callable[[], LazyFrame[Any]]") -> Any:
         """Return what a plan gives, as an arrow table."""
-        return attempt(self.engine.label, lambda: plan().collect(backend="pyarrow").to_native())
+        found = attempt(self.engine.label, lambda: plan().collect(backend="pyarrow").to_native())
+        index = [name for name in found.column_names if name.startswith("__index_level_")]
+        return found.drop_columns(index)  # what pandas, inside Dask, calls its rows
 
     def _store(self, arrow: Any, name: str, count: str, names: Sequence[str] = ()) -> None:
         names = names or [f"c{k}" for k in range(len(self.names))]
