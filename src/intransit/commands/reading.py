@@ -23,7 +23,8 @@ def read(
     Parameters
     ----------
     table
-        CSV, TSV, JSON lines or Parquet, compressed by gzip or zstd or not.
+        CSV, TSV, JSON lines or Parquet, compressed by gzip or zstd or not; or an address, as in
+        postgres://ann@host/league?table=games.
     """
     output = chosen(output)
     games = (columns or Columns()).read(table)

@@ -20,7 +20,7 @@ from intransit.tables.listed import sequence_of, with_series
 from intransit.tables.matrices import find_matrix
 from intransit.tables.options import Options
 from intransit.tables.orders import find_orders
-from intransit.tables.origins import EmbeddedOrigin
+from intransit.tables.origins import N_SAME, EmbeddedOrigin
 from intransit.tables.packing import MOST_ROWS
 from intransit.tables.podiums import find_podiums
 from intransit.tables.queries import Query, build_query
@@ -177,7 +177,10 @@ def _repeats(facts: Facts, n_rows: int) -> list[str]:
     if n_rows > REPEATS_UP_TO:
         return [f"repeated rows were not looked for among {n_rows:,} rows"]
     columns, grouping = range(len(facts.table.names)), facts.table.grouping
-    if grouping is None:
+    if grouping is not None and grouping.held >= set(columns):  # already counted
+        count = f"SELECT coalesce(sum({N_SAME} - 1), 0) FROM {facts.rows}"
+        repeats = int(facts.table.engine.ask(count)[0][0])
+    elif grouping is None:
         repeats = EmbeddedOrigin(facts.table.engine, facts.rows).n_repeats(columns, {})
     else:
         repeats = grouping.origin.n_repeats(columns, kept_cells(facts))
