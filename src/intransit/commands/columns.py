@@ -10,7 +10,6 @@ from cyclopts import Group, Parameter, Token
 from intransit.commands.output import working
 from intransit.errors import InputError
 from intransit.tables import Clock, Games, read
-from intransit.tables.addresses import is_address, shown_address
 
 ROLES = (
     *("first", "second", "outcome", "winner", "loser", "first_score", "second_score", "margin"),
@@ -28,6 +27,8 @@ class Address(type(Path())):  # type: ignore[misc]
 
 def as_table(_: object, tokens: Sequence[Token]) -> Path:
     """Return a path as it is, and an address with the name of its table."""
+    from intransit.tables.addresses import is_address, shown_address  # noqa: PLC0415
+
     text = tokens[0].value
     if not is_address(text):
         return Path(text)
