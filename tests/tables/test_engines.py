@@ -399,9 +399,30 @@ def test_addresses_that_cannot_be_read_say_so_without_secrets(address, sentence)
     assert "hush" not in f"{told.value} {told.value.__cause__}"
 
 
-def test_a_duckdb_database_has_an_address(tmp_path, monkeypatch, capsys):
+def run(words, monkeypatch, capsys):
+    """Return the code and the output of a command."""
     from intransit.cli import main  # noqa: PLC0415
 
+    monkeypatch.setattr(sys, "argv", ["intransit", *words])
+    with pytest.raises(SystemExit) as done:
+        sys.exit(main())
+    told = capsys.readouterr()
+    return done.value.code or 0, told.out + told.err
+
+
+def test_a_command_takes_an_address_and_keeps_its_password(postgres, monkeypatch, capsys):
+    address = in_postgres(scores(), postgres)
+    code, told = run(["read", address, "--csv"], monkeypatch, capsys)
+    assert code == 0
+    assert "postgres:///postgres?table=games" in told
+    assert 'such as date ""2026-03-01"", home_team ""Ayr"", away_team ""Ayr' in told
+    lost, more = run(["read", address.replace("=games", "=gone")], monkeypatch, capsys)
+    assert lost == 2
+    assert 'there is no table "gone"; there are "games".' in more
+    assert "hush" not in told + more
+
+
+def test_a_duckdb_database_has_an_address(tmp_path, monkeypatch, capsys):
     with duckdb.connect(str(tmp_path / "league.db")) as con:
         con.register("given", scores())
         con.execute("CREATE TABLE games AS FROM given")
@@ -409,11 +430,9 @@ def test_a_duckdb_database_has_an_address(tmp_path, monkeypatch, capsys):
     address = "duckdb://league.db?table=games"
     ours = in_file(scores(), tmp_path)
     assert read(address).counts.sum() == ours.counts.sum()
-    monkeypatch.setattr(sys, "argv", ["intransit", "read", address])
-    with pytest.raises(SystemExit) as done:
-        sys.exit(main())
-    assert not done.value.code
-    assert f"{address}: 233 of 252 rows used" in capsys.readouterr().out
+    code, told = run(["read", address], monkeypatch, capsys)
+    assert code == 0
+    assert f"{address}: 233 of 252 rows used" in told
     with pytest.raises(InputError, match='there is no table "teams"; there are "games"'):
         read("duckdb://league.db?table=teams")
 

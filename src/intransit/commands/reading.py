@@ -103,7 +103,8 @@ def _draw(console: Console, report: Reading, seen: list[tuple[str, str]]) -> Non
         for part in report.unused:
             lines = ", ".join(f"{line:,}" for line in part.lines[:SHOWN])
             more = ", ..." if part.count > min(len(part.lines), SHOWN) else ""
-            table.add_row(f"{part.count:,}", visible(part.reason), lines + more)
+            place = f"such as {visible(part.examples[0])}" if part.examples else lines + more
+            table.add_row(f"{part.count:,}", visible(part.reason), place)
         console.print(table)
     notes = [("note" if k == 0 else "", note) for k, note in enumerate(report.notes)]
     console.print(facts([*seen, *notes]))
