@@ -139,7 +139,9 @@ def add_up_equal(table: Table, columns: set[int] | frozenset[int]) -> Table:
     name = _fresh(table.engine)
     table.grouping.origin.store_groups(sorted(columns), name)
     grouping = replace(table.grouping, held=frozenset(columns))
-    return replace(table, rows=f"(SELECT * FROM {name})", grouping=grouping)
+    kinds = {str(column): str(kind) for column, kind, *_ in table.engine.ask(f"DESCRIBE {name}")}
+    types = tuple(kinds.get(f"c{k}", kind) for k, kind in enumerate(table.types))
+    return replace(table, types=types, rows=f"(SELECT * FROM {name})", grouping=grouping)
 
 
 def _sample_of(table: Table) -> Table:
