@@ -117,7 +117,7 @@ def test_matplotlib_is_loaded_only_where_and_when_a_picture_is_drawn(path):
 
 def test_importing_the_library_loads_nothing_heavy():
     """Neither the pictures nor the command line nor rich come with ``import intransit``."""
-    heavy = "matplotlib rich cyclopts pandas polars duckdb scipy numba numpy"
+    heavy = "matplotlib rich cyclopts pandas polars duckdb scipy numba numpy ibis pyspark narwhals"
     code = f"import sys, intransit; print([m for m in '{heavy}'.split() if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from intransit.answers.saving import write_whole
-from intransit.commands.columns import Columns, Flag
+from intransit.commands.columns import Columns, Flag, TablePath
 from intransit.commands.files import check_place
 from intransit.commands.output import Output, chosen, facts, grid, visible, working
 from intransit.core.inputs import as_number, as_whole
@@ -29,7 +29,7 @@ PICTURES = {".png", ".svg", ".pdf"}
 
 
 def backtest(
-    table: Path,
+    table: TablePath,
     /,
     *,
     every: float | None = None,

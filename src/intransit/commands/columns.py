@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token
 
 from intransit.commands.output import working
 from intransit.errors import InputError
@@ -17,6 +17,28 @@ ROLES = (
 )
 SHAPES = ("shape", "wins", "losses", "draws", "entries", "games", "event", "place", "doubled")
 SIDES = ("first", "second", "winner", "loser")  # several columns, by commas, are a team
+
+
+class Address(type(Path())):  # type: ignore[misc]
+    """A table in a database or in object storage, called by its name as a file would be."""
+
+    address: str = ""
+
+
+def as_table(_: object, tokens: Sequence[Token]) -> Path:
+    """Return a path as it is, and an address with the name of its table."""
+    from intransit.tables.addresses import is_address, shown_address  # noqa: PLC0415
+
+    text = tokens[0].value
+    if not is_address(text):
+        return Path(text)
+    shown = shown_address(text)
+    table = Address(shown.rpartition("?table=")[2].rstrip("/").rpartition("/")[2] or "table")
+    table.address = text
+    return table
+
+
+TablePath = Annotated[Path, Parameter(converter=as_table)]
 Flag = Parameter(negative=(), show_default=False)
 
 
@@ -138,7 +160,7 @@ class Columns:
             order = list(clock.names)
         with working(f"reading {table.name}"):
             return read(
-                table,
+                table.address if isinstance(table, Address) else table,
                 **names,
                 by=self.by,
                 order=order,

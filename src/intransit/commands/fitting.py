@@ -15,7 +15,7 @@ from intransit.answers.encoding import model_for
 from intransit.answers.fit import EFFORT
 from intransit.answers.strict_order import EDGE, as_edge
 from intransit.answers.verdict import as_record
-from intransit.commands.columns import Columns
+from intransit.commands.columns import Columns, TablePath
 from intransit.commands.files import check_answer_place, default_place, held, open_answer, quoted
 from intransit.commands.grouping import fit_groups, show_fitted
 from intransit.commands.output import Output, chosen, facts, working
@@ -34,7 +34,7 @@ Each = Annotated[str | None, Parameter(metavar="COLUMN")]
 
 
 def fit(
-    table: Path,
+    table: TablePath,
     /,
     *,
     out: Path | None = None,
@@ -176,7 +176,7 @@ def recognised(games: Games) -> list[str]:
 
 def update(
     model: Path,
-    table: Path,
+    table: TablePath,
     /,
     *,
     out: Path | None = None,

@@ -1,12 +1,11 @@
 """`intransit read`: what was understood of a table, before anything is fitted."""
 
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 
-from intransit.commands.columns import Columns
+from intransit.commands.columns import Columns, TablePath
 from intransit.commands.output import Output, chosen, facts, grid, visible
 from intransit.percent import percent
 from intransit.tables import Games
@@ -16,13 +15,16 @@ SHOWN = 5  # lines that are listed for one reason
 LISTED = 8  # values of a covariate that are listed
 
 
-def read(table: Path, /, *, columns: Columns | None = None, output: Output | None = None) -> None:
+def read(
+    table: TablePath, /, *, columns: Columns | None = None, output: Output | None = None
+) -> None:
     """Say what is understood of a table: columns, rows that cannot be used, an overview.
 
     Parameters
     ----------
     table
-        CSV, TSV, JSON lines or Parquet, compressed by gzip or zstd or not.
+        CSV, TSV, JSON lines or Parquet, compressed by gzip or zstd or not; or an address, as in
+        postgres://ann@host/league?table=games.
     """
     output = chosen(output)
     games = (columns or Columns()).read(table)
@@ -101,7 +103,8 @@ def _draw(console: Console, report: Reading, seen: list[tuple[str, str]]) -> Non
         for part in report.unused:
             lines = ", ".join(f"{line:,}" for line in part.lines[:SHOWN])
             more = ", ..." if part.count > min(len(part.lines), SHOWN) else ""
-            table.add_row(f"{part.count:,}", visible(part.reason), lines + more)
+            place = f"such as {visible(part.examples[0])}" if part.examples else lines + more
+            table.add_row(f"{part.count:,}", visible(part.reason), place)
         console.print(table)
     notes = [("note" if k == 0 else "", note) for k, note in enumerate(report.notes)]
     console.print(facts([*seen, *notes]))

@@ -17,7 +17,7 @@ from intransit.answers.saving import write_whole
 from intransit.answers.sealed import is_sealed
 from intransit.answers.strict_order import EDGE, as_edge
 from intransit.answers.verdict import as_record
-from intransit.commands.columns import Columns, Flag
+from intransit.commands.columns import Columns, Flag, TablePath
 from intransit.commands.files import (
     check_answer_place,
     check_page_place,
@@ -40,7 +40,7 @@ CYCLE = ("items", "probability", "weakest", "weakest_probability", "weakest_chan
 
 
 def report(
-    table: Path,
+    table: TablePath,
     /,
     *,
     out: Path | None = None,

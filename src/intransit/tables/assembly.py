@@ -1,7 +1,6 @@
 """From a source to Games: take it in, choose roles, judge and add up rows, and report."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
@@ -14,19 +13,21 @@ from intransit.tables.doubled import count_once
 from intransit.tables.engine import open_engine
 from intransit.tables.facts import Facts
 from intransit.tables.games import Games, merge
+from intransit.tables.grouped import MOST_WHOLE, embedded, kept_cells, settled
 from intransit.tables.intake import Table
 from intransit.tables.judgments import find_judgments
 from intransit.tables.listed import sequence_of, with_series
 from intransit.tables.matrices import find_matrix
 from intransit.tables.options import Options
 from intransit.tables.orders import find_orders
-from intransit.tables.places import STANDARD_INPUT
+from intransit.tables.origins import N_SAME, EmbeddedOrigin
+from intransit.tables.packing import MOST_ROWS
 from intransit.tables.podiums import find_podiums
 from intransit.tables.queries import Query, build_query
 from intransit.tables.reading import Reading, Unused, describe_unused, plural
 from intransit.tables.roles import choose_roles
 from intransit.tables.shapes import Shaped, apply, reshape
-from intransit.tables.taking import take_in
+from intransit.tables.taking import label_of, take_in
 from intransit.tables.tallies import find_tally
 from intransit.tables.teams import find_teams
 
@@ -45,22 +46,34 @@ def assemble(
     source: object,
     options: Options,
     memory_limit: str,
+    *,
+    most_whole: int = MOST_WHOLE,
+    most_rows: int = MOST_ROWS,
 ) -> Games:
-    """Return the games of a source."""
-    label = str(source) if isinstance(source, str | Path) else _kind_of(source)
-    label = STANDARD_INPUT if label in {"-", "/dev/stdin"} else label
-    with open_engine(label, memory_limit) as engine:
-        table = take_in(source, engine)
-        facts = Facts(table, _conditions(table, options.where))
+    """Return the games of a source.
+
+    Lazy frames of more than `most_whole` rows stay where they are, like tables of an engine; of
+    files with more than `most_rows`, too, equal rows are added up before they are judged.
+    """
+    with open_engine(label_of(source), memory_limit) as engine:
+        label = engine.label
+        table = take_in(source, engine, most_whole)
+        where = _conditions(table, options.where)
+        facts, roles = Facts(table, where), None
+        if table.grouping is None and Facts(table, {}).count()[0] > most_rows:
+            table = embedded(table)
+        if table.grouping is not None:
+            facts, roles = settled(table, where, options, SHAPES, choose_roles, most_whole)
+            table = facts.table
         n_rows = facts.check_where()
         if not n_rows and not table.rejected:
             raise InputError(f"{label}: there is no row; give a table with some.", source=label)
         if not n_rows:
             raise _refuse_rows(label, table.unit, 0, table.rejected)
-        shaped = reshape(facts, options, SHAPES)
+        shaped = None if table.grouping else reshape(facts, options, SHAPES)
         rows = facts if shaped is None else _shaped_rows(facts, shaped)
         options = options if shaped is None else apply(options, shaped)
-        roles = choose_roles(rows, options)
+        roles = roles or choose_roles(rows, options)
         if shaped is not None:
             roles.columns[:0], roles.notes[:0] = shaped.told, shaped.notes
         query = build_query(rows, roles, options.both_bad)
@@ -104,11 +117,6 @@ def _clock(roles: Roles) -> Clock:
     return Clock("none") if told is None else Clock(told.kind, told.names, told.numbers)
 
 
-def _kind_of(source: object) -> str:
-    library = type(source).__module__.split(".")[0].lstrip("_")
-    return f"{library} {type(source).__name__}"
-
-
 def _conditions(table: Table, where: Mapping[str, object]) -> dict[int, object]:
     """Return the columns of `where` with the values they must have."""
     found = {}
@@ -124,7 +132,7 @@ def _report(facts: Facts, roles: Roles, query: Query, cells: Cells, both_bad: st
     n_used = n_rows - sum(part.count for part in unused)
     notes = [*table.notes, *roles.notes, *_name_notes(query)]
     if facts.where:
-        total = table.engine.ask(f"SELECT count(*) FROM {table.rows}")[0][0]
+        total = Facts(table, {}).count()[0]
         notes.append(f"where keeps {facts.count()[0]:,} of {total:,} rows")
     if roles.meaning and roles.meaning.both_bad and both_bad == "tie":
         cell_counts = dict(query.facts.values(roles.outcome or 0) or [])
@@ -168,15 +176,18 @@ def _name_notes(query: Query) -> list[str]:
 def _repeats(facts: Facts, n_rows: int) -> list[str]:
     if n_rows > REPEATS_UP_TO:
         return [f"repeated rows were not looked for among {n_rows:,} rows"]
-    columns = ", ".join(f"c{i}" for i in range(len(facts.table.names)))
-    repeats = facts.table.engine.ask(
-        f"SELECT sum(n - 1) FROM (SELECT count(*) AS n FROM {facts.rows} GROUP BY {columns} "
-        "HAVING count(*) > 1)"
-    )[0][0]
+    columns, grouping = range(len(facts.table.names)), facts.table.grouping
+    if grouping is not None and grouping.held >= set(columns):  # already counted
+        count = f"SELECT coalesce(sum({N_SAME} - 1), 0) FROM {facts.rows}"
+        repeats = int(facts.table.engine.ask(count)[0][0])
+    elif grouping is None:
+        repeats = EmbeddedOrigin(facts.table.engine, facts.rows).n_repeats(columns, {})
+    else:
+        repeats = grouping.origin.n_repeats(columns, kept_cells(facts))
     if not repeats:
         return []
     verb = "repeats" if repeats == 1 else "repeat"
-    return [f"{plural(int(repeats), 'row')} {verb} another row in every column; all are used"]
+    return [f"{plural(repeats, 'row')} {verb} another row in every column; all are used"]
 
 
 def _check_rows(report: Reading, strict: bool) -> None:

@@ -1,6 +1,6 @@
 """Cells: equal rows added up by one query, and what became of the rows that cannot be used."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,9 @@ import numpy as np
 from intransit.arrays import FloatArray, IntArray
 from intransit.tables.covariates import Covariate
 from intransit.tables.engine import Engine
+from intransit.tables.files import shorten
 from intransit.tables.intake import SHOWN
+from intransit.tables.origins import N_SAME
 from intransit.tables.packing import add_up_packed
 from intransit.tables.queries import Query
 from intransit.tables.reading import Unused
@@ -58,10 +60,12 @@ def _add_up_in_engine(query: Query) -> tuple[dict[str, Any], int, tuple[Unused, 
     engine = query.facts.table.engine
     keys = [key for key in query.keys if key in query.columns]
     kept = ", ".join(f"CASE WHEN reason IS NULL THEN {key} END AS {key}" for key in keys)
-    count = "CASE WHEN reason IS NULL THEN count END"
+    grouped = query.facts.table.grouping is not None
+    count = f"CASE WHEN reason IS NULL THEN count{f' * {N_SAME}' if grouped else ''} END"
     engine.run(
         f"CREATE TEMP TABLE cells AS SELECT {kept}, reason, sum({count}) AS count, "
-        f"count(*) AS n_rows FROM {query.sql(query.facts.rows)} GROUP BY {', '.join(keys)}, reason"
+        f"{query.facts.tally()} AS n_rows FROM {query.sql(query.facts.rows)} "
+        f"GROUP BY {', '.join(keys)}, reason"
     )
     without = 0
     if "margin" in keys:
@@ -108,6 +112,8 @@ def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
     facts, engine = query.facts, query.facts.table.engine
     if not tallies:
         return ()
+    if facts.table.grouping is not None:
+        return _with_examples(query, tallies)
     threads = engine.ask("SELECT current_setting('threads')")[0][0]
     engine.run("SET threads = 1")  # so that rows are numbered in their order
     found = engine.ask(
@@ -123,3 +129,29 @@ def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
         Unused(query.reasons[reason], int(tallies[reason]), places.get(reason, ()))
         for reason in sorted(tallies, key=lambda reason: (-tallies[reason], reason))
     )
+
+
+def _with_examples(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
+    """Return the rows that cannot be used, by reason, some of each in their own words."""
+    facts, grouping = query.facts, query.facts.table.grouping
+    assert grouping is not None
+    columns = sorted(grouping.held)
+    cells = ", ".join(facts.raw(k) for k in columns)
+    texts = f"[{cells}]"
+    told = replace(query, columns={**query.columns, "texts": texts})
+    found = facts.table.engine.ask(
+        f"SELECT reason, min(texts, {SHOWN}) FROM {told.sql(facts.rows)} "
+        "WHERE reason IS NOT NULL GROUP BY reason"
+    )
+    names = [facts.table.names[k] for k in columns]
+    examples = {reason: tuple(_in_words(names, row) for row in rows) for reason, rows in found}
+    return tuple(
+        Unused(query.reasons[reason], int(tallies[reason]), (), examples.get(reason, ()))
+        for reason in sorted(tallies, key=lambda reason: (-tallies[reason], reason))
+    )
+
+
+def _in_words(names: list[str], texts: list[str | None]) -> str:
+    """Return a row in its own words: ``home_team "Ayr", away_team "Ayr"``."""
+    told = zip(names, texts, strict=True)
+    return ", ".join(f'{name} "{shorten(text or "")}"' for name, text in told)

@@ -20,6 +20,7 @@ import numpy as np
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.tables.cells import Cells
 from intransit.tables.choosing import Roles
+from intransit.tables.grouped import kept_cells, with_column
 from intransit.tables.queries import Query
 from intransit.tables.vocabulary import plain
 
@@ -145,9 +146,11 @@ def _signed_sum(told: Told) -> IntArray:
 
 def _rows_are_even(query: Query) -> bool:
     """Return whether every row stands an even number of times, in every column but an index."""
-    facts, engine = query.facts, query.facts.table.engine
+    facts, engine, grouping = query.facts, query.facts.table.engine, query.facts.table.grouping
     index = _indexes(query)
     columns = [k for k in range(len(facts.table.names)) if k not in index]
+    if grouping is not None:
+        return bool(columns) and not grouping.origin.has_odd(columns, kept_cells(facts))
     listed = ", ".join(f"c{k}" for k in columns)
     odd = engine.ask(
         f"SELECT 1 FROM (SELECT count(*) AS n FROM {facts.rows} GROUP BY {listed}) "
@@ -171,10 +174,11 @@ def _ids_are_twice(query: Query) -> bool:
     for column, name in enumerate(facts.table.names):
         if plain(name) not in IDS:
             continue
+        rows = with_column(facts, column)
         numbered = replace(query, columns={**query.columns, "id": facts.raw(column)})
         games = (
-            f"SELECT count(*) AS n, count(DISTINCT ({told})) AS ways "
-            f"FROM {numbered.sql(facts.rows)} WHERE reason IS NULL GROUP BY id"
+            f"SELECT {facts.tally()} AS n, count(DISTINCT ({told})) AS ways "
+            f"FROM {numbered.sql(rows.rows)} WHERE reason IS NULL GROUP BY id"
         )
         if not facts.table.engine.ask(f"SELECT 1 FROM ({games}) WHERE n <> 2 OR ways <> 1 LIMIT 1"):
             return True
@@ -185,6 +189,11 @@ def _indexes(query: Query) -> set[int]:
     """Return the columns that number the rows, one after the other."""
     facts = query.facts
     numbers = [k for k in range(len(facts.table.names)) if facts.is_number(k)]
+    if facts.table.grouping is not None:
+        n, origin, kept = facts.count()[0], facts.table.grouping.origin, kept_cells(facts)
+        spans = zip(numbers, origin.spans(numbers, kept), strict=True)
+        near = [k for k, (m, least, most) in spans if m == n > 1 and most - least == n - 1]
+        return {k for k in near if not origin.n_repeats([k], kept)}
     asked = [f"{what}(c{k})" for k in numbers for what in ("count", "min", "max")]
     found = facts.table.engine.ask_all(["count(*)", *asked], facts.rows)
     n, filled, low, high = found[0], found[1::3], found[2::3], found[3::3]
@@ -265,7 +274,8 @@ def _chance_of_order(query: Query, told: Told, kind: str) -> float | None:
     """
     from scipy.special import gammaln  # noqa: PLC0415
 
-    if told.counts.sum() > LARGE or (told.time != told.time[0]).any():
+    in_order = bool(query.facts.table.numbered)
+    if not in_order or told.counts.sum() > LARGE or (told.time != told.time[0]).any():
         return None
     rows = _rows_in_order(query)
     pair, turned, _ = rows

@@ -30,6 +30,7 @@ class Engine:
         self.folder = folder
         self.label = label  # how messages call the table
         self.n_files = 0
+        self.after = contextlib.ExitStack()  # what is to be closed with it
 
     def fresh(self, name: str) -> Path:
         """Return a place in the scratch folder that nothing has used."""
@@ -101,10 +102,12 @@ def open_engine(label: str, memory_limit: str) -> Iterator[Engine]:
             raise InputError(
                 f"memory_limit {shown(memory_limit)} is not understood; write it as in 1GB."
             ) from error
+        engine = Engine(con, folder, label)
         try:
             con.execute("SET TimeZone = 'UTC'")
             con.execute("SET enable_progress_bar = false")  # it would print
-            yield Engine(con, folder, label)
+            with contextlib.closing(engine.after):
+                yield engine
         finally:
             with contextlib.suppress(duckdb.Error):  # still busy with what was interrupted
                 con.close()

@@ -1,11 +1,13 @@
 """What the columns hold, asked in SQL: distinct values, numbers, overlaps; and cells as SQL."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from intransit.errors import InputError
 from intransit.tables.engine import quote
 from intransit.tables.files import shorten
 from intransit.tables.intake import Table
+from intransit.tables.origins import N_SAME
 from intransit.tables.values import MOST_VALUES
 
 NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
@@ -43,6 +45,26 @@ class Facts:
     def numbered(self) -> str:
         """SQL: the same rows with their numbers in the whole table."""
         return f"(SELECT * FROM {self.table.numbered}{self.filter})"
+
+    def rows_about(self, *sql: str) -> str:
+        """SQL: rows that tell about the columns in some SQL; if not all of them can, some do."""
+        grouping = self.table.grouping
+        if grouping is None:
+            return self.rows
+        asked = {int(k) for part in sql for k in re.findall(r"\bc(\d+)\b", part)}
+        return self.rows if asked <= grouping.held else f"(SELECT * FROM {self._sample})"
+
+    @property
+    def _sample(self) -> str:
+        grouping = self.table.grouping
+        return f"{self.table.rows if grouping is None else grouping.sample}{self.filter}"
+
+    def tally(self, test: str = "") -> str:
+        """SQL: the number of rows of the source, or of those that pass a test."""
+        passing = f" FILTER (WHERE {test})" if test else ""
+        if self.table.grouping is None:
+            return f"count(*){passing}"
+        return f"coalesce(sum({N_SAME}){passing}, 0)"
 
     def is_number(self, column: int) -> bool:
         """Return whether the column's type is a number's."""
@@ -94,17 +116,19 @@ class Facts:
         """Return the distinct cells of a column as text with their counts; None if too many."""
         if column not in self._values:
             found = self.table.engine.ask(
-                f"SELECT {self.raw(column)}, n FROM (SELECT c{column}, count(*) AS n "
-                f"FROM {self.rows} GROUP BY c{column} LIMIT {MOST_VALUES + 1})"
+                f"SELECT {self.raw(column)}, n FROM (SELECT c{column}, {self.tally()} AS n "
+                f"FROM {self.rows_about(f'c{column}')} GROUP BY c{column} LIMIT {MOST_VALUES + 1})"
             )
             few = len(found) <= MOST_VALUES
-            kept = [(str(text), count) for text, count in found if text is not None]
+            kept = [(str(text), int(count)) for text, count in found if text is not None]
             self._values[column] = kept if few else None
         return self._values[column]
 
     def first_rows(self, column: int) -> dict[str, int]:
         """Return the number of the first row that has each cell of a column with few values."""
         engine = self.table.engine
+        if not self.table.numbered:
+            return {}
         threads = engine.ask("SELECT current_setting('threads')")[0][0]
         engine.run("SET threads = 1")  # so that rows are numbered in their order
         found = engine.ask(
@@ -115,15 +139,15 @@ class Facts:
 
     def count(self, *tests: str) -> list[int]:
         """Return how many rows there are, and how many pass each test."""
-        counts = "".join(f", count(*) FILTER (WHERE {test})" for test in tests)
-        return [
-            int(n) for n in self.table.engine.ask(f"SELECT count(*){counts} FROM {self.rows}")[0]
-        ]
+        counts = ", ".join([self.tally(), *map(self.tally, tests)])
+        rows = self.rows_about(*tests)
+        return [int(n) for n in self.table.engine.ask(f"SELECT {counts} FROM {rows}")[0]]
 
     def count_cells(self, column: int, *tests: str) -> list[int]:
         """Return how many cells of a column pass each test, its distinct values tested once."""
         counts = ", ".join(f"coalesce(sum(n) FILTER (WHERE {test}), 0)" for test in tests)
-        cells = f"SELECT c{column}, count(*) AS n FROM {self.rows} GROUP BY c{column}"
+        rows = self.rows_about(f"c{column}")
+        cells = f"SELECT c{column}, {self.tally()} AS n FROM {rows} GROUP BY c{column}"
         return [int(n) for n in self.table.engine.ask(f"SELECT {counts} FROM ({cells})")[0]]
 
     def often_filled(self, columns: Sequence[int]) -> list[int]:
@@ -131,7 +155,7 @@ class Facts:
         if not columns:
             return []
         tests = [f"sum(CAST({self.filled(i)} AS INTEGER))" for i in columns]
-        rows = f"(SELECT * FROM {self.rows} LIMIT {SAMPLE})"
+        rows = f"(SELECT * FROM {self._sample} LIMIT {SAMPLE})"
         total, *filled = self.table.engine.ask_all(["count(*)", *tests], rows)
         found = [i for i, n in zip(columns, filled, strict=True) if 2 * (n or 0) >= total]
         return found[:MOST_COLUMNS]
@@ -139,8 +163,8 @@ class Facts:
     def sample(self, column: int) -> set[str]:
         """Return distinct texts among the first rows."""
         found = self.table.engine.ask(
-            f"SELECT DISTINCT {self.text(column)} FROM (SELECT * FROM {self.rows} LIMIT {SAMPLE}) "
-            f"WHERE {self.filled(column)}"
+            f"SELECT DISTINCT {self.text(column)} FROM (SELECT * FROM {self._sample} "
+            f"LIMIT {SAMPLE}) WHERE {self.filled(column)}"
         )
         return {str(text) for (text,) in found}
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from intransit.errors import InputError
 from intransit.tables.engine import Engine
 from intransit.tables.files import Source, located, refuse
+from intransit.tables.origins import Grouping
 from intransit.tables.reading import Unused, plural
 from intransit.tables.vocabulary import plain
 
@@ -27,12 +28,13 @@ class Table:
     names: tuple[str, ...]  # as the user wrote them
     types: tuple[str, ...]  # DuckDB's
     rows: str  # SQL: FROM this come c0, c1, ...
-    numbered: str  # SQL: the same with `row`, counted from 1 in the order of the source
+    numbered: str  # SQL: the same with `row`, counted from 1 in the order of the source; "" if none
     unit: Literal["line", "row"] = "row"
     locate: Locate | None = None  # rows to lines of the file
     rejected: tuple[Unused, ...] = ()  # rows that are no rows: wrong number of columns, ...
     decimal_comma: bool = False
     notes: tuple[str, ...] = ()
+    grouping: Grouping | None = None  # where equal rows were added up by the source's own engine
 
     def lines(self, rows: set[int]) -> dict[int, int]:
         """Return where rows stand, as the user counts."""
@@ -64,7 +66,7 @@ def stored_in_parts(engine: Engine, sources: Sequence[Source], *, partitioned: b
         "union_by_name = true)"
     )
     note = f"{plural(len(sources), 'Parquet file')}, in the order of their names"
-    return _viewed(engine, "parts", notes=(note,))
+    return viewed(engine, "parts", notes=(note,))
 
 
 def registered(source: object, engine: Engine) -> Table:
@@ -86,7 +88,7 @@ def registered(source: object, engine: Engine) -> Table:
                 f"{engine.label}: there is no column; give a table with some."
             ) from None
         engine.con.register("given", arrow)
-    table = _viewed(engine, "given")
+    table = viewed(engine, "given")
     field = "column_names" if hasattr(source, "column_names") else "columns"
     own = None if type(source).__name__ == "LazyFrame" else getattr(source, field, None)
     if own is not None and len(own) == len(table.names):  # DuckDB renames those equal but for case
@@ -101,7 +103,8 @@ def _names_columns(frame: Any) -> bool:
     return len(shared) >= 2 and 2 * len(shared) >= len(labels)
 
 
-def _viewed(engine: Engine, name: str, **more: Any) -> Table:
+def viewed(engine: Engine, name: str, **more: Any) -> Table:
+    """Return a view of the engine as a table."""
     described = engine.ask(f"DESCRIBE {name}")
     columns = ", ".join(f"c{i}" for i in range(len(described)))
     if not columns:

@@ -21,6 +21,8 @@ def with_series(query: Query, cells: Cells) -> Cells:
     times = cells.arrays["time"]
     if not len(times) or (times != times[0]).any() or cells.n_rows > UP_TO:
         return cells
+    if not query.facts.table.numbered:
+        return cells
     rows = _one_by_one(query, cells)
     series = in_order(rows.first, rows.second, rows.arrays["outcome"], rows.arrays["count"])
     return cells if series is None else replace(rows, series=series)
@@ -29,10 +31,12 @@ def with_series(query: Query, cells: Cells) -> Cells:
 def sequence_of(query: Query, cells: Cells) -> IntArray | None:  # (n_games,)
     """Return the cell of every game, in the order of the table; None where time tells the order.
 
-    Also None where there are too many games, or rows that stand for several: these have no order.
+    Also None where there are too many games, rows that stand for several, or rows of an engine:
+    these have no order.
     """
     times = cells.arrays["time"]
-    if query.columns["count"] != "1.0::DOUBLE" or cells.n_rows > MOST_IN_SEQUENCE:
+    single = query.columns["count"] == "1.0::DOUBLE"
+    if not single or cells.n_rows > MOST_IN_SEQUENCE or not query.facts.table.numbered:
         return None
     if cells.series is not None:
         return np.arange(len(times))

@@ -108,10 +108,11 @@ def _games(facts: Facts, matrix: Matrix, options: Options) -> FloatArray | None:
     """Return the numbers of games, from brackets or from a second matrix."""
     counts = matrix.games
     if options.games is not None:
+        from intransit.tables.grouped import whole  # noqa: PLC0415
         from intransit.tables.taking import take_in  # noqa: PLC0415
 
         engine = facts.table.engine
-        second = _read(Facts(take_in(options.games, engine), {}), True)
+        second = _read(Facts(whole(take_in(options.games, engine)), {}), True)
         if second is None or not set(matrix.names) <= set(second.names):
             raise InputError(
                 f"{engine.label}: games= must be a matrix of the same items, with the number of "

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from intransit.errors import InputError
 from intransit.tables.dates import US_A_DAY, iso, read_odd_dates
 from intransit.tables.facts import Facts
 from intransit.tables.periods import Periods, as_seasons, as_versions, in_given_order, in_some_order
@@ -47,6 +48,13 @@ def read_moments(
 
     With `any_names`, periods may have names of any kind, in the order in which the table has them.
     """
+    if order == "file" and not facts.table.numbered:
+        label = facts.table.engine.label
+        raise InputError(
+            f'{label}: order="file" is given, but rows of an engine have no order; list the '
+            "periods (command line: --order Spring,Summer).",
+            source=label,
+        )
     if order is not None:
         return _named(facts, column, in_given_order(_cells(facts, column), order))
     kind = facts.table.types[column]
@@ -83,7 +91,8 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
     odd = None if named else read_odd_dates(facts, column, filled, day_first)
     if odd is not None and odd.understood >= 0.5:
         return Moments("date", f"({odd.sql}) / {US_A_DAY}", odd.why, odd.understood)
-    named = named or in_some_order(cells, as_the_table_has_them=any_names)
+    in_order = any_names and bool(facts.table.numbered)
+    named = named or in_some_order(cells, as_the_table_has_them=in_order)
     return _named(facts, column, named)
 
 
@@ -94,7 +103,7 @@ def _cells(facts: Facts, column: int) -> list[tuple[str, int]]:
         return []
     first = facts.first_rows(column)
     filled = [(text, count) for text, count in counts if text.strip()]
-    return sorted(filled, key=lambda cell: first.get(cell[0], 0))
+    return sorted(filled, key=lambda cell: (first.get(cell[0], 0), cell[0]))
 
 
 def _named(facts: Facts, column: int, found: Periods | None) -> Moments:
@@ -119,14 +128,14 @@ def _numbers(facts: Facts, column: int) -> Moments:
     number, name = facts.number(column), plain(facts.table.names[column])
     low, high, filled, fine, days, months = facts.table.engine.ask(
         f"SELECT min(x) FILTER (WHERE isfinite(x)), max(x) FILTER (WHERE isfinite(x)), "
-        f"count(*) FILTER (WHERE {facts.filled(column)}), count(*) FILTER (WHERE isfinite(x)), "
-        "count(*) FILTER (WHERE x BETWEEN 10000101 AND 29991231), "
-        "count(*) FILTER (WHERE x BETWEEN 180001 AND 219912 AND x % 100 BETWEEN 1 AND 12) "
-        f"FROM (SELECT *, {number} AS x FROM {facts.rows})"
+        f"{facts.tally(facts.filled(column))}, {facts.tally('isfinite(x)')}, "
+        f"{facts.tally('x BETWEEN 10000101 AND 29991231')}, "
+        f"{facts.tally('x BETWEEN 180001 AND 219912 AND x % 100 BETWEEN 1 AND 12')} "
+        f"FROM (SELECT *, {number} AS x FROM {facts.rows_about(number)})"
     )[0]
     if not fine:
         return NO_TIMES
-    share = fine / filled
+    share = float(fine / filled)
     finite = f"CASE WHEN isfinite({number}) THEN {number} END"
     digits = f"CAST(TRY_CAST({number} AS BIGINT) AS VARCHAR)"
     if "date" in name and days == fine:

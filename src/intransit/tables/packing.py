@@ -51,7 +51,8 @@ class Packed:
 
 def add_up_packed(query: Query) -> Packed | None:
     """Return the distinct rows of a query, or None where they do not fit into whole numbers."""
-    if query.columns["count"] != "1.0::DOUBLE" or "margin" in query.columns:
+    grouped = query.facts.table.grouping is not None
+    if query.columns["count"] != "1.0::DOUBLE" or "margin" in query.columns or grouped:
         return None
     n_rows = query.facts.count()[0]
     query = _with_whole_outcomes(_with_whole_times(query))

@@ -15,6 +15,7 @@ from intransit.tables.choosing import Roles
 from intransit.tables.covariates import NO_VALUE, Covariate, in_order, without_unseen
 from intransit.tables.facts import Facts
 from intransit.tables.files import shorten
+from intransit.tables.origins import N_SAME
 from intransit.tables.values import MOST_VALUES, read_sides, read_switch
 
 NAMED = 5  # strange values that get a reason of their own
@@ -60,7 +61,8 @@ class Query:
     def sql(self, rows: str, *, with_row: bool = False) -> str:
         """Return the judged rows: the columns and, where a row cannot be used, a reason."""
         listed = ", ".join(f"{sql} AS {name}" for name, sql in self.columns.items())
-        row = "t.row, " if with_row else ""
+        n_same = "" if self.facts.table.grouping is None else f"t.{N_SAME}, "
+        row = "t.row, " if with_row else n_same
         judged = f"SELECT {row}{listed} FROM {rows} AS t {' '.join(self.joins)}"
         return f"(SELECT *, CASE {' '.join(self.tests)} END AS reason FROM ({judged}))"
 

@@ -57,8 +57,9 @@ def read(
     Parameters
     ----------
     source
-        Path to separated text, JSON lines or Parquet, compressed by gzip or zstd or not; or a
-        pandas, polars, arrow or duckdb table.
+        Path to separated text, JSON lines or Parquet, compressed by gzip or zstd or not; a pandas,
+        polars, arrow or duckdb table; a table of an engine, which stays there (Ibis, Spark, Dask,
+        Polars lazy frames); or an address such as ``postgres://ann@host/league?table=games``.
     first, second
         Columns with the two items; several columns each where teams play.  Any column named here
         or below is taken as said; False says that there is none.

@@ -19,7 +19,8 @@ class Unused:
 
     reason: str
     count: int
-    lines: tuple[int, ...]  # the first ones, in order
+    lines: tuple[int, ...]  # the first ones, in order; none where rows have no order
+    examples: tuple[str, ...] = ()  # some of them in their own words, where rows have no order
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ def describe_unused(part: Unused, unit: str, most: int = 5) -> str:
     shown = ", ".join(str(line) for line in part.lines[:most])
     more = ", ..." if part.count > min(len(part.lines), most) else ""
     place = f" ({plural(part.count, unit).split()[1]} {shown}{more})" if shown else ""
+    if part.examples:
+        place = f" (such as {part.examples[0]})"
     return f"{rows}{place}: {part.reason}"
 
 
