@@ -16,6 +16,7 @@ from intransit.model import Model
 from intransit.seeds import open_seed
 from intransit.tables import Games, read
 from intransit.tables.reading import Reading, plural
+from intransit.tasks import Task, run_tasks
 
 FEWEST = 10  # games of a group; with fewer there is little to say
 MOST_GROUPS = 60  # each is fitted and has a page of its own
@@ -119,6 +120,8 @@ def fit_each(
     model: Model | Callable[[Games], Model] | None = None,
     fewest: int = FEWEST,
     report: Report = lambda _: None,
+    jobs: int = 1,
+    on: str | None = None,
     **settings: Any,
 ) -> Groups:
     """Fit the games of each value of a column on their own.
@@ -136,6 +139,9 @@ def fit_each(
         Games that a group needs; one with fewer is left out, and says so.
     report
         Called with the group and a few words at every stage of long work.
+    jobs, on
+        How many groups are fitted at once, each in a process of its own; with ``on="ray"`` by
+        Ray.  Answers are the same.
     **settings
         Further settings of `fit`.
 
@@ -167,21 +173,35 @@ def fit_each(
             f"{column}: it has {len(parts):,} values and at most {MOST_GROUPS} can be fitted one "
             "by one; name a column with fewer, or keep some rows with where=."
         )
-    answers: dict[str, Answer] = {}
+    jobs = as_whole("jobs", jobs, least=1)
+    here, tasks = jobs == 1 and on is None, list[Task]()
     left_out: dict[str, tuple[int, float, str]] = {}
     for k, (value, part) in enumerate(parts.items(), 1):
         alone = replace(part, by=tuple(one for one in part.by if one.name != column))
         told = f"{value} ({k} of {len(parts)})"
-        report(told)
         n_games = float(alone.counts.sum())
         if n_games < fewest:
             why = f"Too few games to fit: {plural(int(n_games), 'game')}, and {fewest} are needed."
             left_out[value] = (alone.n_items, n_games, why)
             continue
-        answers[value] = fit(
-            alone,
-            model=model(alone) if callable(model) else model,
-            report=_with(report, told),
-            **settings,
+        chosen = model(alone) if callable(model) else model
+        tasks.append(
+            Task(value, _fit_one, (alone, chosen, settings, told, report if here else None))
         )
+    found: dict[str, Answer] = {}
+    for k, answer in run_tasks(tasks, jobs=jobs, on=on):
+        found[tasks[k].name] = answer
+        if not here:
+            report(f"{tasks[k].name}: fitted, {len(found)} of {len(tasks)}")
+    answers = {task.name: found[task.name] for task in tasks}
     return Groups(column, table.report.source, answers, left_out, table.report)
+
+
+def _fit_one(
+    games: Games, model: Model | None, settings: Mapping[str, Any], told: str, report: Report | None
+) -> Answer:
+    """Fit one group; whoever is elsewhere has nobody to report to."""
+    if report is None:
+        return fit(games, model=model, **settings)
+    report(told)
+    return fit(games, model=model, report=_with(report, told), **settings)

@@ -148,7 +148,7 @@ class Fitted:
         self, model: Model | None, *, refit: int = 0, effort: Effort = EFFORT, rng: int = 0
     ) -> None:
         self.model, self.refit, self.effort = model, refit, effort
-        self.rng = np.random.default_rng(rng)
+        self.seed, self.rng = rng, np.random.default_rng(rng)
         self.seen: list[Games] = []
         self.names: tuple[str, ...] = ()
         self.encoding: Encoding | None = None
@@ -160,6 +160,8 @@ class Fitted:
         self.seen.append(games)
         due = self.refit and (len(self.seen) - 1) % self.refit == 0
         if self.posterior is None or self.encoding is None or due:
+            if due and len(self.seen) > 1:  # a seed of its own: it may be drawn anywhere
+                self.rng = np.random.default_rng((self.seed, len(self.seen) - 1))
             self._draw(own_names(join(self.seen)))
             return
         more = own_names(games)
@@ -212,6 +214,23 @@ class Fitted:
 
 def _sides(games: Games) -> FloatArray:
     return np.zeros(len(games)) if games.sides is None else games.sides
+
+
+def roll_part(
+    forecaster: Fitted, plan: Plan, begin: int, report: Callable[[str], None]
+) -> FloatArray:
+    """Forecast the blocks from one draw to the next; what was drawn before makes no difference."""
+    learnt = [plan.early, *plan.blocks[:begin]]
+    forecaster.seen = learnt[:-1]
+    forecaster.learn(learnt[-1])
+    out, end = [], min(begin + (forecaster.refit or len(plan.blocks)), len(plan.blocks))
+    for k in range(begin, end):
+        report(f"block {k + 1} of {len(plan.blocks)}")
+        block = plan.blocks[k]
+        out.append(_checked(forecaster, forecaster.predict(without_results(block)), len(block)))
+        if k + 1 < end:
+            forecaster.learn(block)
+    return np.concatenate(out)
 
 
 def roll(forecaster: Forecaster, plan: Plan, report: Callable[[str], None]) -> FloatArray:

@@ -29,6 +29,7 @@ from intransit.backtest.ladder import (
     Frequencies,
     model_of,
     roll,
+    roll_part,
     tuned,
 )
 from intransit.backtest.measures import (
@@ -48,6 +49,7 @@ from intransit.inference.sampling import Effort
 from intransit.model import Model
 from intransit.seeds import open_seed
 from intransit.tables import Games, read
+from intransit.tasks import Task, run_tasks
 from intransit.threads import one_thread
 
 REFIT = 24  # blocks after which everything is drawn anew: two years of months
@@ -68,6 +70,8 @@ def backtest(
     effort: Effort = EFFORT,
     rng: int = 0,
     report: Report | None = None,
+    jobs: int = 1,
+    on: str | None = None,
 ) -> Backtest:
     """Find out which model forecasts a table best, without looking ahead.
 
@@ -99,6 +103,9 @@ def backtest(
         Seed.
     report
         Called with a few words at every stage of long work.
+    jobs, on
+        How many parts of a rung, each from one drawing anew to the next, are worked on at once,
+        in processes or, with ``on="ray"``, by Ray.  Forecasts are the same.
 
     Examples
     --------
@@ -140,6 +147,7 @@ def backtest(
     plan = with_useful_sides(plan)
     refit = as_whole("refit", refit, least=0)
     run = Run(plan, every, refit, rng, report or _nothing, effort)
+    run.jobs, run.on = as_whole("jobs", jobs, least=1), on
     run.others = {**installed(), **own}
     if ladder is None and "kickscore" in run.others and table.counts.sum() > SLOW:
         wanted = tuple(name for name in wanted if name != "kickscore" or name in own)
@@ -152,6 +160,17 @@ def backtest(
 
 def _nothing(_: str) -> None:
     """Report to nobody."""
+
+
+Part = tuple[FloatArray, FloatArray, FloatArray, str]  # forecasts, their ranges, the model
+
+
+def _draw_part(ours: Fitted, plan: Plan, begin: int, report: Report) -> Part:
+    """Forecast some blocks by a model of ours, drawn before the first of them."""
+    p = roll_part(ours, plan, begin, report)
+    low, high = (np.concatenate(ends) for ends in zip(*ours.ranges, strict=True))
+    told = "" if ours.posterior is None else str(ours.posterior.layout.model)
+    return p, low, high, told
 
 
 def _wanted(ladder: Sequence[str] | None, own: Mapping[str, object]) -> tuple[str, ...]:
@@ -240,6 +259,7 @@ class Run:
         self.ranges: tuple[FloatArray, FloatArray] | None = None
         self.whole = EVERYTHING  # the rung that the ranges belong to
         self.others: Mapping[str, Callable[[], Forecaster]] = {}  # not ours
+        self.jobs, self.on = 1, None  # type: int, str | None
 
     def climb(self, wanted: tuple[str, ...]) -> None:
         """Run the rungs."""
@@ -280,13 +300,31 @@ class Run:
 
     def draw(self, name: str, model: Model | None, begin: float) -> None:
         """Keep what a model of ours says of every block; None is the one with every term."""
-        ours = Fitted(model, refit=self.refit, effort=self.effort, rng=self.rng)
-        p = self._roll(ours, name)
+        starts = range(0, len(self.plan.blocks), self.refit or len(self.plan.blocks))
+        here = self.jobs == 1 and self.on is None
+        tasks = [
+            Task(
+                f"{name}, blocks from {start + 1}",
+                _draw_part,
+                (
+                    Fitted(model, refit=self.refit, effort=self.effort, rng=self.rng),
+                    self.plan,
+                    start,
+                    (lambda said: self.report(f"{name}: {said}")) if here else _nothing,
+                ),
+            )
+            for start in starts
+        ]
+        parts: dict[int, Part] = {}
+        for k, part in run_tasks(tasks, jobs=self.jobs, on=self.on):
+            parts[k] = part
+            self.report(f"{name}: {len(parts)} of {len(tasks)} parts")
+        ordered = [parts[k] for k in range(len(tasks))]
         if model is None:
-            low, high = (np.concatenate(ends) for ends in zip(*ours.ranges, strict=True))
+            low, high = (np.concatenate([part[end] for part in ordered]) for end in (1, 2))
             self.ranges, self.whole = (low, high), name
-        told = "" if ours.posterior is None else str(ours.posterior.layout.model)
-        self.told[name] = Told(p, perf_counter() - begin, told)
+        p = np.concatenate([part[0] for part in ordered])
+        self.told[name] = Told(p, perf_counter() - begin, ordered[-1][3])
 
     def tell(self, name: str, forecaster: Forecaster, note: str, begin: float) -> None:
         """Keep what a forecaster says of every block."""

@@ -42,6 +42,8 @@ def backtest(
     quick: Annotated[bool, Flag] = False,
     figure: Path | None = None,
     seed: int = 0,
+    jobs: int = 1,
+    on: str | None = None,
     columns: Columns | None = None,
     output: Output | None = None,
 ) -> None:
@@ -67,6 +69,10 @@ def backtest(
         File for a picture of it, .png, .svg or .pdf.
     seed
         The same seed gives the same numbers.
+    jobs
+        How many parts of a model's forecasts are worked on at once, each in a process.
+    on
+        Where, other than here: "ray", or "ray://host:port".
     """
     output = chosen(output)
     if every is not None:
@@ -96,6 +102,8 @@ def backtest(
             refit=refit,
             rng=seed,
             report=report,
+            jobs=as_whole("--jobs", jobs, least=1),
+            on=on,
         )
     if figure is not None:
         _save(found.figure(), figure)

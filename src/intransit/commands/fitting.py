@@ -21,6 +21,7 @@ from intransit.commands.grouping import fit_groups, show_fitted
 from intransit.commands.output import Output, chosen, facts, working
 from intransit.commands.standings import MEANING, ranking
 from intransit.core.inputs import as_whole
+from intransit.errors import InputError
 from intransit.findings.wording import headline
 from intransit.inference.sampling import Effort
 from intransit.tables import Games
@@ -30,6 +31,7 @@ SHOWN = 10  # items at the top of the ranking
 LEVEL = 0.9
 MODEL = Group("Model: every term, unless said", sort_key=40)
 Setting = Parameter(group=MODEL)
+Workers = Parameter(group=Group("Tables that outgrow one memory", sort_key=50))
 Each = Annotated[str | None, Parameter(metavar="COLUMN")]
 
 
@@ -46,6 +48,9 @@ def fit(
     effective: Annotated[float, Setting] = EFFORT.effective,
     seconds: Annotated[float, Setting] = EFFORT.seconds,
     seed: Annotated[int, Setting] = 0,
+    on: Annotated[str | None, Workers] = None,
+    workers: Annotated[int | None, Workers] = None,
+    keep: Annotated[Path | None, Workers] = None,
     columns: Columns | None = None,
     output: Output | None = None,
 ) -> None:
@@ -74,6 +79,14 @@ def fit(
         Most seconds to draw for.
     seed
         The same seed gives the same answer.
+    on
+        Find states by workers of Ray: "ray" on this machine, or "ray://host:port".  With --each
+        it fits the groups.
+    workers
+        How many workers; by default one for each processor that Ray has.  With --each, how many
+        groups are fitted at once.
+    keep
+        Folder for what workers need; a fit that was stopped goes on from there.
     """
     output, columns = chosen(output), columns or Columns()
     place = out or default_place(table)
@@ -85,7 +98,12 @@ def fit(
     started = time.perf_counter()
     if each is not None:
         model = {"factors": factors, "pairs": pairs, "drifting": drifting}
-        groups = fit_groups(table, each, columns, model, effort, seed, edge=edge)
+        if keep is not None:
+            raise InputError(
+                "--keep: it belongs to one large fit, and --each makes many small ones."
+            )
+        jobs = 1 if workers is None else as_whole("--workers", workers, least=1)
+        groups = fit_groups(table, each, columns, model, effort, seed, jobs=jobs, on=on, edge=edge)
         show_fitted(groups, place, output, started)
         return
     games = columns.read(table)
@@ -98,6 +116,9 @@ def fit(
             seconds=effort.seconds,
             rng=seed,
             report=report,
+            on=on,
+            workers=workers,
+            keep=keep,
         )
         report("comparing everybody")
         standings = answer.rank(level=LEVEL)

@@ -26,6 +26,8 @@ def fit_groups(
     seed: int,
     *,
     edge: float,
+    jobs: int = 1,
+    on: str | None = None,
 ) -> Groups:
     """Read a table and fit every group, telling which one is being fitted."""
     wide = columns if each in columns.by else replace(columns, by=(*columns.by, each))
@@ -40,6 +42,8 @@ def fit_groups(
             seconds=effort.seconds,
             rng=seed,
             report=said,
+            jobs=jobs,
+            on=on,
         )
 
 

@@ -36,6 +36,7 @@ def reproduce(
     trials: int = 100,
     seed: int = 0,
     jobs: int | None = None,
+    on: str | None = None,
     out: Path = Path("reproduction"),
     quick: Annotated[bool, Parameter(negative=())] = False,
     with_: Annotated[list[str] | None, Parameter(name="--with", negative=())] = None,
@@ -53,6 +54,8 @@ def reproduce(
         The same seed gives the same numbers, whatever the number of jobs.
     jobs
         Processes to run in; by default one for each processor.
+    on
+        Where to run, other than here: "ray", or "ray://host:port".
     out
         Folder for the numbers, the figures and the page.  An interrupted run that is started
         again with the same folder goes on where it stopped.
@@ -82,6 +85,7 @@ def reproduce(
                 run,
                 parts=out / "parts",
                 jobs=n_jobs,
+                on=on,
                 on_start=on_start,
                 on_done=on_done,
             )

@@ -11,14 +11,8 @@ on the number of jobs, nor on the order, nor on the rest of the grid.
 import hashlib
 import inspect
 import math
-import multiprocessing
-import os
-import signal
-import threading
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -26,16 +20,12 @@ from pathlib import Path
 import numpy as np
 
 import intransit
-from intransit.errors import IntransitError
 from intransit.experiments import estimators
 from intransit.experiments.experiment import Experiment, Measure, Options, Point
 from intransit.experiments.store import fingerprint, read_part, write_part
 from intransit.experiments.table import Row, Table
-
-# One thread a process: jobs are the parallelism, and sums are then added in one order only.
-ONE_THREAD = dict.fromkeys(
-    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
+from intransit.tasks import Task as Work
+from intransit.tasks import run_tasks
 
 _PACKAGE = Path(intransit.__file__).parent
 _SOLVER_FILES = (
@@ -73,6 +63,12 @@ class Task:
     def seconds(self) -> float:
         """About how long it takes."""
         return self.experiment.seconds * len(self.trials)
+
+    @property
+    def name(self) -> str:
+        """What it is called when it fails."""
+        trials = f"trials {self.trials.start} to {self.trials.stop - 1}"
+        return f"{self.experiment.name}, point {self.point.key}, {trials}"
 
     @property
     def mark(self) -> str:
@@ -157,12 +153,14 @@ def run_all(
     *,
     parts: Path,
     jobs: int,
+    on: str | None = None,
     on_start: Callable[[float, float], None] | None = None,
     on_done: Callable[[Task], None] | None = None,
 ) -> dict[str, Table]:
     """Run experiments in `jobs` processes; finished parts are read from, and kept in, `parts`.
 
-    With ``jobs=0`` everything runs in this process, where a debugger can follow it.
+    With ``jobs=0`` everything runs in this process, where a debugger can follow it; with
+    ``on="ray"`` on Ray.
     `on_start` is told the seconds of work in all and those found finished, `on_done` each task
     as it ends.
     """
@@ -174,8 +172,9 @@ def run_all(
         on_start(total, total - sum(task.seconds for task in missing))
     # The longest first, so that no process is left with one of them at the end.
     missing.sort(key=lambda task: -task.seconds)
-    finished = _in_processes(missing, jobs) if jobs else ((t, perform(*t.work)) for t in missing)
-    for task, rows in finished:
+    doing = [Work(task.name, perform, task.work) for task in missing]
+    for k, rows in run_tasks(doing, jobs=jobs, on=on):
+        task = missing[k]
         write_part(task.path(parts), task.mark, rows)
         found[id(task)] = rows
         if on_done is not None:
@@ -191,62 +190,6 @@ def run_all(
         )
         for experiment in experiments
     }
-
-
-def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, list[Row]]]:
-    """Yield tasks with their rows as they are finished; stop the processes on the way out."""
-    if not tasks:
-        return
-    context = multiprocessing.get_context("spawn")
-    others = set(multiprocessing.active_children())
-    with _environment(ONE_THREAD):
-        pool = ProcessPoolExecutor(
-            min(jobs, len(tasks)), mp_context=context, initializer=_follow_the_parent
-        )
-        try:
-            futures = {pool.submit(perform, *task.work): task for task in tasks}
-            for future in as_completed(futures):
-                task = futures[future]
-                if (error := future.exception()) is not None:
-                    raise IntransitError(
-                        f"{task.experiment.name}, point {task.point.key}, trials "
-                        f"{task.trials.start} to {task.trials.stop - 1}: {error}"
-                    ) from error
-                yield task, future.result()
-            pool.shutdown()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in set(multiprocessing.active_children()) - others:
-                process.terminate()
-            raise
-
-
-def _follow_the_parent() -> None:
-    """Leave Ctrl-C to the parent, and end when it ends, even when it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-
-    def end_after_parent() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=end_after_parent, daemon=True).start()
-
-
-@contextmanager
-def _environment(settings: dict[str, str]) -> Iterator[None]:
-    """Set variables that new processes read when they start, and put them back."""
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 def _code(experiment: Experiment) -> str:

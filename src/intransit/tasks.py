@@ -1,0 +1,153 @@
+"""Many pieces of work at once, one door for all: here, in processes, or on Ray.
+
+A task brings its own seed, so results are the same wherever it runs and in whatever order; they
+come as tasks end, each with its place in the list.  A task that fails says which one it was.
+"""
+
+import atexit
+import importlib.util
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from intransit.errors import InputError, IntransitError, MissingDependencyError
+from intransit.threads import one_thread
+
+STORE = 500_000_000  # bytes of the object store of a Ray started here: messages of a few rounds
+LOOK = 0.5  # seconds after which a worker looks whether the one who started it is still there
+
+
+@dataclass(frozen=True)
+class Task:
+    """One piece of work: what to call it when it fails, a function, and what the function takes."""
+
+    name: str
+    work: Callable[..., Any]
+    given: tuple[Any, ...] = ()
+
+
+def run_tasks(
+    tasks: Sequence[Task], *, jobs: int | None = None, on: str | None = None
+) -> Iterator[tuple[int, Any]]:
+    """Yield the place and the result of each task, as they end.
+
+    With one job, or none, in this process, in order; else in so many processes (loky's), or, with
+    ``on="ray"``, as tasks of a Ray that is there or of one started here.  None is one job for each
+    processor.
+    """
+    if on is not None:
+        yield from _on_ray(tasks, on, jobs)
+        return
+    n = min((os.cpu_count() or 1) if jobs is None else jobs, len(tasks))
+    if n <= 1:
+        for k, task in enumerate(tasks):
+            yield _opened(tasks, _perform(k, task))
+        return
+    from joblib import Parallel, delayed, parallel_config  # noqa: PLC0415  loaded when needed
+
+    # One thread for linear algebra: jobs are the parallelism, and sums are added in one order.
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        calls = (delayed(_follow_and_perform)(k, task, os.getpid()) for k, task in enumerate(tasks))
+        found = Parallel(n, return_as="generator_unordered", batch_size=1, pre_dispatch="all")(
+            calls
+        )
+        try:
+            for one in found:
+                yield _opened(tasks, one)
+        finally:
+            found.close()
+
+
+def _on_ray(tasks: Sequence[Task], on: str, jobs: int | None) -> Iterator[tuple[int, Any]]:
+    check_place(on)
+    import ray  # noqa: PLC0415
+
+    open_ray(on, jobs)
+    perform = ray.remote(num_cpus=1)(_perform)
+    waiting = [perform.remote(k, task) for k, task in enumerate(tasks)]
+    try:
+        while waiting:
+            ready, waiting = ray.wait(waiting)
+            yield _opened(tasks, ray.get(ready[0]))
+    finally:
+        for one in waiting:
+            ray.cancel(one, force=True)
+
+
+Outcome = tuple[int, Any, Exception | None]
+
+
+def _perform(k: int, task: Task) -> Outcome:
+    try:
+        return k, one_thread(task.work)(*task.given), None
+    except Exception as error:
+        return k, None, error
+
+
+def _opened(tasks: Sequence[Task], outcome: Outcome) -> tuple[int, Any]:
+    k, result, error = outcome
+    if error is not None:
+        kind = InputError if isinstance(error, InputError) else IntransitError
+        raise kind(f"{tasks[k].name}: {error}") from error
+    return k, result
+
+
+def _follow_and_perform(k: int, task: Task, parent: int) -> Outcome:
+    """Perform a task in another process, which ends when the one that started it is gone."""
+    if not any(thread.name == "follow" for thread in threading.enumerate()):
+
+        def end_after_parent() -> None:
+            while os.getppid() == parent:
+                time.sleep(LOOK)
+            os._exit(1)
+
+        threading.Thread(target=end_after_parent, name="follow", daemon=True).start()
+    return _perform(k, task)
+
+
+def check_place(on: str) -> None:
+    """Refuse what is no Ray, and say how to get it where it is not installed."""
+    if not isinstance(on, str) or (on != "ray" and not on.startswith("ray://")):
+        raise InputError(f'on: {on!r} was given; give "ray", or "ray://host:port" for a cluster.')
+    require_ray()
+
+
+def open_ray(on: str, workers: int | None) -> int:
+    """Connect to Ray, or start it here; return the number of workers to use.
+
+    ``"ray"`` is the Ray that the program has started, or one of our own on this machine, which ends
+    with the program; ``"ray://host:port"`` a cluster.
+    """
+    import ray  # noqa: PLC0415
+
+    if not ray.is_initialized():
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        if on == "ray":
+            ray.init(num_cpus=workers, include_dashboard=False, object_store_memory=STORE, **quiet)
+            atexit.register(ray.shutdown)
+        else:
+            try:
+                ray.init(address=on, **quiet)
+            except ConnectionError:
+                raise InputError(
+                    f"on: no Ray answers at {on}; start one there, or check the address."
+                ) from None
+    there = int(
+        ray.cluster_resources().get("CPU", 1)  # type: ignore[no-untyped-call]
+    )
+    if workers is not None and workers > there:
+        raise InputError(
+            f"workers: {workers} were asked for and Ray has {there}; ask for fewer, or add some."
+        )
+    return workers or max(there, 1)
+
+
+def require_ray() -> None:
+    """Say how to get Ray if it is not there."""
+    if importlib.util.find_spec("ray") is None:
+        raise MissingDependencyError(
+            "on=\"ray\" needs Ray, which is not installed: pip install 'intransit[ray]'."
+        )
