@@ -147,7 +147,7 @@ def smooth(
     columns = _columns(data.n_items, n_factors, scores, strengths, exposures)
     cells = given.collapse(data.rows, data.n_items)
     fitted = fit_model(cells, columns, given)
-    path = _trajectory(columns, fitted, given, seed)
+    path = trajectory_of(columns, fitted, given, seed)
     if not path.converged:
         warnings.warn(f"smooth: {path.status}", ConvergenceWarning, stacklevel=2)
     if _log.isEnabledFor(logging.INFO):
@@ -155,12 +155,13 @@ def smooth(
     return path
 
 
-def _trajectory(
+def trajectory_of(
     columns: Columns,
     fitted: Fitted,
     given: Given,
     seed: int | None,
 ) -> Trajectory:
+    """Return a fit as the answer that users see."""
     return Trajectory(
         n_items=columns.n_items,
         n_factors=int((~columns.are_scores).sum()),

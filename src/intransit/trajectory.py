@@ -449,8 +449,13 @@ class Trajectory:
         return middle.reshape(*times.shape, n, n), spread.reshape(*times.shape, n, n)
 
 
-def posterior_of_path(path: Trajectory, n: int, rng: np.random.Generator) -> Posterior:
-    """Return draws around the solution of `smooth`."""
+def posterior_of_path(
+    path: Trajectory,
+    n: int,
+    rng: np.random.Generator,
+    drawn: TrajectoryDraws | None = None,
+) -> Posterior:
+    """Return draws around the solution of `smooth`: those given, or new ones."""
     cells, problem = path.cells, path.problem
     seen = Observations(
         path.settings.loss,
@@ -465,7 +470,7 @@ def posterior_of_path(path: Trajectory, n: int, rng: np.random.Generator) -> Pos
         cells.spread,
     )
     layout = lay_out(seen, model_of_path(path))
-    drawn = path.sample(n, rng=rng)
+    drawn = path.sample(n, rng=rng) if drawn is None else drawn
     S, Q, E = problem.split_draws(drawn.states)
     mean_S, mean_Q, _ = problem.split(drawn.centre)
     scores = int(path.scores)

@@ -1,6 +1,8 @@
 """From a table of results to an answer, with nothing to set."""
 
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,7 +34,11 @@ from intransit.seeds import open_seed
 from intransit.study import decompose
 from intransit.tables import Games, read
 from intransit.tables.reading import plural
+from intransit.tasks import check_place
 from intransit.threads import one_thread
+
+if TYPE_CHECKING:
+    from intransit.inference.elsewhere import Elsewhere
 
 MOST_SHARED = 100  # items, and draws, for the model's own share of cycles
 EFFORT = Effort()
@@ -50,6 +56,9 @@ def fit(
     chains: int = EFFORT.chains,
     rng: int = 0,
     report: Report = lambda _: None,
+    on: str | None = None,
+    workers: int | None = None,
+    keep: str | Path | None = None,
 ) -> Answer:
     """Find out who beats whom, how it changes, and how sure that is.
 
@@ -80,6 +89,14 @@ def fit(
         Seed.  The same seed gives the same answer, unless time ends the drawing.
     report
         Called with a few words at every stage of long work.
+    on
+        Where states are found: here by default, or by workers of Ray, ``"ray"`` on this machine or
+        ``"ray://host:port"`` (``pip install 'intransit[ray]'``; see docs/scale.md).
+    workers
+        How many workers, with `on`; by default one for each processor that Ray has.
+    keep
+        Folder for what workers need, with `on`.  A fit that was stopped goes on from there when it
+        is asked for again.
 
     Returns
     -------
@@ -100,6 +117,7 @@ def fit(
         raise InputError(f"law: {shown(law)} was given; give Wins(), Levels() or Readings().")
     edge, rng = as_edge(edge), open_seed(rng)
     check_report(report)
+    elsewhere = _elsewhere(on, workers, keep)
     if len(table) == 0:
         raise InputError("games: there is no game to learn from; check the filter that was given.")
     effort = Effort(effective, seconds, chains)
@@ -120,6 +138,7 @@ def fit(
         effort,
         rng=np.random.default_rng(rng),
         report=report,
+        elsewhere=elsewhere,
     )
     n_games = float(table.counts.sum())
     answer = Answer(
@@ -146,6 +165,19 @@ def fit(
         rng=rng,
     )
     return replace(answer, transitive=_judge(evidence, posterior, n_games, cycle))
+
+
+def _elsewhere(on: str | None, workers: int | None, keep: str | Path | None) -> "Elsewhere | None":
+    """Return where states are to be found; None for here."""
+    if on is not None:
+        check_place(on)
+        from intransit.inference.elsewhere import Elsewhere  # noqa: PLC0415  loaded if asked for
+
+        return Elsewhere(on, workers, None if keep is None else Path(keep))
+    if workers is not None or keep is not None:
+        name = "workers" if workers is not None else "keep"
+        raise InputError(f'{name}: it belongs to on="ray", which was not given; give both or none.')
+    return None
 
 
 def _judge(

@@ -125,7 +125,7 @@ def assemble(
             pair_at[order],
         )
     loss = loss_of(law, cells, scales.noise_scale)
-    S, Q, E = _sides(columns, scales, chains, exposed, effects)
+    S, Q, E = sides_of(columns, scales, chains, exposed, effects)
     problem = Joint(
         at,  # type: ignore[arg-type]
         pair_at.astype(np.int32, copy=False),
@@ -152,7 +152,7 @@ def _by_time(cells: Cells, chains: Chains) -> IntArray | None:
 def rescale(problem: Joint, columns: Columns, scales: Scales) -> Joint:
     """Return the same problem with other scales; what drifts must be the same."""
     effects = None if problem.effects is None else problem.effects.chains
-    S, Q, E = _sides(columns, scales, problem.strengths.chains, problem.exposures.chains, effects)
+    S, Q, E = sides_of(columns, scales, problem.strengths.chains, problem.exposures.chains, effects)
     loss = problem.loss
     if isinstance(loss, Squared):
         loss = replace(loss, noise_scale=scales.noise_scale)
@@ -165,9 +165,10 @@ def rescale(problem: Joint, columns: Columns, scales: Scales) -> Joint:
     )
 
 
-def _sides(
+def sides_of(
     columns: Columns, scales: Scales, strengths: Chains, exposures: Chains, effects: Chains | None
 ) -> tuple[Side, Side, Side | None]:
+    """Return strengths, exposures and effects over their chains, at these scales."""
     scores = columns.are_scores
     S = Side(
         strengths,

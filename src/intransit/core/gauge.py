@@ -31,27 +31,45 @@ def balance(problem: Joint, z: FloatArray, *, volume: float = 0.0) -> FloatArray
         return z
     out = z.copy()
     S, Q, _ = problem.split(out)
-    r = S.shape[1]
     basis = np.hstack([_at_strengths(problem, Q), S])  # all that columns of S will be mixed from
-    grams = _grams(problem.strengths, basis)
-    factors = np.flatnonzero(problem.strengths.free & problem.exposures.free)
-    gram_Q = _grams(problem.exposures, Q)[int(factors[0])]
-    A, D = np.vstack([np.zeros((r, r)), np.eye(r)]), np.eye(r)  # S = basis A, Q = (old Q) D
-    for _ in range(ROUNDS):
-        exposed = np.vstack([D, np.zeros((r, r))])
-        A += exposed @ _best_shift(problem.strengths, grams, A, exposed)
-        _lean_on_scores(problem, grams, gram_Q, A, D)
-        change = _best_basis(problem, grams, gram_Q, A, D, volume)
-        if change is None:
-            break
-        A[:, factors] = A[:, factors] @ change
-        D[:, factors] = D[:, factors] @ np.linalg.inv(change).T
+    grams = grams_of(problem.strengths, basis)
+    gram_Q = grams_of(problem.exposures, Q)[_first_factor(problem.strengths, problem.exposures)]
+    A, D = best_mixing(problem.strengths, problem.exposures, grams, gram_Q, volume=volume)
     S[:], Q[:] = basis @ A, Q @ D
     for part, old, side in zip(
         (S, Q), problem.split(z), (problem.strengths, problem.exposures), strict=False
     ):
         part[:, ~side.free] = old[:, ~side.free]  # to the last bit
     return out if np.isfinite(out).all() else z
+
+
+def best_mixing(
+    strengths: Side,
+    exposures: Side,
+    grams: list[FloatArray],  # by column, (2 r, 2 r): of the basis [Q at the states of S, S]
+    gram_Q: FloatArray,  # (r, r)
+    *,
+    volume: float = 0.0,
+) -> tuple[FloatArray, FloatArray]:  # (2 r, r), (r, r)
+    """Return A and D of the best S = basis A and Q = (old Q) D, from Gram matrices alone."""
+    r = len(gram_Q)
+    factors = np.flatnonzero(strengths.free & exposures.free)
+    A, D = np.vstack([np.zeros((r, r)), np.eye(r)]), np.eye(r)
+    for _ in range(ROUNDS):
+        exposed = np.vstack([D, np.zeros((r, r))])
+        A += exposed @ _best_shift(strengths, grams, A, exposed)
+        _lean_on_scores(strengths, exposures, grams, gram_Q, A, D)
+        change = _best_basis(strengths, exposures, grams, gram_Q, A, D, volume)
+        if change is None:
+            break
+        A[:, factors] = A[:, factors] @ change
+        D[:, factors] = D[:, factors] @ np.linalg.inv(change).T
+    return A, D
+
+
+def _first_factor(strengths: Side, exposures: Side) -> int:
+    """Return the first column that is free on both sides: factors share their scales."""
+    return int(np.flatnonzero(strengths.free & exposures.free)[0])
 
 
 def tangents(problem: Joint, z: FloatArray) -> FloatArray:  # (n_z, n_directions)
@@ -149,7 +167,7 @@ def _mixed(values: FloatArray, k: int, m: int) -> FloatArray:
     return out
 
 
-def _grams(side: Side, basis: FloatArray) -> list[FloatArray]:
+def grams_of(side: Side, basis: FloatArray) -> list[FloatArray]:
     """Return basisᵀ P basis, P the prior's precision, for each column; 0 for those known."""
     found: dict[tuple[float, float, bool], FloatArray] = {}
     out, firsts = [], basis[side.firsts]
@@ -187,13 +205,17 @@ def _best_shift(
 
 
 def _lean_on_scores(
-    problem: Joint, grams: list[FloatArray], gram_Q: FloatArray, A: FloatArray, D: FloatArray
+    strengths: Side,
+    exposures: Side,
+    grams: list[FloatArray],
+    gram_Q: FloatArray,
+    A: FloatArray,
+    D: FloatArray,
 ) -> None:
     """Move what factors and columns of known exposures can say alike to where it costs least.
 
     S_m -> S_m + Σ b_k S_k and Q_k -> Q_k - b_k Q_m, for each column m whose Q_m is known.
     """
-    strengths, exposures = problem.strengths, problem.exposures
     factors = np.flatnonzero(strengths.free & exposures.free)
     for m in np.flatnonzero(strengths.free & ~exposures.free):
         here, pulled = A[:, factors], gram_Q @ D[:, m]
@@ -205,7 +227,8 @@ def _lean_on_scores(
 
 
 def _best_basis(
-    problem: Joint,
+    strengths: Side,
+    exposures: Side,
     grams: list[FloatArray],
     gram_Q: FloatArray,
     A: FloatArray,
@@ -220,8 +243,8 @@ def _best_basis(
 
     a quadratic equation in F^½ W F^½; without volume W is the geometric mean of F⁻¹ and G.
     """
-    columns = np.flatnonzero(problem.strengths.free & problem.exposures.free)
-    for side in (problem.strengths, problem.exposures):
+    columns = np.flatnonzero(strengths.free & exposures.free)
+    for side in (strengths, exposures):
         if np.ptp(side.prior[columns]) > 0 or np.ptp(side.drift[columns]) > 0:
             return None
     F = A[:, columns].T @ grams[int(columns[0])] @ A[:, columns]

@@ -163,7 +163,7 @@ class SparseEquations:
         return self._counter[0]
 
     @cached_property
-    def _blocks(self) -> tuple[FloatArray, FloatArray]:
+    def blocks(self) -> tuple[FloatArray, FloatArray]:
         """Each state's own block of what remains once effects are eliminated."""
         left = self.curvature
         if self.problem.effects is not None:
@@ -179,14 +179,15 @@ class SparseEquations:
     def scale(self) -> float:
         """Mean of the diagonal over S and Q."""
         total, n = 0.0, 0
-        for side, blocks in zip(self.problem.sides, self._blocks, strict=False):
+        for side, blocks in zip(self.problem.sides, self.blocks, strict=False):
             if side.free.any():
                 diagonal = np.einsum("nkk->k", blocks)[side.free].sum()
                 total += float(diagonal + side.diagonal.sum())
                 n += side.shape[0] * int(side.free.sum())
         return total / max(n, 1) or 1.0
 
-    def _solve_effects(self, right: FloatArray) -> FloatArray:  # (n_pair_states,)
+    def solve_effects(self, right: FloatArray) -> FloatArray:  # (n_pair_states,)
+        """Return the effects of pairs that answer a right-hand side, states held."""
         assert self.problem.effects is not None
         out = np.empty((len(right), 1))
         links = self.problem.effects.links
@@ -196,6 +197,18 @@ class SparseEquations:
     def product(self, step: FloatArray, damping: float) -> FloatArray:  # (n_S + n_Q,)
         """Return the reduced system times a step in S and Q."""
         self._counter[0] += 1
+        out = self.data_product(step)
+        for side, part, result in zip(
+            self.problem.sides, self._two(step), self._two(out), strict=False
+        ):
+            hold(side, result)
+            side.add_product(part, result)
+        if damping:
+            out += damping * step
+        return out
+
+    def data_product(self, step: FloatArray) -> FloatArray:  # (n_S + n_Q,)
+        """Return what the cells alone say of a step, in known columns as well."""
         problem = self.problem
         out = np.zeros_like(step)
         (dS, dQ), (out_S, out_Q) = self._two(step), self._two(out)
@@ -207,15 +220,10 @@ class SparseEquations:
             change *= self.curvature
             total = np.zeros(problem.effects.shape[0])
             gather(change, problem.pair_at, total)
-            change -= self.curvature * self._solve_effects(total)[problem.pair_at]
+            change -= self.curvature * self.solve_effects(total)[problem.pair_at]
             pull_cells(self.S, self.Q, problem.at, change, self.both, out_S, out_Q)
             if self._twist is not None:  # the same sums, the step in the place of the factors
                 pull_cells(dS, dQ, problem.at, self._twist, True, out_S, out_Q)
-        for side, part, result in zip(problem.sides, (dS, dQ), (out_S, out_Q), strict=False):
-            _hold(side, result)
-            side.add_product(part, result)
-        if damping:
-            out += damping * step
         return out
 
     @property
@@ -261,14 +269,14 @@ class SparseEquations:
         ):
             if side.free.any():
                 solve_chains(inverse, side.links, right, result, work, self._width)
-                _hold(side, result)
+                hold(side, result)
         return out
 
     def _preconditioner(self, damping: float) -> list[FloatArray]:
         if self._inverses is None or self._inverses[0] != damping:
             factored = [
-                _factor(blocks, side, damping)
-                for blocks, side in zip(self._blocks, self.problem.sides, strict=False)
+                factor_side(blocks, side, damping)
+                for blocks, side in zip(self.blocks, self.problem.sides, strict=False)
             ]
             self._inverses = (damping, factored)
         return self._inverses[1]
@@ -293,7 +301,7 @@ class SparseEquations:
         reduced = right[:n].copy()
         effects = problem.effects is not None
         if effects:  # what the effects take over leaves the right-hand side
-            taken = self.curvature * self._solve_effects(right[n:])[problem.pair_at]
+            taken = self.curvature * self.solve_effects(right[n:])[problem.pair_at]
             reduced -= problem.pull(self._z, taken)[:n]
         inverses = self._preconditioner(damping)
         step = np.zeros_like(right)
@@ -308,7 +316,7 @@ class SparseEquations:
             change = self.curvature * problem.push(self._z, step)
             total = np.zeros(len(right) - n)
             gather(change, problem.pair_at, total)
-            step[n:] = self._solve_effects(right[n:] - total)
+            step[n:] = self.solve_effects(right[n:] - total)
         return step
 
 
@@ -320,7 +328,7 @@ def known_width(n_columns: int) -> tuple[int, ...]:
     return (1,) * n_columns if n_columns in KNOWN_WIDTHS else ()
 
 
-def _hold(side: Side, states: FloatArray) -> None:
+def hold(side: Side, states: FloatArray) -> None:
     """Set known columns to 0."""
     if not side.free.all():
         states *= side.free
@@ -331,7 +339,7 @@ def _stiffness(problem: Joint) -> float:
     return float(np.mean(1.0 / problem.exposures.prior[problem.exposures.free] ** 2))
 
 
-def _factor(blocks: FloatArray, side: Side, damping: float) -> FloatArray:
+def factor_side(blocks: FloatArray, side: Side, damping: float) -> FloatArray:
     """Return the inverses that `solve_chains` needs, for one side."""
     r = blocks.shape[1]
     own = blocks.copy()

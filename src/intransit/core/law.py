@@ -14,7 +14,9 @@ a level is a win against its lower boundary and a loss against its upper one: co
 and jointly in margin, advantage and cuts.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import expit, ndtr
@@ -25,6 +27,8 @@ from intransit.core.cells import Cells
 from intransit.core.joint import CellLoss, Joint, Logistic, Squared
 from intransit.core.probability import average_logistic
 from intransit.model.laws import Kind
+
+CutTerms = tuple[float, FloatArray, FloatArray]  # value, gradient, Hessian
 
 MOST_STEPS = 50
 MOST_TURNS = 20
@@ -148,12 +152,17 @@ def first_law(kind: Kind, cells: Cells, advantage: float) -> Law:
     if kind != "ordered":
         return Law(kind, advantage=advantage)
     size = np.abs(cells.means).astype(np.int64)
-    often = np.maximum(np.bincount(size, cells.counts, minlength=2), 0.5)
-    if not (size == 0).any():
+    return Law(kind, first_cuts(np.bincount(size, cells.counts, 2).astype(float)), advantage)
+
+
+def first_cuts(seen: FloatArray) -> tuple[float, ...]:
+    """Return cuts from how often each size of a level was seen, from 0."""
+    often = np.maximum(seen, 0.5)
+    if seen[0] == 0.0:
         often[0] = 0.0
     below = np.cumsum(often)[:-1] / often.sum()
     cuts = np.log1p(below) - np.log1p(-below)  # so large is |x| of a logistic at most, so often
-    return Law(kind, tuple(cuts.tolist()), advantage)
+    return tuple(cuts.tolist())
 
 
 def settle(problem: Joint, z: FloatArray, *, roughly: bool = False) -> Joint:
@@ -173,10 +182,12 @@ def settle(problem: Joint, z: FloatArray, *, roughly: bool = False) -> Joint:
     for _ in range(MOST_TURNS):
         before = law
         if seeks_side:
-            law = replace(law, advantage=_best_side(loss, x, sides, law.advantage, n_steps))
+            pulls = partial(side_pulls, loss, x, sides)
+            law = replace(law, advantage=best_side(pulls, law.advantage, n_steps))
         if isinstance(loss, Ordered):
             ahead = x + law.advantage * sides
-            law = replace(law, cuts=_best_cuts(cells, ahead, law.cuts, n_steps))
+            ends = Ends(cells, ahead, len(law.cuts))
+            law = replace(law, cuts=best_cuts(ends.terms, law.cuts, n_steps))
             loss = Ordered(cells, law.cuts)
         if roughly or far(before, law) < STILL or not (seeks_side and law.levels):
             break
@@ -189,28 +200,36 @@ def far(before: Law, after: Law) -> float:
     return float(np.max(moves, initial=abs(before.advantage - after.advantage)))
 
 
-def _best_side(
-    loss: CellLoss, x: FloatArray, sides: FloatArray, side: float, n_steps: int
+def side_pulls(
+    loss: CellLoss, x: FloatArray, sides: FloatArray, side: float
+) -> tuple[float, float]:
+    """Return first and second derivative of the loss in the advantage; cells add up."""
+    slope, curvature = loss.terms(x + side * sides)
+    return float(sides @ slope), float(sides**2 @ curvature)
+
+
+def best_side(
+    pulls: Callable[[float], tuple[float, float]], side: float, n_steps: int = MOST_STEPS
 ) -> float:
+    """Return the best advantage, given derivatives of the loss in it."""
     for _ in range(n_steps):
-        slope, curvature = loss.terms(x + side * sides)
-        step = -(sides @ slope + side / WIDEST**2) / (sides**2 @ curvature + 1.0 / WIDEST**2)
+        slope, curvature = pulls(side)
+        step = -(slope + side / WIDEST**2) / (curvature + 1.0 / WIDEST**2)
         side += float(np.clip(step, -1.0, 1.0))
         if abs(step) < STILL:
             break
     return side
 
 
-def _best_cuts(
-    cells: Cells, x: FloatArray, start: tuple[float, ...], n_steps: int
+def best_cuts(
+    terms: Callable[[FloatArray], CutTerms], start: tuple[float, ...], n_steps: int = MOST_STEPS
 ) -> tuple[float, ...]:
-    """Return the best cuts for margins x; a first cut of 0 stays there."""
+    """Return the best cuts, given the loss in them (`Ends`); a first cut of 0 stays there."""
     cuts = np.array(start)
     free = np.arange(len(cuts)) >= int(cuts[0] == 0.0)
     if not free.any():
         return start
-    ends = _Ends(cells, x, len(cuts))
-    value, gradient, hessian = ends.terms(cuts)
+    value, gradient, hessian = terms(cuts)
     for _ in range(n_steps):
         step = np.zeros(len(cuts))
         step[free] = -np.linalg.solve(hessian[np.ix_(free, free)], gradient[free])
@@ -218,7 +237,7 @@ def _best_cuts(
         while length > SHORTEST:
             there = cuts + length * step
             if (np.diff(there, prepend=0.0)[free] > NARROWEST).all():
-                ahead = ends.terms(there)
+                ahead = terms(there)
                 if ahead[0] <= value - 1e-4 * length * gain:
                     break
             length *= 0.5
@@ -230,11 +249,11 @@ def _best_cuts(
     return tuple(cuts.tolist())
 
 
-class _Ends:
+class Ends:
     """Minus the log likelihood of levels, in the cuts alone.
 
-    A boundary below a level adds softplus(b - x), one above it softplus(x - b); each is plus or
-    minus one of the cuts.  The width of the level adds -log(1 - exp(-width)).
+    Cells add up.  A boundary below a level adds softplus(b - x), one above it softplus(x - b); each
+    is plus or minus one of the cuts.  The width of the level adds -log(1 - exp(-width)).
     """
 
     def __init__(self, cells: Cells, x: FloatArray, n: int) -> None:
@@ -250,7 +269,7 @@ class _Ends:
         mirrored = np.concatenate([-np.eye(n)[::-1], np.eye(n)])
         self.widths = np.diff(mirrored, axis=0)  # (2 n - 1, n): of the inner levels, from the cuts
 
-    def terms(self, cuts: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    def terms(self, cuts: FloatArray) -> CutTerms:
         """Return value, gradient and Hessian."""
         n = len(cuts)
         value, gradient, diagonal = 0.0, np.zeros(n), np.zeros(n)

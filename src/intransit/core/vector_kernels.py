@@ -63,3 +63,30 @@ def take_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
         m = place[n]
         for k in range(rows.shape[1]):
             out[n, k] = rows[m, k]
+
+
+@compiled
+def take_part(rows: FloatArray, place: IntArray, first: int, out: FloatArray) -> None:
+    """Write columns, from the first on, of the rows found at the places: out is (n, k)."""
+    for n in range(place.shape[0]):
+        m = place[n]
+        for k in range(out.shape[1]):
+            out[n, k] = rows[m, first + k]
+
+
+@compiled
+def put_part(part: FloatArray, place: IntArray, first: int, out: FloatArray) -> None:
+    """Write each row (n, k) at its place, into columns from the first on."""
+    for n in range(part.shape[0]):
+        m = place[n]
+        for k in range(part.shape[1]):
+            out[m, first + k] = part[n, k]
+
+
+@compiled
+def add_part(part: FloatArray, place: IntArray, first: int, out: FloatArray) -> None:
+    """Add each row (n, k) at its place, to columns from the first on."""
+    for n in range(part.shape[0]):
+        m = place[n]
+        for k in range(part.shape[1]):
+            out[m, first + k] += part[n, k]

@@ -9,19 +9,26 @@ sub-population shows to be negligible is left out there; the notes say which.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from intransit.arrays import FloatArray
+from intransit.draws import TrajectoryDraws
+from intransit.errors import InputError
 from intransit.inference.layout import Layout, lay_out
 from intransit.inference.observations import Observations
 from intransit.inference.posterior import Posterior
-from intransit.inference.sampling import Draws, Effort, Report, sample
+from intransit.inference.sampling import Draws, Effort, Mixing, Report, sample
 from intransit.model.laws import OutcomeLaw
 from intransit.model.terms import Factors, Model, PairEffects, Scores, Side, Term
 from intransit.smooth import smooth
 from intransit.timeline import Timeline
 from intransit.trajectory import Trajectory, posterior_of_path
+
+if TYPE_CHECKING:
+    from intransit.inference.elsewhere import Elsewhere
 
 N_SWEEPS = 400  # of each chain, that a table usually takes
 SUB_GAMES = 12_000  # of a sub-population: scales are known to some per cent from so many
@@ -43,9 +50,18 @@ def draw_posterior(
     *,
     rng: np.random.Generator,
     report: Report = lambda _: None,
+    elsewhere: "Elsewhere | None" = None,
 ) -> Posterior:
-    """Return the posterior of a model, given some observations."""
+    """Return the posterior of a model, given some observations.
+
+    With workers elsewhere, states are always found by Newton's method, and by them.
+    """
     layout = lay_out(seen, model)
+    if elsewhere is not None:
+        if law.kind == "squared":
+            raise InputError("on: readings of margins are drawn in one process; leave it out.")
+        with elsewhere.folder() as folder:
+            return _from_a_part(layout, law, effort, rng, report, (elsewhere, folder))
     if seconds_a_sweep(layout) * N_SWEEPS <= effort.seconds or law.kind == "squared":
         draws, mixing = sample(layout, law, effort, rng=rng, report=report)
         return Posterior(layout, law, draws, mixing)
@@ -114,21 +130,42 @@ def _among(seen: Observations, inside: np.ndarray) -> Observations:
 
 
 def _from_a_part(
-    layout: Layout, law: OutcomeLaw, effort: Effort, rng: np.random.Generator, report: Report
+    layout: Layout,
+    law: OutcomeLaw,
+    effort: Effort,
+    rng: np.random.Generator,
+    report: Report,
+    place: "tuple[Elsewhere, Path] | None" = None,
 ) -> Posterior:
-    """Draw scales from a sub-population, then states by Newton's method."""
+    """Draw scales from a sub-population, then states by Newton's method, here or elsewhere."""
     seen, model = layout.seen, layout.model
     part = sub_population(seen, SUB_GAMES, rng)
     report(f"drawing scales from {part.n_items:,} of {seen.n_items:,} items")
     few = Effort(SUB_EFFECTIVE, SUB_TIME * effort.seconds, effort.chains, most_draws=100)
-    drawn, mixing = sample(lay_out(part, model), law, few, rng=rng, report=report)
+    own = rng if place is None else rng.spawn(1)[0]  # what is kept uses up no numbers
+
+    def draw() -> tuple[Draws, Mixing]:
+        return sample(lay_out(part, model), law, few, rng=own, report=report)
+
+    if place is None:
+        drawn, mixing = draw()
+    else:
+        from intransit.inference.elsewhere import once, solve_elsewhere  # noqa: PLC0415  if asked
+
+        drawn, mixing = once(place[1], draw)
     kept, left_out = _terms_that_matter(lay_out(part, model), drawn)
     report("finding all states by Newton's method")
     columns: Columns = {type(one.term): k for k, one in enumerate(layout.numbers)}
-    path = _solve(seen, kept, drawn, columns, law, rng)
-    n = int(np.clip(MOST_NUMBERS // len(path.solution.z), FEWEST_DRAWS, MOST_DRAWS))
-    report(f"drawing {n} times around the solution")
-    around = _draws(path, drawn, n, rng)
+    settings = _settings(kept, drawn, columns, law, rng)
+    data, states = _timeline(seen, kept), None
+    if place is None:
+        path = smooth(data, **settings)
+        n = _n_draws(len(path.solution.z))
+        report(f"drawing {n} times around the solution")
+    else:
+        path, states = solve_elsewhere(data, settings, *place, _n_draws, report)
+        n = len(states)
+    around = _draws(path, drawn, n, rng, states)
     notes = [
         f"The table is too large for chains within {effort.seconds:.0f} s: scales are from "
         f"{part.n_items:,} items with {part.counts.sum():,.0f} games among them, states by "
@@ -173,24 +210,13 @@ def _medians(draws: Draws) -> tuple[FloatArray, FloatArray]:
     return scales, rates
 
 
-def _solve(
-    seen: Observations,
-    model: Model,
-    draws: Draws,
-    columns: Columns,
-    law: OutcomeLaw,
-    rng: np.random.Generator,
-) -> Trajectory:
-    scales, rates = _medians(draws)
-    r = model.n_factors
-    width = float(np.sqrt(np.mean(scales[1 : 1 + r] ** 2))) if r else 1.0
-    pair, pair_rate = 0.0, 0.0
-    if model.term(PairEffects) is not None:
-        k = columns[PairEffects]
-        pair = float(np.median(draws.number_scales[:, k]))
-        pair_rate = float(np.median(draws.number_rates[:, k]))
+def _n_draws(n_unknowns: int) -> int:
+    return int(np.clip(MOST_NUMBERS // n_unknowns, FEWEST_DRAWS, MOST_DRAWS))
+
+
+def _timeline(seen: Observations, model: Model) -> Timeline:
     sides = seen.sides if model.term(Side) is not None and seen.sides.any() else None
-    data = Timeline.from_arrays(
+    return Timeline.from_arrays(
         seen.pairs[:, 0],
         seen.pairs[:, 1],
         seen.means,
@@ -199,26 +225,49 @@ def _solve(
         sides=sides,
         n_items=seen.n_items,
     )
-    return smooth(
-        data,
-        n_factors=r,
-        scores=True,
-        loss=law.kind,
-        drift_scale=width * float(rates[1]) if r else 0.0,
-        prior_scale=width,
-        exposure_drift_scale=width * float(rates[1]) if r else 0.0,
-        score_drift_scale=float(scales[0] * rates[0]),
-        score_prior_scale=float(scales[0]),
-        pair_scale=pair,
-        pair_drift_scale=pair * pair_rate,
-        tolerance=1e-2,
-        rng=int(rng.integers(2**31)),
-    )
 
 
-def _draws(path: Trajectory, sub: Draws, n: int, rng: np.random.Generator) -> Posterior:
+def _settings(
+    model: Model,
+    draws: Draws,
+    columns: Columns,
+    law: OutcomeLaw,
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    """Return the settings of `smooth`: scales are medians of what was drawn."""
+    scales, rates = _medians(draws)
+    r = model.n_factors
+    width = float(np.sqrt(np.mean(scales[1 : 1 + r] ** 2))) if r else 1.0
+    pair, pair_rate = 0.0, 0.0
+    if model.term(PairEffects) is not None:
+        k = columns[PairEffects]
+        pair = float(np.median(draws.number_scales[:, k]))
+        pair_rate = float(np.median(draws.number_rates[:, k]))
+    return {
+        "n_factors": r,
+        "scores": True,
+        "loss": law.kind,
+        "drift_scale": width * float(rates[1]) if r else 0.0,
+        "prior_scale": width,
+        "exposure_drift_scale": width * float(rates[1]) if r else 0.0,
+        "score_drift_scale": float(scales[0] * rates[0]),
+        "score_prior_scale": float(scales[0]),
+        "pair_scale": pair,
+        "pair_drift_scale": pair * pair_rate,
+        "tolerance": 1e-2,
+        "rng": int(rng.integers(2**31)),
+    }
+
+
+def _draws(
+    path: Trajectory,
+    sub: Draws,
+    n: int,
+    rng: np.random.Generator,
+    states: TrajectoryDraws | None,
+) -> Posterior:
     """Return draws around the solution; how far paths may go on is drawn from the part's scales."""
-    around = posterior_of_path(path, n, rng)
+    around = posterior_of_path(path, n, rng, states)
     pick = rng.integers(len(sub), size=n)
     scales = around.draws.scales.copy()
     scales[:, 0] = sub.scales[pick, 0]
