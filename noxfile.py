@@ -6,7 +6,7 @@
     nox -s lowest           the lowest versions that pyproject.toml allows
     nox -s wheel            the wheel, in an empty environment
 
-Words after `--` go to pytest: nox -s lowest -- tests/tables
+Words after `--` go to pytest: nox -s lowest -- tests/data
 """
 
 import nox
@@ -14,14 +14,14 @@ import nox
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 # What the lowest versions are tried on: every dependency at work, in about a minute.
 SMOKE = [
-    "tests/core",
-    "tests/tables/test_recognition.py",
-    "tests/tables/test_sources.py",
-    "tests/answers/test_fit.py",
-    "tests/answers/test_saving.py",
-    "tests/commands/test_read_fit_update.py",
-    "tests/test_cli.py",
-    "tests/test_recover.py",
+    "tests/inference",
+    "tests/data/test_recognition.py",
+    "tests/data/test_sources.py",
+    "tests/test_fit.py",
+    "tests/analysis/test_saving.py",
+    "tests/cli/test_read_fit_update.py",
+    "tests/cli/test_commands.py",
+    "tests/inference/test_recover.py",
 ]
 BESIDE = [  # as in the extra `dev`, of which the rest is not needed here
     "hypothesis>=6.100",

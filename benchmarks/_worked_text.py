@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from intransit.answers.verdict import Transitivity
+from intransit.analysis.verdict import Transitivity
 
 Scope = dict[str, Any]
 

@@ -17,11 +17,11 @@ import numpy as np
 from scipy.special import expit
 
 import intransit as it
-from intransit.answers import Answer
+from intransit.answer import Answer
 from intransit.arrays import FloatArray
-from intransit.findings.content import Findings
-from intransit.findings.gather import gather
-from intransit.render.page import write_page
+from intransit.report.content import Findings
+from intransit.report.gather import gather
+from intransit.report.page.html import write_page
 
 N_TABLES = 300
 WORKERS = 2

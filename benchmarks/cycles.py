@@ -21,9 +21,9 @@ import numpy as np
 
 import intransit as it
 from benchmarks._common import print_table
-from intransit.answers.cycling import find_cycles
-from intransit.answers.metagame import simulate_games
+from intransit.analysis.cycles import find_cycles
 from intransit.arrays import FloatArray
+from intransit.datasets.metagame import simulate_games
 from intransit.errors import ConvergenceWarning
 from intransit.study import strongest_cycles
 

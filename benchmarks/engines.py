@@ -30,8 +30,8 @@ import duckdb
 
 import intransit as it
 from benchmarks._common import peak_memory, print_table
-from intransit.tables.assembly import assemble
-from intransit.tables.options import Options
+from intransit.data.pipeline import assemble
+from intransit.data.reading import ReadOptions
 
 SMALL = 1e7
 PART = 10_000_000  # rows of a file
@@ -146,7 +146,7 @@ def as_it_is(folder: str) -> int:
 
 
 def added_up(folder: str) -> int:
-    return len(assemble(folder, Options(dict.fromkeys(ROLES)), LIMIT, most_rows=0))
+    return len(assemble(folder, ReadOptions(dict.fromkeys(ROLES)), LIMIT, most_rows=0))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 import intransit as it
 from benchmarks._common import print_table
 from intransit.arrays import FloatArray, IntArray
-from intransit.filter import Filter
+from intransit.inference.filter import Filter
 
 N_ITEMS, N_GAMES = 10_000, 10**6
 FEW_ITEMS, SPAN, DRIFT = 200, 60, 0.1  # of the games on which filter and smoother are compared

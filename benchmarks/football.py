@@ -22,12 +22,11 @@ import numpy as np
 import intransit as it
 from benchmarks._common import print_table
 from intransit.arrays import FloatArray, IntArray
-from intransit.core.assembly import assemble
-from intransit.core.cells import collapse_rows
-from intransit.core.joint_newton import solve_joint
-from intransit.core.joint_start import without_factors
-from intransit.core.law import Law
-from intransit.fitting import plain_columns
+from intransit.data.cells import collapse_rows
+from intransit.inference.assembly import assemble
+from intransit.inference.joint_fit import plain_columns
+from intransit.inference.joint_newton import solve_joint, without_factors
+from intransit.inference.likelihood import Law
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 PRIOR, DRIFT = (

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks._common import print_table
-from tests.answers.fuzzing import Spoiler
-from tests.tables.fuzzing import attempt, spoiled
+from tests.analysis.fuzzing import Spoiler
+from tests.data.fuzzing import attempt, spoiled
 
 MOST_SHOWN, LONGEST = 20, 3_000
 

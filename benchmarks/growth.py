@@ -22,13 +22,13 @@ import numpy as np
 import intransit as it
 from benchmarks._common import print_table
 from intransit.arrays import FloatArray
-from intransit.core.assembly import assemble
-from intransit.core.cell_kernels import push_pull_cells
-from intransit.core.cells import collapse_rows
-from intransit.core.compiled import compiled
-from intransit.core.joint_system import known_width
-from intransit.core.law import Law
-from intransit.fitting import plain_columns
+from intransit.data.cells import collapse_rows
+from intransit.inference.assembly import assemble
+from intransit.inference.cell_kernels import push_pull_cells
+from intransit.inference.joint_fit import plain_columns
+from intransit.inference.joint_system import known_width
+from intransit.inference.likelihood import Law
+from intransit.kernels import compiled
 
 LARGEST = {"scores": 7, "r=1": 6, "r=4": 6}  # powers of ten
 LONGEST = 150  # seconds of a fit, as foretold by the one before

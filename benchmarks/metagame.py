@@ -16,9 +16,9 @@ import numpy as np
 
 import intransit as it
 from benchmarks._common import bernoulli_kl, print_table, seeds_for, with_error
-from intransit.answers.found import Cycle
-from intransit.answers.metagame import Truth
+from intransit.analysis.results import ItemCycle
 from intransit.datasets import metagame
+from intransit.datasets.metagame import Truth
 from intransit.study import count_triangles
 
 KEPT, BUILDING = range(2_101, 2_111), range(1_001, 1_011)
@@ -70,7 +70,7 @@ def run(seed: int) -> dict[str, object]:
     }
 
 
-def is_real(cycle: Cycle, truth: Truth) -> bool:
+def is_real(cycle: ItemCycle, truth: Truth) -> bool:
     """Return whether every edge of a cycle points that way in the truth of the last day."""
     X = truth.margins()
     items = [truth.names.index(name) for name in (*cycle.items, cycle.items[0])]

@@ -25,12 +25,12 @@ import numpy as np
 
 from benchmarks._common import in_fresh_process, peak_memory, print_table
 from intransit.arrays import FloatArray
-from intransit.core.assembly import Scales
-from intransit.core.cells import Rows, collapse_rows
-from intransit.inference.crews import Crew, Here, OnRay
-from intransit.inference.shard_files import Facts, write_shards
-from intransit.inference.shard_questions import Question
-from intransit.inference.sharded import PROGRESS, ShardedSolver
+from intransit.data.cells import Rows, collapse_rows
+from intransit.inference.assembly import Scales
+from intransit.inference.shards.links import Question
+from intransit.inference.shards.shard_files import ShardFacts, write_shards
+from intransit.inference.shards.solver import PROGRESS, ShardedSolver
+from intransit.inference.shards.workers import Crew, Here, OnRay
 from intransit.tasks import open_ray
 
 WORKERS = 2
@@ -173,7 +173,7 @@ def write(folder: Path, n: int, r: int, n_shards: int) -> Question:
     won = (rng.random(n) < 1.0 / (1.0 + np.exp(-x))).astype(float)
     rows = Rows(times, pairs.astype(np.int64), won, np.ones(n))
     cells = collapse_rows(rows, n_items, shares=True)
-    write_shards(folder, cells, Facts("logistic", n_items, n_shards, cells.axis, False))
+    write_shards(folder, cells, ShardFacts("logistic", n_items, n_shards, cells.axis, False))
     drift = DRIFT if r else 0.0
     scales = Scales(1.0, drift, 1.0, drift, DRIFT, 1.0)
     return Question("logistic", r, scales, tolerance=TOLERANCE)

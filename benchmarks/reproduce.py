@@ -18,8 +18,9 @@ import numpy as np
 
 from benchmarks._common import print_table
 from intransit.arrays import FloatArray
-from intransit.experiments import EXPERIMENTS, games
-from intransit.experiments.command import reproduce
+from intransit.cli.reproduce import reproduce
+from intransit.experiments import EXPERIMENTS
+from intransit.experiments import price_kernels as games
 from intransit.experiments.price_game import N_DAYS, N_GAMES, N_PLAYERS, SHAPE_RANGE, STEP
 
 PAGE = Path(__file__).parents[1] / "docs" / "reproduction"

@@ -19,19 +19,18 @@ from scipy.special import expit
 
 import intransit as it
 from benchmarks._common import in_fresh_process, peak_memory, print_table, seeds_for
-from intransit.answers.encoding import MOMENTS, Encoding, model_for
-from intransit.answers.metagame import simulate_games
 from intransit.arrays import FloatArray
+from intransit.data.clock import Clock
+from intransit.data.games import Games, merge
+from intransit.data.reading import Reading
 from intransit.datasets import metagame
-from intransit.inference.at_scale import seconds_a_sweep
-from intransit.inference.diagnostics import mixing
+from intransit.datasets.metagame import simulate_games
 from intransit.inference.gibbs import Chain
-from intransit.inference.layout import Layout, lay_out
-from intransit.inference.sampling import Effort, burn_in, sample
+from intransit.inference.observations import MOMENTS, Encoding, model_for
+from intransit.inference.paths import Layout, lay_out
+from intransit.inference.sampling import Effort, burn_in, mixing, sample
+from intransit.inference.table_posterior import seconds_a_sweep
 from intransit.model import Factors, PairEffects, Scores, Side, Wins
-from intransit.tables import Clock, Games
-from intransit.tables.games import merge
-from intransit.tables.reading import Reading
 
 KEPT, BUILDING = range(4_200, 4_201), range(1, 2)
 PARTS = ("draws", "nuts", "large")

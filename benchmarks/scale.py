@@ -19,8 +19,8 @@ import numpy as np
 from benchmarks._common import print_table
 from benchmarks.ray import write
 from intransit.arrays import FloatArray
-from intransit.inference.crews import Here
-from intransit.inference.sharded import ShardedSolver
+from intransit.inference.shards.solver import ShardedSolver
+from intransit.inference.shards.workers import Here
 from intransit.tasks import open_ray
 
 N_MEASURED = 400_000  # games

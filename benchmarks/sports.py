@@ -23,13 +23,13 @@ from scipy.special import expit
 
 from benchmarks._common import print_table, seeds_for
 from intransit.arrays import FloatArray, IntArray
-from intransit.backtest.blocks import Plan, clusters, cut, turn
-from intransit.backtest.ladder import Elo, Fitted, Forecaster, roll, tuned
-from intransit.backtest.measures import log_losses, mean_and_error
+from intransit.backtest.forecasters import Elo, FittedModel, Forecaster, roll, tuned
+from intransit.backtest.scores import log_losses, mean_and_error
+from intransit.backtest.splits import Plan, clusters, cut, turn
+from intransit.data.clock import Clock
+from intransit.data.games import Games, merge
+from intransit.data.reading import Reading
 from intransit.inference.sampling import Effort
-from intransit.tables import Clock, Games
-from intransit.tables.games import merge
-from intransit.tables.reading import Reading
 
 KEPT, BUILDING = range(6_400, 6_401), range(1, 2)
 LAST, MONTH, WEEK, YEAR = 0.2, 30.0, 7.0, 365.0
@@ -108,7 +108,7 @@ def run(sport: Sport, rng: np.random.Generator) -> Told:
     weights, days = test.counts, clusters(test)[0]
     plain = {"edge": (0.0,)} if games.sides is None else {}
     began = time.process_time()
-    ours = log_losses(roll(Fitted(None, effort=EFFORT), plan, lambda _: None), test.outcomes)
+    ours = log_losses(roll(FittedModel(None, effort=EFFORT), plan, lambda _: None), test.outcomes)
     size = f"{games.counts.sum():,.0f} games of {games.n_items:,}, {len(plan.blocks)} months"
     base = float(weights @ ours / weights.sum())
     rows = [["intransit", size, f"{base:.4f}", "", f"{time.process_time() - began:.0f}"]]

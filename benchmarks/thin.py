@@ -18,7 +18,7 @@ from scipy.special import expit
 import intransit as it
 from benchmarks._common import print_table, seeds_for
 from intransit.arrays import FloatArray, IntArray
-from intransit.backtest.measures import log_losses
+from intransit.backtest.scores import log_losses
 from intransit.inference.sampling import Draws
 from intransit.model import Model, PairEffects, Scores, Still
 

@@ -18,11 +18,11 @@ from scipy.special import expit, ndtr
 
 import intransit as it
 from benchmarks._common import print_table, seeds_for
-from intransit.answers.encoding import Encoding
-from intransit.answers.order_kernels import widest_cycle
-from intransit.answers.transitive import FALSE_ALARMS, examine
-from intransit.answers.verdict import DOUBTED, judge
+from intransit.analysis.order_kernels import widest_cycle
+from intransit.analysis.transitivity import FALSE_ALARMS, examine
+from intransit.analysis.verdict import DOUBTED, judge
 from intransit.arrays import FloatArray
+from intransit.inference.observations import Encoding
 
 N_TABLES = 100  # of each of the first five kinds; of the others a quarter
 DAYS = 365

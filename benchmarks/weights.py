@@ -21,7 +21,7 @@ from benchmarks._common import (
 )
 from intransit.arrays import FloatArray
 from intransit.errors import ConvergenceWarning
-from intransit.experiments.sampling import prefix
+from intransit.experiments.sample_ratio import prefix
 
 TRIALS = 40
 DRIFTS = (1e-3, 1e-2, 10**-1.5, 1e-1)

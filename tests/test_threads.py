@@ -4,7 +4,7 @@ import contextlib
 
 import threadpoolctl
 
-from intransit.threads import one_thread
+from intransit.tasks import one_thread
 
 
 def blas_threads():

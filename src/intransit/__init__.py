@@ -13,15 +13,22 @@ from intransit.lazy import load_when_used
 
 if TYPE_CHECKING:  # for readers and type checkers; at run time they load when used
     from intransit import datasets, study, theory
-    from intransit.answers import Answer, Forecast, Groups, fit_each
-    from intransit.answers.fit import fit
-    from intransit.core.assembly import Scales
-    from intransit.core.operators import Combinations, Entries, Matrices
-    from intransit.core.weights import optimal_weights
-    from intransit.draws import Summary, TrajectoryDraws
-    from intransit.filter import Filter
+    from intransit.analysis.results import Forecast
+    from intransit.answer import Answer
+    from intransit.data.games import Games
+    from intransit.data.measurements import Combinations, Entries, Matrices, Measurements
+    from intransit.data.reader import read
+    from intransit.data.timeline import Timeline
+    from intransit.fit import fit
+    from intransit.groups import Groups, fit_each
+    from intransit.inference.assembly import Scales
+    from intransit.inference.draws import Summary, TrajectoryDraws
+    from intransit.inference.filter import Filter
     from intransit.inference.posterior import Posterior
-    from intransit.measurements import Measurements
+    from intransit.inference.recover import Recovery, recover
+    from intransit.inference.smooth import smooth
+    from intransit.inference.trajectory import Trajectory
+    from intransit.inference.weights import optimal_weights
     from intransit.model import (
         By,
         Drift,
@@ -36,8 +43,7 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time they load when u
         Still,
         Wins,
     )
-    from intransit.recover import Recovery, recover
-    from intransit.simulate import (
+    from intransit.model.simulate import (
         Simulation,
         circular_factors,
         gaussian_matrices,
@@ -47,10 +53,6 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time they load when u
         uniform_entries,
         uniform_pairs,
     )
-    from intransit.smooth import smooth
-    from intransit.tables import Games, read
-    from intransit.timeline import Timeline
-    from intransit.trajectory import Trajectory
 
 __version__ = "0.1.0"
 
@@ -110,22 +112,25 @@ __all__ = [
 load_when_used(
     __name__,
     {
-        "intransit.answers": "Answer Forecast Groups fit fit_each",
-        "intransit.core.assembly": "Scales",
-        "intransit.core.operators": "Combinations Entries Matrices",
-        "intransit.core.weights": "optimal_weights",
-        "intransit.draws": "TrajectoryDraws Summary",
-        "intransit.filter": "Filter",
+        "intransit.analysis.results": "Forecast",
+        "intransit.answer": "Answer",
+        "intransit.data.games": "Games",
+        "intransit.data.measurements": "Combinations Entries Matrices Measurements",
+        "intransit.data.reader": "read",
+        "intransit.data.timeline": "Timeline",
+        "intransit.fit": "fit",
+        "intransit.groups": "Groups fit_each",
+        "intransit.inference.assembly": "Scales",
+        "intransit.inference.draws": "Summary TrajectoryDraws",
+        "intransit.inference.filter": "Filter",
         "intransit.inference.posterior": "Posterior",
-        "intransit.measurements": "Measurements",
-        "intransit.model": "By Drift Factors HalfCauchy Levels Model PairEffects Readings Scores "
-        "Side Still Wins",
-        "intransit.recover": "Recovery recover",
-        "intransit.simulate": "Simulation circular_factors gaussian_matrices planted_cycles "
-        "simulate transitive_factors uniform_entries uniform_pairs",
-        "intransit.smooth": "smooth",
-        "intransit.tables": "Games read",
-        "intransit.timeline": "Timeline",
-        "intransit.trajectory": "Trajectory",
+        "intransit.inference.recover": "Recovery recover",
+        "intransit.inference.smooth": "smooth",
+        "intransit.inference.trajectory": "Trajectory",
+        "intransit.inference.weights": "optimal_weights",
+        "intransit.model": "By Drift Factors HalfCauchy Levels Model PairEffects Readings "
+        "Scores Side Still Wins",
+        "intransit.model.simulate": "Simulation circular_factors gaussian_matrices "
+        "planted_cycles simulate transitive_factors uniform_entries uniform_pairs",
     },
 )

@@ -1,135 +1,197 @@
-"""Checks of what a user gives to `recover`: one clear sentence each."""
+"""What users give, as numbers, arrays and generators, or one clear sentence.
+
+What users give, as numbers and arrays, or one clear sentence: where, what, what to do.
+
+Randomness at the door: what the user gave as `rng`, as a generator and a seed to repeat.
+"""
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from intransit.arrays import FloatArray
-from intransit.core.bound import fixed_part, largest_margin
-from intransit.core.inputs import as_floats, as_number, as_whole, check_size, shown
-from intransit.core.problem import Problem
-from intransit.core.readings import Collapsed
+from intransit.arrays import FloatArray, IntArray
 from intransit.errors import InputError
-from intransit.measurements import Measurements
+
+LONGEST = 60  # characters of a value in a sentence
+LARGEST, SMALLEST = 1e100, 1e-100  # sizes whose squares are safe in double precision
 
 
-def check_measurements(measurements: object) -> None:
-    """Refuse anything else, with the ways to build one."""
-    if not isinstance(measurements, Measurements):
-        raise InputError(
-            f"measurements: a {type(measurements).__name__} was given; build one with "
-            "Measurements.from_pairs, from_matrices or from_operators."
-        )
-
-
-def check_factors(n_factors: int, n_items: int) -> int:
-    """Return the number of factors, or refuse one that no matrix of this size can have."""
-    n_factors = as_whole("n_factors", n_factors, least=1)
-    if 2 * n_factors > n_items:
-        raise InputError(
-            f"n_factors is {n_factors} for {n_items} items; a matrix of {n_items} items has at "
-            f"most {n_items // 2} factors, and fewer are needed to recover anything."
-        )
-    return n_factors
-
-
-def check_known(
-    strengths: ArrayLike | None, exposures: ArrayLike | None, n_items: int, n_factors: int
-) -> FloatArray:  # (n_items, 2 n_factors)
-    """Return the known columns of [S Q] side by side, NaN where they are to be recovered."""
-    sides = [
-        _known_columns("strengths", strengths, n_items, n_factors),
-        _known_columns("exposures", exposures, n_items, n_factors),
-    ]
-    known = np.hstack(sides)
-    if not np.isnan(known).any():
-        raise InputError(
-            "strengths, exposures: every column of both is given, so that nothing is left to "
-            "recover; mark columns to be recovered with NaN."
-        )
-    return known
-
-
-def _known_columns(
-    name: str, given: ArrayLike | None, n_items: int, n_factors: int
-) -> FloatArray:  # (n_items, n_factors)
-    if given is None:
-        return np.full((n_items, n_factors), np.nan)
-    columns = as_floats(given, name)
-    if columns.shape != (n_items, n_factors):
-        raise InputError(
-            f"{name}: shape {columns.shape} was given; it must be {(n_items, n_factors)}, one "
-            "column a factor, with NaN in the columns to be recovered."
-        )
-    missing = np.isnan(columns)
-    partly = np.flatnonzero(missing.any(axis=0) & ~missing.all(axis=0))
-    if len(partly):
-        raise InputError(
-            f"{name}: column {partly[0]} is NaN for some items only; a column is either known "
-            "for all items or NaN for all."
-        )
-    if np.isinf(columns).any():
-        raise InputError(f"{name}: infinite values cannot be known factors.")
-    empty = np.flatnonzero(~columns.any(axis=0))
-    if len(empty):
-        raise InputError(
-            f"{name}: column {empty[0]} is all zeros, so that its partner could be anything; "
-            "leave that factor out."
-        )
-    check_size(columns[:, ~missing.any(axis=0)], name)
-    return columns
-
-
-def check_start(start: object, n_items: int, n_factors: int) -> FloatArray:
-    """Return given starting factors side by side, (n_items, 2 n_factors)."""
+def shown(value: object) -> str:
+    """Return a value as a sentence can hold it: on one line, and short."""
     try:
-        strengths, exposures = (np.asarray(part, dtype=float) for part in start)  # type: ignore[attr-defined]
+        text = " ".join(repr(value).split())
+    except Exception:  # a number of too many digits, or an object that cannot say what it is
+        text = f"of type {type(value).__name__}"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def as_list(values: object, where: str) -> list[Any]:
+    """Return what was given as a list, in its order; one thing alone, or text, is no list."""
+    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable):
+        raise InputError(f"{where}: {shown(values)} was given; give a list, one for each.")
+    try:
+        return list(values)
+    except TypeError:  # an array of no dimension
+        raise InputError(f"{where}: {shown(values)} was given; give a list.") from None
+
+
+def check_report(report: object) -> None:
+    """Refuse what cannot be told how the work goes on."""
+    if not callable(report):
+        raise InputError(f"report: {shown(report)} was given; give a function that takes a text.")
+
+
+def as_flag(name: str, value: object) -> bool:
+    """Return a yes or no, or refuse anything else."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} is {shown(value)}; it must be True or False.")
+    return bool(value)
+
+
+def as_floats(values: object, where: str) -> FloatArray:
+    """Return an array of floats, or say that these are not numbers."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":
+            raise TypeError
+        return np.asarray(array, dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise InputError(
-            f'start is {shown(start)}; it must be "spectral", "random", or two arrays (S, Q).'
+            f"{where}: these are not numbers, or not an array of one shape; give plain numbers."
         ) from None
-    for name, part in (("S", strengths), ("Q", exposures)):
-        if part.shape != (n_items, n_factors) or not np.isfinite(part).all():
-            raise InputError(
-                f"start: {name} of shape {part.shape} was given; it must be finite and of shape "
-                f"{(n_items, n_factors)}."
-            )
-        check_size(part, f"start: {name}")
-    if not (strengths.any(axis=0) & exposures.any(axis=0)).all():
+
+
+def as_number(name: str, value: object, *, least: float, strict: bool = False) -> float:
+    """Return a finite number of at least (strictly: above) the least, or refuse it."""
+    limit = f"above {least:g}" if strict else f"{least:g} or more"
+    try:
+        number = float("nan") if isinstance(value, str) else float(value)  # type: ignore[arg-type]
+    except Exception:  # whatever the value's own conversion raises
+        number = float("nan")
+    if not np.isfinite(number) or number < least or (strict and number == least):
+        raise InputError(f"{name} is {shown(value)}; it must be a finite number, {limit}.")
+    if number > LARGEST:
+        raise InputError(f"{name} is {value!r}, too large to square; choose other units.")
+    return number
+
+
+def as_whole(name: str, value: object, *, least: int, most: int = 2**62) -> int:
+    """Return a whole number from the least to the most, or refuse it."""
+    number = 0
+    try:
+        number = int(value)  # type: ignore[call-overload]
+        whole = not isinstance(value, bool | str) and number == value and least <= number <= most
+    except Exception:  # whatever the value's own conversion raises
+        whole = False
+    if not whole:
+        span = f"{least} or more" if most == 2**62 else f"from {least} to {most}"
+        raise InputError(f"{name} is {shown(value)}; it must be a whole number, {span}.")
+    return int(number)
+
+
+def as_items(items: object, where: str) -> np.ndarray:
+    """Return numbers of items as an array, or say that the lists differ in length."""
+    try:
+        return np.asarray(items)
+    except ValueError:
+        raise InputError(f"{where}: the lists differ in length; give one list.") from None
+
+
+def check_pairs(pairs: object, n_items: int | None, where: str) -> IntArray:
+    """Return pairs as integers (n, 2), or say what is wrong with them."""
+    try:
+        array = np.asarray(pairs)
+    except ValueError:
         raise InputError(
-            "start: a column of S or Q is all zeros, where nothing shows a way down; give other "
-            "factors, however small."
+            f"{where}: the rows differ in length; each needs two items, the first and the second."
+        ) from None
+    if array.size == 0 and array.ndim == 1:
+        array = np.zeros((0, 2), np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InputError(
+            f"{where}: an array of shape {array.shape} was given; it needs two columns, the "
+            "first and the second item of each comparison."
         )
-    return np.hstack([strengths, exposures])
+    if array.dtype.kind not in "iu" and not (
+        array.dtype.kind == "f" and np.array_equal(array, np.rint(array))
+    ):
+        raise InputError(
+            f"{where}: items are whole numbers from 0, but other values ({array.dtype}) were "
+            "given; number the items first."
+        )
+    beyond = (array < 0) | (array >= (np.iinfo(np.int64).max if n_items is None else n_items))
+    if beyond.any():
+        bad = int(np.flatnonzero(beyond.any(axis=1))[0])
+        last = "" if n_items is None else f" to {n_items - 1}"
+        raise InputError(
+            f"{where}: row {bad} compares {array[bad, 0]:g} with {array[bad, 1]:g}, but items "
+            f"run from 0{last}; correct the row or raise n_items."
+        )
+    return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def check_bound(bound: float, problem: Problem, data: Collapsed) -> float:
-    """Return the bound, or refuse one that known factors break or that the data contradict.
+def check_finite(values: FloatArray, where: str) -> None:
+    """Say where the first value is that is not a finite number."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        place = ", ".join(str(k) for k in np.argwhere(~finite)[0])
+        raise InputError(
+            f"{where}: entry {place} is {values[~finite][0]}; every value must be a finite "
+            "number, so correct it or leave the row out."
+        )
 
-    The data contradict a bound when most pairs lie beyond it by more than three standard
-    errors of their means; where no reading is repeated, by more than ten times the bound.
+
+def check_size(values: FloatArray, where: str) -> None:
+    """Refuse values whose squares would leave the range of floating-point numbers."""
+    if not values.size:
+        return
+    # NaN, where it is allowed at all, says nothing about size.
+    largest = float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)))
+    if largest > LARGEST or 0.0 < largest < SMALLEST:
+        raise InputError(
+            f"{where}: the largest is {largest:g}, and its square is beyond what floating-point "
+            "numbers hold; choose other units."
+        )
+
+
+def check_factors(
+    strengths: object, exposures: object, n_items: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return S and Q of one shape (n_items, n_factors), or refuse them.
+
+    Compiled loops trust their input: a wrong shape must not reach them.
     """
-    bound = as_number("bound", bound, least=0.0, strict=True)
-    known = np.where(problem.free, 0.0, problem.known)
-    fixed = largest_margin(fixed_part(problem, known))
-    if fixed > bound:
+    S, Q = as_floats(strengths, "strengths"), as_floats(exposures, "exposures")
+    if S.ndim != 2 or S.shape != Q.shape or len(S) != n_items:
         raise InputError(
-            f"bound is {bound:g}, but the known strengths and exposures alone make a margin of "
-            f"{fixed:g}; raise the bound to at least that."
+            f"factors: strengths of shape {S.shape} and exposures of shape {Q.shape} were given "
+            f"for {n_items} items; both must be (n_items, n_factors)."
         )
-    loss = data.loss
-    seen = loss.weights > 0
-    if not seen.any():
-        return bound
-    size = np.abs(loss.targets[seen])
-    if data.n_repeats:
-        error = np.sqrt(data.pure_error / data.n_repeats / loss.weights[seen])
-        beyond = size - bound > 3.0 * error
-    else:  # nothing tells noise from margin; only a wrong unit is refused
-        beyond = size > 10.0 * bound
-    if beyond.mean() > 0.5:
+    return S, Q
+
+
+def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Refuse a word that is not among the allowed ones."""
+    if not isinstance(value, str) or value not in allowed:
+        words = " or ".join(f'"{word}"' for word in allowed)
+        raise InputError(f"{name} is {shown(value)}; it must be {words}.")
+
+
+def open_rng(rng: np.random.Generator | int | None) -> tuple[np.random.Generator, int | None]:
+    """Return a generator, and the seed that repeats it (None for a generator of the user's own)."""
+    if isinstance(rng, np.random.Generator):
+        return rng, None
+    if rng is None:
+        rng = int(np.random.SeedSequence().generate_state(1)[0])
+    elif isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
         raise InputError(
-            f"bound is {bound:g}, but {int(beyond.sum())} of {len(beyond)} compared pairs have "
-            f"mean outcomes beyond it (the largest is {np.abs(loss.targets).max():.3g}); raise "
-            "it to the largest margin you think possible, or check the units."
+            f"rng: {shown(rng)} was given; pass a whole number from 0, a numpy Generator, or None."
         )
-    return bound
+    return np.random.default_rng(int(rng)), int(rng)
+
+
+def open_seed(rng: np.random.Generator | int | None) -> int:
+    """Return a seed: the one that was given, or one that the user's own generator draws."""
+    generator, seed = open_rng(rng)
+    return int(generator.integers(2**32)) if seed is None else seed

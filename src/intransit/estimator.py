@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin  # type: ignore[import-untyped]
+from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
-from intransit.answers import Answer, fit
-from intransit.answers.encoding import model_for
+from intransit.answer import Answer
 from intransit.arrays import FloatArray
+from intransit.data.games import Games
 from intransit.errors import InputError, MissingDependencyError
-from intransit.tables import Games
+from intransit.fit import fit
+from intransit.inference.observations import model_for
 
 if importlib.util.find_spec("sklearn") is None:
     raise MissingDependencyError(
@@ -22,8 +25,6 @@ if importlib.util.find_spec("sklearn") is None:
         "'intransit[sklearn]'; or use intransit.fit, which does not."
     )
 
-from sklearn.base import BaseEstimator, ClassifierMixin  # type: ignore[import-untyped]
-from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
 COLUMNS = ("first", "second", "time", "side")
 

@@ -26,7 +26,7 @@ class LazyPackage(ModuleType):
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
-        # Loading intransit.smooth must not put the module where the function is looked for.
+        # Loading intransit.fit must not put the module where the function is looked for.
         if name in self.__dict__.get("lazy_names", {}) and isinstance(value, ModuleType):
             return
         super().__setattr__(name, value)
@@ -35,7 +35,7 @@ class LazyPackage(ModuleType):
         return sorted({*self.__dict__, *self.__dict__.get("lazy_names", {})})
 
 
-MODULES = {"datasets", "study", "theory", "tables", "backtest", "answers"}  # names that are modules
+MODULES = {"backtest", "data", "datasets", "study", "theory"}  # names that are modules
 
 
 def load_when_used(package: str, homes: Mapping[str, str]) -> None:

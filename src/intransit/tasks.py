@@ -1,4 +1,8 @@
-"""Many pieces of work at once, one door for all: here, in processes, or on Ray.
+"""Many pieces of work at once, one door for all; and one thread for linear algebra.
+
+One thread for linear algebra: many small systems wait for threads longer than they compute.
+
+Many pieces of work at once, one door for all: here, in processes, or on Ray.
 
 A task brings its own seed, so results are the same wherever it runs and in whatever order; they
 come as tasks end, each with its place in the list.  A task that fails says which one it was.
@@ -11,10 +15,35 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 from intransit.errors import InputError, IntransitError, MissingDependencyError
-from intransit.threads import one_thread
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_thread(function: Callable[P, R]) -> Callable[P, R]:
+    """Run a function with one thread for linear algebra, and leave the setting as it was.
+
+    On a busy machine a fit with two threads takes several times as long as with one.
+    """
+
+    @wraps(function)
+    def limited(*args: P.args, **kwargs: P.kwargs) -> R:
+        with _controller().limit(limits=1, user_api="blas"):
+            return function(*args, **kwargs)
+
+    return limited
+
 
 STORE = 500_000_000  # bytes of the object store of a Ray started here: messages of a few rounds
 LOOK = 0.5  # seconds after which a worker looks whether the one who started it is still there

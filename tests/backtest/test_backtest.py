@@ -7,9 +7,16 @@ import pytest
 
 import intransit as it
 from intransit.backtest import LADDER, backtest
-from intransit.backtest.blocks import cut, join, own_names, turn, without_results
-from intransit.backtest.ladder import MODELS, Elo, Fitted, model_of, roll
-from intransit.backtest.peers import PEERS, installed
+from intransit.backtest.forecasters import (
+    MODELS,
+    PEERS,
+    Elo,
+    FittedModel,
+    installed,
+    model_of,
+    roll,
+)
+from intransit.backtest.splits import cut, join, own_names, turn, without_results
 from intransit.inference.sampling import Effort
 from intransit.model import By, Model, Scores, Side, Still
 from tests.backtest.seasons import season, table
@@ -76,7 +83,10 @@ def test_a_side_that_was_written_down_after_the_result_is_not_used():
 
 def test_a_forecast_and_its_mirror_image_add_up_to_one():
     plan = cut(turn(table(season(sides=True, ties=True))), 0.2, 30.0, 0)
-    for forecaster in (Elo(0.1, 0.3), Fitted(MODELS["drifting scores"] + Side(), effort=SWIFT)):
+    for forecaster in (
+        Elo(0.1, 0.3),
+        FittedModel(MODELS["drifting scores"] + Side(), effort=SWIFT),
+    ):
         roll(forecaster, plan, lambda _: None)
         there = without_results(plan.blocks[-1])
         columns = vars(there) | {
@@ -182,7 +192,7 @@ def test_newcomers_are_forecast_as_newcomers_were():
             rows.append((i, j, float(rng.random() < 1.0 / (1.0 + np.exp(-x))), day))
     games = turn(it.Games.from_arrays(*zip(*rows, strict=True)))
     plan = cut(games, 0.2, None, 0)
-    ours = Fitted(Model((Scores(),)), effort=SWIFT)
+    ours = FittedModel(Model((Scores(),)), effort=SWIFT)
     ours.learn(plan.early)
     assert set(ours.names) < set(games.names)
     unseen = it.Games.from_arrays(["old 1", "zoe"], ["zoe", "yan"], [1, 1], [50.0, 50.0])
@@ -193,7 +203,7 @@ def test_newcomers_are_forecast_as_newcomers_were():
     assert (low <= [known, strange]).all()
     assert (high >= [known, strange]).all()
     assert high[1] - low[1] > 0.2
-    p = roll(Fitted(Model((Scores(),)), effort=SWIFT), plan, lambda _: None)
+    p = roll(FittedModel(Model((Scores(),)), effort=SWIFT), plan, lambda _: None)
     fresh = ~np.isin(np.array(games.names)[plan.test.second], ours.names)
     assert np.isfinite(p[fresh]).all()
     assert fresh.any()
@@ -229,7 +239,7 @@ def test_covariates_are_forecast_with():
     assert model_of("everything", early) is None
     plan = cut(turn(games), 0.2, None, 0)
     plain, with_it = (
-        roll(Fitted(model, effort=SWIFT), plan, lambda _: None)
+        roll(FittedModel(model, effort=SWIFT), plan, lambda _: None)
         for model in (Model((Scores(walk=Still()),)), Scores(walk=Still()) + By("on"))
     )
     surface = join(plan.blocks).by[0].codes

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from intransit.backtest import backtest
-from intransit.backtest.measures import (
+from intransit.backtest.scores import (
     REACH,
     alike,
     coverage,

@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from intransit.answers.metagame import simulate_games
-from intransit.backtest import backtest, quick
-from intransit.backtest.quick import THIS_MODEL, quick_backtest
+from intransit.backtest import backtest
+from intransit.backtest import run as quick
+from intransit.backtest.run import THIS_MODEL, quick_backtest
+from intransit.data.games import Games
+from intransit.datasets.metagame import simulate_games
 from intransit.errors import InputError
 from intransit.model import Factors, Model, Scores
-from intransit.tables import Games
 
 FACTOR = Scores() + Factors(1)
 SCORES = Model((Scores(),))

@@ -10,10 +10,9 @@ import pytest
 import intransit as it
 from intransit import InputError
 from intransit.backtest import backtest
-from intransit.backtest.blocks import HELD_BACK, as_games, cut, one_by_one, turn
-from intransit.backtest.ladder import Elo, roll
-from intransit.backtest.measures import log_losses
-from intransit.backtest.peers import PEERS, installed
+from intransit.backtest.forecasters import PEERS, Elo, installed, roll
+from intransit.backtest.scores import log_losses
+from intransit.backtest.splits import HELD_BACK, as_games, cut, one_by_one, turn
 
 STEP = 0.15
 

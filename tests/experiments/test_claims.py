@@ -6,7 +6,9 @@ import pytest
 from intransit.experiments.claims import converges, one_start_is_enough, same_answers
 from intransit.experiments.estimators import EQUAL, LAST, NEWTON, OPTIMAL, WEIGHTS
 from intransit.experiments.experiment import Check, Claim
-from intransit.experiments.statistics import (
+from intransit.experiments.table import (
+    Row,
+    Table,
     log_slope,
     mean,
     mean_difference,
@@ -14,7 +16,6 @@ from intransit.experiments.statistics import (
     ratio_of_medians,
     typical_ratio,
 )
-from intransit.experiments.table import Row, Table
 
 YES, NO = Check("yes", True), Check("no", False)
 N_TRIALS = 60

@@ -9,9 +9,10 @@ from html.parser import HTMLParser
 
 import pytest
 
+from intransit.cli.reproduce import describe_run, reproduce, write_experiment
 from intransit.errors import InputError, MissingDependencyError
-from intransit.experiments import EXPERIMENTS, page
-from intransit.experiments.command import describe_run, reproduce, write_experiment
+from intransit.experiments import EXPERIMENTS
+from intransit.experiments import summary as page
 from intransit.experiments.runner import Run, run_here
 from tests.experiments.toy import toy
 

@@ -14,10 +14,10 @@ from intransit.experiments import (
     recovery_error,
     run_here,
     sample_ratio,
-    sampling,
 )
+from intransit.experiments import sample_ratio as sampling
 from intransit.experiments.experiment import Options, Point
-from intransit.experiments.games import play
+from intransit.experiments.price_kernels import play
 from intransit.experiments.runner import Run, generator
 
 

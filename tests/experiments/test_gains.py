@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.experiments import estimators, page, price_game, recovery_error, sampling
-from intransit.experiments.command import _options, describe_run, write_experiment
-from intransit.experiments.estimators import DYNAMIC_LIMIT, ESTIMATED, JOINT, OPTIMAL
-from intransit.experiments.experiment import Gain, Options, Point
-from intransit.experiments.gains import (
+from intransit.cli.reproduce import _options, describe_run, write_experiment
+from intransit.experiments import estimators, price_game, recovery_error
+from intransit.experiments import sample_ratio as sampling
+from intransit.experiments import summary as page
+from intransit.experiments.claims import (
     beats_weights,
     error_gains,
     nothing_hidden,
     on_the_limit,
     scales_cost_little,
 )
+from intransit.experiments.estimators import DYNAMIC_LIMIT, ESTIMATED, JOINT, OPTIMAL
+from intransit.experiments.experiment import Gain, Options, Point
 from intransit.experiments.price_game import ALONE, FAIR
 from intransit.experiments.runner import Run, generator, run_here
 from intransit.experiments.sample_ratio import _half_the_samples

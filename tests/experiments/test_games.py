@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from intransit.experiments import games
+from intransit.experiments import price_kernels as games
 
 PAIRS = np.array([[0, 1], [0, 2], [1, 2]])
 

@@ -12,8 +12,7 @@ import pytest
 
 from intransit.errors import IntransitError
 from intransit.experiments import EXPERIMENTS, Options, Run, run_all, run_here
-from intransit.experiments.runner import generator, perform, plan
-from intransit.experiments.store import read_part, write_part
+from intransit.experiments.runner import generator, perform, plan, read_part, write_part
 from tests.experiments.toy import measure_slowly, toy
 
 RUN = Run(n_trials=5, seed=3)
@@ -135,7 +134,7 @@ def test_a_failing_trial_says_where(tmp_path):
 SCRIPT = """
 from pathlib import Path
 from intransit.experiments import EXPERIMENTS
-from intransit.experiments.command import reproduce
+from intransit.cli.reproduce import reproduce
 from tests.experiments.toy import measure_slowly, toy
 if __name__ == "__main__":
     EXPERIMENTS["toy"] = toy(measure_slowly, chunk=1)

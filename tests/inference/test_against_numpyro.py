@@ -10,9 +10,9 @@ from jax.nn import log_sigmoid
 from numpyro.infer import MCMC, NUTS
 from scipy.stats import norm
 
-from intransit.inference.diagnostics import mixing
 from intransit.inference.gibbs import Chain
 from intransit.inference.law_kernels import GAP_CENTRE, GAP_SPREAD
+from intransit.inference.sampling import mixing
 from intransit.model import (
     Drift,
     Factors,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from intransit.inference.diagnostics import mixing
+from intransit.inference.sampling import mixing
 
 N_CHAINS, N_DRAWS = 4, 2000
 CLOSE = 0.02  # relative: ArviZ divides autocovariances by n, we by n - 1

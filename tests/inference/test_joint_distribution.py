@@ -13,14 +13,7 @@ from scipy.stats import norm, rankdata
 
 from intransit.inference import gibbs
 from intransit.inference.gibbs import Chain
-from tests.inference.worlds import (
-    WORLDS,
-    draw_case,
-    draw_outcomes,
-    is_told,
-    observe,
-    quantities,
-)
+from tests.inference.worlds import WORLDS, draw_case, draw_outcomes, is_told, observe, quantities
 
 N_CHAINS, N_SWEEPS = 150, 8
 FALSE_ALARM = 1e-3  # of all tests of this file together, shared by quantities and moments

@@ -14,7 +14,7 @@ import pytest
 
 import intransit as it
 from intransit.errors import InputError, IntransitError, MissingDependencyError
-from intransit.inference.crews import OnRay
+from intransit.inference.shards.workers import OnRay
 from intransit.tasks import Task, open_ray, run_tasks
 from tests.inference.test_shards import CASES, margins, solver_of
 
@@ -110,7 +110,7 @@ DRIVER = """
 import sys
 from pathlib import Path
 sys.path.insert(0, {root!r})
-from intransit.inference.crews import Here
+from intransit.inference.shards.workers import Here
 from tests.inference.test_shards import CASES, solver_of
 print("ready", flush=True)
 solver_of(Path({folder!r}), CASES["two factors and pairs"], 2, crew=Here, tolerance=1e-4).solve()

@@ -5,10 +5,9 @@ import pytest
 from scipy.stats import norm
 
 from intransit.inference import sampling
-from intransit.inference.layout import link
-from intransit.inference.path_kernels import draw_numbers, items_kernel
+from intransit.inference.path_kernels import draw_numbers, items_kernel, read_paths
+from intransit.inference.paths import link
 from intransit.inference.posterior import around
-from intransit.inference.reading_kernels import read_paths
 from intransit.inference.sampling import Effort, sample
 from tests.inference.worlds import WORLDS, draw_case, observe
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from intransit.core.compiled import compiled
-from intransit.inference.polya_gamma import (
+from intransit.inference.law_kernels import (
     FINE,
     MOST_ONE_BY_ONE,
     TAIL_SHARES,
@@ -16,6 +15,7 @@ from intransit.inference.polya_gamma import (
     draw,
     moments,
 )
+from intransit.kernels import compiled
 
 N_DRAWS = 40_000
 GAMES = (1.0, 3.0, float(MOST_ONE_BY_ONE), 0.3, 0.5, 2.7, 9.0, 40.0, 3000.0)

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.core.assembly import Scales
-from intransit.core.cells import Rows, collapse_rows
-from intransit.core.keyed_noise import keyed_normals
+from intransit.data.cells import Rows, collapse_rows
 from intransit.errors import InputError
-from intransit.inference.at_scale import draw_posterior
-from intransit.inference.crews import Here, WorkerLostError
-from intransit.inference.elsewhere import Elsewhere
+from intransit.inference.assembly import Scales
 from intransit.inference.observations import Observations
 from intransit.inference.sampling import Effort
-from intransit.inference.shard_files import Facts, write_shards
-from intransit.inference.shard_questions import Question
-from intransit.inference.sharded import PROGRESS, ShardedSolver
-from intransit.inference.shards import Shard
+from intransit.inference.shards.links import Question
+from intransit.inference.shards.on_ray import Elsewhere
+from intransit.inference.shards.shard import Shard
+from intransit.inference.shards.shard_files import ShardFacts, write_shards
+from intransit.inference.shards.solver import PROGRESS, ShardedSolver
+from intransit.inference.shards.workers import Here, WorkerLostError
+from intransit.inference.table_posterior import draw_posterior
+from intransit.kernels import keyed_normals
 from intransit.model import Model, Scores, Wins
 
 N_ITEMS, N_MOMENTS = 60, 8
@@ -71,7 +71,7 @@ def write(folder, case, n_shards):
     rows, kind = games(**case), case.get("kind", "logistic")
     levels = kind == "ordered"
     cells = collapse_rows(rows, N_ITEMS, shares=not levels, levels=levels)
-    facts = Facts(kind, N_ITEMS, n_shards, cells.axis, rows.sides is not None, 2 * levels)
+    facts = ShardFacts(kind, N_ITEMS, n_shards, cells.axis, rows.sides is not None, 2 * levels)
     by_moment = not case.get("still") and not case.get("pair")
     write_shards(folder, cells, facts, by_moment=by_moment)
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from intransit.core.cells import Rows
+from intransit.data.cells import Rows
 from intransit.inference.gibbs import Draw
 from intransit.inference.law_kernels import GAP_CENTRE, GAP_SPREAD
-from intransit.inference.layout import NEWCOMERS, Layout, lay_out
 from intransit.inference.observations import Observations
+from intransit.inference.paths import NEWCOMERS, Layout, lay_out
 from intransit.model import (
     By,
     Drift,

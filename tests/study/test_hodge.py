@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intransit.errors import ConvergenceWarning, InputError
-from intransit.study import decompose, decompose_pairs, holes, split_cyclic
+from intransit.study import decompose, decompose_pairs, split_cyclic
+from intransit.study import hodge as holes
 
 SEEDS = st.integers(0, 2**32 - 1)
 unhurried = settings(deadline=None)  # the first call of a kernel compiles it

@@ -1,4 +1,7 @@
-"""Roll forward through a table with a ladder of models, none of which looks ahead."""
+"""Roll forward through a table with a ladder of models, none of which looks ahead.
+
+A ladder in seconds: one model beside plain ones, on the latest games, drawn for less long.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,10 +9,8 @@ from time import perf_counter
 
 import numpy as np
 
-from intransit.answers.encoding import Encoding
 from intransit.arrays import FloatArray
-from intransit.backtest.blocks import Plan, as_games, clusters, cut, turn
-from intransit.backtest.ladder import (
+from intransit.backtest.forecasters import (
     COIN,
     DRIFTING,
     DRIFTING_FACTORS,
@@ -20,19 +21,24 @@ from intransit.backtest.ladder import (
     FREQUENCIES,
     LADDER,
     PAIRS,
+    PEERS,
     PRIORS,
+    SCORES,
+    SLOW,
     STEPS,
     Coin,
     Elo,
-    Fitted,
+    FittedModel,
     Forecaster,
     Frequencies,
+    installed,
     model_of,
     roll,
     roll_part,
     tuned,
 )
-from intransit.backtest.measures import (
+from intransit.backtest.result import Backtest, Forecasts, Rung
+from intransit.backtest.scores import (
     Coverage,
     alike,
     coverage,
@@ -41,16 +47,24 @@ from intransit.backtest.measures import (
     mean_and_error,
     reliability,
 )
-from intransit.backtest.peers import PEERS, SLOW, installed
-from intransit.backtest.result import Backtest, Forecasts, Rung
-from intransit.core.inputs import as_list, as_number, as_whole, check_option, check_report, shown
+from intransit.backtest.splits import Plan, as_games, clusters, cut, turn
+from intransit.checks import (
+    as_list,
+    as_number,
+    as_whole,
+    check_option,
+    check_report,
+    open_seed,
+    shown,
+)
+from intransit.data.games import Games
+from intransit.data.reader import read
+from intransit.data.reading import plural
 from intransit.errors import InputError, IntransitError
+from intransit.inference.observations import Encoding
 from intransit.inference.sampling import Effort
 from intransit.model import Model
-from intransit.seeds import open_seed
-from intransit.tables import Games, read
-from intransit.tasks import Task, run_tasks
-from intransit.threads import one_thread
+from intransit.tasks import Task, one_thread, run_tasks
 
 REFIT = 24  # blocks after which everything is drawn anew: two years of months
 FEWEST = 30  # games to learn from
@@ -146,7 +160,7 @@ def backtest(
     plan = cut(turn(as_games(table)), last, every, rng)
     plan = with_useful_sides(plan)
     refit = as_whole("refit", refit, least=0)
-    run = Run(plan, every, refit, rng, report or _nothing, effort)
+    run = LadderRun(plan, every, refit, rng, report or _nothing, effort)
     run.jobs, run.on = as_whole("jobs", jobs, least=1), on
     run.others = {**installed(), **own}
     if ladder is None and "kickscore" in run.others and table.counts.sum() > SLOW:
@@ -165,7 +179,7 @@ def _nothing(_: str) -> None:
 Part = tuple[FloatArray, FloatArray, FloatArray, str]  # forecasts, their ranges, the model
 
 
-def _draw_part(ours: Fitted, plan: Plan, begin: int, report: Report) -> Part:
+def _draw_part(ours: FittedModel, plan: Plan, begin: int, report: Report) -> Part:
     """Forecast some blocks by a model of ours, drawn before the first of them."""
     p = roll_part(ours, plan, begin, report)
     low, high = (np.concatenate(ends) for ends in zip(*ours.ranges, strict=True))
@@ -232,7 +246,7 @@ def with_useful_sides(plan: Plan) -> Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class RungForecast:
     """What one rung forecast."""
 
     p: FloatArray
@@ -240,7 +254,7 @@ class Told:
     note: str = ""
 
 
-class Run:
+class LadderRun:
     """One climb of the ladder."""
 
     def __init__(
@@ -254,7 +268,7 @@ class Run:
     ) -> None:
         self.plan, self.every, self.refit, self.rng, self.report = plan, every, refit, rng, report
         self.effort = effort
-        self.told: dict[str, Told] = {}
+        self.told: dict[str, RungForecast] = {}
         self.notes = [plan.note]
         self.ranges: tuple[FloatArray, FloatArray] | None = None
         self.whole = EVERYTHING  # the rung that the ranges belong to
@@ -307,7 +321,7 @@ class Run:
                 f"{name}, blocks from {start + 1}",
                 _draw_part,
                 (
-                    Fitted(model, refit=self.refit, effort=self.effort, rng=self.rng),
+                    FittedModel(model, refit=self.refit, effort=self.effort, rng=self.rng),
                     self.plan,
                     start,
                     (lambda said: self.report(f"{name}: {said}")) if here else _nothing,
@@ -324,12 +338,12 @@ class Run:
             low, high = (np.concatenate([part[end] for part in ordered]) for end in (1, 2))
             self.ranges, self.whole = (low, high), name
         p = np.concatenate([part[0] for part in ordered])
-        self.told[name] = Told(p, perf_counter() - begin, ordered[-1][3])
+        self.told[name] = RungForecast(p, perf_counter() - begin, ordered[-1][3])
 
     def tell(self, name: str, forecaster: Forecaster, note: str, begin: float) -> None:
         """Keep what a forecaster says of every block."""
         p = self._roll(forecaster, name)
-        self.told[name] = Told(p, perf_counter() - begin, note)
+        self.told[name] = RungForecast(p, perf_counter() - begin, note)
 
     def _roll(self, forecaster: Forecaster, name: str) -> FloatArray:
         return roll(forecaster, self.plan, lambda said: self.report(f"{name}: {said}"))
@@ -419,3 +433,78 @@ class Run:
             for groups, words in kinds
         )
         return tuple(one for one in found if one is not None)
+
+
+THIS_MODEL = "this model"
+LAST = 0.2  # of the games, that are forecast
+BLOCKS = 2  # that they are forecast in
+MOST_GAMES = 15_000  # that are looked at, the latest
+SWIFT = Effort(effective=25.0, seconds=6.0, most_draws=100)
+
+
+@one_thread
+def quick_backtest(
+    games: Games, model: Model, *, rng: int = 0, report: Report = lambda _: None
+) -> Backtest:
+    """Measure a model beside a coin, frequencies, Elo and plain scores on a table's latest games.
+
+    Parameters
+    ----------
+    games
+        The table; of more than 15,000 games the latest are looked at.
+    model
+        What to measure, such as ``answer.model``.
+    rng
+        Seed.
+    report
+        Called with a few words at every stage.
+    """
+    late, note = _latest(games)
+    plan = with_useful_sides(_plan(turn(as_games(late)), rng))
+    run = LadderRun(plan, None, 0, rng, report, SWIFT)
+    run.notes += note
+    run.climb((COIN, FREQUENCIES, ELO))
+    for name in (SCORES, DRIFTING, THIS_MODEL):
+        _add(run, name, model if name == THIS_MODEL else model_of(name, plan.early))
+    names = (COIN, FREQUENCIES, ELO, SCORES, DRIFTING, THIS_MODEL)
+    return run.result(names, late)
+
+
+def _add(run: LadderRun, name: str, model: Model | None) -> None:
+    """Add one rung, or say why not."""
+    early, begin = run.plan.early, perf_counter()
+    if name == DRIFTING and early.clock.kind == "none":
+        return  # nobody asks how things change in a table without times
+    if early.counts.sum() < FEWEST:
+        run.notes.append(f"Left out: {name}. There are too few games to learn from.")
+        return
+    if name == DRIFTING and early.times[0] == early.times[-1]:
+        run.notes.append(f"Left out: {name}. All games to learn from are at one time.")
+        return
+    if model is not None and early.times[0] == early.times[-1]:
+        model = model.still()
+    run.report(f"looking back: {name}")
+    try:
+        run.draw(name, model, begin)
+    except IntransitError as error:
+        run.notes.append(f"Left out: {name}. {error}")
+
+
+def _latest(games: Games) -> tuple[Games, list[str]]:
+    """Return the latest games, as many as a quick look back can take."""
+    later: FloatArray = np.cumsum(games.counts[::-1])[::-1]
+    if later[0] <= MOST_GAMES or games.times[0] == games.times[-1]:
+        return games, []
+    begin = games.times[min(int(np.searchsorted(-later, -MOST_GAMES)), len(games) - 1)]
+    late = games.only(games.times >= begin)
+    if late.times[0] == late.times[-1]:
+        return games, []
+    return late, [f"Of the table the latest {plural(round(late.counts.sum()), 'game')} are used."]
+
+
+def _plan(games: Games, rng: int) -> Plan:
+    """Return the plan: the last fifth, in a few blocks of like length."""
+    below = np.cumsum(games.counts)
+    row = min(int(np.searchsorted(below, (1.0 - LAST) * below[-1], "right")), len(games) - 1)
+    span = float(games.times[-1] - games.times[row])
+    return cut(games, LAST, span / BLOCKS * (1.0 + 1e-9) or None, rng)

@@ -21,7 +21,7 @@ from intransit.experiments.experiment import (
     half_decades,
 )
 from intransit.experiments.runner import Run, run_all, run_here
-from intransit.experiments.table import Reading, Table
+from intransit.experiments.table import Table, TrialValue
 
 EXPERIMENTS = {
     module.EXPERIMENT.name: module.EXPERIMENT
@@ -42,9 +42,9 @@ __all__ = [
     "Experiment",
     "Options",
     "Point",
-    "Reading",
     "Run",
     "Table",
+    "TrialValue",
     "axis",
     "half_decades",
     "run_all",

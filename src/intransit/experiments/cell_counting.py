@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 import intransit as it
 from intransit.arrays import FloatArray
-from intransit.experiments.claims import converges
+from intransit.experiments.claims import converges, drift_is, error_gains, has
 from intransit.experiments.estimators import (
     DYNAMIC_LIMIT,
     EQUAL,
@@ -45,10 +45,8 @@ from intransit.experiments.experiment import (
     axis,
     half_decades,
 )
-from intransit.experiments.figures import draw_extras, draw_settled, finish
-from intransit.experiments.gains import drift_is, error_gains, has
-from intransit.experiments.statistics import ratio_of_medians
-from intransit.experiments.table import Reading, Table
+from intransit.experiments.plots import draw_extras, draw_settled, finish
+from intransit.experiments.table import Table, TrialValue, ratio_of_medians
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,7 +88,7 @@ N_FEWEST = 5
 QUICK_ESTIMATED = 2
 
 
-def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[Reading]:
+def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:
     """Let the counts move by whole cells, read some differences, recover counts and matrix."""
     steps = np.rint(point.x * rng.normal(size=(N_PERIODS - 1, N_IMAGES)))
     counts = COUNTS + np.vstack([np.zeros(N_IMAGES), np.cumsum(steps, axis=0)])
@@ -106,9 +104,9 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
         yield from _known(seen, counts[-1], curve, w, options)
         free = solve(seen, n_factors=N_FACTORS, weights=w, restarts=MANY_RESTARTS)
         truth = counts[-1][:, None] - counts[-1][None, :]
-        yield Reading(curve, "error", relative_error(free.margins, truth), facet=FREE)
+        yield TrialValue(curve, "error", relative_error(free.margins, truth), facet=FREE)
     settled = _limit(operators[-1:], counts[-1], 0.0).value <= SETTLED
-    yield Reading("readings", "settled", settled, facet=KNOWN)
+    yield TrialValue("readings", "settled", settled, facet=KNOWN)
     yield settled_reading(
         counts[-1][:, None], ones, operators[-1], noise_scale=NOISE_SCALE, facet=FREE
     )
@@ -119,7 +117,7 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
         unknown = it.theory.static_limit(
             counts[-1][:, None], ones, operators[-1], noise_scale=NOISE_SCALE
         )
-        yield Reading(STATIC_LIMIT, "error", unknown.relative, facet=FREE)
+        yield TrialValue(STATIC_LIMIT, "error", unknown.relative, facet=FREE)
 
 
 def _joint(
@@ -127,7 +125,7 @@ def _joint(
     now: FloatArray,  # (n_images,)
     drift_scale: float,
     options: Options,
-) -> Iterator[Reading]:
+) -> Iterator[TrialValue]:
     """Smooth with Q = 1 known, told the drift or not; and with Q and the scales found too."""
     known = {"n_factors": 0, "noise_scale": NOISE_SCALE}
     paths = {
@@ -139,11 +137,11 @@ def _joint(
     truth = now[:, None] - now[None, :]
     for (curve, facet), path in paths.items():
         margins = path.matrix(path.times[-1])
-        yield Reading(curve, "error", relative_error(margins, truth), facet=facet)
-        yield Reading(curve, "doubted", is_doubted(path), facet=facet)
+        yield TrialValue(curve, "error", relative_error(margins, truth), facet=facet)
+        yield TrialValue(curve, "doubted", is_doubted(path), facet=facet)
         if facet == KNOWN:  # X = s 1ᵀ - 1 sᵀ: the mean of a row is a count without their mean
             scores = margins.mean(axis=1)
-            yield Reading(curve, "counts", relative_error(scores + now.mean(), now), facet=facet)
+            yield TrialValue(curve, "counts", relative_error(scores + now.mean(), now), facet=facet)
 
 
 def _known(
@@ -152,25 +150,25 @@ def _known(
     curve: str,
     weights: FloatArray,
     options: Options,
-) -> Iterator[Reading]:
+) -> Iterator[TrialValue]:
     ones = np.ones((N_IMAGES, 1))
     truth = now[:, None] - now[None, :]
     answer = solve(seen, n_factors=N_FACTORS, weights=weights, exposures=ones)
     scores = answer.strengths[:, 0] - answer.strengths[:, 0].mean()
     fewest = set(np.argsort(now, kind="stable")[:N_FEWEST])
     found = set(np.argsort(scores, kind="stable")[:N_FEWEST])
-    yield Reading(curve, "error", relative_error(answer.margins, truth), facet=KNOWN)
-    yield Reading(curve, "counts", relative_error(scores + now.mean(), now), facet=KNOWN)
-    yield Reading(curve, "counts, mean 0", relative_error(scores, now), facet=KNOWN)
-    yield Reading(curve, "fewest", now[np.argmin(scores)] == now.min(), facet=KNOWN)
-    yield Reading(curve, "five fewest", len(fewest & found) / N_FEWEST, facet=KNOWN)
+    yield TrialValue(curve, "error", relative_error(answer.margins, truth), facet=KNOWN)
+    yield TrialValue(curve, "counts", relative_error(scores + now.mean(), now), facet=KNOWN)
+    yield TrialValue(curve, "counts, mean 0", relative_error(scores, now), facet=KNOWN)
+    yield TrialValue(curve, "fewest", now[np.argmin(scores)] == now.min(), facet=KNOWN)
+    yield TrialValue(curve, "five fewest", len(fewest & found) / N_FEWEST, facet=KNOWN)
     if options.wants("newton"):
         newton = solve(seen, method="newton", n_factors=N_FACTORS, weights=weights, exposures=ones)
         error = relative_error(newton.margins, truth)
-        yield Reading(curve + NEWTON, "error", error, facet=KNOWN)
+        yield TrialValue(curve + NEWTON, "error", error, facet=KNOWN)
 
 
-def _limit(operators: list[it.Entries], now: FloatArray, variance: float) -> Reading:
+def _limit(operators: list[it.Entries], now: FloatArray, variance: float) -> TrialValue:
     """Return the least error of X^T with Q = 1 known and Gaussian steps of this variance.
 
     Readings are linear in the counts then, so the information about s^t follows a recursion:
@@ -190,7 +188,7 @@ def _limit(operators: list[it.Entries], now: FloatArray, variance: float) -> Rea
     spread = np.inf if open_ else float(np.sum(1.0 / values[1:]))
     # ‖X‖² = 2N ‖s - mean‖², for the error as for the truth.
     relative = spread / float(np.sum((now - now.mean()) ** 2))
-    return Reading(DYNAMIC_LIMIT, "error", relative, facet=KNOWN)
+    return TrialValue(DYNAMIC_LIMIT, "error", relative, facet=KNOWN)
 
 
 def _variance_of_rounded(scale: float) -> float:

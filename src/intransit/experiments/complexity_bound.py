@@ -14,9 +14,8 @@ import numpy as np
 import intransit as it
 from intransit.arrays import FloatArray
 from intransit.experiments.experiment import Check, Claim, Experiment, Options, Point, axis
-from intransit.experiments.figures import Style, draw_curve, finish
-from intransit.experiments.statistics import log_slope
-from intransit.experiments.table import Reading, Table
+from intransit.experiments.plots import Style, draw_curve, finish
+from intransit.experiments.table import Table, TrialValue, log_slope
 from intransit.plotting import BLACK, BLUE, GREEN, RED
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ LARGE = {"σ₂ = 10⁻¹·⁵": 10**-1.5, "σ₂ = 10⁻¹": 0.1, "σ₂ = 1": 
 FACETS = {"small": SMALL, "large": LARGE}
 
 
-def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[Reading]:  # noqa: ARG001
+def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:  # noqa: ARG001
     """Evaluate the right-hand side as printed, with C = 1 and optimal weights."""
     duration = int(point.x)
     for facet, curves in FACETS.items():
@@ -45,7 +44,7 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
                     duration, noise_scale=NOISE_SCALE, drift_scale=drift_scale
                 ),
             )
-            yield Reading(curve, "bound", value, facet=facet)
+            yield TrialValue(curve, "bound", value, facet=facet)
 
 
 def baseline(facet: str, durations: FloatArray) -> FloatArray:

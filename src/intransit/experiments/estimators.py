@@ -14,7 +14,7 @@ import intransit as it
 from intransit.arrays import FloatArray
 from intransit.errors import ConvergenceWarning
 from intransit.experiments.experiment import Options
-from intransit.experiments.table import Reading, Series, Table
+from intransit.experiments.table import Series, Table, TrialValue
 
 LAST, EQUAL, OPTIMAL = "only y^T", "equal weights", "optimal weights"
 WEIGHTS = (LAST, EQUAL, OPTIMAL)
@@ -148,19 +148,19 @@ def recovery_readings(
     *,
     n_factors: int,
     facet: str | None = None,
-) -> Iterator[Reading]:
+) -> Iterator[TrialValue]:
     """Yield the error of each curve, and whether its first start was not the one kept."""
     for curve, w in weights.items():
         answer = solve(measurements, n_factors=n_factors, weights=w, restarts=MANY_RESTARTS)
-        yield Reading(curve, "error", relative_error(answer.margins, truth), facet=facet)
-        yield Reading(curve, "restarted", first_start_failed(answer), facet=facet)
+        yield TrialValue(curve, "error", relative_error(answer.margins, truth), facet=facet)
+        yield TrialValue(curve, "restarted", first_start_failed(answer), facet=facet)
         if options.wants("newton") and curve in WEIGHTS:
             answer = solve(measurements, method="newton", n_factors=n_factors, weights=w)
             error = relative_error(answer.margins, truth)
-            yield Reading(curve + NEWTON, "error", error, facet=facet)
+            yield TrialValue(curve + NEWTON, "error", error, facet=facet)
 
 
-def further_readings(simulation: it.Simulation, options: Options) -> Iterator[Reading]:
+def further_readings(simulation: it.Simulation, options: Options) -> Iterator[TrialValue]:
     """Yield the errors of the further estimators that were asked for."""
     for name, estimate in FURTHER.items():
         if options.wants(name):
@@ -169,10 +169,10 @@ def further_readings(simulation: it.Simulation, options: Options) -> Iterator[Re
 
 def guess_readings(
     curve: str, guess: Guess, truth: FloatArray, facet: str | None = None
-) -> Iterator[Reading]:
+) -> Iterator[TrialValue]:
     """Yield the error of an estimate, and whether it was in doubt."""
-    yield Reading(curve, "error", relative_error(guess.margins, truth), facet=facet)
-    yield Reading(curve, "doubted", guess.doubted, facet=facet)
+    yield TrialValue(curve, "error", relative_error(guess.margins, truth), facet=facet)
+    yield TrialValue(curve, "doubted", guess.doubted, facet=facet)
 
 
 def settled_reading(
@@ -182,13 +182,13 @@ def settled_reading(
     *,
     noise_scale: float,
     facet: str | None = None,
-) -> Reading:
+) -> TrialValue:
     """Return whether y^T alone settles X^T: whether its limit is below SETTLED.
 
     It depends on what was read, and not on what any method made of it.
     """
     limit = it.theory.static_limit(strengths, exposures, operator, noise_scale=noise_scale)
-    return Reading("readings", "settled", limit.relative <= SETTLED, facet=facet)
+    return TrialValue("readings", "settled", limit.relative <= SETTLED, facet=facet)
 
 
 def settled_series(table: Table, measure: str, curve: str, facet: str = "") -> Series:
@@ -201,7 +201,7 @@ def first_start_failed(answer: it.Recovery) -> bool:
     return bool(answer.attempts[0].objective > answer.objective * (1.0 + 1e-6))
 
 
-def limit_readings(simulation: it.Simulation) -> Iterator[Reading]:
+def limit_readings(simulation: it.Simulation) -> Iterator[TrialValue]:
     """Yield the Cramér-Rao limits of a simulation: of all periods, and of the last alone.
 
     That the factors are standard normal is told to the first.  Without it a small drift would
@@ -214,5 +214,5 @@ def limit_readings(simulation: it.Simulation) -> Iterator[Reading]:
         S, Q, seen, noise_scale=noise, drift_scale=simulation.drift_scale, prior_scale=1.0
     )
     static = it.theory.static_limit(S[-1], Q[-1], seen.periods[-1].operator, noise_scale=noise)
-    yield Reading(DYNAMIC_LIMIT, "error", dynamic.relative)
-    yield Reading(STATIC_LIMIT, "error", static.relative)
+    yield TrialValue(DYNAMIC_LIMIT, "error", dynamic.relative)
+    yield TrialValue(STATIC_LIMIT, "error", static.relative)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from intransit.experiments.table import Reading, Table
+from intransit.experiments.table import Table, TrialValue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,7 +82,7 @@ class Gain:
     gain: str
 
 
-Measure = Callable[[Point, np.random.Generator, Options], Iterable[Reading]]
+Measure = Callable[[Point, np.random.Generator, Options], Iterable[TrialValue]]
 Draw = Callable[["Figure", Table], None]
 Judge = Callable[[Table], list[Claim]]
 Weigh = Callable[[Table], list[Gain]]

@@ -14,9 +14,8 @@ import intransit as it
 from intransit.arrays import FloatArray
 from intransit.experiments.estimators import NEWTON, STARTS, STATIC_LIMIT, relative_error, solve
 from intransit.experiments.experiment import Check, Claim, Experiment, Options, Point, axis
-from intransit.experiments.figures import Style, draw_curve, draw_newton, finish, pretty
-from intransit.experiments.statistics import mean, ratio_of_means, ratio_of_medians
-from intransit.experiments.table import Reading, Table
+from intransit.experiments.plots import Style, draw_curve, draw_newton, finish, pretty
+from intransit.experiments.table import Table, TrialValue, mean, ratio_of_means, ratio_of_medians
 from intransit.plotting import BLUE, GREEN, ORANGE, RED
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def features(scaling: str) -> tuple[FloatArray, FloatArray]:
     return S, Q
 
 
-def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[Reading]:
+def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:
     """Read some margins of every period, and recover the last matrix with each assumed drift."""
     S, Q = features(point.facet)
     truth = S[-1] @ Q.T - Q @ S[-1].T
@@ -94,13 +93,13 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
     }
     for curve, w in weights.items():
         answer = solve(seen, n_factors=N_FACTORS, weights=w, max_steps=MAX_STEPS, restarts=RESTARTS)
-        yield Reading(curve, "error", relative_error(answer.margins, truth))
+        yield TrialValue(curve, "error", relative_error(answer.margins, truth))
         if options.wants("newton"):
             answer = solve(seen, method="newton", n_factors=N_FACTORS, weights=w)
-            yield Reading(curve + NEWTON, "error", relative_error(answer.margins, truth))
+            yield TrialValue(curve + NEWTON, "error", relative_error(answer.margins, truth))
     if options.wants("limit"):
         limit = it.theory.static_limit(S[-1], Q, operators[-1], noise_scale=NOISE_SCALE)
-        yield Reading(STATIC_LIMIT, "error", limit.relative)
+        yield TrialValue(STATIC_LIMIT, "error", limit.relative)
 
 
 def draw(figure: "Figure", table: Table) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 import intransit as it
 from intransit.arrays import FloatArray, IntArray
+from intransit.experiments.claims import has
 from intransit.experiments.estimators import JOINT, is_doubted, smooth, solve
 from intransit.experiments.experiment import (
     Check,
@@ -18,11 +19,17 @@ from intransit.experiments.experiment import (
     axis,
     half_decades,
 )
-from intransit.experiments.figures import JOINT_STYLE, Style, draw_curve, draw_newton, finish
-from intransit.experiments.gains import has
-from intransit.experiments.games import FLOOR, play, play_days
-from intransit.experiments.statistics import Estimate, mean, mean_difference, ratio_of_means
-from intransit.experiments.table import Reading, Series, Table
+from intransit.experiments.plots import JOINT_STYLE, Style, draw_curve, draw_newton, finish
+from intransit.experiments.price_kernels import FLOOR, play, play_days
+from intransit.experiments.table import (
+    Estimate,
+    Series,
+    Table,
+    TrialValue,
+    mean,
+    mean_difference,
+    ratio_of_means,
+)
 from intransit.plotting import BLUE, GREEN
 
 if TYPE_CHECKING:
@@ -42,7 +49,7 @@ ALONE = "each pair alone"  # the same windows without any low rank
 FAIR, LITERAL = "no winner when both go over", "subtracted unless i wins"
 
 
-def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[Reading]:  # noqa: ARG001
+def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:  # noqa: ARG001
     """Play all days and the truth once; recover by both rules for every assumed drift."""
     n_days = QUICK_DAYS if options.quick else N_DAYS
     pairs = np.stack(np.triu_indices(N_PLAYERS, 1), axis=1)
@@ -53,7 +60,7 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
     play(rng, shapes, pairs, N_GAMES * n_days, *truths)
     # The noise of a day's mean, from the spread of games within a day.
     noise_scale = float(np.sqrt(np.mean(squares - fair**2) / (N_GAMES - 1)))
-    yield Reading(FAIR, "noise", noise_scale, x=0.0)
+    yield TrialValue(FAIR, "noise", noise_scale, x=0.0)
     for rule, daily, truth in ((FAIR, fair, truths[0]), (LITERAL, literal, truths[1])):
         yield from _readings(rule, daily, truth, pairs, noise_scale, options)
     if options.wants(JOINT):
@@ -67,15 +74,15 @@ def _readings(
     pairs: IntArray,  # (n_pairs, 2)
     noise_scale: float,
     options: Options,
-) -> Iterator[Reading]:
+) -> Iterator[TrialValue]:
     X = _fill(truth, pairs)
     sizes = np.linalg.svd(X, compute_uv=False)
-    yield Reading(
+    yield TrialValue(
         rule, "beyond rank 2", float(np.sqrt(np.sum(sizes[2:] ** 2) / np.sum(sizes**2))), x=0.0
     )
     scores = X.mean(axis=1)
     rest = X - (scores[:, None] - scores[None, :])
-    yield Reading(rule, "beyond scores", float(np.linalg.norm(rest) / np.linalg.norm(X)), x=0.0)
+    yield TrialValue(rule, "beyond scores", float(np.linalg.norm(rest) / np.linalg.norm(X)), x=0.0)
     for drift_scale in DRIFT_SCALES:
         weights = it.optimal_weights(len(daily), noise_scale=noise_scale, drift_scale=drift_scale)
         # Every pair has the same number of games every day, so the days collapse into one
@@ -94,7 +101,7 @@ def _joint(
     truth: FloatArray,  # (n_pairs,)
     pairs: IntArray,  # (n_pairs, 2)
     options: Options,
-) -> Iterator[Reading]:
+) -> Iterator[TrialValue]:
     """Smooth all days: a score a player and a deviation a pair, all drifting, nothing told."""
     blocks = daily.reshape(-1, BLOCK, len(pairs)).mean(axis=1)
     days = BLOCK * np.arange(len(blocks)) + (BLOCK - 1) / 2
@@ -110,20 +117,20 @@ def _joint(
     path = smooth(seen, n_factors=0, pair_scale="auto", pair_drift_scale="auto")
     last = len(daily) - 1.0
     yield from _scored(JOINT, path.matrix(last), _fill(truth, pairs), 0.0)
-    yield Reading(JOINT, "doubted", is_doubted(path), x=0.0)
+    yield TrialValue(JOINT, "doubted", is_doubted(path), x=0.0)
     if options.wants("limit"):
         # A linear model with Gaussian paths: its posterior variance is its Cramér-Rao limit.
         spread = path.deviation(pairs[:, 0], pairs[:, 1], last)
         share = float(np.linalg.norm(spread) / np.linalg.norm(truth))
-        yield Reading(LIMIT, "error", share, x=0.0)
+        yield TrialValue(LIMIT, "error", share, x=0.0)
 
 
-def _scored(curve: str, estimate: FloatArray, X: FloatArray, x: float) -> Iterator[Reading]:
+def _scored(curve: str, estimate: FloatArray, X: FloatArray, x: float) -> Iterator[TrialValue]:
     """Yield the error of an estimate, not squared, and its share of right signs."""
     upper = np.triu_indices(len(X), 1)
     right = np.sign(estimate[upper]) == np.sign(X[upper])
-    yield Reading(curve, "error", float(np.linalg.norm(estimate - X) / np.linalg.norm(X)), x=x)
-    yield Reading(curve, "signs", 100.0 * float(right.mean()), x=x)
+    yield TrialValue(curve, "error", float(np.linalg.norm(estimate - X) / np.linalg.norm(X)), x=x)
+    yield TrialValue(curve, "signs", 100.0 * float(right.mean()), x=x)
 
 
 def _fill(upper: FloatArray, pairs: IntArray) -> FloatArray:

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import intransit as it
-from intransit.experiments.claims import CLOSE, converges, one_start_is_enough, same_answers
+from intransit.experiments.claims import (
+    CLOSE,
+    beats_weights,
+    converges,
+    error_gains,
+    nothing_hidden,
+    on_the_limit,
+    one_start_is_enough,
+    same_answers,
+    scales_cost_little,
+)
 from intransit.experiments.estimators import (
     DYNAMIC_LIMIT,
     EQUAL,
@@ -40,16 +50,8 @@ from intransit.experiments.experiment import (
     axis,
     half_decades,
 )
-from intransit.experiments.figures import draw_extras, draw_settled, finish
-from intransit.experiments.gains import (
-    beats_weights,
-    error_gains,
-    nothing_hidden,
-    on_the_limit,
-    scales_cost_little,
-)
-from intransit.experiments.statistics import ratio_of_means, ratio_of_medians
-from intransit.experiments.table import Reading, Table
+from intransit.experiments.plots import draw_extras, draw_settled, finish
+from intransit.experiments.table import Table, TrialValue, ratio_of_means, ratio_of_medians
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,7 +65,7 @@ QUICK_ESTIMATED = 1
 BOUNDED = "optimal weights with the bound a"  # eq. (opt_w); the three curves use (opt_w_na)
 
 
-def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[Reading]:
+def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:
     """Simulate once and recover with every choice of weights."""
     simulation = it.simulate(
         n_items=N_ITEMS,

@@ -1,5 +1,11 @@
 """Run experiments: grid × trials -> Table, in other processes, going on where a run stopped.
 
+Finished parts of a run on disk: written whole, and read only when whole and of this run.
+
+A part is one JSON file: what it is of (a fingerprint of settings, seed and code), its rows, and a
+digest of the rows.  It is written beside its place and moved there, so a run that is killed
+leaves either the whole file or none; a file that was altered or cut fails its digest.
+
 Every trial draws from a generator of its own,
 
     SeedSequence(seed, spawn_key=(experiment, point, trial))
@@ -10,29 +16,91 @@ on the number of jobs, nor on the order, nor on the rest of the grid.
 
 import hashlib
 import inspect
+import json
 import math
+import os
+import tempfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import intransit
 from intransit.experiments import estimators
 from intransit.experiments.experiment import Experiment, Measure, Options, Point
-from intransit.experiments.store import fingerprint, read_part, write_part
 from intransit.experiments.table import Row, Table
 from intransit.tasks import Task as Work
 from intransit.tasks import run_tasks
 
+
+def fingerprint(**facts: object) -> str:
+    """Return a short digest of facts that JSON can express."""
+    return hashlib.sha256(_canonical(facts).encode()).hexdigest()[:32]
+
+
+def write_part(path: Path, mark: str, rows: Sequence[Row]) -> None:
+    """Keep finished rows."""
+    payload = [_pack(row) for row in rows]
+    part = {"fingerprint": mark, "digest": _digest_of_rows(payload), "rows": payload}
+    write_whole(path, json.dumps(part, allow_nan=False).encode())
+
+
+def read_part(path: Path, mark: str) -> list[Row] | None:
+    """Return the rows of a part, or None when it is missing, damaged, or of another run."""
+    try:
+        part = json.loads(path.read_bytes())
+        if part["fingerprint"] != mark or part["digest"] != _digest_of_rows(part["rows"]):
+            return None
+        return [_unpack(fields) for fields in part["rows"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that nobody ever sees half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(beside, 0o644)  # mkstemp's files are private; results are not
+        os.replace(beside, path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def _digest_of_rows(payload: object) -> str:
+    return hashlib.sha256(_canonical(payload).encode()).hexdigest()
+
+
+def _pack(row: Row) -> list[object]:
+    """JSON knows neither NaN nor infinity: null says that there is no value."""
+    value = row.value if math.isfinite(row.value) else None
+    return [row.facet, row.x, row.curve, row.measure, row.trial, value]
+
+
+def _unpack(fields: Sequence[Any]) -> Row:
+    facet, x, curve, measure, trial, value = fields
+    return Row(facet, x, curve, measure, trial, math.nan if value is None else value)
+
+
 _PACKAGE = Path(intransit.__file__).parent
 _SOLVER_FILES = (
-    *sorted(_PACKAGE.glob("core/*.py")),
-    *sorted(_PACKAGE.glob("theory/*.py")),
-    *(_PACKAGE / f"{name}.py" for name in ("measurements", "recover", "simulate")),
-    *(_PACKAGE / f"{name}.py" for name in ("smooth", "fitting", "trajectory", "timeline")),
+    *sorted(_PACKAGE.glob("inference/*.py")),
+    *(_PACKAGE / f"{name}.py" for name in ("checks", "kernels", "skew", "theory")),
+    *(_PACKAGE / "data" / f"{name}.py" for name in ("cells", "measurements", "timeline")),
+    _PACKAGE / "model" / "simulate.py",
 )
 
 
@@ -51,7 +119,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Task:
+class TrialTask:
     """Some trials at one point of one experiment: what one process does at a time."""
 
     experiment: Experiment
@@ -102,13 +170,13 @@ class Task:
         return parts / self.experiment.name / f"{self.mark}.json"
 
 
-def plan(experiment: Experiment, run: Run) -> list[Task]:
+def plan(experiment: Experiment, run: Run) -> list[TrialTask]:
     """Return the tasks of one experiment."""
     n_trials = run.trials(experiment)
     starts = range(0, n_trials, experiment.chunk)
     blocks = [range(start, min(start + experiment.chunk, n_trials)) for start in starts]
     points = experiment.grid(run.options.quick)
-    return [Task(experiment, point, block, run) for point in points for block in blocks]
+    return [TrialTask(experiment, point, block, run) for point in points for block in blocks]
 
 
 def perform(
@@ -155,7 +223,7 @@ def run_all(
     jobs: int,
     on: str | None = None,
     on_start: Callable[[float, float], None] | None = None,
-    on_done: Callable[[Task], None] | None = None,
+    on_done: Callable[[TrialTask], None] | None = None,
 ) -> dict[str, Table]:
     """Run experiments in `jobs` processes; finished parts are read from, and kept in, `parts`.
 

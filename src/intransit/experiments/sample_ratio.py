@@ -1,5 +1,7 @@
 """The paper's second synthetic experiment: the sampling ratio that recovery needs.
 
+Sampling ratios: nested samples, the smallest that is enough, and when none could be.
+
 A trial draws readings for p = 1 once; a smaller p reads a prefix of them.  The ratio needed is
 the smallest p, in steps of 0.025, at which the relative error is at most 10⁻⁴, found by
 bisection: more of the same readings are taken to do no harm.
@@ -14,7 +16,7 @@ import numpy as np
 import intransit as it
 from intransit.arrays import FloatArray
 from intransit.experiments import recovery_error
-from intransit.experiments.claims import same_answers
+from intransit.experiments.claims import drift_is, has, same_answers
 from intransit.experiments.estimators import (
     DYNAMIC_LIMIT,
     EQUAL,
@@ -41,32 +43,112 @@ from intransit.experiments.experiment import (
     axis,
     half_decades,
 )
-from intransit.experiments.figures import (
-    JOINT_STYLE,
-    STYLES,
-    draw_curve,
-    draw_extras,
-    finish,
-    pretty,
-)
-from intransit.experiments.gains import drift_is, has
+from intransit.experiments.plots import JOINT_STYLE, STYLES, draw_curve, draw_extras, finish, pretty
 from intransit.experiments.recovery_error import N_FACTORS, N_ITEMS, N_PERIODS, NOISE_SCALE
-from intransit.experiments.sampling import (
-    RATIOS,
-    SEARCH_NOTES,
-    STEP,
-    could_settle,
-    counting_limit,
-    n_outcomes_at,
-    prefix,
-    smallest_ratio,
-    smallest_ratio_near,
-)
-from intransit.experiments.statistics import mean, mean_difference, ratio_of_means
-from intransit.experiments.table import Reading, Table
+from intransit.experiments.table import Table, TrialValue, mean, mean_difference, ratio_of_means
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+STEP = 0.025
+RATIOS = STEP * np.arange(1, 41)
+
+
+def smallest_ratio(succeeds: Callable[[float], bool]) -> float | None:
+    """Return the smallest ratio of the grid that succeeds, by bisection; None when p = 1 fails."""
+    low, high = -1, len(RATIOS) - 1
+    if not succeeds(RATIOS[high]):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if succeeds(RATIOS[middle]) else (middle, high)
+    return float(RATIOS[high])
+
+
+def smallest_ratio_near(succeeds: Callable[[float], bool], guess: float) -> float | None:
+    """Return the same, looking from a guess outwards: few tries when the guess is good."""
+    last = len(RATIOS) - 1
+    high = low = int(np.argmin(np.abs(RATIOS - guess)))
+    stride = 1
+    if succeeds(RATIOS[high]):
+        while low > 0:
+            low = max(low - stride, 0)
+            if not succeeds(RATIOS[low]):
+                break
+            high, stride = low, 2 * stride
+        else:
+            return float(RATIOS[0])
+    else:
+        while not succeeds(RATIOS[high := min(high + stride, last)]):
+            if high == last:
+                return None
+            low, stride = high, 2 * stride
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if succeeds(RATIOS[middle]) else (middle, high)
+    return float(RATIOS[high])
+
+
+def prefix(measurements: it.Measurements, n_outcomes: int) -> it.Measurements:
+    """Return the first readings of every period."""
+    return it.Measurements.from_operators(
+        [
+            it.Entries(readings.operator.pairs[:n_outcomes], measurements.n_items)  # type: ignore[attr-defined]
+            for readings in measurements.periods
+        ],
+        [readings.outcomes[:n_outcomes] for readings in measurements.periods],
+    )
+
+
+def could_settle(measurements: it.Measurements, weights: FloatArray) -> bool:
+    """Return whether the readings that count could settle a matrix, whatever their noise.
+
+    They must be of as many distinct pairs as the matrix has degrees of freedom, and give each
+    item 2r partners, one for each of its unknowns.
+    """
+    pairs = np.concatenate(
+        [
+            readings.operator.pairs  # type: ignore[attr-defined]
+            for readings, w in zip(measurements.periods, weights, strict=True)
+            if w > 0
+        ]
+    )
+    pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1), axis=0)
+    partners = np.bincount(pairs.ravel(), minlength=N_ITEMS)
+    enough = it.theory.degrees_of_freedom(N_ITEMS, N_FACTORS)
+    return bool(len(pairs) >= enough and partners.min() >= 2 * N_FACTORS)
+
+
+def counting_limit(n_periods: int) -> float:
+    """Return the ratio at which as many distinct pairs are expected as X has degrees of freedom.
+
+    M draws with replacement from N² entries see N(N-1)/2 (1 - (1 - 2/N²)^M) distinct pairs.
+
+    >>> round(counting_limit(1), 3), round(counting_limit(5), 3)
+    (0.229, 0.046)
+    """
+    share = it.theory.degrees_of_freedom(N_ITEMS, N_FACTORS) / (N_ITEMS * (N_ITEMS - 1) / 2)
+    draws = np.log1p(-share) / np.log1p(-2.0 / N_ITEMS**2)
+    return float(draws / n_periods / N_ITEMS**2)
+
+
+def n_outcomes_at(ratio: float) -> int:
+    """Return M = p N²."""
+    return round(float(ratio) * N_ITEMS**2)
+
+
+SEARCH_NOTES = (
+    "A smaller p reads a prefix of the readings of a larger one. The ratio needed is found by "
+    "bisection, as if more of the same readings did no harm.",
+    "Ratios at which fewer distinct pairs were seen than the matrix has degrees of freedom, or "
+    "at which some item met fewer than 2r others, count as failures without a solve: no "
+    "method could tell.",
+    "A trial that fails even at p = 1 counts as 1 in the mean, which is then too low; the "
+    "measure “never” in the table tells how many did.",
+    "Newton's method, which minimises the same program, finds the place of the bisection; "
+    "alternating minimisation is then run from there upwards until it succeeds.",
+)
+
 
 SUCCESS = 1e-4
 DRIFT_SCALES = half_decades(1e-4, 10**0.5)
@@ -76,7 +158,7 @@ N_JOINT = 50  # trials, from the first on, in which further estimators are asked
 CLOSE = STEP / 2  # "converges": a mean difference of at most half a step
 
 
-def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[Reading]:
+def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:
     """Find the ratio needed with every choice of weights."""
     simulation = it.simulate(
         n_items=N_ITEMS,
@@ -105,7 +187,7 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
 
 def _needed(
     simulation: it.Simulation, curve: str, weights: FloatArray, options: Options
-) -> Iterator[Reading]:
+) -> Iterator[TrialValue]:
     """Yield the ratio that the program's minimum needs, then the one the paper's method needs.
 
     Both methods minimise the same program, so alternating minimisation is tried only from the
@@ -124,12 +206,12 @@ def _needed(
     start = len(RATIOS) if by_newton is None else int(np.searchsorted(RATIOS, by_newton))
     needed = next((ratio for ratio in RATIOS[start:] if succeeds(ratio, "alternating")), None)
     # A trial that never succeeds counts as 1, the end of the grid: means are then too low.
-    yield Reading(curve, "ratio", 1.0 if needed is None else float(needed))
-    yield Reading(curve, "never", needed is None)
+    yield TrialValue(curve, "ratio", 1.0 if needed is None else float(needed))
+    yield TrialValue(curve, "never", needed is None)
     if needed is not None:
-        yield Reading(curve, "restarted", first_start_failed(answers[-1]))
+        yield TrialValue(curve, "restarted", first_start_failed(answers[-1]))
     if options.wants("newton"):
-        yield Reading(curve + NEWTON, "ratio", 1.0 if by_newton is None else by_newton)
+        yield TrialValue(curve + NEWTON, "ratio", 1.0 if by_newton is None else by_newton)
 
 
 def _needed_by_further(
@@ -137,20 +219,20 @@ def _needed_by_further(
     name: str,
     estimate: Callable[[it.Simulation], Guess],
     guess: float,
-) -> Iterator[Reading]:
+) -> Iterator[TrialValue]:
     def succeeds(ratio: float) -> bool:
         seen = prefix(simulation.measurements, n_outcomes_at(ratio))
         found = estimate(replace(simulation, measurements=seen))
         return relative_error(found.margins, simulation.margins[-1]) <= SUCCESS
 
     needed = smallest_ratio_near(succeeds, guess if np.isfinite(guess) else 1.0)
-    yield Reading(name, "ratio", 1.0 if needed is None else needed)
-    yield Reading(name, "never", needed is None)
+    yield TrialValue(name, "ratio", 1.0 if needed is None else needed)
+    yield TrialValue(name, "never", needed is None)
 
 
 def _needed_by_limits(
     simulation: it.Simulation, guess: float, static_guess: float
-) -> Iterator[Reading]:
+) -> Iterator[TrialValue]:
     """Yield the ratios from which on the Cramér-Rao limit allows a success."""
     S, Q, noise = simulation.strengths, simulation.exposures, simulation.noise_scale
 
@@ -166,8 +248,8 @@ def _needed_by_limits(
         limit = it.theory.static_limit(S[-1], Q[-1], seen, noise_scale=noise)
         return limit.relative <= SUCCESS
 
-    yield Reading(DYNAMIC_LIMIT, "ratio", smallest_ratio_near(dynamic, guess) or np.nan)
-    yield Reading(STATIC_LIMIT, "ratio", smallest_ratio_near(static, static_guess) or np.nan)
+    yield TrialValue(DYNAMIC_LIMIT, "ratio", smallest_ratio_near(dynamic, guess) or np.nan)
+    yield TrialValue(STATIC_LIMIT, "ratio", smallest_ratio_near(static, static_guess) or np.nan)
 
 
 def draw(figure: "Figure", table: Table) -> None:

@@ -25,8 +25,8 @@ from intransit.inference.law_kernels import (
     weigh_readings,
     weigh_wins,
 )
-from intransit.inference.layout import Layout, Numbers
 from intransit.inference.path_kernels import draw_numbers, item_margins, items_kernel
+from intransit.inference.paths import Layout, Numbers
 from intransit.inference.scale_kernels import (
     draw_factor,
     draw_scale,
@@ -39,8 +39,17 @@ from intransit.inference.scale_kernels import (
     squares_of,
 )
 from intransit.model.laws import OutcomeLaw, Readings
-from intransit.model.priors import HalfCauchy, Scale, prior_scale, start_value
-from intransit.model.terms import Drift, Factors, Scores, Side, Walk
+from intransit.model.terms import (
+    Drift,
+    Factors,
+    HalfCauchy,
+    Scale,
+    Scores,
+    Side,
+    Walk,
+    prior_scale,
+    start_value,
+)
 
 REFRESH = 20  # sweeps after which margins are added up anew, lest rounding gather
 SETTLE = 40  # sweeps from a random start before scales move: small states pull them to 0 for long

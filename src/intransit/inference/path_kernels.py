@@ -1,4 +1,6 @@
-"""Draws of paths of states, given everything else: backward messages, forward draws.
+"""Paths of states: drawn given everything else, and read at any time.
+
+Draws of paths of states, given everything else: backward messages, forward draws.
 
 The likelihood is Gaussian in every margin, k x - w x² / 2 (see `polya_gamma`).  A path is a first
 state and a random walk,
@@ -9,6 +11,13 @@ and is drawn whole: messages (precision J, potential h) run from its last state 
 states are drawn from the first on.  Two kernels: an item's score and factors together, whose parts
 of a margin are products with the other item's, and single numbers that enter margins linearly
 (effects of pairs, what a side is worth, deviations by a covariate).
+
+Reading draws at any time: states of paths, margins, mean chances.
+
+Between two of its states a path is their interpolation plus the noise of a Brownian bridge; outside
+them it is the nearest state plus that of a free walk; of an owner that was never seen the prior is
+all that is known.  The noise of a draw is a function of the draw, the path and the gap, so that
+every question sees the same path.
 """
 
 import math
@@ -18,7 +27,7 @@ from functools import cache
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.core.compiled import compiled
+from intransit.kernels import compiled
 
 
 @compiled
@@ -294,3 +303,194 @@ def draw_numbers(
             states[state] = last
             for p in range(cell_begin[state], cell_begin[state + 1]):
                 x[cell[p]] += factor[p] * change
+
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+S30, S27, S31, S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+ONE = np.uint64(1)
+# Acklam's coefficients: the middle (C over D), and the tails (T over B).
+C0, C1, C2 = -3.969683028665376e01, 2.209460984245205e02, -2.759285104469687e02
+C3, C4, C5 = 1.383577518672690e02, -3.066479806614716e01, 2.506628277459239e00
+D0, D1, D2 = -5.447609879822406e01, 1.615858368580409e02, -1.556989798598866e02
+D3, D4 = 6.680131188771972e01, -1.328068155288572e01
+T0, T1, T2 = -7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e00
+T3, T4, T5 = -2.549732539343734e00, 4.374664141464968e00, 2.938163982698783e00
+B0, B1, B2, B3 = (
+    7.784695709041462e-03,
+    3.224671290700398e-01,
+    2.445134137142996e00,
+    3.754408661907416e00,
+)
+
+
+@compiled
+def _scramble(z: np.uint64) -> np.uint64:
+    """Return a whole number that looks random (the finaliser of SplitMix64)."""
+    z = (z ^ (z >> S30)) * MIX_1
+    z = (z ^ (z >> S27)) * MIX_2
+    return z ^ (z >> S31)
+
+
+@compiled
+def seed_of(draw: int, key: int) -> np.uint64:
+    """Return a whole number that belongs to a draw and a key."""
+    return _scramble(_scramble(np.uint64(draw) * GOLDEN + ONE) ^ (np.uint64(key) * GOLDEN))
+
+
+@compiled
+def normal_of(seed: np.uint64, column: int) -> float:
+    """Return a standard normal number that belongs to a seed and a column.
+
+    The inverse of the normal distribution function, by Acklam's rational approximation (relative
+    error 1e-9), of a uniform number.
+    """
+    z = _scramble(seed + np.uint64(column) * GOLDEN)
+    u = (float(z >> S11) + 0.5) / 9007199254740992.0
+    q = u - 0.5
+    if abs(q) <= 0.47575:
+        r = q * q
+        top = ((((C0 * r + C1) * r + C2) * r + C3) * r + C4) * r + C5
+        return top * q / (((((D0 * r + D1) * r + D2) * r + D3) * r + D4) * r + 1.0)
+    tail = math.sqrt(-2.0 * math.log(u if q < 0.0 else 1.0 - u))
+    top = ((((T0 * tail + T1) * tail + T2) * tail + T3) * tail + T4) * tail + T5
+    value = top / ((((B0 * tail + B1) * tail + B2) * tail + B3) * tail + 1.0)
+    return value if q < 0.0 else -value
+
+
+@compiled
+def read_paths(
+    states: FloatArray,  # (n_draws, n_states, d)
+    before: IntArray,  # (n,): states; -1 for an owner that was never seen
+    after: IntArray,  # (n,)
+    share: FloatArray,  # (n,): of the second
+    spread: FloatArray,  # (n,): variance on top, in units of a step's
+    keys: IntArray,  # (n,): of the noise
+    steps: FloatArray,  # (n_draws, d): deviations of steps
+    scales: FloatArray,  # (n_draws, d): deviations of first states
+    means: FloatArray,  # (n_draws,): of first states, in the first column, of the never seen
+    out: FloatArray,  # (n_draws, n, d)
+) -> None:
+    """Write the states of some paths at some times, in every draw."""
+    d = states.shape[2]
+    for g in range(states.shape[0]):
+        for n in range(len(before)):
+            seed = seed_of(g, keys[n])
+            if before[n] < 0:
+                for k in range(d):
+                    out[g, n, k] = scales[g, k] * normal_of(seed, k)
+                out[g, n, 0] += means[g]
+                continue
+            b, a, s = before[n], after[n], share[n]
+            root = math.sqrt(spread[n])
+            for k in range(d):
+                value = (1.0 - s) * states[g, b, k] + s * states[g, a, k]
+                if root > 0.0 and steps[g, k] > 0.0:
+                    value += root * steps[g, k] * normal_of(seed, k)
+                out[g, n, k] = value
+
+
+@compiled
+def pair_margins(
+    values: FloatArray,  # (n_draws, n_points, d)
+    first: IntArray,  # (n,): points
+    second: IntArray,
+    out: FloatArray,  # (n_draws, n)
+) -> None:
+    """Write the margins that scores and planes make."""
+    r = (values.shape[2] - 1) // 2
+    for g in range(values.shape[0]):
+        for n in range(len(first)):
+            a, b = values[g, first[n]], values[g, second[n]]
+            x = a[0] - b[0]
+            for k in range(1, 1 + r):
+                x += a[k] * b[k + r] - a[k + r] * b[k]
+            out[g, n] = x
+
+
+@compiled
+def _chance(x: float, cut: float, noise: float) -> float:
+    """Return the expected result at a margin."""
+    if noise > 0.0:
+        return 0.5 * math.erfc(-x / (noise * math.sqrt(2.0)))
+    if cut == 0.0:
+        return 1.0 / (1.0 + math.exp(-x))
+    return 0.5 / (1.0 + math.exp(cut - x)) + 0.5 / (1.0 + math.exp(-cut - x))
+
+
+@compiled
+def expected_chances(
+    values: FloatArray,  # (n_draws, n, d)
+    begin: int,  # first row
+    end: int,
+    effects: FloatArray,  # (n_draws, n_effects)
+    effect: IntArray,  # (n, n): which of them, -1 for none, -2 for unknown
+    sign: FloatArray,  # (n, n)
+    unknown: FloatArray,
+    cuts: FloatArray,
+    noise: FloatArray,
+    out: FloatArray,  # (n, n)
+) -> None:
+    """Write the chance of every pair whose first item is in some rows, averaged over draws."""
+    n_draws, n_items, d = values.shape
+    r = (d - 1) // 2
+    for n in range(begin, end):
+        out[n, n] = 0.5
+        for m in range(n + 1, n_items):
+            e = effect[n, m]
+            total = 0.0
+            for g in range(n_draws):
+                a, b = values[g, n], values[g, m]
+                x = a[0] - b[0]
+                for k in range(1, 1 + r):
+                    x += a[k] * b[k + r] - a[k + r] * b[k]
+                if e >= 0:
+                    x += sign[n, m] * effects[g, e]
+                elif e == -2:
+                    x /= math.sqrt(1.0 + math.pi / 8.0 * unknown[g] ** 2)
+                total += _chance(x, cuts[g], noise[g])
+            out[n, m] = total / n_draws
+            out[m, n] = 1.0 - out[n, m]
+
+
+@compiled
+def mean_chances(
+    values: FloatArray,  # (n_draws, n_points, d)
+    items: IntArray,  # (n,): points
+    panel: IntArray,  # (n_panel,): points
+    weights: FloatArray,  # (n, n_panel): 0 where they are not to be compared
+    effects: FloatArray,  # (n_draws, n_effects)
+    effect: IntArray,  # (n, n_panel): which of them, -1 for none, -2 for unknown
+    sign: FloatArray,  # (n, n_panel)
+    unknown: FloatArray,  # (n_draws,): deviation of an effect that is not known
+    cuts: FloatArray,  # (n_draws,): half the width of a tie
+    noise: FloatArray,  # (n_draws,): of readings; 0 for games
+    out: FloatArray,  # (n_draws, n)
+) -> None:
+    """Write the mean chance of every item against a panel, a tie as half a win.
+
+    An effect that is not known makes chances flatter: a logistic curve over a normal number is
+    close to one that is wider by √(1 + π s² / 8).
+    """
+    r = (values.shape[2] - 1) // 2
+    for g in range(values.shape[0]):
+        flat = 1.0 / math.sqrt(1.0 + math.pi / 8.0 * unknown[g] ** 2)
+        for n in range(len(items)):
+            a = values[g, items[n]]
+            total, weight = 0.0, 0.0
+            for m in range(len(panel)):
+                if weights[n, m] == 0.0:
+                    continue
+                b = values[g, panel[m]]
+                x = a[0] - b[0]
+                for k in range(1, 1 + r):
+                    x += a[k] * b[k + r] - a[k + r] * b[k]
+                e = effect[n, m]
+                if e >= 0:
+                    x += sign[n, m] * effects[g, e]
+                elif e == -2:
+                    x *= flat
+                chance = _chance(x, cuts[g], noise[g])
+                total += weights[n, m] * chance
+                weight += weights[n, m]
+            out[g, n] = total / weight if weight > 0.0 else 0.5

@@ -16,13 +16,13 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, log_expit, log_ndtr, ndtr
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.inference.layout import Layout, Numbers, Paths
-from intransit.inference.reading_kernels import (
+from intransit.inference.path_kernels import (
     expected_chances,
     mean_chances,
     pair_margins,
     read_paths,
 )
+from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.sampling import Draws, Mixing
 from intransit.model.laws import Kind, OutcomeLaw
 from intransit.model.terms import By, PairEffects, Side

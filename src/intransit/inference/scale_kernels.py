@@ -21,7 +21,7 @@ import math
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.core.compiled import compiled
+from intransit.kernels import compiled
 
 WIDTH = 0.5  # of the first slice, in logs
 MOST_STEPS = 40  # of an interval to either side

@@ -1,11 +1,11 @@
 """What is believed: a model is a sum of terms, and a law of outcomes; both are values."""
 
 from intransit.model.laws import Levels, OutcomeLaw, Readings, Wins
-from intransit.model.priors import HalfCauchy
 from intransit.model.terms import (
     By,
     Drift,
     Factors,
+    HalfCauchy,
     Model,
     PairEffects,
     Scores,

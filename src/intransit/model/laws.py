@@ -9,8 +9,8 @@
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from intransit.core.inputs import as_whole
-from intransit.model.priors import HalfCauchy, Scale, check_scale
+from intransit.checks import as_whole
+from intransit.model.terms import HalfCauchy, Scale, check_scale
 
 Kind = Literal["squared", "logistic", "ordered"]
 

@@ -1,7 +1,7 @@
 """Questions put to a margins matrix: how far it is from a ranking, and where its cycles are."""
 
-from intransit.core.margins import check_margins
-from intransit.study.cycles import (
+from intransit.skew import check_margins
+from intransit.study.digraph import (
     Consistency,
     Cycle,
     consistency,
@@ -11,12 +11,13 @@ from intransit.study.cycles import (
     strongest_cycles,
 )
 from intransit.study.hodge import (
+    CyclicSplit,
     Decomposition,
     PairDecomposition,
     decompose,
     decompose_pairs,
+    split_cyclic,
 )
-from intransit.study.holes import CyclicSplit, split_cyclic
 from intransit.study.planes import Plane, canonical_planes, factor_planes
 
 __all__ = [

@@ -1,5 +1,7 @@
 """How much of the margins one ranking explains, and how much goes in circles.
 
+Checks of weights and rows of comparisons: one clear sentence each.
+
 The transitive part of X is the nearest matrix of score differences, the cyclic part the rest:
 
     X_ij = (s_i − s_j) + C_ij,        s = argmin Σ_{i<j} w_ij (X_ij − s_i + s_j)²
@@ -10,20 +12,88 @@ all pairs count the same they are the row means.  The parts are at right angles,
 add up:
 
     Σ w X² = Σ w (s_i − s_j)² + Σ w C².
+
+What circles around triangles, and what only circles around holes in the comparison graph.
+
+In an incomplete graph the cyclic part splits once more (HodgeRank: Jiang, Lim, Yao and Ye, 2011):
+
+    C = curl + harmonic,        curl = W⁻¹ Kᵀ Φ,  (K C)_ijk = C_ij + C_jk + C_ki,
+
+into what circles around triangles and what only circles around holes in the graph.
 """
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse import coo_array, csc_array, diags_array
+from scipy.sparse import coo_array, csc_array, csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import cg, splu
+from scipy.sparse.linalg import cg, lsmr, splu
 
+from intransit import checks
 from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.core.margins import check_margins
-from intransit.study.checks import check_pairs, check_weights
+from intransit.checks import as_whole, shown
+from intransit.errors import ConvergenceWarning, InputError
+from intransit.skew import check_margins
+from intransit.study.graph_kernels import list_triangles
+
+WIDEST_WEIGHTS = 1e9  # largest over smallest weight that double precision still resolves
+
+
+def check_weights(weights: FloatArray | None, missing: BoolArray) -> FloatArray:
+    """Return the weights with zeros for missing pairs and on the diagonal, or refuse them."""
+    if weights is not None:
+        weights = checks.as_floats(weights, "weights")
+    if weights is not None and weights.shape != missing.shape:
+        raise InputError(
+            f"weights: found the shape {weights.shape} beside margins of {missing.shape}."
+            " Pass one weight for each entry."
+        )
+    W = np.where(missing, 0.0, 1.0 if weights is None else weights)
+    np.fill_diagonal(W, 0.0)
+    check_weight_values(W)
+    if (W != W.T).any():
+        raise InputError("weights: they are not symmetric. Give both entries of a pair the same.")
+    return W
+
+
+def check_weight_values(w: FloatArray) -> None:
+    """Refuse weights that are negative, not finite, or too far apart to solve with."""
+    if not np.isfinite(w).all() or (w < 0.0).any():
+        raise InputError("weights: some are negative or not finite. Pass 0 to leave a pair out.")
+    positive = w[w > 0.0]
+    if positive.size and positive.max() > WIDEST_WEIGHTS * positive.min():
+        raise InputError(
+            f"weights: the largest is more than {WIDEST_WEIGHTS:.0e} times the smallest. Pass 0 for"
+            " pairs that hardly count."
+        )
+
+
+def check_pairs(
+    pairs: IntArray, outcomes: FloatArray, weights: FloatArray | None, n_items: int
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return the rows that count, with their weights, or refuse them."""
+    pairs = checks.check_pairs(pairs, checks.as_whole("n_items", n_items, least=0), "pairs")
+    y = checks.as_floats(outcomes, "outcomes")
+    w = np.ones(y.shape) if weights is None else checks.as_floats(weights, "weights")
+    if pairs.shape != (*y.shape, 2) or y.ndim != 1 or w.shape != y.shape:
+        raise InputError(
+            f"pairs: found {pairs.shape} pairs, {y.shape} outcomes and {w.shape} weights. Pass"
+            " (n, 2) pairs with n outcomes and n weights."
+        )
+    itself = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
+    if len(itself):
+        raise InputError(
+            f"pairs: row {itself[0]} compares item {pairs[itself[0], 0]} with itself. A comparison"
+            " needs two different items; leave the row out."
+        )
+    if not np.isfinite(y).all():
+        raise InputError("outcomes: some are not finite. Leave out the rows without an outcome.")
+    check_weight_values(w)
+    return pairs[w > 0.0], y[w > 0.0], w[w > 0.0]
+
 
 N_ROWS = 256  # of a matrix handled at once, so that no second matrix is held
 CLOSE_ENOUGH = 1e-11  # relative residual of an iterative solve; a worse one is factorised
@@ -282,3 +352,94 @@ def scale_of(margins: FloatArray) -> float:
         return 1.0
     largest = max(np.fmax.reduce(margins, axis=None), -np.fmin.reduce(margins, axis=None))
     return float(largest) if largest > 0.0 else 1.0
+
+
+MAX_STEPS = 20_000  # of the least squares over triangles
+
+
+@dataclass(frozen=True, eq=False)
+class CyclicSplit:
+    """The cyclic part of some pairs: what circles around triangles, and what around holes."""
+
+    curl: FloatArray  # (n_pairs,), a sum of flows around triangles of compared pairs
+    harmonic: FloatArray  # (n_pairs,), sums to zero around every such triangle
+    curl_share: float  # of the weighted sum of squares of the margins, as `cyclic_share`
+    harmonic_share: float
+    n_triangles: int
+
+
+def split_cyclic(
+    parts: Decomposition | PairDecomposition, *, max_triangles: int = 5_000_000
+) -> CyclicSplit:
+    """Split a cyclic part into flows around triangles and flows around holes of the graph.
+
+    Cycles that triangles explain are local disagreements of a few items.  The harmonic rest is
+    consistent in every triangle and still returns higher than it left; it needs a hole, a cycle
+    of compared items without a chord, and is zero when all pairs were compared.
+
+    Parameters
+    ----------
+    parts
+        From `decompose` or `decompose_pairs`.
+    max_triangles
+        Refuse a graph with more; memory and time are linear in their number.
+
+    Warns
+    -----
+    ConvergenceWarning
+        The least squares over triangles stopped early; says what it means and what helps.
+
+    Examples
+    --------
+    >>> from intransit.study import decompose_pairs
+    >>> ring = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
+    >>> parts = decompose_pairs(ring, np.array([1.0, 1.0, 1.0, 1.0]), n_items=4)
+    >>> split_cyclic(parts).harmonic_share
+    1.0
+    """
+    if isinstance(parts, Decomposition):
+        parts = parts.to_pairs()
+    if not isinstance(parts, PairDecomposition):
+        raise InputError(
+            f"parts: {shown(parts)} was given; give what `decompose` or `decompose_pairs` returned."
+        )
+    max_triangles = as_whole("max_triangles", max_triangles, least=0)
+    n_pairs, root = len(parts.pairs), np.sqrt(parts.weights)
+    starts = np.searchsorted(parts.pairs[:, 0], np.arange(len(parts.scores) + 1))
+    triangles = list_triangles(starts, parts.pairs[:, 1].copy(), max_triangles)
+    if len(triangles) > max_triangles:
+        raise InputError(
+            f"pairs: they form more than {max_triangles} triangles. Raise max_triangles, or"
+            " split a part of the items."
+        )
+    # The columns are the triangles, (ij) + (jk) − (ik), in units of the root of each weight.
+    columns = np.repeat(np.arange(len(triangles)), 3)
+    signs = np.tile([1.0, 1.0, -1.0], len(triangles)) / root[triangles.ravel()]
+    shape = (n_pairs, len(triangles))
+    flows = coo_array((signs, (triangles.ravel(), columns)), shape=shape).tocsr()
+    curl = flows @ _least_squares(flows, root * parts.cyclic) / root
+    harmonic = parts.cyclic - curl
+    scale = scale_of(parts.margins)
+    energies = [float(parts.weights @ (part / scale) ** 2) for part in (curl, harmonic)]
+    of_curl = share_of(energies[0], energies[1])
+    return CyclicSplit(
+        curl=curl,
+        harmonic=harmonic,
+        curl_share=parts.cyclic_share * of_curl,
+        harmonic_share=parts.cyclic_share * (1.0 - of_curl),
+        n_triangles=len(triangles),
+    )
+
+
+def _least_squares(flows: csr_array, target: FloatArray) -> FloatArray:
+    if 0 in flows.shape or not target.any():
+        return np.zeros(flows.shape[1])
+    solution, reason, *_ = lsmr(flows, target, atol=1e-13, btol=1e-13, conlim=0, maxiter=MAX_STEPS)
+    if reason in (6, 7):  # of lsmr: too ill conditioned, too many steps
+        warnings.warn(
+            "split_cyclic: the solver stopped before its tolerance, so that curl is a little small"
+            " and harmonic a little large. Weights closer to each other help.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return np.asarray(solution)

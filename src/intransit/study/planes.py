@@ -11,7 +11,7 @@ In a plane each item is a point √ω (u_i, v_i), with an angle and a radius, an
 an item is favoured over those that follow it anticlockwise within half a turn, most over those
 a quarter turn ahead, and the more, the further out the two lie.
 
-How they are computed is in `intransit.core.skew`.
+How they are computed is in `intransit.skew`.
 """
 
 from dataclasses import dataclass
@@ -20,10 +20,9 @@ from math import sqrt
 import numpy as np
 
 from intransit.arrays import FloatArray
-from intransit.core.inputs import as_whole
-from intransit.core.margins import check_margins
-from intransit.core.skew import canonical_form, factor_core
+from intransit.checks import as_whole
 from intransit.errors import InputError
+from intransit.skew import canonical_form, check_margins, factor_core
 
 EQUAL_RADII = 1e-9  # radii closer than this, relatively, take the smaller index
 

@@ -1,0 +1,1 @@
+"""What an answer means: transitivity, cycles, changes, ranking, strength, the verdict."""

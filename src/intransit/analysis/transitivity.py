@@ -1,0 +1,346 @@
+"""A test of transitivity: whether anything deviates from a drifting ranking, and does so again.
+
+If scores explain everything, what they leave of one series of games says nothing of what they
+leave of another, whatever the games within a series share.  Two statistics ask for more:
+
+    energy    Σ_pairs w [ (Σ_series e)² - Σ_series e² ]        a pair deviates the same way again
+    pattern   Σ_{i ≠ k} (Z Zᵀ)_ik²  /  (Σ Z²)²                 items deviate against the same others
+
+e are residuals of series, Z those of pairs in units of their noise.  By chance both are what they
+are when every series keeps its size and gets a sign at random, and scores are fitted again: so
+few games, overdispersed series and the flexibility of drift are all accounted for.  A ranking whose
+chances follow another curve than the logistic one is no cycle either: what bent curves explain is
+taken out first.  Pairs that lie on no cycle of comparisons, and orders that no result speaks
+against, say nothing of cycles.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+from scipy.special import gammaincc, ndtr, ndtri
+
+from intransit.analysis.residuals import EXACT, ResidualRows, bridges, leftovers, n_cycles, sums
+from intransit.arrays import BoolArray, FloatArray
+from intransit.data.games import Games
+from intransit.inference.observations import Encoding
+
+Cause = Literal["luck", "sides"]  # other than cycles; another curve is always taken out
+Bend = Literal["a curve"] | Cause
+
+FALSE_ALARMS = 0.02  # share of tables of one scale that are said to be none
+MOST_FLIPS, FEWEST_FLIPS = 200, 60
+WORK = 5e6  # rows times flips
+THREADS = 2
+FOLDS = 5  # parts of the series, each foretold from the others
+N_LOOKS = 3.0  # ways in which a table may look cyclic: energy, pattern, both
+TYPICAL_SHARE = 0.1  # of the energy, that weights of pairs are best for
+LEAST_ENERGY = 0.1
+MOST_ITEMS = 300  # that patterns are looked for among
+FEWEST_OF_OWN = 12  # items, from which on each may have a curve of its own
+MOST_OF_OWN = 40  # of those with most games
+A_CURVE = 3  # cycles that each curve must find in the comparisons
+ALIKE = 1e-5  # of the size of curves: what is left of one beside others, to count
+MOST_NUMBERS = 2e7  # that their curves may take up
+FLATTEST = 0.05  # skewness of a null distribution, at least
+TINIEST = 1e-300
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the test found."""
+
+    p_value: float
+    energy: float  # mean square of the margins that scores explain, over games
+    extra: float  # mean square of the rest, over pairs, weighted; may be below 0 by chance
+    extra_error: float
+    noise: float  # standard error that chance alone would give `extra`; infinite: cannot be said
+    n_pairs: int
+    n_series: int
+    gain: tuple[float, float] | None = None  # of held-out series, from effects of pairs; its error
+    causes: tuple[Cause, ...] = ()  # other than cycles, that would explain what is seen
+    dispersion: float = 1.0  # variance of a series' results beside that of games on their own
+    energy_unit: float = 1e-9  # variance that noise gives margins, for each free number of scores
+    freedom: float = 1.0  # such numbers
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether pairs met again, so that what stays of the rest can be told from noise."""
+        return bool(np.isfinite(self.noise))
+
+
+def examine(games: Games, encoding: Encoding, *, rng: int = 0) -> Evidence:
+    """Return the evidence against one drifting ranking."""
+    rows = leftovers(games, encoding, rng=rng)
+    return _Test(rows, max(games.n_items, 2), np.random.default_rng(rng)).run()
+
+
+class _Test:
+    def __init__(self, rows: ResidualRows, n_items: int, rng: np.random.Generator) -> None:
+        self.rows, self.n_items, self.rng = rows, n_items, rng
+        total = rows.counts * rows.information
+        self.information = sums(rows.pair, total, rows.n_pairs)
+        self.energy = float(np.average(rows.margins**2, weights=total))
+        typical = TYPICAL_SHARE * max(self.energy, LEAST_ENERGY)
+        self.on_cycles = ~bridges(rows.pairs, n_items)
+        self.weights = self.on_cycles / (1.0 + typical * self.information) ** 2
+        if rows.series is not None:
+            self.pair_of = np.zeros(int(rows.series.max()) + 1, dtype=np.int64)
+            self.pair_of[rows.series] = rows.pair
+
+    @cached_property
+    def again(self) -> FloatArray:  # (n_pairs,)
+        """Information on what a pair does again: products over two different series."""
+        rows = self.rows
+        if rows.series is None:
+            own = sums(rows.pair, rows.counts * rows.information**2, len(self.information))
+        else:
+            by_series = sums(rows.series, rows.counts * rows.information)
+            own = sums(self.pair_of, by_series**2, len(self.information))
+        left = self.information**2 - own
+        return np.where(left > 1e-9 * self.information**2, left, 0.0)
+
+    def _bends(self, cause: Bend) -> list[FloatArray]:  # (n_rows,) each
+        """Return what one cause adds to margins, for each of its unknown amounts."""
+        rows, x, ends = self.rows, self.rows.margins, self.rows.pairs[self.rows.pair]
+        most = n_cycles(rows.pairs, self.n_items) // A_CURVE
+        if cause == "a curve":
+            bent = [x**3, np.sign(x), np.tanh(2.0 * x), x * np.abs(x)][:most]
+            if rows.sides is not None:  # what they are worth was found from the same games
+                bent.append(rows.sides)
+            return bent
+        by_item = sums(rows.pairs.ravel(), np.repeat(self.information, 2), self.n_items)
+        own = np.argsort(-by_item, kind="stable")[
+            : min(MOST_OF_OWN, int(MOST_NUMBERS / len(x)), most)
+        ]
+        if cause == "luck":
+            return [x * (ends == item).any(axis=1) for item in own]
+        if rows.sides is None:
+            return []
+        host = np.where(rows.sides > 0.0, ends[:, 0], ends[:, 1])
+        return [rows.sides * (host == item) for item in own]
+
+    def take_out(self, causes: tuple[Bend, ...]) -> None:
+        """Take out what is not cyclic though scores do not explain it, as scores leave it.
+
+        Only as much as leaves most of what might be cyclic alone.  What is kept solves for how much
+        of each there is.
+        """
+        rows = self.rows
+        bent = [bend for cause in causes for bend in self._bends(cause)]
+        if not bent:
+            self.curves = np.zeros((1, len(rows.pair))), np.zeros((1, 1))
+            return
+        weight = rows.counts * rows.information
+        bends = np.array([bend / np.sqrt(weight @ bend**2 + TINIEST) for bend in bent])
+        left = np.array([rows.refit(weight * bend, accuracy=EXACT) for bend in bends])
+        gram = left @ bends.T
+        self.curves = left, np.linalg.pinv(0.5 * (gram + gram.T), rcond=ALIKE, hermitian=True)
+
+    def _straight(self, residuals: FloatArray) -> FloatArray:
+        """Take out what bent curves of chances would explain."""
+        left, solve = self.curves
+        weight = self.rows.counts * self.rows.information
+        return np.asarray(residuals - (solve @ (left @ (residuals / weight))) @ left)
+
+    @cached_property
+    def _central(self) -> tuple[BoolArray, FloatArray]:
+        """Return which pairs patterns are looked for in, and the scale of their residuals."""
+        pairs, information = self.rows.pairs, self.information
+        by_item = sums(pairs.ravel(), np.repeat(information, 2), self.n_items)
+        chosen = np.zeros(self.n_items, dtype=bool)
+        chosen[np.argsort(-by_item, kind="stable")[:MOST_ITEMS]] = True
+        inside = np.asarray(chosen[pairs].all(axis=1))
+        return inside & self.on_cycles, 1.0 / np.sqrt(information + information.mean())
+
+    def statistics(self, residuals: FloatArray, own: FloatArray) -> tuple[FloatArray, float]:
+        """Return energies by pair, and the pattern; `own` are squares within series by pair."""
+        total = sums(self.rows.pair, residuals, len(self.information))
+        energies = self.weights * (total**2 - own)
+        inside, scale = self._central
+        a, b = self.rows.pairs[inside].T
+        z = (total * scale)[inside]
+        items, places = np.unique(np.concatenate([a, b]), return_inverse=True)
+        Z = np.zeros((len(items), len(items)))
+        Z[places[: len(a)], places[len(a) :]] = z
+        Z[places[len(a) :], places[: len(a)]] = -z
+        M = Z @ Z.T
+        np.fill_diagonal(M, 0.0)
+        return energies, float(np.log(max(np.sum(M**2), TINIEST) / max(float(z @ z) ** 2, TINIEST)))
+
+    def _own(self, residuals: FloatArray) -> FloatArray:  # (n_pairs,)
+        rows = self.rows
+        if rows.series is None:
+            return sums(rows.pair, rows.counts * rows.slopes**2, len(self.information))
+        by_series = sums(rows.series, residuals, len(self.pair_of))
+        return sums(self.pair_of, by_series**2, len(self.information))
+
+    def _flipped(self, rng: np.random.Generator) -> FloatArray:
+        """Return noise of the size of the residuals, signs at random."""
+        rows = self.rows
+        if rows.series is None:  # every game on its own
+            whole = np.floor(rows.counts)
+            signs = 2.0 * rng.binomial(whole.astype(np.int64), 0.5) - whole
+            signs = signs + np.sqrt(rows.counts - whole) * rng.choice([-1.0, 1.0], len(whole))
+            return np.asarray(rows.growth * rows.slopes * signs)
+        signs = rng.choice([-1.0, 1.0], len(self.pair_of))
+        return np.asarray(rows.growth * rows.residuals * signs[rows.series])
+
+    def _by_chance(self, rng: np.random.Generator) -> tuple[float, float, float]:
+        left = self.rows.refit(self._flipped(rng), rng)
+        straight = self._straight(left)
+        energies, pattern = self.statistics(straight, self._own(straight))
+        whole = self.statistics(left, self._own(left))[0]
+        return float(energies.sum()), pattern, float(whole.sum())
+
+    def compare(self) -> tuple[float, FloatArray]:
+        """Return the p value of what is seen, and what chance gives: energy, pattern, all of it."""
+        seen = self._straight(self.rows.residuals)
+        energies, pattern = self.statistics(seen, self._own(seen))
+        n = int(np.clip(WORK / len(self.rows.pair), FEWEST_FLIPS, MOST_FLIPS))
+        assert self._central  # worked out before threads ask for it
+        with ThreadPoolExecutor(THREADS) as pool:
+            chance = np.array(list(pool.map(self._by_chance, self.rng.spawn(n))))
+        if not self.rows.goes_round:
+            return 1.0, chance  # an order that no result speaks against is no cycle
+        if float(self.weights @ self.again):
+            return _combine([float(energies.sum()), pattern], chance[:, :2]), chance
+        return _combine([pattern], chance[:, 1:2]), chance
+
+    def run(self) -> Evidence:
+        """Compare what is seen with what chance gives."""
+        rows = self.rows
+        n_series = int(rows.counts.sum()) if rows.series is None else len(self.pair_of)
+        size = float(self.weights @ self.again)
+        if not self.on_cycles.any():
+            return Evidence(1.0, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series)
+        always: tuple[Bend, ...] = ("a curve",)
+        if self.n_items >= FEWEST_OF_OWN:
+            always = ("a curve", "luck")
+        self.take_out(always)
+        p, chance = self.compare()
+        causes = self._causes(always) if p < FALSE_ALARMS else ()
+        if not size:
+            return Evidence(p, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series, causes=causes)
+        # How much there is, curves left in: taking them out takes some of it, too.
+        energies = self.statistics(rows.residuals, self._own(rows.residuals))[0]
+        total = float(energies.sum())
+        noise = float(chance[:, 2].std(ddof=1))
+        spread = float(np.sqrt(np.sum((energies - total / rows.n_pairs) ** 2)))
+        extra = float(total - chance[:, 2].mean()) / size
+        dispersion = self._dispersion()
+        return Evidence(
+            p_value=p,
+            energy=self.energy,
+            extra=extra,
+            extra_error=max(noise, spread) / size,
+            noise=noise / size,
+            n_pairs=rows.n_pairs,
+            n_series=n_series,
+            gain=self._gain(max(extra, noise / size)),
+            dispersion=dispersion,
+            causes=causes,
+            energy_unit=dispersion / float(self.information.sum()),
+            freedom=self._freedom(),
+        )
+
+    def _causes(self, always: tuple[Bend, ...]) -> tuple[Cause, ...]:
+        """Return causes other than cycles each of which would explain what is seen."""
+        found: list[Cause] = []
+        for cause in get_args(Cause):
+            if cause in always or not self._bends(cause):
+                continue
+            self.take_out((*always, cause))
+            if self.compare()[0] >= FALSE_ALARMS:
+                found.append(cause)
+        return tuple(found)
+
+    def _freedom(self) -> float:
+        """Return how many numbers the scores have: at least those of a ranking that stays."""
+        rows = self.rows
+        taken = rows.counts * rows.information * rows.map.variances()[rows.cell]
+        return max(float(taken.sum()), self.n_items - 1.0)
+
+    def _dispersion(self) -> float:
+        """Return how much more the series of a pair differ than games on their own would, or 1."""
+        rows = self.rows
+        if rows.series is None:
+            return 1.0
+        information = sums(rows.series, rows.counts * rows.information, len(self.pair_of))
+        left = sums(rows.series, rows.residuals, len(self.pair_of))
+        there = information > 0.0  # some rows, and so some series, may have been left out
+        effect = sums(self.pair_of, left, rows.n_pairs) / self.information
+        squares = (left - information * effect[self.pair_of])[there] ** 2 / information[there]
+        freedom = int(there.sum()) - rows.n_pairs
+        return max(float(squares.sum()) / freedom, 1.0) if freedom > 0 else 1.0
+
+    def _gain(self, variance: float) -> tuple[float, float]:
+        """Return what effects of pairs gain in log loss a game, learnt from other series.
+
+        Effects shrink as ones of this variance should.  The scores were fitted to all games, those
+        foretold among them: the gain is, if anything, too small.
+        """
+        rows = self.rows
+        if variance <= 0.0:  # no game was decided
+            return 0.0, 0.0
+        nothing = rows.losses(np.zeros(len(rows.pair))) / rows.counts
+        gains, squares = np.zeros(len(rows.pair)), 0.0
+        for held in self._folds():
+            left = rows.counts - held
+            slopes, information = (
+                sums(rows.pair, left * each, rows.n_pairs)
+                for each in (rows.slopes, rows.information)
+            )
+            effects = slopes / (information + 1.0 / variance)
+            gain = nothing - rows.losses(effects[rows.pair]) / rows.counts  # of one game
+            gains += held * gain
+            squares += float(held @ gain**2)
+        n = float(rows.counts.sum())
+        mean = float(gains.sum()) / n
+        if rows.series is None:
+            return mean, float(np.sqrt(max(squares - n * mean**2, 0.0))) / n
+        by_series = sums(rows.series, gains - mean * rows.counts)
+        return mean, float(np.sqrt(np.sum(by_series**2))) / n
+
+    def _folds(self) -> FloatArray:  # (FOLDS, n_rows)
+        """Return how many games of each row are held out in each part: series stay together."""
+        rows = self.rows
+        if rows.series is not None:
+            part = self.rng.integers(FOLDS, size=len(self.pair_of))[rows.series]
+            return np.asarray(rows.counts * (part == np.arange(FOLDS)[:, None]))
+        whole = np.floor(rows.counts).astype(np.int64)
+        held = self.rng.multinomial(whole, np.full(FOLDS, 1.0 / FOLDS)).T.astype(np.float64)
+        held[0] += rows.counts - whole
+        return held
+
+
+def _combine(seen: list[float], chance: FloatArray) -> float:
+    """Return one p value of statistics and of their sum, from what each is by chance."""
+    scores, drawn = [], []
+    for value, draws in zip(seen, chance.T, strict=True):
+        to_normal = _normal_scores(draws)
+        scores.append(float(to_normal(np.array([value]))[0]))
+        drawn.append(to_normal(draws))
+    if len(scores) == 1:
+        return float(ndtr(-scores[0]))
+    both = sum(scores) / max(float(np.std(np.sum(drawn, axis=0))), 1.0)
+    return float(min(1.0, N_LOOKS * ndtr(-max(*scores, both))))
+
+
+def _normal_scores(draws: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Return the map that makes the draws standard normal, by three moments."""
+    middle, spread = float(draws.mean()), float(draws.std(ddof=1))
+    if spread == 0.0:
+        return lambda values: np.zeros(len(values))
+    skew = max(float(np.mean(((draws - middle) / np.std(draws)) ** 3)), FLATTEST)
+    shape = 4.0 / skew**2  # of the gamma distribution that is skewed like this
+
+    def to_normal(values: FloatArray) -> FloatArray:
+        at = shape + np.sqrt(shape) * (values - middle) / spread
+        tail = gammaincc(shape, np.maximum(at, 0.0))
+        return np.asarray(-ndtri(np.clip(tail, TINIEST, 1.0 - 1e-12)))
+
+    return to_normal

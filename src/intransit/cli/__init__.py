@@ -1,0 +1,5 @@
+"""The command line: one module a command."""
+
+from intransit.cli.commands import COMMANDS, app, arguments, main
+
+__all__ = ["COMMANDS", "app", "arguments", "main"]

@@ -1,0 +1,197 @@
+"""`intransit backtest`: how well models of rising size predict games they have not seen."""
+
+import importlib
+import io
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from cyclopts import Parameter
+from rich.console import Console
+
+from intransit.analysis.saving import write_whole
+from intransit.checks import as_number, as_whole
+from intransit.cli.answer_files import check_place
+from intransit.cli.output import Output, chosen, facts, grid, visible, working
+from intransit.cli.table_options import Flag, TableOptions, TablePath
+from intransit.data.games import Games
+from intransit.errors import InputError
+from intransit.percent import percent
+from intransit.plotting import require_matplotlib
+
+if TYPE_CHECKING:
+    from intransit.backtest import Backtest
+
+QUICK = 3  # blocks, with --quick
+PICTURES = {".png", ".svg", ".pdf"}
+
+
+def backtest(
+    table: TablePath,
+    /,
+    *,
+    every: float | None = None,
+    last: float = 0.2,
+    ladder: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
+    with_: Annotated[
+        tuple[str, ...],
+        Parameter(name="--with", negative=(), show_default=False, metavar="MODULE:NAME"),
+    ] = (),
+    quick: Annotated[bool, Flag] = False,
+    figure: Path | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    on: str | None = None,
+    columns: TableOptions | None = None,
+    output: Output | None = None,
+) -> None:
+    """Roll forward through the latest games of a table, each predicted from those before it.
+
+    Parameters
+    ----------
+    table
+        CSV, TSV, JSON lines or Parquet, compressed by gzip or zstd or not.
+    every
+        Length of a block that is predicted and then learnt: days, 30 by default, or units of the
+        table's own time.
+    last
+        Share of the games, the latest, that are predicted.
+    ladder
+        These models only, separated by commas, as in "Elo, drifting scores"; by default all.
+    with_
+        A model of your own, as in my_models:Elo: a class with learn(games) and predict(fixtures);
+        may be repeated.
+    quick
+        Three blocks and no refit: a look, not a verdict.
+    figure
+        File for a picture of it, .png, .svg or .pdf.
+    seed
+        The same seed gives the same numbers.
+    jobs
+        How many parts of a model's forecasts are worked on at once, each in a process.
+    on
+        Where, other than here: "ray", or "ray://host:port".
+    """
+    output = chosen(output)
+    if every is not None:
+        every = as_number("--every", every, least=0.0, strict=True)
+    if not 0.0 < last < 1.0:
+        raise InputError(f"--last is {last:g}; it must be above 0 and below 1.")
+    seed = as_whole("--seed", seed, least=0)
+    if figure is not None:
+        _check_figure(figure)
+    own = dict(_load(place) for place in with_)
+    games = (columns or TableOptions()).read(table)
+    rungs = [name.strip() for part in ladder for name in part.split(",") if name.strip()]
+    from intransit.backtest import backtest as run  # noqa: PLC0415  loaded when it is needed
+    from intransit.backtest.run import REFIT  # noqa: PLC0415
+
+    refit = REFIT
+    if quick:
+        every, refit = _quick_step(games, last, every), 0
+
+    with working("looking back") as report:
+        found = run(
+            games,
+            every=every,
+            last=last,
+            ladder=rungs or None,
+            forecasters=own,
+            refit=refit,
+            rng=seed,
+            report=report,
+            jobs=as_whole("--jobs", jobs, least=1),
+            on=on,
+        )
+    if figure is not None:
+        _save(found.figure(), figure)
+    data = {
+        "source": found.source,
+        "n_games": float(found.forecasts.counts.sum()),
+        "best": found.best.name,
+        "rungs": found.rows(),
+        "coverage": [asdict(one) for one in found.coverage],
+        "notes": found.notes,
+    }
+    output.show(data, found.rows(), lambda console: _draw(console, found))
+    if figure is not None:
+        output.say(f"The picture is {figure}.")
+
+
+def _load(place: str) -> tuple[str, Any]:
+    """Return the class that MODULE:NAME names; modules are also looked for in this folder."""
+    module, colon, name = place.partition(":")
+    if not colon or not module or not name:
+        raise InputError(f"--with {place}: give a module and a name, as in my_models:Elo.")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise InputError(f"--with {place}: {error}; run it from the folder that has it.") from error
+    finally:
+        sys.path.remove(here)
+    if not hasattr(found, name):
+        raise InputError(f"--with {place}: {module} has no {name}.")
+    return name, getattr(found, name)
+
+
+def _check_figure(figure: Path) -> None:
+    if figure.suffix.lower() not in PICTURES:
+        raise InputError(f"--figure {figure}: its name must end in .png, .svg or .pdf.")
+    check_place(figure, "--figure")
+    require_matplotlib()
+
+
+def _quick_step(games: Games, last: float, every: float | None) -> float | None:
+    """Return the length of a block at which there are three of them."""
+    below = np.cumsum(games.counts)
+    row = min(int(np.searchsorted(below, (1.0 - last) * below[-1])), len(games) - 1)
+    step = float(games.times[-1] - games.times[row]) / QUICK * (1.0 + 1e-9)
+    return max(step, every or 0.0) or None
+
+
+def _save(drawn: object, figure: Path) -> None:
+    content = io.BytesIO()
+    kind = figure.suffix.lower().removeprefix(".")
+    drawn.savefig(content, format=kind, dpi=110)  # type: ignore[attr-defined]
+    write_whole(figure, content.getvalue())
+
+
+def _draw(console: Console, found: "Backtest") -> None:
+    console.print(
+        visible(f"{found.source}: {found.forecasts.counts.sum():,.12g} games predicted"),
+        style="bold",
+        soft_wrap=True,
+    )
+    right = ["log loss", "gain on the row above", "Brier", "right", "off by", "seconds"]
+    table = grid("model", *right, right=right)
+    for k, one in enumerate(found.rungs):
+        table.add_row(
+            visible(one.name),
+            f"{one.log_loss:.4f} ± {one.log_loss_error:.4f}",
+            f"{one.gain:+.4f} ± {one.gain_error:.4f}" if k else "",
+            f"{one.brier:.4f}",
+            percent(one.accuracy, 1),
+            f"{one.calibration_error:.3f}",
+            f"{one.seconds:.1f}",
+            style="bold green" if one is found.best else None,
+        )
+    console.print(table)
+    best = found.best
+    lines = [("best", f"{best.name}{f' ({best.note})' if best.note else ''}")]
+    lines += [
+        (
+            "intervals",
+            f"of {percent(one.level)} hold {percent(one.share)} ± {percent(one.error)} of "
+            f"{one.n_groups} "
+            f"{one.groups}",
+        )
+        for one in found.coverage
+    ]
+    lines.append(("log loss", f"less is better; a coin has {np.log(2):.4f}"))
+    lines.append(("off by", "how far forecasts are from what came true, on average"))
+    lines += [("note", note) for note in found.notes]
+    console.print(facts(lines))

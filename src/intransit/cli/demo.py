@@ -1,0 +1,277 @@
+"""`intransit demo`: two tables with a known truth, what is found in them, and a report.
+
+A picture of what was recovered beside the truth.
+
+The demo: two tables whose truth is known, what was found in them, and how near it comes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from intransit.analysis.results import ItemCycle
+from intransit.analysis.saving import write_whole
+from intransit.analysis.verdict import Transitivity
+from intransit.arrays import FloatArray, IntArray
+from intransit.checks import as_whole
+from intransit.cli.answer_files import quoted
+from intransit.cli.output import Output, open_console, to_csv, working
+from intransit.cli.simulate import game_rows
+from intransit.datasets import Hidden, hide, metagame, pokemon_types
+from intransit.datasets.metagame import Truth
+from intransit.errors import MissingDependencyError
+from intransit.fit import fit
+from intransit.inference.observations import Observations
+from intransit.inference.posterior import Posterior
+from intransit.inference.sampling import Effort
+from intransit.inference.smooth import smooth
+from intransit.inference.table_posterior import draw_posterior
+from intransit.model import PairEffects, Readings, Scores
+from intransit.percent import estimate, percent
+from intransit.plotting import load_pyplot
+from intransit.report.content import Findings
+from intransit.report.gather import gather
+from intransit.report.page.html import write_page
+from intransit.study import canonical_planes, count_triangles
+
+
+def draw_recovery(
+    truth: FloatArray,  # (n_items, n_items)
+    recovered: FloatArray,  # (n_items, n_items)
+    seen: IntArray,  # (n_items, n_items): readings of each pair in the last period
+    order: IntArray,  # (n_items,)
+    names: Sequence[str],
+) -> object:
+    """Return a figure: the readings, the truth, what was recovered, and one against the other."""
+    plt = load_pyplot()
+    ordered = [names[k] for k in order]
+    figure, axes = plt.subplots(1, 4, figsize=(15, 4.1), layout="constrained")
+    limit = float(np.abs(truth).max())
+    box = np.ix_(order, order)
+    _draw_margins(axes[0], np.where(seen[box] > 0, truth[box], np.nan), limit, ordered)
+    axes[0].set_title("pairs read in the last period", fontsize=11)
+    image = _draw_margins(axes[1], truth[box], limit, ordered)
+    axes[1].set_title("true margins, last period", fontsize=11)
+    _draw_margins(axes[2], recovered[box], limit, ordered)
+    axes[2].set_title("recovered from all periods", fontsize=11)
+    figure.colorbar(image, ax=axes[:3], shrink=0.85, label="margin of row over column")
+    upper = np.triu_indices(len(truth), 1)
+    unread = seen[upper] == 0
+    for which, label, colour in ((~unread, "read", "#777777"), (unread, "not read", "#c1440e")):
+        axes[3].plot(truth[upper][which], recovered[upper][which], ".", color=colour, label=label)
+    axes[3].axline((0, 0), slope=1, color="black", linewidth=0.8)
+    axes[3].set(xlabel="true margin", ylabel="recovered margin")
+    axes[3].set_title("all pairs", fontsize=11)
+    axes[3].legend(title="in the last period", frameon=False)
+    axes[3].set_aspect("equal")
+    return figure
+
+
+def _draw_margins(axis: object, margins: FloatArray, limit: float, names: Sequence[str]) -> object:
+    axis.set_facecolor("#eeeeee")  # type: ignore[attr-defined]
+    places = range(len(names))
+    axis.set_xticks(places, names, rotation=90, fontsize=7)  # type: ignore[attr-defined]
+    axis.set_yticks(places, names, fontsize=7)  # type: ignore[attr-defined]
+    return axis.imshow(margins, cmap="RdBu", vmin=-limit, vmax=limit)  # type: ignore[attr-defined]
+
+
+SHOWN, NOISE = 0.3, 0.5  # of the type chart
+HIDINGS = 5  # ways to hide it that intervals are checked by: one may be lucky
+
+
+def recover_chart(picture: Path, console: Console, *, seed: int) -> None:
+    """Hide most of the type chart, recover it, and say how near that comes to the truth."""
+    hidden = hide(pokemon_types(), SHOWN, noise_scale=NOISE, rng=seed)
+    chart = hidden.chart
+    _say(
+        console,
+        f"The Pokémon type chart: {len(chart.names)} types, {len(chart.dates)} generations, "
+        f"{chart.dates[0][:4]} to {chart.dates[-1][:4]}. {percent(SHOWN)} of the pairs of each "
+        f"generation are read, with noise {NOISE:g}; the rest is hidden.",
+    )
+    path = _recovered(hidden, seed)
+    t, i, j = chart.cells.T
+    when = t.astype(float)
+    drawn = path.margins(i, j, when)
+    found = drawn.mean(axis=0)
+    ranked = smooth(hidden.timeline, n_factors=0, rng=seed).margin(i, j, when)
+    guesses = {
+        "nothing, every pair even": np.zeros(len(found)),
+        "a ranking: drifting scores alone": ranked,
+        "the pair's nearest reading": hidden.nearest_readings(),
+        "all readings of all generations": found,
+    }
+    console.print(_hidden_table(hidden, guesses))
+    inside = [_inside(hidden, drawn)]
+    for other in range(seed + 1, seed + HIDINGS):
+        again = hide(chart, SHOWN, noise_scale=NOISE, rng=other)
+        inside.append(_inside(again, _recovered(again, other).margins(i, j, when)))
+    near, never = (hidden.score(found, k).error for k in (hidden.read_elsewhere, hidden.never_read))
+    _say(
+        console,
+        f"Pairs read in another generation: error {near:.2f}. Pairs never read: {never:.2f}, as "
+        f"other pairs do not tell them. 90 % intervals hold {percent(inside[0])} of the hidden "
+        f"margins; hidden anew in {HIDINGS} ways, {percent(float(np.mean(inside)))}.",
+    )
+    _draw(hidden, path, picture, console)
+
+
+def _recovered(hidden: Hidden, seed: int) -> Posterior:
+    """Return the posterior of a chart of which a part was read.
+
+    Effects of pairs, no factors: 18 types are too few for their pairs to tell of each other.
+    """
+    data = hidden.timeline
+    return draw_posterior(
+        Observations.of(data.rows, "squared", data.n_items),
+        Scores() + PairEffects(),
+        Readings(),
+        Effort(),
+        rng=np.random.default_rng(seed),
+    )
+
+
+def _inside(hidden: Hidden, drawn: FloatArray) -> float:
+    """Return the share of 90 % intervals that hold a hidden margin."""
+    low, high = np.quantile(drawn, [0.05, 0.95], axis=0)
+    truth = hidden.chart.truth
+    return float(((low <= truth) & (truth <= high))[~hidden.shown].mean())
+
+
+def _hidden_table(hidden: Hidden, guesses: dict[str, FloatArray]) -> Table:
+    table = Table("Hidden pairs, from", title_justify="left")
+    table.add_column("error", justify="right")
+    table.add_column("right favourite", justify="right")
+    for name, margins in guesses.items():
+        score = hidden.score(margins)
+        table.add_row(name, f"{score.error:.2f}", percent(score.favourites))
+    return table
+
+
+def _draw(hidden: Hidden, path: Posterior, picture: Path, console: Console) -> None:
+    """Draw the last generation: what was read of it, its truth, and what was recovered."""
+    chart = hidden.chart
+    last = len(chart.dates) - 1
+    seen: IntArray = np.zeros((len(chart.names), len(chart.names)), dtype=np.int64)
+    _, i, j = chart.cells[hidden.shown & (chart.cells[:, 0] == last)].T
+    seen[i, j] = seen[j, i] = 1
+    margins = path.matrices(np.arange(len(chart.names)), float(last)).mean(axis=0)
+    order = np.argsort(canonical_planes(chart.margins[-1], 1)[0].angles)
+    try:
+        figure = draw_recovery(chart.margins[-1], margins, seen, order, chart.names)
+    except MissingDependencyError as error:
+        _say(console, f"There is no picture: {error}")
+        return
+    figure.savefig(picture, dpi=110)  # type: ignore[attr-defined]
+    _say(console, f"The picture is {picture}.")
+
+
+def report_metagame(
+    table: Path, page: Path, truth: Truth, console: Console, *, seed: int
+) -> Findings:
+    """Fit a table whose truth is known, write the report, and set the two side by side."""
+    found = gather(fit(table, rng=seed), rng=seed)
+    write_whole(page, write_page(found).encode())
+    console.print(_truth_table(Comparison.of(found, truth), truth))
+    return found
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Findings beside the truth: chances at all moments of the report, cycles at the last one."""
+
+    verdict: Transitivity
+    at: str  # the time of the cycles
+    error: float  # root mean square of the error of win chances, in points
+    even: float  # the same if every pair were held to be even
+    right: float  # share of pairs whose favourite is right
+    inside: float  # share of 90 % intervals that hold the true chance
+    n_true: int  # cycles of three
+    n_found: int
+    n_listed: int
+    n_real: int  # of the listed ones
+
+    @classmethod
+    def of(cls, found: Findings, truth: Truth) -> "Comparison":
+        """Compare."""
+        order = np.array([truth.names.index(name) for name in found.names])
+        box = np.ix_(order, order)
+        true = np.array([truth.probabilities(moment)[box] for moment in found.times])
+        off = ~np.eye(len(order), dtype=bool)
+        cycles, X = found.cycles, truth.margins(found.cycles.at)
+        even, error = (
+            100 * float(np.sqrt(np.mean((guess - true)[:, off] ** 2)))
+            for guess in (0.5, found.chances)
+        )
+        return cls(
+            verdict=found.verdict,
+            at=cycles.at,
+            error=error,
+            even=even,
+            right=float(((found.chances > 0.5) == (true > 0.5))[:, off].mean()),
+            inside=float(((found.low <= true) & (true <= found.high))[:, off].mean()),
+            n_true=int(count_triangles(X)),
+            n_found=cycles.n_found,
+            n_listed=len(cycles),
+            n_real=sum(_is_real(cycle, X, truth.names) for cycle in cycles),
+        )
+
+
+def _truth_table(result: Comparison, truth: Truth) -> Table:
+    verdict = result.verdict
+    share = "{} ({})".format(*estimate(verdict.share, verdict.share_low, verdict.share_high))
+    error = f"{result.error:.1f} ({result.even:.1f} if all were held even)"
+    listed = f"{result.n_found} sure, {result.n_real} of the {result.n_listed} listed real"
+    table = Table("", "truth", "found")
+    table.add_row("verdict", "cycles", verdict.verdict)
+    table.add_row("share that no ranking explains", percent(truth.cyclic_share), share)
+    table.add_row("error of win chances, in points", "", error)
+    table.add_row("right favourite", "", percent(result.right))
+    table.add_row("90 % intervals that hold the true chance", percent(0.9), percent(result.inside))
+    table.add_row(f"cycles on {result.at}", f"{result.n_true:,} of three", listed)
+    return table
+
+
+def _is_real(cycle: ItemCycle, margins: FloatArray, names: Sequence[str]) -> bool:
+    """Return whether every edge of a cycle points that way in the truth too."""
+    items = [names.index(name) for name in (*cycle.items, cycle.items[0])]
+    return all(margins[i, j] > 0 for i, j in pairwise(items))
+
+
+def _say(console: Console, words: str) -> None:
+    console.print(Text(words), soft_wrap=True)
+
+
+def demo(*, out: Path = Path("demo"), seed: int = 0) -> None:
+    """Recover the Pokémon type chart from a part of it, and report on a metagame of known truth.
+
+    Parameters
+    ----------
+    out
+        Folder for the table, the picture and the page; made if missing.
+    seed
+        Seed of what is hidden of the chart, of its noise, and of the fits.
+    """
+    seed = as_whole("--seed", seed, least=0)
+    out.mkdir(parents=True, exist_ok=True)
+    output, console = Output(), open_console()
+    with working("recovering the type chart"):
+        recover_chart(out / "pokemon.png", console, seed=seed)
+    games, truth = metagame()
+    table, page = out / "metagame.csv", out / "metagame.html"
+    write_whole(table, to_csv(game_rows(games)).encode())
+    n_games, end = int(games.counts.sum()), games.clock.to_text(games.times[-1])
+    output.say(
+        "",
+        f"A simulated metagame: {n_games:,} matches of {games.n_items} decks to {end}, in {table}.",
+    )
+    with working("fitting the metagame"):
+        found = report_metagame(table, page, truth, console, seed=seed)
+    output.say(*found.sentences)
+    output.say(f"The page is {page}; try {quoted('intransit', 'fit', table)} too.")

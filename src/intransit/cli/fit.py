@@ -1,0 +1,378 @@
+"""`intransit fit` and `intransit update`: from a table to an answer on disk, and further games.
+
+`--each COLUMN` of `fit` and `report`: one answer for each value of a column.
+"""
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from cyclopts import Group as OptionGroup
+from cyclopts import Parameter
+from rich.console import Console
+
+from intransit.analysis.results import Group, Standing
+from intransit.analysis.strict_order import EDGE, as_edge
+from intransit.analysis.verdict import as_record
+from intransit.answer import Answer
+from intransit.checks import as_whole
+from intransit.cli.answer_files import (
+    SUFFIX,
+    check_answer_place,
+    default_place,
+    held,
+    open_answer,
+    quoted,
+)
+from intransit.cli.output import Output, chosen, facts, grid, visible, working
+from intransit.cli.rank import MEANING, ranking
+from intransit.cli.table_options import TableOptions, TablePath
+from intransit.data.games import Games
+from intransit.data.reading import describe_unused, plural
+from intransit.errors import InputError
+from intransit.fit import EFFORT
+from intransit.fit import fit as fit_games
+from intransit.groups import Groups, fit_each
+from intransit.inference.observations import model_for
+from intransit.inference.sampling import Effort
+from intransit.report.wording import headline
+
+
+def fit_groups(
+    table: Path,
+    each: str,
+    columns: TableOptions,
+    model: Mapping[str, object],
+    effort: Effort,
+    seed: int,
+    *,
+    edge: float,
+    jobs: int = 1,
+    on: str | None = None,
+) -> Groups:
+    """Read a table and fit every group, telling which one is being fitted."""
+    wide = columns if each in columns.by else replace(columns, by=(*columns.by, each))
+    games = wide.read(table)
+    with working("fitting") as said:
+        return fit_each(
+            games,
+            each,
+            model=lambda part: model_for(part, **model),  # type: ignore[arg-type]
+            edge=edge,
+            effective=effort.effective,
+            seconds=effort.seconds,
+            rng=seed,
+            report=said,
+            jobs=jobs,
+            on=on,
+        )
+
+
+def save_groups(groups: Groups, place: Path) -> dict[str, Path]:
+    """Write every answer beside the place, with its value in the name of its file."""
+    places: dict[str, Path] = {}
+    for value in groups:
+        stem = f"{place.name.removesuffix(SUFFIX)}-{_in_a_name(value)}"
+        name, k = stem, 2
+        while place.with_name(name + SUFFIX) in places.values():
+            name, k = f"{stem}-{k}", k + 1
+        places[value] = place.with_name(name + SUFFIX)
+    for where in places.values():
+        check_answer_place(where)
+    for value, where in places.items():
+        groups[value].save(where)
+    return places
+
+
+def show_fitted(groups: Groups, place: Path, output: Output, started: float) -> None:
+    """Write the answers and say where they are, with a line on each group."""
+    places = save_groups(groups, place)
+    models = {value: str(where) for value, where in places.items()}
+    show_groups(groups, output, started, {"models": models})
+    for value, where in places.items():
+        output.say(f"{value}: the answer is in {where}.")
+
+
+def show_reported(
+    groups: Groups, page: Path, title: str | None, seed: int, output: Output, started: float
+) -> None:
+    """Write the page and say where it is, with a line on each group."""
+    with working("looking back") as said:
+        groups.report(page, title=title, rng=seed, report=said)
+    seconds = show_groups(groups, output, started, {"page": str(page)})
+    output.say(f"The page is in {page} ({seconds:.1f} s).")
+
+
+def show_groups(
+    groups: Groups, output: Output, started: float, more: Mapping[str, object]
+) -> float:
+    """Give a line on each group, in the form that was asked for; return how long it took."""
+    lines = groups.lines()
+    seconds = round(time.perf_counter() - started, 3)
+    rows = [asdict(line) for line in lines]
+    data = {
+        "source": groups.source,
+        "column": groups.column,
+        **more,
+        "groups": rows,
+        "n_rows": groups.reading.n_rows,
+        "n_unused": groups.reading.n_unused,
+        "seconds": seconds,
+    }
+    output.show(data, rows, lambda console: _draw(console, groups.column, lines))
+    return seconds
+
+
+def _draw(console: Console, column: str, lines: list[Group]) -> None:
+    table = grid(column, "games", "items", "leader", "verdict", right=("games", "items"))
+    for line in lines:
+        leader = "" if line.strength is None else f"{line.leader} ({line.strength:.0%})"
+        table.add_row(
+            visible(line.value),
+            f"{line.n_games:,.6g}",
+            f"{line.n_items:,}",
+            visible(leader),
+            visible(line.verdict),
+        )
+    console.print(table)
+
+
+def _in_a_name(value: str) -> str:
+    """Return a value as a part of the name of a file."""
+    return re.sub(r"[^\w.+-]+", "-", value).strip("-.")[:60] or "group"
+
+
+SHOWN = 10  # items at the top of the ranking
+LEVEL = 0.9
+MODEL = OptionGroup("Model: every term, unless said", sort_key=40)
+Setting = Parameter(group=MODEL)
+Workers = Parameter(group=OptionGroup("Tables that outgrow one memory", sort_key=50))
+Each = Annotated[str | None, Parameter(metavar="COLUMN")]
+
+
+def fit(
+    table: TablePath,
+    /,
+    *,
+    out: Path | None = None,
+    each: Each = None,
+    factors: Annotated[int | None, Setting] = None,
+    pairs: Annotated[bool | None, Setting] = None,
+    drifting: Annotated[bool | None, Setting] = None,
+    edge: Annotated[float, Setting] = EDGE,
+    effective: Annotated[float, Setting] = EFFORT.effective,
+    seconds: Annotated[float, Setting] = EFFORT.seconds,
+    seed: Annotated[int, Setting] = 0,
+    on: Annotated[str | None, Workers] = None,
+    workers: Annotated[int | None, Workers] = None,
+    keep: Annotated[Path | None, Workers] = None,
+    columns: TableOptions | None = None,
+    output: Output | None = None,
+) -> None:
+    """Find out from a table who beats whom, and keep the answer in a file.
+
+    Parameters
+    ----------
+    table
+        CSV, TSV, JSON lines or Parquet, compressed by gzip or zstd or not.
+    out
+        File for the answer; by default TABLE's name with .intransit, in the current folder.
+    each
+        Fit every value of this column on its own, and keep one file for each, its value in the
+        name of the file.
+    factors
+        Number of cyclic factors: how many circles may overlap.
+    pairs
+        Whether every pair has an effect of its own.
+    drifting
+        Whether strengths change over time.
+    edge
+        Chance that every step of a cycle must exceed for the verdict to be "cycles".
+    effective
+        Effective draws that the chance of every pair is to have.
+    seconds
+        Most seconds to draw for.
+    seed
+        The same seed gives the same answer.
+    on
+        Find states by workers of Ray: "ray" on this machine, or "ray://host:port".  With --each
+        it fits the groups.
+    workers
+        How many workers; by default one for each processor that Ray has.  With --each, how many
+        groups are fitted at once.
+    keep
+        Folder for what workers need; a fit that was stopped goes on from there.
+    """
+    output, columns = chosen(output), columns or TableOptions()
+    place = out or default_place(table)
+    check_answer_place(place)
+    seed = as_whole("--seed", seed, least=0)
+    if factors is not None:
+        factors = as_whole("--factors", factors, least=0)
+    effort, edge = Effort(effective, seconds), as_edge(edge, "--edge")
+    started = time.perf_counter()
+    if each is not None:
+        model = {"factors": factors, "pairs": pairs, "drifting": drifting}
+        if keep is not None:
+            raise InputError(
+                "--keep: it belongs to one large fit, and --each makes many small ones."
+            )
+        jobs = 1 if workers is None else as_whole("--workers", workers, least=1)
+        groups = fit_groups(table, each, columns, model, effort, seed, jobs=jobs, on=on, edge=edge)
+        show_fitted(groups, place, output, started)
+        return
+    games = columns.read(table)
+    with working("fitting") as report:
+        answer = fit_games(
+            games,
+            model=model_for(games, factors=factors, pairs=pairs, drifting=drifting),
+            edge=edge,
+            effective=effort.effective,
+            seconds=effort.seconds,
+            rng=seed,
+            report=report,
+            on=on,
+            workers=workers,
+            keep=keep,
+        )
+        report("comparing everybody")
+        standings = answer.rank(level=LEVEL)
+    answer.save(place)
+    seconds = time.perf_counter() - started
+    rows = [asdict(standing) for standing in standings]
+    data = {
+        "model": str(place),
+        "source": answer.source,
+        "n_items": answer.n_items,
+        "n_games": float(games.counts.sum()),
+        "n_rows": games.report.n_rows,
+        "n_unused": games.report.n_unused,
+        "story": answer.story,
+        "cycles": as_record(answer.transitive),
+        "mixing": _mixing(answer),
+        "seconds": round(seconds, 3),
+        "standings": rows,
+    }
+    output.show(
+        data, rows, lambda console: _draw_fit(console, games, answer, standings, columns.repeat())
+    )
+    output.say(f"The answer is in {place} ({seconds:.1f} s).")
+    if not output.for_machines:
+        pair = [one.name for one in standings[:2]]
+        output.say(f"Try: {quoted('intransit', 'predict', place, *pair)}")
+
+
+def _mixing(answer: Answer) -> dict[str, object] | None:
+    """Return how well the chains have mixed, for machines."""
+    found = answer.posterior.mixing
+    if found is None:
+        return None
+    return {
+        "chains": found.n_chains,
+        "sweeps": found.n_sweeps,
+        "draws": len(answer.posterior),
+        "reached": found.reached,
+        "effective_worst_pair": float(found.effective.min(initial=np.inf)),
+        "r_hat_worst_pair": float(found.r_hat.max(initial=1.0)),
+        "effective_worst_scale": float(found.scale_effective.min(initial=np.inf)),
+        "r_hat_worst_scale": float(found.scale_r_hat.max(initial=1.0)),
+    }
+
+
+def _draw_fit(
+    console: Console, games: Games, answer: Answer, standings: list[Standing], where: str
+) -> None:
+    told = recognised(games)
+    if games.report.unused:
+        told.append(f"more: {quoted('intransit', 'read', games.report.source)}{where}")
+    lines = [("read", told[0]), *(("", line) for line in told[1:])]
+    lines += [("fitted" if k == 0 else "", line) for k, line in enumerate(answer.story)]
+    lines.append(("cycles", headline(answer.transitive, answer.n_items)))
+    console.print(facts(lines))
+    console.print()
+    console.print(ranking(standings[:SHOWN], LEVEL, console.width))
+    best = f"The {SHOWN} best of {len(standings)} items. " if len(standings) > SHOWN else ""
+    console.print(best + MEANING, style="dim", soft_wrap=True)
+
+
+def recognised(games: Games) -> list[str]:
+    """Return in few lines what was understood of a table."""
+    report = games.report
+    span = ""
+    if games.clock.kind != "none":
+        span = ", " + " to ".join(games.clock.to_text(float(t)) for t in games.times[[0, -1]])
+    lines = [
+        f"{report.source}: {report.n_used:,} of {report.n_rows:,} rows, "
+        f"{plural(games.n_items, 'item')}{span}",
+        "columns " + ", ".join(f"{part.name} ({part.role})" for part in report.columns),
+    ]
+    lines += [f"not used: {describe_unused(part, report.unit)}" for part in report.unused]
+    return lines
+
+
+def update(
+    model: Path,
+    table: TablePath,
+    /,
+    *,
+    out: Path | None = None,
+    columns: TableOptions | None = None,
+    output: Output | None = None,
+) -> None:
+    """Add further games to an answer; scales and model stay as they are.
+
+    Parameters
+    ----------
+    model
+        File that `intransit fit` wrote; it is replaced, whole or not at all.
+    table
+        The new games only, in columns like those of the first table.
+    out
+        Another file for the new answer; MODEL then stays as it is.
+    """
+    output = chosen(output)
+    place = out or model
+    check_answer_place(place)
+    with held(place) as real:
+        answer = open_answer(model)
+        games = (columns or TableOptions()).read(table, clock=answer.clock)
+        with working("updating"):
+            fresh = answer.update(games)
+        fresh.save(real)
+    added = list(fresh.names[answer.n_items :])
+    n_games, early = float(games.counts.sum()), _early(answer, games)
+    data: dict[str, object] = {
+        "model": str(place),
+        "n_games_added": n_games,
+        "n_items_added": len(added),
+        "items_added": added,
+        "n_items": fresh.n_items,
+        "n_games_before_the_last": early,
+    }
+    output.show(data, [data])
+    output.say(*recognised(games)[2:], _added(n_games, added))
+    if early:
+        last = answer.clock.to_text(answer.when())
+        output.say(
+            f"{plural(int(early), 'game')} from before {last}, the last time of {model}: make sure "
+            "that they were not in it already, or they count twice."
+        )
+    output.say(f"The answer is in {place}.")
+
+
+def _early(answer: Answer, games: Games) -> float:
+    """Return how many games are older than the latest that the answer knows."""
+    if answer.clock.kind == "none":
+        return 0.0
+    return float(games.counts[np.asarray(games.times < answer.when())].sum())
+
+
+def _added(n_games: float, added: list[str]) -> str:
+    names = ", ".join(added[:5]) + (", ..." if len(added) > 5 else "")
+    return f"Added {plural(int(n_games), 'game')} and {plural(len(added), 'new item')}" + (
+        f": {names}." if added else "."
+    )

@@ -1,0 +1,245 @@
+"""`intransit report`: from a table, or an answer, to a verdict in words and a page."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from rich.console import Console
+from rich.text import Text
+
+from intransit.analysis.saving import is_sealed, write_whole
+from intransit.analysis.strict_order import EDGE, as_edge
+from intransit.analysis.verdict import as_record
+from intransit.answer import Answer
+from intransit.checks import as_whole
+from intransit.cli.answer_files import (
+    check_answer_place,
+    check_page_place,
+    default_page,
+    open_answer,
+)
+from intransit.cli.fit import Each, Setting, fit_groups, recognised, show_reported
+from intransit.cli.output import Output, Report, chosen, visible, working
+from intransit.cli.table_options import Flag, TableOptions, TablePath
+from intransit.errors import InputError
+from intransit.fit import EFFORT
+from intransit.fit import fit as fit_games
+from intransit.inference.observations import model_for
+from intransit.inference.sampling import Effort
+
+if TYPE_CHECKING:
+    from intransit.analysis.results import ItemCycle
+    from intransit.backtest import Backtest
+    from intransit.report.content import Findings
+
+CYCLE = ("items", "probability", "weakest", "weakest_probability", "weakest_chance", "since")
+
+
+def report(
+    table: TablePath,
+    /,
+    *,
+    out: Path | None = None,
+    model_out: Path | None = None,
+    title: str | None = None,
+    each: Each = None,
+    backtest: Annotated[bool, Flag] = False,
+    force: Annotated[bool, Flag] = False,
+    factors: Annotated[int | None, Setting] = None,
+    pairs: Annotated[bool | None, Setting] = None,
+    drifting: Annotated[bool | None, Setting] = None,
+    edge: Annotated[float | None, Setting] = None,
+    effective: Annotated[float, Setting] = EFFORT.effective,
+    seconds: Annotated[float, Setting] = EFFORT.seconds,
+    seed: Annotated[int, Setting] = 0,
+    columns: TableOptions | None = None,
+    output: Output | None = None,
+) -> None:
+    """Say whether there are cycles, which they are and what changed, and write it as one page.
+
+    Parameters
+    ----------
+    table
+        A table as `intransit fit` takes it, or an answer that it wrote.
+    out
+        File for the page; by default TABLE's name with .html, in the current folder.
+    model_out
+        File for the answer too, as `intransit fit` writes it.
+    title
+        What the page calls the table; by default the name of its file.
+    each
+        Fit every value of this column on its own: one page with a tab for each.
+    backtest
+        Measure all models by rolling forward, which takes a while, not a few on the latest games.
+    force
+        Replace the file for the page even if it is no report.
+    factors
+        Number of cyclic factors: how many circles may overlap.
+    pairs
+        Whether every pair has an effect of its own.
+    drifting
+        Whether strengths change over time.
+    edge
+        Chance that every step of a cycle must exceed for the verdict to be "cycles"; 0.52, or that
+        of the answer, unless given.
+    effective
+        Effective draws that the chance of every pair is to have.
+    seconds
+        Most seconds to draw for.
+    seed
+        The same seed gives the same page.
+    """
+    output, columns = chosen(output), columns or TableOptions()
+    place = out or default_page(table)
+    check_page_place(place, force=force)
+    if model_out is not None:
+        check_answer_place(model_out, "--model-out")
+    seed = as_whole("--seed", seed, least=0)
+    if factors is not None:
+        factors = as_whole("--factors", factors, least=0)
+    model = {"factors": factors, "pairs": pairs, "drifting": drifting}
+    started = time.perf_counter()
+    kept = table.is_file() and is_sealed(table)
+    if kept:
+        _check_for_tables(table, columns, {**model, "each": each}, backtest)
+    effort, edge = Effort(effective, seconds), None if edge is None else as_edge(edge, "--edge")
+    if each is not None:
+        _check_alone(backtest, model_out)
+        groups = fit_groups(table, each, columns, model, effort, seed, edge=edge or EDGE)
+        show_reported(groups, place, title, seed, output, started)
+        return
+    answer = open_answer(table) if kept else _fit(table, columns, model, effort, seed, edge)
+    answer = replace(answer, transitive=answer.transitivity(edge=edge))
+    found = _look(answer, title, backtest, seed, place)
+    if model_out is not None:
+        answer.save(model_out)
+    seconds = round(time.perf_counter() - started, 3)
+    data = {"page": str(place), "model": None if model_out is None else str(model_out)}
+    rows = [cycle_row(cycle) for cycle in found.cycles] or [dict.fromkeys(CYCLE)]
+    output.show(
+        {**data, **contents(answer, found), "seconds": seconds},
+        rows,
+        lambda console: _draw(console, found),
+    )
+    if answer.games is not None:
+        output.say(*recognised(answer.games)[2:])
+    if model_out is not None:
+        output.say(f"The answer is in {model_out}.")
+    output.say(f"The page is in {place} ({seconds:.1f} s).")
+
+
+def _check_alone(backtest: bool, model_out: Path | None) -> None:
+    """Refuse, with groups, what is made for one table."""
+    if backtest or model_out is not None:
+        option = "--backtest" if backtest else "--model-out"
+        raise InputError(
+            f"{option}: it cannot be used with --each; keep one group with --where, or the answers "
+            "with `intransit fit --each`."
+        )
+
+
+def _check_for_tables(
+    table: Path, columns: TableOptions, model: Mapping[str, object], backtest: bool
+) -> None:
+    """Refuse, with an answer, options that only a table has use for."""
+    wrong = [f"--{name}" for name, value in model.items() if value is not None]
+    wrong += ["--backtest"] if backtest else []
+    if columns != TableOptions():
+        wrong.append("options for columns")
+    if wrong:
+        raise InputError(
+            f"{table}: it is an answer, and {wrong[0]} can be used with a table only; leave it "
+            "out, or give the table."
+        )
+
+
+def _fit(
+    table: Path,
+    columns: TableOptions,
+    model: Mapping[str, object],
+    effort: Effort,
+    seed: int,
+    edge: float | None,
+) -> Answer:
+    games = columns.read(table)
+    with working("fitting") as said:
+        return fit_games(
+            games,
+            model=model_for(games, **model),  # type: ignore[arg-type]
+            edge=edge or EDGE,
+            effective=effort.effective,
+            seconds=effort.seconds,
+            rng=seed,
+            report=said,
+        )
+
+
+def _look(answer: Answer, title: str | None, full: bool, seed: int, place: Path) -> "Findings":
+    """Gather what there is to say, and write the page."""
+    from intransit.report.gather import gather  # noqa: PLC0415  loaded when it is needed
+    from intransit.report.page.html import write_page  # noqa: PLC0415
+
+    with working("looking back") as said:
+        ladder = _climb(answer, seed, said) if full else None
+        found = gather(answer, ladder=ladder, title=title, rng=seed, report=said)
+        said("writing the page")
+        write_whole(place, write_page(found).encode())
+    return found
+
+
+def _climb(answer: Answer, seed: int, said: Report) -> "Backtest":
+    from intransit.backtest import backtest  # noqa: PLC0415
+
+    return backtest(answer.games, rng=seed, report=said)
+
+
+def contents(answer: Answer, found: "Findings") -> dict[str, object]:
+    """Return all that was found but the pictures, as plain data."""
+    cycles = found.cycles
+    return {
+        "source": answer.source,
+        "headline": found.headline,
+        "sentences": found.sentences,
+        "n_items": found.n_items,
+        "n_games": float(answer.seen.games.sum() / 2.0),
+        "cycles": {
+            **as_record(found.verdict),
+            "listed": [asdict(cycle) for cycle in cycles],
+            "listed_at": cycles.at,
+            "listed_level": cycles.level,
+            "n_found": cycles.n_found,
+            "false_share": cycles.false_share,
+            "times": cycles.times,
+            "note": cycles.note,
+        },
+        "changes": None if found.changes is None else asdict(found.changes),
+        "ranking": asdict(found.ranking),
+        "standings": [asdict(standing) for standing in found.standings],
+        "ladder": [asdict(step) for step in found.ladder],
+        "ladder_notes": found.ladder_notes,
+        "data": found.data,
+        "story": found.story,
+    }
+
+
+def cycle_row(cycle: "ItemCycle") -> dict[str, object]:
+    """Return a cycle as a row, its least sure edge named."""
+    names = (*cycle.items, cycle.items[0])
+    k = cycle.weakest
+    values = (
+        cycle.items,
+        cycle.probability,
+        f"{names[k]} > {names[k + 1]}",
+        cycle.edges[k],
+        cycle.chances[k],
+        cycle.since,
+    )
+    return dict(zip(CYCLE, values, strict=True))
+
+
+def _draw(console: Console, found: "Findings") -> None:
+    console.print(Text(visible(found.headline), style="bold"), soft_wrap=True)
+    for sentence in found.sentences:
+        console.print(Text(visible(sentence)), soft_wrap=True)

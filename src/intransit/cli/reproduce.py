@@ -1,0 +1,231 @@
+"""`intransit reproduce`: run the paper's experiments and write a page about them."""
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from cyclopts import Parameter
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table as Grid
+
+import intransit
+from intransit.errors import InputError
+from intransit.experiments import EXPERIMENTS, estimators, plots, summary
+from intransit.experiments.experiment import Claim, Experiment, Options
+from intransit.experiments.runner import Run, TrialTask, run_all, write_whole
+from intransit.experiments.table import Table
+from intransit.plotting import require_matplotlib
+
+USUAL = ("limit", estimators.JOINT)  # drawn unless --without says otherwise
+EXTRAS = ("newton", "limit", *estimators.FURTHER)
+INTERRUPTED = 130  # what a shell reports of a program that Ctrl-C ended
+
+
+def reproduce(
+    *names: str,
+    trials: int = 100,
+    seed: int = 0,
+    jobs: int | None = None,
+    on: str | None = None,
+    out: Path = Path("reproduction"),
+    quick: Annotated[bool, Parameter(negative=())] = False,
+    with_: Annotated[list[str] | None, Parameter(name="--with", negative=())] = None,
+    without: Annotated[list[str] | None, Parameter(negative=())] = None,
+) -> None:
+    """Run the paper's experiments again; without a name, list them.
+
+    Parameters
+    ----------
+    names
+        Experiments to run, or "all".
+    trials
+        Trials at each point; the paper has 100.
+    seed
+        The same seed gives the same numbers, whatever the number of jobs.
+    jobs
+        Processes to run in; by default one for each processor.
+    on
+        Where to run, other than here: "ray", or "ray://host:port".
+    out
+        Folder for the numbers, the figures and the page.  An interrupted run that is started
+        again with the same folder goes on where it stopped.
+    quick
+        Fewer points, trials and days: a look in about a minute.
+    with_
+        Further curves, separated by commas: newton, shared-drift.
+    without
+        Curves to leave out, separated by commas: joint, limit.  They take most of the time.
+    """
+    if not names:
+        _list()
+        return
+    chosen = _choose(names)
+    run = Run(
+        _at_least(trials, 1, "--trials"),
+        _at_least(seed, 0, "--seed"),
+        _options(quick, with_, without),
+    )
+    n_jobs = _at_least(jobs, 1, "--jobs") if jobs is not None else os.cpu_count() or 1
+    require_matplotlib()
+    started = time.perf_counter()
+    try:
+        with _progress() as (on_start, on_done):
+            tables = run_all(
+                chosen,
+                run,
+                parts=out / "parts",
+                jobs=n_jobs,
+                on=on,
+                on_start=on_start,
+                on_done=on_done,
+            )
+    except KeyboardInterrupt:
+        Console(stderr=True).print(
+            f"Interrupted. What is finished is kept in {out}; the same command goes on from there."
+        )
+        raise SystemExit(INTERRUPTED) from None
+    facts = describe_run(run, n_jobs, chosen)
+    shown = [write_experiment(one, tables[one.name], run, facts, out) for one in chosen]
+    write_whole(out / "index.md", summary.to_markdown(facts, shown).encode())
+    write_whole(out / "index.html", summary.to_html(facts, shown).encode())
+    _report(shown, out, time.perf_counter() - started)
+
+
+def write_experiment(
+    experiment: Experiment, table: Table, run: Run, facts: dict[str, object], out: Path
+) -> summary.Shown:
+    """Write numbers, figure and claims of one finished experiment."""
+    claims, gains = experiment.judge(table), experiment.weigh(table)
+    files = plots.render(experiment, table)
+    summary = {
+        "name": experiment.name,
+        "title": experiment.title,
+        "figure": experiment.figure,
+        "run": facts,
+        "n_trials": run.trials(experiment),
+        "settings": experiment.settings,
+        "notes": experiment.notes,
+        "claims": [_claim_as_data(claim) for claim in claims],
+        "gains": [asdict(gain) for gain in gains],
+        "summary": table.summary(),
+    }
+    text = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
+    write_whole(out / f"{experiment.name}.json", (text + "\n").encode())
+    write_whole(out / f"{experiment.name}.csv", table.to_csv().encode())
+    for kind, content in files.items():
+        write_whole(out / f"{experiment.name}.{kind}", content)
+    return summary.Shown(experiment, run.trials(experiment), claims, gains, files["svg"])
+
+
+def describe_run(run: Run, n_jobs: int, experiments: Sequence[Experiment]) -> dict[str, object]:
+    """Return what a reader needs to know to repeat a run and to judge its time."""
+    made = sorted({run.trials(experiment) for experiment in experiments})
+    facts: dict[str, object] = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "seed": run.seed,
+        "trials": f"{made[0]} to {made[-1]}" if len(made) > 1 else made[0],
+        "quick": "yes, so that verdicts are only a hint" if run.options.quick else "no",
+        "further curves": " and ".join(sorted(run.options.extras)) or "none",
+        "intransit": intransit.__version__,
+        "numpy": np.__version__,
+        "Python": platform.python_version(),
+        "jobs": n_jobs,
+        "processors": os.cpu_count(),
+    }
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+        facts["memory"] = f"{memory:.0f} GB"
+    return facts
+
+
+def _claim_as_data(claim: Claim) -> dict[str, object]:
+    return {
+        "statement": claim.statement,
+        "source": claim.source,
+        "verdict": claim.verdict,
+        "checks": [{"measured": c.measured, "passed": bool(c.passed)} for c in claim.checks],
+    }
+
+
+def _choose(names: Sequence[str]) -> list[Experiment]:
+    if "all" in names:
+        return list(EXPERIMENTS.values())
+    for name in names:
+        if name not in EXPERIMENTS:
+            raise InputError(
+                f"reproduce: there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}, "
+                "and all."
+            )
+    return [EXPERIMENTS[name] for name in dict.fromkeys(names)]
+
+
+def _options(quick: bool, with_: Sequence[str] | None, without: Sequence[str] | None) -> Options:
+    more, less = _words("--with", with_), _words("--without", without)
+    return Options(quick, frozenset((set(USUAL) | more) - less))
+
+
+def _words(option: str, given: Sequence[str] | None) -> set[str]:
+    words = {word.strip() for part in given or () for word in part.split(",") if word.strip()}
+    for word in sorted(words - set(EXTRAS)):
+        raise InputError(f"{option}: {word!r} is not known; it may be {' or '.join(EXTRAS)}.")
+    return words
+
+
+def _at_least(value: int, least: int, name: str) -> int:
+    if value < least:
+        raise InputError(f"{name} is {value}; it must be {least} or more.")
+    return value
+
+
+@contextmanager
+def _progress() -> Iterator[tuple[Callable[[float, float], None], Callable[[TrialTask], None]]]:
+    """Show a bar with the time left on a terminal, and nothing anywhere else."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    bar = Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+    line: list[TaskID] = []
+
+    def on_start(total: float, found: float) -> None:
+        again = " (going on)" if found else ""
+        line.append(bar.add_task(f"reproduce{again}", total=total, completed=int(found)))
+
+    def on_done(task: TrialTask) -> None:
+        bar.update(line[0], advance=task.seconds, description=f"reproduce {task.experiment.name}")
+
+    with bar:
+        yield on_start, on_done
+
+
+def _list() -> None:
+    grid = Grid("name", "the paper's", "what", "further curves", box=None)
+    for one in EXPERIMENTS.values():
+        grid.add_row(one.name, one.figure, one.title, ", ".join(one.extras))
+    console = Console()
+    console.print(grid)
+    console.print("Run one with `intransit reproduce NAME`, or `intransit reproduce all`.")
+
+
+def _report(shown: Sequence[summary.Shown], out: Path, seconds: float) -> None:
+    grid = Grid("experiment", "verdict", "claim", box=None)
+    for one in shown:
+        for claim in one.claims:
+            grid.add_row(one.experiment.name, summary.MARKS[claim.verdict], claim.statement)
+    console = Console()
+    console.print(grid)
+    count = f"{len(shown)} experiment{'' if len(shown) == 1 else 's'}"
+    console.print(f"{count} in {seconds:.0f} s. Page: {out / 'index.html'}")

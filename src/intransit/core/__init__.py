@@ -1,1 +1,0 @@
-"""Arrays in, arrays out: no names, dates, files or printing below this line."""

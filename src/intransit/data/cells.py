@@ -1,0 +1,320 @@
+"""Comparisons over time as cells, and the chains of states that the cells speak of.
+
+All readings of one pair at one time share a margin and collapse into one cell, so cost follows
+cells, not rows.  An item has a state only at times at which it was compared; between them its
+random walk is integrated exactly,
+
+    s(t_k) - s(t_{k-1})  ~  normal, variance  drift_scale² (t_k - t_{k-1})
+
+so cost follows comparisons, never items times periods.  What does not drift has one state.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.data.measurements import fold_pairs, unfold
+
+WELL_FILLED = 8  # owners times times, for each state that a cell speaks of
+SAME_TIME = 1e-12  # of the largest time, or of the span: closer times are one
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Comparisons as they came: at this time, first against second, with this outcome."""
+
+    times: FloatArray  # (n_rows,)
+    pairs: IntArray  # (n_rows, 2)
+    outcomes: FloatArray  # (n_rows,): the mean of `counts` readings
+    counts: FloatArray  # (n_rows,)
+    sides: FloatArray | None = None  # (n_rows,): 1 the first has the better side, -1 the second
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def only(self, which: IntArray | BoolArray) -> "Rows":
+        """Return some of the rows."""
+        sides = None if self.sides is None else self.sides[which]
+        return Rows(
+            self.times[which], self.pairs[which], self.outcomes[which], self.counts[which], sides
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """One entry for each pair and time that was read, sorted by pair and then by time.
+
+    Where sides are known, or outcomes are levels, one for each side and level of a pair and time.
+    """
+
+    axis: FloatArray  # (n_times,): the distinct times, rising
+    when: IntArray  # (n_cells,): which of them
+    pairs: IntArray  # (n_cells, 2), first < second
+    counts: FloatArray  # (n_cells,)
+    means: FloatArray  # (n_cells,): of the outcomes, as the first item sees them
+    n_rows: int  # without those that compare an item with itself
+    spread: float  # Σ counts (outcome - mean of its cell)², over rows
+    log_counts: float  # Σ log counts, over rows
+    sides: FloatArray | None = None  # (n_cells,): as the first item sees them
+
+    def __len__(self) -> int:
+        return len(self.when)
+
+    @property
+    def times(self) -> FloatArray:  # (n_cells,)
+        """The time of each cell."""
+        return self.axis[self.when]
+
+    def ordered(self, order: IntArray) -> "Cells":
+        """Return the same cells in another order."""
+        names = ("when", "pairs", "counts", "means", "sides")
+        columns = {name: getattr(self, name) for name in names}
+        return replace(
+            self,
+            **{
+                name: column.take(order, axis=0, mode="clip")  # six times as quick as an index
+                for name, column in columns.items()
+                if column is not None
+            },
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """The states of all owners (items, or pairs), sorted by owner and then by time."""
+
+    axis: FloatArray  # (n_times,): the distinct times
+    owners: IntArray  # (n_states,)
+    when: IntArray  # (n_states,): position on the axis
+    starts: IntArray  # (n_owners + 1,): where each owner's states begin
+    idle: BoolArray  # (n_owners,): no cell speaks of them
+    drifting: bool  # otherwise an owner has one state, for all times
+
+    @property
+    def n_states(self) -> int:
+        """Number of states of all owners."""
+        return len(self.owners)
+
+    @property
+    def n_owners(self) -> int:
+        """Number of owners."""
+        return len(self.starts) - 1
+
+    @property
+    def times(self) -> FloatArray:  # (n_states,)
+        """When each state is."""
+        return self.axis[self.when]
+
+    @property
+    def gaps(self) -> FloatArray:  # (n_states,)
+        """Time since the owner's state before; infinite for its first."""
+        gaps = np.full(self.n_states, np.inf)
+        if self.drifting:
+            times = self.times
+            gaps[1:] = np.diff(times)
+            gaps[self.starts[:-1]] = np.inf
+        return gaps
+
+    def around(
+        self, owners: IntArray, times: FloatArray
+    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Return the states around each time: before, after, the share of the second, and a spread.
+
+        The owner at that time is (1 - share) · before + share · after + noise, with variance
+        drift_scale² · spread: a Brownian bridge between two states, a free walk outside them.
+        """
+        first, last = self.starts[owners], self.starts[owners + 1] - 1
+        if not self.drifting:
+            nothing = np.zeros(len(owners))
+            return first, first, nothing, nothing
+        rank = np.searchsorted(self.axis, times, side="right") - 1
+        keys = self.owners * len(self.axis) + self.when
+        here = np.searchsorted(keys, owners * len(self.axis) + rank, side="right") - 1
+        before = np.clip(here, first, last)
+        after = np.clip(here + 1, first, last)
+        left, right = self.axis[self.when[before]], self.axis[self.when[after]]
+        gap = right - left
+        inside = (gap > 0) & (times > left)
+        share = np.where(inside, (times - left) / np.where(gap > 0, gap, 1.0), 0.0)
+        bridge = share * (right - times)
+        outside = np.where(times > right, times - right, np.maximum(left - times, 0.0))
+        spread = np.where(inside, bridge, outside)
+        # The prior is that of an owner's first cell, whenever that will be.
+        return before, after, share, np.where(self.idle[owners], 0.0, spread)
+
+
+def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = False) -> Cells:
+    """Collapse rows into cells.
+
+    Swapping a pair turns the outcome y into -y, or into 1 - y when outcomes are shares of wins.
+    Outcomes that are levels are counted, never averaged.
+    """
+    keys, signs = fold_pairs(rows.pairs, n_items)
+    kept = np.flatnonzero(signs)
+    axis, when = _distinct_times(rows.times)
+    keys, flipped, n = keys[kept], signs[kept] < 0, rows.counts[kept]
+    y = np.where(flipped, (1.0 if shares else 0.0) - rows.outcomes[kept], rows.outcomes[kept])
+    sides = None if rows.sides is None else signs[kept] * rows.sides[kept]
+    codes, n_codes = _codes(y if levels else None, sides)
+    if n_items**2 * len(axis) * n_codes >= 2**62:
+        distinct, keys = np.unique(keys, return_inverse=True)
+    else:
+        distinct = None
+    joint = (keys * len(axis) + when[kept]) * n_codes + codes
+    order = np.argsort(joint, kind="stable")
+    joint, y, n = joint[order], y[order], n[order]
+    new = np.empty(len(joint), bool)
+    new[:1], new[1:] = True, joint[1:] != joint[:-1]
+    heads = np.flatnonzero(new)
+    counts = np.add.reduceat(n, heads) if len(heads) else np.zeros(0)
+    means = np.add.reduceat(n * y, heads) / counts if len(heads) else np.zeros(0)
+    if levels:
+        means = y[heads]
+    joint = joint[heads] // n_codes
+    pair_keys = joint // len(axis)
+    pairs = unfold(pair_keys if distinct is None else distinct[pair_keys], n_items)
+    spread = float(np.sum(n * (y - means[np.cumsum(new) - 1]) ** 2)) if len(heads) < len(y) else 0.0
+    log_counts = float(np.sum(np.log(n)))
+    return Cells(
+        axis,
+        joint % len(axis),
+        pairs,
+        counts,
+        means,
+        len(kept),
+        spread,
+        log_counts,
+        None if sides is None else sides[order][heads],
+    )
+
+
+def _codes(levels: FloatArray | None, sides: FloatArray | None) -> tuple[IntArray | int, int]:
+    """Return what cells of one pair and time differ by, as numbers from 0, and how many."""
+    codes: IntArray | int = 0
+    n_codes = 1
+    for values in (levels, sides):
+        if values is not None:
+            distinct, code = np.unique(values, return_inverse=True)
+            codes, n_codes = codes * len(distinct) + code, n_codes * max(len(distinct), 1)
+    return codes, n_codes
+
+
+def merge_cells(old: Cells, new: Cells, n_items: int, *, levels: bool = False) -> Cells:
+    """Return the cells of both; a pair and time that both have becomes one cell.
+
+    Costs a pass over the old ones and a sort of the new.
+    """
+    axis, back = _distinct_times(np.concatenate([old.axis, new.axis]))
+    when = [back[: len(old.axis)][old.when], back[len(old.axis) :][new.when]]
+    keys = [
+        (cells.pairs[:, 0] * n_items + cells.pairs[:, 1]) * len(axis) + moment
+        for cells, moment in zip((old, new), when, strict=True)
+    ]
+    several = levels or old.sides is not None
+    if several or not len(old) or not len(new) or (np.diff(keys[0]) <= 0).any():
+        return _merge_by_sorting(old, new, axis, when, n_items, levels)
+    place = np.searchsorted(keys[0], keys[1])
+    inside = np.minimum(place, len(keys[0]) - 1)
+    known = keys[0][inside] == keys[1]
+    counts, means = old.counts.copy(), old.means.copy()
+    at, n = inside[known], new.counts[known]
+    total = counts[at] + n
+    gap = new.means[known] - means[at]
+    spread = old.spread + new.spread + float(np.sum(counts[at] * n / total * gap**2))
+    means[at] += gap * n / total
+    counts[at] = total
+    fresh, where = ~known, place[~known]
+    return Cells(
+        axis,
+        np.insert(when[0], where, when[1][fresh]),
+        np.insert(old.pairs, where, new.pairs[fresh], axis=0),
+        np.insert(counts, where, new.counts[fresh]),
+        np.insert(means, where, new.means[fresh]),
+        old.n_rows + new.n_rows,
+        spread,
+        old.log_counts + new.log_counts,
+    )
+
+
+def _merge_by_sorting(
+    old: Cells, new: Cells, axis: FloatArray, when: list[IntArray], n_items: int, levels: bool
+) -> Cells:
+    """Return the cells of both, the slow and general way."""
+    sides = None
+    if old.sides is not None and new.sides is not None:
+        sides = np.concatenate([old.sides, new.sides])
+    rows = Rows(
+        axis[np.concatenate(when)],
+        np.concatenate([old.pairs, new.pairs]),
+        np.concatenate([old.means, new.means]),
+        np.concatenate([old.counts, new.counts]),
+        sides,
+    )
+    cells = collapse_rows(rows, n_items, shares=True, levels=levels)
+    return replace(
+        cells,
+        n_rows=old.n_rows + new.n_rows,
+        spread=cells.spread + old.spread + new.spread,
+        log_counts=old.log_counts + new.log_counts,
+    )
+
+
+def _distinct_times(times: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return the distinct times, rising, and which of them each is; nearly equal ones are one."""
+    axis, when = np.unique(times, return_inverse=True)
+    if len(axis) > 1:
+        close = np.diff(axis) <= SAME_TIME * max(axis[-1] - axis[0], abs(axis[0]), abs(axis[-1]))
+        if close.any():
+            group = np.concatenate([[0], np.cumsum(~close)])
+            axis, when = axis[np.concatenate([[True], ~close])], group[when]
+    return axis, when
+
+
+def link_states(
+    owners: IntArray,  # (n_cells,) or (n_cells, k): who a cell speaks of
+    when: IntArray,  # (n_cells,)
+    axis: FloatArray,
+    n_owners: int,
+    *,
+    drifting: bool,
+) -> tuple[Chains, IntArray]:
+    """Return the states that these cells need, and for each cell and owner its state.
+
+    An owner that no cell speaks of has one state, at the first time.
+    """
+    if not drifting:
+        everyone = np.arange(n_owners)
+        idle = np.ones(n_owners, bool)
+        idle[owners.ravel()] = False
+        chains = Chains(
+            axis, everyone, np.zeros(n_owners, np.int64), np.arange(n_owners + 1), idle, False
+        )
+        return chains, np.asarray(owners, np.int64)
+    n_times = max(len(axis), 1)
+    keys = (owners * n_times + (when if owners.ndim == 1 else when[:, None])).ravel()
+    seen = np.zeros(n_owners, bool)
+    seen[owners.ravel()] = True
+    idle = np.flatnonzero(~seen) * n_times
+    states, place = _ranked(keys, idle, n_owners * n_times)
+    who = states // n_times
+    starts = np.searchsorted(who, np.arange(n_owners + 1))
+    chains = Chains(axis, who, states % n_times, starts, ~seen, True)
+    return chains, place.reshape(owners.shape)
+
+
+def _ranked(keys: IntArray, others: IntArray, n_keys: int) -> tuple[IntArray, IntArray]:
+    """Return the distinct numbers among keys and others, rising, and which of them each key is."""
+    if n_keys <= WELL_FILLED * len(keys):  # a list of all that there may be needs no sorting
+        there = np.zeros(n_keys, bool)
+        there[keys] = True
+        there[others] = True
+        return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
+    every = np.concatenate([keys, others])
+    order = np.argsort(every)
+    ranked = every[order]
+    new = np.empty(len(ranked), bool)
+    new[:1], new[1:] = True, ranked[1:] != ranked[:-1]
+    place = np.empty(len(every), np.int64)
+    place[order] = np.cumsum(new) - 1
+    return ranked[new], place[: len(keys)]

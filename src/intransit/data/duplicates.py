@@ -1,0 +1,463 @@
+"""Games that stand in a table twice: as each side tells them, or every row once more.
+
+Two things are asked.  Does every row have its twin (*mirrored*: the same pair, time, margin and
+covariates as the other side sees them; *repeated*: the same in every column; *numbered*: the same
+game by its id)?  And could that be chance?  Games that really were played twice agree in part
+only: K pairs of them all agree with a probability of κ^K, where κ is how often two other games of
+one pair agree.  So a table in which games of one pair always end alike proves nothing, and is left
+as it is.
+
+Where one pair has many twins at one time (no times, for one), chance would have to split its
+results evenly: with d_c of m twins ending as c, with the hypergeometric probability
+Π C(2 d_c, d_c) / C(2 m, m) for mirrored rows, and for repeated ones by even numbers throughout.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.data.distinct_rows import DistinctRows
+from intransit.data.queries import Query
+from intransit.data.roles import Roles
+from intransit.data.sources import kept_cells, with_column
+from intransit.data.vocabulary import plain
+
+MOSTLY = 0.5  # share of rows with a counterpart, in a table that names an opponent
+OPPONENTS = {"opponent", "opp", "against", "foe", "rival", "vs", "enemy"}
+IDS = {"id", "gameid", "matchid", "gamenumber", "matchnumber", "game", "match", "uid", "uuid"}
+SURE = math.log(1e-6)  # of so many honest tables whose rows all have twins, one by chance
+FEWEST = 6  # used rows
+NEARLY = 0.9  # share of rows with a counterpart that is worth a remark
+EVEN = math.log(0.55)  # above the chance that a number of two or more games is even
+LARGE = 2_000_000  # rows; beyond, rows are not looked at one by one
+BATCH = 1 << 16  # cells looked at before the next ones are
+ONE_GAME = "1.0::DOUBLE"  # SQL of the count where every row is one game
+CONTROLS = (5, 30)  # pairs with several games, and couples of these, from which κ is taken
+SWITCH = 'doubled="{0}" (command line: --doubled {0})'
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """Cells as the item sees them that comes first by name."""
+
+    time: FloatArray
+    low: IntArray
+    high: IntArray
+    turned: BoolArray  # the row itself has them the other way round
+    content: FloatArray  # (n, k): outcome, margin, side, covariates
+    counts: FloatArray
+    single: bool  # a row is one game
+
+    def only(self, rows: BoolArray | IntArray) -> "Told":
+        """Return some of the cells."""
+        return Told(
+            self.time[rows],
+            self.low[rows],
+            self.high[rows],
+            self.turned[rows],
+            self.content[rows],
+            self.counts[rows],
+            self.single,
+        )
+
+
+def count_once(
+    query: Query, cells: DistinctRows, roles: Roles, wish: str | None
+) -> tuple[DistinctRows, str, str]:
+    """Return the cells with each game once, what was done, and what may be the case.
+
+    Without a wish, games count once where a column names an opponent and most rows have a
+    counterpart (all, where there are no times), and in any table where every row has its twin and
+    chance does not explain it.
+    """
+    n_used = cells.n_rows - sum(part.count for part in cells.unused)
+    if wish == "keep" or not len(cells.first):
+        return cells, "", ""
+    opponent = roles.marker is not None and roles.marker.second in OPPONENTS
+    if not opponent and wish is None and len(cells.first) > LARGE and _is_lopsided(cells, query):
+        return cells, "", ""
+    told = _told(cells, query)
+    if opponent or wish == "once":
+        joined, note = _join_mirrors(cells, told, wish)
+        if note:
+            return joined, note, ""
+    kind = _kind(query, told)
+    if kind and (wish == "once" or (n_used >= FEWEST and _evidence(query, told, kind) < SURE)):
+        return _halved(cells, told), _said(kind, n_used), ""
+    if wish == "once" or n_used < FEWEST:
+        return cells, "", ""
+    return cells, "", _suspicion(told, kind)
+
+
+def _is_lopsided(cells: DistinctRows, query: Query) -> bool:
+    """Return whether the numbers of games alone exclude that each has its twin."""
+    counts, turned = cells.arrays["count"], cells.first > cells.second
+    if query.columns["count"] != ONE_GAME or 2.0 * counts.sum(where=turned) == counts.sum():
+        return False
+    parts = (counts[begin : begin + BATCH] for begin in range(0, len(counts), BATCH))
+    return any((part % 2.0).any() for part in parts)
+
+
+def _told(cells: DistinctRows, query: Query) -> Told:
+    arrays, turned = cells.arrays, cells.first > cells.second
+    columns = [np.where(turned, 1.0 - arrays["outcome"], arrays["outcome"])]
+    columns += [
+        np.where(turned, -arrays[name], arrays[name])
+        for name in ("margin", "side")
+        if name in arrays
+    ]
+    columns += [covariate.codes for covariate in cells.by]
+    content = np.round(np.column_stack(columns), 9) + 0.0  # so that 1 - 0.7 is 0.3, and -0 is 0
+    low, high = np.minimum(cells.first, cells.second), np.maximum(cells.first, cells.second)
+    single = query.columns["count"] == ONE_GAME
+    return Told(arrays["time"], low, high, turned, content, arrays["count"], single)
+
+
+def _kind(query: Query, told: Told) -> str:
+    """Return how every row has its twin: "mirrored", "repeated", "numbered", or not at all."""
+    first, second = told.counts[~told.turned].sum(), told.counts[told.turned].sum()
+    if first == second and not _signed_sum(told).any():
+        return "mirrored"
+    few = query.facts.count()[0] <= LARGE  # beyond, grouping rows would cost more than reading
+    even = told.single and not (told.counts % 2.0).any()
+    if (even or (few and not told.single)) and _rows_are_even(query):
+        return "repeated"
+    return "numbered" if few and told.single and _ids_are_twice(query) else ""
+
+
+def _signed_sum(told: Told) -> IntArray:
+    """Return 0 if both ways round hold the same games (a sum of hashes: no sorting)."""
+    columns = [told.time, told.low, told.high, *told.content.T]
+    if not told.single:
+        columns.append(told.counts)
+    mixed = np.full(len(told.low), 0x9E3779B97F4A7C15, dtype=np.uint64)
+    for column in columns:
+        mixed ^= np.ascontiguousarray(column, dtype=np.float64).view(np.uint64)
+        mixed *= np.uint64(0xBF58476D1CE4E5B9)
+        mixed ^= mixed >> np.uint64(31)
+        mixed *= np.uint64(0x94D049BB133111EB)
+        mixed ^= mixed >> np.uint64(29)
+    times = told.counts.astype(np.uint64) if told.single else np.uint64(1)
+    signed = np.where(told.turned, np.uint64(0) - mixed * times, mixed * times)
+    return np.asarray([np.add.reduce(signed)]).view(np.int64)
+
+
+def _rows_are_even(query: Query) -> bool:
+    """Return whether every row stands an even number of times, in every column but an index."""
+    facts, engine, grouping = query.facts, query.facts.table.engine, query.facts.table.grouping
+    index = _indexes(query)
+    columns = [k for k in range(len(facts.table.names)) if k not in index]
+    if grouping is not None:
+        return bool(columns) and not grouping.origin.has_odd(columns, kept_cells(facts))
+    listed = ", ".join(f"c{k}" for k in columns)
+    odd = engine.ask(
+        f"SELECT 1 FROM (SELECT count(*) AS n FROM {facts.rows} GROUP BY {listed}) "
+        "WHERE n % 2 = 1 LIMIT 1"
+    )
+    return bool(columns) and not odd
+
+
+def _ids_are_twice(query: Query) -> bool:
+    """Return whether a column of ids has every game in two rows that agree about it."""
+    facts = query.facts
+    turn = "first > second"
+    keys = ["least(first, second)", "greatest(first, second)", "time"]
+    keys.append(f"CASE WHEN {turn} THEN 1 - outcome ELSE outcome END")
+    keys += [
+        f"CASE WHEN {turn} THEN -{key} ELSE {key} END + 0.0"
+        for key in ("margin", "side")
+        if key in query.columns
+    ]
+    told = ", ".join(keys)
+    for column, name in enumerate(facts.table.names):
+        if plain(name) not in IDS:
+            continue
+        rows = with_column(facts, column)
+        numbered = replace(query, columns={**query.columns, "id": facts.raw(column)})
+        games = (
+            f"SELECT {facts.tally()} AS n, count(DISTINCT ({told})) AS ways "
+            f"FROM {numbered.sql(rows.rows)} WHERE reason IS NULL GROUP BY id"
+        )
+        if not facts.table.engine.ask(f"SELECT 1 FROM ({games}) WHERE n <> 2 OR ways <> 1 LIMIT 1"):
+            return True
+    return False
+
+
+def _indexes(query: Query) -> set[int]:
+    """Return the columns that number the rows, one after the other."""
+    facts = query.facts
+    numbers = [k for k in range(len(facts.table.names)) if facts.is_number(k)]
+    if facts.table.grouping is not None:
+        n, origin, kept = facts.count()[0], facts.table.grouping.origin, kept_cells(facts)
+        spans = zip(numbers, origin.spans(numbers, kept), strict=True)
+        near = [k for k, (m, least, most) in spans if m == n > 1 and most - least == n - 1]
+        return {k for k in near if not origin.n_repeats([k], kept)}
+    asked = [f"{what}(c{k})" for k in numbers for what in ("count", "min", "max")]
+    found = facts.table.engine.ask_all(["count(*)", *asked], facts.rows)
+    n, filled, low, high = found[0], found[1::3], found[2::3], found[3::3]
+    ends = zip(numbers, filled, low, high, strict=True)
+    near = [k for k, m, least, most in ends if m == n > 1 and most - least == n - 1]
+    distinct = facts.table.engine.ask_all([f"count(DISTINCT c{k})" for k in near], facts.rows)
+    return {k for k, m in zip(near, distinct, strict=True) if m == n}
+
+
+def _evidence(query: Query, told: Told, kind: str) -> float:
+    """Return the logarithm of the probability that rows which are no twins look like twins."""
+    from scipy.special import gammaln  # noqa: PLC0415 - a third of a second that few tables need
+
+    kept = told.only(~told.turned) if kind == "mirrored" else told
+    kept = replace(kept, counts=kept.counts if kind == "mirrored" else kept.counts / 2.0)
+    agree = math.log((1.0 + _agreement(kept)) / 2.0)  # nearer to 1: games of one day are alike
+    if not told.single:
+        return agree * len(kept.low)
+    twins = kept.counts.sum()
+    if kind == "numbered":
+        return float(twins * agree)
+    group = _numbered(kept.time, kept.low, kept.high, kept.turned)
+    size = np.bincount(group, kept.counts)
+    alone = float(np.sum(size == 1.0)) * agree
+    if kind == "mirrored":
+        ways = gammaln(2 * kept.counts + 1) - 2 * gammaln(kept.counts + 1)
+        chance = ways.sum() - np.sum(gammaln(2 * size + 1) - 2 * gammaln(size + 1))
+    else:
+        chance = float(np.sum(np.bincount(group) - 1)) * EVEN
+    order = _chance_of_order(query, told, kind)
+    in_order = 0.0 if order is None else max(order + alone, twins * agree)
+    return float(min(chance + alone, in_order))
+
+
+def _agreement(games: Told) -> float:
+    """Return κ, how often two games of one pair agree, from games that are no twins."""
+    if not games.single:  # rows that stand for many: how often any two rows agree
+        _, times = np.unique(
+            np.column_stack([games.content, games.counts]), axis=0, return_counts=True
+        )
+        return float(np.sum((times / times.sum()) ** 2))
+    pair = _numbered(games.low, games.high)
+    per_pair = np.bincount(pair, games.counts)
+    ending = _numbered(pair, *games.content.T)
+    per_ending = np.bincount(ending, games.counts)
+    owner = np.zeros(len(per_ending), dtype=np.int64)
+    owner[ending] = pair
+    couples = per_pair * (per_pair - 1.0)
+    alike = np.bincount(owner, per_ending * (per_ending - 1.0))
+    several = couples > 0
+    if several.sum() >= CONTROLS[0] and couples.sum() / 2.0 >= CONTROLS[1]:
+        return float(np.mean(alike[several] / couples[several]))
+    return _predictability(games)
+
+
+def _predictability(games: Told) -> float:
+    """Return the most that κ can be: the share of games that the stronger did not lose."""
+    outcomes, counts = games.content[:, 0], games.counts
+    n = int(games.high.max()) + 1
+    won = np.bincount(games.low, counts * outcomes, n) + 0.5
+    won += np.bincount(games.high, counts * (1.0 - outcomes), n)
+    strength = np.ones(n)
+    for _ in range(50):  # Zermelo's iteration, with half a game won and lost against strength 1
+        met = counts / (strength[games.low] + strength[games.high])
+        total = np.bincount(games.low, met, n) + np.bincount(games.high, met, n)
+        strength = won / (total + 1.0 / (strength + 1.0))
+    ahead = strength[games.low] >= strength[games.high]
+    upset = np.where(ahead, outcomes < 0.5, outcomes > 0.5)
+    return 1.0 - float(counts[upset].sum() / counts.sum())
+
+
+def _chance_of_order(query: Query, told: Told, kind: str) -> float | None:
+    """Return the log probability that twins stand in one order, or None where they do not.
+
+    Of two sequences of m games of a pair, d_c of which end as c, m! / Π d_c! orders are possible
+    for the one, and for both (2 m)! / Π (2 d_c)!; the second is the first in one of so many.
+    Twins half a table apart, or next to each other, throughout, are beyond doubt by order.
+    """
+    from scipy.special import gammaln  # noqa: PLC0415
+
+    in_order = bool(query.facts.table.numbered)
+    if not in_order or told.counts.sum() > LARGE or (told.time != told.time[0]).any():
+        return None
+    rows = _rows_in_order(query)
+    pair, turned, _ = rows
+    if kind == "mirrored":
+        twins = [_take(rows, turned == side) for side in (False, True)]
+    else:
+        place = np.argsort(_numbered(pair, turned), kind="stable")
+        group = _numbered(pair, turned)[place]
+        rank = np.arange(len(group)) - np.searchsorted(group, group)
+        size = np.bincount(group)[group]
+        second = rank >= size / 2
+        if not _same(rows, place[~second], place[second]):
+            second = rank % 2 == 1
+        twins = [_take(rows, np.sort(place[part])) for part in (~second, second)]
+    ones, others = (_by_pair(part) for part in twins)
+    if len(ones) != len(others) or not np.array_equal(ones[:, [0, 2]], others[:, [0, 2]]):
+        return None
+    half = len(pair) // 2
+    for apart in (np.arange(half), np.arange(half) * 2):
+        twin = apart + (half if apart[-1] < half else 1)
+        if _same(rows, apart, twin):
+            return -np.inf
+    if _is_sorted(ones):
+        return None
+    endings = np.bincount(_numbered(ones[:, 0], ones[:, 2]))
+    sizes = np.bincount(_numbered(ones[:, 0]))
+    one = gammaln(sizes + 1).sum() - gammaln(endings + 1).sum()
+    both = gammaln(2 * sizes + 1).sum() - gammaln(2 * endings + 1).sum()
+    return float(one - both)
+
+
+def _rows_in_order(query: Query) -> tuple[IntArray, BoolArray, IntArray]:
+    """Return pair, way round and ending of every row, in the order of the table."""
+    names = [key for key in query.keys if key in query.columns]
+    engine = query.facts.table.engine
+    threads = engine.ask("SELECT current_setting('threads')")[0][0]
+    engine.run("SET threads = 1")  # so that rows are numbered in their order
+    found = engine.arrays(
+        f"SELECT {', '.join(names)} FROM {query.sql(query.facts.numbered, with_row=True)} "
+        "WHERE reason IS NULL ORDER BY row"
+    )
+    engine.run(f"SET threads = {threads}")
+    table = {name: np.ma.filled(found[name].astype(float), -1.0) for name in names}
+    first, second = table.pop("first"), table.pop("second")
+    turned = first > second
+    table["outcome"] = np.where(turned, 1.0 - table["outcome"], table["outcome"])
+    for name in {"margin", "side"} & set(table):
+        table[name] = np.where(turned, -table[name], table[name]) + 0.0
+    endings = [np.asarray(np.round(column, 9), dtype=np.float64) for column in table.values()]
+    ending = _numbered(*endings)
+    return _numbered(np.minimum(first, second), np.maximum(first, second)), turned, ending
+
+
+def _take(
+    rows: tuple[IntArray, BoolArray, IntArray], where: BoolArray | IntArray
+) -> tuple[IntArray, BoolArray, IntArray]:
+    return rows[0][where], rows[1][where], rows[2][where]
+
+
+def _same(rows: tuple[IntArray, BoolArray, IntArray], these: IntArray, those: IntArray) -> bool:
+    """Return whether some rows tell what others tell, one by one."""
+    pair, _, ending = rows
+    return len(these) == len(those) and bool(
+        (pair[these] == pair[those]).all() and (ending[these] == ending[those]).all()
+    )
+
+
+def _by_pair(rows: tuple[IntArray, BoolArray, IntArray]) -> IntArray:  # (n, 3)
+    """Return rows in the order of pairs, those of one pair in the order of the table."""
+    return np.asarray(np.column_stack(rows)[np.argsort(rows[0], kind="stable")], dtype=np.int64)
+
+
+def _is_sorted(rows: IntArray) -> bool:
+    """Return whether games of most pairs stand by their endings, which says nothing of order."""
+    follows = rows[1:, 0] == rows[:-1, 0]
+    step = np.sign(rows[1:, 2] - rows[:-1, 2]) * follows
+    pair = rows[1:, 0]
+    n = int(rows[:, 0].max()) + 1
+    up, down = np.bincount(pair, step > 0, n) > 0, np.bincount(pair, step < 0, n) > 0
+    mixed = up | down
+    most = 0.8 * mixed.sum()
+    return bool(np.sum(up & ~down) >= most or np.sum(down & ~up) >= most)
+
+
+def _numbered(*columns: FloatArray | IntArray | BoolArray) -> IntArray:  # (n,)
+    """Return the number of each distinct row of these columns."""
+    order = np.lexsort(columns[::-1])
+    new = np.zeros(len(order), dtype=np.int64)
+    for column in columns:
+        new[1:] |= column[order][1:] != column[order][:-1]
+    numbers = np.empty_like(new)
+    numbers[order] = np.cumsum(new)
+    return numbers
+
+
+def _halved(cells: DistinctRows, told: Told) -> DistinctRows:
+    """Return the cells with half of their games, each as the first by name sees it."""
+    arrays = dict(cells.arrays)
+    for k, name in enumerate(name for name in ("outcome", "margin", "side") if name in arrays):
+        arrays[name] = told.content[:, k]
+    arrays["count"] = told.counts / 2.0
+    return replace(cells, arrays=arrays, first=told.low, second=told.high, series=None)
+
+
+def _said(kind: str, n_rows: int) -> str:
+    how = {
+        "mirrored": "once as each side sees them",
+        "repeated": "in equal rows",
+        "numbered": "by their ids",
+    }[kind]
+    return (
+        f"{n_rows:,} rows tell {n_rows // 2:,} games twice, {how}: more rows have their twin than "
+        f"chance explains; these were counted once; to count both, say {SWITCH.format('keep')}"
+    )
+
+
+def _suspicion(told: Told, kind: str) -> str:
+    """Return a remark on twins that may be the same games, or may not."""
+    once = f"if these are the same games told twice, say {SWITCH.format('once')}"
+    if kind:
+        how = {
+            "mirrored": "as the other side would tell it",
+            "repeated": "equal to it",
+            "numbered": "with its id",
+        }[kind]
+        return f"every row has a twin, {how}, which may be chance; all are counted; {once}"
+    timed = bool((told.time != told.time[0]).any())
+    if not told.single or not timed or len(told.low) > LARGE:
+        return ""
+    share = float(_matched(told, _counterparts(told)).sum() / told.counts.sum())
+    if share < NEARLY:
+        return ""
+    return (
+        f"{share:.0%} of the games have a twin, as the other side would tell it, at the same time; "
+        f"all are counted; {once}"
+    )
+
+
+def _join_mirrors(cells: DistinctRows, told: Told, wish: str | None) -> tuple[DistinctRows, str]:
+    """Return the cells of a table of opponents with each game once, and what was done."""
+    counts = cells.arrays["count"]
+    partner = _counterparts(told)
+    matched = _matched(told, partner)
+    share = float(matched.sum() / counts.sum())
+    timed = bool((told.time != told.time[0]).any())
+    if wish is None and (share < (MOSTLY if timed else 1.0) or cells.n_rows < 3):
+        return cells, ""
+    if not matched.any():
+        return cells, ""
+    # Of the two, the row in which the first item comes first by name keeps the games of both.
+    leads = (partner >= 0) & ~told.turned
+    follows = (partner >= 0) & told.turned
+    new = counts.copy()
+    new[leads] = counts[leads] + counts[partner[leads]] - matched[leads]
+    kept = ~follows
+    n_twice = float(matched.sum()) / 2.0
+    note = (
+        f"{2.0 * n_twice:,.12g} rows tell {n_twice:,.12g} games twice, once as each side sees "
+        f"them; these were counted once; to count both, say {SWITCH.format('keep')}"
+    )
+    arrays = {name: values[kept] for name, values in {**cells.arrays, "count": new}.items()}
+    by = tuple(covariate.only(kept) for covariate in cells.by)
+    first, second = cells.first[kept], cells.second[kept]
+    return replace(cells, arrays=arrays, first=first, second=second, series=None, by=by), note
+
+
+def _matched(told: Told, partner: IntArray) -> FloatArray:
+    """Return how many games of each cell its counterpart tells too."""
+    matched = np.zeros(len(told.counts))
+    there = partner >= 0
+    matched[there] = np.minimum(told.counts[there], told.counts[partner[there]])
+    return matched
+
+
+def _counterparts(told: Told) -> IntArray:  # (n,) -1 where there is none
+    """Return for each cell the one that tells the same games as the other side sees them."""
+    columns = [told.time, told.low, told.high, *told.content.T]
+    order = np.lexsort([told.turned, *columns[::-1]])
+    same = told.turned[order][1:] & ~told.turned[order][:-1]
+    for column in columns:
+        same &= column[order][1:] == column[order][:-1]
+    partner = np.full(len(order), -1, dtype=np.int64)
+    left, right = order[:-1][same], order[1:][same]
+    partner[left], partner[right] = right, left
+    return partner

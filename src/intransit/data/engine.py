@@ -1,0 +1,222 @@
+"""DuckDB for one reading: within a limit of memory, in a scratch folder, stopped by Ctrl-C.
+
+Long work of a library that does not look at signals, made to stop at Ctrl-C.
+
+A scratch folder for one reading, and the removal of those that killed readings left behind.
+
+A reading holds a lock on a file in its folder for as long as it lives, so that the next one can
+tell a folder that is in use from one that nobody will come back to.
+
+DuckDB for one reading: in memory, within a limit, spilling to a folder of its own.
+
+Everything is asked in SQL and comes back as small lists; only the finished cells are fetched, in
+batches.  DuckDB is loaded when a table is read, not with the library.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from intransit.checks import shown
+from intransit.errors import InputError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+T = TypeVar("T")
+PATIENCE = 1.0  # seconds that stopped work has to end; a command must be gone within two
+
+
+def interruptible(work: Callable[[], T], stop: Callable[[], Any]) -> T:
+    """Return what the work gives; at Ctrl-C call `stop` and raise KeyboardInterrupt.
+
+    The work is done by a thread of its own, so that the main thread is there for the signal.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    given: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            given.append(work())
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            done.set()
+
+    # An event, not a join: a join that was interrupted takes the thread for ended.
+    done = threading.Event()
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        done.wait()
+    except KeyboardInterrupt:
+        stop()
+        done.wait(PATIENCE)
+        raise
+    if failed:
+        raise failed[0]
+    return given[0]
+
+
+PREFIX, LOCK = "intransit-", "in-use"
+
+
+@contextlib.contextmanager
+def open_scratch() -> Iterator[Path]:
+    """Yield an empty folder, removed at the end; folders of killed readings are removed first."""
+    remove_abandoned(Path(tempfile.gettempdir()))
+    try:
+        folder = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise InputError(
+            f"{tempfile.gettempdir()}: no scratch folder can be made there ({error.strerror}); "
+            "make room, or name another place by the environment variable TMPDIR."
+        ) from error
+    with folder as name:
+        held = _hold(Path(name) / LOCK)
+        try:
+            yield Path(name)
+        finally:
+            if held is not None:
+                os.close(held)
+
+
+def remove_abandoned(place: Path) -> None:
+    """Remove scratch folders of ours that no living process holds."""
+    with contextlib.suppress(OSError):
+        for folder in place.glob(f"{PREFIX}*"):
+            with contextlib.suppress(OSError):
+                if folder.is_dir() and not folder.is_symlink() and _is_abandoned(folder):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_abandoned(folder: Path) -> bool:
+    lock = folder / LOCK
+    if not lock.exists():
+        return False  # not ours, or of somebody who is about to lock it
+    held = _hold(lock)
+    if held is None:
+        return False
+    os.close(held)
+    return True
+
+
+def _hold(lock: Path) -> int | None:
+    """Return a locked handle, or None where somebody else has the lock or locks are unknown."""
+    try:
+        import fcntl  # noqa: PLC0415
+    except ImportError:  # Windows: nothing is removed there, and nothing needs to be locked
+        return None
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
+TOGETHER = 40  # sums in one query: planning takes time that grows with their square
+
+
+class Engine:
+    """A connection with a scratch folder; its errors become sentences."""
+
+    def __init__(self, con: "DuckDBPyConnection", folder: Path, label: str) -> None:
+        self.con = con
+        self.folder = folder
+        self.label = label  # how messages call the table
+        self.n_files = 0
+        self.after = contextlib.ExitStack()  # what is to be closed with it
+
+    def fresh(self, name: str) -> Path:
+        """Return a place in the scratch folder that nothing has used."""
+        self.n_files += 1
+        return self.folder / f"{self.n_files}-{name}"
+
+    def ask(self, query: str, values: list[Any] | None = None) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        return self.attempt(lambda: self.con.execute(query, values).fetchall())
+
+    def ask_all(self, sums: Sequence[str], rows: str) -> list[Any]:
+        """Return many sums over the same rows; one query of all would plan for minutes."""
+        found: list[Any] = []
+        for begin in range(0, len(sums), TOGETHER):
+            part = ", ".join(sums[begin : begin + TOGETHER])
+            found += self.ask(f"SELECT {part} FROM {rows}")[0]
+        return found
+
+    def attempt(self, work: Callable[[], T]) -> T:
+        """Return what the work gives; if DuckDB cannot do it, say so in a sentence."""
+        import duckdb  # noqa: PLC0415
+
+        try:
+            return interruptible(work, self.con.interrupt)
+        except duckdb.Error as error:
+            raise self._sentence(error) from error
+
+    def arrays(self, query: str) -> dict[str, Any]:
+        """Return the columns of a query as arrays."""
+        return self.attempt(lambda: self.con.execute(query).fetchnumpy())
+
+    def run(self, statement: str, values: list[Any] | None = None) -> None:
+        """Run a statement whose rows nobody wants."""
+        self.ask(statement, values)
+
+    def _sentence(self, error: Exception) -> InputError:
+        import duckdb  # noqa: PLC0415
+
+        text = re.sub(r"^[A-Za-z ]+Error: ", "", str(error)).split("\n")[0].strip()
+        text = text.replace(str(self.folder), "the scratch folder")
+        if "GZIP" in text or "ZSTD" in text.upper():
+            found = "its compressed data is damaged or cut short; fetch or write the file again"
+        elif re.search("No space left|disk quota|[Cc]ould not write", text):
+            found = (
+                f"the scratch folder cannot take it ({text}); make room, or name another place by "
+                "the environment variable TMPDIR"
+            )
+        elif isinstance(error, duckdb.OutOfMemoryException):
+            found = f"it does not fit in the memory allowed ({text}); raise memory_limit"
+        else:
+            found = f"it could not be read ({text}); correct the table"
+        return InputError(f"{self.label}: {found}.", source=self.label)
+
+
+@contextlib.contextmanager
+def open_engine(label: str, memory_limit: str) -> Iterator[Engine]:
+    """Yield an engine and clean up after it."""
+    import duckdb  # noqa: PLC0415
+
+    with open_scratch() as folder:
+        spill = folder / "spill"
+        if not isinstance(memory_limit, str):
+            raise InputError(f"memory_limit is {shown(memory_limit)}; write it as in 1GB.")
+        try:
+            con = duckdb.connect(
+                config={"memory_limit": memory_limit, "temp_directory": str(spill)}
+            )
+        except duckdb.Error as error:
+            raise InputError(
+                f"memory_limit {shown(memory_limit)} is not understood; write it as in 1GB."
+            ) from error
+        engine = Engine(con, folder, label)
+        try:
+            con.execute("SET TimeZone = 'UTC'")
+            con.execute("SET enable_progress_bar = false")  # it would print
+            with contextlib.closing(engine.after):
+                yield engine
+        finally:
+            with contextlib.suppress(duckdb.Error):  # still busy with what was interrupted
+                con.close()
+
+
+def quote(text: str) -> str:
+    """Return text as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,290 @@
+"""Finishing orders, one row a place or one row an event, taken as games of each two.
+
+Finishing orders: who came in which place of which event, taken as games of each two.
+
+Of two who finished, the one in the better place won; equal places are a tie.  Who did not finish
+lost to all who did, and says nothing beside others who did not.  Who did not start says nothing.
+
+Finishing orders one row an event, a column a place: ``1st``, ``2nd``, ``3rd``.
+
+Each two of a row become a game that the one in the better place won; an empty cell is nobody.
+"""
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from intransit.data import vocabulary as words
+from intransit.data.facts import Facts, find_column, list_names
+from intransit.data.reading import Column, ReadOptions, plural
+from intransit.data.shapes import Shaped, materialised, named_by_hand
+from intransit.data.time_columns import read_moments
+from intransit.data.vocabulary import listed, number, plain, short_names
+from intransit.errors import InputError
+
+PLACES = (  # the first that is there is taken
+    *("place", "position", "finish", "finishposition", "finishingposition", "placing", "placement"),
+    *("rank", "ranking", "pos", "positionorder", "finalposition", "finalrank", "standing", "plc"),
+)
+EVENTS = listed(
+    "event race raceid raceno racename eventid eventname tournament tournamentid match matchid "
+    "game gameid heat heatid session panel panelist judge judgeid rater assessor voter voterid "
+    "respondent subject track grandprix gp round meet meeting contest competition competitionid "
+    "regatta stage show ballot ballotid trial query queryid prompt promptid question questionid"
+)
+NAMES = (  # people before teams: the finer the item, the more is learnt
+    *("name", "driver", "drivername", "driverid", "horse", "horsename", "player", "playername"),
+    *("athlete", "rider", "runner", "competitor", "participant", "swimmer", "skier", "skater"),
+    *("cyclist", "jockey", "contestant", "model", "bot", "agent", "product", "wine", "item"),
+    *("candidate", "option", "system", "boat", "crew", "car", "brand", "film", "song", "deck"),
+    *("entrant", "team", "teamname", "country", "club", "id", "playerid", "username", "user"),
+)
+UNFINISHED = listed(
+    "dnf ret retired r nc notclassified unfinished pu f ur bd su ro a accident n dropout out"
+)
+ABSENT = listed("dns dnq dnpq withdrew withdrawn wd w scr nr ex dsq dq disq disqualified d e")
+LAST = 1e9  # the place of those who did not finish
+MOST_PAIRS = 50_000_000  # beyond, orders should be cut or summed up first
+OTHER, OUTCOME = "other", "who came first"
+
+
+def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return finishing orders as games, or None where the table has none."""
+    names = [plain(name) for name in short_names(facts.table.names)]
+    place = _place_column(facts, options, names)
+    if place is None or (not asked and not options.place and _has_pairs(options, names)):
+        return None
+    item = _item(facts, options, names)
+    if item is None:
+        return None
+    event = _event(facts, options, names, {place, item})
+    if not event:
+        return None
+    ranks = _ranks(facts, place)
+    if ranks is None:
+        return None
+    return _as_games(facts, place, item, event, ranks)
+
+
+def _has_pairs(options: ReadOptions, names: list[str]) -> bool:
+    pairs = words.name_pairs(names, words.MARKERS) or words.name_pairs(names, words.WINNERS)
+    both = isinstance(options.columns.get("second"), str) or isinstance(
+        options.columns.get("loser"), str
+    )
+    return both or bool(pairs)
+
+
+def _place_column(facts: Facts, options: ReadOptions, names: list[str]) -> int | None:
+    if options.place:
+        return find_column(facts.table.names, options.place, "place", facts.table.engine.label)
+    return next((names.index(word) for word in PLACES if word in names), None)
+
+
+def _item(facts: Facts, options: ReadOptions, names: list[str]) -> int | None:
+    said = options.columns.get("first")
+    if isinstance(said, str):
+        return find_column(facts.table.names, said, "first", facts.table.engine.label)
+    return next((names.index(word) for word in NAMES if word in names), None)
+
+
+def _event(
+    facts: Facts, options: ReadOptions, names: list[str], taken: set[int]
+) -> tuple[int, ...] | None:
+    """Return the columns that tell events apart: what they are called, and when they were."""
+    if options.event:
+        label = facts.table.engine.label
+        wanted = [part.strip() for part in options.event.split(",")]
+        if options.event in facts.table.names:
+            wanted = [options.event]
+        return tuple(find_column(facts.table.names, name, "event", label) for name in wanted)
+    events = [i for i, name in enumerate(names) if name in EVENTS and i not in taken]
+    times = [
+        i for i, name in enumerate(names) if name in words.TIMES | words.PERIODS and i not in taken
+    ]
+    times = [i for i in times if read_moments(facts, i, day_first=True).understood >= 0.5]
+    return (*events, *times) or None
+
+
+def _ranks(facts: Facts, place: int) -> dict[str, float | None] | None:
+    """Return the place that each text means; None for those who did not take part."""
+    cells = facts.values(place)
+    if cells is None:
+        return None
+    ranks: dict[str, float | None] = {}
+    total = known = 0
+    for text, count in cells:
+        word = re.sub(r"[\s.=]+", "", text.casefold()).removeprefix("t")
+        digits = re.sub(r"(st|nd|rd|th)$", "", word)
+        value = number(digits)
+        total += count
+        if value is not None and value >= 0:
+            ranks[text] = value
+            known += count
+        elif word in UNFINISHED or word == "\\n" or not word:
+            ranks[text] = LAST
+            known += count
+        elif word in ABSENT:
+            ranks[text] = None
+            known += count
+    finished = sum(count for text, count in cells if (ranks.get(text) or LAST) < LAST)
+    return ranks if finished * 2 >= total and known >= 0.8 * total else None
+
+
+def _as_games(
+    facts: Facts, place: int, item: int, event: tuple[int, ...], ranks: dict[str, float | None]
+) -> Shaped | None:
+    table, n = facts.table, len(facts.table.names)
+    _list_finishers(facts, place, event, ranks)
+    n_events, pairs, twice, unused, unfinished = table.engine.ask(
+        "SELECT count(*), coalesce(sum(n * (n - 1) // 2), 0), coalesce(sum(n - m), 0), sum(u), "
+        "sum(f) FROM (SELECT count(place) AS n, count(DISTINCT CASE WHEN place IS NOT NULL THEN "
+        f"{facts.text(item)} END) AS m, count(*) FILTER (WHERE place IS NULL) AS u, "
+        f"count(*) FILTER (WHERE place = {LAST}) AS f FROM finishers GROUP BY event)"
+    )[0]
+    if not pairs:
+        return None
+    _check(facts, item, event, int(pairs), int(twice))
+    columns = ", ".join(f"a.c{i}" for i in range(n))
+    rows = (
+        f"SELECT {columns}, b.c{item} AS c{n}, CASE WHEN a.place < b.place THEN 1.0 ELSE 0.5 "
+        f"END::DOUBLE AS c{n + 1}, a.row FROM finishers AS a JOIN finishers AS b ON a.event = "
+        f"b.event AND (a.place < b.place OR (a.place = b.place AND a.row < b.row AND a.place < "
+        f"{LAST}))"
+    )
+    new = materialised(table, "orders", rows, {OTHER: table.types[item], OUTCOME: "DOUBLE"})
+    notes = [
+        f"{plural(n_events, 'finishing order')}, taken as games of each two; games of one order "
+        "are not independent of each other"
+    ]
+    notes += [
+        f'the items are in "{table.names[item]}"; to compare those of "{table.names[other]}", '
+        f'say first="{table.names[other]}" (command line: --first)'
+        for other in _other_items(facts, item)[:1]
+    ]
+    if unfinished:
+        notes.append(f"{plural(int(unfinished), 'row')} without a finish: behind all who finished")
+    if unused:
+        notes.append(f"{plural(int(unused), 'row')} of items that did not take part, or whose "
+                     "place is not understood, are not used")  # fmt: skip
+    told = (
+        *(Column("event", table.names[i], "tells events apart") for i in event),
+        Column("place", table.names[place], "by its name"),
+    )
+    none = ("winner", "loser", "first_score", "second_score", "margin", "side", "count")
+    said: dict[str, str | bool | None] = dict.fromkeys(none, False)
+    said |= {"first": table.names[item], "second": OTHER, "outcome": OUTCOME}
+    return Shaped(new, said, told, tuple(notes))
+
+
+def _list_finishers(
+    facts: Facts, place: int, event: tuple[int, ...], ranks: dict[str, float | None]
+) -> None:
+    """Make the table `finishers`: the rows with their place as a number, and their event."""
+    engine = facts.table.engine
+    engine.run(
+        "CREATE TEMP TABLE ranks AS SELECT unnest(?::VARCHAR[]) AS text, unnest(?::DOUBLE[]) AS "
+        "place",
+        [list(ranks), list(ranks.values())],
+    )
+    key = " || chr(31) || ".join(f"coalesce({facts.text(i)}, '')" for i in event)
+    engine.run(
+        f"CREATE TEMP TABLE finishers AS SELECT t.*, ranks.place AS place, {key} AS event FROM "
+        f"{facts.numbered} AS t LEFT JOIN ranks ON coalesce({facts.raw(place)}, '') = ranks.text"
+    )
+
+
+def _check(facts: Facts, item: int, event: tuple[int, ...], pairs: int, twice: int) -> None:
+    """Refuse orders in which items stand twice, or that make too many games."""
+    table, label = facts.table, facts.table.engine.label
+    if twice * 20 > table.engine.ask("SELECT count(*) FROM finishers")[0][0]:
+        raise InputError(
+            f'{label}: "{table.names[item]}" has names that stand twice in one event, told apart '
+            f"by {list_names([table.names[i] for i in event])}; name what tells events apart with "
+            "event= (command line: --event), or the items with first= (command line: --first).",
+            source=label,
+        )
+    if pairs > MOST_PAIRS:
+        raise InputError(
+            f"{label}: its finishing orders make {pairs:,} games of two; keep fewer of them with "
+            "where= (command line: --where).",
+            source=label,
+        )
+
+
+def _other_items(facts: Facts, item: int) -> Sequence[int]:
+    names = [plain(name) for name in facts.table.names]
+    wanted = ("driver", "horse", "player", "team", "country", "club", "jockey", "brand")
+    return [names.index(word) for word in wanted if word in names and names.index(word) != item]
+
+
+ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
+    "tenth",
+)
+NUMBERED = re.compile(
+    r"(?:(?:place|placing|position|pos|rank|ranking|finish|finisher|p)(\d+)"
+    r"|(\d+)(?:st|nd|rd|th)?(?:place|position)?)"
+)
+FEWEST = 3  # places; two columns are a game
+SHARED = 0.3  # of the names of a column that another has too, at least of some
+BETTER, WORSE, WHO_CAME_FIRST = "better placed", "worse placed", "who came first"
+
+
+def find_podiums(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
+    """Return rows of places as games, or None where the table has none."""
+    if named_by_hand(options):
+        return None
+    table = facts.table
+    places = {_place_of(plain(name)): i for i, name in reversed(list(enumerate(table.names)))}
+    columns: list[int] = []
+    while len(columns) + 1 in places:
+        columns.append(places[len(columns) + 1])
+    if len(columns) < FEWEST or not all(facts.is_text(i) for i in columns):
+        return None
+    if not _share_names(facts, columns):
+        return None
+    n = len(table.names)
+    listed = ", ".join(f"nullif({facts.text(i)}, '')" for i in columns)
+    pairs = ", ".join(
+        f"({a}, {b})" for a, b in itertools.combinations(range(1, len(columns) + 1), 2)
+    )
+    kept = ", ".join(f"c{i}" for i in range(n))
+    rows = (
+        f"SELECT {kept}, placed[i] AS c{n}, placed[j] AS c{n + 1}, 1.0::DOUBLE AS c{n + 2}, row "
+        f"FROM (SELECT *, [{listed}] AS placed FROM {facts.numbered}) JOIN (VALUES {pairs}) AS "
+        "p(i, j) ON placed[i] IS NOT NULL AND placed[j] IS NOT NULL"
+    )
+    extra = {BETTER: "VARCHAR", WORSE: "VARCHAR", WHO_CAME_FIRST: "DOUBLE"}
+    new = materialised(table, "podiums", rows, extra)
+    notes = (
+        f"each row is a finishing order with {plural(len(columns), 'place')}, taken as games of "
+        "each two; games of one order are not independent of each other",
+    )
+    told = tuple(Column("place", table.names[i], "by its name") for i in columns)
+    none = ("winner", "loser", "first_score", "second_score", "margin", "side", "count")
+    said: dict[str, str | bool | None] = dict.fromkeys(none, False)
+    said |= {"first": BETTER, "second": WORSE, "outcome": WHO_CAME_FIRST}
+    return Shaped(new, said, told, notes)
+
+
+def _place_of(name: str) -> int:
+    """Return the place that a column is for, 0 where it is for none."""
+    bare = name.removesuffix("place").removesuffix("name")
+    if bare in ORDINALS:
+        return ORDINALS.index(bare) + 1
+    if name == "winner":
+        return 1
+    match = NUMBERED.fullmatch(name)
+    return int(next(part for part in match.groups() if part)) if match else 0
+
+
+def _share_names(facts: Facts, columns: list[int]) -> bool:
+    """Return whether names of one place occur in others, as those who come in do."""
+    seen = []
+    for i in columns[:4]:
+        cells = facts.values(i)
+        if cells is None:
+            return False
+        seen.append({text.strip() for text, _ in cells} - {""})
+    everything = set().union(*seen)
+    return bool(everything) and sum(len(part) for part in seen) >= (1 + SHARED) * len(everything)

@@ -1,0 +1,497 @@
+"""Games: comparisons between named items at times, with covariates and series, ready to be fitted.
+
+Series: games of the same two that follow each other, and so may share more than their strengths.
+
+A best of five on one evening, three days of a team's visit, one question judged by five people:
+such games agree with each other more than the two items' strengths say.  They count as one
+observation where that matters.
+
+Covariates: what else is known of each game, such as its surface, as one number a row.
+
+A value is a word of the table; a row whose cell is empty has none, which the code -1 says.
+
+Games: comparisons between named items at times, as arrays, ready to be fitted.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.checks import as_list, shown
+from intransit.data.clock import Clock
+from intransit.data.reading import Reading, plural
+from intransit.errors import InputError
+
+
+def series_in_order(
+    first: IntArray, second: IntArray, outcomes: FloatArray, counts: FloatArray
+) -> IntArray | None:  # (n,)
+    """Return the series of rows that have no times: those of one pair one after another.
+
+    None where the order of rows is the table's own and says nothing of series: where all rows of
+    every pair stand together, or of every pair one way round, or with one result; or where a row
+    stands for several games.
+    """
+    if (counts != 1.0).any():
+        return None
+    pair = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)
+    result = np.where(first <= second, outcomes, 1.0 - outcomes)
+    for told in (pair, np.stack([first, second], axis=1), np.column_stack([pair, result])):
+        if int(_new(told).sum()) == len(np.unique(told, axis=0)):
+            return None
+    return np.cumsum(_new(pair)) - 1
+
+
+def _new(rows: IntArray | FloatArray) -> BoolArray:  # (n,)
+    """Return where a row differs from the one before it."""
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return new
+
+
+def in_time(first: IntArray, second: IntArray, times: FloatArray) -> IntArray:  # (n,)
+    """Return the series of rows with times, numbered by pair and then by time.
+
+    Games of a pair at one time are one series; so are those of successive times, as long as neither
+    of the two met anybody else from the one time to the other.
+    """
+    axis, when = np.unique(times, return_inverse=True)
+    n_items, n_times = int(max(first.max(), second.max())) + 1, len(axis)
+    pairs = np.minimum(first, second) * n_items + np.maximum(first, second)
+    distinct, pair = np.unique(pairs, return_inverse=True)
+    meetings, meeting, n_games = np.unique(
+        pair * n_times + when, return_inverse=True, return_counts=True
+    )
+    owner, moment = meetings // n_times, meetings % n_times
+    busy = np.sort(np.concatenate([first * n_times + when, second * n_times + when]))
+    later = np.flatnonzero(owner[1:] == owner[:-1]) + 1
+    goes_on = np.ones(len(later), dtype=bool)
+    for item in (distinct[owner[later]] // n_items, distinct[owner[later]] % n_items):
+        begin = np.searchsorted(busy, item * n_times + moment[later - 1], side="left")
+        end = np.searchsorted(busy, item * n_times + moment[later], side="right")
+        goes_on &= end - begin == n_games[later - 1] + n_games[later]
+    new = np.ones(len(meetings), dtype=bool)
+    new[later[goes_on]] = False
+    return np.asarray((np.cumsum(new) - 1)[meeting])
+
+
+NO_VALUE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Covariate:
+    """One further column of a table of games.
+
+    Examples
+    --------
+    >>> surface = covariate_of("surface", ["clay", "", "grass", "clay"])
+    >>> surface.values, surface.codes.tolist()
+    (('clay', 'grass'), [0, -1, 1, 0])
+    """
+
+    name: str
+    values: tuple[str, ...]  # in order: numbers by size, words by their letters
+    codes: IntArray  # (n_rows,) index into values, -1 where the cell was empty
+
+    def only(self, rows: ArrayLike) -> "Covariate":
+        """Return the codes of some rows; the values stay."""
+        return Covariate(self.name, self.values, self.codes[np.asarray(rows)])
+
+    def code(self, value: object) -> int:
+        """Return the number of a value; refuse one that the table does not have."""
+        text = str(value).strip()
+        if text not in self.values:
+            listed = ", ".join(f'"{known}"' for known in self.values[:10])
+            more = ", ..." if len(self.values) > 10 else ""
+            raise InputError(
+                f'"{self.name}" is never "{text}" in this table; it may be {listed}{more}.'
+            )
+        return self.values.index(text)
+
+
+def covariate_of(name: str, cells: Sequence[object]) -> Covariate:
+    """Return a covariate from its cells; None, NaN and empty text are no value."""
+    texts = ["" if _is_missing(cell) else str(cell).strip() for cell in cells]
+    values = listed_in_order(set(texts) - {""})
+    number = {value: k for k, value in enumerate(values)}
+    codes = np.array([number.get(text, NO_VALUE) for text in texts], dtype=np.int64)
+    return Covariate(name, values, codes)
+
+
+def listed_in_order(values: Iterable[str]) -> tuple[str, ...]:
+    """Return values in the order in which people list them: numbers by size, else by letters."""
+    listed = sorted(values)
+    try:
+        return tuple(sorted(listed, key=float))
+    except ValueError:
+        return tuple(listed)
+
+
+def covariates_of(columns: Mapping[str, Sequence[object]] | None, n: int) -> tuple[Covariate, ...]:
+    """Return the covariates of columns with `n` cells each."""
+    found = []
+    if columns is not None and not isinstance(columns, Mapping):
+        raise InputError(
+            f"by: {shown(columns)} was given; give columns with a value for each comparison, as in "
+            '{"surface": ["clay", "grass"]}.'
+        )
+    for name, cells in (columns or {}).items():
+        listed = as_list(cells, f"by: {shown(name)}")
+        if len(listed) != n:
+            raise InputError(
+                f"by: {plural(len(listed), 'value')} of {name!r} were given for {n} comparisons; "
+                "give one each."
+            )
+        found.append(covariate_of(str(name), listed))
+    return tuple(found)
+
+
+def without_unseen(covariate: Covariate) -> Covariate:
+    """Return the same covariate with those values only that some row has."""
+    seen = np.unique(covariate.codes[covariate.codes >= 0])
+    place = np.full(len(covariate.values) + 1, NO_VALUE)  # the last entry serves the code -1
+    place[seen] = np.arange(len(seen))
+    values = tuple(covariate.values[k] for k in seen)
+    return Covariate(covariate.name, values, place[covariate.codes])
+
+
+def join_covariates(parts: Sequence[tuple[Covariate, ...]]) -> tuple[Covariate, ...]:
+    """Return the covariates of several parts of games, one after the other.
+
+    The parts must have the same covariates; their values may differ, and are joined.
+    """
+    names = [tuple(covariate.name for covariate in part) for part in parts]
+    for other in names[1:]:
+        if other != names[0]:
+            told = [", ".join(f'"{name}"' for name in part) or "none" for part in (names[0], other)]
+            raise InputError(
+                f"by: games with the covariates {told[0]} cannot be joined with games that have "
+                f"{told[1]}; read both with the same ones."
+            )
+    return tuple(_join(column) for column in zip(*parts, strict=True))
+
+
+def _join(column: Sequence[Covariate]) -> Covariate:
+    first = column[0]
+    if all(part.values == first.values for part in column):
+        codes = np.concatenate([part.codes for part in column])
+        return Covariate(first.name, first.values, codes)
+    values = listed_in_order({value for part in column for value in part.values})
+    number = {value: k for k, value in enumerate(values)}
+    codes = np.concatenate(
+        [
+            np.array([*(number[value] for value in part.values), NO_VALUE])[part.codes]
+            for part in column
+        ]
+    )
+    return Covariate(first.name, values, codes)
+
+
+def _is_missing(cell: object) -> bool:
+    """Return whether a cell is None, or a number that is none (NaN, NaT)."""
+    return cell is None or cell != cell  # noqa: PLR0124
+
+
+MOST_IN_SEQUENCE = 1_000_000  # games; beyond, their order within a time is not kept
+
+
+@dataclass(frozen=True, eq=False)
+class Games:
+    """Comparisons of named items, sorted by time, equal ones counted together.  See `read`.
+
+    Examples
+    --------
+    >>> games = Games.from_arrays(["rock", "paper"], ["scissors", "rock"], [1, 1], [1.0, 2.0])
+    >>> games
+    Games(3 items, 2 comparisons in 2 rows, wins, times 1 to 2)
+    >>> games.names
+    ('paper', 'rock', 'scissors')
+    """
+
+    names: tuple[str, ...]  # sorted; the position is the item's number
+    first: IntArray  # (n,)
+    second: IntArray  # (n,)
+    outcomes: FloatArray  # (n,) 1 first won, 0 second won, 0.5 tie; between them a share of games
+    margins: FloatArray | None  # (n,) score of first minus second, if every row has one
+    times: FloatArray  # (n,) see `clock`; 0 if the table has none
+    counts: FloatArray  # (n,) games, or weight, that a row stands for
+    sides: FloatArray | None  # (n,) 1 first has the side, -1 second has it, 0 neither
+    clock: Clock
+    report: Reading
+    series: IntArray | None = None  # (n,) rows of one number belong together; see `series`
+    by: tuple[Covariate, ...] = ()  # what else is known of each row, such as its surface
+    sequence: IntArray | None = None  # (n_games,) rows of the games in the table's order, if known
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.names)
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether ties occur; a half among other shares of games is a share, not a tie."""
+        ties = self.outcomes == 0.5
+        return bool(ties.any() and (ties | (self.outcomes == 0) | (self.outcomes == 1)).all())
+
+    @property
+    def kind(self) -> Literal["wins", "ties", "margins"]:
+        """What can be learnt from: margins if there are any, else wins, with or without ties."""
+        if self.margins is not None:
+            return "margins"
+        return "ties" if self.has_ties else "wins"
+
+    def __repr__(self) -> str:
+        span = ""
+        by = "".join(f", by {covariate.name}" for covariate in self.by)
+        if len(self) and self.clock.kind != "none":
+            begin, end = (self.clock.to_text(float(t)) for t in self.times[[0, -1]])
+            span = f", times {begin} to {end}"
+        return (
+            f"Games({plural(self.n_items, 'item')}, {self.counts.sum():,.12g} comparisons in "
+            f"{plural(len(self), 'row')}, {self.kind}{span}{by})"
+        )
+
+    def only(self, mask: ArrayLike) -> "Games":
+        """Return the rows where `mask` holds, or those numbered by it; the names stay."""
+        rows = self._rows(mask)
+        return replace(
+            self,
+            first=self.first[rows],
+            second=self.second[rows],
+            outcomes=self.outcomes[rows],
+            margins=None if self.margins is None else self.margins[rows],
+            times=self.times[rows],
+            counts=self.counts[rows],
+            sides=None if self.sides is None else self.sides[rows],
+            series=None if self.series is None else self.series[rows],
+            by=tuple(covariate.only(rows) for covariate in self.by),
+            sequence=self._sequence_of(rows),
+        )
+
+    def _sequence_of(self, rows: IntArray | BoolArray) -> IntArray | None:
+        if self.sequence is None:
+            return None
+        kept = np.flatnonzero(rows) if rows.dtype == bool else rows
+        place = np.full(len(self), -1)
+        place[kept] = np.arange(len(kept))
+        there = place[self.sequence]
+        return there[there >= 0]
+
+    def _rows(self, mask: ArrayLike) -> BoolArray | IntArray:
+        """Return which rows are meant, or refuse what numbers none."""
+        try:
+            rows = np.asarray(mask)
+        except ValueError:
+            rows = np.zeros((0, 0))
+        n = len(self)
+        if rows.dtype.kind == "b" and rows.shape == (n,):
+            return rows
+        if rows.dtype.kind in "iu" and rows.ndim == 1:
+            if not rows.size or (rows.min() >= -n and rows.max() < n):
+                return rows
+        elif not rows.size and rows.ndim == 1:
+            return np.zeros(0, np.int64)
+        raise InputError(
+            f"mask: {shown(mask)} was given; give {n} times True or False, or numbers of rows, "
+            f"from 0 to {n - 1}."
+        )
+
+    def covariate(self, name: str) -> Covariate:
+        """Return the covariate of this name; see `by` of `read`."""
+        for known in self.by:
+            if isinstance(name, str) and known.name == name:
+                return known
+        listed = ", ".join(f'"{known.name}"' for known in self.by) or "none"
+        asked = name if isinstance(name, str) else shown(name)
+        raise InputError(
+            f'games: there is no covariate "{asked}"; there is {listed}; read the table with '
+            f'by="{asked}" (command line: --by {asked}).'
+        )
+
+    def split(self, name: str) -> dict[str, "Games"]:
+        """Return the games of each value of a covariate, with those items only that play in them.
+
+        Rows without a value are left out.  See `by` of `read`.
+
+        Examples
+        --------
+        >>> games = Games.from_arrays(["x", "x"], ["y", "z"], [1, 0], by={"on": ["clay", "grass"]})
+        >>> {value: part.names for value, part in games.split("on").items()}
+        {'clay': ('x', 'y'), 'grass': ('x', 'z')}
+        """
+        covariate = self.covariate(name)
+        parts = {}
+        for code, value in enumerate(covariate.values):
+            part = self.only(covariate.codes == code)
+            if not len(part):
+                continue
+            used, numbers = np.unique([part.first, part.second], return_inverse=True)
+            first, second = numbers.reshape(2, -1)
+            condition = (*self.report.where, f"{name}: {value}")
+            parts[value] = replace(
+                part,
+                names=tuple(self.names[k] for k in used),
+                first=first,
+                second=second,
+                report=replace(self.report, where=condition),
+            )
+        return parts
+
+    def between(self, begin: object = None, end: object = None) -> "Games":
+        """Return the rows from `begin` on and before `end`, as dates or numbers; None is open."""
+        low = -np.inf if begin is None else self.clock.to_number(begin)
+        high = np.inf if end is None else self.clock.to_number(end)
+        return self.only((self.times >= low) & (self.times < high))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        first_names: Sequence[object],
+        second_names: Sequence[object],
+        outcomes: ArrayLike,
+        times: Sequence[object] | ArrayLike | None = None,
+        *,
+        margins: ArrayLike | None = None,
+        counts: ArrayLike | None = None,
+        sides: ArrayLike | None = None,
+        by: Mapping[str, Sequence[object]] | None = None,
+    ) -> "Games":
+        """Build from columns of equal length; a row that `read` could not use is an error here.
+
+        Parameters
+        ----------
+        first_names, second_names
+            The two items of each comparison.
+        outcomes
+            1 where the first won, 0 where the second won, 0.5 for a tie; or shares of games.
+        times
+            Numbers, dates or ISO texts, all of one kind; without them nothing drifts.
+        margins, counts, sides
+            As the fields of the same names; without counts each row is one game.
+        by
+            Covariates, as in ``{"surface": ["clay", "grass"]}``; None is no value.
+        """
+        firsts, seconds = as_list(first_names, "first_names"), as_list(second_names, "second_names")
+        n = len(firsts)
+        if not n or len(seconds) != n:
+            raise InputError(
+                f"games: {n} first and {len(seconds)} second items were given; there must "
+                "be one of each for every comparison, and at least one comparison."
+            )
+        texts = [[_name(item) for item in column] for column in (firsts, seconds)]
+        names = tuple(sorted({*texts[0], *texts[1]}))
+        number = {name: i for i, name in enumerate(names)}
+        first, second = (np.array([number[name] for name in text]) for text in texts)
+        if "" in number:
+            raise InputError("games: a name is empty; every item needs one.")
+        if (first == second).any():
+            bad = int(np.flatnonzero(first == second)[0])
+            raise InputError(
+                f'games: entry {bad} compares "{texts[0][bad]}" with itself; leave it out.'
+            )
+        clock, when = _times(times, n)
+        columns = {
+            "outcomes": _column("outcomes", outcomes, n, 0.0, 1.0),
+            "times": when,
+            "counts": np.ones(n) if counts is None else _column("counts", counts, n, 0.0),
+            "margins": None if margins is None else _column("margins", margins, n),
+            "sides": None if sides is None else _column("sides", sides, n, -1.0, 1.0),
+        }
+        if (columns["counts"] == 0).any():  # type: ignore[union-attr]
+            raise InputError("counts: a count must be above 0; leave the row out.")
+        games = cls(
+            names=names,
+            first=first,
+            second=second,
+            clock=clock,
+            report=Reading("arrays", n_rows=n, n_used=n),
+            by=covariates_of(by, n),
+            sequence=np.arange(n) if counts is None and n <= MOST_IN_SEQUENCE else None,
+            **columns,  # type: ignore[arg-type]
+        )
+        if (when == when[0]).all():
+            order = series_in_order(first, second, games.outcomes, games.counts)
+            games = replace(games, series=order)
+        return merge(games)
+
+
+def check_games(games: object) -> None:
+    """Refuse anything else, with the way to build them."""
+    if not isinstance(games, Games):
+        raise InputError(
+            f"games: {shown(games)} was given; read a table with intransit.read(...), or build "
+            "them with Games.from_arrays(...)."
+        )
+
+
+def merge(games: Games) -> Games:
+    """Return the games sorted by time, names and the rest, equal rows counted together."""
+    keys = [games.times, games.first, games.second, games.outcomes]
+    further = (games.margins, games.sides, games.series)
+    keys += [column for column in further if column is not None]
+    keys += [covariate.codes for covariate in games.by]
+    order = np.lexsort(keys[::-1])
+    new: BoolArray = np.ones(len(order), dtype=bool)
+    new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
+    counts = np.add.reduceat(games.counts[order], np.flatnonzero(new))
+    merged = replace(games, sequence=None).only(order[new])
+    if games.sequence is None:
+        return replace(merged, counts=counts)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.cumsum(new) - 1
+    return replace(merged, counts=counts, sequence=place[games.sequence])
+
+
+def in_sequence(counts: FloatArray) -> IntArray | None:
+    """Return the rows of single games, each row as often as it counts; None for weights."""
+    if counts.sum() > MOST_IN_SEQUENCE or (counts != np.round(counts)).any():
+        return None
+    return np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+
+
+def _name(item: object) -> str:
+    """Return an item as text, or refuse what names none."""
+    if item is None or not isinstance(item, Hashable):
+        raise InputError(f"games: {shown(item)} is no item; give names, or numbers.")
+    try:
+        return str(item).strip()
+    except ValueError:  # an integer of too many digits
+        raise InputError(f"games: {shown(item)} is no item; give names, or numbers.") from None
+
+
+def _times(times: Sequence[object] | ArrayLike | None, n: int) -> tuple[Clock, FloatArray]:
+    """Return the clock that these times go by, and the times as numbers."""
+    if times is None:
+        return Clock("none"), np.zeros(n)
+    values = as_list(times, "times")
+    if len(values) != n:
+        raise InputError(f"times: {len(values)} were given for {n} comparisons; give one each.")
+    dated = any(isinstance(value, str | date | np.datetime64) for value in values)
+    clock = Clock("date" if dated else "number")
+    return clock, np.array([clock.to_number(value) for value in values])
+
+
+def _column(
+    name: str, values: ArrayLike, n: int, least: float = -np.inf, most: float = np.inf
+) -> FloatArray:
+    try:
+        column = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name}: they must be numbers.") from None
+    if column.shape != (n,):
+        raise InputError(f"{name}: shape {column.shape} was given; there must be {n} of them.")
+    wrong = ~(np.isfinite(column) & (column >= least) & (column <= most))
+    if wrong.any():
+        bad = int(np.flatnonzero(wrong)[0])
+        span = f" from {least:g} to {most:g}" if np.isfinite(most) else f" of at least {least:g}"
+        span = span if np.isfinite(least) else ""
+        raise InputError(f"{name}: entry {bad} is {column[bad]:g}; give finite numbers{span}.")
+    return column

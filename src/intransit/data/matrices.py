@@ -1,0 +1,254 @@
+"""Matrices of items against items: win rates, wins, or payoffs; with or without numbers of games.
+
+The first column names the items of the rows, the header those of the columns.  What an entry is
+follows from entries that face each other: rates add up to 1, 10 or 100, payoffs to 0, and counts
+of wins to anything.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from intransit.arrays import FloatArray
+from intransit.data.facts import Facts
+from intransit.data.intake import EngineTable
+from intransit.data.reading import ReadOptions, plural
+from intransit.data.shapes import Shaped, named_by_hand
+from intransit.data.sources import take_in
+from intransit.data.sources import whole as whole_table
+from intransit.data.vocabulary import number
+from intransit.errors import InputError
+
+FEWEST, MOST = 3, 2_000  # items; fewer are no chart, and more are no matrix that anybody wrote
+KNOWN = 0.8  # share of rows whose name is a column
+ROUNDING = 0.021  # of rates of 1: two that were each rounded to a percent
+RECORD = re.compile(r"(\d+(?:\.\d+)?)\s*[-:/–]\s*(\d+(?:\.\d+)?)")  # 6-4, 12:8
+WITH_GAMES = re.compile(r"(.+?)\s*[(\[]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?\s*[)\]]")  # 55% (120)
+Kind = Literal["shares", "wins", "margins"]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Entries of items against items, NaN where there is none."""
+
+    names: tuple[str, ...]
+    rows: tuple[int, ...]  # row of the table that each item has
+    entries: FloatArray  # (n, n)
+    against: FloatArray  # (n, n) the second number of records such as 6-4
+    games: FloatArray  # (n, n) numbers in brackets
+    percent: bool
+    left_out: tuple[str, ...]
+
+
+def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return a matrix as games, or None where the table is none."""
+    if named_by_hand(options) and not asked:
+        return None
+    matrix = _read(facts, asked)
+    if matrix is None:
+        return None
+    counts = _games(facts, matrix, options)
+    kind, wins, why = _understand(facts, matrix, options.entries)
+    return _as_games(facts.table, matrix, kind, wins, counts, why)
+
+
+def _read(facts: Facts, asked: bool) -> Matrix | None:
+    table = facts.table
+    headers = [name.strip() for name in table.names[1:]]
+    if not FEWEST - asked <= len(headers) <= MOST or not facts.is_text(0):
+        return None
+    labels = {label.strip() for label in facts.sample(0)}
+    known = labels & set(headers)
+    if len(known) < max(FEWEST - asked, KNOWN * len(labels)):
+        return None
+    columns = ", ".join(facts.raw(i) for i in range(len(table.names)))
+    found = table.engine.ask(f"SELECT row, {columns} FROM {facts.numbered} ORDER BY row")
+    cells = {str(label).strip(): (row, values) for row, label, *values in found}
+    names = tuple(header for header in dict.fromkeys(headers) if header in cells)
+    if len(cells) < len(found) or len(names) < 2:
+        return None
+    place = [headers.index(name) for name in names]
+    parsed = [[_cell(cells[name][1][j], facts) for j in place] for name in names]
+    filled = [cell for row in parsed for cell in row if cell is not None]
+    if not filled or sum(cell == (None,) for cell in filled) > 0.05 * len(filled):
+        return None
+    shape = (len(names), len(names))
+    entries, against, games = (np.full(shape, np.nan) for _ in range(3))
+    percent = False
+    for i, row in enumerate(parsed):
+        for j, cell in enumerate(row):
+            if cell is not None and cell != (None,) and i != j:
+                entries[i, j], against[i, j], games[i, j], signed = cell
+                percent = percent or bool(signed)
+    left_out = tuple(name for name in [*headers, *cells] if name not in names)
+    rows = tuple(int(cells[name][0]) for name in names)
+    return Matrix(names, rows, entries, against, games, percent, left_out)
+
+
+def _cell(text: object, facts: Facts) -> tuple[float | None, ...] | None:
+    """Return entry, its counterpart, games and whether it is a percentage; None if empty."""
+    plain = "" if text is None else str(text).strip()
+    if plain.casefold() in {"", "-", "–", "—", "x", "n/a", "na", "nan", "none", "null", "."}:
+        return None
+    games = np.nan
+    bracket = WITH_GAMES.fullmatch(plain)
+    if bracket:
+        plain, games = bracket[1], float(bracket[2])
+    record = RECORD.fullmatch(plain)
+    if record:
+        return float(record[1]), float(record[2]), games, False
+    signed = plain.endswith("%")
+    value = number(plain.rstrip("% "), facts.table.decimal_comma)
+    return (None,) if value is None else (value, np.nan, games, signed)
+
+
+def _games(facts: Facts, matrix: Matrix, options: ReadOptions) -> FloatArray | None:
+    """Return the numbers of games, from brackets or from a second matrix."""
+    counts = matrix.games
+    if options.games is not None:
+        engine = facts.table.engine
+        second = _read(Facts(whole_table(take_in(options.games, engine)), {}), True)
+        if second is None or not set(matrix.names) <= set(second.names):
+            raise InputError(
+                f"{engine.label}: games= must be a matrix of the same items, with the number of "
+                "games of each two.",
+                source=engine.label,
+            )
+        place = [second.names.index(name) for name in matrix.names]
+        counts = second.entries[np.ix_(place, place)]
+    if np.isnan(counts).all():
+        return None
+    both = np.fmax(counts, counts.T)
+    return np.where(np.isfinite(both), both, np.nan)
+
+
+def _understand(facts: Facts, matrix: Matrix, entries: str | None) -> tuple[Kind, FloatArray, str]:
+    """Return what the entries are, the entries as such, and that in words."""
+    X, total = matrix.entries, matrix.entries + matrix.against
+    if np.isfinite(total).any():
+        if np.nanmax(total) - np.nanmin(total) > 1e-9 and entries != "shares":
+            return "wins", _facing(X, matrix.against), "records of games won and lost"
+        return "shares", X / total, f"rates out of {np.nanmax(total):g}"
+    if entries == "margins":
+        return "margins", X, "payoffs"
+    sums = (X + X.T)[np.isfinite(X + X.T)]
+    whole = _whole(X, sums, matrix.percent) if entries != "wins" else None
+    if whole is not None:
+        return "shares", X / whole, f"win rates out of {whole:g}"
+    size = float(np.nanmax(np.abs(X), initial=0.0))
+    skew = len(sums) and np.abs(sums).max() <= ROUNDING * max(size, 1e-12) and (X < 0).any()
+    if skew and entries is None:
+        small: tuple[Kind, FloatArray, str]
+        small = ("shares", (1.0 + X) / 2.0, "payoffs from -1 to 1, so shares of games")
+        return small if size <= 1.0 + 1e-9 else ("margins", X, "payoffs, taken as margins")
+    filled = X[np.isfinite(X)]
+    whole_numbers = bool((filled >= 0).all() and (filled == filled.round()).all())
+    if whole_numbers and (entries == "wins" or (entries is None and len(sums))):
+        return "wins", X, "numbers of games won"
+    label = facts.table.engine.label
+    found = "what its entries are cannot be seen" if entries is None else f"they are no {entries}"
+    raise InputError(
+        f'{label}: this is a matrix, but {found}; say entries="shares", "wins" or "margins" '
+        "(command line: --entries).",
+        source=label,
+    )
+
+
+def _whole(X: FloatArray, sums: FloatArray, percent: bool) -> float | None:
+    """Return what a win rate of one is written as, or None where entries are no rates."""
+    filled = X[np.isfinite(X)]
+    for whole in (1.0, 100.0, 10.0):
+        if (filled < 0).any() or filled.max() > whole * (1 + 1e-9) or (percent and whole != 100.0):
+            continue
+        if len(sums) and np.mean(np.abs(sums - whole) <= ROUNDING * whole) >= 0.95:
+            return whole
+        fractions = whole == 1.0 and (filled != filled.round()).any()
+        if fractions and (not len(sums) or sums.max() <= 1.0 + ROUNDING):
+            return whole
+        if whole == 100.0 and percent:
+            return whole
+    return None
+
+
+def _facing(X: FloatArray, Y: FloatArray) -> FloatArray:
+    """Return wins of each over each from records, of which both or only one may be written."""
+    return np.where(np.isfinite(X), X, Y.T)
+
+
+def _as_games(
+    table: EngineTable,
+    matrix: Matrix,
+    kind: Kind,
+    X: FloatArray,
+    counts: FloatArray | None,
+    why: str,
+) -> Shaped:
+    n = len(matrix.names)
+    records: list[tuple[int, str, str, float, float]] = []
+    for i in range(n):
+        for j in range(i + 1, n):
+            here, there = X[i, j], X[j, i]
+            games = 1.0 if counts is None else float(counts[i, j])
+            if not games > 0:
+                continue
+            told = (matrix.rows[i], matrix.names[i], matrix.names[j])
+            if kind == "wins":
+                for value, outcome in ((here, 1.0), (there, 0.0)):
+                    if np.isfinite(value) and value > 0:
+                        records.append((*told, outcome, float(value)))
+                continue
+            value = _joined(here, there, 1.0 if kind == "shares" else 0.0)
+            if value is not None:
+                records.append((*told, round(value, 12), games))
+    notes = [f"the table is a matrix of {n} by {n}: {why}"]
+    if kind == "shares" and counts is None:
+        notes.append(
+            "nothing says how many games stand behind a rate, so each pair counts as one; give a "
+            "matrix of them with games= (command line: --games)"
+        )
+    if matrix.left_out:
+        shown = ", ".join(f'"{name}"' for name in matrix.left_out[:5])
+        notes.append(
+            f"{plural(len(matrix.left_out), 'name')} without counterpart left out: {shown}"
+        )
+    role = "margin" if kind == "margins" else "outcome"
+    none = dict.fromkeys(("winner", "loser", "first_score", "second_score", "time", "side"), False)
+    none |= dict.fromkeys(("neutral", "weight", "margin", "outcome"), False)
+    columns = {**none, "first": "row", "second": "column", role: "entry", "count": "games"}
+    return Shaped(_stored(table, records), dict(columns), (), tuple(notes))  # type: ignore[arg-type]
+
+
+def _joined(here: float, there: float, total: float) -> float | None:
+    """Return an entry from the two that face each other; what is missing between them is a tie."""
+    if np.isfinite(here) and np.isfinite(there):
+        return float(
+            np.clip((here + total - there) / 2.0, 0.0, 1.0) if total else (here - there) / 2
+        )
+    if np.isfinite(here):
+        return float(here)
+    return float(total - there) if np.isfinite(there) else None
+
+
+def _stored(
+    table: EngineTable, records: Sequence[tuple[int, str, str, float, float]]
+) -> EngineTable:
+    lists = [list(column) for column in zip(*records, strict=True)] or [[], [], [], [], []]
+    table.engine.run(
+        "CREATE TEMP TABLE entries AS SELECT unnest(?::BIGINT[]) AS row, unnest(?::VARCHAR[]) AS "
+        "c0, unnest(?::VARCHAR[]) AS c1, unnest(?::DOUBLE[]) AS c2, unnest(?::DOUBLE[]) AS c3",
+        lists,
+    )
+    return EngineTable(
+        table.engine,
+        names=("row", "column", "entry", "games"),
+        types=("VARCHAR", "VARCHAR", "DOUBLE", "DOUBLE"),
+        rows="(SELECT c0, c1, c2, c3 FROM entries)",
+        numbered="(SELECT c0, c1, c2, c3, row FROM entries)",
+        unit=table.unit,
+        locate=table.locate,
+        rejected=table.rejected,
+        notes=table.notes,
+    )

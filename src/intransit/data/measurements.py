@@ -1,0 +1,455 @@
+"""Measurements: linear readings y = ⟨A, X⟩ of a margins matrix, with their outcomes, over periods.
+
+Linear readings of a margin matrix: y_m = ⟨A_m, X⟩, and the adjoint Σ_m y_m A_m.
+
+Three kinds of A_m cover what people measure:
+
+    Entries        A_m = e_i e_jᵀ          one duel, the paper's sampling ensemble
+    Combinations   A_m sparse              "the sum of these duels"
+    Matrices       A_m any N x N matrix    matrix sensing
+
+X is skew-symmetric, so a reading sees only the margins of pairs i < j: reading (j, i) is minus
+reading (i, j), and the diagonal reads zero.  `fold` writes any kind in that form, as a matrix
+over the pairs it touches, which is all that solvers need to know of a measurement.
+
+Measurements over time: for each period an operator A^t and its outcomes y^t.
+
+Periods may differ in the number and in the kind of their readings; only the items are shared.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.checks import (
+    as_floats,
+    as_list,
+    as_whole,
+    check_factors,
+    check_finite,
+    check_pairs,
+    check_size,
+)
+from intransit.errors import InputError
+from intransit.skew import build_margins, margins_at
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """Readings as a matrix over pairs i < j: row m reads Σ_p matrix[m, p] X[pairs[p]]."""
+
+    pairs: IntArray  # (n_pairs, 2), first < second, sorted
+    matrix: csr_array | FloatArray  # (n_outcomes, n_pairs)
+
+
+@runtime_checkable
+class Operator(Protocol):
+    """What every kind of measurement offers; ⟨apply(X), v⟩ = ⟨X, adjoint(v)⟩."""
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, the side of X."""
+
+    @property
+    def n_outcomes(self) -> int:
+        """Number of readings."""
+
+    def apply(self, margins: FloatArray) -> FloatArray:
+        """Return the readings of a matrix, (n_outcomes,)."""
+
+    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
+        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X where that is possible."""
+
+    def adjoint(self, values: FloatArray) -> csr_array | FloatArray:
+        """Return Σ_m values[m] A_m, (n_items, n_items); sparse where the A_m are."""
+
+    def fold(self) -> Folded:
+        """Return the same readings as a matrix over pairs i < j."""
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Readings of single entries: the outcome of i against j is X[i, j].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
+    >>> X = np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]])
+    >>> duels.apply(X)
+    array([ 1., -2.])
+    >>> duels.adjoint(np.array([5.0, 7.0])).toarray()
+    array([[0., 5., 0.],
+           [0., 0., 0.],
+           [7., 0., 0.]])
+    """
+
+    pairs: IntArray  # (n_outcomes, 2); both orders and the diagonal are allowed
+    n_items: int
+
+    def __post_init__(self) -> None:
+        n_items = as_whole("n_items", self.n_items, least=1)
+        object.__setattr__(self, "n_items", n_items)
+        object.__setattr__(self, "pairs", check_pairs(self.pairs, n_items, "pairs"))
+
+    @property
+    def n_outcomes(self) -> int:
+        """Number of readings."""
+        return len(self.pairs)
+
+    def apply(self, margins: FloatArray) -> FloatArray:
+        """Return the readings of a matrix, (n_outcomes,)."""
+        return np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]]
+
+    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
+        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X."""
+        return margins_at(*check_factors(strengths, exposures, self.n_items), self.pairs)
+
+    def adjoint(self, values: FloatArray) -> csr_array:
+        """Return Σ_m values[m] e_i e_jᵀ, sparse; repeated entries add up."""
+        shape = (self.n_items, self.n_items)
+        return csr_array((np.asarray(values), (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
+
+    def fold(self) -> Folded:
+        """Return the same readings as a matrix over pairs i < j: one ±1 a row."""
+        return _fold_terms(np.arange(self.n_outcomes), self.pairs, np.ones(self.n_outcomes), self)
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """Readings of sums of entries: outcome m is Σ coefficient · X[i, j] over its terms.
+
+    Examples
+    --------
+    "0 against 1, plus 0 against 2" and "twice 1 against 2":
+
+    >>> import numpy as np
+    >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+    >>> X = np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]])
+    >>> sums.apply(X)
+    array([3., 6.])
+    """
+
+    rows: IntArray  # (n_terms,): which outcome a term belongs to
+    pairs: IntArray  # (n_terms, 2)
+    coefficients: FloatArray  # (n_terms,)
+    n_outcomes: int
+    n_items: int
+
+    def __post_init__(self) -> None:
+        as_whole("n_items", self.n_items, least=1)
+        rows = np.asarray(self.rows)
+        if rows.size and rows.dtype.kind not in "iu":
+            raise InputError(f"Combinations: rows are whole numbers from 0, not {rows.dtype}.")
+        rows = np.ascontiguousarray(rows, dtype=np.int64)
+        coefficients = np.ascontiguousarray(as_floats(self.coefficients, "coefficients"))
+        pairs = check_pairs(self.pairs, self.n_items, "pairs")
+        if not len(rows) == len(pairs) == len(coefficients):
+            raise InputError(
+                f"Combinations: {len(rows)} rows, {len(pairs)} pairs and {len(coefficients)} "
+                "coefficients were given; every term needs one of each."
+            )
+        if len(rows) and not (rows.min() >= 0 and rows.max() < self.n_outcomes):
+            raise InputError(
+                f"Combinations: a term belongs to outcome {rows.max()}, but there are "
+                f"{self.n_outcomes} outcomes; rows count from 0."
+            )
+        check_finite(coefficients, "coefficients")
+        check_size(coefficients, "coefficients")
+        for name, value in (("rows", rows), ("pairs", pairs), ("coefficients", coefficients)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_terms(
+        cls, terms: list[list[tuple[int, int, float]]], *, n_items: int
+    ) -> "Combinations":
+        """Build from one list of (first, second, coefficient) an outcome."""
+        flat = [(m, *term) for m, outcome in enumerate(terms) for term in outcome]
+        if any(len(term) != 4 for term in flat):
+            raise InputError(
+                "Combinations: a term is not of the form (first, second, coefficient); give "
+                "all three."
+            )
+        table = as_floats(flat, "terms").reshape(-1, 4)
+        return cls(
+            table[:, 0].astype(np.int64),
+            check_pairs(table[:, 1:3], n_items, "terms"),
+            table[:, 3],
+            len(terms),
+            n_items,
+        )
+
+    def apply(self, margins: FloatArray) -> FloatArray:
+        """Return the readings of a matrix, (n_outcomes,)."""
+        return self._gather(np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]])
+
+    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
+        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X."""
+        S, Q = check_factors(strengths, exposures, self.n_items)
+        return self._gather(margins_at(S, Q, self.pairs))
+
+    def _gather(self, entries: FloatArray) -> FloatArray:
+        sums = np.bincount(self.rows, self.coefficients * entries, minlength=self.n_outcomes)
+        return sums.astype(float)
+
+    def adjoint(self, values: FloatArray) -> csr_array:
+        """Return Σ_m values[m] A_m, sparse."""
+        shape = (self.n_items, self.n_items)
+        scaled = self.coefficients * np.asarray(values)[self.rows]
+        return csr_array((scaled, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
+
+    def fold(self) -> Folded:
+        """Return the same readings as a sparse matrix over pairs i < j."""
+        return _fold_terms(self.rows, self.pairs, self.coefficients, self)
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """Readings ⟨A_m, X⟩ = Σ_ij A_m[i, j] X[i, j] for any matrices A_m, kept as one array."""
+
+    matrices: FloatArray  # (n_outcomes, n_items, n_items)
+
+    def __post_init__(self) -> None:
+        matrices = np.ascontiguousarray(as_floats(self.matrices, "matrices"))
+        if matrices.ndim != 3 or matrices.shape[1] != matrices.shape[2]:
+            raise InputError(
+                f"matrices: an array of shape {matrices.shape} was given; it needs one square "
+                "matrix an outcome, (n_outcomes, n_items, n_items)."
+            )
+        check_finite(matrices, "matrices")
+        check_size(matrices, "matrices")
+        object.__setattr__(self, "matrices", matrices)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, the side of X."""
+        return int(self.matrices.shape[1])
+
+    @property
+    def n_outcomes(self) -> int:
+        """Number of readings."""
+        return len(self.matrices)
+
+    def apply(self, margins: FloatArray) -> FloatArray:
+        """Return the readings of a matrix, (n_outcomes,)."""
+        return np.asarray(np.tensordot(self.matrices, margins, axes=2))
+
+    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
+        """Return the readings of X = S Qᵀ - Q Sᵀ."""
+        S, Q = check_factors(strengths, exposures, self.n_items)
+        return self.apply(build_margins(S, Q))
+
+    def adjoint(self, values: FloatArray) -> FloatArray:
+        """Return Σ_m values[m] A_m, dense."""
+        return np.asarray(np.tensordot(values, self.matrices, axes=1))
+
+    def fold(self) -> Folded:
+        """Return the same readings as a dense matrix over all pairs i < j."""
+        first, second = np.triu_indices(self.n_items, 1)
+        folded = self.matrices[:, first, second] - self.matrices[:, second, first]
+        return Folded(np.stack([first, second], axis=1), folded)
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodReadings:
+    """One period: what was read, what came out, and how many readings each outcome averages."""
+
+    operator: Operator
+    outcomes: FloatArray  # (n_outcomes,)
+    counts: FloatArray  # (n_outcomes,): 1 for a single reading
+
+    def __post_init__(self) -> None:
+        outcomes = np.ascontiguousarray(self.outcomes, dtype=float)
+        counts = np.ascontiguousarray(self.counts, dtype=float)
+        n_outcomes = self.operator.n_outcomes
+        for name, values in (("outcomes", outcomes), ("counts", counts)):
+            if values.shape != (n_outcomes,):
+                raise InputError(
+                    f"{name}: shape {values.shape} was given for {n_outcomes} measurements; "
+                    "there must be one value for each."
+                )
+            check_finite(values, name)
+            check_size(values, name)
+        if (counts <= 0).any():
+            bad = int(np.flatnonzero(counts <= 0)[0])
+            raise InputError(
+                f"counts: entry {bad} is {counts[bad]:g}; a count says how many readings an "
+                "outcome is the mean of and must be above 0, so leave unread pairs out."
+            )
+        object.__setattr__(self, "outcomes", outcomes)
+        object.__setattr__(self, "counts", counts)
+
+
+def _fold_terms(
+    rows: IntArray, pairs: IntArray, coefficients: FloatArray, operator: Operator
+) -> Folded:
+    keys, signs = fold_pairs(pairs, operator.n_items)
+    distinct, columns = np.unique(keys, return_inverse=True)
+    matrix = csr_array(
+        (signs * coefficients, (rows, columns)), shape=(operator.n_outcomes, len(distinct))
+    )
+    off_diagonal = np.flatnonzero(distinct // operator.n_items != distinct % operator.n_items)
+    return Folded(unfold(distinct[off_diagonal], operator.n_items), matrix[:, off_diagonal])
+
+
+def fold_pairs(pairs: IntArray, n_items: int) -> tuple[IntArray, FloatArray]:
+    """Return one integer for each unordered pair, and the sign that its order gives (0: self)."""
+    first, second = pairs[:, 0], pairs[:, 1]
+    keys = np.minimum(first, second) * n_items + np.maximum(first, second)
+    return keys, np.sign(second - first).astype(float)
+
+
+def unfold(keys: IntArray, n_items: int) -> IntArray:
+    """Return the pairs (n_pairs, 2), first < second, that the integers stand for."""
+    return np.stack([keys // n_items, keys % n_items], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """PeriodReadings of a margin matrix in one or more periods, oldest first.
+
+    Build it with `from_pairs`, `from_matrices` or `from_operators`.
+
+    Examples
+    --------
+    Rock, paper and scissors, two periods, the second with a repeated pair:
+
+    >>> pairs = [[(0, 2), (2, 1), (1, 0)], [(0, 2), (0, 2)]]
+    >>> outcomes = [[1.0, 1.0, 1.0], [0.8, 1.2]]
+    >>> seen = Measurements.from_pairs(pairs, outcomes, n_items=3)
+    >>> seen
+    Measurements(n_items=3, n_periods=2, n_outcomes=(3, 2))
+    """
+
+    periods: tuple[PeriodReadings, ...]
+
+    def __post_init__(self) -> None:
+        if not self.periods:
+            raise InputError("measurements: no period was given; at least one is needed.")
+        sizes = {readings.operator.n_items for readings in self.periods}
+        if len(sizes) > 1:
+            raise InputError(
+                f"measurements: periods disagree on the number of items, {sorted(sizes)}; give "
+                "every period the same n_items."
+            )
+        if self.n_items < 2:
+            raise InputError(
+                f"measurements: n_items is {self.n_items}; a comparison needs two items."
+            )
+        for t, readings in enumerate(self.periods):
+            if readings.operator.n_outcomes == 0:
+                raise InputError(
+                    f"measurements: period {t} has no outcomes; leave it out, or merge it with "
+                    "a neighbouring period."
+                )
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, the side of X."""
+        return self.periods[0].operator.n_items
+
+    @property
+    def n_periods(self) -> int:
+        """Number of periods."""
+        return len(self.periods)
+
+    @property
+    def n_outcomes(self) -> tuple[int, ...]:
+        """Number of readings of each period."""
+        return tuple(readings.operator.n_outcomes for readings in self.periods)
+
+    def __repr__(self) -> str:
+        counts = self.n_outcomes
+        shown = counts if len(counts) <= 8 else f"{sum(counts):,} in all"
+        return (
+            f"Measurements(n_items={self.n_items}, n_periods={self.n_periods}, n_outcomes={shown})"
+        )
+
+    @classmethod
+    def from_pairs(
+        cls,
+        pairs: Sequence[ArrayLike],
+        outcomes: Sequence[ArrayLike],
+        *,
+        n_items: int | None = None,
+        counts: Sequence[ArrayLike] | None = None,
+    ) -> "Measurements":
+        """Build from who met whom: for each period, pairs (M, 2) and outcomes (M,).
+
+        Parameters
+        ----------
+        pairs
+            For each period, the first and the second item of each comparison, integers from 0.
+        outcomes
+            For each period, how far the first item was ahead; negative when it was behind.
+        n_items
+            Number of items; by default one more than the largest that appears.
+        counts
+            For each period, how many readings each outcome is the mean of; by default 1.
+        """
+        _same_length("pairs", pairs, "outcomes", outcomes)
+        if n_items is not None:
+            n_items = as_whole("n_items", n_items, least=1)
+        arrays = [check_pairs(given, n_items, f"pairs[{t}]") for t, given in enumerate(pairs)]
+        if n_items is None:
+            n_items = 1 + max((int(array.max()) for array in arrays if array.size), default=0)
+        operators = [Entries(array, n_items) for array in arrays]
+        return cls.from_operators(operators, outcomes, counts=counts)
+
+    @classmethod
+    def from_matrices(
+        cls, matrices: Sequence[ArrayLike], outcomes: Sequence[ArrayLike]
+    ) -> "Measurements":
+        """Build from dense A_m: for each period, matrices (M, N, N) and outcomes ⟨A_m, X⟩."""
+        operators = [
+            Matrices(as_floats(given, "matrices")) for given in as_list(matrices, "matrices")
+        ]
+        return cls.from_operators(operators, outcomes)
+
+    @classmethod
+    def from_operators(
+        cls,
+        operators: Sequence[Operator],
+        outcomes: Sequence[ArrayLike],
+        *,
+        counts: Sequence[ArrayLike] | None = None,
+    ) -> "Measurements":
+        """Build from any operators, whose kind may change from period to period."""
+        _same_length("operators", operators, "outcomes", outcomes)
+        for t, operator in enumerate(operators):
+            if not isinstance(operator, Operator):
+                raise InputError(
+                    f"operators: period {t} is a {type(operator).__name__}; give Entries, "
+                    "Combinations, Matrices or an operator of your own."
+                )
+        if counts is None:
+            counts = [np.ones(operator.n_outcomes) for operator in operators]
+        _same_length("counts", counts, "outcomes", outcomes)
+        periods = []
+        for t, (operator, y, n) in enumerate(zip(operators, outcomes, counts, strict=True)):
+            try:
+                periods.append(
+                    PeriodReadings(operator, as_floats(y, "outcomes"), as_floats(n, "counts"))
+                )
+            except InputError as error:
+                raise InputError(f"period {t}, {error}") from None
+        return cls(tuple(periods))
+
+
+def _same_length(name: str, values: Sequence[object], other: str, others: Sequence[object]) -> None:
+    for called, given in ((name, values), (other, others)):
+        if isinstance(given, str) or not hasattr(given, "__len__"):
+            raise InputError(
+                f"{called}: a {type(given).__name__} was given; give a list with one array for "
+                "each period."
+            )
+    if len(values) != len(others):
+        raise InputError(
+            f"{name} and {other}: {len(values)} and {len(others)} periods were given; they must "
+            "be the same, one array for each period."
+        )

@@ -1,0 +1,172 @@
+"""What is said about a table, and what it was understood to say.
+
+What a table was understood to say: columns, rows that could not be used, remarks.
+
+What the caller of `read` says about a table, as one value.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from intransit.checks import as_flag, as_list, shown
+from intransit.errors import InputError
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, what it was taken for, and why."""
+
+    role: str
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Unused:
+    """Rows that could not be used for one reason, and where the first of them stand."""
+
+    reason: str
+    count: int
+    lines: tuple[int, ...]  # the first ones, in order; none where rows have no order
+    examples: tuple[str, ...] = ()  # some of them in their own words, where rows have no order
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was recognised in a table, and what could not be used."""
+
+    source: str
+    columns: tuple[Column, ...] = ()
+    n_rows: int = 0  # after `where`, before anything was left out
+    n_used: int = 0
+    unused: tuple[Unused, ...] = ()
+    notes: tuple[str, ...] = ()
+    unit: Literal["line", "row"] = "row"  # lines of a file begin at its header, rows at 1
+    where: tuple[str, ...] = ()  # conditions on rows, such as "format: Legacy"
+
+    @property
+    def n_unused(self) -> int:
+        """Rows that could not be used, for whatever reason."""
+        return self.n_rows - self.n_used
+
+    @property
+    def title(self) -> str:
+        """The name of the source's own file, with the conditions."""
+        name = self.source.replace("\\", "/").rsplit("/", 1)[-1]
+        return ", ".join((name, *self.where))
+
+    def lines(self) -> list[str]:
+        """Return the reading in short lines for people."""
+        said = [f"{self.source}: {self.n_used:,} of {self.n_rows:,} rows used"]
+        width = max((len(column.role) for column in self.columns), default=0)
+        said += [f"  {part.role:<{width}}  {part.name}  ({part.why})" for part in self.columns]
+        said += [f"  not used: {describe_unused(part, self.unit)}" for part in self.unused]
+        said += [f"  note: {note}" for note in self.notes]
+        return said
+
+
+def describe_unused(part: Unused, unit: str, most: int = 5) -> str:
+    """Return a reason with its count and the first places, such as ``2 rows (lines 3, 9)``."""
+    rows = plural(part.count, "row")
+    shown = ", ".join(str(line) for line in part.lines[:most])
+    more = ", ..." if part.count > min(len(part.lines), most) else ""
+    place = f" ({plural(part.count, unit).split()[1]} {shown}{more})" if shown else ""
+    if part.examples:
+        place = f" (such as {part.examples[0]})"
+    return f"{rows}{place}: {part.reason}"
+
+
+def plural(count: int, word: str) -> str:
+    """Return a count with its word: 1 row, 2 rows."""
+    return f"{count:,} {word}" + ("" if count == 1 else "s")
+
+
+SHAPES = ("games", "matrix", "teams", "tally", "orders", "podiums", "judgments")
+Columns = dict[str, str | bool | None]  # role to column; False says that there is none
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a table is to be read; what is None is recognised."""
+
+    columns: Columns
+    by: tuple[str, ...] = ()
+    where: Mapping[str, object] = field(default_factory=dict)
+    order: str | Sequence[object] | None = None  # of periods that have names
+    day_first: bool | None = None
+    both_bad: str = "tie"
+    strict: bool = False
+    grades: Sequence[object] | None = None  # from the first's best to the second's
+    shape: str | None = None  # see `shapes`
+    doubled: str | None = None  # count games that are told twice "once", or "keep" both
+    entries: str | None = None  # what a matrix holds: "shares", "wins" or "margins"
+    games: object = None  # a second matrix, of numbers of games
+    tally: Mapping[str, str] = field(default_factory=dict)  # columns of wins, losses, draws
+    event: str | None = None  # columns of finishing orders
+    place: str | None = None
+    teams: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # columns of members
+
+    def check(self) -> None:
+        """Refuse words that say nothing."""
+        _check_word("both_bad", self.both_bad, ("tie", "drop"))
+        _check_word("doubled", self.doubled, ("once", "keep"), none=True)
+        _check_word("entries", self.entries, ("shares", "wins", "margins"), none=True)
+        _check_word("shape", self.shape, SHAPES, none=True)
+        as_flag("strict", self.strict)
+        if self.day_first is not None:
+            as_flag("day_first", self.day_first)
+        if self.grades is not None:
+            as_list(self.grades, "grades")
+        if self.order is not None and not isinstance(self.order, str):
+            as_list(self.order, "order")
+
+
+def check_name(role: str, name: object, *, none: bool = True) -> None:
+    """Refuse what names no column; False says that there is none, where that can be said."""
+    if name is None or isinstance(name, str) or (none and name is False):
+        return
+    more = ", or False for none" if none else ""
+    raise InputError(f"{role} is {shown(name)}; give the name of a column{more}.")
+
+
+def as_columns(by: object) -> tuple[str, ...]:
+    """Return names of columns, one or several."""
+    columns = (by,) if isinstance(by, str) else tuple(as_list(by, "by"))
+    wrong = [column for column in columns if not isinstance(column, str)]
+    if wrong:
+        raise InputError(f"by: {shown(wrong[0])} was given; give names of columns.")
+    return columns
+
+
+def as_conditions(where: object) -> Mapping[str, object]:
+    """Return conditions on rows, or refuse what is none."""
+    if where is None:
+        return {}
+    if not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where):
+        raise InputError(
+            f'where is {shown(where)}; give columns and their values, as in {{"format": "Modern"}}.'
+        )
+    return where
+
+
+def _check_word(name: str, value: object, allowed: tuple[str, ...], *, none: bool = False) -> None:
+    if (none and value is None) or (isinstance(value, str) and value in allowed):
+        return
+    words = ", ".join(f'"{word}"' for word in allowed[:-1]) + f' or "{allowed[-1]}"'
+    raise InputError(f"{name} is {shown(value)}; it must be {words}.")
+
+
+def flag(role: str) -> str:
+    """Return how the command line calls a role."""
+    return "--" + role.replace("_", "-")
+
+
+def how_to_say(*roles: str, none: str | None = None) -> str:
+    """Return how roles are named, in Python and on the command line."""
+    told = " and ".join(f"{role}=" for role in roles)
+    typed = " and ".join(flag(role) for role in roles)
+    if none is None:
+        return f"{told} (command line: {typed})"
+    without = f"--without {none.replace('_', '-')}"
+    return f"{told}, or {none}=False for none (command line: {typed}, or {without})"

@@ -1,0 +1,480 @@
+"""Which column plays which role: as the user says, else by its name, else by what it holds.
+
+The search for roles: which columns are still free, which names fit, what was chosen and why.
+
+The two items of a game: named, recognised by the words in their names, or by what they share.
+
+What came of a game: scores, margin, outcome.
+
+When a game was, who had the side, and how often a row counts.
+
+Where two columns could play a role and nothing decides, the table is refused with the options.
+"""
+
+import itertools
+from dataclasses import dataclass, field
+
+from intransit.data import vocabulary as words
+from intransit.data.facts import Facts, find_column, list_names
+from intransit.data.files import shorten
+from intransit.data.reading import Column, ReadOptions, how_to_say
+from intransit.data.time_columns import TimeColumn, read_moments
+from intransit.data.vocabulary import (
+    MARKERS,
+    WINNERS,
+    Marker,
+    Meaning,
+    Pair,
+    number,
+    plain,
+    read_outcomes,
+    read_sides,
+    read_switch,
+    short_names,
+)
+from intransit.errors import InputError
+
+CLEAR = 0.95  # share of cells that must make sense before a column is taken by content alone
+
+
+@dataclass
+class Roles:
+    """Columns by role; what is None the table does not have."""
+
+    first: int = -1
+    second: int = -1
+    marker: Marker | None = None
+    winner_first: bool = False  # the first column names the winner
+    tie: int | None = None
+    outcome: int | None = None
+    meaning: Meaning | None = None
+    scores: tuple[int, int] | None = None
+    margin: int | None = None
+    time: int | None = None
+    moments: TimeColumn | None = None
+    side: int | None = None
+    side_always: float | None = None
+    neutral: int | None = None
+    count: int | None = None
+    weight: int | None = None
+    by: tuple[int, ...] = ()
+    columns: list[Column] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def taken(self) -> set[int]:
+        """Columns that have a role."""
+        single = (self.first, self.second, self.tie, self.outcome, self.margin, self.time)
+        more = (self.side, self.neutral, self.count, self.weight, *(self.scores or ()), *self.by)
+        return {column for column in (*single, *more) if column is not None}
+
+
+class Search:
+    """Roles chosen one after the other; later choices know the earlier ones."""
+
+    def __init__(self, facts: Facts, options: ReadOptions) -> None:
+        self.facts = facts
+        self.names = facts.table.names
+        self.plain = [plain(name) for name in short_names(self.names)]
+        self.label = facts.table.engine.label
+        self.options = options
+        self.wanted = options.columns
+        self.named = {role: self._find(role) for role in self.wanted}
+        by = tuple(find_column(self.names, name, "by", self.label) for name in options.by)
+        self.roles = Roles(by=by)
+
+    def _find(self, role: str) -> int | None:
+        """Return the column that the user names for a role."""
+        name = self.wanted[role]
+        if name is None or name is False or (role == "side" and name in {"first", "second"}):
+            return None
+        return find_column(self.names, str(name), role, self.label)
+
+    def refuse(self, sentence: str) -> InputError:
+        """Return the error that says this of the table."""
+        return InputError(f"{self.label}: {sentence}", source=self.label)
+
+    def listed(self, columns: list[int] | None = None, joint: str = ", ") -> str:
+        """Return names of columns, all of them unless some are given."""
+        names = self.names if columns is None else [self.names[i] for i in columns]
+        return list_names(names, joint)
+
+    def free(self) -> list[int]:
+        """Columns without a role, neither chosen nor named by the user."""
+        used = self.roles.taken() | {i for i in self.named.values() if i is not None}
+        return [i for i in range(len(self.names)) if i not in used]
+
+    def one(self, role: str, vocabulary: frozenset[str]) -> int | None:
+        """Return the one free column whose name says this role; refuse when there are two."""
+        if self.named.get(role) is not None or self.wanted.get(role) is False:
+            return self.named.get(role)
+        found = [i for i in self.free() if self.plain[i] in vocabulary]
+        if len(found) > 1:
+            raise self.two(role, found)
+        return found[0] if found else None
+
+    def two(self, role: str, found: list[int]) -> InputError:
+        """Return the error that two columns could play a role."""
+        return self.refuse(
+            f"{self.listed(found, ' and ')} could each be the {role}; say which with "
+            f"{how_to_say(role, none=role)}."
+        )
+
+    def why(self, role: str) -> str:
+        """Return how a column came to its role."""
+        return "named" if self.named.get(role) is not None else "by its name"
+
+    def tell(self, role: str, column: int, why: str) -> None:
+        """Report a choice."""
+        self.roles.columns.append(Column(role, self.names[column], why))
+
+    @property
+    def headers(self) -> tuple[str, str]:
+        """Names of the two columns with the items."""
+        return self.names[self.roles.first], self.names[self.roles.second]
+
+
+HOW_TO_NAME = (
+    "name them with first= and second=, or winner= and loser= (command line: --first and "
+    "--second, or --winner and --loser)."
+)
+
+
+def choose_items(search: Search) -> None:
+    """Choose the columns with the two items."""
+    roles, named = search.roles, search.named
+    if named["winner"] is not None and named["loser"] is not None:
+        pair, why = Pair(words.WINNER, named["winner"], named["loser"]), "named"
+    elif named["first"] is not None and named["second"] is not None:
+        marker = next((m for m in MARKERS if _marked(search, m)), None)
+        pair = Pair(marker or MARKERS[0], named["first"], named["second"])
+        why = "named"
+    elif any(named[role] is not None for role in ("first", "second", "loser")):
+        raise search.refuse(f"name both items: {HOW_TO_NAME.removeprefix('name them with ')}")
+    else:
+        pair, why = _recognised_pair(search)
+    roles.first, roles.second, roles.marker = pair.first, pair.second, pair.marker
+    roles.winner_first = pair.marker in WINNERS
+    if pair.first == pair.second:
+        raise search.refuse(f'both items are in "{search.names[pair.first]}"; name two columns.')
+    search.tell("winner" if roles.winner_first else "first", pair.first, why)
+    search.tell("loser" if roles.winner_first else "second", pair.second, why)
+
+
+def _marked(search: Search, marker: Marker) -> bool:
+    """Return whether the columns that the user named carry a marker's words."""
+    pair = Pair(marker, search.named["first"] or 0, search.named["second"] or 0)
+    return pair in words.name_pairs(search.plain, (marker,))
+
+
+def _recognised_pair(search: Search) -> tuple[Pair, str]:
+    free = set(search.free())
+    for markers in (MARKERS, WINNERS):
+        pairs = words.name_pairs(search.plain, markers)
+        pairs = [pair for pair in pairs if {pair.first, pair.second} <= free]
+        if len(pairs) == 1:
+            return pairs[0], "by its name"
+        if pairs:
+            raise search.refuse(
+                f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}"
+            )
+    pairs = _alike(search, free)
+    if len(pairs) == 1:
+        return pairs[0], "the two columns share their values"
+    if pairs:
+        raise search.refuse(f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}")
+    raise search.refuse(f"no two columns of {search.listed()} name the items; {HOW_TO_NAME}")
+
+
+def spoken_columns(search: Search, pairs: list[Pair]) -> str:
+    """Return the pairs in words; columns of the same name are refused instead."""
+    names = [search.names[i] for i in {i for p in pairs for i in (p.first, p.second)}]
+    for name in sorted(names):
+        if names.count(name) > 1:
+            raise search.refuse(f'two columns are called "{name}"; give each its own name.')
+    return " or ".join(search.listed([p.first, p.second], " with ") for p in pairs[:4])
+
+
+def _alike(search: Search, free: set[int]) -> list[Pair]:
+    """Return pairs of text columns, of any name, that hold the same things."""
+    known = words.OUTCOMES | words.TIMES | words.SIDES | words.NEUTRALS | words.TIES
+    texts = [i for i in sorted(free) if search.facts.is_text(i) and search.plain[i] not in known]
+    samples = {i: search.facts.sample(i) for i in search.facts.often_filled(texts)}
+    pairs = []
+    for (i, ours), (j, theirs) in itertools.combinations(samples.items(), 2):
+        shared = len(ours & theirs)
+        if shared >= 2 and 2 * shared >= min(len(ours), len(theirs)):
+            told = read_outcomes([(text, 1) for text in ours], ("", ""), None)
+            numbers = sum(number(text) is not None for text in ours)
+            if told.understood < 0.8 and 2 * numbers < len(ours):
+                pairs.append(Pair(MARKERS[0], i, j))
+    return pairs
+
+
+def choose_scores(search: Search) -> None:
+    """Choose the columns with the two scores."""
+    named = search.named["first_score"], search.named["second_score"]
+    if (named[0] is None) != (named[1] is None):
+        raise search.refuse(f"name both scores: {how_to_say('first_score', 'second_score')}.")
+    if named[0] is not None and named[1] is not None:
+        search.roles.scores = (named[0], named[1])
+    elif search.wanted["first_score"] is not False:
+        free = set(search.free())
+        markers = WINNERS if search.roles.winner_first else MARKERS
+        pairs = words.score_pairs(search.plain, markers)
+        pairs = [pair for pair in pairs if {pair.first, pair.second} <= free]
+        same = [pair for pair in pairs if pair.marker == search.roles.marker]
+        pairs = same if len(same) == 1 else pairs
+        if len(pairs) > 1:
+            raise search.refuse(
+                f"{spoken_columns(search, pairs)} could be the scores; name them with "
+                f"{how_to_say('first_score', 'second_score', none='first_score')}."
+            )
+        search.roles.scores = (pairs[0].first, pairs[0].second) if pairs else None
+    for column, role in zip(search.roles.scores or (), ("first", "second"), strict=False):
+        search.tell(f"{role} score", column, search.why(f"{role}_score"))
+
+
+def choose_margin(search: Search) -> None:
+    """Choose the column that says by how much the first was ahead."""
+    column = search.one("margin", words.MARGINS)
+    if column is not None and not search.facts.count(search.facts.filled(column))[1]:
+        search.roles.notes.append(f'the column "{search.names[column]}" is empty')
+        column = None
+    search.roles.margin = column
+    if column is not None:
+        search.tell("margin", column, f"{search.why('margin')}, first minus second")
+
+
+def choose_outcome(search: Search) -> None:
+    """Choose the column that says who won, and what its cells mean."""
+    roles = search.roles
+    if roles.winner_first:
+        roles.tie = search.one("tie", words.TIES)
+        if roles.tie is not None:
+            search.tell("tie", roles.tie, "by its name")
+        return
+    role = "winner" if search.named["winner"] is not None else "outcome"
+    if search.named[role] is not None:
+        roles.outcome = search.named[role]
+        roles.meaning, why = _meaning(search, search.named[role] or 0), "named"
+        if not roles.meaning.understood:
+            raise _strange(search, search.named[role] or 0)
+    elif search.wanted["outcome"] is not False:
+        roles.outcome, roles.meaning, why = _recognised_outcome(search)
+    if roles.outcome is not None and roles.meaning is not None:
+        search.tell("outcome", roles.outcome, f"{why}; {roles.meaning.why}")
+    elif roles.scores is None and roles.margin is None:
+        raise search.refuse(
+            f"no column of {search.listed()} says who won; name it with outcome=, winner=, "
+            "margin=, or first_score= and second_score= (command line: --outcome and so on)."
+        )
+
+
+def note_unused_scores(search: Search) -> None:
+    """Say so where a table has scores that are not used."""
+    roles = search.roles
+    if (
+        roles.scores is not None
+        or roles.margin is not None
+        or search.wanted["first_score"] is False
+    ):
+        return
+    if roles.meaning is not None and roles.meaning.margins:
+        return
+    free = search.free()
+    found = [i for i in free if words.is_score(search.plain[i]) and search.facts.looks_numeric(i)]
+    if found:
+        roles.notes.append(
+            f"{search.listed(found[:4], ' and ')} could be scores and are not used; name them with "
+            f"{how_to_say('first_score', 'second_score')}"
+        )
+
+
+def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str]:
+    for vocabulary in (words.OUTCOMES, words.SHARES):
+        named = [i for i in search.free() if search.plain[i] in vocabulary]
+        told = {i: _meaning(search, i) for i in named}
+        clear = [i for i in named if told[i].understood >= 0.5]
+        if len(clear) > 1:
+            raise search.two("outcome", clear)
+        if clear:
+            return clear[0], told[clear[0]], "by its name"
+        if named and search.roles.scores is None and search.roles.margin is None:
+            raise _strange(search, named[0])
+        if search.roles.scores is not None or search.roles.margin is not None:
+            return None, None, ""
+    texts = [i for i in search.free() if search.facts.is_text(i)]
+    told = {i: _meaning(search, i) for i in search.facts.often_filled(texts)}
+    clear = [i for i in told if told[i].understood >= CLEAR and told[i].in_words]
+    if len(clear) > 1:
+        raise search.two("outcome", clear)
+    return (clear[0], told[clear[0]], "by what it holds") if clear else (None, None, "")
+
+
+def _strange(search: Search, column: int) -> InputError:
+    cells = search.facts.values(column) or []
+    often = sorted(cells, key=lambda cell: (-cell[1], cell[0]))[:5]
+    shown = ", ".join(f'"{shorten(text)}"' for text, _ in often) or "too many values"
+    return search.refuse(
+        f'the outcomes in "{search.names[column]}" are not understood ({shown}); write 1, 0 and '
+        "0.5, win, loss and draw, or the winner's name; or list grades from the first's best to "
+        "the second's with grades= (command line: --grades)."
+    )
+
+
+def _meaning(search: Search, column: int) -> Meaning:
+    """Return what a column says as an outcome: words and numbers, or names of the items."""
+    facts, roles = search.facts, search.roles
+    headers = search.names[roles.first], search.names[roles.second]
+    cells = facts.values(column)
+    comma = facts.table.decimal_comma
+    told = read_outcomes(
+        cells or [],
+        headers,
+        roles.marker,
+        comma,
+        grades=search.options.grades,
+        graded=search.plain[column] in words.PREFERENCES,
+    )
+    prefer = search.plain[column] in words.WINNER_WORDS or column == search.named["winner"]
+    if told.understood == 1.0 and not prefer:
+        return told
+    text, x = facts.text(column), facts.number(column)
+    is_name = f"{text} IN ({facts.text(roles.first)}, {facts.text(roles.second)})"
+    _, filled, names, shares = facts.count(facts.filled(column), is_name, f"{x} BETWEEN 0 AND 1")
+    if not filled:
+        return Meaning("words", "empty", 0.0)
+    if cells is None and shares > names:
+        return Meaning("shares", "share of games that the first won", shares / filled)
+    ties = {text: value for text, value in told.values.items() if _is_tie(text, value)}
+    n_ties = sum(count for text, count in cells or () if text in ties)
+    by_name = (names + n_ties) / filled
+    if names and (by_name > told.understood or (prefer and by_name == told.understood)):
+        return Meaning(
+            "names", "the winner's name", by_name, ties, both_bad=told.both_bad, in_words=True
+        )
+    return told
+
+
+def _is_tie(text: str, value: float) -> bool:
+    return value == 0.5 and not text.strip()[:1].isdigit()
+
+
+def choose_time(search: Search) -> None:
+    """Choose the column of times, and how it is read."""
+    roles = search.roles
+    if search.wanted["time"] is False:
+        if search.options.order is not None:
+            raise search.refuse("order= is given, but time=False says that there is no time.")
+        return
+    if search.named["time"] is not None:
+        candidates, why = [search.named["time"]], "named"
+    else:
+        candidates, why = _time_candidates(search)
+    told = {i: _moments(search, i, any_names=why == "named") for i in candidates}
+    clear = [i for i in candidates if told[i].understood >= 0.5]
+    if not clear and candidates and (why != "by what it holds"):
+        name = search.names[candidates[0]]
+        raise search.refuse(
+            f'the times in "{name}" are not understood; write dates as 2026-05-01, or numbers, or '
+            "say time=False for none (command line: --without time), or order= for periods with "
+            "names (command line: --order)."
+        )
+    if len(clear) > 1:
+        raise search.two("time", clear)
+    if clear:
+        roles.time, roles.moments = clear[0], told[clear[0]]
+        search.tell("time", clear[0], f"{why}; {roles.moments.why}")
+        if roles.moments.note:
+            roles.notes.append(roles.moments.note)
+
+
+def _moments(search: Search, column: int, *, any_names: bool = False) -> TimeColumn:
+    options = search.options
+    return read_moments(
+        search.facts,
+        column,
+        order=options.order,
+        day_first=options.day_first,
+        any_names=any_names or search.plain[column] in words.STAGES,
+    )
+
+
+def _time_candidates(search: Search) -> tuple[list[int], str]:
+    free = search.free()
+    for vocabulary in (words.TIMES, words.PERIODS, words.VERSIONS, words.STAGES):
+        found = [i for i in free if search.plain[i] in vocabulary]
+        if len(found) > 1:  # a date beside the time of day
+            found = [i for i in found if _moments(search, i).understood >= 0.5] or found
+        if vocabulary in (words.VERSIONS, words.STAGES):  # these words have other meanings too
+            found = [i for i in found if _moments(search, i).understood >= CLEAR]
+        if found:
+            return found, "by its name"
+    texts = search.facts.often_filled([i for i in free if not search.facts.is_number(i)])
+    told = {i: read_moments(search.facts, i, day_first=search.options.day_first) for i in texts}
+    dated = [i for i in texts if told[i].kind == "date" and told[i].understood >= CLEAR]
+    return dated, "by what it holds"
+
+
+def choose_side(search: Search) -> None:
+    """Choose who has the side: home, white, shown first."""
+    roles, said = search.roles, search.wanted["side"]
+    if said in {"first", "second"}:
+        roles.side_always = 1.0 if said == "first" else -1.0
+        roles.notes.append(f"the {said} item always has the side")
+    elif said is not False:
+        roles.side = search.one("side", words.SIDES)
+    if roles.side is not None and search.named["side"] is None:
+        texts = [text for text, _ in search.facts.values(roles.side) or [] if text.strip()]
+        if not texts or len(read_sides(texts, search.headers)) < len(texts):
+            if search.plain[roles.side] not in words.GROUNDS:
+                name = search.names[roles.side]
+                roles.notes.append(f'"{name}" is not used: it does not say who has the side')
+            roles.side = None
+    if roles.side is not None:
+        search.tell("side", roles.side, search.why("side"))
+    elif roles.marker and roles.marker.sided and said is None:
+        roles.side_always = 1.0
+        search.roles.notes.append(f'"{search.names[roles.first]}" has the side')
+    if roles.side is None and roles.side_always is None:
+        return
+    roles.neutral = search.one("neutral", words.NEUTRALS)
+    if roles.neutral is not None:
+        texts = [text for text, _ in search.facts.values(roles.neutral) or []]
+        if len(read_switch(texts)) < len(texts) and search.named["neutral"] is None:
+            name = search.names[roles.neutral]
+            roles.notes.append(f'"{name}" is not used: it does not say yes or no')
+            roles.neutral = None
+        else:
+            search.tell("neutral", roles.neutral, search.why("neutral"))
+
+
+def choose_counts(search: Search) -> None:
+    """Choose how many games a row stands for, and how much it counts."""
+    roles = search.roles
+    roles.count = search.one("count", words.COUNTS)
+    roles.weight = search.one("weight", words.WEIGHTS)
+    margins = roles.margin is not None or roles.scores is not None
+    if roles.count is not None and search.named["count"] is None and margins:
+        name = search.names[roles.count]
+        roles.notes.append(
+            f'"{name}" is not used: beside margins a row is one game, unless you say '
+            f'count="{name}" (command line: --count)'
+        )
+        roles.count = None
+    for role, column in (("count", roles.count), ("weight", roles.weight)):
+        if column is not None:
+            search.tell(role, column, search.why(role))
+
+
+def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
+    """Return the roles that the columns of a table play."""
+    search = Search(facts, options)
+    for choose in (choose_items, choose_scores, choose_margin, choose_outcome):
+        choose(search)
+    for choose in (choose_time, choose_side, choose_counts):
+        choose(search)
+    note_unused_scores(search)
+    for column in search.roles.by:
+        search.tell("by", column, "named")
+    return search.roles

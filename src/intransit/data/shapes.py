@@ -1,0 +1,381 @@
+"""Tables that do not have one row a game, turned into tables that have.
+
+A matrix, counts of games won and lost, finishing orders and teams of several a side each become
+rows of two items with an outcome; the columns they are made of are reported like any other.
+
+Teams of several a side: columns with the members of each, joined into one item a team.
+
+A comparison here is between two items, so a team is an item of its own, whoever else its members
+play with; their names are sorted, so that the order in which they are listed changes nothing.
+
+One row a pair with how many games each won: wins and losses, perhaps draws, or votes.
+
+Judgments of a model beside a baseline, twice a question with their places swapped (arena-hard).
+
+A row has the model and two verdicts, ``games.score.1`` and ``games.score.2``: in the first, A is
+the baseline, in the second the model.  Each row becomes two games.
+"""
+
+import itertools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from intransit.data import vocabulary as words
+from intransit.data.facts import Facts, find_column
+from intransit.data.intake import EngineTable
+from intransit.data.reading import Column, Columns, ReadOptions, plural
+from intransit.data.vocabulary import ITEMS, MARKERS, listed, plain, short_names
+from intransit.errors import InputError
+
+ITEM_ROLES = ("first", "second", "winner", "loser")
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """A table with one row a game, what its columns are, and what is to be said about it."""
+
+    table: EngineTable
+    columns: Columns  # roles that the new columns play
+    told: tuple[Column, ...] = ()
+    notes: tuple[str, ...] = ()
+    keeps_where: bool = False  # whether the table still has the rows that `where` leaves out
+
+
+Find = Callable[[Facts, ReadOptions, bool], Shaped | None]
+
+
+def reshape(facts: Facts, options: ReadOptions, finders: Mapping[str, Find]) -> Shaped | None:
+    """Return the table with one row a game, or None where it has that already."""
+    if options.shape == "games":
+        return None
+    if options.shape is not None:
+        found = finders[options.shape](facts, options, True)
+        if found is None:
+            label = facts.table.engine.label
+            raise InputError(
+                f"{label}: the table is not of the shape {options.shape!r}; leave shape= out "
+                "(command line: --shape), or see docs/tables.md for what it needs.",
+                source=label,
+            )
+        return found
+    for find in finders.values():
+        found = find(facts, options, False)
+        if found is not None:
+            return found
+    return None
+
+
+def named_by_hand(options: ReadOptions) -> bool:
+    """Return whether the caller names the columns with the items."""
+    return any(isinstance(options.columns.get(role), str) for role in ITEM_ROLES)
+
+
+def apply(options: ReadOptions, shaped: Shaped) -> ReadOptions:
+    """Return the options for the new table: its own columns, and what the caller says besides."""
+    columns = {**options.columns, **shaped.columns}
+    return replace(options, columns=columns, where={})
+
+
+def with_columns(table: EngineTable, extra: Mapping[str, tuple[str, str]]) -> EngineTable:
+    """Return the table with further columns, each a name with its type and its SQL."""
+    n = len(table.names)
+    added = "".join(f", {sql} AS c{n + k}" for k, (_, sql) in enumerate(extra.values()))
+    return replace(
+        table,
+        names=(*table.names, *extra),
+        types=(*table.types, *(kind for kind, _ in extra.values())),
+        rows=f"(SELECT *{added} FROM {table.rows})",
+        numbered=f"(SELECT *{added} FROM {table.numbered})",
+    )
+
+
+def materialised(table: EngineTable, name: str, rows: str, extra: Mapping[str, str]) -> EngineTable:
+    """Return new rows (SQL of c0, c1, ... and `row`) as a table; `extra` has names and types."""
+    table.engine.run(f"CREATE TEMP TABLE {name} AS {rows}")
+    columns = ", ".join(f"c{i}" for i in range(len(table.names) + len(extra)))
+    return replace(
+        table,
+        names=(*table.names, *extra),
+        types=(*table.types, *extra.values()),
+        rows=f"(SELECT {columns} FROM {name})",
+        numbered=f"(SELECT {columns}, row FROM {name})",
+    )
+
+
+SIDES = (  # words for the two sides, in the order in which they are tried
+    *(("winner", "loser"), ("winning", "losing"), ("won", "lost"), ("w", "l")),
+    *(("blue", "red"), ("radiant", "dire"), ("home", "away"), ("left", "right"), ("a", "b")),
+    *(("team1", "team2"), ("t1", "t2"), ("side1", "side2"), ("teama", "teamb")),
+)
+MEMBERS = listed(
+    "top jungle jng jg mid middle adc bot bottom support sup sup. carry champ champion hero pick "
+    "member partner front back forehand backhand drive first second third fourth fifth"
+)
+BETWEEN = " / "
+
+
+def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
+    """Return teams of several as one item each, or None where there is one column a side."""
+    found = _named_teams(facts, options) if options.teams else None
+    if found is None and not named_by_hand(options):
+        found = _recognised_teams(facts)
+    if found is None:
+        return None
+    (first_word, second_word), firsts, seconds = found
+    taken = facts.table.names  # of the team: what a winner would be called, where that is free
+    names = tuple(
+        word if word[-1].isdigit() and word not in taken else f"{word} team"
+        for word in (first_word, second_word)
+    )
+    extra = {
+        name: ("VARCHAR", _joined(facts, columns))
+        for name, columns in zip(names, (firsts, seconds), strict=True)
+    }
+    won = first_word in {"winner", "winning", "won", "w"}
+    roles = ("winner", "loser") if won else ("first", "second")
+    listed_names = [facts.table.names[i] for i in (*firsts, *seconds)]
+    told = tuple(
+        Column(f"{role} member", facts.table.names[i], "named" if options.teams else "by its name")
+        for role, columns in zip(roles, (firsts, seconds), strict=True)
+        for i in columns
+    )
+    notes = (
+        f"{len(firsts)} a side: each team is one item, its members joined by a stroke; to compare "
+        f'single members, name one column a side, as in {roles[0]}="{listed_names[0]}" and '
+        f'{roles[1]}="{facts.table.names[seconds[0]]}"',
+    )
+    return Shaped(
+        with_columns(facts.table, extra),
+        dict(zip(roles, names, strict=True)),
+        told,
+        notes,
+        keeps_where=True,
+    )
+
+
+def _joined(facts: Facts, columns: list[int]) -> str:
+    """SQL: the sorted members of a team as one text, empty where none is named."""
+    members = ", ".join(f"nullif({facts.text(i)}, '')" for i in columns)
+    kept = f"list_sort(list_filter([{members}], lambda m: m IS NOT NULL))"
+    return f"nullif(array_to_string({kept}, '{BETWEEN}'), '')"
+
+
+def _named_teams(
+    facts: Facts, options: ReadOptions
+) -> tuple[tuple[str, str], list[int], list[int]] | None:
+    label = facts.table.engine.label
+    sides = [
+        [find_column(facts.table.names, name, role, label) for name in columns]
+        for role, columns in options.teams.items()
+    ]
+    roles = tuple(options.teams)
+    return (roles[0], roles[1]), sides[0], sides[1]
+
+
+def _recognised_teams(facts: Facts) -> tuple[tuple[str, str], list[int], list[int]] | None:
+    tokens = [_tokens(name) for name in facts.table.names]
+    for first, second in SIDES:
+        sides = [_of_side(tokens, word) for word in (first, second)]
+        shared = [rest for rest in sides[0] if rest in sides[1]]
+        groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+        for rest in shared:
+            groups.setdefault(tuple(t for t in rest if not _tells_members(t)), []).append(rest)
+        for bare, members in groups.items():
+            items = all(token in ITEMS | MEMBERS | {"name", "names"} for token in bare)
+            if len(members) >= 2 and items:
+                columns = [[side[rest] for rest in members] for side in sides]
+                if all(facts.is_text(i) for i in itertools.chain(*columns)):
+                    return (first, second), columns[0], columns[1]
+    return None
+
+
+def _tells_members(token: str) -> bool:
+    return token.isdigit() or token in MEMBERS - {"champ", "champion", "hero", "pick"}
+
+
+def _of_side(tokens: list[tuple[str, ...]], word: str) -> dict[tuple[str, ...], int]:
+    """Return what is left of names that carry a side's word, with their columns."""
+    parts = tuple(re.findall(r"[a-z]+|\d+", word))
+    found: dict[tuple[str, ...], int] = {}
+    for column, name in enumerate(tokens):
+        for k in range(len(name) - len(parts) + 1):
+            if name[k : k + len(parts)] == parts:
+                rest = name[:k] + name[k + len(parts) :]
+                if rest:
+                    found.setdefault(rest, column)
+                break
+    return found
+
+
+def _tokens(name: str) -> tuple[str, ...]:
+    """Return the words and numbers of a name: ``blueTopChamp`` has three, ``winner1_name`` too."""
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
+    return tuple(re.findall(r"[a-z]+|\d+", spaced.casefold()))
+
+
+WON = listed("wins win won w victories firstwins nwins numwins winsfor")
+LOST = listed("losses loss lost l defeats secondwins nlosses numlosses winsagainst")
+DRAWN = listed(
+    "draws draw drawn d ties tie tied t ndraws nties numties tievotes votestie stalemates"
+)
+EACH = listed(
+    "wins win won votes vote victories w gameswon matcheswon setswon nwins numwins nvotes"
+)
+OUTCOME, GAMES = "won, lost or drawn", "number of games"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Columns with the games that the first won, lost and drew."""
+
+    won: int
+    lost: int
+    drawn: int | None
+    why: str
+
+
+def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return rows of won and lost games as games, or None where there are none."""
+    found = _named_tally(facts, options) or _recognised_tally(facts, options, asked)
+    if found is None:
+        return None
+    used = [found.won, found.lost] + ([] if found.drawn is None else [found.drawn])
+    if not asked and found.why != "named" and not _are_counts(facts, used):
+        return None
+    roles = ("won", "lost", "drawn")
+    told = tuple(
+        Column(role, facts.table.names[column], found.why)
+        for role, column in zip(roles, used, strict=False)
+    )
+    n, total = len(facts.table.names), " + ".join(f"coalesce({facts.number(i)}, 0)" for i in used)
+    parts = [
+        f"SELECT * EXCLUDE (row), {outcome}::DOUBLE AS c{n}, {facts.number(column)} AS c{n + 1}, "
+        f"row FROM {facts.numbered} WHERE {_fine(facts, used)} AND {facts.number(column)} > 0"
+        for outcome, column in zip(("1.0", "0.0", "0.5"), used, strict=False)
+    ]
+    # Rows with something that is no count stay, so that they are reported.
+    parts.append(
+        f"SELECT * EXCLUDE (row), NULL::DOUBLE, NULL::DOUBLE, row FROM {facts.numbered} "
+        f"WHERE NOT {_fine(facts, used)}"
+    )
+    n_rows, empty = facts.count(f"{_fine(facts, used)} AND {total} = 0")
+    table = materialised(
+        facts.table, "tallies", " UNION ALL ".join(parts), {OUTCOME: "DOUBLE", GAMES: "DOUBLE"}
+    )
+    notes = [f"{plural(n_rows, 'row')} of games won and lost, counted as that many games"]
+    if empty:
+        notes.append(f"{plural(empty, 'row')} without any game")
+    columns: dict[str, str | bool | None] = {"outcome": OUTCOME, "count": GAMES}
+    columns |= dict.fromkeys(("first_score", "second_score", "margin"), False)
+    return Shaped(table, columns, told, tuple(notes))
+
+
+def _fine(facts: Facts, columns: list[int]) -> str:
+    """SQL: whether every cell is a count, or empty."""
+    tests = [
+        f"(NOT {facts.filled(i)} OR coalesce(isfinite({facts.number(i)}) AND "
+        f"{facts.number(i)} >= 0, false))"
+        for i in columns
+    ]
+    some = " OR ".join(facts.filled(i) for i in columns)
+    return f"({' AND '.join(tests)} AND ({some}))"
+
+
+def _named_tally(facts: Facts, options: ReadOptions) -> Tally | None:
+    names, label = facts.table.names, facts.table.engine.label
+    told = options.tally
+    if told.get("wins") is None and told.get("losses") is None:
+        return None
+    places = {role: find_column(names, name, role, label) for role, name in told.items() if name}
+    if "wins" not in places or "losses" not in places:
+        raise InputError(
+            f"{label}: name both wins= and losses= (command line: --wins and --losses).",
+            source=label,
+        )
+    return Tally(places["wins"], places["losses"], places.get("draws"), "named")
+
+
+def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> Tally | None:
+    names = [plain(name) for name in short_names(facts.table.names)]
+    said = {plain(str(name)) for name in options.columns.values() if isinstance(name, str)}
+    names = ["" if name in said else name for name in names]
+    if not asked and _says_who_won(names):
+        return None
+    drawn = next((i for i, name in enumerate(names) if name in DRAWN), None)
+    won = [i for i, name in enumerate(names) if name in WON]
+    lost = [i for i, name in enumerate(names) if name in LOST]
+    if len(won) == 1 and len(lost) == 1:
+        return Tally(won[0], lost[0], drawn, "by its name")
+    for marker in MARKERS:
+        pair = [_each(names, word) for word in (marker.first, marker.second)]
+        if pair[0] is not None and pair[1] is not None and pair[0] != pair[1]:
+            return Tally(pair[0], pair[1], drawn, "by its name")
+    return None
+
+
+def _says_who_won(names: list[str]) -> bool:
+    """Return whether another column tells outcomes, so that wins may be what was before."""
+    outcomes = words.OUTCOMES - WON - LOST
+    return bool(outcomes & set(names) or words.score_pairs(names, MARKERS))
+
+
+def _each(names: list[str], word: str) -> int | None:
+    """Return the column with the wins of one of the two, as in wins_a."""
+    for i, name in enumerate(names):
+        rest = words.stem(name, word)
+        if rest is not None and rest in EACH:
+            return i
+    return None
+
+
+def _are_counts(facts: Facts, columns: list[int]) -> bool:
+    """Return whether the columns hold numbers of games, so that a game has one winner."""
+    tests = [facts.filled(i) for i in columns] + [f"{facts.number(i)} >= 0" for i in columns]
+    _, *found = facts.count(*tests)
+    filled, fine = found[: len(columns)], found[len(columns) :]
+    return all(n > 0 and m >= 0.95 * n for n, m in zip(filled, fine, strict=True))
+
+
+VERDICTS = tuple(f"games{word}{{}}" for word in ("score", "verdict", "winner", "result"))
+FIRST, SECOND, VERDICT = "answer A", "answer B", "verdict on A and B"
+UNNAMED = "baseline"
+
+
+def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
+    """Return each pair of judgments as two games, or None where the table has none."""
+    table, names = facts.table, [plain(name) for name in facts.table.names]
+    found = next(
+        (
+            [names.index(word.format(k)) for k in (1, 2)]
+            for word in VERDICTS
+            if all(word.format(k) in names for k in (1, 2))
+        ),
+        None,
+    )
+    if found is None or "model" not in names or named_by_hand(options):
+        return None
+    model = names.index("model")
+    has_baseline = UNNAMED in names
+    baseline = facts.text(names.index(UNNAMED)) if has_baseline else f"'{UNNAMED}'"
+    columns = ", ".join(f"c{i}" for i in range(len(names)))
+    n, own = len(names), facts.text(model)
+    sides = ((baseline, own, found[0]), (own, baseline, found[1]))
+    rows = " UNION ALL ".join(
+        f"SELECT {columns}, {first} AS c{n}, {second} AS c{n + 1}, c{verdict} AS c{n + 2}, row "
+        f"FROM {facts.numbered}"
+        for first, second, verdict in sides
+    )
+    extra = {FIRST: "VARCHAR", SECOND: "VARCHAR", VERDICT: table.types[found[0]]}
+    new = materialised(table, "judgments", rows, extra)
+    notes = ["each row is two games with the places swapped: A is the baseline, then the model"]
+    if not has_baseline:
+        notes.append(f'no column names the baseline: it is called "{UNNAMED}"')
+    told = (
+        Column("model", table.names[model], "by its name"),
+        *(Column("verdict", table.names[i], "by its name") for i in found),
+    )
+    none = ("winner", "loser", "first_score", "second_score", "margin", "side", "count")
+    said: dict[str, str | bool | None] = dict.fromkeys(none, False)
+    said |= {"first": FIRST, "second": SECOND, "outcome": VERDICT}
+    return Shaped(new, said, told, tuple(notes))

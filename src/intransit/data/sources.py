@@ -1,0 +1,468 @@
+"""What the caller gives as a table: files, frames, addresses, tables that stay where they are.
+
+Tables that have an address: in a database that Ibis knows, or Parquet in object storage.
+
+    postgres://user@host/league?table=games      duckdb://league.db?table=games
+    s3://bucket/games/                           https://host/games.parquet
+
+What an address says of passwords and signatures is never repeated in a message.
+
+Tables that stay where they are, read by a sample and by counts of their distinct rows.
+
+Which columns matter is recognised in a sample.  Rows that are equal in these are judged alike, so
+the engine adds them up first, in one query, and the distinct ones are judged here, each with the
+number of rows that it stands for, by the query that judges every table.
+
+What the caller gives as a table in the engine: found, unpacked, decoded, parsed.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+
+from intransit.data.engine import Engine, quote
+from intransit.data.facts import SAMPLE, Facts
+from intransit.data.files import (
+    EMPTY,
+    STANDARD_INPUT,
+    Source,
+    are_parquet,
+    find_sources,
+    first_bytes,
+    is_partitioned,
+    located,
+    look_at,
+    refuse,
+    to_utf_8,
+    unpack,
+    wide_encoding,
+)
+from intransit.data.formats import lay_flat, take_json, take_pgn, take_text
+from intransit.data.intake import (
+    N_SAME,
+    EmbeddedOrigin,
+    EngineTable,
+    FrameOrigin,
+    Grouping,
+    attempt,
+    one_after_another,
+    registered,
+    stored,
+    stored_in_parts,
+    viewed,
+)
+from intransit.data.reading import ReadOptions
+from intransit.data.roles import Roles
+from intransit.data.shapes import Find, reshape
+from intransit.errors import InputError, IntransitError, MissingDependencyError
+
+SCHEME = re.compile(r"(?!file:)([A-Za-z][A-Za-z0-9+.\-]+)://")
+WEB = {"http", "https"}
+STORES = {*WEB, "s3", "s3a", "s3n", "gs", "gcs", "r2", "hf"}  # what DuckDB's httpfs reads
+PARQUET = re.compile(r"\.(parquet|pq|parq)$|[*?\[]", re.IGNORECASE)
+LISTED = 8  # tables of a database that are named where the one asked for is not there
+
+
+def is_address(source: object) -> bool:
+    """Return whether a source is an address such as ``postgres://...``, and no file."""
+    return isinstance(source, str) and SCHEME.match(source) is not None
+
+
+def shown_address(address: str) -> str:
+    """Return an address as messages may call it: without user, password and signature."""
+    parts = urlsplit(address)
+    host = parts.netloc.rpartition("@")[2]
+    table = dict(parse_qsl(parts.query)).get("table")
+    return f"{parts.scheme}://{host}{parts.path}" + (f"?table={table}" if table else "")
+
+
+def take_address(address: str, engine: Engine) -> EngineTable | None:
+    """Return the table at an address that the embedded engine reads itself, or None."""
+    scheme = urlsplit(address).scheme.lower()
+    if scheme == "duckdb":
+        return _attached(address, engine)
+    return _stored_elsewhere(address, engine) if scheme in STORES else None
+
+
+def _stored_elsewhere(address: str, engine: Engine) -> EngineTable:
+    """Return Parquet in object storage or on the web as a table, read where it is."""
+    web, named = urlsplit(address).scheme.lower() in WEB, PARQUET.search(urlsplit(address).path)
+    if web and not named:
+        raise InputError(
+            f"{engine.label}: from the web only Parquet is read where it is, and its name must "
+            "end in .parquet; fetch another file first, and give its path.",
+            source=engine.label,
+        )
+    files = address if named else f"{address.rstrip('/')}/**/*.parquet"
+    try:
+        engine.run(
+            f"CREATE TEMP VIEW parts AS FROM read_parquet({quote(files)}, union_by_name = true)"
+        )
+    except InputError as error:
+        told = str(error.__cause__ or error)
+        if "extension" in told and "httpfs" in told:
+            raise InputError(
+                f"{engine.label}: reading from there needs DuckDB's extension httpfs, which is "
+                "not installed and could not be fetched; run INSTALL httpfs in DuckDB where the "
+                "web can be reached, or copy the files here and give their folder.",
+                source=engine.label,
+            ) from None
+        told = _without_secrets(told.splitlines()[0], address).replace(files, engine.label)
+        raise InputError(
+            f"{engine.label}: it could not be read ({told}); check the address, and that DuckDB "
+            "has a secret for it (CREATE PERSISTENT SECRET).",
+            source=engine.label,
+        ) from None
+    return viewed(engine, "parts")
+
+
+def _attached(address: str, engine: Engine) -> EngineTable:
+    """Return a table of another DuckDB database, which the embedded engine reads where it is."""
+    label, parts = engine.label, urlsplit(address)
+    name, file = _named_table(address, label), Path(unquote(parts.netloc + parts.path))
+    if not file.is_file():
+        raise InputError(f"{label}: there is no such file; check the path.", source=label)
+    schema, _, name = name.rpartition(".")
+    engine.run(f"ATTACH {quote(str(file))} AS elsewhere (READ_ONLY)")
+    found = engine.ask(
+        "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'elsewhere' AND "
+        "table_schema = ?",
+        [schema or "main"],
+    )
+    there = [str(other) for (other,) in found]
+    if name not in there:
+        raise _no_table(label, name, there)
+    place = ".".join(
+        '"{}"'.format(part.replace('"', '""')) for part in ("elsewhere", schema or "main", name)
+    )
+    engine.run(f"CREATE TEMP VIEW elsewhere_rows AS FROM {place}")
+    return viewed(engine, "elsewhere_rows")
+
+
+def connected(address: str, engine: Engine) -> Any:
+    """Return a table of a database as Ibis has it; the connection ends with the engine."""
+    label, parts = engine.label, urlsplit(address)
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    name = _named_table(address, label)
+    options.pop("table")
+    try:
+        import ibis  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise MissingDependencyError(
+            f"{label}: addresses of databases need Ibis, which is not installed: pip install "
+            "'intransit[engines]'."
+        ) from None
+    try:
+        con = ibis.connect(urlunsplit(parts._replace(query=urlencode(options))))
+        engine.after.callback(con.disconnect)
+        schema, _, name = name.rpartition(".")
+        try:
+            return con.table(name, database=schema or None)
+        except ibis.common.exceptions.TableNotFound:
+            raise _no_table(label, name, con.list_tables(database=schema or None)) from None
+    except IntransitError:
+        raise
+    except ImportError:
+        raise MissingDependencyError(
+            f"{label}: the driver of this engine is not installed: pip install "
+            f"'ibis-framework[{parts.scheme.replace('postgresql', 'postgres')}]'."
+        ) from None
+    except Exception as error:  # whatever a driver raises: there is no common base
+        told = _without_secrets(" ".join(str(error).split()), address)
+        raise InputError(
+            f"{label}: it cannot be reached ({told[:300]}); check the address.", source=label
+        ) from None  # the driver's own error may hold the password
+
+
+def _named_table(address: str, label: str) -> str:
+    """Return the table that an address names."""
+    name = dict(parse_qsl(urlsplit(address).query)).get("table", "")
+    if not name:
+        raise InputError(
+            f"{label}: which table is meant is not said; end the address with ?table= and its "
+            "name, as in postgres://user@host/league?table=games.",
+            source=label,
+        )
+    return name
+
+
+def _no_table(label: str, name: str, there: list[str]) -> InputError:
+    listed = ", ".join(f'"{other}"' for other in sorted(there)[:LISTED]) or "none"
+    more = ", ..." if len(there) > LISTED else ""
+    return InputError(
+        f'{label}: there is no table "{name}"; there are {listed}{more}.', source=label
+    )
+
+
+def _without_secrets(text: str, address: str) -> str:
+    """Return a message without the password and the options of an address."""
+    parts = urlsplit(address)
+    secrets = {parts.password, unquote(parts.password or ""), parts.query, address}
+    secrets |= {value for name, value in parse_qsl(parts.query) if name != "table"}
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(secret, "...")
+    return text
+
+
+ENGINES = {"dask", "ibis", "pyspark", "sqlframe"}  # libraries whose tables have no order of rows
+MOST_WHOLE = 1_000_000  # rows of an engine that are fetched; beyond, they stay where they are
+Choose = Callable[[Facts, ReadOptions], Roles]
+
+
+def stays_in_engine(source: object) -> bool:
+    """Return whether a table belongs to an engine, in which its rows have no order."""
+    return type(source).__module__.partition(".")[0] in ENGINES and hasattr(source, "columns")
+
+
+def is_lazy(source: object) -> bool:
+    """Return whether a table is a plan whose rows come in an order, when it is carried out."""
+    return type(source).__name__ in {"LazyFrame", "DuckDBPyRelation"}
+
+
+def n_rows_of(source: Any, engine: Engine) -> int:
+    """Return how many rows a lazy table has; its other columns are not computed for it."""
+    import narwhals as nw  # noqa: PLC0415
+
+    if type(source).__name__ == "DuckDBPyRelation":
+        return int(engine.attempt(lambda: source.count("*").fetchall())[0][0])
+    count = nw.from_native(source).select(nw.len())
+    return int(attempt(engine.label, lambda: count.collect().item()))
+
+
+def framed(source: object, engine: Engine) -> FrameOrigin:
+    """Return a lazy frame of any library as a table that stays where it is."""
+    import narwhals as nw  # noqa: PLC0415
+
+    label = engine.label
+    try:
+        frame = nw.from_native(source)  # type: ignore[call-overload]
+    except TypeError as error:
+        raise InputError(f"{label}: it is no table; give a file or a data frame.") from error
+    if not isinstance(frame, nw.LazyFrame):
+        frame = frame.lazy()
+    schema = attempt(label, frame.collect_schema)
+    nested = (nw.Struct, nw.List, nw.Array, nw.Object)
+    names = tuple(name for name, kind in schema.items() if not isinstance(kind, nested))
+    if not names:
+        raise InputError(f"{label}: there is no column; give a table with some.", source=label)
+    return FrameOrigin(frame, names, engine)
+
+
+def sampled(origin: FrameOrigin, n_rows: int = SAMPLE) -> EngineTable:
+    """Return some rows of a table that stays where it is, all columns that can be compared."""
+    engine, columns = origin.engine, ", ".join(f"c{k}" for k in range(len(origin.names)))
+    name = _fresh(engine)
+    origin.store_rows(n_rows, name)
+    described = engine.ask(f"DESCRIBE SELECT {columns} FROM {name}")
+    nested = [other for other in origin.frame.collect_schema() if other not in origin.names]
+    notes = [f'"{other}" holds records or lists and is not looked at' for other in nested]
+    return EngineTable(
+        engine,
+        names=origin.names,
+        types=tuple(str(kind) for _, kind, *_ in described),
+        rows=f"(SELECT {columns} FROM {name})",
+        numbered="",
+        notes=tuple(notes),
+        grouping=Grouping(origin, name),
+    )
+
+
+def embedded(table: EngineTable) -> EngineTable:
+    """Return a table of the embedded engine as one whose rows are counted before anything else."""
+    rows = f"(SELECT *, 1 AS {N_SAME} FROM {table.rows} LIMIT {SAMPLE})"
+    name = _fresh(table.engine)
+    table.engine.run(f"CREATE TEMP TABLE {name} AS FROM {rows}")
+    return replace(table, grouping=Grouping(EmbeddedOrigin(table.engine, table.rows), name))
+
+
+def settled(
+    table: EngineTable,
+    where: Mapping[int, object],
+    options: ReadOptions,
+    finders: Mapping[str, Find],
+    choose: Choose,
+    most_whole: int,
+) -> tuple[Facts, Roles | None]:
+    """Return what can be asked about a table that stays where it is, and its columns by role.
+
+    Its equal rows are added up.  A table that has not one row a game is returned whole instead,
+    without roles, or refused where it is large.
+    """
+    sample = _sample_of(table)
+    looked = Facts(sample, where)
+    looked = looked if looked.count()[0] else Facts(sample, {})
+    if not looked.count()[0]:
+        return looked, None
+    if _has_shape(looked, options, finders):
+        return Facts(whole(table, most_whole), where), None
+    held = _columns_in_sample(choose, looked, options) | set(where)
+    while True:
+        facts = Facts(add_up_equal(table, held), where)
+        facts.check_where()
+        roles = choose(facts, options)
+        if roles.taken() <= held:
+            return facts, roles
+        held |= roles.taken()
+
+
+def with_column(facts: Facts, column: int) -> Facts:
+    """Return the facts of rows that were compared in one more column."""
+    grouping = facts.table.grouping
+    if grouping is None or column in grouping.held:
+        return facts
+    return Facts(add_up_equal(facts.table, grouping.held | {column}), facts.where)
+
+
+def kept_cells(facts: Facts) -> dict[int, list[Any]]:
+    """Return the cells that `where` allows in each of its columns, as the engine has them."""
+    ask = facts.table.engine.ask
+    return {k: [x for (x,) in ask(f"SELECT DISTINCT c{k} FROM {facts.rows}")] for k in facts.where}
+
+
+def add_up_equal(table: EngineTable, columns: set[int] | frozenset[int]) -> EngineTable:
+    """Return the table with rows that are equal in these columns added up where they are."""
+    assert table.grouping is not None
+    name = _fresh(table.engine)
+    table.grouping.origin.store_groups(sorted(columns), name)
+    grouping = replace(table.grouping, held=frozenset(columns))
+    kinds = {str(column): str(kind) for column, kind, *_ in table.engine.ask(f"DESCRIBE {name}")}
+    types = tuple(kinds.get(f"c{k}", kind) for k, kind in enumerate(table.types))
+    return replace(table, types=types, rows=f"(SELECT * FROM {name})", grouping=grouping)
+
+
+def _sample_of(table: EngineTable) -> EngineTable:
+    """Return the sample of a table that stays where it is as a table of its own."""
+    assert table.grouping is not None
+    columns, name = ", ".join(f"c{k}" for k in range(len(table.names))), table.grouping.sample
+    return replace(
+        table,
+        rows=f"(SELECT {columns} FROM {name})",
+        numbered=f"(SELECT {columns}, rowid + 1 AS row FROM {name})",
+        grouping=None,
+    )
+
+
+def _has_shape(sample: Facts, options: ReadOptions, finders: Mapping[str, Find]) -> bool:
+    """Return whether a row is not one game; what was stored to find out is removed again."""
+    engine, listed = sample.table.engine, "SELECT table_name FROM duckdb_tables() WHERE temporary"
+    before = engine.ask(listed)
+    found = reshape(sample, options, finders)
+    for (name,) in engine.ask(listed):
+        if (name,) not in before:
+            engine.run(f"DROP TABLE {name}")
+    return found is not None
+
+
+def _columns_in_sample(choose: Choose, sample: Facts, options: ReadOptions) -> set[int]:
+    """Return the columns that play a role; an error says that only a sample was seen."""
+    try:
+        return choose(sample, options).taken()
+    except InputError as error:
+        n_seen = sample.count()[0]
+        if n_seen < SAMPLE:
+            raise
+        raise InputError(
+            f"{str(error).rstrip()} (Seen in {n_seen:,} rows of it.)", source=error.source
+        ) from error
+
+
+def whole(table: EngineTable, most: int = MOST_WHOLE) -> EngineTable:
+    """Return the table with all its rows here, if they are not too many."""
+    if table.grouping is None:
+        return table
+    origin, engine = table.grouping.origin, table.engine
+    columns = ", ".join(f"c{k}" for k in range(len(table.names)))
+    if isinstance(origin, EmbeddedOrigin):
+        return replace(table, rows=origin.rows, grouping=None)
+    assert isinstance(origin, FrameOrigin)
+    n_rows = origin.n_rows()
+    if n_rows > most:
+        raise InputError(
+            f"{engine.label}: a row of it is not one game, and of such tables at most {most:,} "
+            f"rows are fetched (it has {n_rows:,}); select one row a game there, write the table "
+            'to Parquet and read that, or say shape="games" (command line: --shape games) if a '
+            "row is a game.",
+            source=engine.label,
+        )
+    name = _fresh(engine)
+    origin.store_rows(n_rows, name)
+    return replace(
+        table,
+        rows=f"(SELECT {columns} FROM {name})",
+        numbered=f"(SELECT {columns}, rowid + 1 AS row FROM {name})",
+        grouping=None,
+    )
+
+
+def _fresh(engine: Engine) -> str:
+    """Return a name that no table of the engine has."""
+    return f"rows_{engine.fresh('rows').name.partition('-')[0]}"
+
+
+def label_of(source: object) -> str:
+    """Return how messages call a source; never with a password."""
+    if isinstance(source, str | Path):
+        label = str(source)
+        if label in {"-", "/dev/stdin"}:
+            return STANDARD_INPUT
+        return shown_address(label) if is_address(source) else label
+    library = type(source).__module__.split(".")[0].lstrip("_")
+    return f"{library} {type(source).__name__}"
+
+
+def take_in(source: object, engine: Engine, most_whole: int = MOST_WHOLE) -> EngineTable:
+    """Return the source as a table, or refuse it with a sentence.
+
+    Tables of an engine stay there; lazy frames whose rows have an order do if they have more than
+    `most_whole`.
+    """
+    if is_address(source):
+        table = take_address(str(source), engine)
+        if table is not None:
+            return lay_flat(table)
+        source = connected(str(source), engine)
+    if isinstance(source, str | Path):
+        found = find_sources(source, engine)
+        if (len(found) > 1 or Path(source).is_dir()) and are_parquet(found):
+            return lay_flat(stored_in_parts(engine, found, partitioned=is_partitioned(found)))
+        tables = [_take_file(part, engine) for part in found]
+        return tables[0] if len(tables) == 1 else one_after_another(tables, found)
+    streams = hasattr(source, "__next__") and not hasattr(source, "read_all")
+    if streams or isinstance(source, type):
+        raise InputError(f"{engine.label}: it is no table; give a file or a data frame.")
+    if stays_in_engine(source) or (is_lazy(source) and n_rows_of(source, engine) > most_whole):
+        return sampled(framed(source, engine))
+    return _take_frame(source, engine)
+
+
+def _take_frame(source: object, engine: Engine) -> EngineTable:
+    if type(source).__name__ == "DuckDBPyRelation":
+        # A relation belongs to another connection: it writes itself out, in batches.
+        place = engine.fresh("relation.parquet")
+        engine.attempt(lambda: source.write_parquet(str(place)))  # type: ignore[attr-defined]
+        return _flat_file(engine, place)
+    return lay_flat(registered(source, engine))
+
+
+def _flat_file(engine: Engine, path: Path) -> EngineTable:
+    return lay_flat(stored(engine, f"read_parquet({located(path)}, file_row_number = true)"))
+
+
+def _take_file(source: Source, engine: Engine) -> EngineTable:
+    if not first_bytes(source).strip():
+        raise refuse(source.label, EMPTY)
+    source = unpack(source, engine)
+    encoding = wide_encoding(first_bytes(source))
+    if encoding is not None:
+        source = to_utf_8(source, encoding, engine.fresh("utf-8"))
+    kind = look_at(source)
+    if kind.form == "parquet":
+        return _flat_file(engine, source.path)
+    if kind.form == "json":
+        return take_json(source, kind.head, engine)
+    if kind.form == "pgn":
+        return take_pgn(source, engine)
+    return take_text(source, kind.head, engine)

@@ -1,0 +1,425 @@
+"""Times as tables write them: dates, named periods, numbers; and the SQL that reads them.
+
+Dates as people write them: ISO, day or month first, in words; as SQL that gives microseconds.
+
+Periods that have names: seasons, versions, rounds, sets; in an order that is found or given.
+
+Which kind of time a column holds, and the SQL that turns its cells into numbers.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from intransit.data.facts import Facts
+from intransit.data.vocabulary import UNIX, VERSIONS, listed, plain
+from intransit.errors import InputError
+
+US_A_DAY = "86400000000.0"
+CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", " %I:%M%p")
+# A year of two digits comes first: %Y would take 19 for the year 19.
+DAY_FIRST = tuple(f"%d{s}%m{s}{year}" for year in ("%y", "%Y") for s in "/.-")
+MONTH_FIRST = tuple(f"%m{s}%d{s}{year}" for year in ("%y", "%Y") for s in "/-")
+IN_WORDS = (
+    *("%d %b %y", "%d %B %y", "%b %d %y", "%B %d %y", "%b %d %Y", "%B %d %Y", "%d %b %Y"),
+    *("%d %B %Y", "%Y %b %d", "%Y %B %d", "%Y.%m.%d", "%Y%m%d", "%b %Y", "%B %Y"),
+)
+UNUSUAL = ("%b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%Y.%m.%d-%H.%M.%S")
+
+
+@dataclass(frozen=True)
+class OddDates:
+    """How dates that are not in ISO form are read."""
+
+    sql: str  # cell to microseconds
+    why: str
+    understood: float
+
+
+def iso(text: str) -> str:
+    """SQL: microseconds of a date or date-time; a zone is obeyed, without one it is UTC."""
+    month = (
+        f"CASE WHEN regexp_full_match({text}, '\\s*\\d{{4}}-\\d{{1,2}}\\s*') "
+        f"THEN trim({text}) || '-01' END"
+    )
+    return (
+        f"CASE WHEN strlen({text}) = 10 THEN epoch_us(TRY_CAST({text} AS DATE)) "
+        f"WHEN regexp_matches({text}, '^\\s*[+-]?\\d{{4}}') "  # 31/12/23 is not of the year 31
+        f"THEN coalesce(epoch_us(TRY_CAST({text} AS TIMESTAMPTZ)), "
+        f"epoch_us(TRY_CAST({month} AS DATE))) END"
+    )
+
+
+def read_odd_dates(
+    facts: Facts, column: int, filled: int, day_first: bool | None
+) -> OddDates | None:
+    """Return how dates that are not in ISO form are read, or None where no form fits any."""
+    text = facts.text(column)
+    plain = _without_trimmings(text)
+    ways = {
+        "dates, day first": (plain, _with_clocks(DAY_FIRST)),
+        "dates, month first": (plain, _with_clocks(MONTH_FIRST)),
+        "dates in words": (plain, (*_with_clocks(IN_WORDS), *UNUSUAL)),
+    }
+    if day_first is not None:
+        ways.pop("dates, month first" if day_first else "dates, day first")
+    found: dict[str, OddDates] = {}
+    for why, (cell, forms) in ways.items():
+        hits = facts.count_cells(
+            column, *(f"try_strptime({cell}, '{f}') IS NOT NULL" for f in forms)
+        )
+        used = [form for form, n in zip(forms, hits, strict=True) if n]
+        if used:
+            listed = ", ".join(f"'{form}'" for form in used)
+            zone = _zone(text)
+            sql = f"epoch_us(try_strptime({cell}, [{listed}])) - {zone}"
+            (n,) = facts.count_cells(column, f"({sql}) IS NOT NULL")
+            found[why] = OddDates(sql, why, n / filled)
+    if not found:
+        return None
+    best = max(found.values(), key=lambda way: way.understood)
+    first, second = (found.get(f"dates, {which} first") for which in ("day", "month"))
+    if first and second and first.understood == second.understood == best.understood:
+        name, label = facts.table.names[column], facts.table.engine.label
+        raise InputError(
+            f'{label}: the dates of "{name}" can be read with the day or the month first; say '
+            "day_first=True or day_first=False (command line: --day-first or --month-first), or "
+            "write them as 2026-05-01.",
+            source=label,
+        )
+    return best
+
+
+def _with_clocks(days: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(day + clock for day in days for clock in CLOCKS)
+
+
+def _without_trimmings(text: str) -> str:
+    """SQL: a date without weekday, ordinal endings, commas and zone."""
+    for pattern, new in (
+        (r"^(mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.]?\s+", ""),
+        (r"(\d)(st|nd|rd|th)\b", r"\1"),
+        (r"(:\d\d)(?:\.\d+)?\s*\(?(?:gmt|utc|z)?\s*(?:[+-]\d\d:?\d\d)?\s*\)?$", r"\1"),
+        (r"(\dT\d+)Z$", r"\1"),
+        (r"\bsept\b", "Sep"),
+        (r"\bof\b", " "),
+        (r"[,\s]+|(?:\b|_)at\b", " "),
+        (r"([a-z]{3,})\.", r"\1 "),
+        (r"(\d)-([a-z]+)-(\d)", r"\1 \2 \3"),
+        (r"\s+", " "),
+    ):
+        text = f"regexp_replace({text}, '{pattern}', '{new}', 'gi')"
+    return f"trim({text})"
+
+
+def _zone(text: str) -> str:
+    """SQL: microseconds that the zone written behind a time is ahead of UTC."""
+    found = f"regexp_extract({text}, ':\\d\\d.*?([+-])(\\d\\d):?(\\d\\d)\\s*$', ['s', 'h', 'm'])"
+    return (
+        f"(CASE WHEN {found}.s = '' THEN 0 ELSE (CASE {found}.s WHEN '-' THEN -60000000 ELSE "
+        f"60000000 END) * (60 * TRY_CAST({found}.h AS BIGINT) + TRY_CAST({found}.m AS BIGINT)) END)"
+    )
+
+
+SEASON = re.compile(r"(\d{4}|\d\d)\s*[-/–]\s*(\d{4}|\d\d)")
+VERSION = re.compile(r"[vV]?\d+(\.\d+)+([._\- ]?[A-Za-z]+\d*)?")
+CENTURY = 70  # 69/70 began in 1969, 20/21 in 2020
+MOST_PERIODS = 2_000  # distinct names; beyond, they are no periods
+ROUNDS = tuple(  # of a knock-out, the final last
+    listed(words)
+    for words in (
+        "qualifying qualification preliminary q1 q2 q3",
+        "groupstage group groups leaguestage league rr",
+        "roundof128 r128 1/64",
+        "roundof64 r64 1/32",
+        "roundof32 r32 1/16",
+        "roundof16 r16 1/8 lastsixteen eighthfinals eighthfinal",
+        "quarterfinals quarterfinal qf quarters 1/4",
+        "semifinals semifinal sf semis 1/2",
+        "thirdplace thirdplaceplayoff bronze bronzefinal 3rdplace br",
+        "final finals f thefinal",
+        "grandfinal grandfinals",
+    )
+)
+Cells = Sequence[tuple[str, int]]  # distinct texts in the order of the table, and how often
+
+
+@dataclass(frozen=True)
+class Periods:
+    """Names of periods in order, and the number of each text."""
+
+    values: Mapping[str, float]
+    names: tuple[str, ...]
+    numbers: tuple[float, ...]
+    why: str
+    note: str = ""
+
+
+def as_seasons(cells: Cells, *, by_name: bool) -> Periods | None:
+    """Return seasons such as 2019-20 and 19/20 with the year in which they began, or None."""
+    begins: dict[str, int] = {}
+    for text, _ in cells:
+        match = SEASON.fullmatch(text.strip())
+        if match is None or int(match[2]) % 100 != (int(match[1]) + 1) % 100:
+            return None
+        if len(match[1]) == 2 and not by_name:
+            return None
+        year = int(match[1])
+        begins[text] = year if year > 99 else year + (1900 if year >= CENTURY else 2000)
+    if not begins or (len(begins) == 1 and not by_name):  # 2009-10 alone may be a month
+        return None
+    order = sorted({year: text.strip() for text, year in begins.items()}.items())
+    values = {text: float(year) for text, year in begins.items()}
+    names, numbers = tuple(text for _, text in order), tuple(float(year) for year, _ in order)
+    return Periods(values, names, numbers, "seasons, by the year in which they begin")
+
+
+def as_versions(cells: Cells, *, by_name: bool) -> Periods | None:
+    """Return versions such as 13.8 < 13.10 and v1.0.2, or None where they are plain numbers."""
+    texts = [text.strip() for text, _ in cells]
+    if not texts or not all(VERSION.fullmatch(text) or text.isdigit() for text in texts):
+        return None
+    if not by_name and any(re.fullmatch(r"(\d+\.\d+\.)?\d{4}(\.\d+\.\d+)?", t) for t in texts):
+        return None  # 31.12.2023
+    plain = all(re.fullmatch(r"\d+(\.\d+)?", text) for text in texts)
+    same = len({float(text) for text in texts}) < len(set(texts)) if plain else False
+    if plain and not by_name and not same:
+        return None
+    if plain and same and not by_name and not _counts_up(texts):
+        return None  # 1.0 beside 1.00: decimals that were written carelessly
+    return _sorted(cells, natural, "versions, in their order")
+
+
+def _counts_up(texts: list[str]) -> bool:
+    """Return whether what follows the points counts up: 9 and 10 are both there."""
+    parts = {int(text.partition(".")[2] or 0) for text in texts}
+    return any(part >= 10 and part - 1 in parts for part in parts)
+
+
+def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> Periods | None:
+    """Return rounds, or names that differ by their numbers; else in the order of the table."""
+    if not cells or len(cells) > MOST_PERIODS:
+        return None
+    if all(_round(text) is not None for text, _ in cells):
+        return _sorted(cells, _round, "rounds, the final last")
+    if any(_looks_like_a_date(text) for text, _ in cells):
+        return None
+    bare = {re.sub(r"\d+", "#", text.strip().casefold()) for text, _ in cells}
+    if len(bare) == 1 and "#" in next(iter(bare)):
+        return _sorted(cells, natural, "periods, by the numbers in their names")
+    if not as_the_table_has_them:
+        return None
+    found = _sorted(cells, lambda _: 0, "periods, in the order in which the table has them")
+    note = (
+        f'the periods were taken as the table has them, from "{found.names[0]}" to '
+        f'"{found.names[-1]}"; give another order with order= (command line: --order)'
+    )
+    return Periods(found.values, found.names, found.numbers, found.why, note)
+
+
+def in_given_order(cells: Cells, order: str | Sequence[object]) -> Periods | None:
+    """Return periods as the caller orders them: a list, as versions, or as the table does."""
+    if isinstance(order, str):
+        ways: dict[str, Callable[[str], object]] = {"file": lambda _: 0, "version": natural}
+        if order not in ways:
+            raise InputError(
+                f'order is {order!r}; it must be "file", "version", or a list of the periods.'
+            )
+        return _sorted(cells, ways[order], f"periods, ordered by {order}")
+    given = [str(name).strip() for name in order]
+    if len(set(given)) < len(given) or not given:
+        raise InputError("order: it must list periods, each once.")
+    place = {name: k for k, name in enumerate(given)}
+    rest = [(text, n) for text, n in cells if text.strip() not in place]
+    later = _sorted(rest, natural if _all_versions(rest) else lambda _: 0, "")
+    names = (*given, *later.names)
+    values = {text: float(names.index(text.strip())) for text, _ in cells}
+    note = ""
+    if rest:
+        note = (
+            f'order does not list "{later.names[0]}"'
+            + (f" and {len(later.names) - 1} more" if len(later.names) > 1 else "")
+            + "; they come after the others"
+        )
+    return Periods(values, names, _counted(names), "periods, in the order given", note)
+
+
+def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Return a key that sorts numbers inside text by size: 13.8 before 13.10."""
+    parts = re.findall(r"\d+|[^\d.\s_\-]+", text.casefold().removeprefix("v"))
+    return tuple((1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts)
+
+
+def _sorted(cells: Cells, key: Callable[[str], object], why: str) -> Periods:
+    names = tuple(dict.fromkeys(text.strip() for text, _ in cells))
+    names = tuple(sorted(names, key=key))  # type: ignore[arg-type]
+    place = {name: float(k) for k, name in enumerate(names)}
+    values = {text: place[text.strip()] for text, _ in cells}
+    return Periods(values, names, _counted(names), why)
+
+
+def _counted(names: Sequence[str]) -> tuple[float, ...]:
+    return tuple(float(k) for k in range(len(names)))
+
+
+def _round(text: str) -> int | None:
+    """Return how late a round is, or None where a text names none."""
+    word = re.sub(r"[\s_\-]+", "", text.casefold())
+    return next((k for k, words in enumerate(ROUNDS) if word in words), None)
+
+
+def _all_versions(cells: Cells) -> bool:
+    return all(re.search(r"\d", text) for text, _ in cells)
+
+
+def _looks_like_a_date(text: str) -> bool:
+    return bool(re.search(r"\d{1,4}[/.\-]\d{1,2}[/.\-]\d{1,4}|\d:\d\d", text))
+
+
+UNITS = (  # smallest size, how many a day, name
+    (1e17, 86400e9, "nanoseconds"),
+    (1e14, 86400e6, "microseconds"),
+    (1e11, 86400e3, "milliseconds"),
+    (1e8, 86400.0, "seconds"),
+)
+Order = str | Sequence[object] | None
+
+
+@dataclass(frozen=True)
+class TimeColumn:
+    """How a time column is read."""
+
+    kind: Literal["date", "number"]
+    sql: str  # cell to number, NULL where it is no time; empty where `values` has them
+    why: str
+    understood: float  # share of filled cells
+    values: Mapping[str, float] = field(default_factory=dict)  # of periods with names
+    names: tuple[str, ...] = ()  # those periods, in their order
+    numbers: tuple[float, ...] = ()
+    note: str = ""
+
+
+NO_TIMES = TimeColumn("number", "NULL::DOUBLE", "no times", 0.0)
+
+
+def read_moments(
+    facts: Facts,
+    column: int,
+    *,
+    order: Order = None,
+    day_first: bool | None = None,
+    any_names: bool = False,
+) -> TimeColumn:
+    """Return how a column tells time; `understood` is 0 if it does not.
+
+    With `any_names`, periods may have names of any kind, in the order in which the table has them.
+    """
+    if order == "file" and not facts.table.numbered:
+        label = facts.table.engine.label
+        raise InputError(
+            f'{label}: order="file" is given, but rows of an engine have no order; list the '
+            "periods (command line: --order Spring,Summer).",
+            source=label,
+        )
+    if order is not None:
+        return _named(facts, column, in_given_order(_cells(facts, column), order))
+    kind = facts.table.types[column]
+    if kind == "DATE" or kind.startswith("TIMESTAMP"):
+        stamp = "DATE" if kind == "DATE" else "TIMESTAMPTZ" if "TZ" in kind else "TIMESTAMP"
+        stamp = "TIMESTAMPTZ" if "TIME ZONE" in kind else stamp
+        cell = f"CAST(c{column} AS {stamp})"  # from seconds, milliseconds or nanoseconds
+        sql = f"CASE WHEN isfinite({cell}) THEN epoch_us({cell}) / {US_A_DAY} END"
+        if kind == "DATE":
+            sql = f"CASE WHEN isfinite({cell}) THEN {cell} - DATE '1970-01-01' END"
+        return TimeColumn("date", sql, "dates", 1.0)
+    if facts.is_number(column):
+        return _numbers(facts, column)
+    if not facts.is_text(column):
+        return NO_TIMES
+    return _texts(facts, column, day_first, any_names)
+
+
+def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -> TimeColumn:
+    text, number, name = facts.raw(column), facts.number(column), plain(facts.table.names[column])
+    sql = iso(text)
+    filled, numbers, dates = facts.count_cells(
+        column, facts.filled(column), f"isfinite({number})", f"({sql}) IS NOT NULL"
+    )
+    if not filled:
+        return TimeColumn("number", "NULL::DOUBLE", "empty", 0.0)
+    cells = _cells(facts, column)
+    named = as_seasons(cells, by_name="season" in name)
+    if named is None and 2 * dates >= filled:
+        return TimeColumn("date", f"({sql}) / {US_A_DAY}", "dates", dates / filled)
+    named = named or as_versions(cells, by_name=name in VERSIONS)
+    if named is None and numbers >= dates and 2 * numbers >= filled:
+        return _numbers(facts, column)
+    odd = None if named else read_odd_dates(facts, column, filled, day_first)
+    if odd is not None and odd.understood >= 0.5:
+        return TimeColumn("date", f"({odd.sql}) / {US_A_DAY}", odd.why, odd.understood)
+    in_order = any_names and bool(facts.table.numbered)
+    named = named or in_some_order(cells, as_the_table_has_them=in_order)
+    return _named(facts, column, named)
+
+
+def _cells(facts: Facts, column: int) -> list[tuple[str, int]]:
+    """Return the distinct filled cells in the order of the table, with how often they occur."""
+    counts = facts.values(column)
+    if counts is None:
+        return []
+    first = facts.first_rows(column)
+    filled = [(text, count) for text, count in counts if text.strip()]
+    return sorted(filled, key=lambda cell: (first.get(cell[0], 0), cell[0]))
+
+
+def _named(facts: Facts, column: int, found: Periods | None) -> TimeColumn:
+    cells = _cells(facts, column)
+    if found is None or not cells:
+        return NO_TIMES
+    total = sum(count for _, count in cells)
+    known = sum(count for text, count in cells if text in found.values)
+    return TimeColumn(
+        "number",
+        "",
+        found.why,
+        known / total,
+        found.values,
+        found.names,
+        found.numbers,
+        found.note,
+    )
+
+
+def _numbers(facts: Facts, column: int) -> TimeColumn:
+    number, name = facts.number(column), plain(facts.table.names[column])
+    low, high, filled, fine, days, months = facts.table.engine.ask(
+        f"SELECT min(x) FILTER (WHERE isfinite(x)), max(x) FILTER (WHERE isfinite(x)), "
+        f"{facts.tally(facts.filled(column))}, {facts.tally('isfinite(x)')}, "
+        f"{facts.tally('x BETWEEN 10000101 AND 29991231')}, "
+        f"{facts.tally('x BETWEEN 180001 AND 219912 AND x % 100 BETWEEN 1 AND 12')} "
+        f"FROM (SELECT *, {number} AS x FROM {facts.rows_about(number)})"
+    )[0]
+    if not fine:
+        return NO_TIMES
+    share = float(fine / filled)
+    finite = f"CASE WHEN isfinite({number}) THEN {number} END"
+    digits = f"CAST(TRY_CAST({number} AS BIGINT) AS VARCHAR)"
+    if "date" in name and days == fine:
+        sql = f"epoch_us(try_strptime({digits}, '%Y%m%d')) / {US_A_DAY}"
+        return TimeColumn("date", sql, "dates as digits", share)
+    if ("month" in name or "date" in name) and months == fine:
+        sql = f"epoch_us(try_strptime({digits} || '01', '%Y%m%d')) / {US_A_DAY}"
+        return TimeColumn("date", sql, "months as digits", share)
+    size = max(abs(low), abs(high))
+    if UNIX.match(name) or "date" in name:
+        for least, a_day, unit in UNITS:
+            if size >= least:
+                return TimeColumn("date", f"({finite}) / {a_day!r}", f"unix {unit}", share)
+    note = ""
+    if name in VERSIONS and facts.is_number(column):
+        note = (
+            f'"{facts.table.names[column]}" is a column of numbers, in which 13.10 is 13.1; if '
+            "they are versions, store them as text"
+        )
+    return TimeColumn("number", finite, "numbers", share, note=note)

@@ -1,0 +1,499 @@
+"""The words of tables: what columns are called, and what their cells say.
+
+Words that tell what a column is for: names compared without case, spaces, underscores.
+
+Graded preferences: how much better the first was, from "A>>B" to "B>>A", in words or numbers.
+
+A grade tells who won and, where there are several, by how much: 2 is much better, 1 is better.
+
+What the cells of outcome, side and yes-or-no columns say, each distinct text looked at once.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from intransit.errors import InputError
+
+
+def listed(text: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(text.split())
+
+
+@dataclass(frozen=True)
+class Marker:
+    """Two words that tell the first from the second item, as in home_team and away_team."""
+
+    first: str
+    second: str
+    sided: bool = False  # whether the first has a side: home, white
+    bare: bool = True  # whether the words alone name a column
+
+
+MARKERS = (
+    Marker("first", "second"),
+    Marker("a", "b"),
+    Marker("1", "2", bare=False),
+    Marker("one", "two", bare=False),
+    Marker("left", "right"),
+    Marker("i", "j"),
+    Marker("home", "away", sided=True),
+    Marker("home", "visitor", sided=True),
+    Marker("home", "visiting", sided=True),
+    Marker("home", "guest", sided=True),
+    Marker("host", "guest", sided=True),
+    Marker("host", "visitor", sided=True),
+    Marker("white", "black", sided=True),
+    Marker("player", "opponent"),
+    Marker("team", "opponent"),
+    Marker("item", "opponent"),
+    Marker("model", "opponent"),
+    *(
+        Marker(word, "opponent")
+        for word in ("club", "name", "character", "deck", "archetype", "hero")
+    ),
+    *(Marker(word, "opponent") for word in ("fighter", "squad", "school", "user", "agent", "bot")),
+    *(Marker(word, "opp") for word in ("player", "team", "deck", "hero")),
+    Marker("blue", "red"),
+    Marker("radiant", "dire"),
+)
+WINNER = Marker("winner", "loser")
+WINNERS = (WINNER, Marker("winning", "losing", bare=False), Marker("w", "l", bare=False))
+
+ITEMS = listed(
+    "name item player team model option deck agent bot competitor candidate system entity answer "
+    "response fighter contestant archetype country club type user image participant choice entrant"
+)
+SCORES = listed("score scores points pts goals runs sets finalscore ftscore scored goalsscored")
+HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
+OWN_SCORES = (  # as the first sees the game
+    *(("gf", "ga"), ("goalsfor", "goalsagainst"), ("pf", "pa"), ("pointsfor", "pointsagainst")),
+    *(("rf", "ra"), ("runsfor", "runsagainst"), ("scorefor", "scoreagainst"), ("for", "against")),
+    *(("scored", "conceded"), ("goalsscored", "goalsconceded"), ("score", "opponentscore")),
+    *(("score", "oppscore"), ("points", "opponentpoints"), ("pts", "opppts"), ("pts", "oppts")),
+    *(("teamscore", "oppscore"), ("points", "opppoints"), ("goals", "opponentgoals")),
+)
+
+OUTCOMES = listed(
+    "outcome result res ftr winner winnername winnerid winnermodel winningteam winningplayer "
+    "whowon won win label preference preferred choice chosen vote verdict judgment judgement "
+    "decision grade gameresult matchresult target score firstwon firstwins awon awins "
+    "player1won team1won homewin homewon"
+)
+PREFERENCES = listed(
+    "preference preferred label choice vote verdict judgment judgement decision grade"
+)
+SHARES = listed("winrate winshare share winfraction winprobability")
+WINNER_WORDS = frozenset(name for name in OUTCOMES if name.startswith(("winn", "whowon")))
+MARGINS = listed(
+    "margin scorediff scoredifference pointdiff goaldiff diff difference marginofvictory"
+)
+TIES = listed("tie tied draw drawn istie isdraw")
+TIMES = listed(
+    "time date datetime timestamp tstamp ts day when playedat playedon createdat matchdate "
+    "gamedate eventdate kickoff starttime startdate utcdate dateutc unixtime unix epoch "
+    "timestampms unixms epochms matchtime gametime playeddate"
+)
+PERIODS = listed("year season month week period t step yearmonth quarter matchday gameweek")
+VERSIONS = listed("patch version build release gameversion patchversion patchnumber update")
+STAGES = listed("set expansion edition generation gen era cardset block")  # periods with names
+UNIX = re.compile(
+    r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at)$"
+)
+GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
+SIDES = GROUNDS | listed(
+    "homeaway homeoraway ha side ahome athome ishome firsthome firstathome homea team1home "
+    "player1home firstiswhite awhite firsthasside shownfirst location homeadvantage"
+)
+NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neutralfield")
+COUNTS = listed(
+    "count counts n ngames games numgames nmatches matches trials total gamesplayed matchesplayed "
+    "numberofgames samplesize samples nvotes numvotes totalgames totalmatches"
+)
+WEIGHTS = listed("weight weights")
+
+
+def plain(name: str) -> str:
+    """Return a name without case, spaces, underscores, hyphens and dots."""
+    return re.sub(r"[\s_\-.]+", "", name.casefold())
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return names that came from nested data without what only tells where they were nested.
+
+    ``winner.name`` is a winner, and ``result.winner`` is one too, if nothing else ends so;
+    ``slots.entrant.name.1`` is the first entrant.
+    """
+    numbers = [(re.search(r"\.\d+$", name) or [""])[0] for name in names]
+    bare = [name.removesuffix(number) for name, number in zip(names, numbers, strict=True)]
+    short = [re.sub(r"\.(name|title|value)$", "", name) for name in bare]
+    parts = [name.split(".") for name in short]
+    ends = Counter(
+        ".".join(words[k:]) + number
+        for words, number in zip(parts, numbers, strict=True)
+        for k in range(len(words))
+    )
+    found = []
+    for words, number in zip(parts, numbers, strict=True):
+        whole = ".".join(words) + number
+        tails = (".".join(words[k:]) + number for k in range(len(words) - 1, -1, -1))
+        own = (tail for tail in tails if ends[tail] == 1 and tail and not tail[0].isdigit())
+        found.append(next(own, whole))  # the shortest end that no other name has
+    return found
+
+
+def stem(name: str, word: str) -> str | None:
+    """Return what is left of a plain name without a marker's word at either end."""
+    if name.startswith(word):
+        return name[len(word) :]
+    return name[: -len(word)] if name.endswith(word) else None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two columns that belong together."""
+
+    marker: Marker
+    first: int
+    second: int
+
+
+def name_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
+    """Return columns that may name the two items; those that only number them come second."""
+    for wanted in (_is_item, _is_id):
+        found = [pair for marker in markers for pair in _pairs(names, marker, wanted)]
+        if found:
+            return _without_repeats(found)
+    return []
+
+
+def score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
+    """Return columns that may hold the two scores."""
+    found = [pair for marker in markers for pair in _pairs(names, marker, _is_score)]
+    home, own = Marker("home", "away", sided=True), Marker("player", "opponent")
+    for marker, pairs in ((home, HOME_SCORES), (own, OWN_SCORES)):
+        for first, second in pairs:
+            if first in names and second in names:
+                found.append(Pair(marker, names.index(first), names.index(second)))
+    return _without_repeats(found)
+
+
+def _pairs(names: list[str], marker: Marker, wanted: Callable[[str], bool]) -> list[Pair]:
+    sides: list[list[tuple[str, int]]] = []
+    for word in (marker.first, marker.second):
+        stems = [(stem(name, word), i) for i, name in enumerate(names)]
+        fits = [(s, i) for s, i in stems if s is not None and wanted(s)]
+        sides.append([(s, i) for s, i in fits if s or marker.bare])
+    return [Pair(marker, i, j) for s, i in sides[0] for u, j in sides[1] if s == u and i != j]
+
+
+def _is_item(rest: str) -> bool:
+    rest = rest.removesuffix("name") if rest != "name" else rest
+    return rest in ITEMS | {""} or rest.removesuffix("s") in ITEMS
+
+
+def _is_id(rest: str) -> bool:
+    return rest == "id" or (rest.endswith("id") and rest[:-2] in ITEMS)
+
+
+def _is_score(rest: str) -> bool:
+    return rest in SCORES or any(
+        rest in {item + "score", item + "sscore", "score" + item} for item in ITEMS
+    )
+
+
+def is_score(name: str) -> bool:
+    """Return whether a name speaks of a score, of whichever side."""
+    own = {word for pair in (*HOME_SCORES, *OWN_SCORES) for word in pair}
+    known = {word for marker in MARKERS for word in (marker.first, marker.second)}
+    stems = (stem(name, word) for word in known)
+    return name in SCORES | own or any(rest is not None and rest in SCORES for rest in stems)
+
+
+def _without_repeats(pairs: list[Pair]) -> list[Pair]:
+    seen: dict[tuple[int, int], Pair] = {}
+    for pair in pairs:
+        seen.setdefault((pair.first, pair.second), pair)
+    return list(seen.values())
+
+
+SIGNED = re.compile(r"\[*\s*(\w+)\s*(>{1,3}|<{1,3}|={1,3}|~)\s*(\w+)\s*\]*")
+FIRST_BETTER = listed(
+    "a 1 first left modela assistanta responsea response1 answera answer1 output1 model1"
+)
+SECOND_BETTER = listed(
+    "b 2 second right modelb assistantb responseb response2 answerb answer2 output2 model2"
+)
+BETTER = re.compile(
+    r"(?P<who>(?:model|response|answer|assistant|output|option|system)?[\s_]*(?:a|b|1|2|first|second"
+    r"|left|right))\b.*?\b(?:better|preferred|prefer|wins|won|stronger|superior)",
+)
+MUCH = re.compile(r"much|significant|strong|far|clear|a lot|considerabl|definite|>>")
+NOBODY = re.compile(r"\b(?:neither|none of|both|all|equal|same|tie|tied|draw|no difference)")
+BAD = re.compile(r"bad|poor|wrong|fail|los[et]|incorrect|unaccept|unsatisf|terrible|useless|worse")
+GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win")
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What graded texts mean: outcome and margin of each."""
+
+    values: Mapping[str, float]
+    margins: Mapping[str, float]
+    why: str
+
+
+def read_grades(texts: Sequence[str]) -> Graded | None:
+    """Return what texts such as ``A>>B`` or ``B is slightly better`` mean, or None."""
+    margins = {text: grade for text in texts if (grade := _grade(text)) is not None}
+    if not any(margins.values()):
+        return None
+    return _graded(margins, "graded preferences")
+
+
+def _graded(margins: Mapping[str, float], why: str) -> Graded:
+    values = {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
+    several = len({abs(m) for m in margins.values()} - {0.0}) > 1
+    return Graded(values, margins if several else {}, why)
+
+
+def _grade(text: str) -> float | None:
+    plain = " ".join(text.casefold().split())
+    signed = SIGNED.fullmatch(plain)
+    if signed:
+        left, sign, right = signed[1], signed[2], signed[3]
+        turned = 1.0 if left in FIRST_BETTER and right in SECOND_BETTER else -1.0
+        if not (
+            (left in FIRST_BETTER and right in SECOND_BETTER)
+            or (left in SECOND_BETTER and right in FIRST_BETTER)
+        ):
+            return None
+        if sign[0] in "=~":
+            return 0.0
+        return turned * len(sign) * (1.0 if sign[0] == ">" else -1.0)
+    better = BETTER.search(plain)
+    if better is None or NOBODY.match(plain):
+        return None
+    who = re.sub(r"[\s_]+", "", better["who"])
+    sign = 1.0 if who in FIRST_BETTER else -1.0 if who in SECOND_BETTER else 0.0
+    return sign * (2.0 if MUCH.search(plain) else 1.0) if sign else None
+
+
+def is_both_bad(text: str) -> bool:
+    """Return whether a verdict says that neither is any good, in whatever words."""
+    plain = " ".join(re.sub(r"[_()\-]+", " ", text.casefold()).split())
+    if re.match(r"neither\b", plain):
+        return not re.search(r"better|prefer", plain)
+    return bool(re.search(r"\b(both|all)", plain) and BAD.search(plain))
+
+
+def is_both_good(text: str) -> bool:
+    """Return whether a verdict says that both are equally good."""
+    plain = " ".join(re.sub(r"[_()\-]+", " ", text.casefold()).split())
+    both = re.search(r"\b(both|all)", plain) or re.match(r"(tie|equal|same|no difference)", plain)
+    return bool(both and not BAD.search(plain) and (GOOD.search(plain) or "equal" in plain))
+
+
+def listed_grades(grades: Sequence[object], texts: Sequence[str]) -> Graded:
+    """Return the meaning of grades that the caller lists, from the first's best to the second's."""
+    order = [str(grade).strip() for grade in grades]
+    if len(order) < 2 or len(set(order)) < len(order):
+        raise InputError(
+            "grades: list them from the one best for the first item to the one best for the "
+            "second, each once."
+        )
+    middle = (len(order) - 1) / 2.0
+    steps = {grade: middle - k for k, grade in enumerate(order)}
+    if len(order) % 2 == 0:  # no grade stands in the middle, and the first step decides
+        steps = {grade: step + (0.5 if step > 0 else -0.5) for grade, step in steps.items()}
+    margins = {text: steps[_bare(text)] for text in texts if _bare(text) in steps}
+    return _graded(margins, "graded preferences, as listed")
+
+
+def _bare(text: str) -> str:
+    """Return a text without space, and without the fraction of a whole number."""
+    return (
+        re.sub(r"\.0+$", "", text.strip())
+        if re.fullmatch(r"-?\d+\.0+", text.strip())
+        else text.strip()
+    )
+
+
+def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
+    """Return the meaning of grades from 1 to 3, 4, 5 or 7, of which 1 is the first's best."""
+    found = set(numbers.values())
+    most = max(found, default=0.0)
+    if most not in {3.0, 4.0, 5.0, 7.0} or not found <= set(range(1, int(most) + 1)):
+        return None
+    texts = {f"{x:g}": x for x in range(1, int(most) + 1)}
+    graded = listed_grades(list(texts), [f"{x:g}" for x in found])
+    values = {text: graded.values[f"{x:g}"] for text, x in numbers.items()}
+    margins = (
+        {text: graded.margins[f"{x:g}"] for text, x in numbers.items()} if graded.margins else {}
+    )
+    return Graded(values, margins, f"grades from 1, the first's best, to {most:g}, the second's")
+
+
+FIRST = listed("win w won first true yes 1-0 firstwins firstwon victory v")
+SECOND = listed("loss l lose lost second false no 0-1 secondwins secondwon defeat")
+TIE = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
+BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
+LETTERS = {"home": "h", "away": "a", "white": "w", "black": "b"}  # as in H, D, A
+SCORELINE = re.compile(r"(?:[WLDT]\s*)?(\d+)\s*[-:–]\s*(\d+)", re.IGNORECASE)
+YES = listed("true yes y t 1 1.0")
+NO = listed("false no n f 0 0.0")
+AHEAD = listed("1 1.0 +1 first home h a white w host true yes")
+BEHIND = listed("-1 -1.0 second away b black visitor guest false no")
+NEITHER = listed("0 0.0 neutral n none")
+# Words that tell places and switches as well, so that no column is an outcome by them alone.
+NOT_TELLING = listed("true false yes no home away h a b w n neutral left right white black x")
+TYPO = 0.05  # a 2 among 0 and 1 that is rarer than this is a slip of the pen
+MOST_VALUES = 10_000  # distinct texts looked at one by one
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What an outcome column says."""
+
+    kind: Literal["words", "names", "shares"]
+    why: str
+    understood: float  # share of filled cells
+    values: Mapping[str, float] = field(default_factory=dict)
+    margins: Mapping[str, float] = field(default_factory=dict)  # of score lines such as 3-1
+    both_bad: frozenset[str] = frozenset()
+    in_words: bool = False  # tells an outcome without the help of the column's name
+
+
+def number(text: str, decimal_comma: bool = False) -> float | None:
+    """Return a finite number, or None."""
+    try:
+        value = float(text.replace(",", ".") if decimal_comma else text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def read_outcomes(
+    cells: list[tuple[str, int]],  # distinct texts and how often they occur
+    headers: tuple[str, str],
+    marker: Marker | None,
+    decimal_comma: bool = False,
+    *,
+    grades: Sequence[object] | None = None,
+    graded: bool = False,  # whether the column's name speaks of preferences
+) -> Meaning:
+    """Return what words and numbers in an outcome column mean; names of items are not looked at."""
+    filled = [(text, count) for text, count in cells if text.strip()]
+    total = sum(count for _, count in filled)
+    texts = [text for text, _ in filled]
+    preferences = read_grades(texts) if grades is None else listed_grades(grades, texts)
+    scorelines = None if preferences else _scorelines(filled, total)
+    if scorelines:
+        return scorelines
+    words = _words(headers, marker)
+    values: dict[str, float] = {}
+    numbers: dict[str, float] = {}
+    both_bad = set()
+    for text, _ in filled:
+        word = re.sub(r"[\s_]+", "", text.casefold())
+        if preferences and text in preferences.values:
+            values[text] = preferences.values[text]
+        elif word in BOTH_BAD or is_both_bad(text):
+            both_bad.add(text)
+            values[text] = 0.5
+        elif (value := number(word, decimal_comma)) is not None:
+            numbers[text] = value
+        elif word in words:
+            values[text] = words[word]
+        elif is_both_good(text):
+            values[text] = 0.5
+    by_words = sum(count for text, count in filled if text in values)
+    telling = sum(count for t, count in filled if t in values and t.casefold() not in NOT_TELLING)
+    numbered = numbered_grades(numbers) if graded and grades is None else None
+    if numbered:
+        numeric, why = dict(numbered.values), numbered.why
+    else:
+        numeric, why = _numbers(numbers, dict(filled))
+    values |= numeric
+    margins = dict(numbered.margins) if numbered else {}
+    if preferences and preferences.margins:  # ties in other words have a margin too
+        margins = {t: preferences.margins.get(t, 0.0) for t in values if t not in numeric}
+    understood = sum(count for text, count in filled if text in values)
+    if by_words:
+        told = preferences.why if preferences else "words"
+        why = told + (f", {why}" if numbers else "")
+    return Meaning(
+        "words",
+        why,
+        understood / total if total else 0.0,
+        values,
+        margins,
+        both_bad=frozenset(both_bad),
+        in_words=2 * telling > total,
+    )
+
+
+def _words(headers: tuple[str, str], marker: Marker | None) -> dict[str, float]:
+    """Return word to outcome, the pair's own words last so that they prevail."""
+    words = dict.fromkeys(FIRST, 1.0) | dict.fromkeys(SECOND, 0.0) | dict.fromkeys(TIE, 0.5)
+    words |= {"left": 1.0, "right": 0.0, "white": 1.0, "black": 0.0, "home": 1.0, "away": 0.0}
+    words |= {"a": 1.0, "b": 0.0, "modela": 1.0, "modelb": 0.0, "h": 1.0}
+    if marker:
+        for word, value in ((marker.first, 1.0), (marker.second, 0.0)):
+            words[word] = value
+            if word in LETTERS:
+                words[LETTERS[word]] = value
+    words |= {plain(headers[1]): 0.0, plain(headers[0]): 1.0}
+    return words
+
+
+def _numbers(numbers: dict[str, float], counts: dict[str, int]) -> tuple[dict[str, float], str]:
+    """Return what numbers mean, by which of them occur, and that in words."""
+    found = set(numbers.values())
+    twos = sum(counts[text] for text, x in numbers.items() if x == 2)
+    below = sum(counts[text] for text, x in numbers.items() if x < 0 and x != -1)
+    rare = TYPO * sum(counts[text] for text in numbers)
+    if (0.0 in found and rare <= twos) or below > rare:
+        # Is 0 a tie, or the second's win?  Is -3 the first's best, or its worst?  Nobody can tell.
+        return {}, "numbers of several meanings"
+    if -1.0 in found:
+        signed = {text: (x + 1) / 2 for text, x in numbers.items() if x in {-1.0, 0.0, 1.0}}
+        return signed, "1, 0, -1: as -1 occurs, 0 is a tie"
+    if 2.0 in found and found <= {1.0, 2.0}:
+        return {text: 2 - x for text, x in numbers.items()}, "1 is the first, 2 the second"
+    if 2.0 in found and all(1.0 <= x <= 2.0 for x in found):
+        return {text: 2 - x for text, x in numbers.items()}, "from 1, the first, to 2, the second"
+    inside = {text: x for text, x in numbers.items() if 0 <= x <= 1}
+    if set(inside.values()) <= {0.0, 0.5, 1.0}:
+        return inside, "1 the first won, 0 the second, 0.5 a tie"
+    return inside, "share of games that the first won"
+
+
+def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
+    """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
+    lines = {text: match for text, _ in filled if (match := SCORELINE.fullmatch(text.strip()))}
+    chess = {"1-0", "0-1"}
+    share = sum(count for text, count in filled if text in lines) / total if total else 0.0
+    if share < 0.5 or {text.strip() for text in lines} <= chess:
+        return None
+    margins = {text: float(m[1]) - float(m[2]) for text, m in lines.items()}
+    values = {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
+    return Meaning("words", "scores, first - second", share, values, margins, in_words=True)
+
+
+def read_switch(texts: Iterable[str]) -> dict[str, float]:
+    """Return 1 for yes and 0 for no; other texts are left out."""
+    told = {text: text.strip().casefold() for text in texts}
+    return {text: float(word in YES) for text, word in told.items() if word in YES | NO}
+
+
+def read_sides(texts: Iterable[str], headers: tuple[str, str]) -> dict[str, float]:
+    """Return 1 where the first has the side, -1 where the second has it, 0 where neither."""
+    values = dict.fromkeys(NEITHER, 0.0) | dict.fromkeys(BEHIND, -1.0) | dict.fromkeys(AHEAD, 1.0)
+    values |= {plain(headers[1]): -1.0, plain(headers[0]): 1.0}
+    told = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
+    return {text: values[word] for text, word in told.items() if word in values}

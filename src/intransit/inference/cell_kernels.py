@@ -1,0 +1,455 @@
+"""The compiled loops over cells, and over chains of states.
+
+The compiled loops over cells.
+
+A cell reads four states,
+
+    x = S[a] @ Q[d] - S[b] @ Q[c]                                                  (1)
+
+a and b the strengths of its first and second item at its time, c and d their exposures; b, d
+change sign together when the pair is swapped.  To first order it changes by
+
+    dS[a] @ Q[d] - dS[b] @ Q[c] + S[a] @ dQ[d] - S[b] @ dQ[c]                      (2)
+
+When no exposure moves (plain scores, measured features) the second half is skipped.
+
+The compiled loops over chains: symmetric block-tridiagonal matrices, one block a state.
+
+    matrix = blockdiag(A_n)  with  -diag(link_n)  between states n - 1 and n of one owner
+
+An owner's first state has link 0, so that all chains are passed over as one.  Eliminating
+forward in time leaves D_n = A_n - link D_{n-1}⁻¹ link; what is kept is D_n⁻¹, so that a solve is
+products alone.
+"""
+
+import math
+
+import numpy as np
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.kernels import compiled
+
+LARGE = 1e100  # factors of at most 2 are multiplied up to here
+
+
+@compiled
+def read_cells(
+    S: FloatArray,  # (n_strength_states, n_columns)
+    Q: FloatArray,  # (n_exposure_states, n_columns)
+    at: IntArray,  # (n_cells, 4): a, b, c, d
+    out: FloatArray,  # (n_cells,)
+) -> None:
+    """Write the margin of every cell: equation (1)."""
+    for p in range(at.shape[0]):
+        a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+        total = 0.0
+        for k in range(S.shape[1]):
+            total += S[a, k] * Q[d, k] - S[b, k] * Q[c, k]
+        out[p] = total
+
+
+@compiled
+def push_cells(
+    S: FloatArray,
+    Q: FloatArray,
+    at: IntArray,
+    step_S: FloatArray,
+    step_Q: FloatArray,
+    both: bool,  # whether exposures move
+    out: FloatArray,  # (n_cells,)
+) -> None:
+    """Write the first-order change of every cell: equation (2)."""
+    for p in range(at.shape[0]):
+        a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+        total = 0.0
+        for k in range(S.shape[1]):
+            total += step_S[a, k] * Q[d, k] - step_S[b, k] * Q[c, k]
+        if both:
+            for k in range(S.shape[1]):
+                total += S[a, k] * step_Q[d, k] - S[b, k] * step_Q[c, k]
+        out[p] = total
+
+
+@compiled
+def pull_cells(
+    S: FloatArray,
+    Q: FloatArray,
+    at: IntArray,
+    slopes: FloatArray,  # (n_cells,)
+    both: bool,
+    out_S: FloatArray,
+    out_Q: FloatArray,
+) -> None:
+    """Add the adjoint of `push_cells`: slopes by cell to slopes by state."""
+    for p in range(at.shape[0]):
+        a, b, c, d, g = at[p, 0], at[p, 1], at[p, 2], at[p, 3], slopes[p]
+        for k in range(S.shape[1]):
+            out_S[a, k] += g * Q[d, k]
+            out_S[b, k] -= g * Q[c, k]
+        if both:
+            for k in range(S.shape[1]):
+                out_Q[d, k] += g * S[a, k]
+                out_Q[c, k] -= g * S[b, k]
+
+
+@compiled
+def push_pull_cells(
+    S: FloatArray,
+    Q: FloatArray,
+    at: IntArray,
+    curvature: FloatArray,  # (n_cells,)
+    twist: FloatArray,  # (n_cells,), or empty
+    step_S: FloatArray,
+    step_Q: FloatArray,
+    both: bool,
+    width: tuple[int, ...],  # n_columns numbers, so that the compiler knows how many; or none
+    out_S: FloatArray,
+    out_Q: FloatArray,
+) -> None:
+    """Add pull(curvature * push(step)) in one pass: the product of every CG iteration.
+
+    With a twist, the pull of it with the step in the place of the factors as well, which is the
+    part of the Hessian that Gauss-Newton drops.
+    """
+    r = len(width) if len(width) > 0 else S.shape[1]
+    if not both:
+        for p in range(at.shape[0]):
+            a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+            total = 0.0
+            for k in range(r):
+                total += step_S[a, k] * Q[d, k] - step_S[b, k] * Q[c, k]
+            total *= curvature[p]
+            for k in range(r):
+                out_S[a, k] += total * Q[d, k]
+                out_S[b, k] -= total * Q[c, k]
+        return
+    for p in range(at.shape[0]):
+        a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+        total, bent = 0.0, twist[p] if len(twist) > 0 else 0.0
+        for k in range(r):
+            total += step_S[a, k] * Q[d, k] - step_S[b, k] * Q[c, k]
+            total += S[a, k] * step_Q[d, k] - S[b, k] * step_Q[c, k]
+        total *= curvature[p]
+        for k in range(r):
+            out_S[a, k] += total * Q[d, k] + bent * step_Q[d, k]
+            out_S[b, k] -= total * Q[c, k] + bent * step_Q[c, k]
+            out_Q[d, k] += total * S[a, k] + bent * step_S[a, k]
+            out_Q[c, k] -= total * S[b, k] + bent * step_S[b, k]
+
+
+@compiled
+def state_blocks(
+    S: FloatArray,
+    Q: FloatArray,
+    at: IntArray,
+    curvature: FloatArray,  # (n_cells,)
+    both: bool,
+    width: tuple[int, ...],  # as in `push_pull_cells`
+    out_S: FloatArray,  # (n_strength_states, n_columns, n_columns), of zeros
+    out_Q: FloatArray,  # (n_exposure_states, n_columns, n_columns), of zeros
+) -> None:
+    """Write each state's own block of the data's normal matrix."""
+    r = len(width) if len(width) > 0 else S.shape[1]
+    for p in range(at.shape[0]):
+        a, b, c, d, w = at[p, 0], at[p, 1], at[p, 2], at[p, 3], curvature[p]
+        for k in range(r):
+            one, two = w * Q[d, k], w * Q[c, k]
+            for m in range(k + 1):
+                out_S[a, k, m] += one * Q[d, m]
+                out_S[b, k, m] += two * Q[c, m]
+        if both:
+            for k in range(r):
+                one, two = w * S[a, k], w * S[b, k]
+                for m in range(k + 1):
+                    out_Q[d, k, m] += one * S[a, m]
+                    out_Q[c, k, m] += two * S[b, m]
+    for out in (out_S, out_Q):
+        for n in range(out.shape[0]):
+            for k in range(r):
+                for m in range(k):
+                    out[n, m, k] = out[n, k, m]
+
+
+@compiled
+def normal_cells(
+    S: FloatArray,
+    Q: FloatArray,
+    at: IntArray,
+    pair_at: IntArray,  # (n_cells,)
+    effects: bool,  # whether cells read a state of their pair too
+    curvature: FloatArray,  # (n_cells,)
+    out: FloatArray,  # (n_z, n_z)
+) -> None:
+    """Add the data's whole normal matrix over z = [S, Q, E], for small problems."""
+    r = S.shape[1]
+    n = 4 * r + (1 if effects else 0)
+    where, what = np.empty(n, np.int64), np.ones(n)
+    for p in range(at.shape[0]):
+        a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+        for k in range(r):
+            where[4 * k], what[4 * k] = a * r + k, Q[d, k]
+            where[4 * k + 1], what[4 * k + 1] = b * r + k, -Q[c, k]
+            where[4 * k + 2], what[4 * k + 2] = S.size + d * r + k, S[a, k]
+            where[4 * k + 3], what[4 * k + 3] = S.size + c * r + k, -S[b, k]
+        if effects:
+            where[4 * r] = S.size + Q.size + pair_at[p]
+        for k in range(n):
+            for m in range(n):
+                out[where[k], where[m]] += curvature[p] * what[k] * what[m]
+
+
+@compiled
+def twist_cells(
+    at: IntArray,
+    slopes: FloatArray,  # (n_cells,)
+    r: int,
+    n_S: int,  # entries of S
+    out: FloatArray,  # (n_z, n_z)
+) -> None:
+    """Add Σ slope · second derivative of (1): the part of the Hessian that Gauss-Newton drops."""
+    for p in range(at.shape[0]):
+        a, b, c, d = at[p, 0] * r, at[p, 1] * r, n_S + at[p, 2] * r, n_S + at[p, 3] * r
+        for k in range(r):
+            out[a + k, d + k] += slopes[p]
+            out[d + k, a + k] += slopes[p]
+            out[b + k, c + k] -= slopes[p]
+            out[c + k, b + k] -= slopes[p]
+
+
+@compiled
+def gather(slopes: FloatArray, at: IntArray, out: FloatArray) -> None:
+    """Add slopes by cell up by the state that each cell reads."""
+    for p in range(at.shape[0]):
+        out[at[p]] += slopes[p]
+
+
+@compiled
+def logistic_terms(
+    x: FloatArray,  # (n_cells,): margins
+    counts: FloatArray,  # games
+    means: FloatArray,  # share won by the first
+    slope: FloatArray,  # written
+    curvature: FloatArray,  # written
+) -> float:
+    """Write slope and curvature of Σ counts (log(1 + exp x) - mean x), and return its value."""
+    total, product = 0.0, 1.0
+    for p in range(x.shape[0]):
+        small = math.exp(-abs(x[p]))
+        total += counts[p] * (max(0.0, x[p]) - means[p] * x[p])
+        if counts[p] == 1.0 and product < LARGE:  # one logarithm for many cells
+            product *= 1.0 + small
+        else:
+            total += counts[p] * math.log1p(small) + math.log(product)
+            product = 1.0
+        tail = small / (1.0 + small)
+        chance = 1.0 - tail if x[p] > 0.0 else tail
+        slope[p] = counts[p] * (chance - means[p])
+        curvature[p] = counts[p] * tail / (1.0 + small)
+    return total + math.log(product)
+
+
+@compiled
+def logistic_value(x: FloatArray, counts: FloatArray, means: FloatArray) -> float:
+    """Return the value of `logistic_terms` alone."""
+    total = 0.0
+    for p in range(x.shape[0]):
+        top = max(0.0, x[p])
+        total += counts[p] * (top + math.log1p(math.exp(-abs(x[p]))) - means[p] * x[p])
+    return total
+
+
+@compiled
+def ordered_terms(
+    x: FloatArray,  # (n_cells,): margins
+    counts: FloatArray,  # games
+    low: FloatArray,  # boundaries of the level that was seen
+    high: FloatArray,
+    slope: FloatArray,  # written
+    curvature: FloatArray,  # written
+) -> None:
+    """Write slope and curvature of `ordered_value`: a win against low, a loss against high."""
+    for p in range(x.shape[0]):
+        below = 1.0 / (1.0 + math.exp(min(x[p] - low[p], 700.0)))
+        above = 1.0 / (1.0 + math.exp(min(high[p] - x[p], 700.0)))
+        slope[p] = counts[p] * (above - below)
+        curvature[p] = counts[p] * (above * (1.0 - above) + below * (1.0 - below))
+
+
+@compiled
+def ordered_value(x: FloatArray, counts: FloatArray, low: FloatArray, high: FloatArray) -> float:
+    """Return Σ counts · -log P(low < level <= high), P logistic about the margin."""
+    total = 0.0
+    for p in range(x.shape[0]):
+        part = 0.0
+        for gap in (low[p] - x[p], x[p] - high[p]):
+            if gap > -700.0:  # an end at infinity adds nothing
+                part += max(0.0, gap) + math.log1p(math.exp(-abs(gap)))
+        width = high[p] - low[p]
+        if width < 700.0:
+            part -= math.log(-math.expm1(-width))
+        total += counts[p] * part
+    return total
+
+
+@compiled
+def order_by_key(keys: IntArray, n_keys: int, out: IntArray) -> None:
+    """Write a stable order of the entries by their keys, 0 to n_keys - 1 (a counting sort)."""
+    heads = np.zeros(n_keys + 1, np.int64)
+    for p in range(keys.shape[0]):
+        heads[keys[p] + 1] += 1
+    for k in range(n_keys):
+        heads[k + 1] += heads[k]
+    for p in range(keys.shape[0]):
+        k = keys[p]
+        out[heads[k]] = p
+        heads[k] += 1
+
+
+@compiled
+def factor_chains(
+    blocks: FloatArray,  # (n_states, r, r): A_n, overwritten by D_n⁻¹
+    links: FloatArray,  # (n_states, r)
+    width: tuple[int, ...],  # r numbers, so that the compiler knows how many; or none
+) -> None:
+    """Eliminate all chains forward."""
+    r = len(width) if len(width) > 0 else blocks.shape[1]
+    for n in range(blocks.shape[0]):
+        if n > 0:
+            for k in range(r):
+                for m in range(r):
+                    blocks[n, k, m] -= links[n, k] * blocks[n - 1, k, m] * links[n, m]
+        for p in range(r):  # inverse in place; no pivots, as the block is positive definite
+            pivot = 1.0 / blocks[n, p, p]
+            blocks[n, p, p] = 1.0
+            for m in range(r):
+                blocks[n, p, m] *= pivot
+            for k in range(r):
+                if k != p:
+                    hold = blocks[n, k, p]
+                    blocks[n, k, p] = 0.0
+                    for m in range(r):
+                        blocks[n, k, m] -= hold * blocks[n, p, m]
+
+
+@compiled
+def solve_chains(
+    inverses: FloatArray,  # (n_states, r, r), from `factor_chains`
+    links: FloatArray,  # (n_states, r)
+    right: FloatArray,  # (n_states, r)
+    out: FloatArray,  # (n_states, r), may be `right`
+    work: FloatArray,  # (r,)
+    width: tuple[int, ...],  # as in `factor_chains`
+) -> None:
+    """Solve all chains at once: forward along time, then backward."""
+    n_states = right.shape[0]
+    r = len(width) if len(width) > 0 else right.shape[1]
+    if r == 1:  # the usual case of plain scores, three times as quick without inner loops
+        carry = 0.0
+        for n in range(n_states):
+            carry = inverses[n, 0, 0] * (right[n, 0] + links[n, 0] * carry)
+            out[n, 0] = carry
+        for n in range(n_states - 2, -1, -1):
+            carry = out[n, 0] + inverses[n, 0, 0] * links[n + 1, 0] * carry
+            out[n, 0] = carry
+        return
+    for n in range(n_states):
+        for k in range(r):
+            work[k] = right[n, k]
+            if n > 0:
+                work[k] += links[n, k] * out[n - 1, k]
+        for k in range(r):
+            total = 0.0
+            for m in range(r):
+                total += inverses[n, k, m] * work[m]
+            out[n, k] = total
+    for n in range(n_states - 2, -1, -1):
+        for k in range(r):
+            work[k] = links[n + 1, k] * out[n + 1, k]
+        for k in range(r):
+            total = 0.0
+            for m in range(r):
+                total += inverses[n, k, m] * work[m]
+            out[n, k] += total
+
+
+@compiled
+def chain_product(
+    diagonal: FloatArray,  # (n_states, r)
+    links: FloatArray,  # (n_states, r)
+    states: FloatArray,  # (n_states, r)
+    out: FloatArray,  # (n_states, r)
+) -> None:
+    """Add diagonal chains (A_n diagonal) times states."""
+    n_states, r = states.shape
+    if r == 1:
+        before, here = 0.0, states[0, 0] if n_states else 0.0
+        for n in range(n_states - 1):
+            after = states[n + 1, 0]
+            total = diagonal[n, 0] * here - links[n, 0] * before - links[n + 1, 0] * after
+            out[n, 0] += total
+            before, here = here, after
+        if n_states:
+            last = n_states - 1
+            out[last, 0] += diagonal[last, 0] * here - links[last, 0] * before
+        return
+    for n in range(n_states):
+        for k in range(r):
+            total = diagonal[n, k] * states[n, k]
+            if n > 0:
+                total -= links[n, k] * states[n - 1, k]
+            if n + 1 < n_states:
+                total -= links[n + 1, k] * states[n + 1, k]
+            out[n, k] += total
+
+
+@compiled
+def chain_marginals(
+    inverses: FloatArray,  # (n_states, r, r), from `factor_chains`
+    links: FloatArray,  # (n_states, r)
+    out: FloatArray,  # (n_states, r, r): written
+    work: FloatArray,  # (r, r)
+) -> None:
+    """Write the diagonal blocks of the chains' inverse, from the last state back.
+
+    V_n = D_n⁻¹ + D_n⁻¹ link V_{n+1} link D_n⁻¹
+    """
+    n_states, r = links.shape
+    for n in range(n_states - 1, -1, -1):
+        for k in range(r):
+            for m in range(r):
+                out[n, k, m] = inverses[n, k, m]
+        if n + 1 == n_states:
+            continue
+        for k in range(r):
+            for m in range(r):
+                total = 0.0
+                for j in range(r):
+                    total += inverses[n, k, j] * links[n + 1, j] * out[n + 1, j, m]
+                work[k, m] = total * links[n + 1, m]
+        for k in range(r):
+            for m in range(r):
+                for j in range(r):
+                    out[n, k, m] += work[k, j] * inverses[n, j, m]
+
+
+@compiled
+def step_gram(
+    links: FloatArray,  # (n_states,)
+    basis: FloatArray,  # (n_states, n)
+    out: FloatArray,  # (n, n), of zeros
+) -> None:
+    """Write Σ link · step stepᵀ over the steps of the rows of a basis along all chains."""
+    n_states, n = basis.shape
+    step = np.empty(n)
+    for p in range(1, n_states):
+        if links[p] == 0.0:
+            continue
+        for k in range(n):
+            step[k] = basis[p, k] - basis[p - 1, k]
+        for k in range(n):
+            weighed = links[p] * step[k]
+            for m in range(k + 1):
+                out[k, m] += weighed * step[m]
+    for k in range(n):
+        for m in range(k):
+            out[m, k] = out[k, m]

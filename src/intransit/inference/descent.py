@@ -1,0 +1,188 @@
+"""Damped Newton steps for anything that can be linearised, and conjugate gradients inside them.
+
+Preconditioned conjugate gradients, for arrays of any shape.
+
+Damped Newton steps (Levenberg-Marquardt), for anything that can be linearised.
+
+A step solves (H + λ I) step = -gradient.  λ shrinks when the quadratic model foretold the
+decrease and grows when it did not, so that the objective never increases; near the solution λ
+vanishes and convergence is quadratic when the readings are exact.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from intransit.arrays import FloatArray
+from intransit.kernels import advance, dot, turn
+
+
+def conjugate_gradients(
+    product: Callable[[FloatArray], FloatArray],
+    towards: Callable[[FloatArray], FloatArray],
+    right: FloatArray,
+    *,
+    accuracy: float,
+    most: int,
+) -> FloatArray:
+    """Solve product(step) = right until the residual's energy has fallen by accuracy².
+
+    `towards` applies the preconditioner.  Directions along which the matrix vanishes to rounding
+    end the search: what has been found by then is as good as it gets.
+    """
+    residual = np.ascontiguousarray(right).copy()
+    step = np.zeros_like(residual)
+    ahead = towards(residual)
+    direction = ahead.copy()
+    energy = dot(residual, ahead)
+    goal = accuracy**2 * energy
+    for _ in range(most):
+        if energy <= goal or energy <= 0.0:
+            break
+        image = product(direction)
+        curve = dot(direction, image)
+        if curve <= 0.0:
+            break
+        advance(energy / curve, direction, image, step, residual)
+        ahead = towards(residual)
+        energy, before = dot(residual, ahead), energy
+        turn(energy / before, ahead, direction)
+    return step
+
+
+GIVE_UP_DAMPING, LEAST_DAMPING = 1e14, 1e-12
+SLOW = 0.05  # of the gain before
+LONGEST_BEND = 1.5  # of the first-order step
+
+
+class Equations(Protocol):
+    """The linear system of one step."""
+
+    @property
+    def scale(self) -> float:
+        """Mean of the diagonal: what damping is measured against."""
+
+    def solve(
+        self, right: FloatArray, damping: float, *, accuracy: float = ...
+    ) -> FloatArray | None:
+        """Solve, or return None when the damping is too small for rounding."""
+
+
+PlaceT = TypeVar("PlaceT", bound="Place")
+
+
+class Place(Protocol):
+    """A point, with all that is needed to leave it for a lower one."""
+
+    @property
+    def value(self) -> float:
+        """The objective here."""
+
+    @property
+    def gradient(self) -> FloatArray:
+        """Its gradient in what moves."""
+
+    def equations(self, exact: bool) -> Equations:
+        """Return the linear system of a step from here.
+
+        Exact, with second derivatives that are otherwise left out for being indefinite far from
+        a minimum, if there are such.
+        """
+
+    def bend(self, step: FloatArray) -> FloatArray | None:
+        """Return what the second derivative along the step adds to the gradient; None if nothing.
+
+        Half a step solved for this follows a curved valley instead of leaving it (the geodesic
+        acceleration of Transtrum and Sethna).
+        """
+
+    def moved(self: PlaceT, step: FloatArray) -> PlaceT:
+        """Return the place a step away."""
+
+    def settled(self: PlaceT) -> PlaceT:
+        """Return a place as low or lower that is better to go on from: often this one."""
+
+    def is_enough(self, gains: list[float]) -> bool:
+        """Return whether so little is left to gain, judging by the gains so far, that we are done.
+
+        The gains begin with infinity, as nothing is known before the first step.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Where the descent ended."""
+
+    objectives: FloatArray  # (n_steps + 1,), never increasing
+    converged: bool
+
+
+def descend(
+    place: PlaceT,
+    *,
+    start_damping: float,  # against the mean of the diagonal
+    max_steps: int,
+    loosest: float = 0.1,  # accuracy of the first step's solve
+    tightest: float = 1e-8,
+    eager: bool = False,  # whether steps are exact from the first on
+    enough: float = 0.0,  # an exact step that foretells less than this is the last
+) -> tuple[PlaceT, Descent]:
+    """Walk downhill until a step gains nothing that counts."""
+    objectives, gains = [place.value], [np.inf]
+    if not np.isfinite(place.value):
+        return place, Descent(np.array(objectives), converged=False)
+    damping, growth, first_size = -1.0, 2.0, 0.0
+    for _ in range(max_steps):
+        gradient = place.gradient
+        size = float(np.sqrt(dot(gradient, gradient)))
+        first_size = first_size or size
+        # Slow in spite of a good model: what the model leaves out is what is missing.
+        exact = eager or (len(gains) > 2 and gains[-1] > SLOW * gains[-2])
+        equations = place.equations(exact)
+        if damping < 0:
+            damping = start_damping * equations.scale
+        # Loose while far away, tight near the end: the usual inexact Newton bargain.
+        accuracy = min(loosest, max(tightest, size / first_size)) if first_size else loosest
+        while True:
+            step = equations.solve(-gradient, damping, accuracy=accuracy)
+            if step is None and exact:  # not convex here: back to the model that always is
+                exact, equations = False, place.equations(exact=False)
+                continue
+            if step is not None:
+                if not (eager and exact):
+                    more = _correction(place, equations, step, damping, accuracy)
+                    trial = place.moved(step + more)
+                else:  # near enough for the model to be all there is
+                    trial = place.moved(step)
+                if trial.value < objectives[-1]:
+                    break
+            damping, growth = damping * growth, growth * 2.0
+            if not damping <= GIVE_UP_DAMPING * equations.scale:
+                # Nothing lowers the objective: the minimum, to the last digit.
+                return place, Descent(np.array(objectives), converged=True)
+        foretold = 0.5 * (damping * dot(step, step) - dot(step, gradient))
+        gain = (objectives[-1] - trial.value) / foretold if foretold > 0 else 0.0
+        damping *= max(0.1, 1.0 - (2.0 * min(gain, 1.0) - 1.0) ** 3)
+        damping = max(damping, LEAST_DAMPING * equations.scale)
+        growth = 2.0
+        place = trial.settled()
+        objectives.append(place.value)
+        gains.append(objectives[-2] - objectives[-1])
+        if place.is_enough(gains) or (exact and foretold <= enough):
+            return place, Descent(np.array(objectives), converged=True)
+    return place, Descent(np.array(objectives), converged=False)
+
+
+def _correction(
+    place: Place, equations: Equations, step: FloatArray, damping: float, accuracy: float
+) -> FloatArray | float:
+    """Return half the second-order step, or 0 where it is not small beside the first."""
+    bend = place.bend(step)
+    if bend is None:
+        return 0.0
+    second = equations.solve(-bend, damping, accuracy=accuracy)
+    if second is None or not dot(second, second) <= LONGEST_BEND**2 * dot(step, step):
+        return 0.0
+    return 0.5 * second

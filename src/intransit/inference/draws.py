@@ -1,0 +1,402 @@
+"""Draws of whole trajectories, and questions about margins at any time.
+
+Questions about margins at any time: which states they read, and what noise comes on top.
+
+Between two of its states an item is their interpolation plus the noise of a Brownian bridge, after
+the last (and before the first) one the nearest state plus that of a free walk.  A pair that was
+never seen has an effect of its own all the same, of which only the prior is known.
+
+Draws of whole trajectories, and what to make of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.checks import as_floats, as_items, as_number, check_finite, check_pairs
+from intransit.errors import InputError
+from intransit.inference.assembly import Pairs
+from intransit.inference.joint_problem import FactorStates, Joint
+
+
+@dataclass(frozen=True, eq=False)
+class Spots:
+    """States of one side around some points in time."""
+
+    before: IntArray  # (n,)
+    after: IntArray  # (n,)
+    share: FloatArray  # (n,): of the second
+    spread: FloatArray  # (n,): variance on top, times drift_scale²
+
+    def read(self, states: FloatArray) -> FloatArray:  # (n, n_columns)
+        """Return the interpolated states."""
+        share = self.share[:, None]
+        return np.asarray((1.0 - share) * states[self.before] + share * states[self.after])
+
+    def part(self, which: slice) -> "Spots":
+        """Return some of them."""
+        return Spots(self.before[which], self.after[which], self.share[which], self.spread[which])
+
+    def noise(self, side: FactorStates) -> FloatArray:  # (n, n_columns)
+        """Return the variance on top of the interpolation, by column."""
+        return np.asarray(self.spread[:, None] * np.where(side.free, side.drift, 0.0) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class MarginQuery:
+    """Margins of first over second at some times."""
+
+    problem: Joint
+    first: Spots  # strengths
+    second: Spots
+    first_open: Spots  # exposures
+    second_open: Spots
+    pair: Spots | None  # effects
+    sign: FloatArray  # (n,): -1 where first > second, for effects
+    known_pair: BoolArray  # (n,)
+    both_idle: BoolArray  # (n,): neither item was ever compared
+
+    def margins(self, z: FloatArray) -> FloatArray:  # (n,)
+        """Return the margins at states z."""
+        S, Q, E = self.problem.split(z)
+        ahead = np.sum(self.first.read(S) * self.second_open.read(Q), axis=1)
+        behind = np.sum(self.second.read(S) * self.first_open.read(Q), axis=1)
+        out = ahead - behind
+        if self.pair is not None:
+            out += self.sign * self.known_pair * self.pair.read(E[:, None])[:, 0]
+        return np.asarray(out)
+
+    def slopes(self, z: FloatArray, step: FloatArray) -> FloatArray:  # (n,)
+        """Return the first-order change of the margins at z along a step."""
+        (S, Q, _), (dS, dQ, dE) = self.problem.split(z), self.problem.split(step)
+        out = np.sum(self.first.read(dS) * self.second_open.read(Q), axis=1)
+        out -= np.sum(self.second.read(dS) * self.first_open.read(Q), axis=1)
+        if self.problem.moves_exposures:
+            out += np.sum(self.first.read(S) * self.second_open.read(dQ), axis=1)
+            out -= np.sum(self.second.read(S) * self.first_open.read(dQ), axis=1)
+        if self.pair is not None:
+            out += self.sign * self.known_pair * self.pair.read(dE[:, None])[:, 0]
+        return np.asarray(out)
+
+    def part(self, which: slice) -> "MarginQuery":
+        """Return some of the questions."""
+        return MarginQuery(
+            self.problem,
+            self.first.part(which),
+            self.second.part(which),
+            self.first_open.part(which),
+            self.second_open.part(which),
+            None if self.pair is None else self.pair.part(which),
+            self.sign[which],
+            self.known_pair[which],
+            self.both_idle[which],
+        )
+
+    def extra_variance(self, z: FloatArray) -> FloatArray:  # (n,)
+        """Return the variance that comes on top of that of the states, to first order."""
+        problem = self.problem
+        S, Q, _ = problem.split(z)
+        total = np.zeros(len(self.sign))
+        for spots, side, partner in (
+            (self.first, problem.strengths, self.second_open.read(Q)),
+            (self.second, problem.strengths, self.first_open.read(Q)),
+            (self.first_open, problem.exposures, self.second.read(S)),
+            (self.second_open, problem.exposures, self.first.read(S)),
+        ):
+            total += np.sum(spots.noise(side) * partner**2, axis=1)
+        # Of two items that were never compared nothing is known to first order; s · q - q · s of
+        # their priors is.
+        factors = problem.strengths.free & problem.exposures.free
+        prior = 2.0 * np.sum((problem.strengths.prior * problem.exposures.prior)[factors] ** 2)
+        total += prior * self.both_idle
+        if self.pair is not None and problem.effects is not None:
+            own = self.pair.noise(problem.effects)[:, 0]
+            total += np.where(self.known_pair, own, problem.effects.prior[0] ** 2)
+        return np.asarray(total * (self.sign != 0))
+
+    def rows(self, z: FloatArray) -> FloatArray:  # (n, n_z)
+        """Return the derivative of each margin in z, dense: for small problems."""
+        problem = self.problem
+        S, Q, _ = problem.split(z)
+        n, r = len(self.sign), S.shape[1]
+        out = np.zeros((n, len(z)))
+        line = np.arange(n)
+        for spots, begin, partner, sign in (
+            (self.first, 0, self.second_open.read(Q), 1.0),
+            (self.second, 0, self.first_open.read(Q), -1.0),
+            (self.second_open, S.size, self.first.read(S), 1.0),
+            (self.first_open, S.size, self.second.read(S), -1.0),
+        ):
+            for k in range(r):
+                for states, share in (
+                    (spots.before, 1.0 - spots.share),
+                    (spots.after, spots.share),
+                ):
+                    np.add.at(out, (line, begin + states * r + k), sign * share * partner[:, k])
+        if self.pair is not None:
+            weight = self.sign * self.known_pair
+            begin = S.size + Q.size
+            np.add.at(out, (line, begin + self.pair.before), weight * (1.0 - self.pair.share))
+            np.add.at(out, (line, begin + self.pair.after), weight * self.pair.share)
+        return out
+
+
+def ask(
+    problem: Joint, pairs: Pairs, first: IntArray, second: IntArray, times: FloatArray
+) -> MarginQuery:
+    """Return a query for the margins of first over second at these times."""
+    S, Q = problem.strengths.chains, problem.exposures.chains
+    spots, known = None, np.zeros(len(first), bool)
+    if problem.effects is not None:
+        folded = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)
+        place, known = pairs.find(folded)
+        spots = Spots(*problem.effects.chains.around(place, times))
+    return MarginQuery(
+        problem,
+        Spots(*S.around(first, times)),
+        Spots(*S.around(second, times)),
+        Spots(*Q.around(first, times)),
+        Spots(*Q.around(second, times)),
+        spots,
+        np.sign(second - first).astype(float),
+        known,
+        S.idle[first] & S.idle[second],
+    )
+
+
+def bridge(
+    side: FactorStates,
+    states: FloatArray,  # (n_draws, n_states, n_columns)
+    owners: IntArray,  # (n_points,), sorted, then by time
+    times: FloatArray,  # (n_points,)
+    rng: np.random.Generator,
+) -> FloatArray:  # (n_draws, n_points, n_columns)
+    """Return draws of an owner's states at points in time, given draws of its own states.
+
+    Points in one gap depend on each other: they are drawn in turn, each between the one before
+    it and the state that ends the gap.
+    """
+    chains = side.chains
+    before, after, share, spread = chains.around(owners, times)
+    out = (1.0 - share[:, None]) * states[:, before] + share[:, None] * states[:, after]
+    drift = np.where(side.free, side.drift, 0.0)
+    if not chains.drifting or not spread.any():
+        return np.asarray(out)
+    clock = chains.times
+    early = times < clock[before]
+    for gap in _gaps(before, early):
+        if chains.idle[owners[gap[0]]]:  # known by its prior alone, at all times
+            continue
+        points = gap[::-1] if early[gap[0]] else gap  # outward from the known states
+        here, value = clock[before[points[0]]], states[:, before[points[0]]]
+        closed = after[points[0]] != before[points[0]] and not early[gap[0]]
+        for point in points:
+            step = abs(times[point] - here)
+            noise = rng.normal(size=value.shape)
+            if closed:
+                end, left = states[:, after[point]], clock[after[point]] - here
+                part = step / left
+                value = value + part * (end - value)
+                value = value + drift * np.sqrt(max(step * (1.0 - part), 0.0)) * noise
+            else:
+                value = value + drift * np.sqrt(step) * noise
+            out[:, point], here = value, times[point]
+    return np.asarray(out)
+
+
+def _gaps(before: IntArray, early: BoolArray) -> list[IntArray]:
+    """Return the points of each gap; those before an owner's first state are a gap of their own."""
+    keys = 2 * before + ~early
+    cuts = np.flatnonzero(np.diff(keys)) + 1
+    return np.split(np.arange(len(before)), cuts)
+
+
+MOST_ENTRIES = 100_000_000  # of draws of margins at once
+MOST_MARGINS = 50_000_000  # at once
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A number that is not known exactly: best guess, interval, and whether it is above 0."""
+
+    value: float  # at the solution
+    mean: float  # over draws
+    low: float
+    high: float
+    level: float
+    probability_positive: float
+    values: FloatArray = field(repr=False, compare=False)  # (n_draws,)
+
+    @classmethod
+    def of(cls, values: FloatArray, value: float, level: float) -> "Summary":
+        """Summarise draws of a number."""
+        low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
+        positive = float(np.mean(values > 0) + 0.5 * np.mean(values == 0))
+        return cls(value, float(values.mean()), float(low), float(high), level, positive, values)
+
+    @classmethod
+    def of_function(
+        cls,
+        function: Callable[[FloatArray], float],
+        draws: FloatArray,  # (n_draws, n_items, n_items)
+        best: FloatArray,  # (n_items, n_items)
+        level: float,
+    ) -> "Summary":
+        """Return a function of matrices, over draws and at the best guess."""
+        try:
+            values = np.array([float(function(X)) for X in draws])
+        except TypeError:
+            raise InputError(
+                "function: it must return one number for a matrix of margins; return several "
+                "numbers by several calls."
+            ) from None
+        return cls.of(values, float(function(best)), level)
+
+
+@dataclass(frozen=True, eq=False)
+class TrajectoryDraws:
+    """Draws of whole trajectories from the posterior.
+
+    Margins are to first order around the solution, as the posterior itself is: products of two
+    steps would add noise along directions that data hold together but hardly each alone.
+    """
+
+    n_items: int
+    times: FloatArray  # (n_periods,)
+    centre: FloatArray = field(repr=False)  # (n_z,): the solution
+    states: FloatArray = field(repr=False)  # (n_z, n_draws)
+    problem: Joint = field(repr=False)
+    pairs: Pairs = field(repr=False)
+    rng: np.random.Generator = field(repr=False)  # for times at which there is no state
+
+    def __len__(self) -> int:
+        return int(self.states.shape[1])
+
+    @property
+    def margins(self) -> FloatArray:  # (n_draws, n_periods, n_items, n_items)
+        """Margins of every draw at every observed time."""
+        return self.matrix(self.times)
+
+    def matrix(self, at: ArrayLike) -> FloatArray:  # (n_draws, [n_times,] n_items, n_items)
+        """Return the matrices of every draw at a time, or at several."""
+        times = as_floats(at, "at")
+        check_finite(np.atleast_1d(times), "at")
+        n, flat = self.n_items, times.ravel()
+        if len(self) * flat.size * n * n > MOST_ENTRIES:
+            raise InputError(
+                f"draws: {len(self) * flat.size * n * n:,} margins were asked for at once; ask for "
+                "some pairs and times with margin(first, second, at) instead."
+            )
+        first, second = np.triu_indices(n, 1)
+        upper = self.margin(first[None], second[None], flat[:, None])
+        out = np.zeros((len(self), flat.size, n, n))
+        out[:, :, first, second], out[:, :, second, first] = upper, -upper
+        return out.reshape(len(self), *times.shape, n, n)
+
+    def margin(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the margin of first over second in every draw, (n_draws, ...).
+
+        Within one call a state that is drawn at a time without comparisons is drawn once.
+        """
+        i, j, clock, shape = as_questions(
+            first, second, at, last=float(self.times[-1]), n_items=self.n_items
+        )
+        pairs = np.stack([i, j], axis=1)
+        query = ask(self.problem, self.pairs, i, j, clock)
+        S, Q, E = self.problem.split_draws(self.states)
+        mean_S, mean_Q, _ = self.problem.split(self.centre)
+        s_i, s_j = self._two(self.problem.strengths, S, pairs, clock)
+        q_i, q_j = self._two(self.problem.exposures, Q, pairs, clock)
+        here = (
+            query.first.read(mean_S),
+            query.second.read(mean_S),
+            query.first_open.read(mean_Q),
+            query.second_open.read(mean_Q),
+        )
+        ds_i, ds_j, dq_i, dq_j = (
+            drawn - mean for drawn, mean in zip((s_i, s_j, q_i, q_j), here, strict=True)
+        )
+        out = _cross(here[0], here[3]) - _cross(here[1], here[2])
+        out = out + _cross(ds_i, here[3]) + _cross(here[0], dq_j)
+        out = out - _cross(ds_j, here[2]) - _cross(here[1], dq_i)
+        # Products of steps count only where both sides are known by their priors alone.
+        out = out + (_cross(ds_i, dq_j) - _cross(ds_j, dq_i)) * query.both_idle
+        if self.problem.effects is not None:
+            out = out + self._effects(self.problem.effects, E, pairs, clock)
+        return np.asarray(out.reshape(len(self), *shape))
+
+    def _two(
+        self, side: FactorStates, states: FloatArray, pairs: IntArray, times: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the states of first and second item, (n_draws, n, n_columns) each."""
+        owners, both = pairs.T.ravel(), np.concatenate([times, times])
+        drawn = self._drawn(side, states, owners, both)
+        return drawn[:, : len(times)], drawn[:, len(times) :]
+
+    def _drawn(
+        self, side: FactorStates, states: FloatArray, owners: IntArray, times: FloatArray
+    ) -> FloatArray:
+        if not side.chains.drifting:
+            return np.asarray(states[:, owners])
+        axis, when = np.unique(times, return_inverse=True)
+        points, back = np.unique(owners * len(axis) + when, return_inverse=True)
+        values = bridge(side, states, points // len(axis), axis[points % len(axis)], self.rng)
+        return np.asarray(values[:, back])
+
+    def _effects(
+        self, side: FactorStates, states: FloatArray, pairs: IntArray, times: FloatArray
+    ) -> FloatArray:  # (n_draws, n)
+        folded = np.sort(pairs, axis=1)
+        place, known = self.pairs.find(folded)
+        sign = np.sign(pairs[:, 1] - pairs[:, 0])
+        values = self._drawn(side, states, place, times)[:, :, 0]
+        strangers, which = np.unique(
+            folded[:, 0] * self.n_items + folded[:, 1], return_inverse=True
+        )
+        fresh = side.prior[0] * self.rng.normal(size=(len(self), len(strangers)))
+        return np.asarray(sign * np.where(known, values, fresh[:, which]))
+
+
+def _cross(first: FloatArray, second: FloatArray) -> FloatArray:
+    return np.asarray(np.sum(first * second, axis=-1))
+
+
+def as_questions(
+    first: ArrayLike, second: ArrayLike, at: ArrayLike | None, *, last: float, n_items: int
+) -> tuple[IntArray, IntArray, FloatArray, tuple[int, ...]]:
+    """Return items and times of equal length, and the shape of the answer, or refuse them."""
+    when = as_floats(last if at is None else at, "at")
+    check_finite(np.atleast_1d(when), "at")
+    first, second = as_items(first, "margin"), as_items(second, "margin")
+    try:
+        i, j, times = np.broadcast_arrays(first, second, when)
+    except ValueError:
+        raise InputError(
+            f"margin: {np.shape(first)} first items, {np.shape(second)} second items and "
+            f"{when.shape} times were given; they do not fit together."
+        ) from None
+    pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), n_items, "margin")
+    return pairs[:, 0], pairs[:, 1], times.ravel().astype(float), i.shape
+
+
+def reach_of(level: float) -> float:
+    """Return how many deviations an interval of this level reaches to either side."""
+    level = as_number("level", level, least=0.0, strict=True)
+    if level >= 1.0:
+        raise InputError(f"level is {level:g}; it must lie between 0 and 1, for instance 0.9.")
+    return float(ndtri(0.5 + level / 2))
+
+
+def check_entries(n: int, where: str) -> None:
+    """Refuse to read more margins at once than memory will hold."""
+    if n > MOST_MARGINS:
+        raise InputError(
+            f"{where}: {n:,} margins were asked for at once; ask for some pairs and times with "
+            "margin(first, second, at) instead."
+        )

@@ -1,0 +1,466 @@
+"""Margins kept up to date, one comparison at a time, in constant time and memory per item.
+
+    x = s_i - s_j + Σ_c (s_ic q_jc - q_ic s_jc)              with random walks in time for s and q
+
+What is known of an item is a mean and a covariance of its own (score, s, q) and the time of its
+last comparison; the update is in `filter_kernels`.  No covariance between items is kept:
+that is what is given up against smoothing, beside all that later comparisons would say.
+"""
+
+from operator import index
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.checks import (
+    as_flag,
+    as_floats,
+    as_items,
+    as_number,
+    as_whole,
+    check_option,
+    check_pairs,
+    open_rng,
+)
+from intransit.errors import InputError
+from intransit.inference.filter_kernels import learn, learn_many, mean_logistics, read_many
+from intransit.inference.observations import Observations
+from intransit.inference.paths import Layout, Paths, first_order, steps_of
+from intransit.inference.posterior import Posterior
+from intransit.inference.sampling import Draws
+from intransit.model.laws import OutcomeLaw, Readings, Wins
+from intransit.model.terms import Factors, Model, Scores
+
+FilterLoss = Literal["logistic", "squared"]
+
+_LARGEST = 1e30  # of what is given: products of four such numbers are safe in double precision
+_WIDEST_GAP = 2**20  # unused numbers below a new item: more are codes of another system
+_MOST_FACTORS, _MOST_ITEMS = 1_000, 10**8  # more would not fit into memory
+_START = 0.1  # of prior_scale: random means of s and q, small but not zero; see Notes
+
+
+class Filter:
+    """What is known of every item now, brought up to date by each comparison.
+
+    Parameters
+    ----------
+    n_factors
+        Number of columns of S and Q beside the scores; 0 for plain scores, 1 for items around a
+        circle.
+    scores
+        Whether items also have a plain score.  Without factors they must.
+    loss
+        ``"logistic"``: an outcome is the share of `count` games that the first item won, each
+        with probability 1 / (1 + exp(-margin)).  ``"squared"``: an outcome is the mean of
+        `count` readings of the margin, each with standard deviation `noise_scale`.
+    drift_scale, exposure_drift_scale
+        How far an entry of S (scores included) and of Q moves in one unit of time, as standard
+        deviations; 0 for not at all.
+    prior_scale
+        Standard deviation of every entry before its item's first comparison.
+    noise_scale
+        Standard deviation of one reading about its margin; wins and losses do not use it.
+    n_items
+        Number of items to make room for at once.  More may arrive at any time.
+    rng
+        Seed or generator for the first means of s and q.  ``seed`` repeats them.
+
+    Notes
+    -----
+    Items are whole numbers from 0.  Comparisons are learnt in the order in which they are given.
+    One whose time lies before an item's last comparison is learnt as if no time had passed since
+    that one, so that variances never shrink by a gap; the same holds for questions about the
+    past.  At zero means no comparison would tell of factors, so those of s and q start at random
+    values of scale 0.1 `prior_scale` (of 0.001 to 1 about the best on simulated data), the same
+    for an item whenever it arrives.  A filter may be copied and pickled; it is not meant to be
+    used by several threads at once.
+
+    Examples
+    --------
+    >>> filter = Filter(n_factors=1, drift_scale=0.1, rng=0)
+    >>> for day in range(30):  # 0 beats 1 beats 2 beats 0
+    ...     filter.observe(0, 1, 1.0, time=day)
+    ...     filter.observe(1, 2, 1.0, time=day)
+    ...     filter.observe(2, 0, 1.0, time=day)
+    >>> bool(filter.probability([0, 1, 2], [1, 2, 0]).min() > 0.75)
+    True
+    >>> filter
+    Filter(n_items=3, n_factors=1: Learnt 90 comparisons, the latest at time 29.)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_factors: int = 0,
+        scores: bool = True,
+        loss: FilterLoss = "logistic",
+        drift_scale: float,
+        prior_scale: float = 1.0,
+        noise_scale: float = 1.0,
+        exposure_drift_scale: float = 0.0,
+        n_items: int = 0,
+        rng: np.random.Generator | int | None = None,
+    ) -> None:
+        check_option("loss", loss, get_args(FilterLoss))
+        self.n_factors = as_whole("n_factors", n_factors, least=0, most=_MOST_FACTORS)
+        if not (as_flag("scores", scores) or self.n_factors):
+            raise InputError(
+                "scores is False and n_factors is 0, so that nothing is left to learn; keep the "
+                "scores or give factors."
+            )
+        self.loss: FilterLoss = loss
+        self.scores = bool(scores)
+        self.n_seen = 0
+        self._prior = _scale("prior_scale", prior_scale, 1 / _LARGEST)
+        noise = _scale("noise_scale", noise_scale, 1 / _LARGEST) ** 2
+        drifts = (
+            _scale("drift_scale", drift_scale),
+            _scale("exposure_drift_scale", exposure_drift_scale),
+        )
+        self._noise = noise if loss == "squared" else 0.0
+        self._least, self._most = (-_LARGEST, _LARGEST) if loss == "squared" else (0.0, 1.0)
+        self._n_scores, r = int(self.scores), self.n_factors
+        self._rates = np.repeat(np.square(drifts), [self._n_scores + r, r])
+        k = len(self._rates)
+        self._means, self._blocks = np.zeros((0, k)), np.zeros((0, k, k))
+        self._times, self._work = np.zeros(0), np.zeros((4, k))
+        self._rng, self.seed = open_rng(rng)
+        if self.seed is not None:  # a stream of its own: `simulate` may have drawn from this seed
+            self._rng = self._rng.spawn(1)[0]
+        self._n_items = as_whole("n_items", n_items, least=0, most=_MOST_ITEMS)
+        self._make_room(max(self._n_items, 16))
+
+    @property
+    def n_items(self) -> int:
+        """Number of items: one more than the largest number learnt of, at least as asked for."""
+        return self._n_items
+
+    @property
+    def status(self) -> str:
+        """What has been learnt, in a sentence."""
+        if not self.n_seen:
+            return "Nothing learnt yet."
+        plural = "" if self.n_seen == 1 else "s"
+        latest = np.nanmax(self._times[: self._n_items])
+        return f"Learnt {self.n_seen:,} comparison{plural}, the latest at time {latest:g}."
+
+    def __repr__(self) -> str:
+        return f"Filter(n_items={self.n_items}, n_factors={self.n_factors}: {self.status})"
+
+    def observe(
+        self, first: int, second: int, outcome: float, time: float, count: float = 1.0
+    ) -> None:
+        """Learn one comparison: at this time, first met second, `count` times, with this outcome.
+
+        Takes microseconds, however much was learnt before.
+        """
+        try:
+            first, second = index(first), index(second)
+            # Adding refuses words, which float() alone would read as numbers.
+            outcome, time, count = float(0.0 + outcome), float(0.0 + time), float(0.0 + count)
+            fine = (
+                first >= 0
+                and second >= 0
+                and first != second
+                and self._least <= outcome <= self._most
+                and -_LARGEST <= time <= _LARGEST
+                and 0.0 < count <= _LARGEST
+            )
+        except (TypeError, ValueError, OverflowError):
+            fine = False
+        if not fine:
+            self._check("observe", [first], [second], [outcome], [time], [count])
+            raise InputError(
+                f"observe: {first!r}, {second!r}, {outcome!r}, {time!r}, {count!r} were given; "
+                "it takes two whole numbers, for the items, and three plain numbers."
+            )
+        if first >= self._n_items or second >= self._n_items:
+            self._welcome("observe", max(first, second) + 1, 1)
+        learn(
+            self._means,
+            self._blocks,
+            self._times,
+            self._rates,
+            self._n_scores,
+            self._noise,
+            first,
+            second,
+            outcome,
+            time,
+            count,
+            self._work,
+        )
+        self.n_seen += 1
+
+    def observe_many(
+        self,
+        first: ArrayLike,
+        second: ArrayLike,
+        outcomes: ArrayLike,
+        times: ArrayLike,
+        counts: ArrayLike | None = None,
+    ) -> None:
+        """Learn comparisons in the order given, all of them or, if one cannot be used, none."""
+        rows = self._check("observe_many", first, second, outcomes, times, counts)
+        self._learn("observe_many", *rows, np.empty(0))
+
+    def forecast_many(
+        self,
+        first: ArrayLike,
+        second: ArrayLike,
+        outcomes: ArrayLike,
+        times: ArrayLike,
+        counts: ArrayLike | None = None,
+    ) -> FloatArray:  # (n,)
+        """Learn comparisons in the order given, and return what was expected of each before it.
+
+        With wins and losses the probability that the first item wins, averaged over what is not
+        known; with readings the mean margin.  A fair test of the settings: each forecast has
+        seen the comparisons before its own and nothing else.
+        """
+        rows = self._check("forecast_many", first, second, outcomes, times, counts)
+        forecasts = np.empty(len(rows[0]))
+        self._learn("forecast_many", *rows, forecasts)
+        return forecasts
+
+    def margin(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
+    ) -> np.float64 | FloatArray:
+        """Return the mean margin of first over second, for one pair or for arrays of them.
+
+        An item's mean stays where its last comparison left it, so that `at`, here, changes
+        nothing; it widens `interval` and `probability`.  An item never compared is at its start.
+        """
+        return self._read("margin", first, second, at)[..., 0][()]
+
+    def interval(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None, level: float = 0.9
+    ) -> tuple[np.float64 | FloatArray, np.float64 | FloatArray]:
+        """Return (lower, upper): where the margin lies with probability `level`, `at` that time.
+
+        By default as each item was at its last comparison.
+        """
+        if not 0.0 < as_number("level", level, least=0.0) < 1.0:
+            raise InputError(f"level is {level!r}; it must lie between 0 and 1, such as 0.9.")
+        mean, variance = np.moveaxis(self._read("interval", first, second, at), -1, 0)
+        half = ndtri(0.5 + 0.5 * float(level)) * np.sqrt(variance)
+        return (mean - half)[()], (mean + half)[()]
+
+    def probability(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
+    ) -> np.float64 | FloatArray:
+        """Return the probability that first wins against second, averaged over what is not known.
+
+        With readings, the probability that one reading is above 0.  The two orders of a pair sum
+        to exactly 1.
+        """
+        moments = self._read("probability", first, second, at)
+        if self.loss == "squared":
+            mean, variance = np.moveaxis(moments, -1, 0)
+            less = ndtr(-np.abs(mean) / np.sqrt(variance + self._noise))
+            out: FloatArray = np.where(mean < 0.0, less, 1.0 - less)
+        else:
+            out = np.empty(moments.shape[:-1])
+            mean_logistics(moments.reshape(-1, 2), out.reshape(-1))
+        return out[()]
+
+    @property
+    def noise_scale(self) -> float:
+        """Standard deviation of one reading; 1 for wins and losses, which do not use it."""
+        return float(np.sqrt(self._noise)) if self.loss == "squared" else 1.0
+
+    def known(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return means, covariances and last times of all items, and variances of steps."""
+        n = self._n_items
+        times = np.nan_to_num(self._times[:n], nan=float(np.nanmax(self._times, initial=0.0)))
+        return self._means[:n].copy(), self._blocks[:n].copy(), times, self._rates
+
+    def posterior(self, n: int = 200, *, rng: np.random.Generator | int | None = 0) -> Posterior:
+        """Return draws of what is known now, for questions beyond one pair.
+
+        The same `Posterior` that `fit` hands out: strengths, matrices, chances over draws.
+        """
+        return posterior_of_filter(self, as_whole("n", n, least=2), open_rng(rng)[0])
+
+    def _read(
+        self, where: str, first: ArrayLike, second: ArrayLike, at: ArrayLike | None
+    ) -> FloatArray:  # (..., 2)
+        """Return mean and variance of margins, in the shape to which the three broadcast."""
+        times = as_floats(np.nan if at is None else at, f"{where}, at")
+        if at is not None and not (np.abs(times) <= _LARGEST).all():
+            raise InputError(f"{where}, at: a time is not a finite number, or beyond 1e30.")
+        first, second = as_items(first, where), as_items(second, where)
+        try:
+            first, second, times = np.broadcast_arrays(first, second, times)
+        except ValueError:
+            raise InputError(
+                f"{where}: {np.shape(first)} first items, {np.shape(second)} second items and "
+                f"{np.shape(times)} times do not match; give as many of each, or one."
+            ) from None
+        pairs = check_pairs(np.stack([first.ravel(), second.ravel()], axis=1), None, where)
+        needed = int(pairs.max(initial=-1)) + 1
+        self._check_gap(where, needed, len(pairs))
+        self._make_room(needed)  # a question about a new item is answered, and adds nothing
+        out = np.empty((len(pairs), 2))
+        state = self._means, self._blocks, self._times, self._rates
+        read_many(*state, self._n_scores, pairs, times.flatten(), self._work, out)
+        return out.reshape(*times.shape, 2)
+
+    def _learn(
+        self,
+        where: str,
+        pairs: IntArray,
+        outcomes: FloatArray,
+        times: FloatArray,
+        counts: FloatArray,
+        out: FloatArray,
+    ) -> None:
+        self._welcome(where, int(pairs.max(initial=-1)) + 1, len(pairs))
+        learn_many(
+            self._means,
+            self._blocks,
+            self._times,
+            self._rates,
+            self._n_scores,
+            self._noise,
+            pairs,
+            outcomes,
+            times,
+            counts,
+            self._work,
+            out,
+        )
+        self.n_seen += len(pairs)
+
+    def _check(
+        self,
+        where: str,
+        first: ArrayLike,
+        second: ArrayLike,
+        outcomes: ArrayLike,
+        times: ArrayLike,
+        counts: ArrayLike | None,
+    ) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+        """Return pairs, outcomes, times and counts, or say what is wrong with the first bad row."""
+        given = {"first": first, "second": second, "outcomes": outcomes, "times": times}
+        columns = [as_floats(value, f"{where}, {name}") for name, value in given.items()]
+        n = columns[0].size
+        columns.append(np.ones(n) if counts is None else as_floats(counts, f"{where}, counts"))
+        for name, column in zip([*given, "counts"], columns, strict=True):
+            if column.shape != (n,):
+                raise InputError(
+                    f"{where}, {name}: shape {column.shape} was given where first has "
+                    f"{columns[0].shape}; give one value for each comparison."
+                )
+        pairs = check_pairs(np.stack([first, second], axis=1), None, where)
+        Y, T, C = (_plain(column) for column in columns[2:])
+        finite = "it must be a finite number, not beyond 1e30"
+        share = "it must be a share from 0 to 1 of the games"
+        self_met = pairs[:, 0] == pairs[:, 1]
+        off = ~((self._least <= Y) & (self._most >= Y))
+        late = ~(np.abs(T) <= _LARGEST)
+        empty = ~((C > 0.0) & (C <= _LARGEST))
+        advice = finite if self.loss == "squared" else share
+        for bad, values, found in (
+            (self_met, pairs[:, 0], "sets item {} against itself; it needs two different items"),
+            (off, Y, f"has the outcome {{}}; {advice}"),
+            (late, T, f"has the time {{}}; {finite}"),
+            (empty, C, "has the count {}; it must be above 0, and not beyond 1e30"),
+        ):
+            if bad.any():
+                row = int(np.argmax(bad))
+                which = f"row {row}" if where != "observe" else "the comparison"
+                raise InputError(f"{where}: {which} {found.format(values[row])}.")
+        return pairs, Y, T, C
+
+    def _welcome(self, where: str, needed: int, n_rows: int) -> None:
+        """Count items up to the number needed among those learnt of, and make room for them."""
+        self._check_gap(where, needed, n_rows)
+        self._make_room(needed)
+        self._n_items = max(self._n_items, needed)
+
+    def _check_gap(self, where: str, needed: int, n_rows: int) -> None:
+        if needed - self._n_items - 2 * n_rows > _WIDEST_GAP:
+            raise InputError(
+                f"{where}: item {needed - 1} is far beyond the {self._n_items:,} items so far; "
+                "number items from 0 without large gaps, or pass n_items to make room for them."
+            )
+
+    def _make_room(self, needed: int) -> None:
+        """Hold at least so many items, at least twice as many as before if that takes more room."""
+        held, k = self._means.shape
+        if needed <= held:
+            return
+        new = max(needed, 2 * held) - held
+        means, blocks = np.zeros((new, k)), np.zeros((new, k, k))
+        # Row by row from one stream: an item's start does not depend on when room was made.
+        factors = self._rng.standard_normal((new, k - self._n_scores))
+        means[:, self._n_scores :] = _START * self._prior * factors
+        blocks[:, np.arange(k), np.arange(k)] = self._prior**2
+        self._means = np.concatenate([self._means, means])
+        self._blocks = np.concatenate([self._blocks, blocks])
+        self._times = np.concatenate([self._times, np.full(new, np.nan)])
+
+
+def _scale(name: str, value: object, least: float = 0.0) -> float:
+    number = as_number(name, value, least=least)
+    if number > _LARGEST:
+        raise InputError(f"{name} is {value!r}, beyond {_LARGEST:g}; choose other units.")
+    return number
+
+
+def _plain(values: FloatArray) -> FloatArray:
+    """Return the one kind of array that loops are compiled for: contiguous and writeable."""
+    return np.require(values, requirements=["C", "W"])
+
+
+def posterior_of_filter(filter: Filter, n: int, rng: np.random.Generator) -> Posterior:  # noqa: A002
+    """Return draws of what a filter knows now: every item by itself, as it keeps them."""
+    means, blocks, times, rates = filter.known()
+    size, r = len(means), filter.n_factors
+    roots = np.linalg.cholesky(blocks + 1e-12 * np.eye(means.shape[1]))
+    drawn = means + np.einsum("ikl,nil->nik", roots, rng.standard_normal((n, *means.shape)))
+    scores = int(filter.scores)
+    states = first_order(
+        drawn[:, :, :scores],
+        drawn[:, :, scores : scores + r],
+        drawn[:, :, scores + r :],
+        means[:, scores : scores + r],
+        means[:, scores + r :],
+    )
+    none, drift = np.zeros(0, np.int64), float(np.sqrt(rates[0]))
+    paths = Paths(
+        np.arange(size),
+        np.arange(size + 1),
+        times,
+        np.zeros(size + 1, np.int64),
+        none,
+        np.zeros(0),
+        none,
+        moves=bool(rates.any()),
+    )
+    kind = filter.loss
+    empty = np.zeros(0)
+    seen = Observations(
+        kind, size, np.zeros((0, 2), np.int64), empty, empty, empty, empty, np.zeros((0, 0), int), 0
+    )
+    terms = [Scores(1.0)] * scores + [Factors(r, 1.0)] * (r > 0)
+    layout = Layout(seen, Model(tuple(terms)), paths, none, (), np.zeros(size, bool), 1.0)
+    draws = Draws(
+        states,
+        (),
+        np.tile([1.0, *[1.0] * r, *[0.0] * r], (n, 1)),
+        np.zeros((n, 2)),
+        np.zeros((n, 0)),
+        np.zeros((n, 0)),
+        np.zeros(n),
+        np.zeros((n, 0)),
+        np.full(n, filter.noise_scale),
+        np.zeros(n, np.int64),
+        steps_of(scores * drift, drift, float(np.sqrt(rates[-1])), r, n),
+    )
+    law: OutcomeLaw = Wins() if kind == "logistic" else Readings(filter.noise_scale)
+    return Posterior(layout, law, draws, None, "filter", connected=True)

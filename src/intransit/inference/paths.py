@@ -1,0 +1,249 @@
+"""Paths over time of items, pairs, sides and covariate values: which state enters which cell.
+
+Which state enters which cell: paths over time of items, pairs, sides and covariate values.
+
+An owner has a state only at times at which a cell speaks of it; what stands still has one.
+
+The posterior around a solution of Newton's method, and that of a filter, as draws.
+
+Both are Gaussian in the states.  Margins of draws are to first order around the mean,
+
+    X  =  (s + δs) q  +  s δq,      less the same with the items exchanged
+
+as products of two steps would add noise along directions that the data hold together but hardly
+each alone.  In a draw that is two planes for each factor, (s + δs, q) and (s, δq).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.inference.observations import Observations
+from intransit.model.terms import By, Drift, Factors, Model, PairEffects, Scores, Side
+
+NEWCOMERS = 0.1  # of the time of a table: who is first seen later came in later
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """States of some owners, sorted by owner and then by time, and the cells of each."""
+
+    keys: IntArray  # (n_paths,): the owners, rising
+    begin: IntArray  # (n_paths + 1,): states of each
+    clock: FloatArray  # (n_states,)
+    cell_begin: IntArray  # (n_states + 1,)
+    cell: IntArray  # (n_entries,)
+    factor: FloatArray  # (n_entries,): what a state is multiplied by in a cell
+    state: IntArray  # (n_given,): the state of each owner and cell that was given
+    moves: bool
+
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
+        return len(self.clock)
+
+    @property
+    def start(self) -> IntArray:  # (n_states,)
+        """The first state of the same path."""
+        return np.repeat(self.begin[:-1], np.diff(self.begin))
+
+    @cached_property
+    def state_keys(self) -> tuple[FloatArray, IntArray]:
+        """The distinct times, and for every state path · (number of times) + rank of its time."""
+        axis, rank = np.unique(self.clock, return_inverse=True)
+        owner = np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
+        return axis, owner * len(axis) + rank
+
+    def find(self, keys: IntArray) -> tuple[IntArray, BoolArray]:
+        """Return the place of each owner, and whether it has one."""
+        if not len(self.keys):
+            return np.zeros(len(keys), np.int64), np.zeros(len(keys), bool)
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return place, self.keys[place] == keys
+
+
+def link(
+    owners: IntArray, times: FloatArray, cells: IntArray, factors: FloatArray, *, moves: bool
+) -> Paths:
+    """Return the paths of some owners, each named with the time and the cell it enters."""
+    when = times if moves else np.zeros(len(times))
+    axis, rank = np.unique(when, return_inverse=True)
+    keys, owner = np.unique(owners, return_inverse=True)
+    states, state = np.unique(owner * len(axis) + rank, return_inverse=True)
+    order = np.argsort(state, kind="stable")
+    size = max(len(axis), 1)
+    return Paths(
+        keys=keys,
+        begin=np.searchsorted(states // size, np.arange(len(keys) + 1)),
+        clock=axis[states % size] if len(axis) else np.zeros(0),
+        cell_begin=np.searchsorted(state[order], np.arange(len(states) + 1)),
+        cell=cells[order],
+        factor=factors[order],
+        state=state,
+        moves=moves,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Paths of single numbers that enter margins linearly: one term of a model."""
+
+    term: PairEffects | Side | By
+    paths: Paths
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """All paths of a model for some observations.
+
+    Attributes
+    ----------
+    items
+        An item's score and factors; every item has a path, if only of one state.
+    other
+        For each entry of `items.cell` the state of the opponent.
+    numbers
+        The other terms.
+    newcomer
+        Which items were first seen when a tenth of the time was over.
+    """
+
+    seen: Observations
+    model: Model
+    items: Paths
+    other: IntArray  # (2 n_cells,)
+    numbers: tuple[Numbers, ...]
+    newcomer: BoolArray  # (n_items,)
+    span: float
+
+    @property
+    def n_factors(self) -> int:
+        """Number of planes."""
+        return self.model.n_factors
+
+    @property
+    def first(self) -> IntArray:  # (n_cells,)
+        """The state of the first item of each cell."""
+        return self.items.state[: len(self.seen)]
+
+    @property
+    def second(self) -> IntArray:  # (n_cells,)
+        """The state of the second item of each cell."""
+        return self.items.state[len(self.seen) : 2 * len(self.seen)]
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers one draw of all states has."""
+        width = 1 + 2 * self.n_factors
+        return self.items.n_states * width + sum(one.paths.n_states for one in self.numbers)
+
+
+def lay_out(seen: Observations, model: Model) -> Layout:
+    """Return the paths of a model for some observations."""
+    n, cells = len(seen), np.arange(len(seen))
+    i, j = seen.pairs.T
+    moves = any(
+        isinstance(term.walk, Drift)
+        for term in (model.term(Scores), model.term(Factors))
+        if term is not None
+    )
+    # Items without a cell come last, each with one state: its prior is all that is known.
+    idle = np.setdiff1d(np.arange(seen.n_items), seen.pairs)
+    begin, end = (float(seen.times.min()), float(seen.times.max())) if n else (0.0, 0.0)
+    owners = np.concatenate([i, j, idle])
+    times = np.concatenate([seen.times, seen.times, np.full(len(idle), end)])
+    items = link(
+        owners,
+        times,
+        np.concatenate([cells, cells, np.full(len(idle), -1)]),
+        np.concatenate([np.ones(n), -np.ones(n), np.zeros(len(idle))]),
+        moves=moves,
+    )
+    items, other = _with_opponents(items, n)
+    entered = np.full(seen.n_items, np.inf)
+    np.minimum.at(entered, seen.pairs.ravel(), np.repeat(seen.times, 2))
+    span = end - begin
+    newcomer = (entered > begin + NEWCOMERS * span) & np.isfinite(entered)
+    return Layout(
+        seen, model, items, other, tuple(_numbers(seen, model)), newcomer, span if span > 0 else 1.0
+    )
+
+
+def _with_opponents(items: Paths, n: int) -> tuple[Paths, IntArray]:
+    """Return the paths without entries of idle items, and the opponent's state of each entry."""
+    there = items.cell >= 0
+    before = np.concatenate([[0], np.cumsum(there)])
+    cell, factor = items.cell[there], items.factor[there]
+    first, second = items.state[:n], items.state[n : 2 * n]
+    other = np.where(factor > 0, second[cell], first[cell])
+    kept = Paths(
+        items.keys,
+        items.begin,
+        items.clock,
+        before[items.cell_begin],
+        cell,
+        factor,
+        items.state,
+        items.moves,
+    )
+    return kept, other
+
+
+def _numbers(seen: Observations, model: Model) -> list[Numbers]:
+    n, cells = len(seen), np.arange(len(seen))
+    i, j = seen.pairs.T
+    found = []
+    for term in model.terms:
+        if isinstance(term, PairEffects):
+            keys = i * seen.n_items + j
+            paths = link(keys, seen.times, cells, np.ones(n), moves=isinstance(term.walk, Drift))
+        elif isinstance(term, Side):
+            there = np.flatnonzero(seen.sides)
+            paths = link(
+                np.zeros(len(there), np.int64),
+                seen.times[there],
+                there,
+                seen.sides[there],
+                moves=isinstance(term.walk, Drift),
+            )
+        elif isinstance(term, By):
+            names = [name for name, _ in seen.values]
+            code = seen.codes[names.index(term.column)]
+            width = len(seen.values[names.index(term.column)][1])
+            there = np.flatnonzero(code >= 0)
+            paths = link(
+                np.concatenate([i[there], j[there]]) * width + np.tile(code[there], 2),
+                np.tile(seen.times[there], 2),
+                np.tile(there, 2),
+                np.repeat([1.0, -1.0], len(there)),
+                moves=isinstance(term.walk, Drift),
+            )
+        else:
+            continue
+        found.append(Numbers(term, paths))
+    return found
+
+
+def steps_of(score: float, strength: float, exposure: float, r: int, n: int) -> FloatArray:
+    """Return deviations of steps by column, (n, 1 + 4 r): those of S and of Q, where they move."""
+    columns = [score, *[strength] * r, *[0.0] * (2 * r), *[exposure] * r]
+    return np.tile(columns, (n, 1))
+
+
+def first_order(
+    scores: FloatArray,  # (n_draws, n_states, 0 or 1)
+    S: FloatArray,  # (n_draws, n_states, r)
+    Q: FloatArray,
+    mean_S: FloatArray,  # (n_states, r)
+    mean_Q: FloatArray,
+) -> FloatArray:  # (n_draws, n_states, 1 + 4 r)
+    """Return states whose margins are those of S and Q to first order around their means."""
+    n, size, r = S.shape
+    out: FloatArray = np.zeros((n, size, 1 + 4 * r), np.float32)
+    if scores.shape[2]:
+        out[:, :, 0] = scores[:, :, 0]
+    out[:, :, 1 : 1 + r], out[:, :, 1 + r : 1 + 2 * r] = S, mean_S
+    out[:, :, 1 + 2 * r : 1 + 3 * r], out[:, :, 1 + 3 * r :] = mean_Q, Q - mean_Q
+    return out

@@ -1,0 +1,135 @@
+"""Cells in a folder, a Parquet file for each shard, and the states that are kept beside them.
+
+An item belongs to shard ``item % n_shards``.  A cell between two shards goes to one of them,
+
+    at even moments to the lower, at odd ones to the higher
+
+so that each needs the other's states at every second moment only, and has half of the cells.
+Where nothing drifts, or pairs have effects whose cells must stay together, the pair decides.  The
+rule is one line of SQL, which an engine can run where the data are.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from intransit.arrays import FloatArray
+from intransit.data.cells import Cells
+from intransit.errors import InputError
+from intransit.model.laws import Kind
+
+FACTS, COLUMNS = "facts.json", "first, second, moment, count, mean, side"
+
+
+@dataclass(frozen=True, eq=False)
+class ShardFacts:
+    """What every shard must know of all cells."""
+
+    kind: Kind
+    n_items: int
+    n_shards: int
+    axis: FloatArray  # (n_moments,)
+    sided: bool
+    n_levels: int = 0  # of victory; 0 where outcomes are no levels
+
+
+def write_shards(
+    folder: Path,
+    cells: Cells | Path,
+    facts: ShardFacts,
+    *,
+    by_moment: bool = True,
+) -> None:
+    """Write cells, given as arrays or as Parquet files with the columns above, by shard."""
+    import duckdb  # noqa: PLC0415  answers that are only asked do without
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with duckdb.connect() as engine:
+        if isinstance(cells, Path):
+            source = f"read_parquet('{cells}')"
+        else:
+            engine.register("given", _columns(cells))
+            source = "given"
+        for number in range(facts.n_shards):
+            engine.execute(
+                f"COPY (SELECT {COLUMNS} FROM {source} WHERE {shard_of(facts, by_moment)} = "
+                f"{number}) TO '{folder / f'cells-{number}.parquet'}' (FORMAT parquet)"
+            )
+    told = {**facts.__dict__, "axis": facts.axis.tolist()}
+    write_text(folder / FACTS, json.dumps(told))
+
+
+def shard_of(facts: ShardFacts, by_moment: bool) -> str:
+    """Return the shard of a cell, as SQL."""
+    n = facts.n_shards
+    turn = "moment" if by_moment else f"(first // {n} + second // {n})"
+    ends = f"first % {n}, second % {n}"
+    return f"CASE WHEN {turn} % 2 = 0 THEN least({ends}) ELSE greatest({ends}) END"
+
+
+def _columns(cells: Cells) -> dict[str, Any]:
+    return {
+        "first": cells.pairs[:, 0].astype(np.int32),
+        "second": cells.pairs[:, 1].astype(np.int32),
+        "moment": cells.when.astype(np.int32),
+        "count": cells.counts,
+        "mean": cells.means,
+        "side": np.zeros(len(cells)) if cells.sides is None else cells.sides,
+    }
+
+
+def read_facts(folder: Path) -> ShardFacts:
+    """Return what was written of all cells."""
+    told = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+    return ShardFacts(**{**told, "axis": np.array(told["axis"], dtype=float)})
+
+
+def read_cells(folder: Path, facts: ShardFacts, number: int) -> Cells:
+    """Return the cells of one shard, in order of time."""
+    import duckdb  # noqa: PLC0415
+
+    place = folder / f"cells-{number}.parquet"
+    with duckdb.connect(config={"threads": 1}) as engine:
+        wanted = f"SELECT {COLUMNS} FROM read_parquet('{place}') ORDER BY moment, first, second"
+        found = engine.execute(wanted).fetchnumpy()
+    pairs = np.empty((len(found["first"]), 2), np.int32)
+    pairs[:, 0], pairs[:, 1] = found["first"], found["second"]
+    counts = np.asarray(found["count"], dtype=float)
+    return Cells(
+        facts.axis,
+        np.asarray(found["moment"]),
+        pairs,  # type: ignore[arg-type]
+        counts,
+        np.asarray(found["mean"], dtype=float),
+        len(counts),
+        0.0,
+        float(np.sum(np.log(counts))),
+        np.asarray(found["side"], dtype=float) if facts.sided else None,
+    )
+
+
+def write_text(place: Path, text: str) -> None:
+    """Write a small file, whole or not at all."""
+    part = place.with_name(f".{place.name}.{os.getpid()}")
+    part.write_text(text, encoding="utf-8")
+    part.replace(place)
+
+
+def write_arrays(place: Path, arrays: Mapping[str, Any]) -> None:
+    """Write some arrays, whole or not at all."""
+    part = place.with_name(f".{place.name}.{os.getpid()}.npz")
+    np.savez(part, **arrays)
+    part.replace(place)
+
+
+def read_arrays(place: Path) -> dict[str, Any]:
+    """Return arrays that were written."""
+    if not place.exists():
+        raise InputError(f"{place} is gone; give keep another folder, or remove this one.")
+    with np.load(place) as kept:
+        return {name: kept[name] for name in kept.files}

@@ -1,0 +1,303 @@
+"""Where a solver starts, and how many starts doubt demands.
+
+Where a solver starts.
+
+`spectral` fills what was not seen with zeros and takes the leading planes of that matrix;
+`random` draws factors of the right size; `cooled` improves either by a path of ridges:
+
+    minimise  loss + ½ κ (‖S‖² + ‖Q‖²)   for  κ falling from a third of ‖slope(0)‖ to nearly 0
+
+Each minimum starts the next.  ½(‖S‖² + ‖Q‖²), at its least over all factors of X, is the
+nuclear norm of X over two, so the path starts where the problem is nearly convex and never
+lets factors run off to infinity, which is how plain starts fail when readings are few.
+
+Several starts for one problem, as many as doubt demands.
+
+The program is not convex, so a minimum may be the wrong one.  It is above doubt when
+
+    - what is free enters linearly (every factor has a known column): there is one minimum;
+    - the fit is exact;
+    - it misses the pairs' means no more than repeated readings of one pair miss each other:
+      F = (misfit / its degrees of freedom) / (spread of repeats / theirs) is no larger than
+      chance allows.  That is asked only where it can tell: readings count about alike, no
+      bound presses, and X = 0 has an F above 10,000, so that a wrong minimum cannot hide.
+
+Otherwise further starts follow, cooled (see `start`) and plain in turns, until the lowest
+objective has been reached from two places that have nothing to do with each other, or the
+allowance is used up.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import fdtri
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.inference.weighted_program import Collapsed, Problem, Quadratic, Solution, Solver
+from intransit.inference.weighted_solvers import NormalEquations, newton
+from intransit.kernels import pull
+from intransit.skew import canonical_form
+
+DENSE_ITEMS = 300  # above it the leading planes come from a block power method
+N_POWERS = 12
+COOLING = 0.5
+N_COOLINGS = 14
+COOLING_STEPS = 5
+
+
+def spectral(problem: Problem, loss: Quadratic) -> FloatArray:  # (n_items, 2 n_factors)
+    """Return known columns, their partners by least squares, and planes of the rest."""
+    factors = _with_partners_of_known(problem)
+    unknown = _wholly_unknown(problem)
+    if len(unknown):
+        rest = loss.guesses() - problem.margins(factors)
+        first, second = _leading_planes(problem, rest, len(unknown))
+        factors[:, unknown], factors[:, unknown + problem.n_factors] = first, second
+        _fit_length(problem, factors, unknown)
+    return factors
+
+
+def random(problem: Problem, rng: np.random.Generator) -> FloatArray:  # (n_items, 2 n_factors)
+    """Return Gaussian factors, scaled so that their margins explain as much as they can."""
+    factors = _with_partners_of_known(problem)
+    unknown = _wholly_unknown(problem)
+    if len(unknown):
+        columns = np.concatenate([unknown, unknown + problem.n_factors])
+        factors[:, columns] = rng.normal(size=(problem.n_items, len(columns)))
+        _match_energy(problem, factors, unknown)
+    return factors
+
+
+def cooled(
+    problem: Problem, start: FloatArray, *, polished: bool = False
+) -> FloatArray:  # (n_items, 2 n_factors)
+    """Return the end of a path of falling ridges from this start.
+
+    Polished, a few steps without the path's ridge follow, so that a slow method starts where a
+    quick one would end.
+    """
+    slope = problem.loss.slope(np.zeros(len(problem.pairs)))
+    ridge = 0.3 * _spectral_norm(problem, slope)
+    factors = start
+    for _ in range(N_COOLINGS):
+        warmed = problem.with_ridge(problem.ridge + ridge)
+        factors = newton(warmed, factors, tolerance=1e-3, max_steps=COOLING_STEPS).factors
+        ridge *= COOLING
+    if polished:
+        factors = newton(problem, factors, max_steps=4 * COOLING_STEPS).factors
+    return factors
+
+
+def _wholly_unknown(problem: Problem) -> IntArray:
+    """Return the factors of which neither column is known."""
+    r = problem.n_factors
+    return np.flatnonzero(problem.free[:r] & problem.free[r:])
+
+
+def _with_partners_of_known(problem: Problem) -> FloatArray:
+    """Return known columns filled in and, where only one of a factor is, its partner solved."""
+    r = problem.n_factors
+    factors = np.where(problem.free, 0.0, problem.known)
+    moved = np.flatnonzero(problem.free & ~np.roll(problem.free, r))
+    if len(moved):
+        partners = problem.partners(factors, moved)
+        margins = problem.margins(factors)
+        equations = NormalEquations(partners, problem.pairs, problem.loss.curvature(margins))
+        gradient = problem.gradient(factors, margins, moved, partners)
+        step = equations.solve(-gradient, problem.ridge + 1e-9 * equations.scale)
+        if step is not None:
+            factors[:, moved] = step
+    return factors
+
+
+def _skew_dense(problem: Problem, values: FloatArray) -> FloatArray:  # (n_items, n_items)
+    """Return the skew matrix with these values at the pairs and zeros elsewhere."""
+    i, j = problem.pairs.T
+    matrix = np.zeros((problem.n_items, problem.n_items))
+    matrix[i, j], matrix[j, i] = values, -values
+    return matrix
+
+
+def _skew_times(problem: Problem, values: FloatArray, block: FloatArray) -> FloatArray:
+    """Return the same matrix times a block of vectors, without building it."""
+    out = np.empty_like(block)
+    pull(block, problem.pairs, values, out)  # row i gains value · block[j], row j loses it
+    return out
+
+
+def _leading_planes(
+    problem: Problem, values: FloatArray, n_planes: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return √ω u and √ω v, (n_items, n_planes) each, of the matrix with zeros elsewhere."""
+    if problem.n_items <= DENSE_ITEMS:
+        omegas, first, second = canonical_form(_skew_dense(problem, values))
+    else:
+        basis = _power_basis(problem, values, 2 * n_planes + 8)
+        core = basis.T @ _skew_times(problem, values, basis)
+        omegas, first, second = canonical_form(core, basis)
+    roots = np.sqrt(omegas[:n_planes])
+    return first[:, :n_planes] * roots, second[:, :n_planes] * roots
+
+
+def _power_basis(
+    problem: Problem, values: FloatArray, width: int
+) -> FloatArray:  # (n_items, width)
+    """Return an orthonormal basis of about the leading `width` directions of the matrix."""
+    shape = (problem.n_items, min(width, problem.n_items))
+    block = np.random.default_rng(0).normal(size=shape)  # any block will do
+    for _ in range(N_POWERS):
+        block, _ = np.linalg.qr(_skew_times(problem, values, block))
+    return block
+
+
+def _spectral_norm(problem: Problem, values: FloatArray) -> float:
+    if problem.n_items <= DENSE_ITEMS:
+        return float(np.linalg.norm(_skew_dense(problem, values), 2))
+    basis = _power_basis(problem, values, 8)
+    return float(np.linalg.norm(_skew_times(problem, values, basis), 2))
+
+
+def _fit_length(problem: Problem, factors: FloatArray, unknown: IntArray) -> None:
+    """Scale the unknown factors, in place, to lower the loss as far as one number can."""
+    columns = np.concatenate([unknown, unknown + problem.n_factors])
+    held = factors.copy()
+    held[:, columns] = 0.0
+    base = problem.margins(held)
+    change = problem.margins(factors) - base
+    curve = float(change @ problem.loss.curvature(base).times(change))
+    if curve > 0:
+        length = -float(change @ problem.loss.slope(base)) / curve
+        factors[:, columns] *= np.sqrt(max(length, 0.01))
+
+
+def _match_energy(problem: Problem, factors: FloatArray, unknown: IntArray) -> None:
+    """Scale random factors, in place, to the size of the readings."""
+    columns = np.concatenate([unknown, unknown + problem.n_factors])
+    curvature = problem.loss.curvature(np.zeros(len(problem.pairs)))
+    slope = problem.loss.slope(np.zeros(len(problem.pairs)))
+    diagonal = curvature.pair_diagonal()
+    wanted = float(np.sum(slope**2 / np.maximum(diagonal, 1e-300)))
+    x = problem.margins(factors)
+    size = float(x @ (diagonal * x))
+    if wanted > 0 and size > 0:
+        factors[:, columns] *= (wanted / size) ** 0.25
+
+
+SAME = 1e-6  # two objectives are the same minimum when they agree to this part
+EXACT = 1e-14  # of the objective at X = 0; below it two objectives are both nothing
+CHANCE = 1e-3  # how often a right minimum may look doubtful, which costs a restart
+FAIR_RATIO = 2.0  # an F below it is never doubted, however many readings there are
+CLEAR = 1e4  # F of X = 0 above which a wrong minimum shows
+EVEN = 0.5  # effective over actual number of readings, below which F counts too many
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """One start: where from, and what came of it."""
+
+    start: str
+    solution: Solution
+
+
+def attempt(
+    problem: Problem,
+    data: Collapsed,
+    start: Literal["spectral", "random"] | FloatArray,
+    solver: Solver,
+    *,
+    restarts: int,
+    polished: bool,
+    rng: np.random.Generator,
+) -> tuple[Tried, ...]:
+    """Return all attempts made, in their order."""
+    first = _draw(start, problem, data, rng) if isinstance(start, str) else start
+    name = start if isinstance(start, str) else "given"
+    attempts = [Tried(name, solver(problem, first))]
+    settled = above_doubt(problem, data, attempts[0].solution)
+    while not settled and len(attempts) <= restarts:
+        kind, cool = _next_start(len(attempts))
+        place = _draw(kind, problem, data, rng)
+        if cool:
+            place = cooled(problem, place, polished=polished)
+        attempts.append(Tried(f"{kind}, cooled" if cool else kind, solver(problem, place)))
+        settled = _agree(problem, attempts) or above_doubt(problem, data, attempts[-1].solution)
+    return tuple(attempts)
+
+
+def best(attempts: tuple[Tried, ...]) -> Tried:
+    """Return the attempt with the lowest objective; among equals, one that converged."""
+    lowest = min(a.solution.objective for a in attempts)
+    equals = [a for a in attempts if a.solution.objective <= lowest * (1 + SAME)]
+    return min(equals, key=lambda a: (not a.solution.converged, a.solution.objective))
+
+
+def above_doubt(problem: Problem, data: Collapsed, solution: Solution) -> bool:
+    """Return whether this minimum needs no second opinion."""
+    r = problem.n_factors
+    linear = not (problem.free[:r] & problem.free[r:]).any()
+    if linear or not solution.converged:
+        return linear and solution.converged
+    if solution.objective <= _nothing(problem):
+        return True
+    if solution.pressures is not None or data.evenness < EVEN:
+        return False
+    ratio = misfit_ratio(problem, data, solution.factors)
+    nothing = misfit_ratio(problem, data, np.zeros_like(solution.factors))
+    if ratio is None or nothing is None or nothing < CLEAR:
+        return False
+    limit = fdtri(*_degrees(problem, data), 1.0 - CHANCE)
+    return bool(ratio <= max(FAIR_RATIO, limit))
+
+
+def misfit_ratio(problem: Problem, data: Collapsed, factors: FloatArray) -> float | None:
+    """Return F, or None where there are no repeats, or no more pairs than unknowns."""
+    left, repeats = _degrees(problem, data)
+    if left <= 0 or repeats < 5 or data.pure_error == 0:
+        return None
+    misfit = 2.0 * data.loss.value(problem.margins(factors)) - data.pure_error
+    return (misfit / left) / (data.pure_error / repeats)
+
+
+def _degrees(problem: Problem, data: Collapsed) -> tuple[int, int]:
+    rows = 0 if data.loss.mixed is None else len(data.loss.mixed.targets)
+    seen = int(np.count_nonzero(data.loss.weights)) + rows
+    return seen - problem.degrees_of_freedom, data.n_repeats
+
+
+def _agree(problem: Problem, attempts: list[Tried]) -> bool:
+    """Return whether the lowest objective was reached, and finished, from two unrelated starts."""
+    limit = same_minimum(problem, min(a.solution.objective for a in attempts))
+    places = {
+        "spectral" if a.start.startswith("spectral") else k
+        for k, a in enumerate(attempts)
+        if a.solution.converged and a.solution.objective <= limit
+    }
+    return len(places) >= 2
+
+
+def same_minimum(problem: Problem, objective: float) -> float:
+    """Return the largest objective that still counts as the same minimum as this one."""
+    return objective * (1 + SAME) + _nothing(problem)
+
+
+def _nothing(problem: Problem) -> float:
+    """Return an objective so small that the fit is exact."""
+    return EXACT * problem.loss.value(np.zeros(len(problem.pairs)))
+
+
+def _next_start(n_tried: int) -> tuple[str, bool]:
+    """Return which start to try next, and whether to cool it.
+
+    Cooled starts find what plain ones miss, but all of them may lead into one wrong valley that
+    plain random ones mostly avoid; so the two kinds take turns.
+    """
+    if n_tried == 2:
+        return "spectral", True
+    return "random", n_tried == 1 or n_tried % 2 == 0
+
+
+def _draw(kind: str, problem: Problem, data: Collapsed, rng: np.random.Generator) -> FloatArray:
+    if kind == "spectral":
+        return spectral(problem, data.loss)
+    return random(problem, rng)

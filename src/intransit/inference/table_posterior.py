@@ -1,0 +1,424 @@
+"""The posterior of a table: by chains, with scales from a part of it, after further games.
+
+Further games: the draws are weighted by them while that is sound, else the chains go on.
+
+A draw knows every path at all times, so it says how likely the new games are.  Draws resampled by
+that weight are draws of the new posterior, as long as many of them still count: the effective
+number is (Σ w)² / Σ w².  Below a share of the draws the chains go on instead, from draws that weigh
+most, with the new games among the old; everything, scales included, is drawn again.
+
+The posterior of a table: by chains where time allows, else with scales from a part of it.
+
+A sweep costs one pass over cells and states.  Where the chains would take longer than the time that
+is given, scales are drawn from a sub-population: whole items with all games among them, as many as
+chains can take.  Scales are the same for all items, so they carry over.  All states then come from
+Newton's method at those scales, with draws of the Gaussian around its solution.  A term that the
+sub-population shows to be negligible is left out there; the notes say which.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import expit, log_expit, logsumexp
+
+from intransit.arrays import FloatArray
+from intransit.data.timeline import Timeline
+from intransit.errors import InputError
+from intransit.inference.draws import TrajectoryDraws
+from intransit.inference.observations import Observations
+from intransit.inference.paths import Layout, Numbers, lay_out
+from intransit.inference.posterior import Posterior
+from intransit.inference.sampling import Draws, Effort, Mixing, Report, sample
+from intransit.inference.smooth import smooth
+from intransit.inference.trajectory import Trajectory, posterior_of_path
+from intransit.model.laws import OutcomeLaw
+from intransit.model.terms import By, Factors, Model, PairEffects, Scores, Side, Term
+
+if TYPE_CHECKING:
+    from intransit.inference.shards.on_ray import Elsewhere
+
+SOUND = 0.5  # of the draws that must count, to weigh them only
+N_CHAINS = 2
+EFFORT = Effort(effective=100.0, seconds=30.0, chains=N_CHAINS)
+
+
+def update_posterior(
+    old: Posterior,
+    more: Observations,
+    *,
+    rng: np.random.Generator,
+    effort: Effort = EFFORT,
+    report: Report = lambda _: None,
+) -> tuple[Posterior, str]:
+    """Return the posterior with further observations, and in words how sound it is."""
+    _check_levels(old.layout.seen, more)
+    layout = lay_out(old.layout.seen.plus(more), old.layout.model)
+    carried = carry_over(old, layout)
+    new = Posterior(layout, old.law, carried, old.mixing, old.way, old.notes)
+    weights = _weights(new, more)
+    effective = float(1.0 / np.sum(weights**2))
+    n = len(old)
+    if effective >= SOUND * n:
+        places = _resample(weights, rng)
+        said = f"draws weighted by them; {effective:.0f} of {n} count."
+        return replace(new, draws=carried.only(places)), said
+    best = np.argsort(-weights, kind="stable")[:N_CHAINS]
+    starts = [carried.one(int(best[k % len(best)])) for k in range(effort.chains)]
+    draws, mixing = sample(layout, old.law, effort, rng=rng, starts=starts, report=report)
+    said = (
+        f"only {effective:.0f} of {n} draws agree with them, so the chains went on: "
+        f"{mixing.sentence}"
+    )
+    return Posterior(layout, old.law, draws, mixing, "gibbs", old.notes), said
+
+
+def _check_levels(old: Observations, more: Observations) -> None:
+    """Refuse levels that the law has no place for."""
+    if old.kind != "ordered":
+        return
+    wrong = np.abs(more.means) > old.n_levels
+    if not (old.means == 0.0).any():
+        wrong |= more.means == 0.0
+    if wrong.any():
+        level = more.means[np.flatnonzero(wrong)[0]]
+        raise InputError(
+            f"update: an outcome is {level:g}, a level that did not occur before; fit everything "
+            "again."
+        )
+
+
+def _resample(weights: FloatArray, rng: np.random.Generator) -> np.ndarray:
+    """Return as many places as there are weights, each as often as it weighs (systematic)."""
+    n = len(weights)
+    points = (rng.random() + np.arange(n)) / n
+    return np.minimum(np.searchsorted(np.cumsum(weights), points), n - 1)
+
+
+def carry_over(old: Posterior, layout: Layout) -> Draws:
+    """Return the draws on a larger layout: every path read at the times of its new states."""
+    d, items = old.draws, layout.items
+    owners = np.repeat(items.keys, np.diff(items.begin))
+    known = owners < old.n_items
+    numbers = tuple(_carry_numbers(old, layout, k, one) for k, one in enumerate(layout.numbers))
+    clock = items.clock if items.moves else np.full(items.n_states, old.axis[-1])
+    states = old.states(np.where(known, owners, old.n_items - 1 - owners), clock)
+    return Draws(
+        states.astype(np.float32),
+        numbers,
+        d.scales,
+        d.rates,
+        d.number_scales,
+        d.number_rates,
+        d.newcomers,
+        d.cuts,
+        d.noise,
+        d.chain,
+    )
+
+
+def _carry_numbers(old: Posterior, layout: Layout, k: int, one: Numbers) -> FloatArray:
+    p = one.paths
+    keys = np.repeat(p.keys, np.diff(p.begin))
+    clock = p.clock if p.moves else np.full(p.n_states, old.axis[-1])
+    if isinstance(one.term, PairEffects):
+        i, j = keys // layout.seen.n_items, keys % layout.seen.n_items
+        keys = np.where(j < old.n_items, i * old.n_items + j, -1 - keys)
+    elif isinstance(one.term, By):
+        new, before = (
+            dict(seen.values)[one.term.column] for seen in (layout.seen, old.layout.seen)
+        )
+        item, code = keys // len(new), keys % len(new)
+        there = (code < len(before)) & (item < old.n_items)
+        keys = np.where(there, item * len(before) + code, -1 - keys)
+    elif isinstance(one.term, Side):
+        keys = np.zeros(len(keys), np.int64)
+    return old.numbers(k, keys, clock).astype(np.float32)
+
+
+def _weights(new: Posterior, more: Observations) -> FloatArray:  # (n_draws,)
+    """Return how much each draw counts, given further observations; they add up to 1.
+
+    At the margins that the draws keep: those on the longer record.
+    """
+    known = {term.column for term in new.layout.model.by}
+    named = zip(more.values, more.codes, strict=True)
+    under = {name: codes for (name, _), codes in named if name in known}
+    x = new.margins(more.pairs[:, 0], more.pairs[:, 1], more.times, under=under)
+    if more.sides.any():
+        x += more.sides * new.side_worth(more.times)
+    logs = log_likelihood(new, more, x)
+    return np.exp(logs - logsumexp(logs))
+
+
+def log_likelihood(
+    posterior: Posterior,
+    seen: Observations,
+    margins: FloatArray,  # (n_draws, n_cells)
+) -> FloatArray:  # (n_draws,)
+    """Return the log likelihood of observations at margins of draws."""
+    if seen.kind == "logistic":
+        won, n = seen.means * seen.counts, seen.counts
+        return np.asarray(log_expit(margins) @ won + log_expit(-margins) @ (n - won))
+    if seen.kind == "squared":
+        noise = posterior.draws.noise[:, None]
+        return np.asarray(
+            -0.5 * np.sum(seen.counts * ((seen.means - margins) / noise) ** 2, axis=1)
+            - seen.n_rows * np.log(noise[:, 0])
+            - 0.5 * seen.spread / noise[:, 0] ** 2
+        )
+    cuts = posterior.draws.cuts
+    wide = [np.full((len(cuts), 1), -np.inf), -cuts[:, ::-1], cuts, np.full((len(cuts), 1), np.inf)]
+    edges = np.concatenate(wide, axis=1)
+    place = seen.means.astype(np.int64) + cuts.shape[1]
+    place = np.clip(place, 0, 2 * cuts.shape[1])
+    chance = expit(edges[:, place + 1] - margins) - expit(edges[:, place] - margins)
+    return np.asarray(np.log(np.maximum(chance, 1e-12)) @ seen.counts)
+
+
+N_SWEEPS = 400  # of each chain, that a table usually takes
+SUB_GAMES = 12_000  # of a sub-population: scales are known to some per cent from so many
+SUB_EFFECTIVE = 40.0
+SUB_TIME = 0.5  # of the time, for the sub-population
+NEGLIGIBLE = 0.15  # log odds: size of a term that is left out at scale
+SURELY = 0.1  # share of the draws of its size that may lie below that
+MOST_NUMBERS = 60_000_000  # of all draws of a large answer
+FEWEST_DRAWS, MOST_DRAWS = 24, 60
+
+Columns = Mapping[type[Term], int]  # where draws have the scales of each kind of further term
+
+
+def draw_posterior(
+    seen: Observations,
+    model: Model,
+    law: OutcomeLaw,
+    effort: Effort,
+    *,
+    rng: np.random.Generator,
+    report: Report = lambda _: None,
+    elsewhere: "Elsewhere | None" = None,
+) -> Posterior:
+    """Return the posterior of a model, given some observations.
+
+    With workers elsewhere, states are always found by Newton's method, and by them.
+    """
+    layout = lay_out(seen, model)
+    if elsewhere is not None:
+        if law.kind == "squared":
+            raise InputError("on: readings of margins are drawn in one process; leave it out.")
+        with elsewhere.folder() as folder:
+            return _from_a_part(layout, law, effort, rng, report, (elsewhere, folder))
+    if seconds_a_sweep(layout) * N_SWEEPS <= effort.seconds or law.kind == "squared":
+        draws, mixing = sample(layout, law, effort, rng=rng, report=report)
+        return Posterior(layout, law, draws, mixing)
+    return _from_a_part(layout, law, effort, rng, report)
+
+
+def seconds_a_sweep(layout: Layout) -> float:
+    """Return about how long a sweep takes on one core: a formula, so that the choice is the same.
+
+    Fitted to sweeps of 10,000 to 1,000,000 games (`python -m benchmarks sampler`).
+    """
+    d = 1 + 2 * layout.n_factors
+    numbers = sum(one.paths.n_states for one in layout.numbers)
+    by_cell = 0.45e-6 + 0.012e-6 * d * d
+    return len(layout.seen) * by_cell + layout.items.n_states * 0.022e-6 * d * d + 0.1e-6 * numbers
+
+
+def sub_population(seen: Observations, n_games: float, rng: np.random.Generator) -> Observations:
+    """Return all games among some items: as few as have so many games among them.
+
+    Items join by how many games they have with those already in, beginning with one at random.
+    """
+    n = seen.n_items
+    i, j = seen.pairs.T
+    order = np.argsort(np.concatenate([i, j]), kind="stable")
+    begin = np.searchsorted(np.concatenate([i, j])[order], np.arange(n + 1))
+    other, games = np.concatenate([j, i])[order], np.tile(seen.counts, 2)[order]
+    inside, ties, total = np.zeros(n, bool), np.zeros(n), 0.0
+    activity = np.bincount(seen.pairs.ravel(), np.repeat(seen.counts, 2), minlength=n)
+    front = [int(rng.choice(n, p=activity / activity.sum()))]
+    while total < n_games and front:
+        # The best of a few candidates: nearly the best of all, and quick.
+        best = max(range(len(front)), key=lambda k: ties[front[k]])
+        item = front.pop(best)
+        if inside[item]:
+            continue
+        inside[item] = True
+        total += ties[item]
+        here = slice(begin[item], begin[item + 1])
+        np.add.at(ties, other[here], games[here])
+        fresh = np.unique(other[here][~inside[other[here]]])
+        front = (front + fresh[np.argsort(-ties[fresh], kind="stable")[:40]].tolist())[-400:]
+        if not front:
+            left = np.flatnonzero(~inside)
+            front = [int(rng.choice(left))] if len(left) else []
+    return _among(seen, inside)
+
+
+def _among(seen: Observations, inside: np.ndarray) -> Observations:
+    """Return the observations among some items, numbered anew."""
+    rows = inside[seen.pairs].all(axis=1)
+    place = np.cumsum(inside) - 1
+    return Observations(
+        seen.kind,
+        int(inside.sum()),
+        place[seen.pairs[rows]],
+        seen.times[rows],
+        seen.counts[rows],
+        seen.means[rows],
+        seen.sides[rows],
+        seen.codes[:, rows],
+        int(rows.sum()),
+        0.0,
+        seen.values,
+    )
+
+
+def _from_a_part(
+    layout: Layout,
+    law: OutcomeLaw,
+    effort: Effort,
+    rng: np.random.Generator,
+    report: Report,
+    place: "tuple[Elsewhere, Path] | None" = None,
+) -> Posterior:
+    """Draw scales from a sub-population, then states by Newton's method, here or elsewhere."""
+    seen, model = layout.seen, layout.model
+    part = sub_population(seen, SUB_GAMES, rng)
+    report(f"drawing scales from {part.n_items:,} of {seen.n_items:,} items")
+    few = Effort(SUB_EFFECTIVE, SUB_TIME * effort.seconds, effort.chains, most_draws=100)
+    own = rng if place is None else rng.spawn(1)[0]  # what is kept uses up no numbers
+
+    def draw() -> tuple[Draws, Mixing]:
+        return sample(lay_out(part, model), law, few, rng=own, report=report)
+
+    if place is None:
+        drawn, mixing = draw()
+    else:
+        from intransit.inference.shards.on_ray import once, solve_elsewhere  # noqa: PLC0415  if asked
+
+        drawn, mixing = once(place[1], draw)
+    kept, left_out = _terms_that_matter(lay_out(part, model), drawn)
+    report("finding all states by Newton's method")
+    columns: Columns = {type(one.term): k for k, one in enumerate(layout.numbers)}
+    settings = _settings(kept, drawn, columns, law, rng)
+    data, states = _timeline(seen, kept), None
+    if place is None:
+        path = smooth(data, **settings)
+        n = _n_draws(len(path.solution.z))
+        report(f"drawing {n} times around the solution")
+    else:
+        path, states = solve_elsewhere(data, settings, *place, _n_draws, report)
+        n = len(states)
+    around = _draws(path, drawn, n, rng, states)
+    notes = [
+        f"The table is too large for chains within {effort.seconds:.0f} s: scales are from "
+        f"{part.n_items:,} items with {part.counts.sum():,.0f} games among them, states by "
+        "Newton's method at those scales."
+    ]
+    if left_out:
+        notes.append(f"Negligible there, and left out: {', '.join(left_out)}.")
+    return replace(around, law=law, mixing=mixing, notes=tuple(notes))
+
+
+def _terms_that_matter(layout: Layout, draws: Draws) -> tuple[Model, list[str]]:
+    """Return the model without what is negligible, and the names of what was left out."""
+    kept: list[Term] = []
+    left_out = []
+    for term in layout.model.terms:
+        if isinstance(term, Factors):
+            sizes = np.sort(draws.scales[:, 1:] ** 2, axis=1)[:, ::-1]
+            size = np.quantile(sizes, SURELY, axis=0)
+            n = int(np.sum(size >= NEGLIGIBLE))
+            if n:
+                kept.append(Factors(n, term.scale, term.walk))
+            if n < term.n:
+                left_out.append(f"{term.n - n} of {term.n} factors")
+        elif isinstance(term, PairEffects):
+            k = next(k for k, one in enumerate(layout.numbers) if one.term is term)
+            if np.quantile(draws.number_scales[:, k], SURELY) >= NEGLIGIBLE:
+                kept.append(term)
+            else:
+                left_out.append("pair effects")
+        elif isinstance(term, Scores | Side):
+            kept.append(term)
+        else:
+            left_out.append(str(term))
+    return Model(tuple(kept)), left_out
+
+
+def _medians(draws: Draws) -> tuple[FloatArray, FloatArray]:
+    """Return median scales of scores and planes, planes from the largest on, and their drifts."""
+    planes = np.sort(draws.scales[:, 1:], axis=1)[:, ::-1]
+    scales = np.median(np.column_stack([draws.scales[:, :1], planes]), axis=0)
+    rates = np.median(draws.rates, axis=0)
+    return scales, rates
+
+
+def _n_draws(n_unknowns: int) -> int:
+    return int(np.clip(MOST_NUMBERS // n_unknowns, FEWEST_DRAWS, MOST_DRAWS))
+
+
+def _timeline(seen: Observations, model: Model) -> Timeline:
+    sides = seen.sides if model.term(Side) is not None and seen.sides.any() else None
+    return Timeline.from_arrays(
+        seen.pairs[:, 0],
+        seen.pairs[:, 1],
+        seen.means,
+        seen.times,
+        counts=seen.counts,
+        sides=sides,
+        n_items=seen.n_items,
+    )
+
+
+def _settings(
+    model: Model,
+    draws: Draws,
+    columns: Columns,
+    law: OutcomeLaw,
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    """Return the settings of `smooth`: scales are medians of what was drawn."""
+    scales, rates = _medians(draws)
+    r = model.n_factors
+    width = float(np.sqrt(np.mean(scales[1 : 1 + r] ** 2))) if r else 1.0
+    pair, pair_rate = 0.0, 0.0
+    if model.term(PairEffects) is not None:
+        k = columns[PairEffects]
+        pair = float(np.median(draws.number_scales[:, k]))
+        pair_rate = float(np.median(draws.number_rates[:, k]))
+    return {
+        "n_factors": r,
+        "scores": True,
+        "loss": law.kind,
+        "drift_scale": width * float(rates[1]) if r else 0.0,
+        "prior_scale": width,
+        "exposure_drift_scale": width * float(rates[1]) if r else 0.0,
+        "score_drift_scale": float(scales[0] * rates[0]),
+        "score_prior_scale": float(scales[0]),
+        "pair_scale": pair,
+        "pair_drift_scale": pair * pair_rate,
+        "tolerance": 1e-2,
+        "rng": int(rng.integers(2**31)),
+    }
+
+
+def _draws(
+    path: Trajectory,
+    sub: Draws,
+    n: int,
+    rng: np.random.Generator,
+    states: TrajectoryDraws | None,
+) -> Posterior:
+    """Return draws around the solution; how far paths may go on is drawn from the part's scales."""
+    around = posterior_of_path(path, n, rng, states)
+    pick = rng.integers(len(sub), size=n)
+    scales = around.draws.scales.copy()
+    scales[:, 0] = sub.scales[pick, 0]
+    steps = around.draws.walks.copy()
+    steps[:, 0] = sub.walks[pick, 0]
+    return replace(around, draws=replace(around.draws, scales=scales, steps=steps))

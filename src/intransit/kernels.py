@@ -1,0 +1,296 @@
+"""The door to the compiler, and the loops over pairs and vectors that everything shares.
+
+One door to the compiler, so that every kernel is compiled the same way and typed.
+
+The few compiled loops: everything that touches one pair at a time.
+
+Every solver here moves some columns v of the factors and holds the rest.  For a pair
+(i, j) the margin changes, to first order, by
+
+    v[i] @ A[j] - A[i] @ v[j]                                                      (1)
+
+where A holds, beside each moved column, the column it multiplies: A = Q when S moves,
+A = -S when Q moves, A = [Q, -S] when both do.  So one family of loops serves the paper's
+half-steps, Gauss-Newton on both factors, and problems with known columns alike.
+
+Any order of the pairs is right; the one that `readings` gives them keeps the rows that they
+touch in cache, which is worth a factor of two to five on large problems.
+
+Sums over long vectors, and rows in another order, compiled.
+
+Beside loops that run for microseconds a library's threads cost more than they bring: starting
+them took ten times as long as the whole of an iteration of conjugate gradients.
+
+Normal numbers that belong to a key: the same wherever, and in whatever order, they are drawn.
+
+A key is mixed by the finaliser of splitmix64 (Steele, Lea and Flood, 2014), which sends numbers
+that differ in one bit to numbers that differ in half of them; two mixed numbers make a normal one
+(Box and Muller).
+"""
+
+import math
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, cast
+
+import numba
+import numpy as np
+
+from intransit.arrays import FloatArray, IntArray
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def compiled(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a loop at its first call and keep the result on disk for later processes.
+
+    The plain Python function stays reachable as ``.py_func``: tests run it as the slow twin.
+    """
+    return cast(Callable[P, R], numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+@compiled
+def read_margins(
+    factors: FloatArray,  # (n_items, 2 n_factors): S and Q side by side
+    pairs: IntArray,  # (n_pairs, 2)
+    out: FloatArray,  # (n_pairs,)
+) -> None:
+    """Write X[i, j] = s_i q_j - q_i s_j for every pair."""
+    r = factors.shape[1] // 2
+    for p in range(pairs.shape[0]):
+        i, j = pairs[p, 0], pairs[p, 1]
+        total = 0.0
+        for c in range(r):
+            total += factors[i, c] * factors[j, r + c] - factors[i, r + c] * factors[j, c]
+        out[p] = total
+
+
+@compiled
+def push(
+    partners: FloatArray,  # (n_items, n_moved): A of equation (1)
+    pairs: IntArray,  # (n_pairs, 2)
+    step: FloatArray,  # (n_items, n_moved)
+    out: FloatArray,  # (n_pairs,)
+) -> None:
+    """Write the first-order change of every pair's margin: equation (1)."""
+    k = partners.shape[1]
+    for p in range(pairs.shape[0]):
+        i, j = pairs[p, 0], pairs[p, 1]
+        total = 0.0
+        for c in range(k):
+            total += step[i, c] * partners[j, c] - partners[i, c] * step[j, c]
+        out[p] = total
+
+
+@compiled
+def pull(
+    partners: FloatArray,  # (n_items, n_moved)
+    pairs: IntArray,  # (n_pairs, 2)
+    slopes: FloatArray,  # (n_pairs,)
+    out: FloatArray,  # (n_items, n_moved)
+) -> None:
+    """Write the adjoint of `push`: slopes by pair to slopes by item and column."""
+    k = partners.shape[1]
+    out[:] = 0.0
+    for p in range(pairs.shape[0]):
+        i, j, g = pairs[p, 0], pairs[p, 1], slopes[p]
+        for c in range(k):
+            out[i, c] += g * partners[j, c]
+            out[j, c] -= g * partners[i, c]
+
+
+@compiled
+def push_pull(
+    partners: FloatArray,  # (n_items, n_moved)
+    pairs: IntArray,  # (n_pairs, 2)
+    curvature: FloatArray,  # (n_pairs,)
+    step: FloatArray,  # (n_items, n_moved)
+    out: FloatArray,  # (n_items, n_moved)
+) -> None:
+    """Write pull(curvature * push(step)) in one pass: the product of every CG iteration."""
+    k = partners.shape[1]
+    out[:] = 0.0
+    for p in range(pairs.shape[0]):
+        i, j = pairs[p, 0], pairs[p, 1]
+        total = 0.0
+        for c in range(k):
+            total += step[i, c] * partners[j, c] - partners[i, c] * step[j, c]
+        total *= curvature[p]
+        for c in range(k):
+            out[i, c] += total * partners[j, c]
+            out[j, c] -= total * partners[i, c]
+
+
+@compiled
+def item_blocks(
+    partners: FloatArray,  # (n_items, n_moved)
+    pairs: IntArray,  # (n_pairs, 2)
+    curvature: FloatArray,  # (n_pairs,)
+    out: FloatArray,  # (n_items, n_moved, n_moved)
+) -> None:
+    """Write each item's own block of the normal matrix: the block-Jacobi preconditioner."""
+    k = partners.shape[1]
+    out[:] = 0.0
+    for p in range(pairs.shape[0]):
+        i, j, w = pairs[p, 0], pairs[p, 1], curvature[p]
+        for b in range(k):
+            for c in range(b + 1):
+                out[i, b, c] += w * partners[j, b] * partners[j, c]
+                out[j, b, c] += w * partners[i, b] * partners[i, c]
+    for i in range(out.shape[0]):
+        for b in range(k):
+            for c in range(b):
+                out[i, c, b] = out[i, b, c]
+
+
+@compiled
+def normal_matrix(
+    partners: FloatArray,  # (n_items, n_moved)
+    pairs: IntArray,  # (n_pairs, 2), first < second
+    curvature: FloatArray,  # (n_pairs,)
+    out: FloatArray,  # (n_items * n_moved, n_items * n_moved)
+) -> None:
+    """Write the upper triangle of Σ_p curvature_p J_p J_pᵀ, J_p the row of pair p in (1)."""
+    k = partners.shape[1]
+    out[:] = 0.0
+    for p in range(pairs.shape[0]):
+        i, j, w = pairs[p, 0] * k, pairs[p, 1] * k, curvature[p]
+        first, second = partners[pairs[p, 0]], partners[pairs[p, 1]]
+        for b in range(k):
+            along_i, along_j = w * second[b], w * first[b]
+            for c in range(b, k):
+                out[i + b, i + c] += along_i * second[c]
+                out[j + b, j + c] += along_j * first[c]
+            for c in range(k):
+                out[i + b, j + c] -= along_i * first[c]
+
+
+@compiled
+def jacobian(
+    partners: FloatArray,  # (n_items, n_moved)
+    pairs: IntArray,  # (n_pairs, 2)
+    out: FloatArray,  # (n_pairs, n_items * n_moved)
+) -> None:
+    """Write `push` as a dense matrix, for measurements that mix many entries."""
+    k = partners.shape[1]
+    out[:] = 0.0
+    for p in range(pairs.shape[0]):
+        i, j = pairs[p, 0], pairs[p, 1]
+        for c in range(k):
+            out[p, i * k + c] = partners[j, c]
+            out[p, j * k + c] = -partners[i, c]
+
+
+@compiled
+def dot(first: FloatArray, second: FloatArray) -> float:
+    """Return the inner product of two arrays of one shape."""
+    a, b = first.ravel(), second.ravel()
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    n = a.shape[0]
+    for k in range(0, n - 3, 4):
+        one += a[k] * b[k]
+        two += a[k + 1] * b[k + 1]
+        three += a[k + 2] * b[k + 2]
+        four += a[k + 3] * b[k + 3]
+    for k in range(n - n % 4, n):
+        one += a[k] * b[k]
+    return (one + two) + (three + four)
+
+
+@compiled
+def advance(
+    length: float,
+    direction: FloatArray,
+    image: FloatArray,
+    step: FloatArray,
+    residual: FloatArray,
+) -> None:
+    """Add length · direction to step and take length · image off residual."""
+    d, i, s, r = direction.ravel(), image.ravel(), step.ravel(), residual.ravel()
+    for k in range(d.shape[0]):
+        s[k] += length * d[k]
+        r[k] -= length * i[k]
+
+
+@compiled
+def turn(share: float, ahead: FloatArray, direction: FloatArray) -> None:
+    """Overwrite direction by ahead + share · direction."""
+    a, d = ahead.ravel(), direction.ravel()
+    for k in range(a.shape[0]):
+        d[k] = a[k] + share * d[k]
+
+
+@compiled
+def put_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
+    """Write each row (n, k) at its place."""
+    for n in range(rows.shape[0]):
+        m = place[n]
+        for k in range(rows.shape[1]):
+            out[m, k] = rows[n, k]
+
+
+@compiled
+def take_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
+    """Write the rows (n, k) found at the places: what undoes `put_rows`."""
+    for n in range(place.shape[0]):
+        m = place[n]
+        for k in range(rows.shape[1]):
+            out[n, k] = rows[m, k]
+
+
+@compiled
+def take_part(rows: FloatArray, place: IntArray, first: int, out: FloatArray) -> None:
+    """Write columns, from the first on, of the rows found at the places: out is (n, k)."""
+    for n in range(place.shape[0]):
+        m = place[n]
+        for k in range(out.shape[1]):
+            out[n, k] = rows[m, first + k]
+
+
+@compiled
+def put_part(part: FloatArray, place: IntArray, first: int, out: FloatArray) -> None:
+    """Write each row (n, k) at its place, into columns from the first on."""
+    for n in range(part.shape[0]):
+        m = place[n]
+        for k in range(part.shape[1]):
+            out[m, first + k] = part[n, k]
+
+
+@compiled
+def add_part(part: FloatArray, place: IntArray, first: int, out: FloatArray) -> None:
+    """Add each row (n, k) at its place, to columns from the first on."""
+    for n in range(part.shape[0]):
+        m = place[n]
+        for k in range(part.shape[1]):
+            out[m, first + k] += part[n, k]
+
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+TO_UNIT = 2.0**-53
+
+
+@compiled
+def _mixed(number: int) -> int:
+    x = np.uint64(number)
+    x = (x ^ (x >> np.uint64(30))) * FIRST
+    x = (x ^ (x >> np.uint64(27))) * SECOND
+    return x ^ (x >> np.uint64(31))  # type: ignore[return-value]
+
+
+@compiled
+def _fill(keys: IntArray, salt: int, out: FloatArray) -> None:
+    for n in range(keys.shape[0]):
+        one = _mixed(np.uint64(keys[n]) * GOLDEN + np.uint64(salt))  # type: ignore[arg-type]
+        two = _mixed(np.uint64(one) + GOLDEN)  # type: ignore[arg-type]
+        radius = math.sqrt(-2.0 * math.log((float(np.uint64(one) >> np.uint64(11)) + 1) * TO_UNIT))
+        angle = float(np.uint64(two) >> np.uint64(11)) * TO_UNIT
+        out[n] = radius * math.cos(2.0 * math.pi * angle)
+
+
+def keyed_normals(keys: IntArray, *salt: int) -> FloatArray:  # (n,)
+    """Return a standard normal number for each key, others for another salt."""
+    word = np.random.SeedSequence(salt).generate_state(1, np.uint64)[0]
+    out = np.empty(len(keys))
+    _fill(keys, word, out)
+    return out

@@ -1,5 +1,0 @@
-"""The page: findings as one HTML file that needs nothing else, neither network nor script."""
-
-from intransit.render.page.html import write_page
-
-__all__ = ["write_page"]

@@ -1,0 +1,264 @@
+"""The page put together: head, the verdict and three facts, sections, data, script.
+
+The top of the page: the verdict, one picture and three facts, then the numbers it rests on.
+
+The page put together: head with a policy that lets nothing in or out, body, data, script.
+"""
+
+import base64
+import hashlib
+from importlib.resources import files
+
+from intransit.analysis.verdict import Transitivity
+from intransit.data.reading import plural
+from intransit.report.content import Fact, Findings
+from intransit.report.page.blocks import (
+    count,
+    estimate,
+    more,
+    p_value,
+    percent,
+    plain,
+    sentence,
+    with_error,
+    with_small,
+)
+from intransit.report.page.palette import write_themes
+from intransit.report.page.payload import embed
+from intransit.report.page.pictures import draw_cycle, draw_leaders, draw_matrix
+from intransit.report.page.sections import (
+    write_board,
+    write_cycles,
+    write_discs,
+    write_duel,
+    write_matrix,
+    write_strengths,
+)
+from intransit.report.page.table_sections import (
+    write_changes,
+    write_data,
+    write_ladder,
+    write_ranking,
+)
+from intransit.report.wording import headline_parts
+
+# A ring with an arrow, bars of which two are even, a falling row of bars, a broken ring.
+SIGNS: dict[str, str] = {
+    "cycles": '<path d="M13 8a5 5 0 1 1-1.6-3.7"/><path d="M13.4 1.6v3.2h-3.2"/>',
+    "not one scale": '<path d="M3 13V3M8 13V8M13 13V5"/>',
+    "no evidence": '<path d="M3 13V3M8 13V6.5M13 13v-3"/>',
+    "too little data": '<circle cx="8" cy="8" r="5.5" stroke-dasharray="2.2 2.4"/>',
+}
+LEADERS = 8  # items of the picture
+FEW = 12  # items of a matrix that has room beside the verdict
+
+
+def write_opening(findings: Findings) -> str:
+    """Return the verdict, why it is so, a picture, the facts, the sentences and the numbers."""
+    verdict = findings.verdict
+    kind = verdict.verdict.replace(" ", "-")
+    title, reason = headline_parts(verdict, findings.n_items)
+    because = f'<p class="because">{sentence(reason[:1].upper() + reason[1:])}</p>\n'
+    source = plain(findings.source)
+    on = f' · <bdi title="{source}">{source}</bdi>' if source else ""
+    numbers = more("The numbers behind the verdict", _numbers(verdict))
+    sentences = "".join(f"<p>{sentence(text)}</p>" for text in findings.sentences)
+    picture, caption = _picture(findings)
+    return (
+        f'<section id="verdict" class="verdict {kind}" aria-labelledby="headline">\n'
+        '<div class="first">\n<div class="said">'
+        f'<p class="badge"><svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">'
+        f"{SIGNS[verdict.verdict]}</svg><span>Verdict{on}</span></p>\n"
+        f'<h1 id="headline">{sentence(title)}</h1>\n{because}</div>'
+        f'<figure class="first-picture">{picture}<figcaption>{caption}</figcaption></figure>\n'
+        f'<dl class="three">{"".join(map(_fact, findings.facts))}</dl>\n</div>\n'
+        f'<div class="sentences">{sentences}</div>\n'
+        f"{numbers if findings.n_items > 2 else ''}\n</section>"
+    )
+
+
+def _fact(fact: Fact) -> str:
+    return (
+        f"<div><dt>{sentence(fact.title)}</dt><dd><b>{sentence(fact.value)}</b>"
+        f"<span>{sentence(fact.detail)}</span></dd></div>"
+    )
+
+
+def _picture(findings: Findings) -> tuple[str, str]:
+    """Return the one picture of the first screen, and what it shows."""
+    at = f" at {plain(findings.times[-1])}" if findings.times[-1] else ""
+    if findings.verdict.has_cycles and findings.cycles.found:
+        return draw_cycle(findings.cycles.found[0]), (
+            f"The surest cycle{at}: arrows point from the favourite, with its chance in a game; "
+            "the dashed one is the least sure."
+        )
+    if findings.verdict.has_cycles and len(findings.names) <= FEW:
+        return draw_matrix(findings), f"Who beats whom{at}: rows beat columns where they are blue."
+    kept = zip(findings.standings, findings.still, strict=True)
+    leaders = [one for one, still in kept if still][:LEADERS]
+    return draw_leaders(leaders), (
+        f"The strongest{at}: mean chance of beating the others, with its 90&nbsp;% interval."
+    )
+
+
+def _numbers(verdict: Transitivity) -> str:
+    """Return the numbers behind the verdict, each with what it means."""
+    gain = "–"
+    if verdict.gain is not None and verdict.gain_error is not None:
+        gain = with_error(verdict.gain, verdict.gain_error, sign=True)
+    measured = verdict.detectable < 1
+    share = estimate(verdict.share, verdict.share_low, verdict.share_high)
+    rows = [
+        (
+            "Share no ranking explains",
+            with_small(*share),
+            f"of the differences between items, as their mean square; with its "
+            f"{percent(verdict.level)} interval",
+        ),
+        (
+            "p value",
+            p_value(verdict.p_value),
+            "how often a table that one ranking explains would look as cyclic as this",
+        ),
+        (
+            "Gain in log loss",
+            gain,
+            "a held-out game, from all that no ranking explains, with its standard error",
+        ),
+        (
+            "Would be noticed from",
+            percent(verdict.detectable) if measured else "–",
+            "a cyclic share that this table would show four times out of five"
+            if measured
+            else "no cyclic share could be noticed with certainty in this table",
+        ),
+    ]
+    if verdict.verdict == "too little data":
+        del rows[0]  # it cannot be told
+    cells = "".join(
+        f"<div><dt>{title}</dt><dd><b>{value}</b><span>{meaning}</span></dd></div>"
+        for title, value, meaning in rows
+    )
+    basis = (
+        f"From {count(verdict.n_games)} games of {plural(verdict.n_pairs, 'pair')}, in "
+        f"{verdict.n_series:,} series that count as one observation each."
+    )
+    return f'<dl class="numbers">{cells}</dl>\n<p class="basis">{basis}</p>'
+
+
+STYLES = ("page.css", "parts.css")
+# In this order, in one scope: each may use what those before it define.
+SCRIPTS = (
+    "data.js",
+    "tools.js",
+    "board.js",
+    "chart.js",
+    "matrix.js",
+    "strengths.js",
+    "discs.js",
+    "cycles.js",
+    "duel.js",
+    "start.js",
+)
+CONTENTS = (
+    ("board", "Leaderboard"),
+    ("matrix", "Matrix"),
+    ("strengths", "Over time"),
+    ("discs", "Counters"),
+    ("cycles", "Cycles"),
+    ("duel", "Head to head"),
+    ("changes", "Changes"),
+    ("ranking", "Ranking"),
+    ("ladder", "Predictions"),
+    ("data", "Data"),
+)
+READING = (
+    "A chance is the probability that one item beats another in a game, a tie as half a win. "
+    "Intervals and bands hold the truth with a probability of 90 % unless they say otherwise. "
+    "An item that was not being compared about a time is drawn faint there. "
+    "In a CSV, a name that a spreadsheet would take for a formula begins with an apostrophe. "
+    "Everything is in this file: nothing is loaded and nothing is sent."
+)
+
+
+def write_page(findings: Findings) -> str:
+    """Return the report as one HTML file: the same findings give the same text."""
+    style = "\n".join([write_themes(), *map(_asset, STYLES)])
+    script = "\n".join(['(() => {\n"use strict";', *map(_asset, SCRIPTS), "})();"])
+    body = _body(findings)
+    title = f"{findings.source}: who beats whom" if findings.source else "Who beats whom"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, script)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>{sentence(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f'{_header(findings, body)}\n<main id="main">\n{body}\n</main>\n'
+        f"<footer><h2>How to read it</h2><p>{READING}</p>"
+        "<p>Made with intransit.</p></footer>\n"
+        f'<script type="application/json" id="findings">{embed(findings)}</script>\n'
+        f"<script>{script}</script>\n</body>\n</html>\n"
+    )
+
+
+def _header(findings: Findings, body: str) -> str:
+    """Return the bar at the top: where the data came from, and what the page holds.
+
+    A narrow screen has the contents in a list that opens, a wide one beside each other.
+    """
+    links = "".join(
+        f'<a href="#{place}">{title}</a>'
+        for place, title in CONTENTS
+        if f'<section id="{place}"' in body
+    )
+    return (
+        '<a class="skip" href="#main">Skip to the findings</a>\n<header><p class="source">'
+        f'<bdi title="{plain(findings.source)}">{plain(findings.source)}</bdi></p>'
+        f'<nav class="wide" aria-label="Contents">{links}</nav><details class="menu"><summary>'
+        f'Contents</summary><nav aria-label="Contents">{links}</nav></details></header>'
+    )
+
+
+def _body(findings: Findings) -> str:
+    """Return all sections; those that follow the time slider stand together."""
+    timed = [
+        write_matrix(findings),
+        write_strengths(findings),
+        write_discs(findings),
+        write_cycles(findings),
+        write_duel(),
+    ]
+    still = [
+        write_changes(findings),
+        write_ranking(findings),
+        write_ladder(findings),
+        write_data(findings),
+    ]
+    inner = "\n".join(timed)
+    return "\n".join(
+        [
+            write_opening(findings),
+            write_board(findings),
+            f'<div class="timed" id="timed">\n{inner}\n</div>',
+            *still,
+        ]
+    )
+
+
+def _policy(style: str, script: str) -> str:
+    """Return a policy under which only this page's own style and script run."""
+    return (
+        f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    """Return the hash by which a policy knows an inline style or script."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _asset(name: str) -> str:
+    """Return one of the files that lie beside this module."""
+    return (files("intransit.report.page") / "assets" / name).read_text(encoding="utf-8")

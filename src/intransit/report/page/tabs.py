@@ -1,0 +1,160 @@
+"""Several pages in one: a tab for each, and a first tab with a line on every one of them.
+
+Each page stands in a frame of its own, as it is, and is opened when its tab is; tabs are radio
+buttons, so that they work without script.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from html import escape
+
+from intransit.analysis.results import Group
+from intransit.report.page.blocks import count, estimate, name, plain, sentence, with_small
+from intransit.report.page.palette import write_themes
+
+STYLE = """
+*,*::before,*::after{box-sizing:border-box}
+html{background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",
+Roboto,"Noto Sans","Liberation Sans",sans-serif;font-variant-numeric:tabular-nums}
+body{margin:0;overflow-wrap:anywhere}
+.pick{position:absolute;opacity:0;pointer-events:none}
+.tabs{display:flex;gap:.25rem;overflow-x:auto;padding:.5rem 1rem 0;background:var(--sunken);
+border-bottom:1px solid var(--line)}
+.tabs label{padding:.4rem .9rem;border:1px solid transparent;border-bottom:0;cursor:pointer;
+border-radius:6px 6px 0 0;white-space:nowrap;color:var(--soft);font-size:.9375rem}
+.tabs label:hover{color:var(--ink)}
+.panel{display:none}
+iframe{display:block;width:100%;height:calc(100vh - 3rem);border:0}
+.first{max-width:66rem;margin:0 auto;padding:2.5rem 1.5rem 4rem}
+h1{font-family:"Iowan Old Style",Palatino,Georgia,"Liberation Serif",serif;font-weight:600;
+font-size:clamp(1.8rem,5vw,2.6rem);line-height:1.15;margin:0 0 .75rem}
+.about{color:var(--soft);max-width:44em}
+.scroll{overflow-x:auto}
+table{border-collapse:collapse;width:100%;margin-top:1.5rem}
+th,td{text-align:left;vertical-align:top;padding:.6rem .9rem .6rem 0;
+border-bottom:1px solid var(--line)}
+th{font-size:.875rem;color:var(--soft);font-weight:600}
+td.number,th.number{text-align:right;white-space:nowrap}
+td:first-child,td:last-child{min-width:8rem}
+td:nth-child(4){min-width:16rem}
+td label{color:var(--accent);text-decoration:underline;cursor:pointer}
+small{color:var(--soft);white-space:nowrap}
+.left-out td{color:var(--soft)}
+"""
+
+
+def write_tabs(title: str, column: str, lines: Sequence[Group], pages: Mapping[str, str]) -> str:
+    """Return one HTML file with all pages: the same pages give the same text."""
+    style = write_themes() + STYLE + _switches(len(pages))
+    number = {value: k for k, value in enumerate(pages, 1)}
+    picks = "".join(
+        f'<input class="pick" type="radio" name="tab" id="tab-{k}"{" checked" if k == 0 else ""} '
+        f'aria-label="{plain(label)}">'
+        for k, label in enumerate(["All", *pages])
+    )
+    tabs = "".join(
+        f'<label for="tab-{k}">{label}</label>'
+        for k, label in enumerate(["All", *(name(value) for value in pages)])
+    )
+    frames = "".join(
+        f'<section class="panel" id="panel-{number[value]}"><iframe loading="lazy" '
+        f'title="{plain(value)}" srcdoc="{_framed(page)}"></iframe></section>\n'
+        for value, page in pages.items()
+    )
+    heading = f"{title}, by {column}" if title else f"By {column}"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, pages)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>{sentence(heading)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f'{picks}<nav class="tabs" aria-label="Groups">{tabs}</nav>\n'
+        f'<section class="panel" id="panel-0">{_overview(heading, lines, number)}</section>\n'
+        f'{frames}<script type="application/json" id="findings">{_data(lines)}</script>\n'
+        "</body>\n</html>\n"
+    )
+
+
+def _framed(page: str) -> str:
+    """Return a page as the text of a frame, its links leading to places in the frame.
+
+    A bare #place in a frame without an address of its own would lead to the page around it.
+    """
+    body, mark, rest = page.partition("<script")
+    return escape(re.sub(r'(<a\b[^>]*\bhref=")#', r"\1about:srcdoc#", body) + mark + rest)
+
+
+def _data(lines: Sequence[Group]) -> str:
+    """Return the lines for machines; nothing in them can end the element they stand in."""
+    text = json.dumps([asdict(line) for line in lines], ensure_ascii=True)
+    return text.replace("<", "\\u003c")
+
+
+def _overview(heading: str, lines: Sequence[Group], number: Mapping[str, int]) -> str:
+    """Return the first tab: a line on every group."""
+    rows = "".join(_row(line, number.get(line.value)) for line in lines)
+    return (
+        f'<main class="first"><h1>{sentence(heading)}</h1>'
+        '<p class="about">Each group was fitted on its own. The leader is the item that most '
+        "likely beats the others of its group, with its mean chance and its 90\u00a0% interval; "
+        "where there are cycles, the group's matrix says more.</p>"
+        '<div class="scroll"><table><thead><tr><th>group</th><th class="number">games</th>'
+        '<th class="number">items</th><th>verdict</th><th>leader</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div></main>"
+    )
+
+
+def _row(line: Group, tab: int | None) -> str:
+    called = name(line.value)
+    cells = f'<td class="number">{count(line.n_games)}</td><td class="number">{line.n_items:,}</td>'
+    if tab is None or line.strength is None or line.low is None or line.high is None:
+        return (
+            f'<tr class="left-out"><td>{called}</td>{cells}'
+            f'<td colspan="2">{sentence(line.verdict)}</td></tr>'
+        )
+    interval = with_small(*estimate(line.strength, line.low, line.high))
+    return (
+        f'<tr><td><label for="tab-{tab}">{called}</label></td>{cells}'
+        f"<td>{sentence(line.verdict)}</td><td>{name(line.leader)} {interval}</td></tr>"
+    )
+
+
+def _switches(n: int) -> str:
+    """Return the rules by which the tab that is chosen shows its panel."""
+    places = range(n + 1)
+    panels = ",".join(f"#tab-{k}:checked~#panel-{k}" for k in places)
+    labels = ",".join(f'#tab-{k}:checked~.tabs label[for="tab-{k}"]' for k in places)
+    seen = ",".join(f'#tab-{k}:focus-visible~.tabs label[for="tab-{k}"]' for k in places)
+    return (
+        f"{panels}{{display:block}}\n{labels}{{background:var(--paper);color:var(--ink);"
+        "border-color:var(--line);font-weight:600}\n"
+        f"{seen}{{outline:2px solid var(--accent);outline-offset:-2px}}\n"
+    )
+
+
+def _policy(style: str, pages: Mapping[str, str]) -> str:
+    """Return a policy that lets in this page's own style, and what the pages in it let in.
+
+    A frame obeys the policy of the page around it beside its own.
+    """
+    allowed: dict[str, list[str]] = {"style-src": [_digest(style)], "script-src": []}
+    for page in pages.values():
+        for kind, listed in allowed.items():
+            inner = re.search(rf"{kind} ('sha256-[^;]+')", page)
+            listed.extend(inner[1].split() if inner else [])
+    parts = (
+        f"{kind} {' '.join(dict.fromkeys(listed))}" for kind, listed in allowed.items() if listed
+    )
+    return (
+        f"default-src 'none'; {'; '.join(parts)}; img-src data:; frame-src 'self'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

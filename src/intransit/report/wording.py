@@ -1,0 +1,199 @@
+"""What was found, in words: the verdict in one sentence, and three more.
+
+Names of items are the table's own.  Where one could be taken for a part of the sentence, because of
+a comma or a word that the sentence uses, it stands in quotation marks.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from math import isfinite
+
+from intransit.analysis.fitted_table import FittedTable
+from intransit.analysis.results import Changes, Cycles, Ranking
+from intransit.analysis.verdict import Transitivity
+from intransit.data.reading import plural
+from intransit.percent import estimate, percent, signed, with_error
+
+LONGEST = 40  # letters of a name in a sentence
+NAMED = 3  # items of a list
+LEAST_WEIGHT = 0.05  # of an item in a mixture, to be named
+MAIN_WEIGHT = 0.1  # of the largest, to speak of it
+WANTED = 0.1  # share that tables are asked to be large enough for
+HOPELESS = 0.9  # detectable share from which no number of games can be named
+AMBIGUOUS = re.compile(r"""[,;:()“”"]|\b(beats|and)\b""")  # in a name, within a sentence
+Strength = tuple[float, float, float]  # mean, low, high
+
+
+def headline_parts(verdict: Transitivity, n_items: int) -> tuple[str, str]:
+    """Return the verdict in a few words, and the reason for it."""
+    if n_items < 3:
+        return "No cycle is possible", "there are only two items."
+    return verdict.title, verdict.reason
+
+
+def headline(verdict: Transitivity, n_items: int) -> str:
+    """Return the verdict in a sentence."""
+    return ": ".join(headline_parts(verdict, n_items))
+
+
+def sentences(
+    answer: FittedTable,
+    cycles: Cycles,
+    ranking: Ranking,
+    changes: Changes | None,
+    strengths: Mapping[str, Strength],
+    *,
+    among: str = "",
+) -> tuple[str, str, str]:
+    """Return three sentences: what the verdict rests on, who, and what changed.
+
+    `strengths` are of those that may be named as leading; `among` says which these are where
+    others are listed above them.
+    """
+    verdict = answer.transitive
+    changed = _changed(answer, changes)
+    moved = changed[:1].upper() + changed[1:]
+    if answer.n_items < 3:
+        return _two(answer, strengths), _amount(verdict), moved
+    if verdict.verdict == "cycles":
+        return _share(verdict), _surest(cycles, ranking), f"{_mixture(ranking)}; {changed}"
+    leader = _leader(strengths, among)
+    if verdict.verdict != "too little data":
+        return _share(verdict), leader, moved
+    return _needed(verdict), leader, moved
+
+
+def _share(verdict: Transitivity) -> str:
+    if not verdict.has_cycles and percent(verdict.share_high) == "0 %":
+        said = "Nothing beyond a single scale can be measured in these results"
+    else:
+        share, between = estimate(verdict.share, verdict.share_low, verdict.share_high)
+        said = (
+            f"{share} of the differences is beyond a single scale ({percent(verdict.level)} "
+            f"interval {between})"
+        )
+    gain, error = verdict.gain, verdict.gain_error
+    if gain is None or error is None or not (isfinite(gain) and isfinite(error)):
+        return said + "."
+    if gain > error:
+        return (
+            f"{said}, and knowing it lowers the log loss of held-out games by "
+            f"{with_error(gain, error)} a game."
+        )
+    return (
+        f"{said}, and allowing for it does not help to predict held-out games (gain in log loss "
+        f"{with_error(gain, error, sign=True)} a game)."
+    )
+
+
+def _surest(cycles: Cycles, ranking: Ranking) -> str:
+    pairs = f"{percent(ranking.wrong)} of pairs" if ranking.n_upsets else "no pair"
+    wrong = f"the nearest ranking names the wrong favourite in {pairs}"
+    if not len(cycles):
+        return f"No single cycle is sure enough to be listed; {wrong}."
+    best = cycles.found[0]
+    way = " beats ".join(brief(name) for name in (*best.items, best.items[0]))
+    since = f", since {best.since}" if best.since else ""
+    n = cycles.n_found
+    listed = "The one cycle that is listed" if n == 1 else f"The surest of {n:,} cycles"
+    if best.probability < cycles.level:
+        listed = "That there is a cycle is sure, and which one is not; the likeliest"
+    return f"{listed}: {way} (probability {percent(best.probability)}{since}); {wrong}."
+
+
+def _mixture(ranking: Ranking) -> str:
+    named = [share for share in ranking.equilibrium if share.weight >= LEAST_WEIGHT][:NAMED]
+    if not named or named[0].weight < MAIN_WEIGHT:
+        most = max((share.weight for share in ranking.equilibrium), default=0.0)
+        above = f", none with a weight above {percent(most)}" if most else ""
+        return f"In place of a best item there is a mixture of many that nothing beats{above}"
+    if len(named) == 1 or named[0].weight > 1.0 - LEAST_WEIGHT:
+        best = named[0]
+        return (
+            f"Even so one item comes out best: {brief(best.name)}, with {percent(best.weight)} of "
+            "the mixture that nothing beats"
+        )
+    parts = [f"{brief(share.name)} ({percent(share.weight)})" for share in named]
+    if sum(share.weight for share in named) < 0.95:
+        parts.append("smaller parts of others")
+    return f"In place of a best item there is a mixture that nothing beats: {_and(parts)}"
+
+
+def _leader(strengths: Mapping[str, Strength], among: str) -> str:
+    if not strengths:
+        return "Nobody leads: no two items are connected by comparisons."
+    best, *others = sorted(strengths, key=lambda name: -strengths[name][0])[:2]
+    mean, low, high = strengths[best]
+    of = f"{among}, " if among else ""
+    if not others:
+        return f"{of}{brief(best)} has a mean chance of {percent(mean)} against the others."
+    other, second = others[0], strengths[others[0]][0]
+    if percent(mean) == percent(second):
+        return (
+            f"{of}{'nobody' if of else 'Nobody'} leads clearly: {brief(best)} and "
+            f"{brief(other)} both have a mean chance of about {percent(mean)} against the others."
+        )
+    leads = "leads" if low > second else "comes first, though not clearly"
+    value, between = estimate(mean, low, high)
+    return (
+        f"{of}{brief(best)} {leads}, with a mean chance of {value} against the others (90 % "
+        f"interval {between}), ahead of {brief(other)} with {percent(second)}."
+    )
+
+
+def _two(answer: FittedTable, strengths: Mapping[str, Strength]) -> str:
+    best = max(strengths, key=lambda name: strengths[name][0])
+    mean, low, high = strengths[best]
+    other = next((name for name in answer.names if name != best), best)
+    value, between = estimate(mean, low, high)
+    return f"{brief(best)} beats {brief(other)} with a chance of {value} (90 % interval {between})."
+
+
+def _amount(verdict: Transitivity) -> str:
+    return f"That rests on {plural(round(verdict.n_games), 'game')}."
+
+
+def _needed(verdict: Transitivity) -> str:
+    games, pairs = plural(round(verdict.n_games), "game"), plural(verdict.n_pairs, "pair")
+    have = f"There are {games} between {pairs} of items"
+    share = verdict.detectable
+    if not isfinite(share) or share >= 1.0:
+        return f"{have}; to tell cycles from chance the same pairs must meet again."
+    if share > HOPELESS:
+        return f"{have}; to tell cycles from chance the same pairs must meet many more times."
+    # What is cyclic stands out as games times its ratio to what is not.
+    wanted = verdict.n_games * max((share / (1.0 - share)) / (WANTED / (1.0 - WANTED)), 1.0)
+    digits = max(len(str(int(wanted))) - 2, 0)
+    rounded = round(wanted / 10**digits) * 10**digits
+    return (
+        f"{have}; to notice that a tenth of the differences is cyclic, four times out of five, "
+        f"about {rounded:,} such games are needed."
+    )
+
+
+def _changed(answer: FittedTable, changes: Changes | None) -> str:
+    if changes is None:
+        times = "has no times" if answer.clock.kind == "none" else "has one time only"
+        return f"the table {times}, so nothing is said of changes."
+    sure = [item for item in changes.items if item.sure]
+    if not sure:
+        if not answer.model.moves:
+            return "nothing moves in this model, so nothing is said of changes."
+        return f"from {changes.since} to {changes.until}, no item clearly changed."
+    points = [signed(100 * item.change, 1) for item in sure[:NAMED]]
+    points[0] += " points of mean chance"
+    named = [f"{brief(item.name)} ({by})" for item, by in zip(sure, points, strict=False)]
+    n = len(sure)
+    who = f"{n} items clearly changed" if n > 1 else "one item clearly changed"
+    surest = ", most surely " if n > NAMED else ": "
+    return f"from {changes.since} to {changes.until}, {who}{surest}{_and(named)}."
+
+
+def brief(name: str) -> str:
+    """Return a name for a sentence: cut where it would fill one, in quotation marks if need be."""
+    cut = name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip() + "…"
+    return f"“{cut}”" if AMBIGUOUS.search(cut) else cut
+
+
+def _and(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,0 +1,168 @@
+"""Skew-symmetric matrices: X = S Qᵀ - Q Sᵀ, and whether an array is one.
+
+Skew-symmetric matrices of low rank: X = S Qᵀ - Q Sᵀ.
+
+With U = [S Q] this is X = U J Uᵀ, J the symplectic form, so every G in Sp(2r) gives the same
+X from U G: factors are never unique, margins are.  One representative is singled out here,
+the canonical (Youla) form
+
+    X = Σ_c ω_c (u_c v_cᵀ - v_c u_cᵀ),   u_c, v_c orthonormal,  ω_1 >= ω_2 >= ... >= 0
+
+written as factors s_c = √ω_c u_c and q_c = √ω_c v_c.  It is computed from U alone, in
+O(n_items · n_factors²): the N x N matrix is never built.
+
+Is this array a margins matrix?  Square, finite, X[j, i] = -X[i, j]; NaN for "not compared".
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import hessenberg, solve_continuous_lyapunov, svd
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.checks import as_flag
+from intransit.errors import InputError
+from intransit.kernels import compiled, read_margins
+
+
+def build_margins(strengths: FloatArray, exposures: FloatArray) -> FloatArray:
+    """Return X = S Qᵀ - Q Sᵀ, (..., n_items, n_items); leading axes (times) are carried along."""
+    half = strengths @ np.swapaxes(exposures, -1, -2)
+    return np.asarray(half - np.swapaxes(half, -1, -2))
+
+
+def margins_at(strengths: FloatArray, exposures: FloatArray, pairs: IntArray) -> FloatArray:
+    """Return X[i, j] for each pair, (n_pairs,), without building X."""
+    out = np.empty(len(pairs))
+    read_margins(np.hstack([strengths, exposures]), pairs, out)
+    return out
+
+
+def canonical_form(
+    core: FloatArray,  # (size, size), skew-symmetric
+    basis: FloatArray | None = None,  # (n_items, size), orthonormal columns; None: the identity
+) -> tuple[FloatArray, FloatArray, FloatArray]:  # (k,), (n_items, k), (n_items, k); k = size // 2
+    """Return ω, and the axes u and v, of the planes of ``basis core basisᵀ``, largest first.
+
+    The method is that of Ward and Gray (1978): an orthogonal change of basis makes the matrix
+    tridiagonal; the even and odd rows of a skew tridiagonal matrix only speak to each other,
+    through a bidiagonal matrix of half the size, whose singular values are the ω.  All is real
+    and nothing is squared.
+    """
+    size = len(core)
+    reduced, turn = hessenberg(core, calc_q=True)
+    if basis is not None:
+        turn = basis @ turn
+    ahead = (np.diagonal(reduced, 1) - np.diagonal(reduced, -1)) / 2
+    bidiagonal = np.zeros((size - size // 2, size // 2))
+    np.fill_diagonal(bidiagonal, ahead[0::2])
+    np.fill_diagonal(bidiagonal[1:], -ahead[1::2])
+    left, omegas, right = svd(bidiagonal, full_matrices=False)
+    return omegas, turn[:, 0::2] @ left, turn[:, 1::2] @ right.T
+
+
+def factor_core(
+    strengths: FloatArray,  # (n_items, n_factors)
+    exposures: FloatArray,  # (n_items, n_factors)
+) -> tuple[FloatArray, FloatArray]:
+    """Return W (n_items, k) with orthonormal columns and C (k, k) skew, so that X = W C Wᵀ."""
+    r = strengths.shape[1]
+    basis, corner = np.linalg.qr(np.hstack([strengths, exposures]))
+    return basis, build_margins(corner[:, :r], corner[:, r:])
+
+
+def canonical_factors(
+    strengths: FloatArray,  # (n_items, n_factors)
+    exposures: FloatArray,  # (n_items, n_factors)
+) -> tuple[FloatArray, FloatArray]:
+    """Return the canonical factors of the same X: orthogonal columns, largest plane first."""
+    basis, core = factor_core(strengths, exposures)
+    omegas, first, second = canonical_form(core, basis)
+    width = min(strengths.shape[1], len(omegas))
+    canonical = np.zeros((2, *strengths.shape))
+    canonical[0, :, :width] = first[:, :width] * np.sqrt(omegas[:width])
+    canonical[1, :, :width] = second[:, :width] * np.sqrt(omegas[:width])
+    return canonical[0], canonical[1]
+
+
+def smallest_strengths(strengths: FloatArray, exposures: FloatArray) -> FloatArray:
+    """Return S + Q B of least norm over symmetric B: the same X, with Q held.
+
+    Setting the derivative to zero gives QᵀQ B + B QᵀQ = -(QᵀS + SᵀQ).  With Q = 1 this
+    subtracts the mean, so that plain scores come back centred.
+    """
+    gram = exposures.T @ exposures
+    overlap = exposures.T @ strengths
+    # A vanishing ridge keeps the equation solvable when columns of Q depend on each other.
+    ridge = 1e-14 * max(float(np.trace(gram)), np.finfo(float).tiny)
+    shift = solve_continuous_lyapunov(gram + ridge * np.eye(len(gram)), -(overlap + overlap.T))
+    return np.asarray(strengths + exposures @ (shift + shift.T) / 2)
+
+
+SKEW, NEARLY_SKEW, NOT_FINITE, HALF_MISSING, NOT_SKEW = range(5)
+SKEW_TOLERANCE = 1e-8  # of X + Xᵀ, relative to the largest entry; below it is rounding
+TILE = 64  # rows and columns read together, so that an entry and its mirror share the cache
+
+
+def check_margins(margins: ArrayLike, *, complete: bool = False) -> FloatArray:
+    """Return the margins as a float matrix that is exactly skew-symmetric, or refuse them.
+
+    Rounding is averaged out, ``(X − Xᵀ) / 2``, in a copy; an exact matrix is returned as it is.
+    NaN says "not compared" and must stand on both sides, unless `complete` asks for all pairs;
+    on the diagonal it means the same as 0.
+    """
+    try:
+        X = np.ascontiguousarray(margins, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            "margins: the entries are not numbers. Pass a square array of floats."
+        ) from error
+    if X.ndim != 2 or X.shape[0] != X.shape[1]:
+        raise InputError(
+            f"margins: found the shape {X.shape}. Pass a square matrix, one row and one column"
+            " for each item."
+        )
+    kind, i, j = inspect_margins(X, SKEW_TOLERANCE)
+    complaint = {
+        NOT_FINITE: "is infinite. Margins are finite; write NaN for a pair never compared.",
+        HALF_MISSING: "is missing on one side only. Write NaN in both entries of a pair or fill in"
+        " both.",
+        NOT_SKEW: "and its mirror do not cancel. Margins are skew-symmetric, X[j, i] = -X[i, j];"
+        " pass (X - X.T) / 2 if that is what you mean.",
+    }.get(kind)
+    if complaint is not None:
+        raise InputError(f"margins: the entry ({i}, {j}) {complaint}")
+    if np.isnan(X.diagonal()).any():
+        X = X.copy()
+        np.fill_diagonal(X, 0.0)
+    if as_flag("complete", complete) and np.isnan(X.sum()):
+        raise InputError(
+            "margins: some pairs are missing (NaN). This question needs a complete matrix; fill"
+            " the gaps with a fit first."
+        )
+    return (X - X.T) / 2 if kind == NEARLY_SKEW else X
+
+
+@compiled
+def inspect_margins(margins: FloatArray, tolerance: float) -> tuple[int, int, int]:
+    """Return what kind of matrix this is, and the entry that shows it when it is of no use."""
+    n_items = margins.shape[0]
+    largest = 0.0
+    for i in range(n_items):
+        for j in range(n_items):
+            size = abs(margins[i, j])
+            if size == np.inf:
+                return NOT_FINITE, i, j
+            largest = max(largest, size)
+    kind = SKEW
+    for top in range(0, n_items, TILE):
+        for left in range(top, n_items, TILE):
+            for i in range(top, min(top + TILE, n_items)):
+                for j in range(max(left, i), min(left + TILE, n_items)):
+                    here, mirror = margins[i, j], margins[j, i]
+                    if np.isnan(here) != np.isnan(mirror):
+                        return HALF_MISSING, i, j
+                    if abs(here + mirror) > tolerance * largest:
+                        return NOT_SKEW, i, j
+                    if here + mirror != 0.0 and not np.isnan(here):
+                        kind = NEARLY_SKEW
+    return kind, 0, 0

@@ -1,0 +1,436 @@
+"""What can be promised, and what cannot be beaten: guarantees of the paper, and the limit.
+
+What can be promised: the paper's error bound and sample complexity.
+
+The paper (theorem THM_error) bounds the squared error of X^T by the larger of
+
+    B1 = C1 a² N² √(Σ w_t² log(2N) / M)
+    B2 = C2 r N³ log(2N) / M · Σ w_t² (2 σ₂² (T - t) + σ₁² + a²)
+
+with probability at least 1 - c1/N - c2 T N exp(-N), once M is at least C times
+
+    N log(2TN³) log(2N) (σ₂ μ √(r/N) √max w_t²(T-t) + σ₁ √max w_t²)² / Σ w_t² (σ₁² + 2 (T-t) σ₂²)
+
+Its constants are not given (only C1 = 32 / √log(6/5) can be read off the proof), so they are
+arguments.  The other side, the error below which no estimator can go, is in `limit`.
+
+The Cramér-Rao limit: the least mean squared error of X^T for unbiased estimates.
+
+Written from the last period backwards, with steps of unit size,
+
+    S^t = S^T - σ₂ Σ_{k>t} E^k,    Q^t = Q^T - σ_Q Σ_{k>t} F^k,    E, F standard normal,
+
+every reading is a smooth function of θ = (S^T, Q^T, E, F).  The Fisher information of all
+readings plus the prior (the identity for E and F) bounds the covariance of any unbiased estimate
+of θ, and the Jacobian of X^T carries that bound over to the margins:
+
+    E ‖X̂ - X^T‖²_F  >=  tr(G I⁺ Gᵀ)
+
+evaluated at the true factors.  The static limit is the same with the last period's readings alone.
+Directions of θ that move no reading are harmless when they move no margin of X^T either (the
+symmetry of the model); otherwise some margin is not settled at all and the limit is infinite.
+
+The limit speaks of estimates that are unbiased given the prior that it was told.  Where drift is
+far below noise, an estimate that ignores drift is biased and better; tell the limit the scale of
+S^1 and Q (`prior_scale`), as a joint estimate would know it, and it comes down to meet it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from intransit.arrays import FloatArray
+from intransit.checks import as_floats, as_number, as_whole, check_finite, check_size
+from intransit.data.measurements import Measurements, Operator
+from intransit.errors import InputError
+from intransit.inference.weights import normalise
+from intransit.kernels import jacobian
+from intransit.skew import build_margins, check_margins
+
+PROOF_C1 = 32.0 / np.sqrt(np.log(6.0 / 5.0))
+
+
+@dataclass(frozen=True)
+class ErrorBound:
+    """The two sides of the paper's bound on ‖X̂ - X‖²_F; `value` is their maximum."""
+
+    spread: float  # B1: from sampling a matrix with entries up to a
+    noise: float  # B2: from noise, drift and sampling at rank 2r
+
+    @property
+    def value(self) -> float:
+        """The bound: the larger of the two."""
+        return max(self.spread, self.noise)
+
+
+def error_bound(
+    *,
+    n_items: int,
+    n_factors: int,
+    n_outcomes: int,
+    weights: ArrayLike,
+    noise_scale: float,
+    drift_scale: float,
+    bound: float,
+    c1: float = 1.0,
+    c2: float = 1.0,
+) -> ErrorBound:
+    """Return B1 and B2 of the paper's theorem for the squared error of X^T.
+
+    ``drift_scale=0`` and weights (0, ..., 0, 1) give its two reduced forms.
+
+    Parameters
+    ----------
+    n_items, n_factors, n_outcomes
+        N, r, and M, the readings of one period.
+    weights
+        One for each period; they are scaled to sum to 1.
+    noise_scale, drift_scale
+        σ₁ and σ₂.
+    bound
+        a, the largest absolute margin.
+    c1, c2
+        The constants of B1 and B2.  The proof gives ``PROOF_C1`` for the first.
+
+    Examples
+    --------
+    >>> equal = error_bound(n_items=20, n_factors=2, n_outcomes=160, weights=[0.2] * 5,
+    ...                     noise_scale=0.01, drift_scale=0.0, bound=1.0)
+    >>> alone = error_bound(n_items=20, n_factors=2, n_outcomes=160, weights=[0, 0, 0, 0, 1],
+    ...                     noise_scale=0.01, drift_scale=0.0, bound=1.0)
+    >>> round(alone.noise / equal.noise, 9)
+    5.0
+    """
+    w = _weights(weights)
+    N, r, M = _counts(n_items=n_items, n_factors=n_factors, n_outcomes=n_outcomes)
+    _scales(noise_scale=noise_scale, drift_scale=drift_scale, bound=bound, c1=c1, c2=c2)
+    age = np.arange(len(w))[::-1]
+    log = np.log(2.0 * N)
+    spread = c1 * bound**2 * N**2 * np.sqrt(np.sum(w**2) * log / M)
+    variance = np.sum(w**2 * (2.0 * drift_scale**2 * age + noise_scale**2 + bound**2))
+    return ErrorBound(float(spread), float(c2 * r * N**3 * log / M * variance))
+
+
+def sample_complexity(
+    *,
+    n_items: int,
+    n_factors: int,
+    weights: ArrayLike,
+    noise_scale: float,
+    drift_scale: float,
+    incoherence: float = 1.0,
+    c: float = 1.0,
+) -> float:
+    """Return the number of readings a period that the theorem asks for, eq. (M).
+
+    Parameters
+    ----------
+    n_items, n_factors
+        N and r.
+    weights
+        One for each period; they are scaled to sum to 1.
+    noise_scale, drift_scale
+        σ₁ and σ₂.
+    incoherence
+        μ, between 1 and √(N / 2r); see `incoherence`.
+    c
+        The constant in front.
+
+    Notes
+    -----
+    With equal weights and no drift it is ``c N log(2TN³) log(2N) / T``; with all weight on the
+    last period the same without the ``1 / T``.
+    """
+    w = _weights(weights)
+    N, r = _counts(n_items=n_items, n_factors=n_factors)
+    _scales(noise_scale=noise_scale, drift_scale=drift_scale, incoherence=incoherence, c=c)
+    T = len(w)
+    age = np.arange(T)[::-1]
+    variance = float(np.sum(w**2 * (noise_scale**2 + 2.0 * age * drift_scale**2)))
+    if variance == 0.0:
+        raise InputError(
+            "sample_complexity: the condition is 0/0 when nothing that counts has noise or "
+            "drift; give a noise_scale above 0."
+        )
+    reach = drift_scale * incoherence * np.sqrt(r / N) * np.sqrt(np.max(w**2 * age))
+    reach += noise_scale * np.max(w)
+    return float(c * N * np.log(2.0 * T * N**3) * np.log(2.0 * N) * reach**2 / variance)
+
+
+def success_probability(*, n_items: int, n_periods: int, c1: float = 1.0, c2: float = 1.0) -> float:
+    """Return the probability with which the theorem's bound holds, at least 0.
+
+    Parameters
+    ----------
+    n_items, n_periods
+        N and T.
+    c1, c2
+        The constants of ``1 - c1 / N - c2 T N exp(-N)``.
+    """
+    N, T = _counts(n_items=n_items, n_periods=n_periods)
+    _scales(c1=c1, c2=c2)
+    return float(max(0.0, 1.0 - c1 / N - c2 * T * N * np.exp(-float(N))))
+
+
+def incoherence(margins: ArrayLike, *, n_factors: int | None = None) -> float:
+    """Return the smallest μ that the paper's definition allows for this matrix.
+
+    ``‖e_iᵀ U‖ <= μ √(rank / N)`` for all i, U the singular vectors of the nonzero singular
+    values, rank = 2 n_factors (by default as many as are not rounding).  It lies between 1,
+    energy spread over all items, and √(N / rank), a matrix of one pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> angles = 2 * np.pi * np.arange(9) / 9
+    >>> round(incoherence(np.sin(angles[None, :] - angles[:, None])), 12)
+    1.0
+    """
+    X = check_margins(margins, complete=True)
+    if not X.any():
+        raise InputError("incoherence: the matrix is zero; it needs one that is not zero.")
+    U, sizes, _ = np.linalg.svd(X)
+    true_rank = int(np.sum(sizes > 1e-10 * sizes[0]))
+    rank = true_rank if n_factors is None else 2 * as_whole("n_factors", n_factors, least=1)
+    if rank > true_rank:
+        raise InputError(
+            f"incoherence: n_factors is {n_factors}, but the matrix has rank {true_rank}; give "
+            f"{true_rank // 2} or fewer, or leave it out."
+        )
+    # A skew matrix has the same row norms in U and in V.
+    return float(np.linalg.norm(U[:, :rank], axis=1).max() * np.sqrt(len(X) / rank))
+
+
+def largest_entry(margins: ArrayLike) -> float:
+    """Return ‖X‖∞, the smallest bound a that this matrix satisfies."""
+    return float(np.abs(check_margins(margins, complete=True)).max(initial=0.0))
+
+
+def degrees_of_freedom(n_items: int, n_factors: int) -> int:
+    """Return the dimension of the set of skew matrices of rank 2r: 2rN - r(2r + 1).
+
+    As many distinct pairs, at least, must be seen to recover one: the counting limit.
+
+    >>> degrees_of_freedom(20, 2)
+    70
+    """
+    N, r = _counts(n_items=n_items, n_factors=n_factors)
+    if 2 * r > N:
+        raise InputError(f"degrees_of_freedom: {r} factors need at least {2 * r} items, not {N}.")
+    return 2 * r * N - r * (2 * r + 1)
+
+
+def _weights(weights: ArrayLike) -> FloatArray:
+    values = as_floats(weights, "weights")
+    return normalise(values, max(values.size, 1))
+
+
+def _counts(**counts: int) -> tuple[int, ...]:
+    return tuple(as_whole(name, value, least=1) for name, value in counts.items())
+
+
+def _scales(**scales: float) -> None:
+    for name, value in scales.items():
+        as_number(name, value, least=0.0)
+
+
+MAX_UNKNOWNS = 6_000
+NULL = 1e-10  # of the largest singular value of the information's root
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The least mean squared error of the margins, absolute and relative to ‖X‖²_F."""
+
+    squared_error: float  # infinite when the readings leave some margin open
+    relative: float
+    n_open: int  # directions of X that the readings do not settle
+
+
+def static_limit(
+    strengths: ArrayLike,  # (n_items, n_factors)
+    exposures: ArrayLike,  # (n_items, n_factors)
+    operator: Operator,
+    *,
+    noise_scale: float,
+) -> Limit:
+    """Return the limit for one period: what these readings alone tell about X.
+
+    Examples
+    --------
+    Every pair of 12 items read once: noise² for each degree of freedom, and X counts it twice.
+
+    >>> import numpy as np
+    >>> from intransit import Entries
+    >>> S, Q = np.random.default_rng(0).normal(size=(2, 12, 1))
+    >>> everything = Entries(np.argwhere(np.triu(np.ones((12, 12)), 1)), n_items=12)
+    >>> limit = static_limit(S, Q, everything, noise_scale=0.1)
+    >>> round(limit.squared_error / (2 * 0.1**2), 6)  # 2 r N - r (2 r + 1)
+    21.0
+    """
+    S, Q = as_floats(strengths, "strengths")[None], as_floats(exposures, "exposures")[None]
+    return _limit(S, Q, [operator], noise_scale, 0.0, 0.0, np.inf)
+
+
+def dynamic_limit(
+    strengths: ArrayLike,  # (n_periods, n_items, n_factors)
+    exposures: ArrayLike,  # (n_items, n_factors), or one a period
+    measurements: Measurements,
+    *,
+    noise_scale: float,
+    drift_scale: float,
+    exposure_drift_scale: float = 0.0,
+    prior_scale: float = np.inf,
+) -> Limit:
+    """Return the limit for X^T from the readings of all periods and the law of the drift.
+
+    Parameters
+    ----------
+    strengths, exposures
+        The true factors of every period.
+    measurements
+        What was read in each period; outcomes play no part.
+    noise_scale, drift_scale, exposure_drift_scale
+        Standard deviations of a reading and of a step of an entry of S and of Q.
+    prior_scale
+        Standard deviation of the entries of S^1 and Q^1 where that is known too (1 in the
+        paper's experiments).  Without it the limit is for estimates that know nothing of their
+        size, and lies above what can be done when drift is far below noise.
+    """
+    S, Q = as_floats(strengths, "strengths"), as_floats(exposures, "exposures")
+    if Q.shape == S.shape[1:]:
+        Q = np.broadcast_to(Q, S.shape)
+    operators = [readings.operator for readings in measurements.periods]
+    as_number("drift_scale", drift_scale, least=0.0)
+    as_number("exposure_drift_scale", exposure_drift_scale, least=0.0)
+    if not prior_scale > 0:
+        raise InputError(f"prior_scale is {prior_scale}; it must be above 0, or infinite.")
+    return _limit(S, Q, operators, noise_scale, drift_scale, exposure_drift_scale, prior_scale)
+
+
+def _limit(
+    S: FloatArray,  # (n_periods, n_items, n_factors)
+    Q: FloatArray,  # (n_periods, n_items, n_factors)
+    operators: Sequence[Operator],
+    noise_scale: float,
+    drift_scale: float,
+    exposure_drift_scale: float,
+    prior_scale: float,
+) -> Limit:
+    as_number("noise_scale", noise_scale, least=0.0, strict=True)
+    scales = (drift_scale, exposure_drift_scale)
+    _check_factors(S, Q, operators, scales)
+    root = _information_root(S, Q, operators, noise_scale, scales, prior_scale)
+    # Steps stand first, so that the last block is the root of what remains once they are
+    # eliminated: the past costs, because its steps are unknown too.
+    n_now = 2 * S[0].size
+    _, sizes, directions = np.linalg.svd(root[-n_now:, -n_now:])
+    energy = 2.0 * np.sum((_all_margins(S[-1], Q[-1]) @ directions.T) ** 2, axis=0)  # X has both
+    seen = sizes > NULL * sizes[0]
+    n_open = int(np.sum(energy[~seen] > 1e-9 * energy.max()))
+    squared = float(np.sum(energy[seen] / sizes[seen] ** 2)) if n_open == 0 else np.inf
+    size = float(np.sum(build_margins(S[-1], Q[-1]) ** 2))
+    return Limit(squared, squared / size if size else np.inf, n_open)
+
+
+def _information_root(
+    S: FloatArray,
+    Q: FloatArray,
+    operators: Sequence[Operator],
+    noise_scale: float,
+    scales: tuple[float, float],
+    prior_scale: float,
+) -> FloatArray:
+    """Return R with RᵀR the information in θ; nothing is squared, so that small scales survive."""
+    n_periods, width = len(S), S[0].size
+    drifting = [k for k in (0, 1) if scales[k] > 0 and n_periods > 1]
+    n_steps = len(drifting) * (n_periods - 1) * width
+    root = np.eye(n_steps, n_steps + 2 * width)  # the prior of the steps
+    for t, operator in enumerate(operators):
+        sides = [rows / noise_scale for rows in _rows(operator, S[t], Q[t])]
+        root = _stack(root, _in_theta(sides, t, n_periods, drifting, scales))
+    if np.isfinite(prior_scale):
+        eye, none = np.eye(width) / prior_scale, np.zeros((width, width))
+        for sides in ([eye, none], [none, eye]):
+            root = _stack(root, _in_theta(sides, 0, n_periods, drifting, scales))
+    padding = np.zeros((max(0, root.shape[1] - len(root)), root.shape[1]))
+    return np.vstack([root, padding])
+
+
+def _stack(root: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return the triangular root of the information of both."""
+    return np.asarray(np.linalg.qr(np.vstack([root, rows]), mode="r"))
+
+
+def _in_theta(
+    sides: list[FloatArray],  # rows of period t in S^t and in Q^t
+    t: int,
+    n_periods: int,
+    drifting: list[int],
+    scales: tuple[float, float],
+) -> FloatArray:
+    """Return the rows in θ = (steps, S^T, Q^T): the factors of t are the last less later steps."""
+    blocks = []
+    for side in drifting:
+        for step in range(n_periods - 1):  # from period `step` to the next
+            reach = -scales[side] if step >= t else 0.0
+            blocks.append(reach * sides[side])
+    return np.hstack([*blocks, *sides])
+
+
+def _rows(operator: Operator, S: FloatArray, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the derivative of every reading in S and in Q, (n_outcomes, n_items n_factors)."""
+    folded = operator.fold()
+    both = []
+    for partners in (Q, -S):
+        dense = np.empty((len(folded.pairs), S.size))
+        jacobian(np.ascontiguousarray(partners), folded.pairs, dense)
+        both.append(np.asarray(folded.matrix @ dense))
+    return both[0], both[1]
+
+
+def _all_margins(S: FloatArray, Q: FloatArray) -> FloatArray:
+    """Return the Jacobian of X_ij, all i < j, in (S, Q)."""
+    pairs = np.stack(np.triu_indices(len(S), 1), axis=1)
+    both = np.empty((2, len(pairs), S.size))
+    jacobian(np.ascontiguousarray(Q), pairs, both[0])
+    jacobian(np.ascontiguousarray(-S), pairs, both[1])
+    return np.hstack([both[0], both[1]])
+
+
+def _check_factors(
+    S: FloatArray, Q: FloatArray, operators: Sequence[Operator], scales: tuple[float, float]
+) -> None:
+    n_items = operators[0].n_items
+    if S.ndim != 3 or Q.shape != S.shape or S.shape[:2] != (len(operators), n_items):
+        raise InputError(
+            f"limit: strengths of shape {S.shape} and exposures of shape {Q.shape} do not fit "
+            f"{len(operators)} periods of {n_items} items; give both (n_items, n_factors) for "
+            "each period."
+        )
+    for name, factors in (("strengths", S), ("exposures", Q)):
+        check_finite(factors, name)
+        check_size(factors, name)
+    unknowns = S[0].size * (2 + (len(S) - 1) * sum(scale > 0 for scale in scales))
+    if unknowns > MAX_UNKNOWNS:
+        raise InputError(
+            f"limit: {unknowns} unknowns make a matrix too large to invert here (the most is "
+            f"{MAX_UNKNOWNS}); ask for fewer items, factors or periods."
+        )
+
+
+__all__ = [
+    "PROOF_C1",
+    "ErrorBound",
+    "Limit",
+    "degrees_of_freedom",
+    "dynamic_limit",
+    "error_bound",
+    "incoherence",
+    "largest_entry",
+    "sample_complexity",
+    "static_limit",
+    "success_probability",
+]

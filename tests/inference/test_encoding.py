@@ -1,0 +1,86 @@
+"""How results are told to the engine."""
+
+import numpy as np
+import pytest
+
+import intransit as it
+from intransit.inference.observations import FINEST, Encoding
+
+
+def games(outcomes, *, times=None, margins=None, sides=None):
+    n = len(outcomes)
+    return it.Games.from_arrays(
+        ["a", "b", "c"] * (n // 3) + ["a"] * (n % 3),
+        ["b", "c", "a"] * (n // 3) + ["b"] * (n % 3),
+        outcomes,
+        times,
+        margins=margins,
+        sides=sides,
+    )
+
+
+def test_wins_are_shares_ties_are_levels_and_margins_are_more_levels():
+    assert Encoding.of(games([1, 0, 1])).loss == "logistic"
+    tied = Encoding.of(games([1, 0.5, 0]))
+    assert (tied.loss, tied.edges) == ("ordered", ())
+    table = games([1, 0, 1, 0, 1, 0.5], margins=[1, -2, 3, -4, 9, 0])
+    wide = Encoding.of(table)
+    assert wide.loss == "ordered"
+    levels = dict(zip(table.margins, wide.outcomes(table), strict=True))
+    assert levels[0] == 0
+    assert levels[1] == 1
+    assert levels[-2] < 0
+    assert levels[9] == max(levels.values()) > 1
+    sizes = sorted((abs(m), abs(level)) for m, level in levels.items())
+    assert [level for _, level in sizes] == sorted(level for _, level in sizes)
+
+
+def test_typical_margins_are_means_by_level():
+    table = games([1, 0, 1, 0, 1, 1], margins=[1, -1, 2, -2, 5, 7])
+    encoding = Encoding.of(table)
+    level = np.abs(encoding.outcomes(table)).astype(int)
+    for k, typical in enumerate(encoding.typical):
+        here = level == k
+        if here.any():
+            expected = np.average(np.abs(table.margins)[here], weights=table.counts[here])
+            assert typical == pytest.approx(expected)
+
+
+def test_many_distinct_times_become_moments_and_few_stay():
+    few = games([1, 0, 1], times=[0.0, 0.5, 9.25])
+    assert Encoding.of(few).step == 0.0
+    n = 3 * FINEST
+    many = games([1, 0, 1] * (n // 3), times=np.arange(n) * 1.5)
+    encoding = Encoding.of(many)
+    filed = encoding.moments(many.times)
+    assert len(np.unique(filed)) <= FINEST + 1
+    assert (np.abs(many.times - filed) <= 0.5 * encoding.step + 1e-9).all()  # their middles
+    assert (np.diff(filed) >= 0.0).all()
+
+
+def test_moments_of_dates_are_whole_days():
+    n = 3 * FINEST
+    days = (np.datetime64("2020-01-01") + np.arange(n)).astype(str).tolist()
+    table = games([1, 0, 1] * (n // 3), times=days)
+    encoding = Encoding.of(table)
+    assert encoding.step == np.ceil((n - 1) / FINEST)
+    assert encoding.origin == np.floor(encoding.origin)
+    filed = encoding.moments(table.times)
+    day = np.floor(table.times)
+    assert (np.abs(day - filed) <= 0.5 * (encoding.step - 1.0)).all()  # the middles of whole days
+
+
+def test_a_side_that_always_won_was_written_down_afterwards_and_is_not_used():
+    n = 30
+    honest = games([1, 0, 1] * (n // 3), sides=[1] * n)
+    assert Encoding.of(honest).sided
+    stored = games([1] * n, sides=[1] * n)
+    assert not Encoding.of(stored).sided
+
+
+def test_further_games_must_have_the_columns_of_the_first():
+    encoding = Encoding.of(games([1, 0, 1, 1], margins=[1, -2, 3, 4], sides=[1, 0, -1, 1]))
+    with pytest.raises(it.InputError, match="margins"):
+        encoding.timeline(games([1, 0], sides=[1, 0]))
+    with pytest.raises(it.InputError, match="who had the side"):
+        encoding.timeline(games([1, 0], margins=[1, -2]))

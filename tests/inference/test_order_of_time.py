@@ -1,0 +1,84 @@
+"""States in order of time: the same equations, whichever way the states stand."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intransit.inference import joint_problem as layout
+from intransit.inference.joint_system import SparseEquations
+from intransit.kernels import put_rows, take_rows
+from tests.inference.joint_problems import KINDS, random_case
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def laid_out(problem):
+    """Return the problem as `assemble` would build it, had it very many states."""
+    chains = problem.strengths.chains, problem.exposures.chains
+    orders = [layout.by_time(side) for side in chains]
+    at = problem.at.copy()
+    for order, columns in zip(orders, (slice(0, 2), slice(2, 4)), strict=True):
+        if order.place is not None:
+            at[:, columns] = order.place[at[:, columns]]
+    return replace(problem, layout=layout.CellStates(at, *orders))
+
+
+@given(seed=seeds, name=st.sampled_from(sorted(KINDS)), exact=st.booleans())
+def test_products_and_solves_are_the_same_in_order_of_time(seed, name, exact):
+    case = random_case(name, seed, logistic=True)
+    problem, z = case.problem, case.z
+    slope, curvature = problem.loss.terms(problem.margins(z))
+    twist = 0.01 * slope if exact and not problem.is_convex else None
+    plain = SparseEquations(problem, z, curvature, twist)
+    other = SparseEquations(laid_out(problem), z, curvature, twist)
+    step = (np.random.default_rng(seed).normal(size=len(z)) * problem.free)[: problem.cuts[1]]
+    np.testing.assert_allclose(other.product(step, 0.1), plain.product(step, 0.1), atol=1e-10)
+    for one, two in zip(plain.covariances(), other.covariances(), strict=True):
+        np.testing.assert_allclose(two, one, atol=1e-10)
+
+
+@given(seed=seeds)
+def test_what_is_carried_comes_back_and_rises_in_time(seed):
+    chains = random_case("drifting factor", seed).problem.strengths.chains
+    order = layout.by_time(chains)
+    values = np.random.default_rng(seed).normal(size=(chains.n_states, 2))
+    np.testing.assert_array_equal(order.bring_back(order.carry(values)), values)
+    blocks = values[:, :, None] * values[:, None]
+    carried = order.carry(blocks.reshape(-1, 4)).reshape(blocks.shape)
+    np.testing.assert_array_equal(order.bring_back(carried), blocks)
+    assert (np.diff(order.carry(chains.times[:, None])[:, 0]) >= 0).all()
+
+
+@given(seed=seeds)
+def test_rows_are_put_and_taken_as_an_index_would(seed):
+    rng = np.random.default_rng(seed)
+    rows, place = rng.normal(size=(9, 3)), rng.permutation(9)
+    expected = np.empty_like(rows)
+    expected[place] = rows
+    for kernel, wanted in ((put_rows, expected), (take_rows, rows[place])):
+        for way in (kernel, kernel.py_func):
+            out = np.empty_like(rows)
+            way(rows, place, out)
+            np.testing.assert_array_equal(out, wanted)
+
+
+@given(seed=seeds, name=st.sampled_from(sorted(KINDS)))
+def test_margins_and_slopes_are_the_same_in_order_of_time(seed, name):
+    case = random_case(name, seed)
+    other, slopes = laid_out(case.problem), np.random.default_rng(seed).normal(size=len(case.cells))
+    np.testing.assert_array_equal(other.margins(case.z), case.problem.margins(case.z))
+    np.testing.assert_allclose(
+        other.pull(case.z, slopes), case.problem.pull(case.z, slopes), atol=1e-12
+    )
+
+
+def test_large_problems_are_laid_out_and_small_ones_left(monkeypatch):
+    problem = random_case("drifting factor", 0).problem
+    chains = problem.strengths.chains, problem.exposures.chains
+    assert problem.layout is None
+    assert layout.lay_out(problem.at, *chains) is None
+    monkeypatch.setattr(layout, "FEWEST_STATES", 1)
+    found = layout.lay_out(problem.at, *chains)
+    np.testing.assert_array_equal(found.at, laid_out(problem).layout.at)

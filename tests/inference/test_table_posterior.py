@@ -1,0 +1,126 @@
+"""Beyond the budget: scales from a part of the items, states by Newton's method."""
+
+import numpy as np
+import pytest
+
+import intransit as it
+from intransit.inference import table_posterior as at_scale
+from intransit.inference.observations import Encoding
+from intransit.inference.sampling import Effort
+from intransit.inference.table_posterior import draw_posterior, sub_population
+from intransit.model import By, Drift, Factors, Model, PairEffects, Scores, Side, Wins
+
+SHORT = Effort(effective=30.0, seconds=1e-3)
+LONG = Effort(effective=60.0, seconds=60.0)
+
+
+def league(seed=0, n_items=16, n_games=4_000, *, cyclic=True, ties=False):
+    """Return games of items that drift, with a side and, if wanted, cycles."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=n_items) + np.cumsum(0.1 * rng.normal(size=(20, n_items)), axis=0)
+    angle = rng.uniform(0, 2 * np.pi, size=n_items)
+    first = rng.integers(n_items, size=n_games)
+    second = (first + rng.integers(1, n_items, size=n_games)) % n_items
+    day, side = np.sort(rng.integers(20, size=n_games)), rng.choice([-1, 0, 1], size=n_games)
+    x = scores[day, first] - scores[day, second] + 0.4 * side
+    x += 1.2 * np.sin(angle[first] - angle[second]) * cyclic
+    lead = x + rng.logistic(size=n_games)
+    won = np.where(np.abs(lead) < 0.4, 0.5, lead > 0) if ties else (lead > 0).astype(float)
+    return it.Games.from_arrays(first, second, won, day, sides=side)
+
+
+def two_ways(games, model, monkeypatch):
+    """Return the posterior by Newton's method and by chains."""
+    encoding = Encoding.of(games)
+    seen = encoding.observations(games)
+    rng = np.random.default_rng
+    monkeypatch.setattr(at_scale, "SUB_TIME", 10.0 / SHORT.seconds)  # scales take what they need
+    quick = draw_posterior(seen, model, encoding.law, SHORT, rng=rng(0))
+    chains = draw_posterior(seen, model, encoding.law, LONG, rng=rng(1))
+    assert (quick.way, chains.way) == ("newton", "gibbs")
+    return quick, chains
+
+
+@pytest.mark.parametrize(
+    ("model", "ties"),
+    [
+        (Scores() + Side(), False),
+        (Scores() + Factors(1) + Side(), False),
+        (Scores() + PairEffects() + Side(), True),
+    ],
+    ids=["scores", "factor", "pairs and ties"],
+)
+def test_margins_are_near_those_of_the_chains(model, ties, monkeypatch):
+    """Means agree to a part of their deviations, and deviations are of like size."""
+    games = league(cyclic=model.is_cyclic, ties=ties)
+    quick, chains = two_ways(games, model, monkeypatch)
+    i, j = np.triu_indices(16, 1)
+    for when in (float(chains.axis[0]), float(chains.axis[-1])):
+        one, two = (p.margins(i, j, np.full(len(i), when)) for p in (quick, chains))
+        spread = two.std(axis=0)
+        assert np.abs(one.mean(axis=0) - two.mean(axis=0)).max() < 1.5 * spread.max()
+        assert np.sqrt(np.mean((one.mean(axis=0) - two.mean(axis=0)) ** 2)) < 0.5 * spread.mean()
+        assert 0.7 < one.std(axis=0).mean() / spread.mean() < 1.3
+    worth = [p.side_worth(p.axis[-1:]).mean() for p in (quick, chains)]
+    assert worth[0] == pytest.approx(worth[1], abs=0.1)
+    if ties:
+        cuts = [p.draws.cuts[:, 0].mean() for p in (quick, chains)]
+        assert cuts[0] == pytest.approx(cuts[1], rel=0.15)
+
+
+def test_the_story_says_which_way_was_taken_and_what_was_left_out(monkeypatch):
+    """Scales from so many items, and terms that are negligible there."""
+    games = league(cyclic=False)
+    encoding = Encoding.of(games)
+    monkeypatch.setattr(at_scale, "SUB_TIME", 10.0 / SHORT.seconds)
+    monkeypatch.setattr(at_scale, "SUB_GAMES", 2_000)
+    model = Scores() + Factors(1) + PairEffects() + Side()
+    found = draw_posterior(
+        encoding.observations(games), model, Wins(), SHORT, rng=np.random.default_rng(0)
+    )
+    assert "too large for chains" in found.story
+    assert "states by Newton's method" in found.story
+    assert "left out: 1 of 1 factors, pair effects" in found.story
+    assert [type(term) for term in found.layout.model.terms] == [Scores, Side]
+
+
+def test_a_fit_beyond_its_budget_says_so():
+    """The same through `fit`, by the seconds that it is given."""
+    answer = it.fit(league(n_games=2_000), model=Scores() + Side(), seconds=1e-3)
+    assert answer.posterior.way == "newton"
+    assert "too large for chains within 0 s" in " ".join(answer.story)
+    assert [s.strength for s in answer.rank()] == sorted(
+        (s.strength for s in answer.rank()), reverse=True
+    )
+
+
+def test_a_sub_population_has_all_games_among_its_items():
+    """Whole items, numbered anew, with as many games as were asked for, or all there are."""
+    games = league(n_items=40)
+    seen = Encoding.of(games).observations(games)
+    part = sub_population(seen, 800.0, np.random.default_rng(0))
+    assert 800 <= part.counts.sum() < 1_600
+    assert part.n_items < 40
+    assert part.pairs.max() == part.n_items - 1
+    everybody = sub_population(seen, 1e9, np.random.default_rng(0))
+    assert everybody.counts.sum() == seen.counts.sum()
+    assert everybody.n_items == 40
+
+
+def test_terms_that_newton_has_no_place_for_are_named():
+    """Deviations by a covariate are left out at scale, and the notes say so."""
+    rng = np.random.default_rng(0)
+    games = league(n_games=1_000)
+    named = it.Games.from_arrays(
+        np.array(games.names)[games.first],
+        np.array(games.names)[games.second],
+        games.outcomes,
+        games.times,
+        counts=games.counts,
+        by={"surface": rng.choice(["clay", "grass"], size=len(games))},
+    )
+    answer = it.fit(named, model=Model((Scores(walk=Drift()), By("surface"))), seconds=1e-3)
+    assert answer.posterior.way == "newton"
+    assert "deviations by surface" in answer.posterior.notes[-1]
+    with pytest.raises(it.InputError, match="no covariate of this answer"):
+        answer.probability("1", "2", under={"surface": "clay"})

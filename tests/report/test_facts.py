@@ -1,0 +1,42 @@
+"""The three facts of the first screen, and who may be said to lead."""
+
+import numpy as np
+
+from intransit import Games, fit
+from intransit.report.gather import gather
+from intransit.report.inventory import Board, tell_facts
+from tests.report.tables import SCORES, cyclic_answer
+
+
+def test_facts_follow_the_verdict():
+    """Cycles are told with a mixture, everything else with who comes first."""
+    for verdict in ("cycles", "no evidence", "too little data"):
+        found = gather(cyclic_answer(verdict=verdict))
+        titles = [fact.title for fact in found.facts]
+        assert len(titles) == 3
+        assert ("In place of a best item" in titles) == (verdict == "cycles")
+        assert ("What there is" in titles) == (verdict == "too little data")
+        if verdict != "cycles":
+            assert found.facts[0].value == found.standings[0].name
+
+
+def test_who_is_gone_does_not_lead():
+    """Somebody who won everything long ago is listed, and those who lead are said to be others."""
+    rng = np.random.default_rng(0)
+    old = [("king", name, 1.0, day) for day in range(20) for name in ("a", "b", "c")]
+    new = [(*rng.permutation(list("abc"))[:2], 1.0, day) for day in range(60, 200)]
+    columns = map(list, zip(*[*old, *new], strict=True))
+    answer = fit(Games.from_arrays(*columns), model=SCORES, effective=20)
+    board = Board.of(answer, 0.9)
+    assert board.standings[0].name == "king"
+    assert not board.still[0]
+    assert {one.name for one in board.leaders} == {"a", "b", "c"}
+    assert board.among == "Of those still being compared"
+    assert any("Of those still being compared, " in said for said in gather(answer).sentences)
+
+
+def test_nobody_leads_where_nothing_connects():
+    found = gather(cyclic_answer(verdict="no evidence"))
+    facts = tell_facts(found.verdict, found.cycles, found.ranking, None, ())
+    assert facts[0].title == "Nobody leads"
+    assert facts[1].value == "–"

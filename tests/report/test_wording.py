@@ -1,0 +1,178 @@
+"""Sentences: each verdict in words, with its numbers, and nothing that was not found."""
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+
+from intransit.analysis.results import Changes, Cycles, ItemChange, ItemCycle, Ranking, Share
+from intransit.report.wording import brief, headline, sentences
+from tests.report.tables import SCORES, cyclic_answer, judged
+
+NAMES = tuple(f"item {k}" for k in range(1, 5))
+STRENGTHS = {name: (0.6 - 0.05 * k, 0.5, 0.7) for k, name in enumerate(NAMES)}
+CYCLE = ItemCycle(NAMES[:3], 0.972, (0.99, 0.98, 0.975), (0.7, 0.6, 0.6), 2, "2025-02", (0.9,))
+RANKING = Ranking(
+    *("2025-04-30", NAMES, (), 6, 1, 1 / 6, 0.01),
+    (Share("item 2", 0.5, 0.4, 0.6, 1.0), Share("item 1", 0.3, 0, 0.5, 0.9)),
+    0.9,
+)
+
+
+def cycles_of(*found):
+    """Return cycles as `Answer.cycles` does."""
+    return Cycles("2025-04-30", 0.9, found, len(found), 0.03, ("2025-04-30",), "")
+
+
+def changes_of(*sure):
+    """Return changes of which these are sure."""
+    items = tuple(ItemChange(n, 0.051, 0.01, 0.09, 0.99, n in sure) for n in NAMES)
+    return Changes("2025-01-01", "2025-04-30", 0.9, 0.1, items, (), 0.1, 0.0, 0.2, "")
+
+
+@pytest.fixture(scope="module")
+def answer():
+    """An answer to be judged by hand."""
+    return cyclic_answer(SCORES, n_items=4, n_games=200)
+
+
+def test_cycles_in_words(answer):
+    """The verdict, the share with its interval, the gain, the surest cycle, the mixture."""
+    judge = judged(answer, "cycles")
+    assert headline(judge.transitive, 4).startswith("There are cycles: ")
+    said = sentences(judge, cycles_of(CYCLE, CYCLE), RANKING, changes_of("item 3"), STRENGTHS)
+    assert said == (
+        "30 % of the differences is beyond a single scale (90 % interval 20 to 41 %), "
+        "and knowing it lowers the log loss of held-out games by 0.0120 ± 0.0020 a game.",
+        "The surest of 2 cycles: item 1 beats item 2 beats item 3 beats item 1 (probability 97 %, "
+        "since 2025-02); the nearest ranking names the wrong favourite in 17 % of pairs.",
+        "In place of a best item there is a mixture that nothing beats: item 2 (50 %), item 1 "
+        "(30 %) and smaller parts of others; from 2025-01-01 to 2025-04-30, one item clearly "
+        "changed: item 3 (+5.1 points of mean chance).",
+    )
+
+
+def test_the_likeliest_cycle_is_said_to_be_no_more_than_that(answer):
+    """A circle is sure, and no single one: the sentence says so."""
+    judge = judged(answer, "cycles")
+    said = sentences(judge, cycles_of(replace(CYCLE, probability=0.7)), RANKING, None, STRENGTHS)
+    assert said[1].startswith(
+        "That there is a cycle is sure, and which one is not; the likeliest: item 1 beats item 2 "
+        "beats item 3 beats item 1 (probability 70 %"
+    )
+
+
+def test_cycles_without_one_that_is_sure(answer):
+    """The test may find cycles where no single one is sure."""
+    judge = judged(answer, "cycles", gain=-0.001)
+    only = replace(RANKING, equilibrium=(Share("item 2", 0.98, 0.9, 1.0, 1.0),))
+    said = sentences(judge, cycles_of(), only, None, STRENGTHS)
+    assert "does not help to predict held-out games" in said[0]
+    assert said[1].startswith("No single cycle is sure enough to be listed; the nearest")
+    assert said[2] == (
+        "Even so one item comes out best: item 2, with 98 % of the mixture that nothing beats; the "
+        "table has one time only, so nothing is said of changes."
+    )
+    assert sentences(judge, cycles_of(CYCLE), only, None, STRENGTHS)[1].startswith(
+        "The one cycle that is listed: item 1 beats"
+    )
+
+
+def test_a_mixture_of_many_names_nobody(answer):
+    """Where no item has much weight, the first few would mislead; where no pair is wrong, so."""
+    many = tuple(Share(f"item {k}", 0.06, 0.0, 0.2, 0.5) for k in range(16))
+    flat = replace(RANKING, equilibrium=many, n_upsets=0, wrong=0.0)
+    said = sentences(judged(answer, "cycles"), cycles_of(), flat, None, STRENGTHS)
+    assert said[1].endswith("names the wrong favourite in no pair.")
+    assert said[2].startswith(
+        "In place of a best item there is a mixture of many that nothing beats, none with a weight "
+        "above 6 %;"
+    )
+
+
+def test_no_evidence_in_words(answer):
+    """How much there may be, who leads, and that nothing changed."""
+    judge = judged(answer, "no evidence", share=0.004, share_low=0.0, gain=0.0001)
+    assert headline(judge.transitive, 4).startswith("No evidence of cycles: one ranking")
+    said = sentences(judge, cycles_of(), RANKING, changes_of(), STRENGTHS)
+    assert said == (
+        "0.4 % of the differences is beyond a single scale (90 % interval 0 to 41 %), and allowing "
+        "for it does not help to predict held-out games (gain in log loss +0.0001 ± 0.0020 a "
+        "game).",
+        "item 1 comes first, though not clearly, with a mean chance of 60 % against the others "
+        "(90 % interval 50 to 70 %), ahead of item 2 with 55 %.",
+        "From 2025-01-01 to 2025-04-30, no item clearly changed.",
+    )
+    nothing = judged(answer, "no evidence", share=0.0, share_low=0.0, share_high=0.0)
+    told = sentences(nothing, cycles_of(), RANKING, changes_of(), STRENGTHS)[0]
+    assert told.startswith("Nothing beyond a single scale can be measured in these results, and")
+
+
+def test_who_leads_is_said_as_surely_as_it_is_known(answer):
+    """A lead beyond the interval, one within it, and none at all."""
+    judge = judged(answer, "no evidence")
+    for strengths, words in (
+        (STRENGTHS | {"item 1": (0.6, 0.58, 0.62)}, "item 1 leads, with"),
+        (STRENGTHS, "item 1 comes first, though not clearly, with"),
+        (STRENGTHS | {"item 2": (0.602, 0.5, 0.7)}, "Nobody leads clearly: item 2 and item 1 both"),
+    ):
+        said = sentences(judge, cycles_of(), RANKING, None, strengths)[1]
+        assert said.startswith(words)
+        some = sentences(judge, cycles_of(), RANKING, None, strengths, among="Of some")[1]
+        assert some.lower() == f"of some, {said}".lower()
+
+
+def test_too_little_data_in_words(answer):
+    """How much more is needed, if that can be said."""
+    judge = judged(answer, "too little data", detectable=0.42, n_games=200.0, n_pairs=6)
+    assert headline(judge.transitive, 4).startswith("Too little data to tell")
+    said = sentences(judge, cycles_of(), RANKING, changes_of(*NAMES), STRENGTHS)
+    assert said[0] == (
+        "There are 200 games between 6 pairs of items; to notice that a tenth of the differences "
+        "is cyclic, four times out of five, about 1,300 such games are needed."
+    )
+    assert "4 items clearly changed, most surely item 1 (+5.1 points of mean chance), " in said[2]
+    assert said[2].endswith("item 2 (+5.1) and item 3 (+5.1).")
+    for share, words in ((0.95, "must meet many more times."), (1.0, "must meet again.")):
+        none = judged(answer, "too little data", detectable=share)
+        said = sentences(none, cycles_of(), RANKING, changes_of(), STRENGTHS)
+        assert said[0].endswith(f"to tell cycles from chance the same pairs {words}")
+    assert re.search(r"\d %", headline(judge.transitive, 4))
+
+
+def test_unknown_numbers_are_left_out(answer):
+    """What could not be measured is not told as a number."""
+    for unknown in (None, math.nan):
+        judge = judged(answer, "no evidence", gain=unknown, gain_error=unknown)
+        said = sentences(judge, cycles_of(), RANKING, changes_of(), {})
+        assert said[0].endswith("(90 % interval 20 to 41 %).")
+        assert said[1].startswith("Nobody leads")
+
+
+def test_two_items_have_no_cycle():
+    """Of two items it is said who beats whom."""
+    answer = cyclic_answer(SCORES, n_items=2, n_games=50, cyclic=0.0)
+    assert headline(answer.transitive, 2).startswith("No cycle is possible")
+    strengths = {"item 1": (0.4, 0.3, 0.5), "item 2": (0.6, 0.5, 0.7)}
+    said = sentences(answer, cycles_of(), RANKING, None, strengths)
+    assert said[:2] == (
+        "item 2 beats item 1 with a chance of 60 % (90 % interval 50 to 70 %).",
+        "That rests on 50 games.",
+    )
+    assert said[2].startswith("The table has one time only")
+
+
+def test_a_long_name_is_cut_in_a_sentence():
+    """A name of 500 letters does not fill a sentence."""
+    assert brief("x" * 500) == "x" * 39 + "…"
+    assert brief("item 1") == "item 1"
+
+
+@pytest.mark.parametrize(
+    "name", ["Rock, paper", "A and B", "he beats him", "Cup (2026)", 'the "x"']
+)
+def test_a_name_that_reads_like_a_sentence_is_quoted(name):
+    """Nobody takes a part of a name for a part of the sentence."""
+    assert brief(name) == f"“{name}”"
+    assert brief("Sandy beatsson") == "Sandy beatsson"
