@@ -3,9 +3,10 @@
 A sweep draws, in turn and each given all the rest,
 
 1. a weight for every cell, which makes its likelihood Gaussian (`law_kernels`),
-2. every item's path of score and factors, then every other path (`path_kernels`),
+2. every item's path of score and factors, then every other path (`path_kernels`); effects of
+   pairs and sides with their scale and rate, from which their paths are integrated out,
 3. what newcomers are worth on average,
-4. every scale, given the states, with the states moving along, and against its rate
+4. every other scale, given the states, with the states moving along, and against its rate
    (`scale_kernels`),
 5. the cuts between levels, or the noise of readings.
 
@@ -26,10 +27,18 @@ from intransit.inference.law_kernels import (
     weigh_wins,
 )
 from intransit.inference.layout import Layout, Numbers
-from intransit.inference.path_kernels import draw_numbers, item_margins, items_kernel
+from intransit.inference.path_kernels import (
+    draw_numbers,
+    gather_numbers,
+    item_margins,
+    items_kernel,
+    number_evidence,
+)
 from intransit.inference.scale_kernels import (
+    draw_by_slice,
     draw_factor,
     draw_scale,
+    half_cauchy,
     moving_lines,
     number_lines,
     number_parts,
@@ -234,7 +243,10 @@ class Chain:
         )
 
     def _draw_numbers(self, k: int, one: Numbers) -> None:
-        p, scale = one.paths, self.number_scales[k]
+        p = one.paths
+        if p.n_states and p.separate and self.n_sweeps >= self.settle:
+            self._draw_separate_scales(k, one)
+        scale = self.number_scales[k]
         draw_numbers(
             self.rng,
             p.begin,
@@ -373,13 +385,13 @@ class Chain:
             moving_lines(self.first, self.second, still, grows, *cells, lines)
 
     def _draw_number_scales(self, k: int, one: Numbers) -> None:
+        """Draw scale and rate of a term given its states, and with the states moving along."""
         p, states, lines = one.paths, self.numbers[k], np.zeros(4)
-        if not p.n_states:
+        if not p.n_states or p.separate:
             return
         n_first = len(p.begin) - 1
         n_steps = p.n_states - n_first
-        prior = 0.0 if isinstance(one.term, Side) else self._prior(one.term.scale)
-        rate_prior = rate_of(one.term.walk, self.layout.span)[1]
+        prior, rate_prior = self._number_priors(one)
         if prior > 0.0:
             first, steps = number_squares(p.begin, p.clock, states)
             rate, n = self.number_rates[k], n_first
@@ -391,28 +403,46 @@ class Chain:
             steps = number_squares(p.begin, p.clock, states)[1] / self.number_scales[k] ** 2
             rate = draw_scale(self.rng, self.number_rates[k], n_steps, steps, HELD, rate_prior)
             self.number_rates[k] = self._grow(one, states, rate, rate_prior, lines, walks=True)
-            if prior > 0.0:
-                self._number_ridge(k, one, prior, rate_prior)
 
-    def _number_ridge(self, k: int, one: Numbers, prior: float, rate_prior: float) -> None:
-        """Draw a scale against its rate: first states held, then growing."""
-        p, states, lines = one.paths, self.numbers[k], np.zeros(4)
-        priors = np.array([prior])
-        begins = states[p.start]
-        squares = float(np.sum(states[p.begin[:-1]] ** 2)) / self.number_scales[k] ** 2
-        n = float(len(p.begin) - 1)
-        for held in (True, False):
-            scales = self.number_scales[k : k + 1]
-            if not held:
-                number_parts(p.begin, p.cell_begin, p.cell, p.factor, begins, False, self.parts)
-                number_lines(self.parts, self.x, self.w, self.pull, lines)
-                n = squares = 0.0
-            rate = self.number_rates[k]
-            f = draw_factor(self.rng, n, squares, lines, scales, priors, rate, rate_prior)
-            self.number_scales[k], self.number_rates[k] = self.number_scales[k] * f, rate / f
-            if not held:
-                states += (f - 1.0) * begins
-                self.x += (f - 1.0) * self.parts
+    def _draw_separate_scales(self, k: int, one: Numbers) -> None:
+        """Draw scale and rate of a term with its states integrated out; they are drawn next."""
+        p = one.paths
+        J, h = np.zeros(p.n_states), np.zeros(p.n_states)
+        gather_numbers(
+            p.cell_begin, p.cell, p.factor, self.numbers[k], self.x, self.w, self.pull, J, h
+        )
+
+        def evidence(scale: float, rate: float) -> float:
+            step = max((scale * rate) ** 2, float(self._stiffest[0]))
+            return number_evidence(p.begin, p.clock, J, h, scale**2, step)
+
+        prior, rate_prior = self._number_priors(one)
+        scale, rate = float(self.number_scales[k]), float(self.number_rates[k])
+        if prior > 0.0:
+            scale = draw_by_slice(
+                self.rng, scale, lambda s: evidence(s, rate) + half_cauchy(np.log(s), prior)
+            )
+        if rate_prior > 0.0 and p.n_states > len(p.keys):
+            rate = draw_by_slice(
+                self.rng, rate, lambda v: evidence(scale, v) + half_cauchy(np.log(v), rate_prior)
+            )
+            if prior > 0.0:  # against each other: their product, which steps tell well, stays
+                f = draw_by_slice(
+                    self.rng,
+                    1.0,
+                    lambda f: (
+                        evidence(scale * f, rate / f)
+                        + half_cauchy(np.log(scale * f), prior)
+                        + half_cauchy(np.log(rate / f), rate_prior)
+                    ),
+                )
+                scale, rate = scale * f, rate / f
+        self.number_scales[k], self.number_rates[k] = scale, rate
+
+    def _number_priors(self, one: Numbers) -> tuple[float, float]:
+        """Return the scales of the priors of a term's scale and rate; 0 where it is known."""
+        prior = 0.0 if isinstance(one.term, Side) else self._prior(one.term.scale)
+        return prior, rate_of(one.term.walk, self.layout.span)[1]
 
     def _grow(
         self,
