@@ -405,7 +405,10 @@ class Chain:
             self.number_rates[k] = self._grow(one, states, rate, rate_prior, lines, walks=True)
 
     def _draw_separate_scales(self, k: int, one: Numbers) -> None:
-        """Draw scale and rate of a term with its states integrated out; they are drawn next."""
+        """Draw the scale of a term, its rate, or one against the other, its states integrated out.
+
+        One of the three at random; the states are drawn next.
+        """
         p = one.paths
         J, h = np.zeros(p.n_states), np.zeros(p.n_states)
         gather_numbers(
@@ -416,28 +419,24 @@ class Chain:
             step = max((scale * rate) ** 2, float(self._stiffest[0]))
             return number_evidence(p.begin, p.clock, J, h, scale**2, step)
 
+        # Powers of f by which scale and rate grow; one, as all three are a third of a sweep's cost.
         prior, rate_prior = self._number_priors(one)
-        scale, rate = float(self.number_scales[k]), float(self.number_rates[k])
-        if prior > 0.0:
-            scale = draw_by_slice(
-                self.rng, scale, lambda s: evidence(s, rate) + half_cauchy(np.log(s), prior)
-            )
+        moves = [(1.0, 0.0)] * (prior > 0.0)
         if rate_prior > 0.0 and p.n_states > len(p.keys):
-            rate = draw_by_slice(
-                self.rng, rate, lambda v: evidence(scale, v) + half_cauchy(np.log(v), rate_prior)
-            )
-            if prior > 0.0:  # against each other: their product, which steps tell well, stays
-                f = draw_by_slice(
-                    self.rng,
-                    1.0,
-                    lambda f: (
-                        evidence(scale * f, rate / f)
-                        + half_cauchy(np.log(scale * f), prior)
-                        + half_cauchy(np.log(rate / f), rate_prior)
-                    ),
-                )
-                scale, rate = scale * f, rate / f
-        self.number_scales[k], self.number_rates[k] = scale, rate
+            moves += [(0.0, 1.0), *[(1.0, -1.0)] * (prior > 0.0)]
+        if not moves:
+            return
+        scale, rate = float(self.number_scales[k]), float(self.number_rates[k])
+        along, across = moves[int(self.rng.integers(len(moves)))]
+
+        def density(f: float) -> float:
+            value = evidence(scale * f**along, rate * f**across)
+            if along:
+                value += half_cauchy(np.log(scale * f**along), prior)
+            return value + (half_cauchy(np.log(rate * f**across), rate_prior) if across else 0.0)
+
+        f = draw_by_slice(self.rng, 1.0, density)
+        self.number_scales[k], self.number_rates[k] = scale * f**along, rate * f**across
 
     def _number_priors(self, one: Numbers) -> tuple[float, float]:
         """Return the scales of the priors of a term's scale and rate; 0 where it is known."""
