@@ -1,11 +1,19 @@
 """Draws of paths against dense Gaussian twins; layouts, readings and draws against plain loops."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 from intransit.inference import sampling
-from intransit.inference.path_kernels import draw_numbers, items_kernel, read_paths
+from intransit.inference.path_kernels import (
+    draw_numbers,
+    gather_numbers,
+    items_kernel,
+    number_evidence,
+    read_paths,
+)
 from intransit.inference.paths import link
 from intransit.inference.posterior import around
 from intransit.inference.sampling import Effort, sample
@@ -65,6 +73,29 @@ def test_a_path_of_numbers_is_drawn_from_its_exact_law():
     np.testing.assert_allclose(x, rest + A @ states, atol=1e-9)
     precision = walk_precision(p.clock, prior, step) + A.T @ (w[:, None] * A)
     check_draws(drawn, precision, A.T @ (pull - w * rest))
+
+
+def test_paths_are_integrated_out_as_a_dense_gaussian_would_be():
+    """The evidence for scale and rate, several paths at once, against determinants."""
+    rng = np.random.default_rng(6)
+    p = random_paths(rng, 4, 40)
+    w, pull, x = rng.uniform(0.1, 1.0, 40), rng.normal(size=40), rng.normal(size=40)
+    states, prior, step = rng.normal(size=p.n_states), 0.8, 0.3
+    J, h = np.zeros(p.n_states), np.zeros(p.n_states)
+    gather_numbers(p.cell_begin, p.cell, p.factor, states, x, w, pull, J, h)
+    A = np.zeros((40, p.n_states))
+    precision = np.zeros((p.n_states, p.n_states))
+    for q in range(p.n_states):
+        for k in range(p.cell_begin[q], p.cell_begin[q + 1]):
+            A[p.cell[k], q] = p.factor[k]
+    for a, b in pairwise(p.begin):
+        precision[a:b, a:b] = walk_precision(p.clock[a:b], prior, step)
+    told, potential = A.T @ (w[:, None] * A), A.T @ (pull - w * (x - A @ states))
+    whole = precision + told
+    expected = 0.5 * (np.linalg.slogdet(precision)[1] - np.linalg.slogdet(whole)[1])
+    expected += 0.5 * potential @ np.linalg.solve(whole, potential)
+    found = number_evidence(p.begin, p.clock, J, h, prior, step)
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("r", [0, 1, 2])

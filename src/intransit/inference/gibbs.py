@@ -3,9 +3,10 @@
 A sweep draws, in turn and each given all the rest,
 
 1. a weight for every cell, which makes its likelihood Gaussian (`law_kernels`),
-2. every item's path of score and factors, then every other path (`path_kernels`),
+2. every item's path of score and factors, then every other path (`path_kernels`); effects of
+   pairs and sides with their scale and rate, from which their paths are integrated out,
 3. what newcomers are worth on average,
-4. every scale, given the states, with the states moving along, and against its rate
+4. every other scale, given the states, with the states moving along, and against its rate
    (`scale_kernels`),
 5. the cuts between levels, or the noise of readings.
 
@@ -25,11 +26,19 @@ from intransit.inference.law_kernels import (
     weigh_readings,
     weigh_wins,
 )
-from intransit.inference.path_kernels import draw_numbers, item_margins, items_kernel
+from intransit.inference.path_kernels import (
+    draw_numbers,
+    gather_numbers,
+    item_margins,
+    items_kernel,
+    number_evidence,
+)
 from intransit.inference.paths import Layout, Numbers
 from intransit.inference.scale_kernels import (
+    draw_by_slice,
     draw_factor,
     draw_scale,
+    half_cauchy,
     moving_lines,
     number_lines,
     number_parts,
@@ -243,7 +252,10 @@ class Chain:
         )
 
     def _draw_numbers(self, k: int, one: Numbers) -> None:
-        p, scale = one.paths, self.number_scales[k]
+        p = one.paths
+        if p.n_states and p.separate and self.n_sweeps >= self.settle:
+            self._draw_separate_scales(k, one)
+        scale = self.number_scales[k]
         draw_numbers(
             self.rng,
             p.begin,
@@ -382,13 +394,13 @@ class Chain:
             moving_lines(self.first, self.second, still, grows, *cells, lines)
 
     def _draw_number_scales(self, k: int, one: Numbers) -> None:
+        """Draw scale and rate of a term given its states, and with the states moving along."""
         p, states, lines = one.paths, self.numbers[k], np.zeros(4)
-        if not p.n_states:
+        if not p.n_states or p.separate:
             return
         n_first = len(p.begin) - 1
         n_steps = p.n_states - n_first
-        prior = 0.0 if isinstance(one.term, Side) else self._prior(one.term.scale)
-        rate_prior = rate_of(one.term.walk, self.layout.span)[1]
+        prior, rate_prior = self._number_priors(one)
         if prior > 0.0:
             first, steps = number_squares(p.begin, p.clock, states)
             rate, n = self.number_rates[k], n_first
@@ -400,28 +412,45 @@ class Chain:
             steps = number_squares(p.begin, p.clock, states)[1] / self.number_scales[k] ** 2
             rate = draw_scale(self.rng, self.number_rates[k], n_steps, steps, HELD, rate_prior)
             self.number_rates[k] = self._grow(one, states, rate, rate_prior, lines, walks=True)
-            if prior > 0.0:
-                self._number_ridge(k, one, prior, rate_prior)
 
-    def _number_ridge(self, k: int, one: Numbers, prior: float, rate_prior: float) -> None:
-        """Draw a scale against its rate: first states held, then growing."""
-        p, states, lines = one.paths, self.numbers[k], np.zeros(4)
-        priors = np.array([prior])
-        begins = states[p.start]
-        squares = float(np.sum(states[p.begin[:-1]] ** 2)) / self.number_scales[k] ** 2
-        n = float(len(p.begin) - 1)
-        for held in (True, False):
-            scales = self.number_scales[k : k + 1]
-            if not held:
-                number_parts(p.begin, p.cell_begin, p.cell, p.factor, begins, False, self.parts)
-                number_lines(self.parts, self.x, self.w, self.pull, lines)
-                n = squares = 0.0
-            rate = self.number_rates[k]
-            f = draw_factor(self.rng, n, squares, lines, scales, priors, rate, rate_prior)
-            self.number_scales[k], self.number_rates[k] = self.number_scales[k] * f, rate / f
-            if not held:
-                states += (f - 1.0) * begins
-                self.x += (f - 1.0) * self.parts
+    def _draw_separate_scales(self, k: int, one: Numbers) -> None:
+        """Draw the scale of a term, its rate, or one against the other, its states integrated out.
+
+        One of the three at random; the states are drawn next.
+        """
+        p = one.paths
+        J, h = np.zeros(p.n_states), np.zeros(p.n_states)
+        gather_numbers(
+            p.cell_begin, p.cell, p.factor, self.numbers[k], self.x, self.w, self.pull, J, h
+        )
+
+        def evidence(scale: float, rate: float) -> float:
+            step = max((scale * rate) ** 2, float(self._stiffest[0]))
+            return number_evidence(p.begin, p.clock, J, h, scale**2, step)
+
+        # Powers of f by which scale and rate grow; one, as all three are a third of a sweep's cost.
+        prior, rate_prior = self._number_priors(one)
+        moves = [(1.0, 0.0)] * (prior > 0.0)
+        if rate_prior > 0.0 and p.n_states > len(p.keys):
+            moves += [(0.0, 1.0), *[(1.0, -1.0)] * (prior > 0.0)]
+        if not moves:
+            return
+        scale, rate = float(self.number_scales[k]), float(self.number_rates[k])
+        along, across = moves[int(self.rng.integers(len(moves)))]
+
+        def density(f: float) -> float:
+            value = evidence(scale * f**along, rate * f**across)
+            if along:
+                value += half_cauchy(np.log(scale * f**along), prior)
+            return value + (half_cauchy(np.log(rate * f**across), rate_prior) if across else 0.0)
+
+        f = draw_by_slice(self.rng, 1.0, density)
+        self.number_scales[k], self.number_rates[k] = scale * f**along, rate * f**across
+
+    def _number_priors(self, one: Numbers) -> tuple[float, float]:
+        """Return the scales of the priors of a term's scale and rate; 0 where it is known."""
+        prior = 0.0 if isinstance(one.term, Side) else self._prior(one.term.scale)
+        return prior, rate_of(one.term.walk, self.layout.span)[1]
 
     def _grow(
         self,

@@ -305,6 +305,60 @@ def draw_numbers(
                 x[cell[p]] += factor[p] * change
 
 
+@compiled
+def gather_numbers(
+    cell_begin: IntArray,  # (n_states + 1,)
+    cell: IntArray,
+    factor: FloatArray,
+    states: FloatArray,
+    x: FloatArray,
+    w: FloatArray,
+    pull: FloatArray,
+    J: FloatArray,  # (n_states,), out: precision
+    h: FloatArray,  # (n_states,), out: potential
+) -> None:
+    """Add up what the cells of every state say of it, the other terms as they are."""
+    for state in range(len(states)):
+        precision, potential = 0.0, 0.0
+        for p in range(cell_begin[state], cell_begin[state + 1]):
+            c, f = cell[p], factor[p]
+            precision += w[c] * f * f
+            potential += f * (pull[c] - w[c] * (x[c] - f * states[state]))
+        J[state], h[state] = precision, potential
+
+
+@compiled
+def number_evidence(
+    begin: IntArray,
+    clock: FloatArray,
+    J: FloatArray,
+    h: FloatArray,
+    prior: float,
+    step: float,
+) -> float:
+    """Return the log density of what all cells say, with every path integrated out.
+
+    Each path is filtered from its first state on; it holds where no cell has two paths.
+    """
+    total, grown = 0.0, 1.0
+    for i in range(len(begin) - 1):
+        mean, variance = 0.0, prior
+        for q in range(begin[i], begin[i + 1]):
+            if q > begin[i]:
+                variance += step * (clock[q] - clock[q - 1])
+            gap = h[q] - J[q] * mean
+            widened = 1.0 + J[q] * variance
+            gain = variance / widened
+            total += mean * (h[q] - 0.5 * J[q] * mean) + 0.5 * gap * gap * gain
+            grown *= widened
+            if grown > 1e200:  # one logarithm for many factors
+                total -= 0.5 * math.log(grown)
+                grown = 1.0
+            mean += gain * gap
+            variance = gain
+    return total - 0.5 * math.log(grown)
+
+
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 S30, S27, S31, S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)

@@ -50,6 +50,11 @@ class Paths:
         return np.repeat(self.begin[:-1], np.diff(self.begin))
 
     @cached_property
+    def separate(self) -> bool:
+        """Whether no cell has two of the paths, which are then independent given the rest."""
+        return len(np.unique(self.cell)) == len(self.cell)
+
+    @cached_property
     def state_keys(self) -> tuple[FloatArray, IntArray]:
         """The distinct times, and for every state path · (number of times) + rank of its time."""
         axis, rank = np.unique(self.clock, return_inverse=True)
