@@ -86,6 +86,8 @@ def _surest(cycles: Cycles) -> Fact:
     way = " › ".join(brief(name) for name in (*best.items, best.items[0]))
     n = cycles.n_found
     listed = "the only one listed" if n == 1 else f"the surest of {n:,}"
+    if best.probability < cycles.level:
+        listed = "the likeliest"
     return Fact("A cycle", way, f"{percent(best.probability)} sure, {listed}; › is “beats”")
 
 
