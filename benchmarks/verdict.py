@@ -36,6 +36,7 @@ OTHERS = (
     "yearly waves, pairs in one season",
     "series in order, no times",
     "no times",
+    "many items, three games each",
 )
 LARGE = ("more luck for some items",)  # of 12 items or more
 SIZES = {8: 12, 12: 12, 20: 6, 40: 2}  # tables with a cyclic part, by number of items
@@ -166,6 +167,9 @@ def transitive(kind: str, seed: int) -> it.Games:
     n_games = int(np.clip(a_pair * pairs, 30, 40_000))
     if kind in ("static", "no times", "series in order, no times"):
         memory = 1e9
+    if kind == "many items, three games each":
+        n, memory = int(rng.choice([60, 120, 200])), 1e9
+        n_games = 3 * n
     if kind in LARGE:
         n = max(n, 12)
         n_games = int(np.clip(a_pair * n * (n - 1) // 2, 30, 40_000))
@@ -424,7 +428,7 @@ def real(folder: Path) -> None:
                 name,
                 found.verdict,
                 f"{found.p_value:.2g}",
-                "" if cycle is None else f"{cycle.probability:.0%}",
+                "" if cycle is None else f"{cycle.probability:.1%}",
                 "" if cycle is None else f"{cycle.by_noise:.2f}",
                 "" if cycle is None else f"{cycle.by_results:.2g}",
                 f"{found.share:.0%} ({found.share_low:.0%} to {found.share_high:.0%})",

@@ -79,7 +79,9 @@ def find_cycles(
         # There is a cycle, and no single one is sure: the likeliest tells it, one of three items
         # where it is rather unlikely, as there is one in every draw that holds a cycle.
         edges = _sure_edges(answer.posterior, items, when, lesser)
-        found, counts, complete = _follow(edges, lesser, longest if lesser == LESSER[0] else SHORTEST)
+        found, counts, complete = _follow(
+            edges, lesser, longest if lesser == LESSER[0] else SHORTEST
+        )
         most = 1
     chances = _smoothed(counts, edges.n_draws)
     order = np.lexsort((-_least(edges.mean, found), -chances))
