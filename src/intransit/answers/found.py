@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from intransit.percent import percent
+
 
 @dataclass(frozen=True)
 class Cycle:
@@ -34,6 +36,11 @@ class Cycles:
 
     def __len__(self) -> int:
         return len(self.found)
+
+    def sure(self, cycle: Cycle) -> str:
+        """Return the probability of a cycle as text, below the level if it is."""
+        text = percent(cycle.probability)
+        return percent(cycle.probability, 1) if text == percent(self.level) else text
 
     def __iter__(self) -> Iterator[Cycle]:
         return iter(self.found)

@@ -215,7 +215,7 @@ class _Test:
         return _combine([pattern], chance[:, 1:2]), chance
 
     def _is_smooth(self) -> bool:
-        """Return whether results deviate from scores by less than the luck of games would make them.
+        """Return whether results deviate from scores by less than the luck of games would do.
 
         So they do where outcomes are probabilities: what is left of those, however small, has a
         pattern, and any table of games of one scale deviates more.

@@ -12,6 +12,7 @@ from intransit.percent import percent
 from intransit.tables import Games
 from intransit.tables.covariates import join_covariates
 from intransit.tables.games import in_sequence, merge
+from intransit.tables.reading import plural
 
 DAYS = 30.0  # in a block, for dates
 BLOCKS = 10  # over the test part, for times that are numbers
@@ -91,7 +92,7 @@ def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
     """Return the plan: the last part of the games, in blocks of `every`."""
     if len(games) < 2:
         raise InputError(
-            f"games: there are {len(games)} rows; a backtest needs more to learn from."
+            f"games: of {plural(len(games), 'row')} nothing can be learnt and tried; give more."
         )
     below = np.cumsum(games.counts)
     row = min(int(np.searchsorted(below, (1.0 - last) * below[-1], "right")), len(games) - 1)

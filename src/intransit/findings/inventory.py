@@ -50,8 +50,9 @@ def _rows(answer: FittedTable) -> str:
 
 
 def _size(answer: FittedTable) -> str:
-    games = f"{answer.seen.games.sum() / 2:,.12g}"
-    said = f"{games} games between {plural(answer.n_items, 'item')}"
+    total = answer.seen.games.sum() / 2
+    games = f"{total:,.12g} game{'' if total == 1 else 's'}"
+    said = f"{games} between {plural(answer.n_items, 'item')}"
     if answer.clock.kind == "none":
         return f"{said}; the table has no times."
     begin, end = (answer.clock.to_text(t) for t in (answer.seen.begin, answer.seen.end))

@@ -64,9 +64,10 @@ def _picture(findings: Findings) -> tuple[str, str]:
     """Return the one picture of the first screen, and what it shows."""
     at = f" at {plain(findings.times[-1])}" if findings.times[-1] else ""
     if findings.verdict.has_cycles and findings.cycles.found:
-        sure = findings.cycles.found[0].probability >= findings.cycles.level
-        return draw_cycle(findings.cycles.found[0]), (
-            f"The {'surest' if sure else 'likeliest'} cycle{at}: arrows point from the favourite, with its chance in a game; "
+        best = findings.cycles.found[0]
+        which = "surest" if best.probability >= findings.cycles.level else "likeliest"
+        return draw_cycle(best), (
+            f"The {which} cycle{at}: arrows point from the favourite, with its chance in a game; "
             "the dashed one is the least sure."
         )
     if findings.verdict.has_cycles and len(findings.names) <= FEW:

@@ -150,7 +150,7 @@ def _found(cycles: Cycles) -> str:
     at = f" at {plain(cycles.at)}" if cycles.at else ""
     best = cycles.found[0]
     if best.probability < cycles.level:
-        return f"The likeliest cycle{at}, with a probability of {percent(best.probability)}."
+        return f"The likeliest cycle{at}, with a probability of {cycles.sure(best)}."
     if cycles.n_found == 1:
         return f"One cycle was found{at}, with a probability of {percent(best.probability)}."
     return (
