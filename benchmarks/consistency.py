@@ -121,6 +121,12 @@ def _of_who_leads(found: Findings) -> list[str]:
     if told is None:
         return []
     kept = [one.name for one, still in zip(found.standings, found.still, strict=True) if still]
+    if "largest group" in found.sentences[1] and told.group(1) in found.names:
+        group = dict(zip(found.names, found.together.tolist(), strict=True))
+        kept = [name for name in kept if group.get(name) == group[told.group(1)]]
+        if list(told.groups()) != kept[:2]:
+            return [f"{told.groups()} are said to come first and second of a group; {kept[:2]} do"]
+        return []
     if len(kept) > 1 and found.n_items == len(kept) and list(told.groups()) != kept[:2]:
         return [f"{told.groups()} are said to come first and second; listed are {kept[:2]}"]
     return []

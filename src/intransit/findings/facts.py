@@ -52,8 +52,8 @@ class Board:
 
     @property
     def clear(self) -> bool:
-        """Whether the first leader is first beyond doubt: its worst rank is above the second's."""
-        return len(self.leaders) > 1 and self.leaders[0].rank_high < self.leaders[1].rank
+        """Whether the first leader is first beyond doubt: it has no worse rank than its own."""
+        return len(self.leaders) > 1 and self.leaders[0].rank_high <= self.leaders[0].rank
 
     @property
     def strengths(self) -> dict[str, Strength]:
