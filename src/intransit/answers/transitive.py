@@ -281,17 +281,20 @@ class _Test:
         return max(float(taken.sum()), self.n_items - 1.0)
 
     def _dispersion(self) -> float:
-        """Return how much more the series of a pair differ than games on their own would, or 1."""
+        """Return how much more the series of a pair differ than games on their own would, or 1.
+
+        A ratio of two sums: a mean of ratios would be that of series that tell next to nothing.
+        """
         rows = self.rows
         if rows.series is None:
             return 1.0
         information = sums(rows.series, rows.counts * rows.information, len(self.pair_of))
         left = sums(rows.series, rows.residuals, len(self.pair_of))
-        there = information > 0.0  # some rows, and so some series, may have been left out
-        effect = sums(self.pair_of, left, rows.n_pairs) / self.information
-        squares = (left - information * effect[self.pair_of])[there] ** 2 / information[there]
-        freedom = int(there.sum()) - rows.n_pairs
-        return max(float(squares.sum()) / freedom, 1.0) if freedom > 0 else 1.0
+        whole = np.maximum(self.information, TINIEST)
+        effect = (sums(self.pair_of, left, rows.n_pairs) / whole)[self.pair_of]
+        squares = float(np.sum((left - information * effect) ** 2))
+        expected = float(np.sum(information * (1.0 - information / whole[self.pair_of])))
+        return max(squares / expected, 1.0) if expected > TINIEST else 1.0
 
     def _gain(self, variance: float) -> tuple[float, float]:
         """Return what effects of pairs gain in log loss a game, learnt from other series.
