@@ -22,6 +22,7 @@ from intransit.arrays import FloatArray
 from intransit.report.content import Findings
 from intransit.report.gather import gather
 from intransit.report.page.html import write_page
+from intransit.report.wording import brief
 
 N_TABLES = 300
 WORKERS = 2
@@ -37,6 +38,7 @@ def contradictions(answer: Answer, found: Findings) -> list[str]:
     """Return what a report says that is not true of it, one line each."""
     said = [
         *_of_cycles(found),
+        *_of_shares(found),
         *_of_edges(answer, found),
         *_of_leaders(found),
         *_of_intervals(found),
@@ -61,16 +63,30 @@ def _of_cycles(found: Findings) -> list[str]:
         top = max((share.weight for share in ranking.equilibrium), default=0.0)
         if top > LEADS and "In place of a best item" in told:
             out.append(f"a mixture in place of an item that has {top:.3f} of it")
+        if len(cycles) and (cycles.found[0].probability < cycles.level) == (
+            cycles.note.find("which one is not") < 0
+        ):
+            out.append("a cycle is told as surer, or less sure, than it is listed")
     else:
         if len(cycles):
             out.append(f"{len(cycles)} cycles listed where the verdict is {verdict.verdict!r}")
         if "In place of a best item" in told or found.discs:
             out.append("a mixture or discs without cycles")
-    if verdict.verdict == "too little data" and "hardly any pair met again" in verdict.sentence:
-        again = verdict.n_series - verdict.n_pairs
-        if again > 0.1 * verdict.n_pairs:
-            out.append(f"hardly any pair met again: {again} series are of pairs that had met")
+    again = verdict.n_series - verdict.n_pairs
+    never = "hardly any pair met again" in verdict.sentence or "must meet again" in told
+    if verdict.verdict == "too little data" and never and again > 0.1 * verdict.n_pairs:
+        out.append(f"hardly any pair met again: {again} series are of pairs that had met")
     return out
+
+
+def _of_shares(found: Findings) -> list[str]:
+    """What is beyond a single scale suits the verdict."""
+    verdict, told = found.verdict, found.sentences[0]
+    if verdict.verdict == "not one scale" and re.match(r"0(\.0)? % of the differences", told):
+        return ["not one scale, and nothing beyond one"]
+    if verdict.verdict == "no evidence" and verdict.share_low > max(verdict.detectable, 0.0):
+        return [] if "bent curve" in told else ["more is beyond a single scale than would be found"]
+    return []
 
 
 def _of_edges(answer: Answer, found: Findings) -> list[str]:
@@ -86,12 +102,31 @@ def _of_edges(answer: Answer, found: Findings) -> list[str]:
 
 
 def _of_leaders(found: Findings) -> list[str]:
+    return _of_who_leads(found) + _of_how_clearly(found)
+
+
+def _of_how_clearly(found: Findings) -> list[str]:
+    """Who leads is first in the range of its own rank."""
+    told = re.search(r"^(?:Of [^,]*, )?(.*) leads,", found.sentences[1])
+    says = [told.group(1)] if told else []
+    says += [fact.value for fact in found.facts if fact.title == "Leads"]
+    worst = {brief(one.name): one.rank_high - one.rank for one in found.standings}
+    return [f"{name} leads, and may be {worst[name]} lower" for name in says if worst.get(name)]
+
+
+def _of_who_leads(found: Findings) -> list[str]:
     told = re.search(
         r"^(?:Of [^,]*, )?(.*) (?:leads|comes first).*ahead of (.*) with", found.sentences[1]
     )
     if told is None:
         return []
     kept = [one.name for one, still in zip(found.standings, found.still, strict=True) if still]
+    if "largest group" in found.sentences[1] and told.group(1) in found.names:
+        group = dict(zip(found.names, found.together.tolist(), strict=True))
+        kept = [name for name in kept if group.get(name) == group[told.group(1)]]
+        if list(told.groups()) != kept[:2]:
+            return [f"{told.groups()} are said to come first and second of a group; {kept[:2]} do"]
+        return []
     if len(kept) > 1 and found.n_items == len(kept) and list(told.groups()) != kept[:2]:
         return [f"{told.groups()} are said to come first and second; listed are {kept[:2]}"]
     return []
@@ -142,9 +177,19 @@ def _of_words(answer: Answer, found: Findings, text: str) -> list[str]:
     spoken = " ".join([found.headline, *found.sentences, *found.story, *found.data])
     if answer.clock.kind == "none" and re.search(r"\bdrift", spoken.replace("Nothing drifts", "")):
         out.append("drift in a table without times")
-    patterns = (r"\d%", r"[+−-]?0\.0000 ± 0\.0000", r"\bnan\b", r"\binf\b", r"\bNone\b")
+    patterns = (
+        r"(?<![\d.,])1 (?:games|pairs|items|rows|cycles)\b",
+        r"\d%",
+        r"[+−-]?0\.0000 ± 0\.0000",
+        r"\bnan\b",
+        r"\binf\b",
+        r"\bNone\b",
+    )
     hits = [hit for pattern in patterns if (hit := re.search(pattern, text)) is not None]
     out += [f"{text[max(hit.start() - 30, 0) : hit.end() + 30]!r}" for hit in hits]
+    less = [one for one in found.cycles if one.probability < found.cycles.level]
+    if less and "each with a probability of at least" in text:
+        out.append(f"{len(less)} cycles are less sure than is said")
     if found.verdict.verdict == "too little data" and "100.0 to 100.0 %" in text:
         out.append("100.0 to 100.0 % beside too little data")
     for value, low, high in INTERVAL.findall(text):
@@ -160,6 +205,13 @@ def table(seed: int) -> it.Games:
     m = max(int(rng.choice([1, 4, 15, 60]) * n * (n - 1) / 2), 3)
     first = rng.integers(n, size=m)
     second = (first + rng.integers(1, n, size=m)) % n
+    shape = str(rng.choice(["all", "all", "chain", "islands", "gone"]))
+    if shape == "chain":
+        second = np.where(first + 1 < n, first + 1, first - 1)
+    elif shape == "islands" and n > 3:
+        second = first % 2 + 2 * ((first // 2 + 1 + second) % (n // 2))
+        first, second = first[first != second], second[first != second]
+        m = len(first)
     score = rng.normal(size=n) * rng.choice([0.0, 0.7, 2.0])
     angle = rng.uniform(0, 2 * np.pi, n)
     x = score[first] - score[second]
@@ -176,6 +228,8 @@ def table(seed: int) -> it.Games:
     elif kind == "counts":
         counts = rng.integers(1, 30, m).astype(float)
     times = None if rng.random() < 0.4 else rng.integers(int(rng.choice([1, 4, 200])), size=m) * 1.0
+    if shape == "gone" and times is not None:
+        times = np.where((first == 0) | (second == 0), 0.2 * times, times)
     sides = rng.choice([-1.0, 1.0], m) if rng.random() < 0.3 else None
     names = np.array([f"item {k}" for k in range(n)])
     return it.Games.from_arrays(

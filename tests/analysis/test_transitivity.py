@@ -311,3 +311,61 @@ def test_what_else_it_may_be_is_told():
     )
     assert verdict(hosts).verdict == "not one scale"
     assert "sides" in verdict(hosts).causes
+
+
+def test_many_items_with_few_games_are_one_scale():
+    """Rankings of 200 items, three games each: hardly any two items share two opponents.
+
+    Each fails with a probability of 2 %; four or more of 12 do in 1 of 15,000 runs.
+    """
+    alarms = 0
+    for seed in range(12):
+        rng = np.random.default_rng([seed, 3])
+        first = rng.integers(200, size=600)
+        second = (first + rng.integers(1, 200, size=600)) % 200
+        scores = rng.normal(size=200)
+        won = (rng.random(600) < expit(scores[first] - scores[second])) * 1.0
+        alarms += verdict(it.Games.from_arrays(first, second, won)).verdict == "not one scale"
+    assert alarms < 4
+
+
+def test_probabilities_of_a_ranking_are_one_scale():
+    """Outcomes without the luck of games leave tiny residuals that have a pattern."""
+    i, j = np.triu_indices(12, 1)
+    for seed in range(4):
+        scores = np.random.default_rng(seed).normal(size=12)
+        games = it.Games.from_arrays(i, j, expit(scores[i] - scores[j]))
+        assert verdict(games).p_value == 1.0
+
+
+def test_nothing_is_beyond_an_order_that_no_result_speaks_against():
+    """It is as steep as may be: no share, and no gain."""
+    i, j = np.triu_indices(6, 1)
+    found = verdict(it.Games.from_arrays(i, j, np.ones(15), counts=np.full(15, 10.0)))
+    assert found.share == 0.0
+    assert found.share_high < 0.1
+
+
+def test_dispersion_is_that_of_the_games_that_tell_something():
+    """Games on their own have 1 whatever their chances; what evenings share counts."""
+
+    def dispersion(games):
+        return examine(games, Encoding.of(games)).dispersion
+
+    alone, shared = (dispersion(evenings(3, size, timed=True)) for size in (0.0, 1.0))
+    assert alone < 1.15
+    assert shared > 1.4
+    rng = np.random.default_rng(1)
+    first = rng.integers(8, size=4_000)
+    second = (first + rng.integers(1, 8, size=4_000)) % 8
+    x, luck = 1.5 * (first - second), rng.random(4_000)
+    outcomes = np.where(luck < expit(x - 1.0), 1.0, np.where(luck < expit(x + 1.0), 0.5, 0.0))
+    days = rng.integers(400, size=4_000) * 1.0
+    assert dispersion(it.Games.from_arrays(first, second, outcomes, days)) < 1.15
+
+
+def test_sides_that_explain_the_deviations_are_no_cycle():
+    """The model knows one worth of a side for all."""
+    found = judge(replace(SURE, causes=("sides",)), 100, None, None, ROUND)
+    assert found.verdict == "not one scale"
+    assert judge(SURE, 100, None, None, ROUND).has_cycles

@@ -31,7 +31,9 @@ def test_reports_of_every_verdict_do_not_contradict_themselves(verdict):
     """Also where there is next to nothing to report."""
     answer = cyclic_answer(verdict=verdict)
     assert contradictions(answer, gather(answer)) == []
-    nothing = judged(answer, verdict, gain=0.0, gain_error=0.0, share=0.03, share_high=0.0)
+    nothing = judged(
+        answer, verdict, gain=0.0, gain_error=0.0, share=0.03, share_low=0.0, share_high=0.0
+    )
     assert contradictions(nothing, gather(nothing)) == [
         "share: an interval does not hold its own value"
     ]
@@ -75,6 +77,26 @@ def test_what_is_not_true_is_noticed(told):
         "are said to come first": replace(
             found, sentences=("", "x leads, ahead of y with 3 %.", ""), n_items=sum(found.still)
         ),
+    }
+    unsure = replace(cycles, found=(replace(cycle, probability=0.6),), level=0.9)
+    leads = (replace(found.facts[0], title="Leads", value=first.name), *found.facts[1:])
+    few = replace(verdict, verdict="too little data", detectable=1.0)
+    more = replace(verdict, verdict="not one scale")
+    false |= {
+        "than it is listed": replace(found, cycles=unsure),
+        "may be 2 lower": replace(
+            found, facts=leads, standings=(replace(first, rank_high=3), *others)
+        ),
+        "of pairs that had met": replace(
+            found, verdict=few, sentences=("the same pairs must meet again.", "", "")
+        ),
+        "nothing beyond one": replace(
+            found, verdict=more, sentences=("0 % of the differences", "", "")
+        ),
+        "than would be found": replace(
+            found, verdict=replace(verdict, verdict="no evidence", share_low=0.5, detectable=0.1)
+        ),
+        "1 games": replace(found, sentences=("There are 1 games", "", "")),
     }
     for part, findings in false.items():
         assert any(part in line for line in contradictions(answer, findings)), part

@@ -192,7 +192,7 @@ def test_every_verdict_is_said_in_words(kind):
     assert all(sentence in said for sentence in findings.sentences)
     assert all(fact.value in said for fact in findings.facts)
     assert body < texts.index("Who beats whom")
-    assert ("Share no ranking explains" in texts) == (kind != "too little data")
+    assert ("Beyond a single scale" in texts) == (kind != "too little data")
 
 
 def test_without_cycles_the_page_says_so():

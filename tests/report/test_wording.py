@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+import intransit as it
 from intransit.analysis.results import Changes, Cycles, ItemChange, ItemCycle, Ranking, Share
 from intransit.report.wording import brief, headline, sentences
 from tests.report.tables import SCORES, cyclic_answer, judged
@@ -110,16 +111,17 @@ def test_no_evidence_in_words(answer):
 
 
 def test_who_leads_is_said_as_surely_as_it_is_known(answer):
-    """A lead beyond the interval, one within it, and none at all."""
+    """A lead beyond doubt, one that may be none, and none at all."""
     judge = judged(answer, "no evidence")
-    for strengths, words in (
-        (STRENGTHS | {"item 1": (0.6, 0.58, 0.62)}, "item 1 leads, with"),
-        (STRENGTHS, "item 1 comes first, though not clearly, with"),
-        (STRENGTHS | {"item 2": (0.602, 0.5, 0.7)}, "Nobody leads clearly: item 2 and item 1 both"),
+    for strengths, clear, words in (
+        (STRENGTHS, True, "item 1 leads, with"),
+        (STRENGTHS, False, "item 1 comes first, though not clearly, with"),
+        (STRENGTHS | {"item 2": (0.602, 0.5, 0.7)}, True, "Nobody leads clearly: item 2 and"),
     ):
-        said = sentences(judge, cycles_of(), RANKING, None, strengths)[1]
+        known = (judge, cycles_of(), RANKING, None, strengths)
+        said = sentences(*known, clear=clear)[1]
         assert said.startswith(words)
-        some = sentences(judge, cycles_of(), RANKING, None, strengths, among="Of some")[1]
+        some = sentences(*known, clear=clear, among="Of some")[1]
         assert some.lower() == f"of some, {said}".lower()
 
 
@@ -134,8 +136,8 @@ def test_too_little_data_in_words(answer):
     )
     assert "4 items clearly changed, most surely item 1 (+5.1 points of mean chance), " in said[2]
     assert said[2].endswith("item 2 (+5.1) and item 3 (+5.1).")
-    for share, words in ((0.95, "must meet many more times."), (1.0, "must meet again.")):
-        none = judged(answer, "too little data", detectable=share)
+    for n_series, words in ((200, "must meet many more times."), (6, "must meet again.")):
+        none = judged(answer, "too little data", detectable=1.0, n_series=n_series, n_pairs=6)
         said = sentences(none, cycles_of(), RANKING, changes_of(), STRENGTHS)
         assert said[0].endswith(f"to tell cycles from chance the same pairs {words}")
     assert re.search(r"\d %", headline(judge.transitive, 4))
@@ -146,7 +148,10 @@ def test_unknown_numbers_are_left_out(answer):
     for unknown in (None, math.nan):
         judge = judged(answer, "no evidence", gain=unknown, gain_error=unknown)
         said = sentences(judge, cycles_of(), RANKING, changes_of(), {})
-        assert said[0].endswith("(90 % interval 20 to 41 %).")
+        assert said[0].endswith(
+            "(90 % interval 20 to 41 %), which a scale with a bent curve of "
+            "chances explains as well."
+        )
         assert said[1].startswith("Nobody leads")
 
 
@@ -176,3 +181,38 @@ def test_a_name_that_reads_like_a_sentence_is_quoted(name):
     """Nobody takes a part of a name for a part of the sentence."""
     assert brief(name) == f"“{name}”"
     assert brief("Sandy beatsson") == "Sandy beatsson"
+
+
+def test_what_is_listed_is_told_as_sure_as_it_is(answer):
+    """A cycle that just misses the level does not round up to it; of three items there are two."""
+    judge = judged(answer, "cycles")
+    nearly = cycles_of(replace(CYCLE, probability=0.8991))
+    said = sentences(judge, nearly, RANKING, None, STRENGTHS)[1]
+    assert "and which one is not" in said
+    assert "(probability 89.9 %" in said
+    few = replace(judge, names=NAMES[:3])
+    said = sentences(few, nearly, RANKING, None, STRENGTHS)[1]
+    assert said.startswith("The likelier of the two cycles that there may be: item 1 beats item 2")
+
+
+def test_a_ranking_of_some_items_says_so(answer):
+    """Where some items are left out, neither ranking nor mixture speaks of all."""
+    some = replace(RANKING, order=RANKING.order[:3])
+    said = sentences(judged(answer, "cycles"), cycles_of(CYCLE), some, None, STRENGTHS)
+    assert "the nearest ranking of 3 of the 4 items names the wrong favourite" in said[1]
+    assert "that nothing of the same items beats" in said[2]
+
+
+def test_shares_that_cannot_be_told_are_not_told(answer):
+    """Beside "not one scale" an interval from nothing on is no measurement."""
+    judge = judged(answer, "not one scale", share=0.0, share_low=0.0, share_high=0.95)
+    said = sentences(judge, cycles_of(), RANKING, None, STRENGTHS)[0]
+    assert said.startswith("How much of the differences is beyond a single scale cannot be told")
+
+
+def test_comparisons_that_close_no_circle_are_told():
+    """A chain of items: no number of games would show a cycle."""
+    games = it.Games.from_arrays(["a", "b", "c"] * 9, ["b", "c", "d"] * 9, [1, 0, 1] * 9)
+    chain = it.fit(games, effective=20)
+    said = sentences(chain, cycles_of(), RANKING, None, STRENGTHS)[0]
+    assert said.endswith("as comparisons never lead round in a circle, no cycle could show.")

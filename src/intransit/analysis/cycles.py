@@ -25,7 +25,7 @@ from intransit.inference.draws import reach_of
 from intransit.inference.posterior import Posterior
 
 SHORTEST = 3
-EVEN = 0.5  # probability from which on the likeliest cycle is listed, where no single one is sure
+LESSER = (0.5, 0.2, 0.05)  # levels at which the likeliest is looked for, where none is sure
 N_TIMES = 24  # of histories
 MOST_PATHS = 400_000  # that are followed at each length
 CHUNK = 4_000_000  # margins of draws asked at once
@@ -73,10 +73,15 @@ def find_cycles(
     edges = _sure_edges(answer.posterior, items, when, level)
     found, counts, complete = _follow(edges, level, longest)
     n_sure = len(found)
-    if gate and not n_sure and level > EVEN:
-        # There is a cycle, and no single one is sure: the likeliest tells it.
-        edges = _sure_edges(answer.posterior, items, when, EVEN)
-        found, counts, complete = _follow(edges, EVEN, longest)
+    for lesser in [one for one in LESSER if gate and one < level]:
+        if len(found):
+            break
+        # There is a cycle, and no single one is sure: the likeliest tells it, one of three items
+        # where it is rather unlikely, as there is one in every draw that holds a cycle.
+        edges = _sure_edges(answer.posterior, items, when, lesser)
+        found, counts, complete = _follow(
+            edges, lesser, longest if lesser == LESSER[0] else SHORTEST
+        )
         most = 1
     chances = _smoothed(counts, edges.n_draws)
     order = np.lexsort((-_least(edges.mean, found), -chances))

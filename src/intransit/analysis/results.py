@@ -90,6 +90,11 @@ class Cycles:
     def __len__(self) -> int:
         return len(self.found)
 
+    def sure(self, cycle: ItemCycle) -> str:
+        """Return the probability of a cycle as text, below the level if it is."""
+        text = percent(cycle.probability)
+        return percent(cycle.probability, 1) if text == percent(self.level) else text
+
     def __iter__(self) -> Iterator[ItemCycle]:
         return iter(self.found)
 

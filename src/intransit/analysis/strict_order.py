@@ -5,7 +5,8 @@ told otherwise.  An order without cycles may have any curve of chances, more luc
 some items, and judges of several tastes: that no single scale explains it proves no cycle.  Three
 looks at the same posterior:
 
-    probability   the share of its draws that hold a cycle
+    probability   the share of its draws that hold a cycle, under priors that leave it open how
+                  large the parts that no scale explains are
     by_noise      how often the nearest strict order, and noise, would pay as much for pairs against
                   a ranking as the posterior does
     by_results    what the results of single pairs say, without any model: an intersection-union
@@ -24,12 +25,14 @@ import numpy as np
 from scipy.special import expit, ndtr
 
 from intransit.analysis.order_kernels import GAINED, least_paid, settle, widest_cycle
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.checks import as_number, shown
 from intransit.errors import InputError
 from intransit.inference.posterior import Posterior, expected_results
+from intransit.model.terms import Factors, PairEffects, Scale, prior_scale
 
 EDGE = 0.52  # chance that an edge of a cycle must exceed, to matter
+WIDE_FACTORS, WIDE_PAIRS = 0.5, 0.3  # priors' scales with which planes and pairs are left open
 MOST_ITEMS = 20  # that cycles are looked for among: those that played most
 MOST_DRAWS = 400
 N_NOISE = 200  # tables of the nearest order
@@ -49,7 +52,8 @@ class Cyclicity:
     edge
         Chance that every edge of a cycle must exceed.
     probability
-        That a cycle is there, given the model: the share of draws that hold one.
+        That a cycle is there, given the model with priors that leave the size of planes and of
+        pairs' own effects open: the share of draws that hold one, each by its weight.
     by_noise
         Share of tables of the nearest strict order that would look as cyclic.
     by_results
@@ -107,18 +111,50 @@ def look_for_cycles(
     drawn = few.margins(items[one], items[two], np.full(len(one), when))
     least = edge - 0.5
     gains = _square(few.results(drawn) - 0.5, n)
-    hold = int(np.sum(least_paid(gains, least) > GAINED))
-    probability = (hold + 0.5) / (len(few) + 1.0)  # never quite 0 or 1
     mean = drawn.mean(axis=0)
     noise = mean_noise(few, items, drawn - mean, dispersion, np.random.default_rng(rng))
     return Cyclicity(
         edge=edge,
-        probability=probability,
+        probability=_probability(least_paid(gains, least) > GAINED, open_weights(few)),
         by_noise=_by_noise(few, mean, drawn - mean, noise, n, least),
         by_results=_by_results(few, items, when, dispersion),
         n_items=n,
         dispersion=dispersion,
     )
+
+
+def open_weights(posterior: Posterior) -> FloatArray:  # (n_draws,)
+    """Return what each draw counts for under priors that leave the size of cyclic parts open.
+
+    The priors of a fit believe in little beyond scores, so that intervals of plain rankings are no
+    wider than need be.  Whether there is a cycle is asked without that belief: the densities of
+    the two priors have a ratio that is bounded, so draws under one are draws under the other, with
+    weights.  Scales that are known, and priors that are as wide already, stay as they are.
+    """
+    model, draws = posterior.layout.model, posterior.draws
+    factors = model.term(Factors)
+    weights = np.zeros(len(draws))
+    if factors is not None:
+        weights += _log_ratio(draws.scales[:, 1:], factors.scale, WIDE_FACTORS).sum(axis=1)
+    for k, one in enumerate(posterior.layout.numbers):
+        if isinstance(one.term, PairEffects):
+            weights += _log_ratio(draws.number_scales[:, k], one.term.scale, WIDE_PAIRS)
+    weights = np.exp(weights - weights.max())
+    return np.asarray(weights / weights.sum())
+
+
+def _log_ratio(scales: FloatArray, prior: Scale, wide: float) -> FloatArray:
+    """Return the log of the density of a wider half-Cauchy prior over that of the prior."""
+    own = prior_scale(prior)
+    if not 0.0 < own < wide:
+        return np.zeros_like(scales)
+    return np.asarray(np.log1p((scales / own) ** 2) - np.log1p((scales / wide) ** 2))
+
+
+def _probability(hold: BoolArray, weights: FloatArray) -> float:
+    """Return the weight of the draws that hold a cycle: never quite 0 or 1."""
+    effective = 1.0 / float(weights @ weights)
+    return (effective * float(weights @ hold) + 0.5) / (effective + 1.0)
 
 
 def _square(values: FloatArray, n: int) -> FloatArray:  # (n_rows, n, n)

@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.special import gammaincc, ndtr, ndtri
+from scipy.special import gammainc, gammaincc, ndtr, ndtri
 
 from intransit.analysis.residuals import EXACT, ResidualRows, bridges, leftovers, n_cycles, sums
 from intransit.arrays import BoolArray, FloatArray
@@ -45,6 +45,7 @@ MOST_OF_OWN = 40  # of those with most games
 A_CURVE = 3  # cycles that each curve must find in the comparisons
 ALIKE = 1e-5  # of the size of curves: what is left of one beside others, to count
 MOST_NUMBERS = 2e7  # that their curves may take up
+SMOOTH = 1e-3  # chance that games deviate from scores by as little, below which they are none
 FLATTEST = 0.05  # skewness of a null distribution, at least
 TINIEST = 1e-300
 
@@ -167,9 +168,10 @@ class _Test:
         Z = np.zeros((len(items), len(items)))
         Z[places[: len(a)], places[len(a) :]] = z
         Z[places[len(a) :], places[: len(a)]] = -z
-        M = Z @ Z.T
-        np.fill_diagonal(M, 0.0)
-        return energies, float(np.log(max(np.sum(M**2), TINIEST) / max(float(z @ z) ** 2, TINIEST)))
+        products, sizes = Z @ Z.T, Z**2 @ (Z**2).T
+        off = ~np.eye(len(items), dtype=bool)
+        together, apart = float(np.sum(products[off] ** 2)), float(np.sum(sizes[off]))
+        return energies, float(np.log(together / apart)) if together > 0.0 < apart else 0.0
 
     def _own(self, residuals: FloatArray) -> FloatArray:  # (n_pairs,)
         rows = self.rows
@@ -204,11 +206,22 @@ class _Test:
         assert self._central  # worked out before threads ask for it
         with ThreadPoolExecutor(THREADS) as pool:
             chance = np.array(list(pool.map(self._by_chance, self.rng.spawn(n))))
-        if not self.rows.goes_round:
+        if not self.rows.goes_round or self._is_smooth():
             return 1.0, chance  # an order that no result speaks against is no cycle
         if float(self.weights @ self.again):
             return _combine([float(energies.sum()), pattern], chance[:, :2]), chance
         return _combine([pattern], chance[:, 1:2]), chance
+
+    def _is_smooth(self) -> bool:
+        """Return whether results deviate from scores by less than the luck of games would do.
+
+        So they do where outcomes are probabilities: what is left of those, however small, has a
+        pattern, and any table of games of one scale deviates more.
+        """
+        total = sums(self.rows.pair, self.rows.residuals, self.rows.n_pairs)
+        freedom = self.rows.n_pairs - self._freedom()
+        size = float(np.sum(total**2 / np.maximum(self.information, TINIEST)))
+        return freedom > 0.0 and float(gammainc(0.5 * freedom, 0.5 * size)) < SMOOTH
 
     def run(self) -> Evidence:
         """Compare what is seen with what chance gives."""
@@ -230,17 +243,18 @@ class _Test:
         total = float(energies.sum())
         noise = float(chance[:, 2].std(ddof=1))
         spread = float(np.sqrt(np.sum((energies - total / rows.n_pairs) ** 2)))
-        extra = float(total - chance[:, 2].mean()) / size
+        # An order that no result speaks against is as steep as may be: nothing is beyond it.
+        extra = float(total - chance[:, 2].mean()) / size if rows.goes_round else 0.0
         dispersion = self._dispersion()
         return Evidence(
             p_value=p,
             energy=self.energy,
             extra=extra,
-            extra_error=max(noise, spread) / size,
+            extra_error=(max(noise, spread) if rows.goes_round else noise) / size,
             noise=noise / size,
             n_pairs=rows.n_pairs,
             n_series=n_series,
-            gain=self._gain(max(extra, noise / size)),
+            gain=self._gain(max(extra, noise / size)) if rows.goes_round else None,
             dispersion=dispersion,
             causes=causes,
             energy_unit=dispersion / float(self.information.sum()),
@@ -265,17 +279,20 @@ class _Test:
         return max(float(taken.sum()), self.n_items - 1.0)
 
     def _dispersion(self) -> float:
-        """Return how much more the series of a pair differ than games on their own would, or 1."""
+        """Return how much more the series of a pair differ than games on their own would, or 1.
+
+        A ratio of two sums: a mean of ratios would be that of series that tell next to nothing.
+        """
         rows = self.rows
         if rows.series is None:
             return 1.0
         information = sums(rows.series, rows.counts * rows.information, len(self.pair_of))
         left = sums(rows.series, rows.residuals, len(self.pair_of))
-        there = information > 0.0  # some rows, and so some series, may have been left out
-        effect = sums(self.pair_of, left, rows.n_pairs) / self.information
-        squares = (left - information * effect[self.pair_of])[there] ** 2 / information[there]
-        freedom = int(there.sum()) - rows.n_pairs
-        return max(float(squares.sum()) / freedom, 1.0) if freedom > 0 else 1.0
+        whole = np.maximum(self.information, TINIEST)
+        effect = (sums(self.pair_of, left, rows.n_pairs) / whole)[self.pair_of]
+        squares = float(np.sum((left - information * effect) ** 2))
+        expected = float(np.sum(information * (1.0 - information / whole[self.pair_of])))
+        return max(squares / expected, 1.0) if expected > TINIEST else 1.0
 
     def _gain(self, variance: float) -> tuple[float, float]:
         """Return what effects of pairs gain in log loss a game, learnt from other series.

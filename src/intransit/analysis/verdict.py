@@ -17,9 +17,9 @@ from intransit.percent import estimate, percent, with_error
 
 Verdict = Literal["cycles", "not one scale", "no evidence", "too little data"]
 
-DOUBTED = 0.2  # p value of one scale, from which on cycles are not asked for
+DOUBTED = 0.4  # p value of one scale, from which on cycles are not asked for
 SURE = 0.9  # probability of a cycle, to be said
-NOISY = 0.6  # share of tables of the nearest order that look as cyclic: with more none is said
+NOISY = 0.65  # share of tables of the nearest order that look as cyclic: with more none is said
 EVEN = 0.5  # probability of a cycle, below which results alone do not prove one
 PROVEN = 0.05  # p value of single pairs against every order, to say that there is a cycle
 POWER = 0.8
@@ -143,7 +143,7 @@ def judge(
     else:
         share, low, high = 0.0, 0.0, 1.0
     return Transitivity(
-        verdict=_verdict(evidence.p_value, detectable, cycle),
+        verdict=_verdict(evidence.p_value, detectable, cycle, evidence.causes),
         p_value=evidence.p_value,
         gain=None if gain is None else gain[0],
         gain_error=None if gain is None else gain[1],
@@ -162,7 +162,7 @@ def judge(
 
 def at_edge(found: Transitivity, cycle: Cyclicity) -> Transitivity:
     """Return the verdict with what speaks for a cycle at another edge."""
-    verdict = _verdict(found.p_value, found.detectable, cycle)
+    verdict = _verdict(found.p_value, found.detectable, cycle, found.causes)
     return replace(found, verdict=verdict, cycle=cycle)
 
 
@@ -172,8 +172,12 @@ def as_record(found: Transitivity) -> dict[str, object]:
     return {**record, "circle": record["cycle"]}
 
 
-def _verdict(p_value: float, detectable: float, cycle: Cyclicity | None) -> Verdict:
-    if p_value < DOUBTED and cycle is not None and is_proven(cycle):
+def _verdict(
+    p_value: float, detectable: float, cycle: Cyclicity | None, causes: tuple[Cause, ...]
+) -> Verdict:
+    # The model knows one worth of a side: what it is worth to each item may look like a cycle.
+    proven = cycle is not None and is_proven(cycle) and "sides" not in causes
+    if p_value < DOUBTED and proven:
         return "cycles"
     if p_value < FALSE_ALARMS:
         return "not one scale"

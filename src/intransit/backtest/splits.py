@@ -8,6 +8,7 @@ import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.games import Games, in_sequence, join_covariates, merge
+from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.percent import percent
 
@@ -89,7 +90,7 @@ def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
     """Return the plan: the last part of the games, in blocks of `every`."""
     if len(games) < 2:
         raise InputError(
-            f"games: there are {len(games)} rows; a backtest needs more to learn from."
+            f"games: of {plural(len(games), 'row')} nothing can be learnt and tried; give more."
         )
     below = np.cumsum(games.counts)
     row = min(int(np.searchsorted(below, (1.0 - last) * below[-1], "right")), len(games) - 1)

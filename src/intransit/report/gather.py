@@ -327,8 +327,18 @@ def gather(
     return Findings(
         source=_title(answer) if title is None else title,
         headline=headline(answer.transitive, answer.n_items),
-        sentences=sentences(answer, cycles, ranking, changes, board.strengths, among=board.among),
-        facts=tell_facts(answer.transitive, cycles, ranking, changes, board.leaders),
+        sentences=sentences(
+            answer,
+            cycles,
+            ranking,
+            changes,
+            board.strengths,
+            among=board.among,
+            clear=board.clear,
+        ),
+        facts=tell_facts(
+            answer.transitive, cycles, ranking, changes, board.leaders, clear=board.clear
+        ),
         verdict=answer.transitive,
         standings=board.standings,
         still=board.still,

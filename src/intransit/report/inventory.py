@@ -17,7 +17,7 @@ import numpy as np
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.ranking import find_standings, largest_group, present
 from intransit.analysis.results import Changes, Cycles, Ranking, Standing
-from intransit.analysis.verdict import Transitivity
+from intransit.analysis.verdict import HOPELESS, Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.reading import describe_unused, plural
 from intransit.percent import estimate, percent, points
@@ -163,8 +163,9 @@ def _rows(answer: FittedTable) -> str:
 
 
 def _size(answer: FittedTable) -> str:
-    games = f"{answer.seen.games.sum() / 2:,.12g}"
-    said = f"{games} games between {plural(answer.n_items, 'item')}"
+    total = answer.seen.games.sum() / 2
+    games = f"{total:,.12g} game{'' if total == 1 else 's'}"
+    said = f"{games} between {plural(answer.n_items, 'item')}"
     if answer.clock.kind == "none":
         return f"{said}; the table has no times."
     begin, end = (answer.clock.to_text(t) for t in (answer.seen.begin, answer.seen.end))
@@ -251,6 +252,11 @@ class Board:
         return cls(tuple(standings), still, tuple(leaders), among)
 
     @property
+    def clear(self) -> bool:
+        """Whether the first leader is first beyond doubt: it has no worse rank than its own."""
+        return len(self.leaders) > 1 and self.leaders[0].rank_high <= self.leaders[0].rank
+
+    @property
     def strengths(self) -> dict[str, Strength]:
         """Strengths of the leaders with their intervals, by name, the strongest first."""
         return {one.name: (one.strength, one.low, one.high) for one in self.leaders}
@@ -262,12 +268,17 @@ def tell_facts(
     ranking: Ranking,
     changes: Changes | None,
     leaders: Sequence[Standing],
+    *,
+    clear: bool = False,
 ) -> tuple[Fact, Fact, Fact]:
-    """Return the three facts: of cycles where there are some, else of who leads."""
+    """Return the three facts: of cycles where there are some, else of who leads.
+
+    `clear` is whether the first of the leaders is first beyond doubt.
+    """
     if verdict.has_cycles:
         return _share(verdict), _surest(cycles), _mixture(ranking)
     third = _games(verdict) if verdict.verdict == "too little data" else _share(verdict)
-    return _leader(leaders), _changed(changes) or _closest(leaders), third
+    return _leader(leaders, clear), _changed(changes) or _closest(leaders), third
 
 
 def _share(verdict: Transitivity) -> Fact:
@@ -286,7 +297,9 @@ def _surest(cycles: Cycles) -> Fact:
     way = " › ".join(brief(name) for name in (*best.items, best.items[0]))
     n = cycles.n_found
     listed = "the only one listed" if n == 1 else f"the surest of {n:,}"
-    return Fact("A cycle", way, f"{percent(best.probability)} sure, {listed}; › is “beats”")
+    if best.probability < cycles.level:
+        listed = "the likeliest"
+    return Fact("A cycle", way, f"probability {cycles.sure(best)}, {listed}; › is “beats”")
 
 
 def _mixture(ranking: Ranking) -> Fact:
@@ -303,12 +316,11 @@ def _mixture(ranking: Ranking) -> Fact:
     return Fact("In place of a best item", named, f"a mixture that nothing beats on average{more}")
 
 
-def _leader(leaders: Sequence[Standing]) -> Fact:
+def _leader(leaders: Sequence[Standing], clear: bool) -> Fact:
     if not leaders:
         return Fact("Nobody leads", "–", "no two items are connected by comparisons")
     best = leaders[0]
     value, between = estimate(best.strength, best.low, best.high)
-    clear = len(leaders) > 1 and best.low > leaders[1].strength
     return Fact(
         "Leads" if clear else "Comes first, not clearly",
         brief(best.name),
@@ -341,6 +353,8 @@ def _changed(changes: Changes | None) -> Fact | None:
 def _games(verdict: Transitivity) -> Fact:
     each = verdict.n_games / verdict.n_pairs if verdict.n_pairs else np.nan
     told = f"{each:,.1f} for each of the {plural(verdict.n_pairs, 'pair')} that met"
-    if isfinite(verdict.detectable) and verdict.detectable < 1.0:
+    if verdict.n_pairs == 1:
+        told = "of the one pair that met"
+    if isfinite(verdict.detectable) and verdict.detectable < HOPELESS:
         told += f"; cycles might be missed below {percent(verdict.detectable)} of the differences"
     return Fact("What there is", plural(round(verdict.n_games), "game"), told)

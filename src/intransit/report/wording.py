@@ -8,7 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
+import numpy as np
+
 from intransit.analysis.fitted_table import FittedTable
+from intransit.analysis.residuals import n_cycles
 from intransit.analysis.results import Changes, Cycles, Ranking
 from intransit.analysis.verdict import Transitivity
 from intransit.data.reading import plural
@@ -44,11 +47,12 @@ def sentences(
     strengths: Mapping[str, Strength],
     *,
     among: str = "",
+    clear: bool = False,
 ) -> tuple[str, str, str]:
     """Return three sentences: what the verdict rests on, who, and what changed.
 
     `strengths` are of those that may be named as leading; `among` says which these are where
-    others are listed above them.
+    others are listed above them, and `clear` whether the first of them is, beyond doubt.
     """
     verdict = answer.transitive
     changed = _changed(answer, changes)
@@ -56,22 +60,32 @@ def sentences(
     if answer.n_items < 3:
         return _two(answer, strengths), _amount(verdict), moved
     if verdict.verdict == "cycles":
-        return _share(verdict), _surest(cycles, ranking), f"{_mixture(ranking)}; {changed}"
-    leader = _leader(strengths, among)
+        surest = _surest(cycles, ranking, answer.n_items)
+        of = "" if len(ranking.order) >= answer.n_items else " of the same items"
+        return _share(verdict), surest, f"{_mixture(ranking, of)}; {changed}"
+    leader = _leader(strengths, among, clear)
     if verdict.verdict != "too little data":
         return _share(verdict), leader, moved
-    return _needed(verdict), leader, moved
+    return _needed(answer), leader, moved
 
 
 def _share(verdict: Transitivity) -> str:
     if not verdict.has_cycles and percent(verdict.share_high) == "0 %":
         said = "Nothing beyond a single scale can be measured in these results"
+    elif verdict.verdict == "not one scale" and verdict.share_low <= 0.0:
+        _, between = estimate(verdict.share, verdict.share_low, verdict.share_high)
+        said = (
+            "How much of the differences is beyond a single scale cannot be told "
+            f"({percent(verdict.level)} interval {between})"
+        )
     else:
         share, between = estimate(verdict.share, verdict.share_low, verdict.share_high)
         said = (
             f"{share} of the differences is beyond a single scale ({percent(verdict.level)} "
             f"interval {between})"
         )
+        if verdict.verdict == "no evidence" and verdict.share_low > 0.0:
+            said += ", which a scale with a bent curve of chances explains as well"
     gain, error = verdict.gain, verdict.gain_error
     if gain is None or error is None or not (isfinite(gain) and isfinite(error)):
         return said + "."
@@ -86,9 +100,11 @@ def _share(verdict: Transitivity) -> str:
     )
 
 
-def _surest(cycles: Cycles, ranking: Ranking) -> str:
+def _surest(cycles: Cycles, ranking: Ranking, n_items: int) -> str:
     pairs = f"{percent(ranking.wrong)} of pairs" if ranking.n_upsets else "no pair"
-    wrong = f"the nearest ranking names the wrong favourite in {pairs}"
+    n = len(ranking.order)
+    some = f" of {n:,} of the {n_items:,} items" if n < n_items else ""
+    wrong = f"the nearest ranking{some} names the wrong favourite in {pairs}"
     if not len(cycles):
         return f"No single cycle is sure enough to be listed; {wrong}."
     best = cycles.found[0]
@@ -98,28 +114,30 @@ def _surest(cycles: Cycles, ranking: Ranking) -> str:
     listed = "The one cycle that is listed" if n == 1 else f"The surest of {n:,} cycles"
     if best.probability < cycles.level:
         listed = "That there is a cycle is sure, and which one is not; the likeliest"
-    return f"{listed}: {way} (probability {percent(best.probability)}{since}); {wrong}."
+        if n_items == len(best.items):  # of three items: this way round, or the other
+            listed = "The likelier of the two cycles that there may be"
+    return f"{listed}: {way} (probability {cycles.sure(best)}{since}); {wrong}."
 
 
-def _mixture(ranking: Ranking) -> str:
+def _mixture(ranking: Ranking, of: str) -> str:
     named = [share for share in ranking.equilibrium if share.weight >= LEAST_WEIGHT][:NAMED]
     if not named or named[0].weight < MAIN_WEIGHT:
         most = max((share.weight for share in ranking.equilibrium), default=0.0)
         above = f", none with a weight above {percent(most)}" if most else ""
-        return f"In place of a best item there is a mixture of many that nothing beats{above}"
+        return f"In place of a best item there is a mixture of many that nothing{of} beats{above}"
     if len(named) == 1 or named[0].weight > 1.0 - LEAST_WEIGHT:
         best = named[0]
         return (
             f"Even so one item comes out best: {brief(best.name)}, with {percent(best.weight)} of "
-            "the mixture that nothing beats"
+            f"the mixture that nothing{of} beats"
         )
     parts = [f"{brief(share.name)} ({percent(share.weight)})" for share in named]
     if sum(share.weight for share in named) < 0.95:
         parts.append("smaller parts of others")
-    return f"In place of a best item there is a mixture that nothing beats: {_and(parts)}"
+    return f"In place of a best item there is a mixture that nothing{of} beats: {_and(parts)}"
 
 
-def _leader(strengths: Mapping[str, Strength], among: str) -> str:
+def _leader(strengths: Mapping[str, Strength], among: str, clear: bool) -> str:
     if not strengths:
         return "Nobody leads: no two items are connected by comparisons."
     best, *others = sorted(strengths, key=lambda name: -strengths[name][0])[:2]
@@ -133,7 +151,7 @@ def _leader(strengths: Mapping[str, Strength], among: str) -> str:
             f"{of}{'nobody' if of else 'Nobody'} leads clearly: {brief(best)} and "
             f"{brief(other)} both have a mean chance of about {percent(mean)} against the others."
         )
-    leads = "leads" if low > second else "comes first, though not clearly"
+    leads = "leads" if clear else "comes first, though not clearly"
     value, between = estimate(mean, low, high)
     return (
         f"{of}{brief(best)} {leads}, with a mean chance of {value} against the others (90 % "
@@ -153,13 +171,17 @@ def _amount(verdict: Transitivity) -> str:
     return f"That rests on {plural(round(verdict.n_games), 'game')}."
 
 
-def _needed(verdict: Transitivity) -> str:
+def _needed(answer: FittedTable) -> str:
+    verdict = answer.transitive
     games, pairs = plural(round(verdict.n_games), "game"), plural(verdict.n_pairs, "pair")
-    have = f"There are {games} between {pairs} of items"
+    have = f"There {_are(round(verdict.n_games))} {games} between {pairs} of items"
+    met = np.unique(answer.posterior.layout.seen.pairs, axis=0)
+    if not n_cycles(met, answer.n_items):
+        return f"{have}; as comparisons never lead round in a circle, no cycle could show."
     share = verdict.detectable
-    if not isfinite(share) or share >= 1.0:
+    if verdict.n_series <= verdict.n_pairs:
         return f"{have}; to tell cycles from chance the same pairs must meet again."
-    if share > HOPELESS:
+    if not isfinite(share) or share > HOPELESS:
         return f"{have}; to tell cycles from chance the same pairs must meet many more times."
     # What is cyclic stands out as games times its ratio to what is not.
     wanted = verdict.n_games * max((share / (1.0 - share)) / (WANTED / (1.0 - WANTED)), 1.0)
@@ -169,6 +191,10 @@ def _needed(verdict: Transitivity) -> str:
         f"{have}; to notice that a tenth of the differences is cyclic, four times out of five, "
         f"about {rounded:,} such games are needed."
     )
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
 
 
 def _changed(answer: FittedTable, changes: Changes | None) -> str:

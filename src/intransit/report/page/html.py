@@ -88,8 +88,10 @@ def _picture(findings: Findings) -> tuple[str, str]:
     """Return the one picture of the first screen, and what it shows."""
     at = f" at {plain(findings.times[-1])}" if findings.times[-1] else ""
     if findings.verdict.has_cycles and findings.cycles.found:
-        return draw_cycle(findings.cycles.found[0]), (
-            f"The surest cycle{at}: arrows point from the favourite, with its chance in a game; "
+        best = findings.cycles.found[0]
+        which = "surest" if best.probability >= findings.cycles.level else "likeliest"
+        return draw_cycle(best), (
+            f"The {which} cycle{at}: arrows point from the favourite, with its chance in a game; "
             "the dashed one is the least sure."
         )
     if findings.verdict.has_cycles and len(findings.names) <= FEW:
@@ -110,7 +112,7 @@ def _numbers(verdict: Transitivity) -> str:
     share = estimate(verdict.share, verdict.share_low, verdict.share_high)
     rows = [
         (
-            "Share no ranking explains",
+            "Beyond a single scale",
             with_small(*share),
             f"of the differences between items, as their mean square; with its "
             f"{percent(verdict.level)} interval",
@@ -118,12 +120,12 @@ def _numbers(verdict: Transitivity) -> str:
         (
             "p value",
             p_value(verdict.p_value),
-            "how often a table that one ranking explains would look as cyclic as this",
+            "how often a table of one scale would deviate from it as much as this",
         ),
         (
             "Gain in log loss",
             gain,
-            "a held-out game, from all that no ranking explains, with its standard error",
+            "a held-out game, from what no single scale explains, with its standard error",
         ),
         (
             "Would be noticed from",

@@ -14,7 +14,7 @@ from dataclasses import astuple, fields
 
 import numpy as np
 
-from intransit.analysis.results import ItemCycle, Standing
+from intransit.analysis.results import Cycles, ItemCycle, Standing
 from intransit.data.reading import plural
 from intransit.report.content import Findings
 from intransit.report.page.blocks import (
@@ -141,6 +141,7 @@ RANKED = (
     "below it."
 )
 STILL = "Nothing drifts in this model: a cycle is there since all of its items are."
+ARROWS = "Arrows point from the favourite; the number is its chance in a game."
 NO_DISCS = "Strengths explain who beats whom; no way of countering stands out beyond them."
 BEATS = f'{NO_BREAK}<span class="beats">›</span>'
 CYCLE_TITLES = ("Cycle", "#Probability", "Least sure step", "#Since", "History")
@@ -224,18 +225,11 @@ def write_cycles(findings: Findings) -> str:
     drawn = "".join(draw_cycle(cycle) for cycle in shown[:MOST_DRAWN])
     at = f" at {plain(cycles.at)}" if cycles.at else ""
     still = STILL if len(cycles.times) > 1 and len(findings.times) == 1 else ""
-    found = "One cycle was" if cycles.n_found == 1 else f"{cycles.n_found:,} cycles were"
     return section(
         "cycles",
         "Cycles",
         [
-            lead(
-                f"{found} found{at} that are real with a probability of at least "
-                f"{percent(cycles.level)} each; of all of them about "
-                f"{percent(cycles.false_share, 1)} are expected to be false. "
-                "Arrows point from the favourite; the number is its chance in a game.",
-                still,
-            ),
+            lead(f"{_found(cycles)} {ARROWS}", still),
             note(cycles.note),
             figure(f'<div class="graphs">{drawn}</div>', "", live="cycles"),
             table(
@@ -256,6 +250,21 @@ def write_cycles(findings: Findings) -> str:
             if len(rows) > MOST_OPEN
             else "",
         ],
+    )
+
+
+def _found(cycles: Cycles) -> str:
+    """Say how many cycles there are, and how sure they are."""
+    at = f" at {plain(cycles.at)}" if cycles.at else ""
+    best = cycles.found[0]
+    if best.probability < cycles.level:
+        return f"The likeliest cycle{at}, with a probability of {cycles.sure(best)}."
+    if cycles.n_found == 1:
+        return f"One cycle was found{at}, with a probability of {percent(best.probability)}."
+    return (
+        f"{cycles.n_found:,} cycles were found{at}, each with a probability of at least "
+        f"{percent(cycles.level)}; about {percent(cycles.false_share, 1)} of them are expected to "
+        "be false."
     )
 
 

@@ -40,6 +40,7 @@ SURE_WEIGHT = 0.95
 MOST_SURE = 30
 MOST_UNSURE = 12
 MOST_MATCHUPS = 30
+EVEN = 0.5  # probability
 MOST_UPSETS = 10
 
 
@@ -189,20 +190,21 @@ def _equilibrium_table(ranking: Ranking, *, cyclic: bool) -> str:
 
 
 def _upsets_table(ranking: Ranking) -> str:
-    """Return the clearest pairs against the ranking."""
+    """Return the clearest pairs against the ranking: those likelier to be so than not."""
+    shown = [upset for upset in ranking.upsets if upset.probability > EVEN][:MOST_UPSETS]
     rows = [
         [
             f"{name(upset.lower)} beats {name(upset.higher)}",
             percent(upset.chance),
             percent(upset.probability, 1),
         ]
-        for upset in ranking.upsets[:MOST_UPSETS]
+        for upset in shown
     ]
     if not rows:
         return ""
     titles = ("The lower beats the higher", "#Chance", "#Sure")
     columns = [field.name for field in fields(Upset)]
-    sheet = Sheet("upsets", columns, [*map(astuple, ranking.upsets[:MOST_UPSETS])])
+    sheet = Sheet("upsets", columns, [*map(astuple, shown)])
     return table(titles, rows, caption="What the ranking gets wrong", sheet=sheet)
 
 
