@@ -60,7 +60,8 @@ def assemble(
         table = take_in(source, engine, most_whole)
         where = _conditions(table, options.where)
         facts, roles = Facts(table, where), None
-        if table.grouping is None and Facts(table, {}).count()[0] > most_rows:
+        whole = Facts(table, {}) if where else facts
+        if table.grouping is None and whole.count()[0] > most_rows:
             table = embedded(table)
         if table.grouping is not None:
             facts, roles = settled(table, where, options, SHAPES, choose_roles, most_whole)

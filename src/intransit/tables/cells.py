@@ -114,13 +114,11 @@ def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
         return ()
     if facts.table.grouping is not None:
         return _with_examples(query, tallies)
-    threads = engine.ask("SELECT current_setting('threads')")[0][0]
-    engine.run("SET threads = 1")  # so that rows are numbered in their order
-    found = engine.ask(
-        f"SELECT reason, min(row, {SHOWN}) FROM {query.sql(facts.numbered, with_row=True)} "
-        "WHERE reason IS NOT NULL GROUP BY reason"
-    )
-    engine.run(f"SET threads = {threads}")
+    with facts.table.in_order():
+        found = engine.ask(
+            f"SELECT reason, min(row, {SHOWN}) FROM {query.sql(facts.numbered, with_row=True)} "
+            "WHERE reason IS NOT NULL GROUP BY reason"
+        )
     lines = facts.table.lines({row for _, rows in found for row in rows})
     places = {
         reason: tuple(sorted(lines[row] for row in rows if row in lines)) for reason, rows in found

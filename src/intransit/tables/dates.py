@@ -45,19 +45,11 @@ def read_odd_dates(
 ) -> OddDates | None:
     """Return how dates that are not in ISO form are read, or None where no form fits any."""
     text = facts.text(column)
-    plain = _without_trimmings(text)
-    ways = {
-        "dates, day first": (plain, _with_clocks(DAY_FIRST)),
-        "dates, month first": (plain, _with_clocks(MONTH_FIRST)),
-        "dates in words": (plain, (*_with_clocks(IN_WORDS), *UNUSUAL)),
-    }
-    if day_first is not None:
-        ways.pop("dates, month first" if day_first else "dates, day first")
+    cell = _without_trimmings(text)
     found: dict[str, OddDates] = {}
-    for why, (cell, forms) in ways.items():
-        hits = facts.count_cells(
-            column, *(f"try_strptime({cell}, '{f}') IS NOT NULL" for f in forms)
-        )
+    for why, forms in _forms(facts, column, cell, day_first).items():
+        tests = (f"try_strptime(cell, '{form}') IS NOT NULL" for form in forms)
+        hits = facts.count_cells(column, *tests, cell=cell)
         used = [form for form, n in zip(forms, hits, strict=True) if n]
         if used:
             listed = ", ".join(f"'{form}'" for form in used)
@@ -80,8 +72,30 @@ def read_odd_dates(
     return best
 
 
-def _with_clocks(days: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(day + clock for day in days for clock in CLOCKS)
+def _forms(
+    facts: Facts, column: int, cell: str, day_first: bool | None
+) -> dict[str, tuple[str, ...]]:
+    """Return the forms that are worth a try; one look at the cells rules most of them out."""
+    in_numbers, in_words, timed = facts.count_cells(
+        column,
+        "regexp_matches(cell, '^\\d{1,2}[/.-]\\d{1,2}[/.-]\\d')",
+        "regexp_matches(cell, '^\\d{4}.*\\d|[a-zA-Z]{3}.*\\d|\\d.*[a-zA-Z]{3}')",
+        "contains(cell, ':')",
+        cell=cell,
+    )
+    clocks = CLOCKS if timed else ("",)
+    ways: dict[str, tuple[str, ...]] = {}
+    if in_numbers and day_first is not False:
+        ways["dates, day first"] = _with_clocks(DAY_FIRST, clocks)
+    if in_numbers and day_first is not True:
+        ways["dates, month first"] = _with_clocks(MONTH_FIRST, clocks)
+    if in_words:
+        ways["dates in words"] = (*_with_clocks(IN_WORDS, clocks), *UNUSUAL)
+    return ways
+
+
+def _with_clocks(days: tuple[str, ...], clocks: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(day + clock for day in days for clock in clocks)
 
 
 def _without_trimmings(text: str) -> str:

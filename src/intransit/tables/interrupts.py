@@ -2,16 +2,33 @@
 
 import threading
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 PATIENCE = 1.0  # seconds that stopped work has to end; a command must be gone within two
 
 
+class _Worker:
+    """A thread that does one piece of work after another: starting one for each costs more."""
+
+    def __init__(self) -> None:
+        self.tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self.thread = threading.Thread(target=self._work, daemon=True)
+        self.thread.start()
+
+    def _work(self) -> None:
+        while True:
+            self.tasks.get()()
+
+
+_idle: list[_Worker] = []  # at most one; taken out while it works
+
+
 def interruptible(work: Callable[[], T], stop: Callable[[], Any]) -> T:
     """Return what the work gives; at Ctrl-C call `stop` and raise KeyboardInterrupt.
 
-    The work is done by a thread of its own, so that the main thread is there for the signal.
+    The work is done by another thread, so that the main thread is there for the signal.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
@@ -28,13 +45,17 @@ def interruptible(work: Callable[[], T], stop: Callable[[], Any]) -> T:
 
     # An event, not a join: a join that was interrupted takes the thread for ended.
     done = threading.Event()
-    threading.Thread(target=run, daemon=True).start()
+    worker = _idle.pop() if _idle else _Worker()
+    if not worker.thread.is_alive():  # of the process that this one was forked from
+        worker = _Worker()
+    worker.tasks.put(run)
     try:
         done.wait()
     except KeyboardInterrupt:
         stop()
         done.wait(PATIENCE)
         raise
+    _idle[:] = [worker]
     if failed:
         raise failed[0]
     return given[0]

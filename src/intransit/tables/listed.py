@@ -72,13 +72,11 @@ def _one_by_one(query: Query, cells: Cells) -> Cells:
     engine = query.facts.table.engine
     kept = {"first", "second", *(key for key in query.keys if key.startswith("by"))}
     columns = [key for key in query.keys if key in cells.arrays or key in kept]
-    threads = engine.ask("SELECT current_setting('threads')")[0][0]
-    engine.run("SET threads = 1")  # so that rows are numbered in their order
-    rows = engine.arrays(
-        f"SELECT {', '.join(columns)}, count FROM {query.sql(query.facts.numbered, with_row=True)}"
-        " WHERE reason IS NULL ORDER BY row"
-    )
-    engine.run(f"SET threads = {threads}")
+    with query.facts.table.in_order():
+        rows = engine.arrays(
+            f"SELECT {', '.join(columns)}, count FROM {query.sql(query.facts.numbered, with_row=True)}"
+            " WHERE reason IS NULL ORDER BY row"
+        )
     place = {name: k for k, name in enumerate(cells.names)}
     number = np.array([place.get(name, -1) for name in query.names])
     first, second = (number[np.asarray(rows.pop(role))] for role in ("first", "second"))

@@ -93,12 +93,10 @@ def _keys(query: Query, key: str) -> IntArray | None:
 def _keys_in_order(query: Query, key: str) -> IntArray | None:
     """Return the numbers of the rows in the order of the table, or None where one has none."""
     engine = query.facts.table.engine
-    threads = engine.ask("SELECT current_setting('threads')")[0][0]
-    engine.run("SET threads = 1")  # so that rows are numbered in their order
-    found = engine.arrays(
-        f"SELECT row, {key} FROM {query.sql(query.facts.numbered, with_row=True)}"
-    )
-    engine.run(f"SET threads = {threads}")
+    with query.facts.table.in_order():
+        found = engine.arrays(
+            f"SELECT row, {key} FROM {query.sql(query.facts.numbered, with_row=True)}"
+        )
     keys, row = _filled(found["key"]), np.asarray(found["row"])
     if keys is None or (row[1:] > row[:-1]).all():
         return keys
@@ -106,9 +104,8 @@ def _keys_in_order(query: Query, key: str) -> IntArray | None:
 
 
 def _filled(found: IntArray) -> IntArray | None:
-    if np.ma.isMaskedArray(found) and np.ma.getmaskarray(found).any():
-        return None
-    return np.asarray(found)
+    masked = getattr(found, "mask", None)  # numpy.ma, which takes long to load, only where needed
+    return np.asarray(found) if masked is None or not np.any(masked) else None
 
 
 def _with_whole_times(query: Query) -> Query:
