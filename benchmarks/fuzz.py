@@ -54,6 +54,7 @@ def run(what: str, trial: Trial, n: int, seed: int, finds: list[Find]) -> list[s
         counts[outcome if known else "neither"] += 1
         if not known:
             finds.append((seed + k, outcome, tried))
+            print(f"seed {seed + k}: {outcome[:LONGEST]}", file=sys.stderr, flush=True)
         if (k + 1) % EVERY == 0:
             print(f"{what}: {k + 1:,} of {n:,}, {len(finds)} finds", file=sys.stderr, flush=True)
     told = [counts[key] for key in ("read", "refused", "neither")]

@@ -1,6 +1,7 @@
 """The search for roles: which columns are still free, which names fit, what was chosen and why."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from intransit.errors import InputError
 from intransit.tables.columns import find_column, list_names
@@ -10,6 +11,9 @@ from intransit.tables.options import Options, how_to_say
 from intransit.tables.reading import Column
 from intransit.tables.values import Meaning
 from intransit.tables.vocabulary import Marker, plain, short_names
+
+if TYPE_CHECKING:
+    from intransit.tables.sided import Sided
 
 CLEAR = 0.95  # share of cells that must make sense before a column is taken by content alone
 
@@ -25,6 +29,7 @@ class Roles:
     tie: int | None = None
     outcome: int | None = None
     meaning: Meaning | None = None
+    sided: "Sided | None" = None  # instead of an outcome: columns that tell of each side
     scores: tuple[int, int] | None = None
     margin: int | None = None
     time: int | None = None
@@ -42,7 +47,8 @@ class Roles:
         """Columns that have a role."""
         single = (self.first, self.second, self.tie, self.outcome, self.margin, self.time)
         more = (self.side, self.neutral, self.count, self.weight, *(self.scores or ()), *self.by)
-        return {column for column in (*single, *more) if column is not None}
+        told = () if self.sided is None else (self.sided.first, self.sided.second)
+        return {column for column in (*single, *more, *told) if column is not None}
 
 
 class Search:

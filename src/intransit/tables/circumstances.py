@@ -48,7 +48,10 @@ def _moments(search: Search, column: int, *, any_names: bool = False) -> Moments
 
 def _time_candidates(search: Search) -> tuple[list[int], str]:
     free = search.free()
+    told = [i for i in free if _tells_date(search, i)]
     for vocabulary in (words.TIMES, words.PERIODS, words.VERSIONS, words.STAGES):
+        if vocabulary is words.PERIODS and len(told) == 1:  # before a season
+            return told, "by its name"
         found = [i for i in free if search.plain[i] in vocabulary]
         if len(found) > 1:  # a date beside the time of day
             found = [i for i in found if _moments(search, i).understood >= 0.5] or found
@@ -60,6 +63,15 @@ def _time_candidates(search: Search) -> tuple[list[int], str]:
     told = {i: read_moments(search.facts, i, day_first=search.options.day_first) for i in texts}
     dated = [i for i in texts if told[i].kind == "date" and told[i].understood >= CLEAR]
     return dated, "by what it holds"
+
+
+def _tells_date(search: Search, column: int) -> bool:
+    """Return whether a column is called by a date, as in game_date_est, and holds dates."""
+    name = search.plain[column]
+    if name in words.TIMES or not words.DATED.search(name) or words.OTHER_DATES.search(name):
+        return False
+    found = _moments(search, column)
+    return found.kind == "date" and found.understood >= CLEAR
 
 
 def choose_side(search: Search) -> None:
@@ -83,6 +95,12 @@ def choose_side(search: Search) -> None:
         roles.side_always = 1.0
         search.roles.notes.append(f'"{search.names[roles.first]}" has the side')
     if roles.side is None and roles.side_always is None:
+        unused = [i for i in search.free() if search.plain[i] in words.NEUTRALS]
+        if unused and said is None:
+            roles.notes.append(
+                f'"{search.names[unused[0]]}" is not used, as nothing says who has the side; if the '
+                'first item has it, say side="first" (command line: --side first)'
+            )
         return
     roles.neutral = search.one("neutral", words.NEUTRALS)
     if roles.neutral is not None:

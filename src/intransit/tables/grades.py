@@ -18,10 +18,12 @@ SECOND = listed(
     "b 2 second right modelb assistantb responseb response2 answerb answer2 output2 model2"
 )
 BETTER = re.compile(
-    r"(?P<who>(?:model|response|answer|assistant|output|option|system)?[\s_]*(?:a|b|1|2|first|second"
-    r"|left|right))\b.*?\b(?:better|preferred|prefer|wins|won|stronger|superior)",
+    r"(?:the )?(?:(?:model|response|answer|assistant|output|option|system|candidate)[\s_]*)?"
+    r"(?P<who>a|b|1|2|first|second|left|right)\b(?: (?:one|model|option|answer|response))?,?\s"
 )
 MUCH = re.compile(r"much|significant|strong|far|clear|a lot|considerabl|definite|>>")
+SAID = re.compile(r"\b(?:better|preferred|wins|won|stronger|superior)\b")
+WORSE = re.compile(r"\b(?:not|worse|less|isn't|wasn't)\b")
 NOBODY = re.compile(r"\b(?:neither|none of|both|all|equal|same|tie|tied|draw|no difference)")
 BAD = re.compile(r"bad|poor|wrong|fail|los[et]|incorrect|unaccept|unsatisf|terrible|useless|worse")
 GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win")
@@ -61,12 +63,11 @@ def _grade(text: str) -> float | None:
         if sign[0] in "=~":
             return 0.0
         return turned * len(sign) * (1.0 if sign[0] == ">" else -1.0)
-    better = BETTER.search(plain)
-    if better is None or NOBODY.match(plain):
+    better = BETTER.match(plain)  # from its beginning: "Real Madrid B won" is about a team
+    if better is None or NOBODY.match(plain) or not SAID.search(plain) or WORSE.search(plain):
         return None
-    who = re.sub(r"[\s_]+", "", better["who"])
-    sign = 1.0 if who in FIRST else -1.0 if who in SECOND else 0.0
-    return sign * (2.0 if MUCH.search(plain) else 1.0) if sign else None
+    sign = 1.0 if better["who"] in FIRST else -1.0
+    return sign * (2.0 if MUCH.search(plain) else 1.0)
 
 
 def is_both_bad(text: str) -> bool:

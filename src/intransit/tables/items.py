@@ -5,7 +5,7 @@ import itertools
 from intransit.tables import vocabulary as words
 from intransit.tables.choosing import Search
 from intransit.tables.values import number, read_outcomes
-from intransit.tables.vocabulary import MARKERS, WINNERS, Marker, Pair
+from intransit.tables.vocabulary import MARKERS, WINNERS, Marker, Pair, tokens_of
 
 HOW_TO_NAME = (
     "name them with first= and second=, or winner= and loser= (command line: --first and "
@@ -42,21 +42,36 @@ def _marked(search: Search, marker: Marker) -> bool:
 
 def _recognised_pair(search: Search) -> tuple[Pair, str]:
     free = set(search.free())
-    for markers in (MARKERS, WINNERS):
-        pairs = words.name_pairs(search.plain, markers)
-        pairs = [pair for pair in pairs if {pair.first, pair.second} <= free]
-        if len(pairs) == 1:
-            return pairs[0], "by its name"
-        if pairs:
-            raise search.refuse(
-                f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}"
-            )
-    pairs = _alike(search, free)
+    names = [name if i in free else "" for i, name in enumerate(search.plain)]
+    pairs, why = words.name_pairs(names, MARKERS, WINNERS), "by its name"
+    if not pairs:
+        alike, marked = _alike(search, free), _marked_texts(search, free)
+        places = {(pair.first, pair.second) for pair in alike}
+        both = [pair for pair in marked if (pair.first, pair.second) in places]
+        pairs = both if len(both) == 1 else alike or marked
+        why = "the two columns share their values" if pairs is alike else why
     if len(pairs) == 1:
-        return pairs[0], "the two columns share their values"
+        return pairs[0], why
     if pairs:
         raise search.refuse(f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}")
     raise search.refuse(f"no two columns of {search.listed()} name the items; {HOW_TO_NAME}")
+
+
+def _marked_texts(search: Search, free: set[int]) -> list[Pair]:
+    """Return columns of text of any name whose first or last words are a marker's."""
+    tokens = {i: tokens_of(search.names[i]) for i in sorted(free) if search.facts.is_text(i)}
+    found: dict[tuple[int, int], Pair] = {}
+    for marker in MARKERS:
+        for i, j in itertools.permutations(tokens, 2):
+            rest = [
+                {name[1:] if name[:1] == (word,) else (), name[:-1] if name[-1:] == (word,) else ()}
+                for name, word in ((tokens[i], marker.first), (tokens[j], marker.second))
+            ]
+            if (rest[0] & rest[1]) - {()}:
+                found.setdefault((i, j), Pair(marker, i, j))
+    often = search.facts.often_filled(sorted({i for pair in found for i in pair}))
+    numeric = {i for i in often if search.facts.looks_numeric(i)}
+    return [pair for (i, j), pair in found.items() if {i, j} <= set(often) - numeric]
 
 
 def spoken_columns(search: Search, pairs: list[Pair]) -> str:

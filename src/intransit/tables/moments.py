@@ -1,5 +1,6 @@
 """Which kind of time a column holds, and the SQL that turns its cells into numbers."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -16,6 +17,8 @@ UNITS = (  # smallest size, how many a day, name
     (1e11, 86400e3, "milliseconds"),
     (1e8, 86400.0, "seconds"),
 )
+TIMED = re.compile(".time|time.")  # start_time; a bare time may count anything
+UNIX_FROM = 5e8  # seconds, of 1985: a time of day or a duration is less
 Order = str | Sequence[object] | None
 
 
@@ -145,7 +148,7 @@ def _numbers(facts: Facts, column: int) -> Moments:
         sql = f"epoch_us(try_strptime({digits} || '01', '%Y%m%d')) / {US_A_DAY}"
         return Moments("date", sql, "months as digits", share)
     size = max(abs(low), abs(high))
-    if UNIX.match(name) or "date" in name:
+    if UNIX.match(name) or "date" in name or (TIMED.search(name) and low >= UNIX_FROM):
         for least, a_day, unit in UNITS:
             if size >= least:
                 return Moments("date", f"({finite}) / {a_day!r}", f"unix {unit}", share)

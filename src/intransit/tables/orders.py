@@ -63,7 +63,7 @@ def find_orders(facts: Facts, options: Options, asked: bool) -> Shaped | None:
 
 
 def _has_pairs(options: Options, names: list[str]) -> bool:
-    pairs = words.name_pairs(names, words.MARKERS) or words.name_pairs(names, words.WINNERS)
+    pairs = words.name_pairs(names, words.MARKERS, words.WINNERS)
     both = isinstance(options.columns.get("second"), str) or isinstance(
         options.columns.get("loser"), str
     )

@@ -63,7 +63,7 @@ def as_seasons(cells: Cells, *, by_name: bool) -> Periods | None:
 def as_versions(cells: Cells, *, by_name: bool) -> Periods | None:
     """Return versions such as 13.8 < 13.10 and v1.0.2, or None where they are plain numbers."""
     texts = [text.strip() for text, _ in cells]
-    if not texts or not all(VERSION.fullmatch(text) or text.isdigit() for text in texts):
+    if not texts or not all(VERSION.fullmatch(text) or text.isdecimal() for text in texts):
         return None
     if not by_name and any(re.fullmatch(r"(\d+\.\d+\.)?\d{4}(\.\d+\.\d+)?", t) for t in texts):
         return None  # 31.12.2023
@@ -133,7 +133,7 @@ def in_given_order(cells: Cells, order: str | Sequence[object]) -> Periods | Non
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     """Return a key that sorts numbers inside text by size: 13.8 before 13.10."""
     parts = re.findall(r"\d+|[^\d.\s_\-]+", text.casefold().removeprefix("v"))
-    return tuple((1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts)
+    return tuple((1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts)
 
 
 def _sorted(cells: Cells, key: Callable[[str], object], why: str) -> Periods:

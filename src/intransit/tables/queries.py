@@ -17,6 +17,7 @@ from intransit.tables.facts import Facts
 from intransit.tables.files import shorten
 from intransit.tables.origins import N_SAME
 from intransit.tables.values import MOST_VALUES, read_sides, read_switch
+from intransit.tables.vocabulary import SIDE_FLAGS, plain
 
 NAMED = 5  # strange values that get a reason of their own
 KEYS = ("time", "first", "second", "outcome", "margin", "side")
@@ -173,6 +174,9 @@ def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:
         if roles.tie is not None:
             tie = _add_switch(query, "tie", roles.tie)
         query.columns["outcome"] = f"CASE WHEN {tie} = 1 THEN 0.5 ELSE 1.0 END::DOUBLE"
+    elif roles.sided is not None:
+        _add_sided_outcome(query, roles)
+        return
     elif told is None or roles.outcome is None:
         by_sign = "CASE WHEN margin > 0 THEN 1.0 WHEN margin < 0 THEN 0.0 WHEN margin = 0 THEN 0.5"
         query.columns["outcome"] = f"{by_sign} END::DOUBLE"
@@ -186,11 +190,44 @@ def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:
         query.reject("outcome IS NULL", "the outcome is not a share from 0 to 1")
     else:
         _add_told_outcome(query, roles, both_bad)
+    if roles.tie is not None and not roles.winner_first:
+        tie = f"{_add_switch(query, 'tie', roles.tie)} = 1"
+        outcome, given = query.columns["outcome"], query.columns["given"]
+        query.columns |= {
+            "outcome": f"CASE WHEN {tie} THEN 0.5 ELSE {outcome} END::DOUBLE",
+            "given": f"({given} OR {tie})",
+        }
     if "margin" in query.columns and not (told and told.margins):
         sign = "CASE WHEN margin > 0 THEN 1 WHEN margin < 0 THEN 0 ELSE 0.5 END"
         shares = told is not None and any(v not in {0.0, 0.5, 1.0} for v in told.values.values())
         if not shares and not (told and told.kind == "shares"):
             query.reject(f"margin IS NOT NULL AND outcome <> {sign}", "outcome and margin disagree")
+
+
+def _add_sided_outcome(query: Query, roles: Roles) -> None:
+    """Tell the outcome from two columns, each of which says whether its side won."""
+    assert roles.sided is not None
+    sided = roles.sided
+    won = []
+    for side, column, told in (
+        ("first", sided.first, sided.first_values),
+        ("second", sided.second, sided.second_values),
+    ):
+        strange = _strange(query, f"{side}'s outcome", column, set(told))
+        values: dict[str, tuple[object, ...]] = {t: (x, None, None) for t, x in told.items()}
+        values |= {text: (None, None, why) for text, why in strange.items()}
+        name = _look_up(query, f"{side}_won", column, values)
+        query.columns[f"{side}_why"] = f"{name}.told_why"
+        query.tests.append(f"WHEN {side}_why IS NOT NULL THEN {side}_why")
+        won.append(f"{name}.told")
+    tie = "0" if roles.tie is None else _add_switch(query, "tie", roles.tie)
+    query.columns |= {
+        "won_both": f"{won[0]} = 1 AND {won[1]} = 1",
+        "outcome": f"CASE WHEN {won[0]} = 1 THEN 1.0 WHEN {won[1]} = 1 THEN 0.0 WHEN {tie} = 1 OR "
+        f"{won[0]} = 0.5 OR {won[1]} = 0.5 THEN 0.5 END::DOUBLE",
+    }
+    query.reject("won_both", "both sides are said to have won")
+    query.reject("outcome IS NULL", "neither side is said to have won")
 
 
 def _add_told_outcome(query: Query, roles: Roles, both_bad: str) -> None:
@@ -255,7 +292,8 @@ def _add_side(query: Query, roles: Roles) -> None:
     if roles.side is not None:
         texts = [text for text, _ in facts.values(roles.side) or []]
         headers = facts.table.names[roles.first], facts.table.names[roles.second]
-        known = read_sides(texts, headers)
+        flag = plain(facts.table.names[roles.side]) in SIDE_FLAGS
+        known = read_sides(texts, headers, flag=flag)
         why = _strange(query, "side", roles.side, set(known))
         values: dict[str, tuple[object, ...]] = {t: (x, None, None) for t, x in known.items()}
         values |= {text: (None, None, reason) for text, reason in why.items()}

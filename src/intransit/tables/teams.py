@@ -12,7 +12,7 @@ from intransit.tables.facts import Facts
 from intransit.tables.options import Options
 from intransit.tables.reading import Column
 from intransit.tables.shapes import Shaped, named_by_hand, with_columns
-from intransit.tables.vocabulary import ITEMS, listed
+from intransit.tables.vocabulary import ITEMS, listed, tokens_of
 
 SIDES = (  # words for the two sides, in the order in which they are tried
     *(("winner", "loser"), ("winning", "losing"), ("won", "lost"), ("w", "l")),
@@ -83,7 +83,7 @@ def _named(facts: Facts, options: Options) -> tuple[tuple[str, str], list[int], 
 
 
 def _recognised(facts: Facts) -> tuple[tuple[str, str], list[int], list[int]] | None:
-    tokens = [_tokens(name) for name in facts.table.names]
+    tokens = [tokens_of(name) for name in facts.table.names]
     for first, second in SIDES:
         sides = [_of_side(tokens, word) for word in (first, second)]
         shared = [rest for rest in sides[0] if rest in sides[1]]
@@ -94,9 +94,14 @@ def _recognised(facts: Facts) -> tuple[tuple[str, str], list[int], list[int]] | 
             items = all(token in ITEMS | MEMBERS | {"name", "names"} for token in bare)
             if len(members) >= 2 and items:
                 columns = [[side[rest] for rest in members] for side in sides]
-                if all(facts.is_text(i) for i in itertools.chain(*columns)):
+                if all(_has_names(facts, i) for i in itertools.chain(*columns)):
                     return (first, second), columns[0], columns[1]
     return None
+
+
+def _has_names(facts: Facts, column: int) -> bool:
+    """Return whether a column holds names; W1 and W2 may be the games of two sets."""
+    return facts.is_text(column) and not facts.looks_numeric(column)
 
 
 def _tells_members(token: str) -> bool:
@@ -115,9 +120,3 @@ def _of_side(tokens: list[tuple[str, ...]], word: str) -> dict[tuple[str, ...], 
                     found.setdefault(rest, column)
                 break
     return found
-
-
-def _tokens(name: str) -> tuple[str, ...]:
-    """Return the words and numbers of a name: ``blueTopChamp`` has three, ``winner1_name`` too."""
-    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
-    return tuple(re.findall(r"[a-z]+|\d+", spaced.casefold()))

@@ -63,6 +63,8 @@ def unpack(source: Source, engine: Engine) -> Source:
                 copy(packed, plain)
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile):
         raise refuse(source.label, DAMAGED) from None
+    except NotImplementedError as error:  # of a kind of zip that Python does not know
+        raise refuse(source.label, f"{error}; unpack it first.") from error
     except OSError as error:
         if error.errno is None:  # bz2 says so of damaged data
             raise refuse(source.label, DAMAGED) from None
@@ -103,11 +105,8 @@ def _unpack_zip(source: Source, place: Path) -> Source:
             raise refuse(source.label, f"the archive holds {found}; give one table at a time.")
         if members[0].flag_bits & 1:
             raise refuse(source.label, "the archive is encrypted; unpack it first.")
-        try:
-            with archive.open(members[0]) as packed:
-                copy(packed, place)
-        except NotImplementedError as error:
-            raise refuse(source.label, f"{error}; unpack it first.") from error
+        with archive.open(members[0]) as packed:
+            copy(packed, place)
     return Source(place, source.label)
 
 

@@ -19,8 +19,17 @@ FIRST = listed("win w won first true yes 1-0 firstwins firstwon victory v")
 SECOND = listed("loss l lose lost second false no 0-1 secondwins secondwon defeat")
 TIE = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
 BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
-LETTERS = {"home": "h", "away": "a", "white": "w", "black": "b"}  # as in H, D, A
-SCORELINE = re.compile(r"(?:[WLDT]\s*)?(\d+)\s*[-:–]\s*(\d+)", re.IGNORECASE)
+LETTERS = {  # as in H, D, A
+    **{"home": "h", "away": "a", "white": "w", "black": "b"},
+    **{"blue": "b", "red": "r", "visitor": "v"},
+}
+SCORELINE = re.compile(
+    r"(?:[WLDT]\s*)?(\d+)\s*[-:–]\s*(\d+)"
+    r"(?:\s*\(?(?:aet|a\.e\.t\.?|ot|so|et|ap|pens?)\)?|\s*\(\d+\s*[-:–]\s*\d+\s*(?:p|pens?)?\.?\)"
+    r"\s*(?:p|pens?)?\.?)?",  # after extra time; beside the half-time score, or that of a shoot-out
+    re.IGNORECASE,
+)
+RECORD = re.compile(r"(\d)\s*[-–]\s*(\d)\s*[-–]\s*\d")  # games won, lost and drawn of a match
 YES = listed("true yes y t 1 1.0")
 NO = listed("false no n f 0 0.0")
 AHEAD = listed("1 1.0 +1 first home h a white w host true yes")
@@ -62,11 +71,14 @@ def read_outcomes(
     *,
     grades: Sequence[object] | None = None,
     graded: bool = False,  # whether the column's name speaks of preferences
+    rated: bool = False,  # whether it speaks of a win rate
 ) -> Meaning:
     """Return what words and numbers in an outcome column mean; names of items are not looked at."""
     filled = [(text, count) for text, count in cells if text.strip()]
     total = sum(count for _, count in filled)
     texts = [text for text, _ in filled]
+    if rated and (percent := _percent(filled, total, decimal_comma)):
+        return percent
     preferences = read_grades(texts) if grades is None else listed_grades(grades, texts)
     scorelines = None if preferences else _scorelines(filled, total)
     if scorelines:
@@ -114,6 +126,19 @@ def read_outcomes(
     )
 
 
+def _percent(
+    filled: list[tuple[str, int]], total: int, decimal_comma: bool
+) -> Meaning | None:
+    """Return the meaning of win rates out of 100, with or without the sign, or None."""
+    rates = {text: number(text.strip().rstrip("% "), decimal_comma) for text, _ in filled}
+    values = {text: x / 100.0 for text, x in rates.items() if x is not None and 0 <= x <= 100}
+    known = sum(count for text, count in filled if text in values)
+    signed = any(text.strip().endswith("%") for text in values)
+    if not values or (not signed and max(values.values()) <= 0.01):
+        return None
+    return Meaning("words", "percent of games that the first won", known / total, values)
+
+
 def _words(headers: tuple[str, str], marker: Marker | None) -> dict[str, float]:
     """Return word to outcome, the pair's own words last so that they prevail."""
     words = dict.fromkeys(FIRST, 1.0) | dict.fromkeys(SECOND, 0.0) | dict.fromkeys(TIE, 0.5)
@@ -124,7 +149,13 @@ def _words(headers: tuple[str, str], marker: Marker | None) -> dict[str, float]:
             words[word] = value
             if word in LETTERS:
                 words[LETTERS[word]] = value
+        if marker.first == "r":
+            words |= {"red": 1.0, "blue": 0.0}
     words |= {plain(headers[1]): 0.0, plain(headers[0]): 1.0}
+    sides = {"a", "b", plain(headers[0]), plain(headers[1])} - {""}
+    sides |= set() if marker is None else {marker.first, marker.second}
+    for word in sides & words.keys():  # win_A, white wins, model_b_won
+        words |= dict.fromkeys((f"win{word}", f"{word}win", f"{word}wins", f"{word}won"), words[word])
     return words
 
 
@@ -152,7 +183,7 @@ def _numbers(numbers: dict[str, float], counts: dict[str, int]) -> tuple[dict[st
 
 def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
     """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
-    lines = {text: match for text, _ in filled if (match := SCORELINE.fullmatch(text.strip()))}
+    lines = {text: match for text, _ in filled if (match := _scoreline(text))}
     chess = {"1-0", "0-1"}
     share = sum(count for text, count in filled if text in lines) / total if total else 0.0
     if share < 0.5 or {text.strip() for text in lines} <= chess:
@@ -162,15 +193,26 @@ def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
     return Meaning("words", "scores, first - second", share, values, margins, in_words=True)
 
 
+def _scoreline(text: str) -> re.Match[str] | None:
+    return SCORELINE.fullmatch(text.strip()) or RECORD.fullmatch(text.strip())
+
+
 def read_switch(texts: Iterable[str]) -> dict[str, float]:
     """Return 1 for yes and 0 for no; other texts are left out."""
     told = {text: text.strip().casefold() for text in texts}
     return {text: float(word in YES) for text, word in told.items() if word in YES | NO}
 
 
-def read_sides(texts: Iterable[str], headers: tuple[str, str]) -> dict[str, float]:
-    """Return 1 where the first has the side, -1 where the second has it, 0 where neither."""
+def read_sides(
+    texts: Sequence[str], headers: tuple[str, str], *, flag: bool = False
+) -> dict[str, float]:
+    """Return 1 where the first has the side, -1 where the second has it, 0 where neither.
+
+    Of a `flag` such as is_home, 0 says that the second has it, unless -1 says so.
+    """
     values = dict.fromkeys(NEITHER, 0.0) | dict.fromkeys(BEHIND, -1.0) | dict.fromkeys(AHEAD, 1.0)
     values |= {plain(headers[1]): -1.0, plain(headers[0]): 1.0}
     told = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
+    if flag and not {"-1", "-1.0"} & set(told.values()):
+        values |= {"0": -1.0, "0.0": -1.0}
     return {text: values[word] for text, word in told.items() if word in values}

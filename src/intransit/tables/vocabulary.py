@@ -46,14 +46,27 @@ MARKERS = (
     *(Marker(word, "opponent") for word in ("fighter", "squad", "school", "user", "agent", "bot")),
     *(Marker(word, "opp") for word in ("player", "team", "deck", "hero")),
     Marker("blue", "red"),
+    Marker("r", "b", bare=False),
     Marker("radiant", "dire"),
+    Marker("0", "1", bare=False),
+    Marker("control", "treatment"),
+    Marker("champion", "challenger"),
 )
 WINNER = Marker("winner", "loser")
-WINNERS = (WINNER, Marker("winning", "losing", bare=False), Marker("w", "l", bare=False))
+WINNERS = (
+    *(WINNER, Marker("winning", "losing", bare=False), Marker("w", "l", bare=False)),
+    *(Marker("chosen", "rejected", bare=False), Marker("preferred", "rejected", bare=False)),
+)
 
 ITEMS = listed(
-    "name item player team model option deck agent bot competitor candidate system entity answer "
-    "response fighter contestant archetype country club type user image participant choice entrant"
+    "name item player team model option deck agent bot competitor candidate system entity "
+    "fighter contestant archetype country club type user participant choice entrant"
+)
+SAMPLES = listed("answer response image")  # of an item: what it made, beside its name if there is one
+THINGS = listed(  # items too, where nothing above names any
+    "p boxer wrestler pokemon champion champ hero character char variant treatment movie film song "
+    "photo picture product brand design driver horse card food artist book language strategy "
+    "policy method algorithm engine program version"
 )
 SCORES = listed("score scores points pts goals runs sets finalscore ftscore scored goalsscored")
 HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
@@ -69,12 +82,13 @@ OUTCOMES = listed(
     "outcome result res ftr winner winnername winnerid winnermodel winningteam winningplayer "
     "whowon won win label preference preferred choice chosen vote verdict judgment judgement "
     "decision grade gameresult matchresult target score firstwon firstwins awon awins "
-    "player1won team1won homewin homewon"
+    "player1won team1won homewin homewon 1x2 fulltimeresult finalresult ftresult wl winloss "
+    "mapwinner matchwinner gamewinner serieswinner fightwinner roundwinner"
 )
 PREFERENCES = listed(
     "preference preferred label choice vote verdict judgment judgement decision grade"
 )
-SHARES = listed("winrate winshare share winfraction winprobability")
+SHARES = listed("winrate winshare share winfraction winprobability winpct winpercent winpercentage")
 WINNER_WORDS = frozenset(name for name in OUTCOMES if name.startswith(("winn", "whowon")))
 MARGINS = listed(
     "margin scorediff scoredifference pointdiff goaldiff diff difference marginofvictory"
@@ -88,14 +102,18 @@ TIMES = listed(
 PERIODS = listed("year season month week period t step yearmonth quarter matchday gameweek")
 VERSIONS = listed("patch version build release gameversion patchversion patchnumber update")
 STAGES = listed("set expansion edition generation gen era cardset block")  # periods with names
+DATED = re.compile(r"date|timestamp|kickoff")  # in the name of a column of dates
+OTHER_DATES = re.compile(r"birth|dob|born|debut|found|regist|updat|expir|death|last|next|hire|join")
+ROUNDS = listed("round rd roundname matchround roundnumber roundno")
 UNIX = re.compile(
     r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at)$"
 )
 GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
 SIDES = GROUNDS | listed(
-    "homeaway homeoraway ha side ahome athome ishome firsthome firstathome homea team1home "
+    "homeaway homeoraway ha side home ahome athome ishome firsthome firstathome homea team1home "
     "player1home firstiswhite awhite firsthasside shownfirst location homeadvantage"
 )
+SIDE_FLAGS = listed("home ishome athome firsthome firstathome team1home player1home firstiswhite")
 NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neutralfield")
 COUNTS = listed(
     "count counts n ngames games numgames nmatches matches trials total gamesplayed matchesplayed "
@@ -107,6 +125,12 @@ WEIGHTS = listed("weight weights")
 def plain(name: str) -> str:
     """Return a name without case, spaces, underscores, hyphens and dots."""
     return re.sub(r"[\s_\-.]+", "", name.casefold())
+
+
+def tokens_of(name: str) -> tuple[str, ...]:
+    """Return the words and numbers of a name: ``blueTopChamp`` has three, ``winner1_name`` too."""
+    spaced = re.sub(r"([a-z])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", name)
+    return tuple(re.findall(r"[a-z]+|\d+", spaced.casefold()))
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -149,24 +173,48 @@ class Pair:
     second: int
 
 
-def name_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
-    """Return columns that may name the two items; those that only number them come second."""
-    for wanted in (_is_item, _is_id):
-        found = [pair for marker in markers for pair in _pairs(names, marker, wanted)]
-        if found:
-            return _without_repeats(found)
+def name_pairs(names: list[str], *kinds: tuple[Marker, ...]) -> list[Pair]:
+    """Return columns that may name the two items, by markers of the first kind that finds some.
+
+    Names of competitors come before those of what they made, and both before mere numbers.
+    """
+    for wanted in (_is_item, _is_sample, _is_thing, _is_id):
+        for markers in kinds:
+            found = [pair for marker in markers for pair in _pairs(names, marker, wanted)]
+            whole = _against(names, wanted) if markers is MARKERS else []
+            better = {pair.first for pair in whole}  # opponent_deck is better for deck than opponent
+            found = [p for p in found if p.first not in better or not p.marker.second[:3] == "opp"]
+            if found or whole:
+                return _without_repeats([*found, *whole])
     return []
+
+
+def _against(names: list[str], wanted: Callable[[str], bool]) -> list[Pair]:
+    """Return columns such as ``deck`` and ``opponent_deck``."""
+    return [
+        Pair(Marker(name, "opponent"), names.index(name), names.index(other))
+        for name in names
+        for other in (f"opponent{name}", f"opp{name}", f"{name}opponent")
+        if name and wanted(name) and other in names
+    ]
 
 
 def score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
     """Return columns that may hold the two scores."""
+    found = _score_pairs(names, markers)
+    if not found:  # beside scores at half-time
+        found = _score_pairs([re.sub("^(fulltime|ft|final)", "", name) for name in names], markers)
+    return _without_repeats(found)
+
+
+def _score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
     found = [pair for marker in markers for pair in _pairs(names, marker, _is_score)]
     home, own = Marker("home", "away", sided=True), Marker("player", "opponent")
     for marker, pairs in ((home, HOME_SCORES), (own, OWN_SCORES)):
         for first, second in pairs:
             if first in names and second in names:
                 found.append(Pair(marker, names.index(first), names.index(second)))
-    return _without_repeats(found)
+    return found
 
 
 def _pairs(names: list[str], marker: Marker, wanted: Callable[[str], bool]) -> list[Pair]:
@@ -183,8 +231,16 @@ def _is_item(rest: str) -> bool:
     return rest in ITEMS | {""} or rest.removesuffix("s") in ITEMS
 
 
+def _is_sample(rest: str) -> bool:
+    return rest in SAMPLES or rest.removesuffix("s") in SAMPLES
+
+
+def _is_thing(rest: str) -> bool:
+    return rest in THINGS or rest.removesuffix("name") in THINGS
+
+
 def _is_id(rest: str) -> bool:
-    return rest == "id" or (rest.endswith("id") and rest[:-2] in ITEMS)
+    return rest == "id" or (rest.endswith("id") and rest[:-2] in ITEMS | THINGS)
 
 
 def _is_score(rest: str) -> bool:
