@@ -26,7 +26,7 @@ from intransit.tables.podiums import find_podiums
 from intransit.tables.queries import Query, build_query
 from intransit.tables.reading import Reading, Unused, describe_unused, plural
 from intransit.tables.roles import choose_roles
-from intransit.tables.shapes import Shaped, apply, reshape
+from intransit.tables.shapes import Shaped, apply, reshape, told_by_shape
 from intransit.tables.taking import label_of, take_in
 from intransit.tables.tallies import find_tally
 from intransit.tables.teams import find_teams
@@ -76,7 +76,8 @@ def assemble(
         options = options if shaped is None else apply(options, shaped)
         roles = roles or choose_roles(rows, options)
         if shaped is not None:
-            roles.columns[:0], roles.notes[:0] = shaped.told, shaped.notes
+            roles.columns = [*shaped.told, *told_by_shape(roles.columns, shaped)]
+            roles.notes[:0] = shaped.notes
         query = build_query(rows, roles, options.both_bad)
         cells, halved, doubt = count_once(query, add_up(query), roles, options.doubled)
         roles.notes += [note for note in (halved, doubt) if note]

@@ -62,7 +62,23 @@ def _time_candidates(search: Search) -> tuple[list[int], str]:
     texts = search.facts.often_filled([i for i in free if not search.facts.is_number(i)])
     told = {i: read_moments(search.facts, i, day_first=search.options.day_first) for i in texts}
     dated = [i for i in texts if told[i].kind == "date" and told[i].understood >= CLEAR]
+    if not dated and (rounds := _rounds(search)):
+        return rounds, "by its name"
     return dated, "by what it holds"
+
+
+def _rounds(search: Search) -> list[int]:
+    """Return the rounds of one tournament; those of several do not follow each other."""
+    found = [i for i in search.free() if search.plain[i] in words.ROUNDS]
+    events = [i for i in search.free() if search.plain[i] in words.TOURNAMENTS]
+    several = any(len(search.facts.values(i) or (1, 2)) > 1 for i in events)
+    if len(found) != 1 or several or _moments(search, found[0]).understood < CLEAR:
+        return []
+    search.roles.notes.append(
+        f'the rounds in "{search.names[found[0]]}" are taken for times; if they are none, say '
+        "time=False (command line: --without time)"
+    )
+    return found
 
 
 def _tells_date(search: Search, column: int) -> bool:

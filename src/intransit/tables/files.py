@@ -114,7 +114,7 @@ def lay_out(label: str, head: str) -> Layout:
             "semicolons or tabs.",
             skip + 1,
         )
-    if any(_is_value(name) for name in names):
+    if any(_is_value(name) for name in names) and not _is_crosstable(names, text, delimiter):
         shown = ", ".join(f'"{shorten(name)}"' for name in names[:4])
         raise refuse(
             label, f"the first line holds values ({shown}); add a line with the names of the "
@@ -142,6 +142,14 @@ def _records(text: str, delimiter: str, most: int) -> list[list[str]]:
     except csv.Error:
         pass
     return records or [[""]]
+
+
+def _is_crosstable(names: tuple[str, ...], text: str, delimiter: str) -> bool:
+    """Return whether columns are called 1, 2, 3, ..., as many as there are rows."""
+    numbers = [name for name in names if _is_value(name)]
+    rows = [record for record in _records(text, delimiter, len(names) + 2)[1:] if any(record)]
+    counted = [str(k + 1) for k in range(len(numbers))]
+    return numbers == counted and len(rows) == len(numbers) < len(names) and len(numbers) > 2
 
 
 def _is_value(name: str) -> bool:

@@ -11,6 +11,7 @@ from intransit.errors import InputError
 from intransit.tables import vocabulary as words
 from intransit.tables.columns import find_column, list_names
 from intransit.tables.facts import Facts
+from intransit.tables.files import shorten
 from intransit.tables.moments import read_moments
 from intransit.tables.options import Options
 from intransit.tables.reading import Column, plural
@@ -35,8 +36,10 @@ NAMES = (  # people before teams: the finer the item, the more is learnt
     *("candidate", "option", "system", "boat", "crew", "car", "brand", "film", "song", "deck"),
     *("entrant", "team", "teamname", "country", "club", "id", "playerid", "username", "user"),
 )
+SCORES = listed("score points goals pts total totalscore totalpoints finalscore")  # without places
 UNFINISHED = listed(
-    "dnf ret retired r nc notclassified unfinished pu f ur bd su ro a accident n dropout out"
+    "dnf ret retired r nc notclassified unfinished pu f ur bd su ro a accident n dropout out "
+    "cut mc missedcut mdf otl"
 )
 ABSENT = listed("dns dnq dnpq withdrew withdrawn wd w scr nr ex dsq dq disq disqualified d e")
 LAST = 1e9  # the place of those who did not finish
@@ -48,18 +51,21 @@ def find_orders(facts: Facts, options: Options, asked: bool) -> Shaped | None:
     """Return finishing orders as games, or None where the table has none."""
     names = [plain(name) for name in short_names(facts.table.names)]
     place = _place(facts, options, names)
+    scores = place is None
+    if place is None:
+        place = _score(facts, names)
     if place is None or (not asked and not options.place and _has_pairs(options, names)):
         return None
     item = _item(facts, options, names)
     if item is None:
         return None
     event = _event(facts, options, names, {place, item})
-    if not event:
+    if not event or (scores and not any(names[i] in EVENTS for i in event)):
         return None
-    ranks = _ranks(facts, place)
+    ranks = _by_score(facts, place) if scores else _ranks(facts, place)
     if ranks is None:
         return None
-    return _as_games(facts, place, item, event, ranks)
+    return _as_games(facts, place, item, event, ranks, scores=scores)
 
 
 def _has_pairs(options: Options, names: list[str]) -> bool:
@@ -74,6 +80,21 @@ def _place(facts: Facts, options: Options, names: list[str]) -> int | None:
     if options.place:
         return find_column(facts.table.names, options.place, "place", facts.table.engine.label)
     return next((names.index(word) for word in PLACES if word in names), None)
+
+
+def _score(facts: Facts, names: list[str]) -> int | None:
+    """Return the column with the score of each, where no place and no outcome is told."""
+    found = [i for i, name in enumerate(names) if name in SCORES]
+    if len(found) != 1 or words.OUTCOMES - SCORES & set(names) or not facts.looks_numeric(found[0]):
+        return None
+    return found[0]
+
+
+def _by_score(facts: Facts, column: int) -> dict[str, float | None] | None:
+    """Return places that are better the higher the score is."""
+    cells = facts.values(column)
+    numbers = {text: number(text, facts.table.decimal_comma) for text, _ in cells or []}
+    return {text: -value for text, value in numbers.items() if value is not None} or None
 
 
 def _item(facts: Facts, options: Options, names: list[str]) -> int | None:
@@ -111,6 +132,7 @@ def _ranks(facts: Facts, place: int) -> dict[str, float | None] | None:
     for text, count in cells:
         word = re.sub(r"[\s.=]+", "", text.casefold()).removeprefix("t")
         digits = re.sub(r"(st|nd|rd|th)$", "", word)
+        digits = re.sub(r"^(\d+)[-–]\d+$", r"\1", digits)  # 2-3: two who share these places
         value = number(digits)
         total += count
         if value is not None and value >= 0:
@@ -127,7 +149,13 @@ def _ranks(facts: Facts, place: int) -> dict[str, float | None] | None:
 
 
 def _as_games(
-    facts: Facts, place: int, item: int, event: tuple[int, ...], ranks: dict[str, float | None]
+    facts: Facts,
+    place: int,
+    item: int,
+    event: tuple[int, ...],
+    ranks: dict[str, float | None],
+    *,
+    scores: bool,
 ) -> Shaped | None:
     table, n = facts.table, len(facts.table.names)
     _list_finishers(facts, place, event, ranks)
@@ -137,7 +165,7 @@ def _as_games(
         f"{facts.text(item)} END) AS m, count(*) FILTER (WHERE place IS NULL) AS u, "
         f"count(*) FILTER (WHERE place = {LAST}) AS f FROM finishers GROUP BY event)"
     )[0]
-    if not pairs:
+    if not pairs or (scores and twice):  # scores of many games in one tournament
         return None
     _check(facts, item, event, int(pairs), int(twice))
     columns = ", ".join(f"a.c{i}" for i in range(n))
@@ -159,9 +187,13 @@ def _as_games(
     ]
     if unfinished:
         notes.append(f"{plural(int(unfinished), 'row')} without a finish: behind all who finished")
-    if unused:
-        notes.append(f"{plural(int(unused), 'row')} of items that did not take part, or whose "
-                     "place is not understood, are not used")  # fmt: skip
+    notes += _left_out(facts, place, ranks, int(unused))
+    if scores:
+        name = table.names[place]
+        notes.append(
+            f'the higher "{name}" is taken as the better place, and by how much is not used; where '
+            f'the lower is better, say place="{name}" (command line: --place)'
+        )
     told = (
         *(Column("event", table.names[i], "tells events apart") for i in event),
         Column("place", table.names[place], "by its name"),
@@ -170,6 +202,20 @@ def _as_games(
     said: dict[str, str | bool | None] = dict.fromkeys(none, False)
     said |= {"first": table.names[item], "second": OTHER, "outcome": OUTCOME}
     return Shaped(new, said, told, tuple(notes))
+
+
+def _left_out(facts: Facts, place: int, ranks: dict[str, float | None], unused: int) -> list[str]:
+    """Say which rows are not used: of those who did not take part, and of strange places."""
+    strange = {t: n for t, n in facts.values(place) or [] if t not in ranks}
+    absent = unused - sum(strange.values())
+    notes = []
+    if absent > 0:
+        notes.append(f"{plural(absent, 'row')} of items that did not take part: not used")
+    if strange:
+        shown = ", ".join(f'"{shorten(text)}"' for text in sorted(strange)[:5])
+        rows = plural(sum(strange.values()), "row")
+        notes.append(f"{rows} with a place that is not understood ({shown}): not used")
+    return notes
 
 
 def _list_finishers(

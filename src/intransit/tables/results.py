@@ -101,7 +101,12 @@ def choose_outcome(search: Search) -> None:
         roles.tie = _tie(search)
     if roles.tie is not None:
         search.tell("tie", roles.tie, "by its name")
-    if roles.sided is None and roles.outcome is None and roles.scores is None and roles.margin is None:
+    if (
+        roles.sided is None
+        and roles.outcome is None
+        and roles.scores is None
+        and roles.margin is None
+    ):
         raise search.refuse(
             f"no column of {search.listed()} says who won; name it with outcome=, winner=, "
             "margin=, or first_score= and second_score= (command line: --outcome and so on)."

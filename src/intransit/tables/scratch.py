@@ -13,7 +13,7 @@ from pathlib import Path
 
 from intransit.errors import InputError
 
-PREFIX, LOCK = "intransit-", "in-use"
+PREFIX, LOCK, MAKING = "intransit-", "in-use", "in-use-soon"
 
 
 @contextlib.contextmanager
@@ -28,7 +28,9 @@ def open_scratch() -> Iterator[Path]:
             "make room, or name another place by the environment variable TMPDIR."
         ) from error
     with folder as name:
-        held = _hold(Path(name) / LOCK)
+        held = _hold(Path(name) / MAKING)
+        if held is not None:  # called so once it is locked: others must never find it free
+            (Path(name) / MAKING).rename(Path(name) / LOCK)
         try:
             yield Path(name)
         finally:

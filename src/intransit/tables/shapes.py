@@ -4,7 +4,8 @@ A matrix, counts of games won and lost, finishing orders and teams of several a 
 rows of two items with an outcome; the columns they are made of are reported like any other.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from intransit.errors import InputError
@@ -60,6 +61,17 @@ def apply(options: Options, shaped: Shaped) -> Options:
     """Return the options for the new table: its own columns, and what the caller says besides."""
     columns = {**options.columns, **shaped.columns}
     return replace(options, columns=columns, where={})
+
+
+def told_by_shape(columns: Sequence[Column], shaped: Shaped) -> list[Column]:
+    """Return the columns of a new table with how they came about; nobody named them."""
+    made = {name for name in shaped.columns.values() if isinstance(name, str)}
+    return [
+        replace(column, why=re.sub("^named", "by the shape of the table", column.why))
+        if column.name in made
+        else column
+        for column in columns
+    ]
 
 
 def with_columns(table: Table, extra: Mapping[str, tuple[str, str]]) -> Table:

@@ -20,8 +20,8 @@ SECOND = listed("loss l lose lost second false no 0-1 secondwins secondwon defea
 TIE = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
 BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
 LETTERS = {  # as in H, D, A
-    **{"home": "h", "away": "a", "white": "w", "black": "b"},
-    **{"blue": "b", "red": "r", "visitor": "v"},
+    "home": "h", "away": "a", "white": "w", "black": "b",
+    "blue": "b", "red": "r", "visitor": "v",
 }
 SCORELINE = re.compile(
     r"(?:[WLDT]\s*)?(\d+)\s*[-:–]\s*(\d+)"
@@ -126,9 +126,7 @@ def read_outcomes(
     )
 
 
-def _percent(
-    filled: list[tuple[str, int]], total: int, decimal_comma: bool
-) -> Meaning | None:
+def _percent(filled: list[tuple[str, int]], total: int, decimal_comma: bool) -> Meaning | None:
     """Return the meaning of win rates out of 100, with or without the sign, or None."""
     rates = {text: number(text.strip().rstrip("% "), decimal_comma) for text, _ in filled}
     values = {text: x / 100.0 for text, x in rates.items() if x is not None and 0 <= x <= 100}
@@ -155,7 +153,9 @@ def _words(headers: tuple[str, str], marker: Marker | None) -> dict[str, float]:
     sides = {"a", "b", plain(headers[0]), plain(headers[1])} - {""}
     sides |= set() if marker is None else {marker.first, marker.second}
     for word in sides & words.keys():  # win_A, white wins, model_b_won
-        words |= dict.fromkeys((f"win{word}", f"{word}win", f"{word}wins", f"{word}won"), words[word])
+        words |= dict.fromkeys(
+            (f"win{word}", f"{word}win", f"{word}wins", f"{word}won"), words[word]
+        )
     return words
 
 

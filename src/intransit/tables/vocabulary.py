@@ -62,7 +62,9 @@ ITEMS = listed(
     "name item player team model option deck agent bot competitor candidate system entity "
     "fighter contestant archetype country club type user participant choice entrant"
 )
-SAMPLES = listed("answer response image")  # of an item: what it made, beside its name if there is one
+SAMPLES = listed(
+    "answer response image"
+)  # of an item: what it made, beside its name if there is one
 THINGS = listed(  # items too, where nothing above names any
     "p boxer wrestler pokemon champion champ hero character char variant treatment movie film song "
     "photo picture product brand design driver horse card food artist book language strategy "
@@ -104,6 +106,10 @@ VERSIONS = listed("patch version build release gameversion patchversion patchnum
 STAGES = listed("set expansion edition generation gen era cardset block")  # periods with names
 DATED = re.compile(r"date|timestamp|kickoff")  # in the name of a column of dates
 OTHER_DATES = re.compile(r"birth|dob|born|debut|found|regist|updat|expir|death|last|next|hire|join")
+TOURNAMENTS = listed(
+    "tournament tournamentid tournamentname tourney tourneyid tourneyname event eventid eventname "
+    "competition league cup comp competitionid division group series"
+)
 ROUNDS = listed("round rd roundname matchround roundnumber roundno")
 UNIX = re.compile(
     r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at)$"
@@ -182,7 +188,9 @@ def name_pairs(names: list[str], *kinds: tuple[Marker, ...]) -> list[Pair]:
         for markers in kinds:
             found = [pair for marker in markers for pair in _pairs(names, marker, wanted)]
             whole = _against(names, wanted) if markers is MARKERS else []
-            better = {pair.first for pair in whole}  # opponent_deck is better for deck than opponent
+            better = {
+                pair.first for pair in whole
+            }  # opponent_deck is better for deck than opponent
             found = [p for p in found if p.first not in better or not p.marker.second[:3] == "opp"]
             if found or whole:
                 return _without_repeats([*found, *whole])
