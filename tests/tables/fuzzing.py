@@ -131,7 +131,7 @@ PACKERS = (gzip.compress, bz2.compress, lzma.compress)
 
 @contextlib.contextmanager
 def one_database() -> Iterator[None]:
-    """Let readings share a database, each with a connection of its own, as to open one takes long."""
+    """Let readings share a database, each by its own connection: to open one takes long."""
     usual, shared = duckdb.connect, duckdb.connect(config={"memory_limit": "1GB"})
     duckdb.connect = lambda **_: shared.cursor()
     try:

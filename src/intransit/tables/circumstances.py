@@ -48,10 +48,10 @@ def _moments(search: Search, column: int, *, any_names: bool = False) -> Moments
 
 def _time_candidates(search: Search) -> tuple[list[int], str]:
     free = search.free()
-    told = [i for i in free if _tells_date(search, i)]
+    named_dates = [i for i in free if _tells_date(search, i)]
     for vocabulary in (words.TIMES, words.PERIODS, words.VERSIONS, words.STAGES):
-        if vocabulary is words.PERIODS and len(told) == 1:  # before a season
-            return told, "by its name"
+        if vocabulary is words.PERIODS and len(named_dates) == 1:  # before a season
+            return named_dates, "by its name"
         found = [i for i in free if search.plain[i] in vocabulary]
         if len(found) > 1:  # a date beside the time of day
             found = [i for i in found if _moments(search, i).understood >= 0.5] or found
@@ -114,8 +114,8 @@ def choose_side(search: Search) -> None:
         unused = [i for i in search.free() if search.plain[i] in words.NEUTRALS]
         if unused and said is None:
             roles.notes.append(
-                f'"{search.names[unused[0]]}" is not used, as nothing says who has the side; if the '
-                'first item has it, say side="first" (command line: --side first)'
+                f'"{search.names[unused[0]]}" is not used, as nothing says who has the side; if '
+                'the first item has it, say side="first" (command line: --side first)'
             )
         return
     roles.neutral = search.one("neutral", words.NEUTRALS)

@@ -23,6 +23,7 @@ class _Worker:
 
 
 _idle: list[_Worker] = []  # at most one; taken out while it works
+_busy: list[_Worker] = []  # those that did not stop when they were asked to
 
 
 def interruptible(work: Callable[[], T], stop: Callable[[], Any]) -> T:
@@ -53,9 +54,15 @@ def interruptible(work: Callable[[], T], stop: Callable[[], Any]) -> T:
         done.wait()
     except KeyboardInterrupt:
         stop()
-        done.wait(PATIENCE)
+        if not done.wait(PATIENCE):
+            _busy.append(worker)
         raise
     _idle[:] = [worker]
     if failed:
         raise failed[0]
     return given[0]
+
+
+def is_busy() -> bool:
+    """Return whether work goes on that was asked to stop, so that Python cannot end in order."""
+    return bool(_busy)

@@ -74,8 +74,8 @@ def _one_by_one(query: Query, cells: Cells) -> Cells:
     columns = [key for key in query.keys if key in cells.arrays or key in kept]
     with query.facts.table.in_order():
         rows = engine.arrays(
-            f"SELECT {', '.join(columns)}, count FROM {query.sql(query.facts.numbered, with_row=True)}"
-            " WHERE reason IS NULL ORDER BY row"
+            f"SELECT {', '.join(columns)}, count FROM "
+            f"{query.sql(query.facts.numbered, with_row=True)} WHERE reason IS NULL ORDER BY row"
         )
     place = {name: k for k, name in enumerate(cells.names)}
     number = np.array([place.get(name, -1) for name in query.names])

@@ -129,7 +129,7 @@ def _crosstable(facts: Facts) -> Matrix | None:
 
 
 def numbered_headers(names: Sequence[str]) -> tuple[int, int]:
-    """Return how many columns are called 1, 2, 3, ... one after the other, and the first of them."""
+    """Return how many columns are called 1, 2, 3, ... in a row, and the first of them."""
     begin = next((i for i, name in enumerate(names) if name.strip() == "1"), len(names))
     n = 0
     while begin + n < len(names) and names[begin + n].strip() == str(n + 1):
@@ -138,7 +138,7 @@ def numbered_headers(names: Sequence[str]) -> tuple[int, int]:
 
 
 def _points(text: str) -> tuple[float, float]:
-    """Return points and games of a crosstable's cell: 1, ½, 0, or several of them; NaN if unknown."""
+    """Return points and games of a cell: 1, ½, 0, or several of them; NaN if not known."""
     signs = re.sub(r"\s+", "", text.replace("1/2", "½").replace("0.5", "½").replace("0,5", "½"))
     if re.fullmatch("[01½=]+", signs):
         return sum({"1": 1.0, "0": 0.0}.get(sign, 0.5) for sign in signs), float(len(signs))

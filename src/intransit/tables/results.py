@@ -45,7 +45,8 @@ def choose_scores(search: Search) -> None:
 
 def _of_winners(search: Search, pairs: list[Pair]) -> list[Pair]:
     """Return the pair in which winners have more: points of a ranking are no scores of a game."""
-    kept, others = [], []
+    kept: list[Pair] = []
+    others: list[Pair] = []
     for pair in sorted(pairs, key=lambda pair: _rank_of_score(search.plain[pair.first])):
         ours, theirs = search.facts.number(pair.first), search.facts.number(pair.second)
         _, filled, fewer = search.facts.count(f"{ours} <> {theirs}", f"{ours} < {theirs}")

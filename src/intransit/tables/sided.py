@@ -1,5 +1,6 @@
-"""Outcomes told once for each side, as in white_result beside black_result, or winner_model_a,
-winner_model_b and winner_tie; and flags of the first side alone, as in radiant_win.
+"""Outcomes told once for each side, as in white_result beside black_result.
+
+Also winner_model_a, winner_model_b and winner_tie; and flags of the first alone, as radiant_win.
 """
 
 import re

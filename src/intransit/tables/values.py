@@ -20,8 +20,13 @@ SECOND = listed("loss l lose lost second false no 0-1 secondwins secondwon defea
 TIE = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
 BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
 LETTERS = {  # as in H, D, A
-    "home": "h", "away": "a", "white": "w", "black": "b",
-    "blue": "b", "red": "r", "visitor": "v",
+    "home": "h",
+    "away": "a",
+    "white": "w",
+    "black": "b",
+    "blue": "b",
+    "red": "r",
+    "visitor": "v",
 }
 SCORELINE = re.compile(
     r"(?:[WLDT]\s*)?(\d+)\s*[-:–]\s*(\d+)"

@@ -188,10 +188,8 @@ def name_pairs(names: list[str], *kinds: tuple[Marker, ...]) -> list[Pair]:
         for markers in kinds:
             found = [pair for marker in markers for pair in _pairs(names, marker, wanted)]
             whole = _against(names, wanted) if markers is MARKERS else []
-            better = {
-                pair.first for pair in whole
-            }  # opponent_deck is better for deck than opponent
-            found = [p for p in found if p.first not in better or not p.marker.second[:3] == "opp"]
+            better = {pair.first for pair in whole}  # for deck, opponent_deck beats opponent
+            found = [p for p in found if p.first not in better or p.marker.second[:3] != "opp"]
             if found or whole:
                 return _without_repeats([*found, *whole])
     return []
