@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import FloatArray, IntArray, n_distinct
 from intransit.tables.cells import Cells
 from intransit.tables.games import MOST_IN_SEQUENCE
 from intransit.tables.queries import Query
@@ -40,7 +40,7 @@ def sequence_of(query: Query, cells: Cells) -> IntArray | None:  # (n_games,)
         return None
     if cells.series is not None:
         return np.arange(len(times))
-    if len(np.unique(times)) == len(times):
+    if n_distinct(times) == len(times):
         return None
     if cells.listed is not None:
         return cells.listed
