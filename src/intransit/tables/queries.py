@@ -158,6 +158,10 @@ def _add_margin(query: Query, roles: Roles) -> None:
         flag = f"odd_{column}"
         query.columns[flag] = f"{facts.filled(column)} AND NOT coalesce(isfinite({value}), false)"
         query.reject(flag, f'"{name}" is not a finite number')
+    if roles.scores and _tells_absence(facts, roles.scores):
+        first, second = (facts.number(i) for i in roles.scores)
+        query.columns["absent"] = f"coalesce({first} = -1, false) OR coalesce({second} = -1, false)"
+        query.reject("absent", "a score of -1 says that a side did not appear")
     if len(parts) == 2:
         query.reject("abs(scored - margin_told) > 1e-9", "margin and scores disagree")
     if roles.meaning and roles.meaning.margins:
@@ -165,6 +169,15 @@ def _add_margin(query: Query, roles: Roles) -> None:
     listed = [f"({sql})" if sql else name for name, sql in parts.items()]
     if listed:
         query.columns["margin"] = f"coalesce({', '.join(listed)})"
+
+
+def _tells_absence(facts: Facts, scores: tuple[int, int]) -> bool:
+    """Return whether scores are -1 where a side was disqualified, as tournament tools write it."""
+    numbers = [facts.number(i) for i in scores]
+    below = " OR ".join(f"{x} < 0" for x in numbers)
+    absent = " OR ".join(f"{x} = -1" for x in numbers)
+    n_rows, n_below, n_absent = facts.count(below, absent)
+    return 0 < n_absent == n_below and 2 * n_absent <= n_rows
 
 
 def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:

@@ -116,6 +116,8 @@ def choose_outcome(search: Search) -> None:
 
 def _tie(search: Search) -> int | None:
     """Return the column that says yes where nobody won, beside one that tells who did."""
+    if search.wanted.get("tie") is False:
+        return None
     found = [i for i in search.free() if search.plain[i] in words.TIES]
     texts = [text for text, _ in search.facts.values(found[0]) or []] if len(found) == 1 else []
     filled = [text for text in texts if text.strip()]

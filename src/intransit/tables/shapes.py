@@ -60,6 +60,8 @@ def named_by_hand(options: Options) -> bool:
 def apply(options: Options, shaped: Shaped) -> Options:
     """Return the options for the new table: its own columns, and what the caller says besides."""
     columns = {**options.columns, **shaped.columns}
+    if shaped.columns.get("outcome"):  # which tells ties too
+        columns["tie"] = False
     return replace(options, columns=columns, where={})
 
 
