@@ -158,6 +158,12 @@ def test_what_a_table_does_not_say_is_asked_for(case, tmp_path):
 
 
 NOTED = {
+    "goals of three periods are no podium": (
+        "date,home,away,P1,P2,P3,home_score,away_score\n2020-01-01,x,y,1,0,2,3,1\n"
+        "2020-01-02,y,z,0,1,1,2,4\n2020-01-03,z,x,2,1,0,0,0\n",
+        {("x", "y", 1.0), ("y", "z", 0.0), ("z", "x", 0.5)},
+        "1 of 3 games are ties",
+    ),
     "points of a ranking": (
         "date,winner_name,loser_name,winner_points,loser_points\n2020-01-01,x,y,100,900\n"
         "2020-01-02,y,z,900,50\n2020-01-03,x,z,100,800\n",
@@ -225,7 +231,7 @@ def test_sides_that_contradict_each_other_are_left_out(tmp_path):
 def test_a_crosstable_of_two_rounds(tmp_path):
     place = tmp_path / "table.csv"
     place.write_text("#,Name,1,2,3,Pts\n1,x,*,11,11,4\n2,y,½0,*,10,1.5\n3,z,00,01,*,1\n")
-    with pytest.raises(InputError, match="name the items"):  # what the two say does not add up
+    with pytest.raises(InputError, match='of "x" against "y" and of "y" against "x" does not add'):
         read(place)
     place.write_text("#,Name,1,2,3,Pts\n1,x,*,1½,11,3.5\n2,y,0½,*,10,1.5\n3,z,00,01,*,1\n")
     games = read(place)

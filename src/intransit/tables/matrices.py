@@ -121,8 +121,16 @@ def _crosstable(facts: Facts) -> Matrix | None:
     both = np.isfinite(points) & np.isfinite(points.T)
     if len(set(names)) < n or not both.any() or not (games > 0)[both].all():
         return None
-    if not np.allclose((points + points.T)[both], games[both]):
-        return None  # what the two say of their games must add up
+    wrong = np.argwhere(both & ~np.isclose(points + points.T, games))
+    if len(wrong):
+        i, j = wrong[0]
+        label = table.engine.label
+        raise InputError(
+            f'{label}: this is a crosstable, but what it says of "{names[i]}" against '
+            f'"{names[j]}" and of "{names[j]}" against "{names[i]}" does not add up to their '
+            "games; correct it.",
+            source=label,
+        )
     shares = np.where(both, points / np.where(both, games, 1.0), np.nan)
     rows = tuple(int(row) for row, *_ in found)
     return Matrix(names, rows, shares, np.full((n, n), np.nan), games, False, ())

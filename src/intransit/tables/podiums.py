@@ -25,7 +25,7 @@ SHARED = 0.3  # of the names of a column that another has too, at least of some
 BETTER, WORSE, OUTCOME = "better placed", "worse placed", "who came first"
 
 
-def find_podiums(facts: Facts, options: Options, _asked: bool) -> Shaped | None:
+def find_podiums(facts: Facts, options: Options, asked: bool) -> Shaped | None:
     """Return rows of places as games, or None where the table has none."""
     if named_by_hand(options):
         return None
@@ -36,7 +36,7 @@ def find_podiums(facts: Facts, options: Options, _asked: bool) -> Shaped | None:
         columns.append(places[len(columns) + 1])
     if len(columns) < FEWEST or not all(facts.is_text(i) for i in columns):
         return None
-    if not _share_names(facts, columns):
+    if not _share_names(facts, columns) or not (asked or _hold_names(facts, columns)):
         return None
     n = len(table.names)
     listed = ", ".join(f"nullif({facts.text(i)}, '')" for i in columns)
@@ -71,6 +71,14 @@ def _place(name: str) -> int:
         return 1
     match = NUMBERED.fullmatch(name)
     return int(next(part for part in match.groups() if part)) if match else 0
+
+
+def _hold_names(facts: Facts, columns: list[int]) -> bool:
+    """Return whether columns called 1 or P1 hold words: numbers may be goals of a period."""
+    if not any(NUMBERED.fullmatch(plain(facts.table.names[i])) for i in columns):
+        return True
+    texts = [text for i in columns for text, _ in facts.values(i) or [] if text.strip()]
+    return 2 * sum(any(sign.isalpha() for sign in text) for text in texts) > len(texts)
 
 
 def _share_names(facts: Facts, columns: list[int]) -> bool:
