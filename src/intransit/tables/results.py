@@ -147,8 +147,8 @@ def note_unused_scores(search: Search) -> None:
 def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str]:
     for vocabulary in (words.OUTCOMES, words.SHARES):
         named = [i for i in search.free() if search.plain[i] in vocabulary]
-        if vocabulary is words.OUTCOMES:
-            named += [i for i in search.free() if i not in named and flags_first(search, i)]
+        if vocabulary is words.OUTCOMES and not named:
+            named = [i for i in search.free() if flags_first(search, i)]
         told = {i: _meaning(search, i) for i in named}
         clear = [i for i in named if told[i].understood >= 0.5]
         if len(clear) > 1:
