@@ -1,6 +1,9 @@
 """Linear algebra runs on one thread inside, and as before outside."""
 
 import contextlib
+import os
+import subprocess
+import sys
 
 import threadpoolctl
 
@@ -30,3 +33,18 @@ def test_errors_leave_the_setting_as_it_was():
     with contextlib.suppress(ValueError):
         one_thread(fails)()
     assert blas_threads() == before
+
+
+def test_the_command_line_has_one_thread_for_linear_algebra():
+    """The limit was set before NumPy was there, and so had no effect."""
+    code = (
+        "from intransit import cli\ncli.app = lambda words: None\ncli.main()\n"
+        "import numpy, threadpoolctl\n"
+        "print({one['num_threads'] for one in threadpoolctl.threadpool_info()})"
+    )
+    names = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    free = {name: value for name, value in os.environ.items() if name not in names}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=free, stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert done.stdout == "{1}\n"

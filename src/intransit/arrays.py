@@ -1,4 +1,4 @@
-"""The two kinds of array we pass around.  Shapes stand in each signature as a comment."""
+"""The kinds of array we pass around.  Shapes stand in each signature as a comment."""
 
 from typing import TypeAlias
 
@@ -8,3 +8,9 @@ from numpy.typing import NDArray
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+
+
+def n_distinct(values: FloatArray | IntArray) -> int:  # (n,)
+    """Return how many different values there are; `np.unique` would load numpy.ma for it."""
+    ordered = np.sort(values)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + (len(ordered) > 0)

@@ -1,11 +1,16 @@
 """Tables on the command line: covariates, standard input, several files."""
 
+import re
 import subprocess
 import sys
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
 from intransit import Answer
+from intransit.cli.table_options import TableOptions
+from intransit.data import games as games_module
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
 
@@ -110,3 +115,18 @@ def test_an_interrupted_reading_ends_with_130_and_one_line(tmp_path):
         timeout=60,
     )
     assert (done.returncode, done.stderr) == (130, "intransit: interrupted.\n")
+
+
+def test_every_option_that_a_hint_names_exists():
+    """A hint once named `time=False` to people at the command line, where it is --without time."""
+    source = Path(games_module.__file__).parent
+    hints = {
+        (path.name, option)
+        for path in source.glob("*.py")
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", path.read_text(encoding="utf-8"))
+    }
+    known = {f"--{field.name.replace('_', '-')}" for field in fields(TableOptions)} | {
+        "--month-first"
+    }
+    assert hints
+    assert {hint for hint in hints if hint[1] not in known} == set()

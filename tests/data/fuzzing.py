@@ -1,12 +1,16 @@
 """Tables with something wrong in them: sound ones of every shape, changed at random."""
 
 import bz2
+import contextlib
 import gzip
 import io
 import json
 import lzma
 import random
 import zipfile
+from collections.abc import Iterator
+
+import duckdb
 
 from intransit import InputError, read
 
@@ -36,6 +40,18 @@ TEXTS = (
         {"data": {"event": {"nodes": [{"team1": ["x", "y"], "team2": ["z"], "winner": 1}]}}}
     ),
     json.dumps({"data": [{"first": "x", "second": "y", "won": True, "date": "Aug 9 2019"}] * 2}),
+    "Div,Date,HomeTeam,AwayTeam,FTHG,FTAG,FTR,B365H\nE0,09/08/2019,x,y,4,1,H,1.1\n"
+    "E0,10/08/2019,y,z,0,0,D,3\nE0,17/08/2019,z,x,0,5,A,9\n",
+    "R_fighter,B_fighter,date,Winner,weight_class\nx,y,2021-03-20,Red,W\ny,z,2021-03-27,Blue,W\n"
+    "z,x,2021-04-03,Draw,W\n",
+    "tourney_date,winner_name,loser_name,score,w_ace,l_ace\n20190107,x,y,6-4 6-3,3,1\n"
+    "20190108,y,z,7-6(5) 6-7(3) 6-4,5,9\n20190109,z,x,RET,0,0\n",
+    "name,1,2,3,points\nx,X,1,0.5,1.5\ny,0,X,1,1\nz,0.5,0,X,0.5\n",
+    "game_id,white,black,winner,created_at,moves\nq,x,y,white,1.50421E+12,e4 e5\n"
+    "r,y,z,draw,1504210000000,d4\ns,z,x,black,1504219999999,c4\n",
+    "question,a,b,preference\nq,x,y,-2\nq,y,z,2\nr,z,x,0\nr,x,z,1\n",
+    "when,red,blue,score\nFri Aug 9 2019 12:00:00 +0200,x,y,3:1\nSat Aug 10 2019,y,z,0:2\n",
+    "variant,rival,impressions,clicks,wins,losses\nx,y,100,9,60,40\ny,z,90,8,50,40\n",
 )
 NASTY = (
     *("", " ", "nan", "inf", "-inf", "1e999", "-0", "9" * 400, "0x10", "1_000", "1,5", "½", "\\N"),
@@ -111,6 +127,18 @@ SETTINGS = (
     *({"by": ("a", "outcome")}, {"outcome": "winner"}, {"wins": "a", "losses": "b"}),
 )
 PACKERS = (gzip.compress, bz2.compress, lzma.compress)
+
+
+@contextlib.contextmanager
+def one_database() -> Iterator[None]:
+    """Let readings share a database, each by its own connection: to open one takes long."""
+    usual, shared = duckdb.connect, duckdb.connect(config={"memory_limit": "1GB"})
+    duckdb.connect = lambda **_: shared.cursor()
+    try:
+        yield
+    finally:
+        duckdb.connect = usual
+        shared.close()
 
 
 def spoiled(rng: random.Random) -> tuple[bytes, dict[str, object]]:

@@ -267,7 +267,7 @@ def test_grades_from_one_to_two_and_listed_ones(tmp_path):
     assert games.outcomes.tolist() == pytest.approx([0.25, 1.0, 0.5, 0.0])
     text = "a,b,score\nx,y,-3\nx,z,1\nx,w,0\ny,z,3\n"
     with pytest.raises(
-        InputError, match="list grades from the first's best to the second's with g"
+        InputError, match=r"which end is for the first item; say grades=\[3,2,1,0,-1"
     ):
         games_of(tmp_path, text)
     games = games_of(tmp_path, text, grades=range(-3, 4))

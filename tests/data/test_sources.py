@@ -258,6 +258,20 @@ def test_scratch_folders_of_killed_readings_are_removed(tmp_path):
     remove_abandoned(tmp_path / "nowhere")
 
 
+def test_readings_at_one_time_leave_each_others_folders_alone(tmp_path):
+    """A folder was free for a moment before it was locked, and another reading removed it."""
+    code = (
+        "from intransit.data.engine import open_scratch\nfor _ in range(150):\n"
+        "    with open_scratch() as folder:\n        (folder / 'x').write_text('x')\n"
+        "        assert (folder / 'x').exists()"
+    )
+    runs = [
+        subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"TMPDIR": str(tmp_path)})
+        for _ in range(4)
+    ]
+    assert [run.wait(timeout=60) for run in runs] == [0, 0, 0, 0]
+
+
 def test_an_interrupt_stops_a_long_reading_at_once(tmp_path):
     """A query that would go on for minutes ends within two seconds of Ctrl-C, without a trace."""
     code = (

@@ -43,6 +43,18 @@ def test_tabs_work_without_script_and_by_keys(open_text, text):
     page.frame_locator("iframe").first.locator("#headline").wait_for()
 
 
+def test_every_tab_has_an_address(open_text, text):
+    page = open_text(text, address="#clay")
+    page.frame_locator("iframe").first.locator("#headline").wait_for()
+    page.locator(".tabs label").nth(2).click()
+    assert page.evaluate("decodeURIComponent(location.hash)") == f"#{HOSTILE[0]}"
+    page.go_back()
+    assert page.locator("#tab-1").is_checked()
+    for nothing in ("#nowhere", "#%E0%A4"):
+        page = open_text(text, address=nothing)
+        assert page.locator("main.first").is_visible()
+
+
 def test_the_same_pages_give_the_same_text(text):
     page = write_page(build_findings())
     again = write_tabs("matches.csv", "surface", LINES, {"clay": page, HOSTILE[0]: page})

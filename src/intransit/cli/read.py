@@ -5,6 +5,7 @@ from dataclasses import asdict
 import numpy as np
 from rich.console import Console
 
+from intransit.arrays import n_distinct
 from intransit.cli.output import Output, chosen, facts, grid, visible
 from intransit.cli.table_options import TableOptions, TablePath
 from intransit.data.games import Games
@@ -37,10 +38,10 @@ def overview(games: Games) -> list[tuple[str, str]]:
     """Return the few figures that tell whether a table is the one that was meant."""
     total = float(games.counts.sum())
     low, high = np.minimum(games.first, games.second), np.maximum(games.first, games.second)
-    pairs = np.unique(low * games.n_items + high)
+    n_pairs = n_distinct(low * games.n_items + high)
     possible = games.n_items * (games.n_items - 1) // 2
     seen = [("items", f"{games.n_items:,}"), ("games", f"{total:,.12g}")]
-    seen.append(("pairs that met", f"{len(pairs):,} of {possible:,}"))
+    seen.append(("pairs that met", f"{n_pairs:,} of {possible:,}"))
     groups = count_groups(games)
     if groups > 1:
         seen.append(("groups", f"{groups:,} that never met: between them nothing can be learnt"))
@@ -48,7 +49,7 @@ def overview(games: Games) -> list[tuple[str, str]]:
         seen.append(("span", "no times, so nothing drifts"))
     else:
         begin, end = (games.clock.to_text(float(t)) for t in games.times[[0, -1]])
-        moments = len(np.unique(games.times))
+        moments = n_distinct(games.times)
         seen.append(("span", f"{begin} to {end}, {moments:,} different times"))
     if games.has_ties:
         ties = float(games.counts[games.outcomes == 0.5].sum())
@@ -84,7 +85,7 @@ def count_groups(games: Games) -> int:
         np.minimum.at(nearer, games.second, least)
         nearer = nearer[nearer]
         if (nearer == group).all():
-            return len(np.unique(group))
+            return n_distinct(group)
         group = nearer
 
 

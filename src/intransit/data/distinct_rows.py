@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import FloatArray, IntArray, n_distinct
 from intransit.data.engine import Engine
 from intransit.data.files import shorten
 from intransit.data.games import MOST_IN_SEQUENCE, Covariate, series_in_order
@@ -104,12 +104,10 @@ def _keys(query: Query, key: str) -> IntArray | None:
 def _keys_in_order(query: Query, key: str) -> IntArray | None:
     """Return the numbers of the rows in the order of the table, or None where one has none."""
     engine = query.facts.table.engine
-    threads = engine.ask("SELECT current_setting('threads')")[0][0]
-    engine.run("SET threads = 1")  # so that rows are numbered in their order
-    found = engine.arrays(
-        f"SELECT row, {key} FROM {query.sql(query.facts.numbered, with_row=True)}"
-    )
-    engine.run(f"SET threads = {threads}")
+    with query.facts.table.in_order():
+        found = engine.arrays(
+            f"SELECT row, {key} FROM {query.sql(query.facts.numbered, with_row=True)}"
+        )
     keys, row = _filled(found["key"]), np.asarray(found["row"])
     if keys is None or (row[1:] > row[:-1]).all():
         return keys
@@ -117,9 +115,8 @@ def _keys_in_order(query: Query, key: str) -> IntArray | None:
 
 
 def _filled(found: IntArray) -> IntArray | None:
-    if np.ma.isMaskedArray(found) and np.ma.getmaskarray(found).any():
-        return None
-    return np.asarray(found)
+    masked = getattr(found, "mask", None)  # numpy.ma, which takes long to load, only where needed
+    return np.asarray(found) if masked is None or not np.any(masked) else None
 
 
 def _with_whole_times(query: Query) -> Query:
@@ -325,13 +322,11 @@ def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
         return ()
     if facts.table.grouping is not None:
         return _with_examples(query, tallies)
-    threads = engine.ask("SELECT current_setting('threads')")[0][0]
-    engine.run("SET threads = 1")  # so that rows are numbered in their order
-    found = engine.ask(
-        f"SELECT reason, min(row, {SHOWN}) FROM {query.sql(facts.numbered, with_row=True)} "
-        "WHERE reason IS NOT NULL GROUP BY reason"
-    )
-    engine.run(f"SET threads = {threads}")
+    with facts.table.in_order():
+        found = engine.ask(
+            f"SELECT reason, min(row, {SHOWN}) FROM {query.sql(facts.numbered, with_row=True)} "
+            "WHERE reason IS NOT NULL GROUP BY reason"
+        )
     lines = facts.table.lines({row for _, rows in found for row in rows})
     places = {
         reason: tuple(sorted(lines[row] for row in rows if row in lines)) for reason, rows in found
@@ -398,7 +393,7 @@ def sequence_of(query: Query, cells: DistinctRows) -> IntArray | None:  # (n_gam
         return None
     if cells.series is not None:
         return np.arange(len(times))
-    if len(np.unique(times)) == len(times):
+    if n_distinct(times) == len(times):
         return None
     if cells.listed is not None:
         return cells.listed
@@ -430,13 +425,11 @@ def _one_by_one(query: Query, cells: DistinctRows) -> DistinctRows:
     engine = query.facts.table.engine
     kept = {"first", "second", *(key for key in query.keys if key.startswith("by"))}
     columns = [key for key in query.keys if key in cells.arrays or key in kept]
-    threads = engine.ask("SELECT current_setting('threads')")[0][0]
-    engine.run("SET threads = 1")  # so that rows are numbered in their order
-    rows = engine.arrays(
-        f"SELECT {', '.join(columns)}, count FROM {query.sql(query.facts.numbered, with_row=True)}"
-        " WHERE reason IS NULL ORDER BY row"
-    )
-    engine.run(f"SET threads = {threads}")
+    with query.facts.table.in_order():
+        rows = engine.arrays(
+            f"SELECT {', '.join(columns)}, count FROM "
+            f"{query.sql(query.facts.numbered, with_row=True)} WHERE reason IS NULL ORDER BY row"
+        )
     place = {name: k for k, name in enumerate(cells.names)}
     number = np.array([place.get(name, -1) for name in query.names])
     first, second = (number[np.asarray(rows.pop(role))] for role in ("first", "second"))

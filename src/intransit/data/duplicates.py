@@ -311,13 +311,11 @@ def _rows_in_order(query: Query) -> tuple[IntArray, BoolArray, IntArray]:
     """Return pair, way round and ending of every row, in the order of the table."""
     names = [key for key in query.keys if key in query.columns]
     engine = query.facts.table.engine
-    threads = engine.ask("SELECT current_setting('threads')")[0][0]
-    engine.run("SET threads = 1")  # so that rows are numbered in their order
-    found = engine.arrays(
-        f"SELECT {', '.join(names)} FROM {query.sql(query.facts.numbered, with_row=True)} "
-        "WHERE reason IS NULL ORDER BY row"
-    )
-    engine.run(f"SET threads = {threads}")
+    with query.facts.table.in_order():
+        found = engine.arrays(
+            f"SELECT {', '.join(names)} FROM {query.sql(query.facts.numbered, with_row=True)} "
+            "WHERE reason IS NULL ORDER BY row"
+        )
     table = {name: np.ma.filled(found[name].astype(float), -1.0) for name in names}
     first, second = table.pop("first"), table.pop("second")
     turned = first > second

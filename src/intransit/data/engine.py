@@ -21,6 +21,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from intransit.checks import shown
@@ -33,10 +34,27 @@ T = TypeVar("T")
 PATIENCE = 1.0  # seconds that stopped work has to end; a command must be gone within two
 
 
+class _Worker:
+    """A thread that does one piece of work after another: starting one for each costs more."""
+
+    def __init__(self) -> None:
+        self.tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self.thread = threading.Thread(target=self._work, daemon=True)
+        self.thread.start()
+
+    def _work(self) -> None:
+        while True:
+            self.tasks.get()()
+
+
+_idle: list[_Worker] = []  # at most one; taken out while it works
+_busy: list[_Worker] = []  # those that did not stop when they were asked to
+
+
 def interruptible(work: Callable[[], T], stop: Callable[[], Any]) -> T:
     """Return what the work gives; at Ctrl-C call `stop` and raise KeyboardInterrupt.
 
-    The work is done by a thread of its own, so that the main thread is there for the signal.
+    The work is done by another thread, so that the main thread is there for the signal.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
@@ -53,19 +71,29 @@ def interruptible(work: Callable[[], T], stop: Callable[[], Any]) -> T:
 
     # An event, not a join: a join that was interrupted takes the thread for ended.
     done = threading.Event()
-    threading.Thread(target=run, daemon=True).start()
+    worker = _idle.pop() if _idle else _Worker()
+    if not worker.thread.is_alive():  # of the process that this one was forked from
+        worker = _Worker()
+    worker.tasks.put(run)
     try:
         done.wait()
     except KeyboardInterrupt:
         stop()
-        done.wait(PATIENCE)
+        if not done.wait(PATIENCE):
+            _busy.append(worker)
         raise
+    _idle[:] = [worker]
     if failed:
         raise failed[0]
     return given[0]
 
 
-PREFIX, LOCK = "intransit-", "in-use"
+def is_busy() -> bool:
+    """Return whether work goes on that was asked to stop, so that Python cannot end in order."""
+    return bool(_busy)
+
+
+PREFIX, LOCK, MAKING = "intransit-", "in-use", "in-use-soon"
 
 
 @contextlib.contextmanager
@@ -80,7 +108,9 @@ def open_scratch() -> Iterator[Path]:
             "make room, or name another place by the environment variable TMPDIR."
         ) from error
     with folder as name:
-        held = _hold(Path(name) / LOCK)
+        held = _hold(Path(name) / MAKING)
+        if held is not None:  # called so once it is locked: others must never find it free
+            (Path(name) / MAKING).rename(Path(name) / LOCK)
         try:
             yield Path(name)
         finally:

@@ -63,6 +63,7 @@ class Facts:
         self.table = table
         self.where = where
         self._values: dict[int, list[tuple[str, int]] | None] = {}
+        self._n_rows: int | None = None
 
     @property
     def filter(self) -> str:
@@ -170,25 +171,33 @@ class Facts:
         engine = self.table.engine
         if not self.table.numbered:
             return {}
-        threads = engine.ask("SELECT current_setting('threads')")[0][0]
-        engine.run("SET threads = 1")  # so that rows are numbered in their order
-        found = engine.ask(
-            f"SELECT {self.raw(column)}, min(row) FROM {self.numbered} GROUP BY c{column}"
-        )
-        engine.run(f"SET threads = {threads}")
+        with self.table.in_order():
+            found = engine.ask(
+                f"SELECT {self.raw(column)}, min(row) FROM {self.numbered} GROUP BY c{column}"
+            )
         return {str(text): int(row) for text, row in found if text is not None}
 
     def count(self, *tests: str) -> list[int]:
         """Return how many rows there are, and how many pass each test."""
+        if not tests and self._n_rows is not None:
+            return [self._n_rows]
         counts = ", ".join([self.tally(), *map(self.tally, tests)])
         rows = self.rows_about(*tests)
-        return [int(n) for n in self.table.engine.ask(f"SELECT {counts} FROM {rows}")[0]]
+        found = [int(n) for n in self.table.engine.ask(f"SELECT {counts} FROM {rows}")[0]]
+        if not tests:
+            self._n_rows = found[0]
+        return found
 
-    def count_cells(self, column: int, *tests: str) -> list[int]:
-        """Return how many cells of a column pass each test, its distinct values tested once."""
+    def count_cells(self, column: int, *tests: str, cell: str = "") -> list[int]:
+        """Return how many cells of a column pass each test, its distinct values tested once.
+
+        Tests may speak of `cell`, which is then worked out once for each value.
+        """
         counts = ", ".join(f"coalesce(sum(n) FILTER (WHERE {test}), 0)" for test in tests)
         rows = self.rows_about(f"c{column}")
         cells = f"SELECT c{column}, {self.tally()} AS n FROM {rows} GROUP BY c{column}"
+        if cell:  # grouped, or the engine would put the whole of it into every test
+            cells = f"SELECT {cell} AS cell, sum(n) AS n FROM ({cells}) GROUP BY ALL"
         return [int(n) for n in self.table.engine.ask(f"SELECT {counts} FROM ({cells})")[0]]
 
     def often_filled(self, columns: Sequence[int]) -> list[int]:

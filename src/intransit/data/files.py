@@ -135,7 +135,7 @@ def lay_out(label: str, head: str) -> TextLayout:
             "semicolons or tabs.",
             skip + 1,
         )
-    if any(_is_value(name) for name in names):
+    if any(_is_value(name) for name in names) and not _is_crosstable(names, text, delimiter):
         shown = ", ".join(f'"{shorten(name)}"' for name in names[:4])
         raise refuse(
             label, f"the first line holds values ({shown}); add a line with the names of the "
@@ -163,6 +163,14 @@ def _records(text: str, delimiter: str, most: int) -> list[list[str]]:
     except csv.Error:
         pass
     return records or [[""]]
+
+
+def _is_crosstable(names: tuple[str, ...], text: str, delimiter: str) -> bool:
+    """Return whether columns are called 1, 2, 3, ..., as many as there are rows."""
+    numbers = [name for name in names if _is_value(name)]
+    rows = [record for record in _records(text, delimiter, len(names) + 2)[1:] if any(record)]
+    counted = [str(k + 1) for k in range(len(numbers))]
+    return numbers == counted and len(rows) == len(numbers) < len(names) and len(numbers) > 2
 
 
 def _is_value(name: str) -> bool:
@@ -314,6 +322,8 @@ def unpack(source: Source, engine: Engine) -> Source:
                 copy(packed, plain)
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile):
         raise refuse(source.label, DAMAGED) from None
+    except NotImplementedError as error:  # of a kind of zip that Python does not know
+        raise refuse(source.label, f"{error}; unpack it first.") from error
     except OSError as error:
         if error.errno is None:  # bz2 says so of damaged data
             raise refuse(source.label, DAMAGED) from None
@@ -354,11 +364,8 @@ def _unpack_zip(source: Source, place: Path) -> Source:
             raise refuse(source.label, f"the archive holds {found}; give one table at a time.")
         if members[0].flag_bits & 1:
             raise refuse(source.label, "the archive is encrypted; unpack it first.")
-        try:
-            with archive.open(members[0]) as packed:
-                copy(packed, place)
-        except NotImplementedError as error:
-            raise refuse(source.label, f"{error}; unpack it first.") from error
+        with archive.open(members[0]) as packed:
+            copy(packed, place)
     return Source(place, source.label)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from intransit.data import vocabulary as words
 from intransit.data.facts import Facts, find_column, list_names
+from intransit.data.files import shorten
 from intransit.data.reading import Column, ReadOptions, plural
 from intransit.data.shapes import Shaped, materialised, named_by_hand
 from intransit.data.time_columns import read_moments
@@ -39,8 +40,10 @@ NAMES = (  # people before teams: the finer the item, the more is learnt
     *("candidate", "option", "system", "boat", "crew", "car", "brand", "film", "song", "deck"),
     *("entrant", "team", "teamname", "country", "club", "id", "playerid", "username", "user"),
 )
+SCORES = listed("score points goals pts total totalscore totalpoints finalscore")  # without places
 UNFINISHED = listed(
-    "dnf ret retired r nc notclassified unfinished pu f ur bd su ro a accident n dropout out"
+    "dnf ret retired r nc notclassified unfinished pu f ur bd su ro a accident n dropout out "
+    "cut mc missedcut mdf otl"
 )
 ABSENT = listed("dns dnq dnpq withdrew withdrawn wd w scr nr ex dsq dq disq disqualified d e")
 LAST = 1e9  # the place of those who did not finish
@@ -52,22 +55,25 @@ def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
     """Return finishing orders as games, or None where the table has none."""
     names = [plain(name) for name in short_names(facts.table.names)]
     place = _place_column(facts, options, names)
+    scores = place is None
+    if place is None:
+        place = _score(facts, names)
     if place is None or (not asked and not options.place and _has_pairs(options, names)):
         return None
     item = _item(facts, options, names)
     if item is None:
         return None
     event = _event(facts, options, names, {place, item})
-    if not event:
+    if not event or (scores and not any(names[i] in EVENTS for i in event)):
         return None
-    ranks = _ranks(facts, place)
+    ranks = _by_score(facts, place) if scores else _ranks(facts, place)
     if ranks is None:
         return None
-    return _as_games(facts, place, item, event, ranks)
+    return _as_games(facts, place, item, event, ranks, scores=scores)
 
 
 def _has_pairs(options: ReadOptions, names: list[str]) -> bool:
-    pairs = words.name_pairs(names, words.MARKERS) or words.name_pairs(names, words.WINNERS)
+    pairs = words.name_pairs(names, words.MARKERS, words.WINNERS)
     both = isinstance(options.columns.get("second"), str) or isinstance(
         options.columns.get("loser"), str
     )
@@ -78,6 +84,21 @@ def _place_column(facts: Facts, options: ReadOptions, names: list[str]) -> int |
     if options.place:
         return find_column(facts.table.names, options.place, "place", facts.table.engine.label)
     return next((names.index(word) for word in PLACES if word in names), None)
+
+
+def _score(facts: Facts, names: list[str]) -> int | None:
+    """Return the column with the score of each, where no place and no outcome is told."""
+    found = [i for i, name in enumerate(names) if name in SCORES]
+    if len(found) != 1 or words.OUTCOMES - SCORES & set(names) or not facts.looks_numeric(found[0]):
+        return None
+    return found[0]
+
+
+def _by_score(facts: Facts, column: int) -> dict[str, float | None] | None:
+    """Return places that are better the higher the score is."""
+    cells = facts.values(column)
+    numbers = {text: number(text, facts.table.decimal_comma) for text, _ in cells or []}
+    return {text: -value for text, value in numbers.items() if value is not None} or None
 
 
 def _item(facts: Facts, options: ReadOptions, names: list[str]) -> int | None:
@@ -115,6 +136,7 @@ def _ranks(facts: Facts, place: int) -> dict[str, float | None] | None:
     for text, count in cells:
         word = re.sub(r"[\s.=]+", "", text.casefold()).removeprefix("t")
         digits = re.sub(r"(st|nd|rd|th)$", "", word)
+        digits = re.sub(r"^(\d+)[-–]\d+$", r"\1", digits)  # 2-3: two who share these places
         value = number(digits)
         total += count
         if value is not None and value >= 0:
@@ -131,7 +153,13 @@ def _ranks(facts: Facts, place: int) -> dict[str, float | None] | None:
 
 
 def _as_games(
-    facts: Facts, place: int, item: int, event: tuple[int, ...], ranks: dict[str, float | None]
+    facts: Facts,
+    place: int,
+    item: int,
+    event: tuple[int, ...],
+    ranks: dict[str, float | None],
+    *,
+    scores: bool,
 ) -> Shaped | None:
     table, n = facts.table, len(facts.table.names)
     _list_finishers(facts, place, event, ranks)
@@ -141,7 +169,7 @@ def _as_games(
         f"{facts.text(item)} END) AS m, count(*) FILTER (WHERE place IS NULL) AS u, "
         f"count(*) FILTER (WHERE place = {LAST}) AS f FROM finishers GROUP BY event)"
     )[0]
-    if not pairs:
+    if not pairs or (scores and twice):  # scores of many games in one tournament
         return None
     _check(facts, item, event, int(pairs), int(twice))
     columns = ", ".join(f"a.c{i}" for i in range(n))
@@ -163,9 +191,13 @@ def _as_games(
     ]
     if unfinished:
         notes.append(f"{plural(int(unfinished), 'row')} without a finish: behind all who finished")
-    if unused:
-        notes.append(f"{plural(int(unused), 'row')} of items that did not take part, or whose "
-                     "place is not understood, are not used")  # fmt: skip
+    notes += _left_out(facts, place, ranks, int(unused))
+    if scores:
+        name = table.names[place]
+        notes.append(
+            f'the higher "{name}" is taken as the better place, and by how much is not used; where '
+            f'the lower is better, say place="{name}" (command line: --place)'
+        )
     told = (
         *(Column("event", table.names[i], "tells events apart") for i in event),
         Column("place", table.names[place], "by its name"),
@@ -174,6 +206,20 @@ def _as_games(
     said: dict[str, str | bool | None] = dict.fromkeys(none, False)
     said |= {"first": table.names[item], "second": OTHER, "outcome": OUTCOME}
     return Shaped(new, said, told, tuple(notes))
+
+
+def _left_out(facts: Facts, place: int, ranks: dict[str, float | None], unused: int) -> list[str]:
+    """Say which rows are not used: of those who did not take part, and of strange places."""
+    strange = {t: n for t, n in facts.values(place) or [] if t not in ranks}
+    absent = unused - sum(strange.values())
+    notes = []
+    if absent > 0:
+        notes.append(f"{plural(absent, 'row')} of items that did not take part: not used")
+    if strange:
+        shown = ", ".join(f'"{shorten(text)}"' for text in sorted(strange)[:5])
+        rows = plural(sum(strange.values()), "row")
+        notes.append(f"{rows} with a place that is not understood ({shown}): not used")
+    return notes
 
 
 def _list_finishers(
@@ -230,7 +276,7 @@ SHARED = 0.3  # of the names of a column that another has too, at least of some
 BETTER, WORSE, WHO_CAME_FIRST = "better placed", "worse placed", "who came first"
 
 
-def find_podiums(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
+def find_podiums(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
     """Return rows of places as games, or None where the table has none."""
     if named_by_hand(options):
         return None
@@ -241,7 +287,7 @@ def find_podiums(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | N
         columns.append(places[len(columns) + 1])
     if len(columns) < FEWEST or not all(facts.is_text(i) for i in columns):
         return None
-    if not _share_names(facts, columns):
+    if not _share_names(facts, columns) or not (asked or _hold_names(facts, columns)):
         return None
     n = len(table.names)
     listed = ", ".join(f"nullif({facts.text(i)}, '')" for i in columns)
@@ -276,6 +322,14 @@ def _place_of(name: str) -> int:
         return 1
     match = NUMBERED.fullmatch(name)
     return int(next(part for part in match.groups() if part)) if match else 0
+
+
+def _hold_names(facts: Facts, columns: list[int]) -> bool:
+    """Return whether columns called 1 or P1 hold words: numbers may be goals of a period."""
+    if not any(NUMBERED.fullmatch(plain(facts.table.names[i])) for i in columns):
+        return True
+    texts = [text for i in columns for text, _ in facts.values(i) or [] if text.strip()]
+    return 2 * sum(any(sign.isalpha() for sign in text) for text in texts) > len(texts)
 
 
 def _share_names(facts: Facts, columns: list[int]) -> bool:

@@ -12,7 +12,8 @@ Text is parsed once, into a Parquet file in the scratch folder; Parquet files an
 asked where they are.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -241,6 +242,20 @@ class EngineTable:
     def lines(self, rows: set[int]) -> dict[int, int]:
         """Return where rows stand, as the user counts."""
         return self.locate(rows) if self.locate else {row: row for row in rows}
+
+    @contextmanager
+    def in_order(self) -> Iterator[None]:
+        """Let the engine number rows in the order of the source, which several threads would not.
+
+        The rows of one Parquet file carry their numbers; those of views are counted as they come.
+        """
+        if "row_number()" not in self.numbered:
+            yield
+            return
+        threads = self.engine.ask("SELECT current_setting('threads')")[0][0]
+        self.engine.run("SET threads = 1")
+        yield
+        self.engine.run(f"SET threads = {threads}")
 
 
 def stored(engine: Engine, parquet: str, **more: Any) -> EngineTable:

@@ -19,7 +19,7 @@ from intransit.data.reading import ReadOptions, plural
 from intransit.data.shapes import Shaped, named_by_hand
 from intransit.data.sources import take_in
 from intransit.data.sources import whole as whole_table
-from intransit.data.vocabulary import number
+from intransit.data.vocabulary import ITEMS, number, plain
 from intransit.errors import InputError
 
 FEWEST, MOST = 3, 2_000  # items; fewer are no chart, and more are no matrix that anybody wrote
@@ -27,6 +27,7 @@ KNOWN = 0.8  # share of rows whose name is a column
 ROUNDING = 0.021  # of rates of 1: two that were each rounded to a percent
 RECORD = re.compile(r"(\d+(?:\.\d+)?)\s*[-:/–]\s*(\d+(?:\.\d+)?)")  # 6-4, 12:8
 WITH_GAMES = re.compile(r"(.+?)\s*[(\[]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?\s*[)\]]")  # 55% (120)
+ITSELF = {"", "-", "–", "—", "x", "*", "**", "xx", "■", "█", "#", "\\", "●", "n/a", "nan"}
 Kind = Literal["shares", "wins", "margins"]
 
 
@@ -47,6 +48,10 @@ def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
     """Return a matrix as games, or None where the table is none."""
     if named_by_hand(options) and not asked:
         return None
+    table = _crosstable(facts)
+    if table is not None:
+        why = "a crosstable of points, row n being column n"
+        return _as_games(facts.table, table, "shares", table.entries, table.games, why)
     matrix = _read(facts, asked)
     if matrix is None:
         return None
@@ -88,20 +93,81 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     return Matrix(names, rows, entries, against, games, percent, left_out)
 
 
+def _crosstable(facts: Facts) -> Matrix | None:
+    """Return a crosstable, whose columns 1, 2, ... are the rows in their order, or None."""
+    table = facts.table
+    n, begin = numbered_headers(table.names)
+    if n < FEWEST or n != facts.count()[0]:
+        return None
+    texts = [i for i in range(begin) if facts.is_text(i) and not facts.looks_numeric(i)]
+    named = [i for i in texts if plain(table.names[i]) in ITEMS | {"name", "playername"}]
+    if not texts:
+        return None
+    columns = ", ".join(facts.raw(i) for i in range(begin, begin + n))
+    label = facts.text((named or texts)[0])
+    found = facts.table.engine.ask(
+        f"SELECT row, {label}, {columns} FROM {facts.numbered} ORDER BY row"
+    )
+    names = tuple(str(name) for _, name, *_ in found)
+    points, games = np.full((n, n), np.nan), np.full((n, n), np.nan)
+    for i, (_, _, *cells) in enumerate(found):
+        for j, cell in enumerate(cells):
+            text = "" if cell is None else str(cell).strip()
+            if i == j and text.casefold() not in ITSELF:
+                return None
+            if i != j and text:
+                points[i, j], games[i, j] = _points(text)
+    games = np.where(np.isfinite(games), games, points + points.T)
+    both = np.isfinite(points) & np.isfinite(points.T)
+    if len(set(names)) < n or not both.any() or not (games > 0)[both].all():
+        return None
+    wrong = np.argwhere(both & ~np.isclose(points + points.T, games))
+    if len(wrong):
+        i, j = wrong[0]
+        label = table.engine.label
+        raise InputError(
+            f'{label}: this is a crosstable, but what it says of "{names[i]}" against '
+            f'"{names[j]}" and of "{names[j]}" against "{names[i]}" does not add up to their '
+            "games; correct it.",
+            source=label,
+        )
+    shares = np.where(both, points / np.where(both, games, 1.0), np.nan)
+    rows = tuple(int(row) for row, *_ in found)
+    return Matrix(names, rows, shares, np.full((n, n), np.nan), games, False, ())
+
+
+def numbered_headers(names: Sequence[str]) -> tuple[int, int]:
+    """Return how many columns are called 1, 2, 3, ... in a row, and the first of them."""
+    begin = next((i for i, name in enumerate(names) if name.strip() == "1"), len(names))
+    n = 0
+    while begin + n < len(names) and names[begin + n].strip() == str(n + 1):
+        n += 1
+    return n, begin
+
+
+def _points(text: str) -> tuple[float, float]:
+    """Return points and games of a cell: 1, ½, 0, or several of them; NaN if not known."""
+    signs = re.sub(r"\s+", "", text.replace("1/2", "½").replace("0.5", "½").replace("0,5", "½"))
+    if re.fullmatch("[01½=]+", signs):
+        return sum({"1": 1.0, "0": 0.0}.get(sign, 0.5) for sign in signs), float(len(signs))
+    value = number(signs.replace("½", ".5"), decimal_comma=True)
+    return (np.nan if value is None else value), np.nan
+
+
 def _cell(text: object, facts: Facts) -> tuple[float | None, ...] | None:
     """Return entry, its counterpart, games and whether it is a percentage; None if empty."""
-    plain = "" if text is None else str(text).strip()
-    if plain.casefold() in {"", "-", "–", "—", "x", "n/a", "na", "nan", "none", "null", "."}:
+    bare = "" if text is None else str(text).strip()
+    if bare.casefold() in ITSELF | {"na", "none", "null", "."}:
         return None
     games = np.nan
-    bracket = WITH_GAMES.fullmatch(plain)
+    bracket = WITH_GAMES.fullmatch(bare)
     if bracket:
-        plain, games = bracket[1], float(bracket[2])
-    record = RECORD.fullmatch(plain)
+        bare, games = bracket[1], float(bracket[2])
+    record = RECORD.fullmatch(bare)
     if record:
         return float(record[1]), float(record[2]), games, False
-    signed = plain.endswith("%")
-    value = number(plain.rstrip("% "), facts.table.decimal_comma)
+    signed = bare.endswith("%")
+    value = number(bare.rstrip("% "), facts.table.decimal_comma)
     return (None,) if value is None else (value, np.nan, games, signed)
 
 
@@ -129,7 +195,8 @@ def _understand(facts: Facts, matrix: Matrix, entries: str | None) -> tuple[Kind
     """Return what the entries are, the entries as such, and that in words."""
     X, total = matrix.entries, matrix.entries + matrix.against
     if np.isfinite(total).any():
-        if np.nanmax(total) - np.nanmin(total) > 1e-9 and entries != "shares":
+        same = np.nanmax(total) - np.nanmin(total) <= 1e-9 and np.nanmax(total) in {1, 10, 100}
+        if entries == "wins" or (entries is None and not same):
             return "wins", _facing(X, matrix.against), "records of games won and lost"
         return "shares", X / total, f"rates out of {np.nanmax(total):g}"
     if entries == "margins":
@@ -146,9 +213,17 @@ def _understand(facts: Facts, matrix: Matrix, entries: str | None) -> tuple[Kind
         return small if size <= 1.0 + 1e-9 else ("margins", X, "payoffs, taken as margins")
     filled = X[np.isfinite(X)]
     whole_numbers = bool((filled >= 0).all() and (filled == filled.round()).all())
+    label = facts.table.engine.label
+    both = np.isfinite(X) & np.isfinite(X.T)
+    if entries is None and whole_numbers and both.sum() >= 6 and (X == X.T)[both].all():
+        raise InputError(
+            f"{label}: entries of this matrix that face each other are equal, as numbers of games "
+            "are, so that nothing says who won; give it as games= beside a matrix of win rates "
+            '(command line: --games), or say entries="wins" (command line: --entries wins).',
+            source=label,
+        )
     if whole_numbers and (entries == "wins" or (entries is None and len(sums))):
         return "wins", X, "numbers of games won"
-    label = facts.table.engine.label
     found = "what its entries are cannot be seen" if entries is None else f"they are no {entries}"
     raise InputError(
         f'{label}: this is a matrix, but {found}; say entries="shares", "wins" or "margins" '

@@ -16,7 +16,15 @@ from intransit.data.matrices import find_matrix
 from intransit.data.queries import Query, build_query
 from intransit.data.reading import Reading, ReadOptions, Unused, describe_unused, plural
 from intransit.data.roles import Roles, choose_roles
-from intransit.data.shapes import Shaped, apply, find_judgments, find_tally, find_teams, reshape
+from intransit.data.shapes import (
+    Shaped,
+    apply,
+    find_judgments,
+    find_tally,
+    find_teams,
+    reshape,
+    told_by_shape,
+)
 from intransit.data.sources import MOST_WHOLE, embedded, kept_cells, label_of, settled, take_in
 from intransit.errors import InputError
 
@@ -49,7 +57,8 @@ def assemble(
         table = take_in(source, engine, most_whole)
         where = _conditions(table, options.where)
         facts, roles = Facts(table, where), None
-        if table.grouping is None and Facts(table, {}).count()[0] > most_rows:
+        whole = Facts(table, {}) if where else facts
+        if table.grouping is None and whole.count()[0] > most_rows:
             table = embedded(table)
         if table.grouping is not None:
             facts, roles = settled(table, where, options, SHAPES, choose_roles, most_whole)
@@ -64,7 +73,8 @@ def assemble(
         options = options if shaped is None else apply(options, shaped)
         roles = roles or choose_roles(rows, options)
         if shaped is not None:
-            roles.columns[:0], roles.notes[:0] = shaped.told, shaped.notes
+            roles.columns = [*shaped.told, *told_by_shape(roles.columns, shaped)]
+            roles.notes[:0] = shaped.notes
         query = build_query(rows, roles, options.both_bad)
         cells, halved, doubt = count_once(query, add_up(query), roles, options.doubled)
         roles.notes += [note for note in (halved, doubt) if note]

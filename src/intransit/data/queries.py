@@ -15,7 +15,7 @@ from intransit.data.files import shorten
 from intransit.data.games import NO_VALUE, Covariate, listed_in_order, without_unseen
 from intransit.data.intake import N_SAME
 from intransit.data.roles import Roles
-from intransit.data.vocabulary import MOST_VALUES, read_sides, read_switch
+from intransit.data.vocabulary import MOST_VALUES, SIDE_FLAGS, plain, read_sides, read_switch
 from intransit.errors import InputError
 
 NAMED = 5  # strange values that get a reason of their own
@@ -157,6 +157,10 @@ def _add_margin(query: Query, roles: Roles) -> None:
         flag = f"odd_{column}"
         query.columns[flag] = f"{facts.filled(column)} AND NOT coalesce(isfinite({value}), false)"
         query.reject(flag, f'"{name}" is not a finite number')
+    if roles.scores and _tells_absence(facts, roles.scores):
+        first, second = (facts.number(i) for i in roles.scores)
+        query.columns["absent"] = f"coalesce({first} = -1, false) OR coalesce({second} = -1, false)"
+        query.reject("absent", "a score of -1 says that a side did not appear")
     if len(parts) == 2:
         query.reject("abs(scored - margin_told) > 1e-9", "margin and scores disagree")
     if roles.meaning and roles.meaning.margins:
@@ -166,6 +170,15 @@ def _add_margin(query: Query, roles: Roles) -> None:
         query.columns["margin"] = f"coalesce({', '.join(listed)})"
 
 
+def _tells_absence(facts: Facts, scores: tuple[int, int]) -> bool:
+    """Return whether scores are -1 where a side was disqualified, as tournament tools write it."""
+    numbers = [facts.number(i) for i in scores]
+    below = " OR ".join(f"{x} < 0" for x in numbers)
+    absent = " OR ".join(f"{x} = -1" for x in numbers)
+    n_rows, n_below, n_absent = facts.count(below, absent)
+    return 0 < n_absent == n_below and 2 * n_absent <= n_rows
+
+
 def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:
     facts, told = query.facts, roles.meaning
     if roles.winner_first:
@@ -173,6 +186,9 @@ def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:
         if roles.tie is not None:
             tie = _add_switch(query, "tie", roles.tie)
         query.columns["outcome"] = f"CASE WHEN {tie} = 1 THEN 0.5 ELSE 1.0 END::DOUBLE"
+    elif roles.sided is not None:
+        _add_sided_outcome(query, roles)
+        return
     elif told is None or roles.outcome is None:
         by_sign = "CASE WHEN margin > 0 THEN 1.0 WHEN margin < 0 THEN 0.0 WHEN margin = 0 THEN 0.5"
         query.columns["outcome"] = f"{by_sign} END::DOUBLE"
@@ -186,11 +202,44 @@ def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:
         query.reject("outcome IS NULL", "the outcome is not a share from 0 to 1")
     else:
         _add_told_outcome(query, roles, both_bad)
+    if roles.tie is not None and not roles.winner_first:
+        tie = f"{_add_switch(query, 'tie', roles.tie)} = 1"
+        outcome, given = query.columns["outcome"], query.columns["given"]
+        query.columns |= {
+            "outcome": f"CASE WHEN {tie} THEN 0.5 ELSE {outcome} END::DOUBLE",
+            "given": f"({given} OR {tie})",
+        }
     if "margin" in query.columns and not (told and told.margins):
         sign = "CASE WHEN margin > 0 THEN 1 WHEN margin < 0 THEN 0 ELSE 0.5 END"
         shares = told is not None and any(v not in {0.0, 0.5, 1.0} for v in told.values.values())
         if not shares and not (told and told.kind == "shares"):
             query.reject(f"margin IS NOT NULL AND outcome <> {sign}", "outcome and margin disagree")
+
+
+def _add_sided_outcome(query: Query, roles: Roles) -> None:
+    """Tell the outcome from two columns, each of which says whether its side won."""
+    assert roles.sided is not None
+    sided = roles.sided
+    won = []
+    for side, column, told in (
+        ("first", sided.first, sided.first_values),
+        ("second", sided.second, sided.second_values),
+    ):
+        strange = _strange(query, f"{side}'s outcome", column, set(told))
+        values: dict[str, tuple[object, ...]] = {t: (x, None, None) for t, x in told.items()}
+        values |= {text: (None, None, why) for text, why in strange.items()}
+        name = _look_up(query, f"{side}_won", column, values)
+        query.columns[f"{side}_why"] = f"{name}.told_why"
+        query.tests.append(f"WHEN {side}_why IS NOT NULL THEN {side}_why")
+        won.append(f"{name}.told")
+    tie = "0" if roles.tie is None else _add_switch(query, "tie", roles.tie)
+    query.columns |= {
+        "won_both": f"{won[0]} = 1 AND {won[1]} = 1",
+        "outcome": f"CASE WHEN {won[0]} = 1 THEN 1.0 WHEN {won[1]} = 1 THEN 0.0 WHEN {tie} = 1 OR "
+        f"{won[0]} = 0.5 OR {won[1]} = 0.5 THEN 0.5 END::DOUBLE",
+    }
+    query.reject("won_both", "both sides are said to have won")
+    query.reject("outcome IS NULL", "neither side is said to have won")
 
 
 def _add_told_outcome(query: Query, roles: Roles, both_bad: str) -> None:
@@ -255,7 +304,8 @@ def _add_side(query: Query, roles: Roles) -> None:
     if roles.side is not None:
         texts = [text for text, _ in facts.values(roles.side) or []]
         headers = facts.table.names[roles.first], facts.table.names[roles.second]
-        known = read_sides(texts, headers)
+        flag = plain(facts.table.names[roles.side]) in SIDE_FLAGS
+        known = read_sides(texts, headers, flag=flag)
         why = _strange(query, "side", roles.side, set(known))
         values: dict[str, tuple[object, ...]] = {t: (x, None, None) for t, x in known.items()}
         values |= {text: (None, None, reason) for text, reason in why.items()}

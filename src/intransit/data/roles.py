@@ -13,11 +13,13 @@ Where two columns could play a role and nothing decides, the table is refused wi
 
 import itertools
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from intransit.data import vocabulary as words
 from intransit.data.facts import Facts, find_column, list_names
 from intransit.data.files import shorten
 from intransit.data.reading import Column, ReadOptions, how_to_say
+from intransit.data.sided import find_scores, find_sided, flags_first, tie_beside
 from intransit.data.time_columns import TimeColumn, read_moments
 from intransit.data.vocabulary import (
     MARKERS,
@@ -31,8 +33,12 @@ from intransit.data.vocabulary import (
     read_sides,
     read_switch,
     short_names,
+    tokens_of,
 )
 from intransit.errors import InputError
+
+if TYPE_CHECKING:
+    from intransit.data.sided import Sided
 
 CLEAR = 0.95  # share of cells that must make sense before a column is taken by content alone
 
@@ -48,6 +54,7 @@ class Roles:
     tie: int | None = None
     outcome: int | None = None
     meaning: Meaning | None = None
+    sided: "Sided | None" = None  # instead of an outcome: columns that tell of each side
     scores: tuple[int, int] | None = None
     margin: int | None = None
     time: int | None = None
@@ -65,7 +72,8 @@ class Roles:
         """Columns that have a role."""
         single = (self.first, self.second, self.tie, self.outcome, self.margin, self.time)
         more = (self.side, self.neutral, self.count, self.weight, *(self.scores or ()), *self.by)
-        return {column for column in (*single, *more) if column is not None}
+        told = () if self.sided is None else (self.sided.first, self.sided.second)
+        return {column for column in (*single, *more, *told) if column is not None}
 
 
 class Search:
@@ -168,21 +176,36 @@ def _marked(search: Search, marker: Marker) -> bool:
 
 def _recognised_pair(search: Search) -> tuple[Pair, str]:
     free = set(search.free())
-    for markers in (MARKERS, WINNERS):
-        pairs = words.name_pairs(search.plain, markers)
-        pairs = [pair for pair in pairs if {pair.first, pair.second} <= free]
-        if len(pairs) == 1:
-            return pairs[0], "by its name"
-        if pairs:
-            raise search.refuse(
-                f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}"
-            )
-    pairs = _alike(search, free)
+    names = [name if i in free else "" for i, name in enumerate(search.plain)]
+    pairs, why = words.name_pairs(names, MARKERS, WINNERS), "by its name"
+    if not pairs:
+        alike, marked = _alike(search, free), _marked_texts(search, free)
+        places = {(pair.first, pair.second) for pair in alike}
+        both = [pair for pair in marked if (pair.first, pair.second) in places]
+        pairs = both if len(both) == 1 else alike or marked
+        why = "the two columns share their values" if pairs is alike else why
     if len(pairs) == 1:
-        return pairs[0], "the two columns share their values"
+        return pairs[0], why
     if pairs:
         raise search.refuse(f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}")
     raise search.refuse(f"no two columns of {search.listed()} name the items; {HOW_TO_NAME}")
+
+
+def _marked_texts(search: Search, free: set[int]) -> list[Pair]:
+    """Return columns of text of any name whose first or last words are a marker's."""
+    tokens = {i: tokens_of(search.names[i]) for i in sorted(free) if search.facts.is_text(i)}
+    found: dict[tuple[int, int], Pair] = {}
+    for marker in MARKERS:
+        for i, j in itertools.permutations(tokens, 2):
+            rest = [
+                {name[1:] if name[:1] == (word,) else (), name[:-1] if name[-1:] == (word,) else ()}
+                for name, word in ((tokens[i], marker.first), (tokens[j], marker.second))
+            ]
+            if (rest[0] & rest[1]) - {()}:
+                found.setdefault((i, j), Pair(marker, i, j))
+    often = search.facts.often_filled(sorted({i for pair in found for i in pair}))
+    numeric = {i for i in often if search.facts.looks_numeric(i)}
+    return [pair for (i, j), pair in found.items() if {i, j} <= set(often) - numeric]
 
 
 def spoken_columns(search: Search, pairs: list[Pair]) -> str:
@@ -210,6 +233,11 @@ def _alike(search: Search, free: set[int]) -> list[Pair]:
     return pairs
 
 
+HIGHEST_GRADE = 5  # of a scale from -5 to 5; beyond, numbers are no grades
+MOST_AGAINST = 0.05  # share of rows in which a winner may have fewer
+TELLING = ("sets", "games", "score", "goals", "runs")  # before points, which may be of a ranking
+
+
 def choose_scores(search: Search) -> None:
     """Choose the columns with the two scores."""
     named = search.named["first_score"], search.named["second_score"]
@@ -224,6 +252,10 @@ def choose_scores(search: Search) -> None:
         pairs = [pair for pair in pairs if {pair.first, pair.second} <= free]
         same = [pair for pair in pairs if pair.marker == search.roles.marker]
         pairs = same if len(same) == 1 else pairs
+        if not pairs and not search.roles.winner_first:
+            pairs = [Pair(MARKERS[0], *found) for found in find_scores(search)]
+        if search.roles.winner_first:
+            pairs = _of_winners(search, pairs)
         if len(pairs) > 1:
             raise search.refuse(
                 f"{spoken_columns(search, pairs)} could be the scores; name them with "
@@ -232,6 +264,27 @@ def choose_scores(search: Search) -> None:
         search.roles.scores = (pairs[0].first, pairs[0].second) if pairs else None
     for column, role in zip(search.roles.scores or (), ("first", "second"), strict=False):
         search.tell(f"{role} score", column, search.why(f"{role}_score"))
+
+
+def _of_winners(search: Search, pairs: list[Pair]) -> list[Pair]:
+    """Return the pair in which winners have more: points of a ranking are no scores of a game."""
+    kept: list[Pair] = []
+    others: list[Pair] = []
+    for pair in sorted(pairs, key=lambda pair: _rank_of_score(search.plain[pair.first])):
+        ours, theirs = search.facts.number(pair.first), search.facts.number(pair.second)
+        _, filled, fewer = search.facts.count(f"{ours} <> {theirs}", f"{ours} < {theirs}")
+        (others if kept or fewer > MOST_AGAINST * filled else kept).append(pair)
+    for pair in others:
+        search.roles.notes.append(
+            f"{search.listed([pair.first, pair.second], ' and ')} are not used as scores: "
+            + ("others are taken" if kept else "winners often have fewer")
+            + f"; name scores with {how_to_say('first_score', 'second_score')}"
+        )
+    return kept
+
+
+def _rank_of_score(name: str) -> int:
+    return next((k for k, word in enumerate(TELLING) if word in name), len(TELLING))
 
 
 def choose_margin(search: Search) -> None:
@@ -261,13 +314,37 @@ def choose_outcome(search: Search) -> None:
             raise _strange(search, search.named[role] or 0)
     elif search.wanted["outcome"] is not False:
         roles.outcome, roles.meaning, why = _recognised_outcome(search)
-    if roles.outcome is not None and roles.meaning is not None:
+        if roles.outcome is None and roles.scores is None and roles.margin is None:
+            roles.sided = find_sided(search)
+    if roles.sided is not None:
+        roles.tie = tie_beside(search, roles.sided)
+        search.tell("first won", roles.sided.first, "by its name")
+        search.tell("second won", roles.sided.second, "by its name")
+    elif roles.outcome is not None and roles.meaning is not None:
         search.tell("outcome", roles.outcome, f"{why}; {roles.meaning.why}")
-    elif roles.scores is None and roles.margin is None:
+        roles.tie = _tie(search)
+    if roles.tie is not None:
+        search.tell("tie", roles.tie, "by its name")
+    if (
+        roles.sided is None
+        and roles.outcome is None
+        and roles.scores is None
+        and roles.margin is None
+    ):
         raise search.refuse(
             f"no column of {search.listed()} says who won; name it with outcome=, winner=, "
             "margin=, or first_score= and second_score= (command line: --outcome and so on)."
         )
+
+
+def _tie(search: Search) -> int | None:
+    """Return the column that says yes where nobody won, beside one that tells who did."""
+    if search.wanted.get("tie") is False:
+        return None
+    found = [i for i in search.free() if search.plain[i] in words.TIES]
+    texts = [text for text, _ in search.facts.values(found[0]) or []] if len(found) == 1 else []
+    filled = [text for text in texts if text.strip()]
+    return found[0] if filled and len(read_switch(filled)) == len(filled) else None
 
 
 def note_unused_scores(search: Search) -> None:
@@ -293,6 +370,8 @@ def note_unused_scores(search: Search) -> None:
 def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str]:
     for vocabulary in (words.OUTCOMES, words.SHARES):
         named = [i for i in search.free() if search.plain[i] in vocabulary]
+        if vocabulary is words.OUTCOMES and not named:
+            named = [i for i in search.free() if flags_first(search, i)]
         told = {i: _meaning(search, i) for i in named}
         clear = [i for i in named if told[i].understood >= 0.5]
         if len(clear) > 1:
@@ -314,6 +393,17 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
 def _strange(search: Search, column: int) -> InputError:
     cells = search.facts.values(column) or []
     often = sorted(cells, key=lambda cell: (-cell[1], cell[0]))[:5]
+    numbers = sorted({x for text, _ in cells if (x := number(text)) is not None})
+    most = int(max(map(abs, numbers), default=0.0))
+    whole = all(x == round(x) for x in numbers)
+    if len(numbers) > 2 and min(numbers) < -1 and whole and most <= HIGHEST_GRADE:
+        up, down = (",".join(map(str, range(-s * most, s * most + s, s))) for s in (1, -1))
+        return search.refuse(
+            f'"{search.names[column]}" goes from {-most} to {most}, and nothing says which end is '
+            f"for the first item; say grades=[{down}] if {most} is its best, or grades=[{up}] if "
+            f"{-most} is (command line: --grades={down} or --grades={up}); or margin= if they are "
+            "margins (command line: --margin)."
+        )
     shown = ", ".join(f'"{shorten(text)}"' for text, _ in often) or "too many values"
     return search.refuse(
         f'the outcomes in "{search.names[column]}" are not understood ({shown}); write 1, 0 and '
@@ -335,6 +425,7 @@ def _meaning(search: Search, column: int) -> Meaning:
         comma,
         grades=search.options.grades,
         graded=search.plain[column] in words.PREFERENCES,
+        rated=search.plain[column] in words.SHARES,
     )
     prefer = search.plain[column] in words.WINNER_WORDS or column == search.named["winner"]
     if told.understood == 1.0 and not prefer:
@@ -402,7 +493,10 @@ def _moments(search: Search, column: int, *, any_names: bool = False) -> TimeCol
 
 def _time_candidates(search: Search) -> tuple[list[int], str]:
     free = search.free()
+    named_dates = [i for i in free if _tells_date(search, i)]
     for vocabulary in (words.TIMES, words.PERIODS, words.VERSIONS, words.STAGES):
+        if vocabulary is words.PERIODS and len(named_dates) == 1:  # before a season
+            return named_dates, "by its name"
         found = [i for i in free if search.plain[i] in vocabulary]
         if len(found) > 1:  # a date beside the time of day
             found = [i for i in found if _moments(search, i).understood >= 0.5] or found
@@ -413,7 +507,32 @@ def _time_candidates(search: Search) -> tuple[list[int], str]:
     texts = search.facts.often_filled([i for i in free if not search.facts.is_number(i)])
     told = {i: read_moments(search.facts, i, day_first=search.options.day_first) for i in texts}
     dated = [i for i in texts if told[i].kind == "date" and told[i].understood >= CLEAR]
+    if not dated and (rounds := _rounds(search)):
+        return rounds, "by its name"
     return dated, "by what it holds"
+
+
+def _rounds(search: Search) -> list[int]:
+    """Return the rounds of one tournament; those of several do not follow each other."""
+    found = [i for i in search.free() if search.plain[i] in words.ROUNDS]
+    events = [i for i in search.free() if search.plain[i] in words.TOURNAMENTS]
+    several = any(len(search.facts.values(i) or (1, 2)) > 1 for i in events)
+    if len(found) != 1 or several or _moments(search, found[0]).understood < CLEAR:
+        return []
+    search.roles.notes.append(
+        f'the rounds in "{search.names[found[0]]}" are taken for times; if they are none, say '
+        "time=False (command line: --without time)"
+    )
+    return found
+
+
+def _tells_date(search: Search, column: int) -> bool:
+    """Return whether a column is called by a date, as in game_date_est, and holds dates."""
+    name = search.plain[column]
+    if name in words.TIMES or not words.DATED.search(name) or words.OTHER_DATES.search(name):
+        return False
+    found = _moments(search, column)
+    return found.kind == "date" and found.understood >= CLEAR
 
 
 def choose_side(search: Search) -> None:
@@ -437,6 +556,12 @@ def choose_side(search: Search) -> None:
         roles.side_always = 1.0
         search.roles.notes.append(f'"{search.names[roles.first]}" has the side')
     if roles.side is None and roles.side_always is None:
+        unused = [i for i in search.free() if search.plain[i] in words.NEUTRALS]
+        if unused and said is None:
+            roles.notes.append(
+                f'"{search.names[unused[0]]}" is not used, as nothing says who has the side; if '
+                'the first item has it, say side="first" (command line: --side first)'
+            )
         return
     roles.neutral = search.one("neutral", words.NEUTRALS)
     if roles.neutral is not None:

@@ -18,14 +18,14 @@ the baseline, in the second the model.  Each row becomes two games.
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from intransit.data import vocabulary as words
 from intransit.data.facts import Facts, find_column
 from intransit.data.intake import EngineTable
 from intransit.data.reading import Column, Columns, ReadOptions, plural
-from intransit.data.vocabulary import ITEMS, MARKERS, listed, plain, short_names
+from intransit.data.vocabulary import ITEMS, MARKERS, listed, plain, short_names, tokens_of
 from intransit.errors import InputError
 
 ITEM_ROLES = ("first", "second", "winner", "loser")
@@ -74,7 +74,20 @@ def named_by_hand(options: ReadOptions) -> bool:
 def apply(options: ReadOptions, shaped: Shaped) -> ReadOptions:
     """Return the options for the new table: its own columns, and what the caller says besides."""
     columns = {**options.columns, **shaped.columns}
+    if shaped.columns.get("outcome"):  # which tells ties too
+        columns["tie"] = False
     return replace(options, columns=columns, where={})
+
+
+def told_by_shape(columns: Sequence[Column], shaped: Shaped) -> list[Column]:
+    """Return the columns of a new table with how they came about; nobody named them."""
+    made = {name for name in shaped.columns.values() if isinstance(name, str)}
+    return [
+        replace(column, why=re.sub("^named", "by the shape of the table", column.why))
+        if column.name in made
+        else column
+        for column in columns
+    ]
 
 
 def with_columns(table: EngineTable, extra: Mapping[str, tuple[str, str]]) -> EngineTable:
@@ -174,7 +187,7 @@ def _named_teams(
 
 
 def _recognised_teams(facts: Facts) -> tuple[tuple[str, str], list[int], list[int]] | None:
-    tokens = [_tokens(name) for name in facts.table.names]
+    tokens = [tokens_of(name) for name in facts.table.names]
     for first, second in SIDES:
         sides = [_of_side(tokens, word) for word in (first, second)]
         shared = [rest for rest in sides[0] if rest in sides[1]]
@@ -185,9 +198,14 @@ def _recognised_teams(facts: Facts) -> tuple[tuple[str, str], list[int], list[in
             items = all(token in ITEMS | MEMBERS | {"name", "names"} for token in bare)
             if len(members) >= 2 and items:
                 columns = [[side[rest] for rest in members] for side in sides]
-                if all(facts.is_text(i) for i in itertools.chain(*columns)):
+                if all(_has_names(facts, i) for i in itertools.chain(*columns)):
                     return (first, second), columns[0], columns[1]
     return None
+
+
+def _has_names(facts: Facts, column: int) -> bool:
+    """Return whether a column holds names; W1 and W2 may be the games of two sets."""
+    return facts.is_text(column) and not facts.looks_numeric(column)
 
 
 def _tells_members(token: str) -> bool:
@@ -206,12 +224,6 @@ def _of_side(tokens: list[tuple[str, ...]], word: str) -> dict[tuple[str, ...], 
                     found.setdefault(rest, column)
                 break
     return found
-
-
-def _tokens(name: str) -> tuple[str, ...]:
-    """Return the words and numbers of a name: ``blueTopChamp`` has three, ``winner1_name`` too."""
-    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
-    return tuple(re.findall(r"[a-z]+|\d+", spaced.casefold()))
 
 
 WON = listed("wins win won w victories firstwins nwins numwins winsfor")

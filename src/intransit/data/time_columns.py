@@ -56,19 +56,11 @@ def read_odd_dates(
 ) -> OddDates | None:
     """Return how dates that are not in ISO form are read, or None where no form fits any."""
     text = facts.text(column)
-    plain = _without_trimmings(text)
-    ways = {
-        "dates, day first": (plain, _with_clocks(DAY_FIRST)),
-        "dates, month first": (plain, _with_clocks(MONTH_FIRST)),
-        "dates in words": (plain, (*_with_clocks(IN_WORDS), *UNUSUAL)),
-    }
-    if day_first is not None:
-        ways.pop("dates, month first" if day_first else "dates, day first")
+    cell = _without_trimmings(text)
     found: dict[str, OddDates] = {}
-    for why, (cell, forms) in ways.items():
-        hits = facts.count_cells(
-            column, *(f"try_strptime({cell}, '{f}') IS NOT NULL" for f in forms)
-        )
+    for why, forms in _forms(facts, column, cell, day_first).items():
+        tests = (f"try_strptime(cell, '{form}') IS NOT NULL" for form in forms)
+        hits = facts.count_cells(column, *tests, cell=cell)
         used = [form for form, n in zip(forms, hits, strict=True) if n]
         if used:
             listed = ", ".join(f"'{form}'" for form in used)
@@ -91,8 +83,30 @@ def read_odd_dates(
     return best
 
 
-def _with_clocks(days: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(day + clock for day in days for clock in CLOCKS)
+def _forms(
+    facts: Facts, column: int, cell: str, day_first: bool | None
+) -> dict[str, tuple[str, ...]]:
+    """Return the forms that are worth a try; one look at the cells rules most of them out."""
+    in_numbers, in_words, timed = facts.count_cells(
+        column,
+        "regexp_matches(cell, '^\\d{1,2}[/.-]\\d{1,2}[/.-]\\d')",
+        "regexp_matches(cell, '^\\d{4}.*\\d|[a-zA-Z]{3}.*\\d|\\d.*[a-zA-Z]{3}')",
+        "contains(cell, ':')",
+        cell=cell,
+    )
+    clocks = CLOCKS if timed else ("",)
+    ways: dict[str, tuple[str, ...]] = {}
+    if in_numbers and day_first is not False:
+        ways["dates, day first"] = _with_clocks(DAY_FIRST, clocks)
+    if in_numbers and day_first is not True:
+        ways["dates, month first"] = _with_clocks(MONTH_FIRST, clocks)
+    if in_words:
+        ways["dates in words"] = (*_with_clocks(IN_WORDS, clocks), *UNUSUAL)
+    return ways
+
+
+def _with_clocks(days: tuple[str, ...], clocks: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(day + clock for day in days for clock in clocks)
 
 
 def _without_trimmings(text: str) -> str:
@@ -178,7 +192,7 @@ def as_seasons(cells: Cells, *, by_name: bool) -> Periods | None:
 def as_versions(cells: Cells, *, by_name: bool) -> Periods | None:
     """Return versions such as 13.8 < 13.10 and v1.0.2, or None where they are plain numbers."""
     texts = [text.strip() for text, _ in cells]
-    if not texts or not all(VERSION.fullmatch(text) or text.isdigit() for text in texts):
+    if not texts or not all(VERSION.fullmatch(text) or text.isdecimal() for text in texts):
         return None
     if not by_name and any(re.fullmatch(r"(\d+\.\d+\.)?\d{4}(\.\d+\.\d+)?", t) for t in texts):
         return None  # 31.12.2023
@@ -248,7 +262,7 @@ def in_given_order(cells: Cells, order: str | Sequence[object]) -> Periods | Non
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     """Return a key that sorts numbers inside text by size: 13.8 before 13.10."""
     parts = re.findall(r"\d+|[^\d.\s_\-]+", text.casefold().removeprefix("v"))
-    return tuple((1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts)
+    return tuple((1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts)
 
 
 def _sorted(cells: Cells, key: Callable[[str], object], why: str) -> Periods:
@@ -283,6 +297,8 @@ UNITS = (  # smallest size, how many a day, name
     (1e11, 86400e3, "milliseconds"),
     (1e8, 86400.0, "seconds"),
 )
+TIMED = re.compile(".time|time.")  # start_time; a bare time may count anything
+UNIX_FROM = 5e8  # seconds, of 1985: a time of day or a duration is less
 Order = str | Sequence[object] | None
 
 
@@ -412,7 +428,7 @@ def _numbers(facts: Facts, column: int) -> TimeColumn:
         sql = f"epoch_us(try_strptime({digits} || '01', '%Y%m%d')) / {US_A_DAY}"
         return TimeColumn("date", sql, "months as digits", share)
     size = max(abs(low), abs(high))
-    if UNIX.match(name) or "date" in name:
+    if UNIX.match(name) or "date" in name or (TIMED.search(name) and low >= UNIX_FROM):
         for least, a_day, unit in UNITS:
             if size >= least:
                 return TimeColumn("date", f"({finite}) / {a_day!r}", f"unix {unit}", share)

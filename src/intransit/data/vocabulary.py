@@ -59,14 +59,29 @@ MARKERS = (
     *(Marker(word, "opponent") for word in ("fighter", "squad", "school", "user", "agent", "bot")),
     *(Marker(word, "opp") for word in ("player", "team", "deck", "hero")),
     Marker("blue", "red"),
+    Marker("r", "b", bare=False),
     Marker("radiant", "dire"),
+    Marker("0", "1", bare=False),
+    Marker("control", "treatment"),
+    Marker("champion", "challenger"),
 )
 WINNER = Marker("winner", "loser")
-WINNERS = (WINNER, Marker("winning", "losing", bare=False), Marker("w", "l", bare=False))
+WINNERS = (
+    *(WINNER, Marker("winning", "losing", bare=False), Marker("w", "l", bare=False)),
+    *(Marker("chosen", "rejected", bare=False), Marker("preferred", "rejected", bare=False)),
+)
 
 ITEMS = listed(
-    "name item player team model option deck agent bot competitor candidate system entity answer "
-    "response fighter contestant archetype country club type user image participant choice entrant"
+    "name item player team model option deck agent bot competitor candidate system entity "
+    "fighter contestant archetype country club type user participant choice entrant"
+)
+SAMPLES = listed(
+    "answer response image"
+)  # of an item: what it made, beside its name if there is one
+THINGS = listed(  # items too, where nothing above names any
+    "p boxer wrestler pokemon champion champ hero character char variant treatment movie film song "
+    "photo picture product brand design driver horse card food artist book language strategy "
+    "policy method algorithm engine program version"
 )
 SCORES = listed("score scores points pts goals runs sets finalscore ftscore scored goalsscored")
 HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
@@ -82,12 +97,13 @@ OUTCOMES = listed(
     "outcome result res ftr winner winnername winnerid winnermodel winningteam winningplayer "
     "whowon won win label preference preferred choice chosen vote verdict judgment judgement "
     "decision grade gameresult matchresult target score firstwon firstwins awon awins "
-    "player1won team1won homewin homewon"
+    "player1won team1won homewin homewon 1x2 fulltimeresult finalresult ftresult wl winloss "
+    "mapwinner matchwinner gamewinner serieswinner fightwinner roundwinner"
 )
 PREFERENCES = listed(
     "preference preferred label choice vote verdict judgment judgement decision grade"
 )
-SHARES = listed("winrate winshare share winfraction winprobability")
+SHARES = listed("winrate winshare share winfraction winprobability winpct winpercent winpercentage")
 WINNER_WORDS = frozenset(name for name in OUTCOMES if name.startswith(("winn", "whowon")))
 MARGINS = listed(
     "margin scorediff scoredifference pointdiff goaldiff diff difference marginofvictory"
@@ -101,14 +117,22 @@ TIMES = listed(
 PERIODS = listed("year season month week period t step yearmonth quarter matchday gameweek")
 VERSIONS = listed("patch version build release gameversion patchversion patchnumber update")
 STAGES = listed("set expansion edition generation gen era cardset block")  # periods with names
+DATED = re.compile(r"date|timestamp|kickoff")  # in the name of a column of dates
+OTHER_DATES = re.compile(r"birth|dob|born|debut|found|regist|updat|expir|death|last|next|hire|join")
+TOURNAMENTS = listed(
+    "tournament tournamentid tournamentname tourney tourneyid tourneyname event eventid eventname "
+    "competition league cup comp competitionid division group series"
+)
+ROUNDS = listed("round rd roundname matchround roundnumber roundno")
 UNIX = re.compile(
     r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at)$"
 )
 GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
 SIDES = GROUNDS | listed(
-    "homeaway homeoraway ha side ahome athome ishome firsthome firstathome homea team1home "
+    "homeaway homeoraway ha side home ahome athome ishome firsthome firstathome homea team1home "
     "player1home firstiswhite awhite firsthasside shownfirst location homeadvantage"
 )
+SIDE_FLAGS = listed("home ishome athome firsthome firstathome team1home player1home firstiswhite")
 NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neutralfield")
 COUNTS = listed(
     "count counts n ngames games numgames nmatches matches trials total gamesplayed matchesplayed "
@@ -120,6 +144,12 @@ WEIGHTS = listed("weight weights")
 def plain(name: str) -> str:
     """Return a name without case, spaces, underscores, hyphens and dots."""
     return re.sub(r"[\s_\-.]+", "", name.casefold())
+
+
+def tokens_of(name: str) -> tuple[str, ...]:
+    """Return the words and numbers of a name: ``blueTopChamp`` has three, ``winner1_name`` too."""
+    spaced = re.sub(r"([a-z])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", name)
+    return tuple(re.findall(r"[a-z]+|\d+", spaced.casefold()))
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -162,24 +192,48 @@ class Pair:
     second: int
 
 
-def name_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
-    """Return columns that may name the two items; those that only number them come second."""
-    for wanted in (_is_item, _is_id):
-        found = [pair for marker in markers for pair in _pairs(names, marker, wanted)]
-        if found:
-            return _without_repeats(found)
+def name_pairs(names: list[str], *kinds: tuple[Marker, ...]) -> list[Pair]:
+    """Return columns that may name the two items, by markers of the first kind that finds some.
+
+    Names of competitors come before those of what they made, and both before mere numbers.
+    """
+    for wanted in (_is_item, _is_sample, _is_thing, _is_id):
+        for markers in kinds:
+            found = [pair for marker in markers for pair in _pairs(names, marker, wanted)]
+            whole = _against(names, wanted) if markers is MARKERS else []
+            better = {pair.first for pair in whole}  # for deck, opponent_deck beats opponent
+            found = [p for p in found if p.first not in better or p.marker.second[:3] != "opp"]
+            if found or whole:
+                return _without_repeats([*found, *whole])
     return []
+
+
+def _against(names: list[str], wanted: Callable[[str], bool]) -> list[Pair]:
+    """Return columns such as ``deck`` and ``opponent_deck``."""
+    return [
+        Pair(Marker(name, "opponent"), names.index(name), names.index(other))
+        for name in names
+        for other in (f"opponent{name}", f"opp{name}", f"{name}opponent")
+        if name and wanted(name) and other in names
+    ]
 
 
 def score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
     """Return columns that may hold the two scores."""
+    found = _score_pairs(names, markers)
+    if not found:  # beside scores at half-time
+        found = _score_pairs([re.sub("^(fulltime|ft|final)", "", name) for name in names], markers)
+    return _without_repeats(found)
+
+
+def _score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
     found = [pair for marker in markers for pair in _pairs(names, marker, _is_score)]
     home, own = Marker("home", "away", sided=True), Marker("player", "opponent")
     for marker, pairs in ((home, HOME_SCORES), (own, OWN_SCORES)):
         for first, second in pairs:
             if first in names and second in names:
                 found.append(Pair(marker, names.index(first), names.index(second)))
-    return _without_repeats(found)
+    return found
 
 
 def _pairs(names: list[str], marker: Marker, wanted: Callable[[str], bool]) -> list[Pair]:
@@ -196,8 +250,16 @@ def _is_item(rest: str) -> bool:
     return rest in ITEMS | {""} or rest.removesuffix("s") in ITEMS
 
 
+def _is_sample(rest: str) -> bool:
+    return rest in SAMPLES or rest.removesuffix("s") in SAMPLES
+
+
+def _is_thing(rest: str) -> bool:
+    return rest in THINGS or rest.removesuffix("name") in THINGS
+
+
 def _is_id(rest: str) -> bool:
-    return rest == "id" or (rest.endswith("id") and rest[:-2] in ITEMS)
+    return rest == "id" or (rest.endswith("id") and rest[:-2] in ITEMS | THINGS)
 
 
 def _is_score(rest: str) -> bool:
@@ -229,10 +291,12 @@ SECOND_BETTER = listed(
     "b 2 second right modelb assistantb responseb response2 answerb answer2 output2 model2"
 )
 BETTER = re.compile(
-    r"(?P<who>(?:model|response|answer|assistant|output|option|system)?[\s_]*(?:a|b|1|2|first|second"
-    r"|left|right))\b.*?\b(?:better|preferred|prefer|wins|won|stronger|superior)",
+    r"(?:the )?(?:(?:model|response|answer|assistant|output|option|system|candidate)[\s_]*)?"
+    r"(?P<who>a|b|1|2|first|second|left|right)\b(?: (?:one|model|option|answer|response))?,?\s"
 )
 MUCH = re.compile(r"much|significant|strong|far|clear|a lot|considerabl|definite|>>")
+SAID = re.compile(r"\b(?:better|preferred|wins|won|stronger|superior)\b")
+WORSE = re.compile(r"\b(?:not|worse|less|isn't|wasn't)\b")
 NOBODY = re.compile(r"\b(?:neither|none of|both|all|equal|same|tie|tied|draw|no difference)")
 BAD = re.compile(r"bad|poor|wrong|fail|los[et]|incorrect|unaccept|unsatisf|terrible|useless|worse")
 GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win")
@@ -275,12 +339,11 @@ def _grade(text: str) -> float | None:
         if sign[0] in "=~":
             return 0.0
         return turned * len(sign) * (1.0 if sign[0] == ">" else -1.0)
-    better = BETTER.search(plain)
-    if better is None or NOBODY.match(plain):
+    better = BETTER.match(plain)  # from its beginning: "Real Madrid B won" is about a team
+    if better is None or NOBODY.match(plain) or not SAID.search(plain) or WORSE.search(plain):
         return None
-    who = re.sub(r"[\s_]+", "", better["who"])
-    sign = 1.0 if who in FIRST_BETTER else -1.0 if who in SECOND_BETTER else 0.0
-    return sign * (2.0 if MUCH.search(plain) else 1.0) if sign else None
+    sign = 1.0 if better["who"] in FIRST_BETTER else -1.0
+    return sign * (2.0 if MUCH.search(plain) else 1.0)
 
 
 def is_both_bad(text: str) -> bool:
@@ -342,8 +405,22 @@ FIRST = listed("win w won first true yes 1-0 firstwins firstwon victory v")
 SECOND = listed("loss l lose lost second false no 0-1 secondwins secondwon defeat")
 TIE = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
 BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
-LETTERS = {"home": "h", "away": "a", "white": "w", "black": "b"}  # as in H, D, A
-SCORELINE = re.compile(r"(?:[WLDT]\s*)?(\d+)\s*[-:–]\s*(\d+)", re.IGNORECASE)
+LETTERS = {  # as in H, D, A
+    "home": "h",
+    "away": "a",
+    "white": "w",
+    "black": "b",
+    "blue": "b",
+    "red": "r",
+    "visitor": "v",
+}
+SCORELINE = re.compile(
+    r"(?:[WLDT]\s*)?(\d+)\s*[-:–]\s*(\d+)"
+    r"(?:\s*\(?(?:aet|a\.e\.t\.?|ot|so|et|ap|pens?)\)?|\s*\(\d+\s*[-:–]\s*\d+\s*(?:p|pens?)?\.?\)"
+    r"\s*(?:p|pens?)?\.?)?",  # after extra time; beside the half-time score, or that of a shoot-out
+    re.IGNORECASE,
+)
+RECORD = re.compile(r"(\d)\s*[-–]\s*(\d)\s*[-–]\s*\d")  # games won, lost and drawn of a match
 YES = listed("true yes y t 1 1.0")
 NO = listed("false no n f 0 0.0")
 AHEAD = listed("1 1.0 +1 first home h a white w host true yes")
@@ -385,11 +462,14 @@ def read_outcomes(
     *,
     grades: Sequence[object] | None = None,
     graded: bool = False,  # whether the column's name speaks of preferences
+    rated: bool = False,  # whether it speaks of a win rate
 ) -> Meaning:
     """Return what words and numbers in an outcome column mean; names of items are not looked at."""
     filled = [(text, count) for text, count in cells if text.strip()]
     total = sum(count for _, count in filled)
     texts = [text for text, _ in filled]
+    if rated and (percent := _percent(filled, total, decimal_comma)):
+        return percent
     preferences = read_grades(texts) if grades is None else listed_grades(grades, texts)
     scorelines = None if preferences else _scorelines(filled, total)
     if scorelines:
@@ -437,6 +517,17 @@ def read_outcomes(
     )
 
 
+def _percent(filled: list[tuple[str, int]], total: int, decimal_comma: bool) -> Meaning | None:
+    """Return the meaning of win rates out of 100, with or without the sign, or None."""
+    rates = {text: number(text.strip().rstrip("% "), decimal_comma) for text, _ in filled}
+    values = {text: x / 100.0 for text, x in rates.items() if x is not None and 0 <= x <= 100}
+    known = sum(count for text, count in filled if text in values)
+    signed = any(text.strip().endswith("%") for text in values)
+    if not values or (not signed and max(values.values()) <= 0.01):
+        return None
+    return Meaning("words", "percent of games that the first won", known / total, values)
+
+
 def _words(headers: tuple[str, str], marker: Marker | None) -> dict[str, float]:
     """Return word to outcome, the pair's own words last so that they prevail."""
     words = dict.fromkeys(FIRST, 1.0) | dict.fromkeys(SECOND, 0.0) | dict.fromkeys(TIE, 0.5)
@@ -447,7 +538,15 @@ def _words(headers: tuple[str, str], marker: Marker | None) -> dict[str, float]:
             words[word] = value
             if word in LETTERS:
                 words[LETTERS[word]] = value
+        if marker.first == "r":
+            words |= {"red": 1.0, "blue": 0.0}
     words |= {plain(headers[1]): 0.0, plain(headers[0]): 1.0}
+    sides = {"a", "b", plain(headers[0]), plain(headers[1])} - {""}
+    sides |= set() if marker is None else {marker.first, marker.second}
+    for word in sides & words.keys():  # win_A, white wins, model_b_won
+        words |= dict.fromkeys(
+            (f"win{word}", f"{word}win", f"{word}wins", f"{word}won"), words[word]
+        )
     return words
 
 
@@ -475,7 +574,7 @@ def _numbers(numbers: dict[str, float], counts: dict[str, int]) -> tuple[dict[st
 
 def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
     """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
-    lines = {text: match for text, _ in filled if (match := SCORELINE.fullmatch(text.strip()))}
+    lines = {text: match for text, _ in filled if (match := _scoreline(text))}
     chess = {"1-0", "0-1"}
     share = sum(count for text, count in filled if text in lines) / total if total else 0.0
     if share < 0.5 or {text.strip() for text in lines} <= chess:
@@ -485,15 +584,26 @@ def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
     return Meaning("words", "scores, first - second", share, values, margins, in_words=True)
 
 
+def _scoreline(text: str) -> re.Match[str] | None:
+    return SCORELINE.fullmatch(text.strip()) or RECORD.fullmatch(text.strip())
+
+
 def read_switch(texts: Iterable[str]) -> dict[str, float]:
     """Return 1 for yes and 0 for no; other texts are left out."""
     told = {text: text.strip().casefold() for text in texts}
     return {text: float(word in YES) for text, word in told.items() if word in YES | NO}
 
 
-def read_sides(texts: Iterable[str], headers: tuple[str, str]) -> dict[str, float]:
-    """Return 1 where the first has the side, -1 where the second has it, 0 where neither."""
+def read_sides(
+    texts: Sequence[str], headers: tuple[str, str], *, flag: bool = False
+) -> dict[str, float]:
+    """Return 1 where the first has the side, -1 where the second has it, 0 where neither.
+
+    Of a `flag` such as is_home, 0 says that the second has it, unless -1 says so.
+    """
     values = dict.fromkeys(NEITHER, 0.0) | dict.fromkeys(BEHIND, -1.0) | dict.fromkeys(AHEAD, 1.0)
     values |= {plain(headers[1]): -1.0, plain(headers[0]): 1.0}
     told = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
+    if flag and not {"-1", "-1.0"} & set(told.values()):
+        values |= {"0": -1.0, "0.0": -1.0}
     return {text: values[word] for text, word in told.items() if word in values}

@@ -1,7 +1,7 @@
 """Several pages in one: a tab for each, and a first tab with a line on every one of them.
 
 Each page stands in a frame of its own, as it is, and is opened when its tab is; tabs are radio
-buttons, so that they work without script.
+buttons, so that they work without script.  With it, each has an address: page.html#Legacy.
 """
 
 import base64
@@ -45,6 +45,12 @@ td label{color:var(--accent);text-decoration:underline;cursor:pointer}
 small{color:var(--soft);white-space:nowrap}
 .left-out td{color:var(--soft)}
 """
+SCRIPT = """(()=>{const picks=[...document.querySelectorAll(".pick")];
+const at=()=>{try{return decodeURIComponent(location.hash.slice(1))}catch{return ""}};
+const show=()=>{(picks.find(pick=>pick.dataset.at===at())??picks[0]).checked=true};
+for(const pick of picks)pick.addEventListener("change",()=>{location.hash=encodeURIComponent(
+pick.dataset.at)});
+addEventListener("hashchange",show);if(location.hash)show()})()"""
 
 
 def write_tabs(title: str, column: str, lines: Sequence[Group], pages: Mapping[str, str]) -> str:
@@ -53,7 +59,7 @@ def write_tabs(title: str, column: str, lines: Sequence[Group], pages: Mapping[s
     number = {value: k for k, value in enumerate(pages, 1)}
     picks = "".join(
         f'<input class="pick" type="radio" name="tab" id="tab-{k}"{" checked" if k == 0 else ""} '
-        f'aria-label="{plain(label)}">'
+        f'data-at="{escape(label) if k else ""}" aria-label="{plain(label)}">'
         for k, label in enumerate(["All", *pages])
     )
     tabs = "".join(
@@ -75,7 +81,7 @@ def write_tabs(title: str, column: str, lines: Sequence[Group], pages: Mapping[s
         f'{picks}<nav class="tabs" aria-label="Groups">{tabs}</nav>\n'
         f'<section class="panel" id="panel-0">{_overview(heading, lines, number)}</section>\n'
         f'{frames}<script type="application/json" id="findings">{_data(lines)}</script>\n'
-        "</body>\n</html>\n"
+        f"<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 
 
@@ -141,7 +147,7 @@ def _policy(style: str, pages: Mapping[str, str]) -> str:
 
     A frame obeys the policy of the page around it beside its own.
     """
-    allowed: dict[str, list[str]] = {"style-src": [_digest(style)], "script-src": []}
+    allowed: dict[str, list[str]] = {"style-src": [_digest(style)], "script-src": [_digest(SCRIPT)]}
     for page in pages.values():
         for kind, listed in allowed.items():
             inner = re.search(rf"{kind} ('sha256-[^;]+')", page)
