@@ -19,8 +19,8 @@ import numpy as np
 from benchmarks._common import print_table
 from benchmarks.ray import write
 from intransit.arrays import FloatArray
-from intransit.inference.crews import Here
 from intransit.inference.sharded import ShardedSolver
+from intransit.inference.workers import LocalWorkers
 from intransit.tasks import open_ray
 
 N_MEASURED = 400_000  # games
@@ -103,16 +103,16 @@ def measured(r: int) -> Units:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         question = write(folder, N_MEASURED, r, 1)
-        crew = Here(folder)
-        solver = ShardedSolver(crew, folder, replace(question, max_steps=2))
+        workers = LocalWorkers(folder)
+        solver = ShardedSolver(workers, folder, replace(question, max_steps=2))
         solver.solve()
-        shard = crew.shards[0]
-        crew.run(("pull", {"exact": True}), ("collect", {}), ("begin", BEGIN))
+        shard = workers.shards[0]
+        workers.run(("pull", {"exact": True}), ("collect", {}), ("begin", BEGIN))
         n_cells, n_states = len(shard.cells), shard.halo_S.n_own
         react, advance = [], []
         for _ in range(12):
-            react.append(seconds(lambda: crew.run(("react", {}))))
-            advance.append(seconds(lambda: crew.run(("advance", {}))))
+            react.append(seconds(lambda: workers.run(("react", {}))))
+            advance.append(seconds(lambda: workers.run(("advance", {}))))
         vectors = 8 * (len(shard.S.free) + int(shard.Q.free.sum()))
         kept = 4 * 4 + 2 * 4 + 8 * 2 + 4 + 8 * 3  # places, pair, count and mean, moment, terms
         blocks = 16 * len(shard.S.free) ** 2 * (2 if r else 1)

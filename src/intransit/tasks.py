@@ -7,6 +7,7 @@ come as tasks end, each with its place in the list.  A task that fails says whic
 import atexit
 import importlib.util
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from intransit.errors import InputError, IntransitError, MissingDependencyError
 from intransit.threads import one_thread
 
 STORE = 500_000_000  # bytes of the object store of a Ray started here: messages of a few rounds
+PATIENCE = 10.0  # seconds that a cluster has to answer
 LOOK = 0.5  # seconds after which a worker looks whether the one who started it is still there
 
 
@@ -115,11 +117,12 @@ def check_place(on: str) -> None:
     require_ray()
 
 
-def open_ray(on: str, workers: int | None) -> int:
+def open_ray(on: str, workers: int | None, *, shared: bool = True) -> int:
     """Connect to Ray, or start it here; return the number of workers to use.
 
     ``"ray"`` is the Ray that the program has started, or one of our own on this machine, which ends
-    with the program; ``"ray://host:port"`` a cluster.
+    with the program; ``"ray://host:port"`` a cluster.  Several machines are refused where they have
+    no folder that is shared.
     """
     import ray  # noqa: PLC0415
 
@@ -129,12 +132,7 @@ def open_ray(on: str, workers: int | None) -> int:
             ray.init(num_cpus=workers, include_dashboard=False, object_store_memory=STORE, **quiet)
             atexit.register(ray.shutdown)
         else:
-            try:
-                ray.init(address=on, **quiet)
-            except ConnectionError:
-                raise InputError(
-                    f"on: no Ray answers at {on}; start one there, or check the address."
-                ) from None
+            _connect(on, quiet)
     there = int(
         ray.cluster_resources().get("CPU", 1)  # type: ignore[no-untyped-call]
     )
@@ -142,7 +140,26 @@ def open_ray(on: str, workers: int | None) -> int:
         raise InputError(
             f"workers: {workers} were asked for and Ray has {there}; ask for fewer, or add some."
         )
+    nodes = ray.nodes()  # type: ignore[no-untyped-call]
+    if not shared and sum(bool(node["Alive"]) for node in nodes) > 1:
+        raise InputError("keep: Ray has several machines; give a folder that all of them see.")
     return workers or max(there, 1)
+
+
+def _connect(on: str, quiet: dict[str, Any]) -> None:
+    """Connect to a cluster; Ray itself would try for half a minute where nobody answers."""
+    import ray  # noqa: PLC0415
+
+    host, _, port = on.removeprefix("ray://").rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), PATIENCE).close()
+        ray.init(address=on, **quiet)
+    except ValueError:
+        raise InputError(f"on: {on} was given; give ray://host:port, with a port number.") from None
+    except OSError:
+        raise InputError(
+            f"on: no Ray answers at {on}; start one there, or check the address."
+        ) from None
 
 
 def require_ray() -> None:

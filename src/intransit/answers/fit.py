@@ -38,7 +38,7 @@ from intransit.tasks import check_place
 from intransit.threads import one_thread
 
 if TYPE_CHECKING:
-    from intransit.inference.elsewhere import Elsewhere
+    from intransit.inference.workers import Placement
 
 MOST_SHARED = 100  # items, and draws, for the model's own share of cycles
 EFFORT = Effort()
@@ -117,7 +117,7 @@ def fit(
         raise InputError(f"law: {shown(law)} was given; give Wins(), Levels() or Readings().")
     edge, rng = as_edge(edge), open_seed(rng)
     check_report(report)
-    elsewhere = _elsewhere(on, workers, keep)
+    placement = _placement(on, workers, keep)
     if len(table) == 0:
         raise InputError("games: there is no game to learn from; check the filter that was given.")
     effort = Effort(effective, seconds, chains)
@@ -138,7 +138,7 @@ def fit(
         effort,
         rng=np.random.default_rng(rng),
         report=report,
-        elsewhere=elsewhere,
+        placement=placement,
     )
     n_games = float(table.counts.sum())
     answer = Answer(
@@ -167,13 +167,13 @@ def fit(
     return replace(answer, transitive=_judge(evidence, posterior, n_games, cycle))
 
 
-def _elsewhere(on: str | None, workers: int | None, keep: str | Path | None) -> "Elsewhere | None":
+def _placement(on: str | None, workers: int | None, keep: str | Path | None) -> "Placement | None":
     """Return where states are to be found; None for here."""
     if on is not None:
         check_place(on)
-        from intransit.inference.elsewhere import Elsewhere  # noqa: PLC0415  loaded if asked for
+        from intransit.inference.workers import Placement  # noqa: PLC0415  loaded if asked for
 
-        return Elsewhere(on, workers, None if keep is None else Path(keep))
+        return Placement(on, workers, None if keep is None else Path(keep))
     if workers is not None or keep is not None:
         name = "workers" if workers is not None else "keep"
         raise InputError(f'{name}: it belongs to on="ray", which was not given; give both or none.')

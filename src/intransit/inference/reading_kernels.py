@@ -202,3 +202,20 @@ def mean_chances(
                 total += weights[n, m] * chance
                 weight += weights[n, m]
             out[g, n] = total / weight if weight > 0.0 else 0.5
+
+
+@compiled
+def _fill_normals(salt: int, keys: IntArray, out: FloatArray) -> None:
+    for n in range(len(keys)):
+        out[n] = normal_of(seed_of(salt, keys[n]), 0)
+
+
+def keyed_normals(keys: IntArray, *salt: int) -> FloatArray:  # (n,)
+    """Return a standard normal number for each key, others for another salt.
+
+    The same wherever, and in whatever order, they are drawn.
+    """
+    word = np.random.SeedSequence(salt).generate_state(1, np.uint64)[0]
+    out = np.empty(len(keys))
+    _fill_normals(int(word >> np.uint64(1)), keys, out)
+    return out

@@ -1,4 +1,4 @@
-"""Cells in a folder, a Parquet file for each shard, and the states that are kept beside them.
+"""Cells cut into shards, what is asked of them, and the folder that keeps both.
 
 An item belongs to shard ``item % n_shards``.  A cell between two shards goes to one of them,
 
@@ -7,23 +7,108 @@ An item belongs to shard ``item % n_shards``.  A cell between two shards goes to
 so that each needs the other's states at every second moment only, and has half of the cells.
 Where nothing drifts, or pairs have effects whose cells must stay together, the pair decides.  The
 rule is one line of SQL, which an engine can run where the data are.
+
+The folder has a Parquet file of cells for each shard, and the states of the last step beside them.
 """
 
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from intransit.arrays import FloatArray
+from intransit.core.assembly import Scales
 from intransit.core.cells import Cells
-from intransit.core.law import Kind
 from intransit.errors import InputError
+from intransit.model.laws import Kind
 
 FACTS, COLUMNS = "facts.json", "first, second, moment, count, mean, side"
+
+Step = tuple[str, Mapping[str, Any]]  # a round: the name of a method of `Shard`, and its settings
+
+
+class WorkerLostError(Exception):
+    """A worker is gone; what it knew is to be restored."""
+
+
+class Workers(Protocol):
+    """Whoever holds the shards and can be told to run rounds."""
+
+    ahead: int  # iterations of conjugate gradients to hand out before looking at the result
+
+    def run(self, *rounds: Step) -> list[Any]:
+        """Run rounds one after the other; return every shard's report of the last."""
+
+    def mend(self) -> None:
+        """Start again whoever is gone."""
+
+    def close(self) -> None:
+        """Let everybody go."""
+
+
+# What is asked ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What there is to be found: which sides there are, and which of them drift."""
+
+    n_factors: int
+    drifting: bool
+    moving: bool  # whether exposures drift
+    effects: bool = False
+    effects_drift: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the shards."""
+
+    kind: Kind
+    n_factors: int
+    scales: Scales
+    seeks_side: bool = False
+    tolerance: float = 1e-2
+    max_steps: int = 300
+    seed: int = 0
+
+    @property
+    def shape(self) -> Shape:
+        """Which sides there are, and which of them drift."""
+        s = self.scales
+        return Shape(
+            self.n_factors,
+            s.drift_scale > 0 or s.score_drift_scale > 0,
+            s.exposure_drift_scale > 0 and self.n_factors > 0,
+            s.pair_scale > 0,
+            s.pair_drift_scale > 0,
+        )
+
+
+@dataclass
+class Progress:
+    """How far a solve has come: what a driver must know to go on."""
+
+    finished: list[str] = field(default_factory=list)  # stages
+    stage: str = ""
+    kept: str = ""  # name of the states that are kept
+    with_factors: bool = False
+    cuts: list[float] = field(default_factory=list)
+    advantage: float = 0.0
+    held: float = 1.0  # prior scale of exposures
+    damping: float = -1.0
+    objectives: list[float] = field(default_factory=list)  # of this stage
+    n_steps: int = 0
+    n_products: int = 0
+    n_losses: int = 0  # of workers
+    converged: bool = True
+
+
+# The folder -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,17 @@
-"""`fit(..., on="ray")`: states found by workers, and brought back as a trajectory and its draws.
+"""Who runs the shards, this process or actors of Ray; and `fit(..., on="ray")`.
 
-What is worth keeping goes into one folder: scales drawn from a sub-population, cells by shard, and
-the states of every step.  Asked again with the same folder, a fit goes on from there.
+Both run the same rounds (`shards`).  On Ray a round is a call of every actor, whose arguments are
+the results of the round before: the driver hands out many rounds ahead, and what shards send goes
+from one to the other through the object store.  An actor that is gone is started again by `mend`,
+and reads its cells from its file.
+
+What is worth keeping of a fit goes into one folder: scales drawn from a sub-population, cells by
+shard, and the states of every step.  Asked again with the same folder, a fit goes on from there.
 """
 
+import hashlib
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -25,34 +32,161 @@ from intransit.core.law import Law
 from intransit.draws import TrajectoryDraws
 from intransit.errors import InputError
 from intransit.fitting import Fitted, Given, plain_columns
-from intransit.inference.crews import Crew, Here, OnRay
 from intransit.inference.sampling import Draws, Mixing, Report
-from intransit.inference.shard_files import (
+from intransit.inference.sharded import ShardedSolver
+from intransit.inference.sharding import (
     FACTS,
     Facts,
+    Question,
+    Step,
+    WorkerLostError,
+    Workers,
     read_arrays,
     read_facts,
     write_arrays,
     write_shards,
+    write_text,
 )
-from intransit.inference.shard_questions import Question
-from intransit.inference.sharded import ShardedSolver
+from intransit.inference.shards import Shard
 from intransit.smooth import trajectory_of
 from intransit.tasks import open_ray
+from intransit.threads import one_thread
 from intransit.timeline import Timeline
 from intransit.trajectory import Trajectory
 
-SCALES = "scales.npz"
+SCALES, ASKED = "scales.npz", "asked"
+FREED = 10.0  # seconds in which processors of workers that ended must be free again
+
+
+# Workers ----------------------------------------------------------------------------------------
+
+
+class LocalWorkers:
+    """All shards in this process."""
+
+    ahead = 1
+
+    def __init__(self, folder: Path) -> None:
+        n = read_facts(folder).n_shards
+        self.shards = [Shard(folder, number) for number in range(n)]
+        self._sent: list[list[Any]] = []
+
+    def run(self, *rounds: Step) -> list[Any]:
+        """Run rounds one after the other."""
+        reports: list[Any] = []
+        for method, settings in rounds:
+            found = [
+                shard.run(method, [sent[k] for sent in self._sent], settings)
+                for k, shard in enumerate(self.shards)
+            ]
+            self._sent = [sent for sent, _ in found]
+            reports = [report for _, report in found]
+        return reports
+
+    def mend(self) -> None:
+        """Nobody is gone."""
+
+    def close(self) -> None:
+        """Let the memory go."""
+        self.shards, self._sent = [], []
+
+
+class Actor:
+    """What Ray runs for one shard."""
+
+    def __init__(self, folder: str, number: int) -> None:
+        self.shard = Shard(Path(folder), number)
+
+    @one_thread
+    def step(self, method: str, settings: Mapping[str, Any], *inbox: Any) -> tuple[Any, ...]:
+        """Run one round."""
+        sent, report = self.shard.run(method, inbox, settings)
+        return (*sent, report)
+
+    def ping(self) -> bool:
+        """Say that it is there."""
+        return True
+
+
+class RayWorkers:
+    """Each shard in an actor of Ray."""
+
+    ahead = 4
+
+    def __init__(self, folder: Path) -> None:
+        import ray  # noqa: PLC0415  an extra, loaded when it is asked for
+
+        self._ray, self._folder = ray, folder
+        self._n = read_facts(folder).n_shards
+        self._actor = ray.remote(num_cpus=1, max_restarts=0)(Actor)
+        self._wait_for_processors()
+        self.actors = [self._new(number) for number in range(self._n)]
+        self._sent: list[list[Any]] = []
+
+    def _wait_for_processors(self) -> None:
+        """Refuse, rather than wait for ever, where others hold Ray's processors."""
+        until = time.monotonic() + FREED
+        while (free := int(_processors(self._ray))) < self._n:
+            if time.monotonic() > until:
+                raise InputError(
+                    f"workers: {self._n} are needed and {free} of Ray's processors are free; ask "
+                    "for fewer, or end what else runs there."
+                )
+            time.sleep(0.1)
+
+    def _new(self, number: int) -> Any:
+        return self._actor.remote(str(self._folder), number)
+
+    def run(self, *rounds: Step) -> list[Any]:
+        """Hand out all rounds, then wait for the last."""
+        reports: list[Any] = []
+        try:
+            for method, settings in rounds:
+                found = [
+                    actor.step.options(num_returns=self._n + 1).remote(
+                        method, settings, *(sent[k] for sent in self._sent)
+                    )
+                    for k, actor in enumerate(self.actors)
+                ]
+                self._sent = [refs[:-1] for refs in found]
+                reports = [refs[-1] for refs in found]
+            return list(self._ray.get(reports))
+        except self._ray.exceptions.RayTaskError as error:
+            cause = error.cause
+            lost = isinstance(cause, self._ray.exceptions.RayError)
+            raise (WorkerLostError(str(cause)) if lost else cause) from error
+        except self._ray.exceptions.RayError as error:
+            raise WorkerLostError(str(error)) from error
+
+    def mend(self) -> None:
+        """Start again whoever is gone."""
+        self._sent = []
+        for number, actor in enumerate(self.actors):
+            try:
+                self._ray.get(actor.ping.remote())
+            except self._ray.exceptions.RayError:
+                self.actors[number] = self._new(number)
+
+    def close(self) -> None:
+        """End the actors."""
+        self._sent = []
+        for actor in self.actors:
+            self._ray.kill(actor)
+
+
+def _processors(ray: Any) -> float:
+    """Return how many of Ray's processors are free."""
+    return float(ray.available_resources().get("CPU", 0.0))
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class Placement:
     """Where states are found.
 
     Attributes
     ----------
     on
-        "ray", or "ray://host:port"; "here" is one shard in this process.
+        "ray", or "ray://host:port"; "here" is this process.
     workers
         How many; by default as many as Ray has processors.
     keep
@@ -70,29 +204,70 @@ class Elsewhere:
             raise InputError(
                 f"keep: workers at {self.on} need a folder that they and we can see; give one."
             )
+        if self.keep is not None and self.keep.exists() and not self.keep.is_dir():
+            raise InputError(f"keep: {self.keep} is a file; give a folder.")
 
     @contextmanager
-    def folder(self) -> Iterator[Path]:
-        """Give the folder."""
-        if self.keep is not None:
-            self.keep.mkdir(parents=True, exist_ok=True)
-            yield self.keep
+    def folder(self, asked: Any) -> Iterator[Path]:
+        """Give the folder; one that was begun for something else than what is asked is refused."""
+        if self.keep is None:
+            with tempfile.TemporaryDirectory(prefix="intransit-") as place:
+                yield Path(place)
             return
-        with tempfile.TemporaryDirectory(prefix="intransit-") as place:
-            yield Path(place)
+        self.keep.mkdir(parents=True, exist_ok=True)
+        begun, digest = self.keep / ASKED, fingerprint(asked)
+        if not begun.exists():
+            if any(self.keep.iterdir()):
+                raise InputError(
+                    f"keep: {self.keep} has files that no fit put there; give an empty folder."
+                )
+            write_text(begun, digest)
+        elif begun.read_text(encoding="utf-8") != digest:
+            raise InputError(
+                f"keep: {self.keep} was begun for other games, another model or another seed; "
+                "give another folder, or remove it."
+            )
+        yield self.keep
 
     @contextmanager
-    def crew(self, folder: Path) -> Iterator[Crew]:
+    def start(self, folder: Path) -> Iterator[Workers]:
         """Give the workers, and let them go."""
-        crew: Crew = Here(folder) if self.on == "here" else OnRay(folder)
+        workers: Workers = LocalWorkers(folder) if self.on == "here" else RayWorkers(folder)
         try:
-            yield crew
+            yield workers
         finally:
-            crew.close()
+            workers.close()
 
     def n_shards(self) -> int:
         """Return how many shards there are to be; connects to Ray, or starts it."""
-        return (self.workers or 1) if self.on == "here" else open_ray(self.on, self.workers)
+        if self.on == "here":
+            return self.workers or 1
+        return open_ray(self.on, self.workers, shared=self.keep is not None)
+
+
+def fingerprint(value: Any) -> str:
+    """Return a checksum of a value: of arrays their bytes, of all else its words."""
+    digest = hashlib.sha256()
+
+    def add(part: Any) -> None:
+        if isinstance(part, np.ndarray):
+            digest.update(f"{part.dtype.str}{part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).data)
+        elif hasattr(part, "__dataclass_fields__"):
+            digest.update(type(part).__name__.encode())
+            for entry in fields(part):
+                add(getattr(part, entry.name))
+        elif isinstance(part, tuple | list):
+            for one in part:
+                add(one)
+        else:
+            digest.update(f"{part!r};".encode())
+
+    add(value)
+    return digest.hexdigest()
+
+
+# A fit ------------------------------------------------------------------------------------------
 
 
 def once(folder: Path, draw: Callable[[], tuple[Draws, Mixing]]) -> tuple[Draws, Mixing]:
@@ -125,10 +300,10 @@ def _flat(record: Draws | Mixing, name: str) -> dict[str, Any]:
     return found
 
 
-def solve_elsewhere(
+def solve_on_workers(
     data: Timeline,
     settings: Mapping[str, Any],  # of `smooth`
-    elsewhere: Elsewhere,
+    placement: Placement,
     folder: Path,
     n_draws: Callable[[int], int],  # of the number of unknowns
     report: Report,
@@ -147,9 +322,9 @@ def solve_elsewhere(
         max_steps=given.max_steps,
         seed=given.seed,
     )
-    _write(folder, cells, question, data.n_items, elsewhere.n_shards())
-    with elsewhere.crew(folder) as crew:
-        solver = ShardedSolver(crew, folder, question, report)
+    _write(folder, cells, question, data.n_items, placement.n_shards())
+    with placement.start(folder) as workers:
+        solver = ShardedSolver(workers, folder, question, report)
         progress = solver.solve()
         law = Law(given.loss, tuple(progress.cuts), progress.advantage)
         columns = plain_columns(data.n_items, r, scores=True)
