@@ -144,7 +144,7 @@ def test_what_cannot_be_is_said(settings, said):
 
 @pytest.mark.parametrize(
     ("address", "said"),
-    [("ray://127.0.0.1:1", "no Ray answers"), ("ray://127.0.0.1", "with a port number")],
+    [("ray://0.0.0.0:1", "no Ray answers"), ("ray://0.0.0.0", "with a port number")],
 )
 def test_an_address_where_nobody_answers_is_told_at_once(address, said, monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)

@@ -27,6 +27,7 @@ class Paths:
     factor: FloatArray  # (n_entries,): what a state is multiplied by in a cell
     state: IntArray  # (n_given,): the state of each owner and cell that was given
     moves: bool
+    origin: IntArray | None = None  # (n_states,): numbers in a larger layout that these are from
 
     @property
     def n_states(self) -> int:
@@ -38,12 +39,22 @@ class Paths:
         """The first state of the same path."""
         return np.repeat(self.begin[:-1], np.diff(self.begin))
 
-    @cached_property
-    def state_keys(self) -> tuple[FloatArray, IntArray]:
-        """The distinct times, and for every state path · (number of times) + rank of its time."""
-        axis, rank = np.unique(self.clock, return_inverse=True)
-        owner = np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
-        return axis, owner * len(axis) + rank
+    @classmethod
+    def without_cells(
+        cls,
+        keys: IntArray,
+        begin: IntArray,
+        clock: FloatArray,
+        moves: bool,
+        origin: IntArray | None = None,
+    ) -> "Paths":
+        """Return paths that can be read but not drawn: it is not said which cells they enter."""
+        none = np.zeros(0, np.int64)
+        return cls(keys, begin, clock, none, none, np.zeros(0), none, moves, origin)
+
+    def number(self, states: IntArray) -> IntArray:
+        """Return the numbers that noise around some states goes by."""
+        return states if self.origin is None else self.origin[states]
 
     def find(self, keys: IntArray) -> tuple[IntArray, BoolArray]:
         """Return the place of each owner, and whether it has one."""
@@ -106,6 +117,11 @@ class Layout:
     numbers: tuple[Numbers, ...]
     newcomer: BoolArray  # (n_items,)
     span: float
+
+    @cached_property
+    def has_newcomers(self) -> bool:
+        """Whether any item came in later."""
+        return bool(self.newcomer.any())
 
     @property
     def n_factors(self) -> int:
