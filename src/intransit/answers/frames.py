@@ -9,7 +9,7 @@ import numpy as np
 
 from intransit.answers.answer import FittedTable
 from intransit.answers.forecast import Standing
-from intransit.answers.standings import find_standings
+from intransit.answers.standings import find_standings, leaderboard, page
 from intransit.arrays import FloatArray
 from intransit.core.inputs import as_list, check_option
 from intransit.draws import reach_of
@@ -35,9 +35,9 @@ class Paths:
 
 def leading(answer: FittedTable, n: int, at: object = None) -> list[Standing]:
     """Return the n items of most assured strength, by the low end of their intervals, in rank."""
-    standings = find_standings(answer, answer.when(at))
-    best = sorted(standings, key=lambda s: (-s.low, s.rank))[:n]
-    return sorted(best, key=lambda s: s.rank)
+    board = leaderboard(answer, answer.when(at))
+    best = np.argsort(-board.low, kind="stable")[:n]
+    return page(answer, board, np.sort(best))
 
 
 def paths(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from intransit.answers.stored import likely_names
 from intransit.arrays import FloatArray, IntArray
 from intransit.core.inputs import as_floats, as_list, check_finite, shown
 from intransit.errors import InputError
@@ -97,7 +98,9 @@ def item_or_newcomer(answer: "FittedTable", item: object, new: dict[str, int] | 
     """Return an item's number; a newcomer has one below 0, where newcomers are asked for."""
     if new is None or not isinstance(item, str) or item in answer.numbers:
         return answer.number(item)  # type: ignore[arg-type]
-    near = difflib.get_close_matches(item, answer.names, n=1, cutoff=TYPING_ERROR)
+    near = difflib.get_close_matches(
+        item, likely_names(answer.names, item), n=1, cutoff=TYPING_ERROR
+    )
     if near:
         raise InputError(
             f"{item!r} is no item of {answer.source}, and too like {near[0]!r} to be taken for a "

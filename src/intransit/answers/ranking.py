@@ -138,7 +138,7 @@ def _equilibrium(
     mean = weights.mean(axis=0)
     low, high = np.quantile(weights, [0.5 - level / 2, 0.5 + level / 2], axis=0)
     often = (weights > BELONGS).mean(axis=0)
-    ranks = sorted(range(size), key=lambda k: (-mean[k], answer.names[items[k]]))
+    ranks = sorted(range(size), key=lambda k: (-mean[k], answer.names[int(items[k])]))
     return tuple(
         Share(
             answer.names[items[k]],

@@ -15,7 +15,7 @@ import numpy as np
 from intransit.core.inputs import LARGEST
 
 Arrays = dict[str, np.ndarray]
-KINDS = {np.float64: "f", np.int64: "i", np.bool_: "b"}  # of arrays; floats may be single ones
+KINDS = {np.float64: "f", np.int64: "i", np.bool_: "b", np.uint8: "u"}  # floats may be single
 
 IS = "is"  # the key under which the name of a record's type stands
 

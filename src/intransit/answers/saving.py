@@ -3,26 +3,33 @@
 Every field of the answer is kept but the games themselves: observations, model, draws, how they
 mixed, and all that is said in words.  A file is written beside its place and moved there whole;
 what is read back is checked for its types, shapes and values before anything is made of it.
+
+A large answer is the same file with an index (`stored`), and is asked where it lies: its arrays are
+mapped into memory and read when they are looked at.  Shapes are checked when it is opened, and
+whatever others are looked up by; all the rest by the checksum, if that is asked for.
 """
 
 import os
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from intransit.answers.answer import FittedTable
 from intransit.answers.encoding import Encoding
 from intransit.answers.records import RecordError, put_together, take_apart
-from intransit.answers.sealed import AGAIN, open_file, seal_file
+from intransit.answers.sealed import AGAIN, is_sealed, map_file, open_file, write_sealed
 from intransit.answers.seen import Seen
+from intransit.answers.standings import leaderboard
+from intransit.answers.stored import LARGE, MANY, Index
 from intransit.answers.verdict import Transitivity
 from intransit.core.inputs import LARGEST, shown
 from intransit.errors import InputError
-from intransit.inference.layout import Layout, lay_out
+from intransit.inference.layout import Layout, lay_out, terms_of
 from intransit.inference.observations import Observations
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Draws, Mixing
@@ -32,6 +39,9 @@ from intransit.tables.reading import Reading
 
 MOST_FACTORS = 1_000  # more than any table can tell apart
 WAYS = ("gibbs", "newton", "filter")  # in which draws are made
+WORDS_OF_ALL = {"format", "version", "answer", "index"}
+SMALL = 1 << 26  # bytes: files up to that are read whole
+CHECKED = 1 << 28  # bytes: those up to that are compared with their checksum when they are opened
 
 
 def as_path(path: object) -> Path:
@@ -53,11 +63,18 @@ def open_place(path: object) -> Path:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that it is there whole, or not at all."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write to, that takes its place when all is written, or not at all."""
     folder = path.parent if str(path.parent) else Path(".")
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         mask = os.umask(0)
@@ -90,11 +107,20 @@ class Kept:
     law: OutcomeLaw
 
 
-def pack(answer: FittedTable) -> bytes:
-    """Return an answer as one file."""
-    posterior = answer.posterior
+def is_large(answer: FittedTable) -> bool:
+    """Return whether an answer is kept so that it can be asked where it lies."""
+    seen, states = answer.posterior.layout.seen, answer.posterior.draws.states
+    size = states.nbytes + sum(
+        part.nbytes for part in vars(seen).values() if hasattr(part, "nbytes")
+    )
+    return answer.n_items > MANY or size > LARGE
+
+
+def write_answer(file: IO[bytes], answer: FittedTable, *, large: bool) -> None:
+    """Write an answer; a large one with its index, and its names there."""
+    posterior, seen = answer.posterior, answer.posterior.layout.seen
     kept = Kept(
-        names=answer.names,
+        names=() if large else tuple(answer.names),
         clock=answer.clock,
         encoding=answer.encoding,
         story=answer.story,
@@ -104,30 +130,84 @@ def pack(answer: FittedTable) -> bytes:
         way=posterior.way,
         notes=posterior.notes,
         seen=answer.seen,
-        observations=posterior.layout.seen,
-        draws=posterior.draws,
+        observations=seen,
+        draws=by_state(posterior.draws) if large else posterior.draws,
         mixing=posterior.mixing,
         model=posterior.layout.model,
         law=posterior.law,
     )
     arrays: dict[str, np.ndarray] = {}
-    return seal_file({"answer": take_apart(kept, "answer", arrays)}, arrays)
+    words = {"answer": take_apart(kept, "answer", arrays)}
+    if large:
+        index = Index.of(answer.names, posterior, leaderboard(answer, answer.seen.end))
+        words["index"] = take_apart(index, "index", arrays)
+    write_sealed(file, words, arrays)
 
 
-def unpack(path: Path) -> dict[str, Any]:
-    """Return the fields of an answer that was kept."""
-    words, arrays = open_file(path)
-    try:
-        if set(words) != {"format", "version", "answer"}:
-            raise RecordError("answer")
-        kept: Kept = put_together(Kept, words["answer"], "answer", arrays)
-    except ValueError:  # ours, or of a record that checks itself
-        raise InputError(f"{path}: a part of it is missing or of another kind; {AGAIN}.") from None
-    if len(arrays) != _n_arrays(words["answer"]):
-        raise InputError(f"{path}: it has arrays that belong to nothing; {AGAIN}.")
+def by_state(draws: Draws) -> Draws:
+    """Return draws with the axes of draws and states exchanged, as views.
+
+    In a large file all draws of a state stand together, so that one item is one place of the file.
+    """
+    numbers = tuple(one.T for one in draws.numbers)
+    return replace(draws, states=draws.states.transpose(1, 0, 2), numbers=numbers)
+
+
+def read_answer(path: Path, *, check: bool | None = None, small: int = SMALL) -> dict[str, Any]:
+    """Return the fields of an answer that was kept; those of a large one stay where they lie.
+
+    Files of up to `small` bytes are read whole.
+    """
+    size = path.stat().st_size if path.is_file() else 0
+    if size > small and is_sealed(path):
+        words, arrays, verify = map_file(path)
+        if check or "index" not in words or (check is None and size <= CHECKED):
+            verify()
+    else:
+        words, arrays = open_file(path)
+    kept, index = _records(path, words, arrays)
+    if index is not None:
+        return _of_large(path, kept, index)
     _refuse(path, "games", check_games(kept))
     layout = lay_out(kept.observations, kept.model)
     _refuse(path, "draws", check_draws(kept, layout))
+    return _fields(kept, layout)
+
+
+def _records(
+    path: Path, words: dict[str, Any], arrays: Mapping[str, np.ndarray]
+) -> tuple[Kept, Index | None]:
+    """Return what words and arrays make."""
+    index: Index | None = None
+    try:
+        if not {"format", "version", "answer"} <= set(words) <= WORDS_OF_ALL:
+            raise RecordError("answer")
+        kept: Kept = put_together(Kept, words["answer"], "answer", arrays)
+        if "index" in words:
+            index = put_together(Index, words["index"], "index", arrays)
+    except ValueError:  # ours, or of a record that checks itself
+        raise InputError(f"{path}: a part of it is missing or of another kind; {AGAIN}.") from None
+    if len(arrays) != _n_arrays([words["answer"], words.get("index")]):
+        raise InputError(f"{path}: it has arrays that belong to nothing; {AGAIN}.")
+    return kept, index
+
+
+def _of_large(path: Path, kept: Kept, index: Index) -> dict[str, Any]:
+    """Return a large answer: what others are looked up by is checked, numbers are not."""
+    n, terms = kept.observations.n_items, terms_of(kept.model)
+    _refuse(path, "index", index.check(n, len(terms)) if n >= 2 else {"items": False})
+    layout = index.layout(kept.observations, kept.model, terms)
+    if kept.draws.states.ndim != 3:
+        _refuse(path, "draws", {"states": False})
+    kept = replace(kept, draws=by_state(kept.draws))
+    _refuse(path, "draws", check_large(kept, layout))
+    found = _fields(kept, layout)
+    posterior = replace(found["posterior"], known=index.known)
+    return {**found, "names": index.names, "posterior": posterior, "board": index.board}
+
+
+def _fields(kept: Kept, layout: Layout) -> dict[str, Any]:
+    """Return the fields of an answer."""
     posterior = Posterior(
         layout=layout,
         law=kept.law,
@@ -138,6 +218,38 @@ def unpack(path: Path) -> dict[str, Any]:
     )
     fields = ("names", "clock", "encoding", "story", "source", "seen", "transitive", "reading")
     return {"posterior": posterior, **{name: getattr(kept, name) for name in fields}}
+
+
+def check_large(kept: Kept, layout: Layout) -> dict[str, bool]:
+    """Return of the parts of a large answer whether they have the shapes of its index."""
+    seen, draws, n = kept.observations, kept.draws, layout.seen.n_items
+    cells, n_draws = len(seen.times), len(kept.draws.newcomers)
+    width = draws.scales.shape[-1] if draws.scales.ndim == 2 else 0
+    small = (draws.scales, draws.rates, draws.number_scales, draws.number_rates, draws.cuts)
+    return {
+        "law": kept.law.kind == seen.kind == kept.encoding.loss,
+        "way": kept.way in WAYS,
+        "number of draws": n_draws >= 1 and width >= 1,
+        "states": draws.states.shape == (n_draws, layout.items.n_states, 2 * width - 1),
+        "numbers": len(draws.numbers) == len(layout.numbers)
+        and all(
+            part.shape == (n_draws, one.paths.n_states)
+            for part, one in zip(draws.numbers, layout.numbers, strict=False)
+        ),
+        "scales": all(part.ndim == 2 and len(part) == n_draws for part in small)
+        and all(_is_sound(part) and bool((part >= 0).all()) for part in small),
+        "steps": draws.steps is None or draws.steps.shape == (n_draws, 2 * width - 1),
+        "noise": draws.noise.shape == draws.chain.shape == (n_draws,),
+        "games": seen.pairs.shape == (cells, 2)
+        and all(
+            part.shape == (cells,) for part in (seen.times, seen.counts, seen.means, seen.sides)
+        ),
+        "covariates": seen.codes.shape == (len(seen.values), cells),
+        "first and last times": all(
+            part.shape == (n,) for part in (kept.seen.first, kept.seen.last, kept.seen.games)
+        )
+        and bool(np.isfinite(kept.seen.last.max())),
+    }
 
 
 def _refuse(path: Path, what: str, sound: Mapping[str, bool]) -> None:

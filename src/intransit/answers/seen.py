@@ -1,6 +1,7 @@
 """When each item was compared, and how often: as the table says it, before times become moments."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -36,12 +37,12 @@ class Seen:
             np.pad(self.games, (0, wide)) + more.games,
         )
 
-    @property
+    @cached_property
     def begin(self) -> float:
         """The first time of all."""
         return float(self.first.min())
 
-    @property
+    @cached_property
     def end(self) -> float:
         """The last time of all."""
         return float(self.last.max())

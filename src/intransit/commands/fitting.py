@@ -13,6 +13,7 @@ from intransit.answers import Answer, Standing
 from intransit.answers import fit as fit_games
 from intransit.answers.encoding import model_for
 from intransit.answers.fit import EFFORT
+from intransit.answers.stored import MANY
 from intransit.answers.strict_order import EDGE, as_edge
 from intransit.answers.verdict import as_record
 from intransit.commands.columns import Columns, TablePath
@@ -28,6 +29,7 @@ from intransit.tables import Games
 from intransit.tables.reading import describe_unused, plural
 
 SHOWN = 10  # items at the top of the ranking
+LISTED = 1_000  # items that are listed for machines, of very many
 LEVEL = 0.9
 MODEL = Group("Model: every term, unless said", sort_key=40)
 Setting = Parameter(group=MODEL)
@@ -121,7 +123,7 @@ def fit(
             keep=keep,
         )
         report("comparing everybody")
-        standings = answer.rank(level=LEVEL)
+        standings = answer.rank(level=LEVEL, most=LISTED if answer.n_items > MANY else None)
     answer.save(place)
     seconds = time.perf_counter() - started
     rows = [asdict(standing) for standing in standings]
@@ -176,7 +178,7 @@ def _draw_fit(
     console.print(facts(lines))
     console.print()
     console.print(ranking(standings[:SHOWN], LEVEL, console.width))
-    best = f"The {SHOWN} best of {len(standings)} items. " if len(standings) > SHOWN else ""
+    best = f"The {SHOWN} best of {answer.n_items} items. " if answer.n_items > SHOWN else ""
     console.print(best + MEANING, style="dim", soft_wrap=True)
 
 

@@ -50,8 +50,8 @@ def _rows(answer: FittedTable) -> str:
 
 
 def _size(answer: FittedTable) -> str:
-    games = f"{answer.seen.games.sum() / 2:,.12g}"
-    said = f"{games} games between {plural(answer.n_items, 'item')}"
+    n_items = answer.n_items if answer.part is None else answer.part.n_items
+    said = f"{answer.n_games:,.12g} games between {plural(n_items, 'item')}"
     if answer.clock.kind == "none":
         return f"{said}; the table has no times."
     begin, end = (answer.clock.to_text(t) for t in (answer.seen.begin, answer.seen.end))
@@ -62,6 +62,9 @@ def _met(answer: FittedTable) -> str:
     n, pairs = answer.n_items, answer.posterior.layout.seen.pairs
     met = len(np.unique(pairs[:, 0] * n + pairs[:, 1]))
     possible = n * (n - 1) // 2
+    if answer.part is not None:
+        chosen = f"This page is about {plural(n, 'item')} of them: {answer.part.why}"
+        return f"{chosen}. {met:,} of {possible:,} possible pairs of these met."
     if met == possible:
         return "Every pair met." if possible > 1 else "There is one pair."
     return f"{met:,} of {possible:,} possible pairs met ({percent(met / possible)})."

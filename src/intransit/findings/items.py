@@ -84,9 +84,14 @@ def presence(
     """Return whether an item was compared within `reach` of each time; always, if there is one."""
     if len(times) < 2:
         return np.ones((len(times), len(items)), dtype=bool)
-    cells = answer.posterior.layout.seen
+    cells, paths = answer.posterior.layout.seen, answer.posterior.layout.items
     half = 0.5 * answer.encoding.step  # a moment is named by its middle
     out = np.zeros((len(times), answer.n_items), dtype=bool)
+    if answer.part is not None and paths.moves:  # games against others are known by their times
+        owner = np.repeat(np.arange(answer.n_items), np.diff(paths.begin))
+        for k, time in enumerate(times):
+            out[k, owner[np.abs(paths.clock - time) <= reach + half]] = True
+        return out[:, items]
     for k, time in enumerate(times):
         near = np.abs(cells.times - time) <= reach + half
         out[k, cells.pairs[near].ravel()] = True

@@ -196,6 +196,15 @@ def _with_opponents(items: Paths, n: int) -> tuple[Paths, IntArray]:
     return kept, other
 
 
+def terms_of(model: Model) -> list[Numbers]:
+    """Return the terms that are paths of single numbers, in order, without paths."""
+    none = np.zeros(0, np.int64)
+    empty = Paths.without_cells(none, np.zeros(1, np.int64), np.zeros(0), False)
+    return [
+        Numbers(term, empty) for term in model.terms if isinstance(term, PairEffects | Side | By)
+    ]
+
+
 def _numbers(seen: Observations, model: Model) -> list[Numbers]:
     n, cells = len(seen), np.arange(len(seen))
     i, j = seen.pairs.T

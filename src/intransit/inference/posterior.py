@@ -38,6 +38,14 @@ UNSEEN = 1 << 40  # keys of owners that were never seen begin here
 
 
 @dataclass(frozen=True, eq=False)
+class Known:
+    """What is otherwise worked out from all games: of a large answer it is kept beside them."""
+
+    groups: IntArray  # (n_items,)
+    axis: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class Posterior:
     """Draws from the posterior of a model, given some observations.
 
@@ -57,8 +65,8 @@ class Posterior:
         What there is to say of that beyond the chains.
     connected
         Whether all items count as connected, as where it is not kept who met whom.
-    known_groups
-        What `groups` is, where it is not worked out from all games.
+    known
+        Groups and times, where they are not worked out from the games.
     """
 
     layout: Layout
@@ -68,7 +76,7 @@ class Posterior:
     way: str = "gibbs"
     notes: tuple[str, ...] = ()
     connected: bool = False
-    known_groups: IntArray | None = field(default=None, repr=False)
+    known: Known | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.draws)
@@ -87,8 +95,8 @@ class Posterior:
     @cached_property
     def groups(self) -> IntArray:  # (n_items,)
         """Number of the group of items, connected by comparisons, that each item belongs to."""
-        if self.known_groups is not None:
-            return self.known_groups
+        if self.known is not None:
+            return self.known.groups
         n, pairs = self.n_items, self.layout.seen.pairs
         if self.connected:
             return np.zeros(n, np.int64)
@@ -98,6 +106,8 @@ class Posterior:
     @cached_property
     def axis(self) -> FloatArray:
         """The distinct times of the observations, rising."""
+        if self.known is not None:
+            return self.known.axis
         axis = self.layout.seen.axis
         return axis if len(axis) else np.unique(self.layout.items.clock)
 
