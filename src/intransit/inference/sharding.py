@@ -129,12 +129,17 @@ def write_shards(
     facts: Facts,
     *,
     by_moment: bool = True,
+    memory_limit: str = "2GB",
 ) -> None:
-    """Write cells, given as arrays or as Parquet files with the columns above, by shard."""
+    """Write cells, given as arrays or as Parquet files with the columns above, by shard.
+
+    Each shard's are in order of time; sorting takes no more memory than `memory_limit`.
+    """
     import duckdb  # noqa: PLC0415  answers that are only asked do without
 
     folder.mkdir(parents=True, exist_ok=True)
-    with duckdb.connect() as engine:
+    with duckdb.connect(config={"memory_limit": memory_limit}) as engine:
+        engine.execute(f"SET temp_directory = '{folder / 'sorting'}'")
         if isinstance(cells, Path):
             source = f"read_parquet('{cells}')"
         else:
@@ -143,7 +148,8 @@ def write_shards(
         for number in range(facts.n_shards):
             engine.execute(
                 f"COPY (SELECT {COLUMNS} FROM {source} WHERE {shard_of(facts, by_moment)} = "
-                f"{number}) TO '{folder / f'cells-{number}.parquet'}' (FORMAT parquet)"
+                f"{number} ORDER BY moment, first, second) "
+                f"TO '{folder / f'cells-{number}.parquet'}' (FORMAT parquet)"
             )
     told = {**facts.__dict__, "axis": facts.axis.tolist()}
     write_text(folder / FACTS, json.dumps(told))
@@ -179,11 +185,11 @@ def read_cells(folder: Path, facts: Facts, number: int) -> Cells:
     import duckdb  # noqa: PLC0415
 
     place = folder / f"cells-{number}.parquet"
+    columns = COLUMNS if facts.sided else COLUMNS.removesuffix(", side")
     with duckdb.connect(config={"threads": 1}) as engine:
-        wanted = f"SELECT {COLUMNS} FROM read_parquet('{place}') ORDER BY moment, first, second"
-        found = engine.execute(wanted).fetchnumpy()
+        found = engine.execute(f"SELECT {columns} FROM read_parquet('{place}')").fetchnumpy()
     pairs = np.empty((len(found["first"]), 2), np.int32)
-    pairs[:, 0], pairs[:, 1] = found["first"], found["second"]
+    pairs[:, 0], pairs[:, 1] = found.pop("first"), found.pop("second")
     counts = np.asarray(found["count"], dtype=float)
     return Cells(
         facts.axis,
