@@ -124,6 +124,8 @@ def open_ray(on: str, workers: int | None, *, shared: bool = True) -> int:
     with the program; ``"ray://host:port"`` a cluster.  Several machines are refused where they have
     no folder that is shared.
     """
+    # Calls that fail with a lost worker are made again: nobody else needs to hear of them.
+    os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")
     import ray  # noqa: PLC0415
 
     if not ray.is_initialized():

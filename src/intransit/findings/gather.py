@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from intransit.answers.answer import FittedTable
+from intransit.answers.answer import FittedTable, Part
 from intransit.answers.changing import find_changes
 from intransit.answers.cycling import find_cycles
 from intransit.answers.found import Changes, Cycles
@@ -71,6 +71,8 @@ def gather(
     cycles = find_cycles(answer)
     ranking = find_ranking(answer, rng=rng)
     items, why = choose_items(answer, most_items, _spoken_of(answer, cycles))
+    if answer.part is not None:
+        why = f"{_about(answer.n_items, answer.part)} {why}".rstrip()
     moments = choose_moments(answer, most_times)
     report("looking for changes")
     changes = _changes(answer, items, moments)
@@ -119,6 +121,14 @@ def gather(
         ladder_notes=notes,
         data=take_stock(answer),
         story=_story(answer),
+    )
+
+
+def _about(n_items: int, part: Part) -> str:
+    """Say which items a page of some of them is about."""
+    return (
+        f"This page is about {n_items:,} of {part.n_items:,} items, {part.why}; ranks and "
+        "strengths are among these."
     )
 
 
