@@ -152,16 +152,25 @@ def _connect(on: str, quiet: dict[str, Any]) -> None:
     """Connect to a cluster; Ray itself would try for half a minute where nobody answers."""
     import ray  # noqa: PLC0415
 
+    if importlib.util.find_spec("grpc") is None:
+        raise MissingDependencyError(
+            "on: an address of Ray needs its client, which is not installed: "
+            "pip install 'intransit[ray]'."
+        )
     host, _, port = on.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        raise InputError(f"on: {on} was given; give ray://host:port, with a port number.")
     try:
         socket.create_connection((host, int(port)), PATIENCE).close()
-        ray.init(address=on, **quiet)
-    except ValueError:
-        raise InputError(f"on: {on} was given; give ray://host:port, with a port number.") from None
-    except OSError:
+    except (OSError, OverflowError):
         raise InputError(
             f"on: no Ray answers at {on}; start one there, or check the address."
         ) from None
+    try:
+        ray.init(address=on, **quiet)
+    except (ConnectionError, RuntimeError) as error:  # such as a token that Ray asks for
+        said = (str(error).splitlines() or ["nothing"])[0].rstrip(".")
+        raise InputError(f"on: Ray at {on} does not take us; it says: {said[:300]}.") from None
 
 
 def require_ray() -> None:

@@ -148,8 +148,16 @@ def test_what_cannot_be_is_said(settings, said):
 )
 def test_an_address_where_nobody_answers_is_told_at_once(address, said, monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: True)
     with pytest.raises(InputError, match=said):
         open_ray(address, None)
+
+
+def test_without_the_client_of_ray_it_is_said_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(MissingDependencyError, match=r"client.*intransit\[ray\]"):
+        open_ray("ray://0.0.0.0:1", None)
 
 
 def test_without_ray_it_is_said_how_to_get_it(monkeypatch):

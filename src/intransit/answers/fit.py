@@ -173,7 +173,9 @@ def _placement(on: str | None, workers: int | None, keep: str | Path | None) -> 
         check_place(on)
         from intransit.inference.workers import Placement  # noqa: PLC0415  loaded if asked for
 
-        return Placement(on, workers, None if keep is None else Path(keep))
+        placement = Placement(on, workers, None if keep is None else Path(keep))
+        placement.n_shards()  # connects, so that what cannot be is said before any work
+        return placement
     if workers is not None or keep is not None:
         name = "workers" if workers is not None else "keep"
         raise InputError(f'{name}: it belongs to on="ray", which was not given; give both or none.')
