@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._common import print_table
+from benchmarks._common import peak_memory, print_table
 from benchmarks.ray import write
 from intransit.arrays import FloatArray
 from intransit.inference.sharded import ShardedSolver
@@ -106,6 +106,7 @@ def measured(r: int, ray: tuple[float, float, float]) -> Units:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         question = write(folder, N_MEASURED, r, 1)
+        start = peak_memory(reset=True)
         workers = LocalWorkers(folder)
         solver = ShardedSolver(workers, folder, replace(question, max_steps=2))
         solver.solve()
@@ -119,11 +120,14 @@ def measured(r: int, ray: tuple[float, float, float]) -> Units:
         vectors = 8 * (len(shard.S.free) + int(shard.Q.free.sum()))
         kept = 4 * 4 + 2 * 4 + 8 * 2 + 4 + 8 * 3  # places, pair, count and mean, moment, terms
         blocks = 16 * len(shard.S.free) ** 2 * (2 if r else 1)
+        state = 12 * vectors + blocks
+        # What arrays are counted to take, stretched to what the process took at most.
+        more = (peak_memory() - start) * 1024**3 / (kept * n_cells + state * n_states)
         return Units(
             float(np.median(react)) / n_cells,
             float(np.median(advance)) / n_states,
-            kept,
-            12 * vectors + blocks,
+            more * kept,
+            more * state,
             *ray,
         )
 
