@@ -27,10 +27,9 @@ from benchmarks._common import in_fresh_process, peak_memory, print_table
 from intransit.arrays import FloatArray
 from intransit.data.cells import Rows, collapse_rows
 from intransit.inference.assembly import Scales
-from intransit.inference.shards.links import Question
-from intransit.inference.shards.shard_files import ShardFacts, write_shards
+from intransit.inference.shards.sharding import Question, ShardFacts, Workers, write_shards
 from intransit.inference.shards.solver import PROGRESS, ShardedSolver
-from intransit.inference.shards.workers import Crew, Here, OnRay
+from intransit.inference.shards.workers import LocalWorkers, RayWorkers
 from intransit.tasks import open_ray
 
 WORKERS = 2
@@ -125,22 +124,22 @@ def solve(n: int, r: int, on: str, out: str) -> dict[str, Any]:
             open_ray("ray", WORKERS)
         peak_memory(reset=True)
         began = time.perf_counter()
-        crew: Crew = Here(folder) if on == "here" else OnRay(folder)
-        solver = ShardedSolver(crew, folder, replace(question, max_steps=1))
+        workers: Workers = LocalWorkers(folder) if on == "here" else RayWorkers(folder)
+        solver = ShardedSolver(workers, folder, replace(question, max_steps=1))
         loaded = time.perf_counter() - began
         solver.solve()  # a step of every stage, which loads what is compiled
         (folder / PROGRESS).unlink()
-        sent = sum(crew.run(("tell", {"what": "sent"})))
-        solver = ShardedSolver(crew, folder, question)
-        used = np.array(crew.run(("tell", {"what": "seconds"})))
+        before = workers.run(("costs", {}))
+        solver = ShardedSolver(workers, folder, question)
         began = time.perf_counter()
         progress = solver.solve()
         solved = time.perf_counter()
-        used = np.array(crew.run(("tell", {"what": "seconds"}))) - used
-        sent = sum(crew.run(("tell", {"what": "sent"}))) - sent
+        costs = workers.run(("costs", {}))
+        used = [now["seconds"] - then["seconds"] for now, then in zip(costs, before, strict=True)]
+        sent = [now["sent"] - then["sent"] for now, then in zip(costs, before, strict=True)]
         solver.draw(4, 1)
         drawn = time.perf_counter()
-        memory = max(crew.run(("tell", {"what": "memory"})))
+        memory = max(one["memory"] for one in workers.run(("costs", {})))
         found = {
             "cells": sum(one["cells"] for one in solver.sizes),
             "states": sum(one["states"] for one in solver.sizes),
@@ -148,15 +147,15 @@ def solve(n: int, r: int, on: str, out: str) -> dict[str, Any]:
             "load": loaded,
             "solve": solved - began,
             "draw": drawn - solved,
-            "processor": float(used.max()),
+            "processor": max(used),
             "steps": progress.n_steps,
             "products": progress.n_products,
             "memory": memory / 1e9,
-            "sent": sent,
-            "round": empty_iteration(crew) if on == "ray" else 0.0,
+            "sent": sum(sent),
+            "round": empty_iteration(workers) if on == "ray" else 0.0,
         }
         np.save(out, margins(solver, n // A_ITEM))
-        crew.close()
+        workers.close()
     return found
 
 
@@ -179,12 +178,12 @@ def write(folder: Path, n: int, r: int, n_shards: int) -> Question:
     return Question("logistic", r, scales, tolerance=TOLERANCE)
 
 
-def empty_iteration(crew: Crew) -> float:
+def empty_iteration(workers: Workers) -> float:
     """Return the seconds of an iteration in which nothing is left to do."""
     pair = (("react", {}), ("advance", {}))
-    crew.run(*pair * 10)
+    workers.run(*pair * 10)
     began = time.perf_counter()
-    crew.run(*pair * 50)
+    workers.run(*pair * 50)
     return (time.perf_counter() - began) / 50
 
 
@@ -213,12 +212,12 @@ def kills(n: int) -> None:
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             question = write(folder, n, r, WORKERS)
-            solver = ShardedSolver(OnRay(folder), folder, question)
+            solver = ShardedSolver(RayWorkers(folder), folder, question)
             began = time.perf_counter()
             solver.solve()
             usual = time.perf_counter() - began
             wanted = margins(solver, n // A_ITEM)
-            solver.crew.close()
+            solver.workers.close()
         equal, n_killed, worst, seconds = 0, 0, 0.0, 0.0
         while n_killed < KILLS:
             with tempfile.TemporaryDirectory() as place:
@@ -242,7 +241,7 @@ def with_kills(
     """Solve while workers are killed, a few a solve; return margins and the number killed."""
     import ray  # noqa: PLC0415
 
-    crew = OnRay(folder)
+    workers = RayWorkers(folder)
     over = threading.Event()
     n_killed = 0
 
@@ -250,17 +249,17 @@ def with_kills(
         nonlocal n_killed
         while not over.wait(rng.uniform(0.05, 0.6) * max(usual, 0.5)):
             if n_killed < 5:
-                ray.kill(rng.choice(crew.actors))
+                ray.kill(rng.choice(workers.actors))
                 n_killed += 1
 
     thread = threading.Thread(target=kill)
     thread.start()
-    solver = ShardedSolver(crew, folder, question)
+    solver = ShardedSolver(workers, folder, question)
     solver.solve()
     over.set()
     thread.join()
     found = margins(solver, solver.facts.n_items)
-    crew.close()
+    workers.close()
     return found, n_killed
 
 

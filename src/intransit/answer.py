@@ -12,12 +12,27 @@ from intransit.analysis.changes import find_changes
 from intransit.analysis.cycles import find_cycles
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.frames import to_arviz
-from intransit.analysis.ranking import N_GAMES, connected_at_the_end, find_ranking, find_standings
+from intransit.analysis.parts import choose_part
+from intransit.analysis.ranking import (
+    MOST_ITEMS,
+    N_GAMES,
+    connected_at_the_end,
+    find_ranking,
+    find_standings,
+)
 from intransit.analysis.results import Changes, Cycles, Ranking, Standing
-from intransit.analysis.saving import as_path, open_place, pack, unpack, write_whole
+from intransit.analysis.saving import (
+    as_path,
+    is_large,
+    open_place,
+    read_answer,
+    replacing,
+    write_answer,
+    write_whole,
+)
 from intransit.analysis.strict_order import as_edge, look_for_cycles
 from intransit.analysis.verdict import Transitivity, at_edge
-from intransit.checks import check_report, open_rng, open_seed, shown
+from intransit.checks import as_whole, check_report, open_rng, open_seed, shown
 from intransit.data.games import Covariate, Games, check_games
 from intransit.data.reading import plural
 from intransit.errors import InputError
@@ -35,15 +50,65 @@ Item = str | int
 class Answer(FittedTable):
     """What `fit` found: forecasts, and whatever else can be asked of a fitted table."""
 
-    def rank(self, at: object = None, *, level: float = 0.9) -> list[Standing]:
+    def rank(
+        self, at: object = None, *, level: float = 0.9, begin: int = 1, most: int | None = None
+    ) -> list[Standing]:
         """Return all items by their strength, the mean probability of beating the others.
 
         Against those only that comparisons connect them with, best first; with ratings on a scale
         like Elo's, and the range of each rank.  Where there are cycles this order says less than
         the matrix does.
+
+        Parameters
+        ----------
+        at
+            The time, by default the last one of the table.
+        level
+            Of the intervals.
+        begin, most
+            A page: from this rank on, and how many; by default all.
         """
         reach_of(level)
-        return find_standings(self, self.when(at), level)
+        begin = as_whole("begin", begin, least=1)
+        most = None if most is None else as_whole("most", most, least=1)
+        return find_standings(self, self.when(at), level, begin=begin, most=most)
+
+    def only(
+        self,
+        items: Sequence[Item] = (),
+        *,
+        played: int = 0,
+        top: int = 0,
+    ) -> "Answer":
+        """Return the answer about some of the items: those named, the busiest, the strongest.
+
+        Everything can be asked of it that can be asked of an answer: ranks and strengths are then
+        among these items, chances are those of the whole, and the verdict on cycles is that of the
+        whole table.  It is small, however large the answer is.
+
+        Parameters
+        ----------
+        items
+            Items by name or number.
+        played
+            How many of those that played most.
+        top
+            How many of the strongest, at the end.
+        """
+        return choose_part(self, items, played=played, top=top)
+
+    def most_played(self) -> "Answer":
+        """Return the answer, or of one that is asked where it lies those that played most."""
+        if self.board is None or self.n_items <= MOST_ITEMS:
+            return self
+        return self.only(played=MOST_ITEMS)
+
+    def _check_whole(self, what: str) -> None:
+        if self.part is not None:
+            raise InputError(
+                f"{what}: this is about {self.n_items:,} of {self.part.n_items:,} items; "
+                f"{what} the whole answer."
+            )
 
     def cycles(
         self,
@@ -76,7 +141,9 @@ class Answer(FittedTable):
         gate
             Whether to list none where the test of transitivity does not find cycles.
         """
-        return find_cycles(self, at, level=level, longest=longest, most=most, gate=gate)
+        return find_cycles(
+            self.most_played(), at, level=level, longest=longest, most=most, gate=gate
+        )
 
     def changes(
         self,
@@ -107,7 +174,8 @@ class Answer(FittedTable):
             Seed of the panel that everybody is measured against, where there are many items.
         """
         seed = open_seed(rng)
-        return find_changes(self, since, until, level=level, rate=rate, most=most, rng=seed)
+        few = self.most_played()
+        return find_changes(few, since, until, level=level, rate=rate, most=most, rng=seed)
 
     def ranking(
         self, at: object = None, *, level: float = 0.9, n: int = N_GAMES, rng: int = 0
@@ -127,7 +195,7 @@ class Answer(FittedTable):
         n, rng
             Draws for which the mixture is worked out, fewer for more than 100 items; the seed.
         """
-        return find_ranking(self, at, level=level, n=n, rng=open_seed(rng))
+        return find_ranking(self.most_played(), at, level=level, n=n, rng=open_seed(rng))
 
     def figure_cycles(self, at: object = None) -> Any:
         """Draw the surest cycles as a graph."""
@@ -172,7 +240,7 @@ class Answer(FittedTable):
                 f"backtest: {shown(backtest)} was given; give what `backtest` returned."
             )
         rng = open_seed(rng)
-        findings = gather(self, ladder=backtest, title=title, rng=rng)
+        findings = gather(self.most_played(), ladder=backtest, title=title, rng=rng)
         write_whole(where, write_page(findings).encode())
         return where
 
@@ -214,7 +282,7 @@ class Answer(FittedTable):
 
         Needs ArviZ: ``pip install 'intransit[arviz]'``.
         """
-        return to_arviz(self.posterior, self.names)
+        return to_arviz(self.posterior, tuple(self.names))
 
     def transitivity(self, *, edge: float | None = None) -> Transitivity:
         """Return whether there are cycles, in words and numbers; ``print`` it.
@@ -231,9 +299,10 @@ class Answer(FittedTable):
         edge = None if edge is None else as_edge(edge)
         if edge is None or cycle is None or edge == cycle.edge:
             return self.transitive
+        few = self.most_played()
         again = look_for_cycles(
-            self.posterior,
-            connected_at_the_end(self),
+            few.posterior,
+            connected_at_the_end(few),
             self.seen.end,
             edge=edge,
             dispersion=cycle.dispersion,
@@ -248,6 +317,7 @@ class Answer(FittedTable):
         """
         check_games(games)
         check_report(report)
+        self._check_whole("update")
         clock = self.clock.joined(games.clock)
         if len(games) == 0:
             raise InputError("games: there is no further game; check the filter that was given.")
@@ -272,6 +342,7 @@ class Answer(FittedTable):
             seen=seen,
             story=story,
             games=None,
+            board=None,
         )
 
     def _same_covariates(self, games: Games) -> tuple[Covariate, ...]:
@@ -290,21 +361,37 @@ class Answer(FittedTable):
         return tuple(found)
 
     def save(self, path: str | Path) -> Path:
-        """Write the answer to one file, whole or not at all, and return where it is."""
+        """Write the answer to one file, whole or not at all, and return where it is.
+
+        One of very many items, or draws, is written so that it can be asked without being loaded.
+        """
         place = open_place(path)
-        write_whole(place, pack(self))
+        self._check_whole("save")
+        with replacing(place) as file:
+            write_answer(file, self, large=self.board is not None or is_large(self))
         return place
 
     @classmethod
-    def load(cls, path: str | Path) -> "Answer":
-        """Read an answer that `save` wrote; a file that was cut short or altered is refused."""
-        return cls(**unpack(as_path(path)))
+    def load(cls, path: str | Path, *, check: bool | None = None) -> "Answer":
+        """Read an answer that `save` wrote; a file that was cut short or altered is refused.
+
+        A large one is not read but opened: what a question needs is read when it is asked.
+
+        Parameters
+        ----------
+        path
+            The file.
+        check
+            Whether to compare a large file with its checksum, which reads all of it; by default
+            those of up to 256 MB.  Small ones always are.
+        """
+        return cls(**read_answer(as_path(path), check=check))
 
     def summary(self) -> str:
         """Return the answer in a few lines: are there cycles, what was fitted, who leads."""
         said = (self.transitive.sentence, *self.story)
         lines = [f"{self.source}: {self.n_items} items", *(f"  {line}" for line in said)]
-        standings = self.rank()[:SHOWN]
+        standings = self.rank(most=SHOWN)
         width = max(len(s.name) for s in standings)
         lines.append("Mean probability of beating the others, with 90 % intervals:")
         lines += [

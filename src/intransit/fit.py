@@ -28,7 +28,7 @@ from intransit.study import decompose
 from intransit.tasks import check_place, one_thread
 
 if TYPE_CHECKING:
-    from intransit.inference.shards.on_ray import Elsewhere
+    from intransit.inference.shards.workers import Placement
 
 MOST_SHARED = 100  # items, and draws, for the model's own share of cycles
 EFFORT = Effort()
@@ -107,7 +107,7 @@ def fit(
         raise InputError(f"law: {shown(law)} was given; give Wins(), Levels() or Readings().")
     edge, rng = as_edge(edge), open_seed(rng)
     check_report(report)
-    elsewhere = _elsewhere(on, workers, keep)
+    placement = _placement(on, workers, keep)
     if len(table) == 0:
         raise InputError("games: there is no game to learn from; check the filter that was given.")
     effort = Effort(effective, seconds, chains)
@@ -128,7 +128,7 @@ def fit(
         effort,
         rng=np.random.default_rng(rng),
         report=report,
-        elsewhere=elsewhere,
+        placement=placement,
     )
     n_games = float(table.counts.sum())
     answer = Answer(
@@ -157,13 +157,15 @@ def fit(
     return replace(answer, transitive=_judge(evidence, posterior, n_games, cycle))
 
 
-def _elsewhere(on: str | None, workers: int | None, keep: str | Path | None) -> "Elsewhere | None":
+def _placement(on: str | None, workers: int | None, keep: str | Path | None) -> "Placement | None":
     """Return where states are to be found; None for here."""
     if on is not None:
         check_place(on)
-        from intransit.inference.shards.on_ray import Elsewhere  # noqa: PLC0415  loaded if asked for
+        from intransit.inference.shards.workers import Placement  # noqa: PLC0415  loaded if asked for
 
-        return Elsewhere(on, workers, None if keep is None else Path(keep))
+        placement = Placement(on, workers, None if keep is None else Path(keep))
+        placement.n_shards()  # connects, so that what cannot be is said before any work
+        return placement
     if workers is not None or keep is not None:
         name = "workers" if workers is not None else "keep"
         raise InputError(f'{name}: it belongs to on="ray", which was not given; give both or none.')

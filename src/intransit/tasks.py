@@ -11,6 +11,7 @@ come as tasks end, each with its place in the list.  A task that fails says whic
 import atexit
 import importlib.util
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -46,6 +47,7 @@ def one_thread(function: Callable[P, R]) -> Callable[P, R]:
 
 
 STORE = 500_000_000  # bytes of the object store of a Ray started here: messages of a few rounds
+PATIENCE = 10.0  # seconds that a cluster has to answer
 LOOK = 0.5  # seconds after which a worker looks whether the one who started it is still there
 
 
@@ -144,12 +146,15 @@ def check_place(on: str) -> None:
     require_ray()
 
 
-def open_ray(on: str, workers: int | None) -> int:
+def open_ray(on: str, workers: int | None, *, shared: bool = True) -> int:
     """Connect to Ray, or start it here; return the number of workers to use.
 
     ``"ray"`` is the Ray that the program has started, or one of our own on this machine, which ends
-    with the program; ``"ray://host:port"`` a cluster.
+    with the program; ``"ray://host:port"`` a cluster.  Several machines are refused where they have
+    no folder that is shared.
     """
+    # Calls that fail with a lost worker are made again: nobody else needs to hear of them.
+    os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")
     import ray  # noqa: PLC0415
 
     if not ray.is_initialized():
@@ -158,12 +163,7 @@ def open_ray(on: str, workers: int | None) -> int:
             ray.init(num_cpus=workers, include_dashboard=False, object_store_memory=STORE, **quiet)
             atexit.register(ray.shutdown)
         else:
-            try:
-                ray.init(address=on, **quiet)
-            except ConnectionError:
-                raise InputError(
-                    f"on: no Ray answers at {on}; start one there, or check the address."
-                ) from None
+            _connect(on, quiet)
     there = int(
         ray.cluster_resources().get("CPU", 1)  # type: ignore[no-untyped-call]
     )
@@ -171,7 +171,35 @@ def open_ray(on: str, workers: int | None) -> int:
         raise InputError(
             f"workers: {workers} were asked for and Ray has {there}; ask for fewer, or add some."
         )
+    nodes = ray.nodes()  # type: ignore[no-untyped-call]
+    if not shared and sum(bool(node["Alive"]) for node in nodes) > 1:
+        raise InputError("keep: Ray has several machines; give a folder that all of them see.")
     return workers or max(there, 1)
+
+
+def _connect(on: str, quiet: dict[str, Any]) -> None:
+    """Connect to a cluster; Ray itself would try for half a minute where nobody answers."""
+    import ray  # noqa: PLC0415
+
+    if importlib.util.find_spec("grpc") is None:
+        raise MissingDependencyError(
+            "on: an address of Ray needs its client, which is not installed: "
+            "pip install 'intransit[ray]'."
+        )
+    host, _, port = on.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        raise InputError(f"on: {on} was given; give ray://host:port, with a port number.")
+    try:
+        socket.create_connection((host, int(port)), PATIENCE).close()
+    except (OSError, OverflowError):
+        raise InputError(
+            f"on: no Ray answers at {on}; start one there, or check the address."
+        ) from None
+    try:
+        ray.init(address=on, **quiet)
+    except (ConnectionError, RuntimeError) as error:  # such as a token that Ray asks for
+        said = (str(error).splitlines() or ["nothing"])[0].rstrip(".")
+        raise InputError(f"on: Ray at {on} does not take us; it says: {said[:300]}.") from None
 
 
 def require_ray() -> None:

@@ -168,6 +168,16 @@ def test_rank_says_what_the_answer_says(call, kept):
     assert call("rank", model, "--top", 0).code == 2
 
 
+def test_rank_comes_in_pages(call, kept):
+    model = kept / "games.intransit"
+    whole = json.loads(call("rank", model, "--json").out)["standings"]
+    page = json.loads(call("rank", model, "--from", "4", "--top", "2", "--json").out)["standings"]
+    assert page == whole[3:5]
+    assert "2 of 7 items" in call("rank", model, "--from", "4", "--top", "2").out
+    assert "--from 8: there are 7 items" in call("rank", model, "--from", "8").err
+    assert call("rank", model, "--from", "0").code == 2
+
+
 def test_rank_can_leave_out_who_is_gone(call, tmp_path):
     games = Games.from_arrays(
         ["a", "b", "a", "c"] * 5, ["b", "c", "c", "a"] * 5, [1, 1, 0, 1] * 5, list(range(20))

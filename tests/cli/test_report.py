@@ -80,6 +80,21 @@ def test_an_answer_becomes_a_page(call, wheel, tmp_path):
     assert "A wheel of &lt;seven&gt;" in (tmp_path / "deep.html").read_text(encoding="utf-8")
 
 
+def test_a_page_shows_the_items_asked_for(call, wheel, table, tmp_path):
+    names = Answer.load(wheel).names
+    done = call("report", wheel, "--items", names[0], "--played", "2", "--top", "1", "--json")
+    assert done.code == 0
+    found = json.loads(done.out)
+    assert names[0] in {one["name"] for one in found["standings"]}
+    assert 2 <= len(found["standings"]) <= 4
+    assert found["n_games"] == Answer.load(wheel).n_games
+    page = (tmp_path / "wheel.html").read_text(encoding="utf-8")
+    assert "of them: the 2 that played most and the 1 strongest and 1 named" in page
+    assert call("report", table, "--top", "3").code == 0
+    assert "did you mean" in call("report", wheel, "--items", names[0] + "x", "--top", "3").err
+    assert "cannot be used with --each" in call("report", table, "--each", "x", "--top", "3").err
+
+
 def test_json_holds_all_that_was_found(call, wheel):
     """Verdict, cycles, changes, ranking, standings: plain data, as the library gives them."""
     done = call("report", wheel, "--json")

@@ -202,7 +202,15 @@ def read(states, before, after, share, spread, keys, means=0.0):
     n, d = len(states), states.shape[2]
     out = np.empty((n, len(keys), d))
     places = np.array(before), np.array(after), np.array(share), np.array(spread), np.array(keys)
-    read_paths(states, *places, np.full((n, d), 2.0), np.full((n, d), 3.0), np.full(n, means), out)
+    read_paths(
+        states,
+        np.arange(n),
+        *places,
+        np.full((n, d), 2.0),
+        np.full((n, d), 3.0),
+        np.full(n, means),
+        out,
+    )
     return out
 
 

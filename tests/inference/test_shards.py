@@ -10,15 +10,13 @@ from intransit.data.cells import Rows, collapse_rows
 from intransit.errors import InputError
 from intransit.inference.assembly import Scales
 from intransit.inference.observations import Observations
+from intransit.inference.path_kernels import keyed_normals
 from intransit.inference.sampling import Effort
-from intransit.inference.shards.links import Question
-from intransit.inference.shards.on_ray import Elsewhere
 from intransit.inference.shards.shard import Shard
-from intransit.inference.shards.shard_files import ShardFacts, write_shards
+from intransit.inference.shards.sharding import Question, ShardFacts, WorkerLostError, write_shards
 from intransit.inference.shards.solver import PROGRESS, ShardedSolver
-from intransit.inference.shards.workers import Here, WorkerLostError
+from intransit.inference.shards.workers import LocalWorkers, Placement
 from intransit.inference.table_posterior import draw_posterior
-from intransit.kernels import keyed_normals
 from intransit.model import Model, Scores, Wins
 
 N_ITEMS, N_MOMENTS = 60, 8
@@ -76,10 +74,10 @@ def write(folder, case, n_shards):
     write_shards(folder, cells, facts, by_moment=by_moment)
 
 
-def solver_of(folder, case, n_shards, crew=Here, **settings):
+def solver_of(folder, case, n_shards, workers=LocalWorkers, **settings):
     if not folder.exists():
         write(folder, case, n_shards)
-    return ShardedSolver(crew(folder), folder, question_of(case, **settings))
+    return ShardedSolver(workers(folder), folder, question_of(case, **settings))
 
 
 def states(told):
@@ -165,7 +163,7 @@ def test_draws_have_the_spread_of_the_posterior(tmp_path):
     assert np.corrcoef(*spreads)[0, 1] > 0.9
 
 
-class Failing(Here):
+class Failing(LocalWorkers):
     """Loses a worker in the middle of things, time and again."""
 
     losses = (2, 15, 31, 90, 133, 250, 261, 420)  # of calls
@@ -193,12 +191,12 @@ def test_lost_workers_change_nothing(name, tmp_path):
     case = CASES[name]
     usual = solver_of(tmp_path / "usual", case, 2)
     usual.solve()
-    failing = solver_of(tmp_path / "failing", case, 2, crew=Failing)
+    failing = solver_of(tmp_path / "failing", case, 2, workers=Failing)
     assert failing.solve().n_losses > 3
     np.testing.assert_allclose(margins(failing), margins(usual), atol=1e-9)
 
 
-class Stopping(Here):
+class Stopping(LocalWorkers):
     """A driver that is killed after so many calls."""
 
     def __init__(self, folder, most):
@@ -219,7 +217,7 @@ def test_a_driver_goes_on_from_what_is_kept(most, tmp_path):
     usual.solve()
     folder = tmp_path / "stopped"
     with pytest.raises(KeyboardInterrupt):
-        solver_of(folder, case, 2, crew=lambda place: Stopping(place, most)).solve()
+        solver_of(folder, case, 2, workers=lambda place: Stopping(place, most)).solve()
     again = solver_of(folder, case, 2)
     again.solve()
     np.testing.assert_array_equal(margins(again), margins(usual))
@@ -239,9 +237,9 @@ def test_a_posterior_found_elsewhere_is_kept_and_like_that_of_one_process(tmp_pa
     model, few = Model((Scores(),)), Effort(effective=10.0, seconds=1.0, most_draws=40)
     found = []
     for _ in range(2):
-        place = Elsewhere("here", workers=2, keep=tmp_path / "keep")
+        place = Placement("here", workers=2, keep=tmp_path / "keep")
         rng = np.random.default_rng(0)
-        found.append(draw_posterior(seen, model, Wins(), few, rng=rng, elsewhere=place))
+        found.append(draw_posterior(seen, model, Wins(), few, rng=rng, placement=place))
     np.testing.assert_array_equal(found[0].draws.states, found[1].draws.states)
     whole = draw_posterior(seen, model, Wins(), few, rng=np.random.default_rng(0))
     i, j = np.triu_indices(N_ITEMS, 1)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from intransit.analysis.results import Forecast
+from intransit.analysis.stored import Leaderboard, NumbersOfNames, StoredNames, likely_names
 from intransit.analysis.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.checks import as_flag, as_floats, as_list, as_whole, check_finite, shown
@@ -106,7 +107,9 @@ def item_or_newcomer(answer: "FittedTable", item: object, new: dict[str, int] | 
     """Return an item's number; a newcomer has one below 0, where newcomers are asked for."""
     if new is None or not isinstance(item, str) or item in answer.numbers:
         return answer.number(item)  # type: ignore[arg-type]
-    near = difflib.get_close_matches(item, answer.names, n=1, cutoff=TYPING_ERROR)
+    near = difflib.get_close_matches(
+        item, likely_names(answer.names, item), n=1, cutoff=TYPING_ERROR
+    )
     if near:
         raise InputError(
             f"{item!r} is no item of {answer.source}, and too like {near[0]!r} to be taken for a "
@@ -146,6 +149,15 @@ Items = Item | Sequence[Item]
 Under = Mapping[str, str]
 
 
+@dataclass(frozen=True)
+class Part:
+    """Of which answer some items are a part, and which they are."""
+
+    n_items: int  # of the whole
+    n_games: float
+    why: str  # which items these are, in words
+
+
 @dataclass(frozen=True, eq=False)
 class FittedTable:
     """A table with its posterior.  Items go by name, times by date or number, as in the table.
@@ -166,9 +178,13 @@ class FittedTable:
         Whether there are cycles, of the games it was fitted to.
     games
         The games, as fitted; not kept in files.
+    board
+        The leaderboard at the end, where it is kept: of a large answer that is asked where it lies.
+    part
+        Which items these are, where they are a part of a larger answer.
     """
 
-    names: tuple[str, ...]
+    names: Sequence[str]
     posterior: Posterior = field(repr=False)
     clock: Clock
     encoding: Encoding = field(repr=False)
@@ -178,6 +194,8 @@ class FittedTable:
     transitive: Transitivity = field(repr=False)
     reading: Reading = field(repr=False)
     games: Games | None = field(default=None, repr=False)
+    board: Leaderboard | None = field(default=None, repr=False)
+    part: Part | None = field(default=None, repr=False)
 
     @property
     def n_items(self) -> int:
@@ -189,17 +207,31 @@ class FittedTable:
         """The model, a sum of terms."""
         return self.posterior.layout.model
 
+    @property
+    def n_games(self) -> float:
+        """Number of games of the table."""
+        return float(self.seen.games.sum() / 2.0) if self.part is None else self.part.n_games
+
     @cached_property
-    def numbers(self) -> dict[str, int]:
+    def numbers(self) -> Mapping[str, int]:
         """The number of each name."""
+        if isinstance(self.names, StoredNames):
+            return NumbersOfNames(self.names)
         return {name: k for k, name in enumerate(self.names)}
+
+    @property
+    def by_name(self) -> IntArray:  # (n_items,)
+        """The items in the order of their names."""
+        if isinstance(self.names, StoredNames):
+            return self.names.by_name
+        return np.array(sorted(range(self.n_items), key=self.names.__getitem__), np.int64)
 
     def number(self, item: Item) -> int:
         """Return an item's number; a name that does not occur is refused, with the nearest ones."""
         if isinstance(item, str):
             if item in self.numbers:
                 return self.numbers[item]
-            near = difflib.get_close_matches(item, self.names, n=3, cutoff=0.5)
+            near = difflib.get_close_matches(item, likely_names(self.names, item), n=3, cutoff=0.5)
             others = f"; they are such as {self.names[0]!r} and {self.names[-1]!r}."
             hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else others
             raise InputError(f"{item!r} is no item of {self.source}{hint}")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import find_standings
+from intransit.analysis.ranking import find_standings, leaderboard, page
 from intransit.analysis.results import Standing
 from intransit.arrays import FloatArray
 from intransit.checks import as_list, check_option
@@ -94,9 +94,9 @@ class ProbabilityPaths:
 
 def leading(answer: FittedTable, n: int, at: object = None) -> list[Standing]:
     """Return the n items of most assured strength, by the low end of their intervals, in rank."""
-    standings = find_standings(answer, answer.when(at))
-    best = sorted(standings, key=lambda s: (-s.low, s.rank))[:n]
-    return sorted(best, key=lambda s: s.rank)
+    board = leaderboard(answer, answer.when(at))
+    best = np.argsort(-board.low, kind="stable")[:n]
+    return page(answer, board, np.sort(best))
 
 
 def paths(

@@ -4,6 +4,9 @@ Which items a question is about: those that were being compared about a time, an
 
 All items by strength: rank and its range, strength, and rating, each with its interval.
 
+Everybody is measured against the same panel, some thousand items at a time.  Of a large answer the
+leaderboard at its end is kept, so that a page of it is a slice.
+
 What a cyclic table has in place of a best item: the mixture that nothing beats on average.
 
 Two players each choose an item, and the winner's gain is its chance of winning less a half,
@@ -23,6 +26,8 @@ small group all orders are weighed, by subsets; in a larger one an order is impr
 item at a time, from several starts.  Of more than 400 items those that played most are ranked.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
@@ -30,6 +35,7 @@ from scipy.sparse.csgraph import connected_components
 from intransit.analysis.fitted_table import FittedTable, is_alone, spread
 from intransit.analysis.order_kernels import GAINED, settle
 from intransit.analysis.results import Ranking, Share, Standing, Upset
+from intransit.analysis.stored import Leaderboard
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.checks import as_whole
 from intransit.data.reading import plural
@@ -88,39 +94,84 @@ def text(answer: FittedTable, when: float) -> str:
     return "" if answer.clock.kind == "none" else answer.clock.to_text(when)
 
 
-def find_standings(answer: FittedTable, when: float, level: float = 0.9) -> list[Standing]:
-    """Return all items at a time, the strongest first; see `Answer.rank`.
+LEVEL = 0.9
+AT_ONCE = 20_000  # items that are measured at once
+
+
+def find_standings(
+    answer: FittedTable,
+    when: float,
+    level: float = LEVEL,
+    *,
+    begin: int = 1,
+    most: int | None = None,
+    since: float | None = None,
+) -> list[Standing]:
+    """Return items at a time, the strongest first; see `Answer.rank`.
 
     A rank's range holds the item's place among all items in as many draws as `level` says.
     """
-    everybody = np.arange(answer.n_items)
-    alone = is_alone(answer, everybody)
-    drawn = answer.posterior.strengths(everybody, when)
-    drawn[:, alone] = 0.5
-    mean, low, high = spread(drawn, level)
-    low[alone], high[alone] = 0.0, 1.0
-    order = sorted(everybody.tolist(), key=lambda k: (-mean[k], answer.names[k]))
-    best, worst = _rank_range(drawn, np.array(order), level)
-    best[alone], worst[alone] = 1, answer.n_items
-    rating, *ends = spread(answer.posterior.ratings(everybody, when), level)
+    board = leaderboard(answer, when, level)
+    places = np.arange(begin - 1, len(board))
+    if since is not None:
+        places = places[answer.seen.last[board.order[places]] >= since]
+    return page(answer, board, places[:most])
+
+
+def page(answer: FittedTable, board: Leaderboard, places: IntArray) -> list[Standing]:
+    """Return some places of a leaderboard, counted from 0, in full."""
     seen = answer.seen
     return [
         Standing(
-            rank=rank,
-            rank_low=min(int(best[k]), rank),
-            rank_high=max(int(worst[k]), rank),
-            name=answer.names[k],
-            strength=float(mean[k]),
-            low=float(low[k]),
-            high=float(high[k]),
-            rating=float(rating[k]),
-            rating_low=float(ends[0][k]),
-            rating_high=float(ends[1][k]),
-            games=float(seen.games[k]),
-            last=text(answer, float(seen.last[k])),
+            rank=k + 1,
+            rank_low=min(int(board.best[k]), k + 1),
+            rank_high=max(int(board.worst[k]), k + 1),
+            name=answer.names[board.order[k]],
+            strength=float(board.strength[k]),
+            low=float(board.low[k]),
+            high=float(board.high[k]),
+            rating=float(board.rating[k]),
+            rating_low=float(board.rating_low[k]),
+            rating_high=float(board.rating_high[k]),
+            games=float(seen.games[board.order[k]]),
+            last=text(answer, float(seen.last[board.order[k]])),
         )
-        for rank, k in enumerate(order, 1)
+        for k in places.tolist()
     ]
+
+
+def leaderboard(answer: FittedTable, when: float, level: float = LEVEL) -> Leaderboard:
+    """Return all items at a time: what is kept, or worked out."""
+    if answer.board is not None and level == LEVEL and when == answer.seen.end:
+        return answer.board
+    n = answer.n_items
+    alone = is_alone(answer, np.arange(n))
+    drawn: FloatArray = np.empty((0, n))
+    strengths, ratings = np.empty((3, n)), np.empty((3, n))
+    for here in _parts(n):
+        items = np.arange(here.start, here.stop)
+        some = answer.posterior.strengths(items, when)
+        some[:, alone[here]] = 0.5
+        strengths[:, here] = spread(some, level)
+        ratings[:, here] = spread(answer.posterior.ratings(items, when), level)
+        if not len(drawn):
+            drawn = np.empty((len(some), n))
+        drawn[:, here] = some
+    strengths[1, alone], strengths[2, alone] = 0.0, 1.0
+    by_name = answer.by_name
+    order = by_name[np.argsort(-strengths[0, by_name], kind="stable")]
+    best, worst = _rank_range(drawn, order, level)
+    best[alone], worst[alone] = 1, n
+    strength, low, high = strengths[:, order]
+    rating, rating_low, rating_high = ratings[:, order]
+    return Leaderboard(
+        order, strength, low, high, best[order], worst[order], rating, rating_low, rating_high
+    )
+
+
+def _parts(n: int) -> Iterator[slice]:
+    for begin in range(0, n, AT_ONCE):
+        yield slice(begin, min(begin + AT_ONCE, n))
 
 
 def _rank_range(
@@ -130,12 +181,15 @@ def _rank_range(
 ) -> tuple[IntArray, IntArray]:  # (n,) each
     """Return the best and the worst rank of each item, rounded outwards; equals keep the order."""
     n = drawn.shape[1]
-    ranks = np.empty(drawn.shape, dtype=np.int64)
-    places = np.argsort(-drawn[:, order], axis=1, kind="stable")
-    np.put_along_axis(ranks, order[places], np.arange(1, n + 1)[None, :], axis=1)
-    low = np.quantile(ranks, 0.5 - level / 2, axis=0, method="lower")
-    high = np.quantile(ranks, 0.5 + level / 2, axis=0, method="higher")
-    return low.astype(np.int64), high.astype(np.int64)
+    ranks = np.empty(drawn.shape, dtype=np.int32)
+    for one, rank in zip(drawn, ranks, strict=True):
+        rank[order[np.argsort(-one[order], kind="stable")]] = np.arange(1, n + 1)
+    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
+    for here in _parts(n):
+        some = ranks[:, here]
+        low[here] = np.quantile(some, 0.5 - level / 2, axis=0, method="lower")
+        high[here] = np.quantile(some, 0.5 + level / 2, axis=0, method="higher")
+    return low, high
 
 
 TINY = 1e-9  # weights and prices below it are rounding
@@ -344,7 +398,7 @@ def _equilibrium(
     mean = weights.mean(axis=0)
     low, high = np.quantile(weights, [0.5 - level / 2, 0.5 + level / 2], axis=0)
     often = (weights > BELONGS).mean(axis=0)
-    ranks = sorted(range(size), key=lambda k: (-mean[k], answer.names[items[k]]))
+    ranks = sorted(range(size), key=lambda k: (-mean[k], answer.names[int(items[k])]))
     return tuple(
         Share(
             answer.names[items[k]],

@@ -6,6 +6,9 @@ Nothing is believed of a file before it is checked.  Its parts are kept as they 
 can be larger than the file itself, and an array is made only after the size that its header tells
 has been compared with the bytes that are there.
 
+Arrays are not compressed and begin at multiples of 64 bytes, so those of a large file can be left
+there: `map_file` gives arrays whose bytes are read when they are looked at.
+
 Records as plain words and arrays, and back: what comes back is checked against their types.
 
 A record is a frozen dataclass.  Its arrays are put aside under the name of their field, such as
@@ -15,32 +18,40 @@ type, so that a field may hold one of several.
 Every field of the answer is kept but the games themselves: observations, model, draws, how they
 mixed, and all that is said in words.  A file is written beside its place and moved there whole;
 what is read back is checked for its types, shapes and values before anything is made of it.
+
+A large answer is the same file with an index (`stored`), and is asked where it lies: its arrays are
+mapped into memory and read when they are looked at.  Shapes are checked when it is opened, and
+whatever others are looked up by; all the rest by the checksum, if that is asked for.
 """
 
 import hashlib
 import io
 import json
+import mmap
 import os
 import struct
 import tempfile
 import tokenize
 import types
 import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import IO, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from intransit.analysis.fitted_table import FittedTable
+from intransit.analysis.ranking import leaderboard
+from intransit.analysis.stored import LARGE, MANY, Index
 from intransit.analysis.verdict import Transitivity
 from intransit.checks import LARGEST, shown
 from intransit.data.clock import Clock
 from intransit.data.reading import Reading
 from intransit.errors import InputError
 from intransit.inference.observations import Encoding, Observations, Seen
-from intransit.inference.paths import Layout, lay_out
+from intransit.inference.paths import Layout, lay_out, terms_of
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Draws, Mixing
 from intransit.model import Model, OutcomeLaw
@@ -50,8 +61,13 @@ VERSION = 5
 AGAIN = "make it again with `intransit fit`"
 WORDS, NUMBERS, SEAL = "answer.json", "arrays.npz", "sha256"
 PARTS = (WORDS, NUMBERS, SEAL)
-NUMBERS_KINDS = {"<f4", "<f8", "<i8", "|b1"}  # of arrays that we write
+NUMBERS_KINDS = {"<f4", "<f8", "<i8", "|b1", "|u1"}  # of arrays that we write
 HEAD = 200  # bytes of the words, in which the format is named
+ALIGNED = 64  # bytes: where arrays begin, as NumPy's own do
+PADDING = 0xD935  # the name that zipalign gives to bytes that fill up
+HUGE = 1 << 30  # bytes of a part, from which its size is written in the longer form
+AT_ONCE = 1 << 24  # bytes that are written or checked at once
+ARRAY_HEAD = 10_000  # bytes that NumPy lets the header of an array have
 
 # What zipfile and json raise for bytes that are no zip or no JSON.
 SPOILED = (
@@ -74,27 +90,90 @@ SPOILED = (
 
 def seal_file(words: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> bytes:
     """Return words and arrays as one file, sealed."""
+    out = io.BytesIO()
+    write_sealed(out, words, arrays)
+    return out.getvalue()
+
+
+def write_sealed(
+    out: IO[bytes], words: Mapping[str, object], arrays: Mapping[str, np.ndarray]
+) -> None:
+    """Write words and arrays as one file, sealed, an array at a time."""
     head = {"format": FORMAT, "version": VERSION, **words}
     text = json.dumps(head, ensure_ascii=False, indent=1, allow_nan=False).encode()
-    numbers = io.BytesIO()
-    np.savez(numbers, **arrays)  # type: ignore[arg-type]
-    seal = hashlib.sha256(text + numbers.getvalue()).hexdigest().encode()
-    out = io.BytesIO()
+    seal = hashlib.sha256(text)
     with zipfile.ZipFile(out, "w") as file:
-        for name, content in zip(PARTS, (text, numbers.getvalue(), seal), strict=True):
-            file.writestr(zipfile.ZipInfo(name), content)  # without the time of writing
-    return out.getvalue()
+        file.writestr(zipfile.ZipInfo(WORDS), text)  # without the time of writing
+        size = sum(array.nbytes for array in arrays.values())
+        with _begin(file, NUMBERS, size) as inside:
+            numbers = _Noted(inside, seal)
+            with zipfile.ZipFile(numbers, "w") as inner:  # type: ignore[call-overload]
+                for name, array in arrays.items():
+                    with _begin(inner, f"{name}.npy", array.nbytes) as part:
+                        _write_array(part, array)
+        file.writestr(zipfile.ZipInfo(SEAL), seal.hexdigest())
+
+
+class _Noted:
+    """A file that is written from begin to end, with the checksum of what was written."""
+
+    def __init__(self, out: IO[bytes], seal: Any) -> None:
+        self._out, self._seal = out, seal
+
+    def write(self, data: bytes) -> int:
+        self._seal.update(data)
+        return self._out.write(data)
+
+    def flush(self) -> None:
+        pass
+
+
+def _begin(file: zipfile.ZipFile, name: str, size: int) -> IO[bytes]:
+    """Begin a part of a zip whose content is aligned."""
+    info = zipfile.ZipInfo(name)
+    huge = size >= HUGE
+    head = 30 + len(info.filename.encode()) + 4 + (20 if huge else 0)
+    pad = -(file.fp.tell() + head) % ALIGNED  # type: ignore[union-attr]
+    info.extra = struct.pack("<HH", PADDING, pad) + bytes(pad)
+    return file.open(info, "w", force_zip64=huge)
+
+
+def _write_array(out: IO[bytes], array: np.ndarray) -> None:
+    """Write an array row by row, whatever its order in memory is, some megabytes at a time."""
+    told = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape}
+    np.lib.format.write_array_header_1_0(out, told)
+    wide = array.reshape(1) if array.ndim == 0 else array
+    step = max(AT_ONCE * len(wide) // max(wide.nbytes, 1), 1)
+    for begin in range(0, len(wide), step):
+        out.write(np.ascontiguousarray(wide[begin : begin + step]).tobytes())
 
 
 def open_file(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return words and arrays of a file, or refuse it in one sentence."""
+    _check_there(path)
+    text, numbers, seal = _parts(path)
+    head = _head(path, text)
+    checksum = hashlib.sha256(text)
+    checksum.update(numbers)
+    if checksum.hexdigest().encode() != seal:
+        raise InputError(f"{path}: its content does not match its checksum; {AGAIN}.")
+    try:
+        return head, _arrays(numbers)
+    except SPOILED:
+        raise InputError(f"{path}: its arrays cannot be read; {AGAIN}.") from None
+
+
+def _check_there(path: Path) -> None:
     if path.is_dir():
         raise InputError(f"{path}: it is a folder; give the file that `fit` wrote.")
     if not path.exists():
         raise InputError(f"{path}: there is no such file.")
     if not path.is_file():
         raise InputError(f"{path}: it is no file; give the file that `fit` wrote.")
-    text, numbers, seal = _parts(path)
+
+
+def _head(path: Path, text: bytes) -> dict[str, Any]:
+    """Return the words of a file, which are ours and of our version."""
     try:
         head = json.loads(text, parse_constant=_refuse_constant)
     except SPOILED:
@@ -106,14 +185,98 @@ def open_file(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             f"{path}: it has version {str(head.get('version'))[:20]} and this intransit reads "
             f"version {VERSION}; {AGAIN}, or install the version that wrote it."
         )
-    checksum = hashlib.sha256(text)
-    checksum.update(numbers)
-    if checksum.hexdigest().encode() != seal:
-        raise InputError(f"{path}: its content does not match its checksum; {AGAIN}.")
+    return head
+
+
+def map_file(
+    path: Path,
+) -> tuple[dict[str, Any], dict[str, np.ndarray], Callable[[], None]]:
+    """Return words, arrays that stay in the file until they are looked at, and how to verify it.
+
+    Sizes and kinds of all arrays are compared with the bytes that are there; to verify is to read
+    all of them for the checksum.  What is written into such an array stays in this process.
+    """
+    _check_there(path)
     try:
-        return head, _arrays(numbers)
+        with path.open("rb") as held, zipfile.ZipFile(held) as file:
+            parts = _listed(file, os.fstat(held.fileno()).st_size, PARTS)
+            text, seal = file.read(WORDS), file.read(SEAL)
+            held_bytes = mmap.mmap(held.fileno(), 0, access=mmap.ACCESS_COPY)
+        begin = _content(held_bytes, parts[NUMBERS].header_offset)
+        size = parts[NUMBERS].file_size
+        if begin + size > len(held_bytes):
+            raise ValueError("larger than its file")
+        arrays = _mapped(held_bytes, begin, size)
+    except PermissionError:
+        raise InputError(f"{path}: it may not be read; ask for the right to.") from None
     except SPOILED:
-        raise InputError(f"{path}: its arrays cannot be read; {AGAIN}.") from None
+        raise InputError(
+            f"{path}: it is no answer of intransit, or was cut short or altered; {AGAIN}."
+        ) from None
+
+    def verify() -> None:
+        checksum = hashlib.sha256(text)
+        for at in range(begin, begin + size, AT_ONCE):
+            checksum.update(held_bytes[at : min(at + AT_ONCE, begin + size)])
+        if checksum.hexdigest().encode() != seal:
+            raise InputError(f"{path}: its content does not match its checksum; {AGAIN}.")
+
+    return _head(path, text), arrays, verify
+
+
+def _content(held: mmap.mmap, header: int) -> int:
+    """Return where the content of a part begins, from the header before it."""
+    fixed = held[header : header + 30]
+    if len(fixed) < 30 or fixed[:4] != b"PK\x03\x04":
+        raise ValueError("no header where there should be one")
+    name, extra = struct.unpack("<HH", fixed[26:30])
+    return int(header + 30 + name + extra)
+
+
+def _mapped(held: mmap.mmap, begin: int, size: int) -> dict[str, np.ndarray]:
+    """Return the arrays of the inner file, which begins there, without reading them."""
+    with zipfile.ZipFile(_Window(held, begin, size)) as file:
+        names = file.namelist()
+        if len(set(names)) != len(names) or not all(name.endswith(".npy") for name in names):
+            raise ValueError("names twice, or of something else")
+        parts = _listed(file, size, names)
+    found = {}
+    for name, info in parts.items():
+        at = _content(held, begin + info.header_offset)
+        if at + info.file_size > begin + size:
+            raise ValueError("larger than its file")
+        shape, by_columns, dtype, skipped = _header(held[at : at + ARRAY_HEAD], info.file_size)
+        if by_columns and len(shape) > 1:
+            raise ValueError("columns first, as none of ours is")
+        flat = np.frombuffer(held, dtype, int(np.prod(shape, dtype=object)), at + skipped)
+        found[name.removesuffix(".npy")] = flat.reshape(shape)
+    return found
+
+
+class _Window(io.RawIOBase):
+    """A part of a mapped file, as a file."""
+
+    def __init__(self, held: mmap.mmap, begin: int, size: int) -> None:
+        self._held, self._begin, self._size, self._at = held, begin, size, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, place: int, whence: int = 0) -> int:
+        self._at = max(place + (0, self._at, self._size)[whence], 0)
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def read(self, n: int = -1) -> bytes:
+        end = self._size if n is None or n < 0 else min(self._at + n, self._size)
+        data = self._held[self._begin + self._at : self._begin + max(end, self._at)]
+        self._at = max(end, self._at)
+        return data
 
 
 def is_sealed(path: Path) -> bool:
@@ -146,6 +309,12 @@ def _parts(path: Path) -> list[bytes]:
 
 def _members(file: zipfile.ZipFile, size: int, names: Sequence[str]) -> list[bytes]:
     """Return what is in a zip, which must hold these names, each once, and be so large at most."""
+    _listed(file, size, names)
+    return [file.read(name) for name in names]
+
+
+def _listed(file: zipfile.ZipFile, size: int, names: Sequence[str]) -> dict[str, zipfile.ZipInfo]:
+    """Return the parts of a zip, which must have these names, each once, and be plain."""
     there = file.infolist()
     if sorted(info.filename for info in there) != sorted(names):
         raise ValueError("other names than these")
@@ -155,7 +324,7 @@ def _members(file: zipfile.ZipFile, size: int, names: Sequence[str]) -> list[byt
         raise ValueError("sizes that disagree")
     if sum(info.file_size for info in there) > size:
         raise ValueError("larger than its file")
-    return [file.read(name) for name in names]
+    return {info.filename: info for info in there}
 
 
 def _arrays(numbers: bytes) -> dict[str, np.ndarray]:
@@ -172,6 +341,13 @@ def _arrays(numbers: bytes) -> dict[str, np.ndarray]:
 
 def _array(part: bytes) -> np.ndarray:
     """Return one array, after comparing the size that it tells with the bytes that are there."""
+    shape, by_columns, dtype, skipped = _header(part, len(part))
+    flat = np.frombuffer(part, dtype, int(np.prod(shape, dtype=object)), skipped).copy()
+    return flat.reshape(shape[::-1]).T if by_columns else flat.reshape(shape)
+
+
+def _header(part: bytes, size: int) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """Return shape, order, kind and place of an array, whose part of a file is so large."""
     held = io.BytesIO(part)
     version = np.lib.format.read_magic(held)
     if version != (1, 0):
@@ -182,10 +358,9 @@ def _array(part: bytes) -> np.ndarray:
     count = 1
     for n in shape:
         count *= n
-    if count * dtype.itemsize != len(part) - held.tell():
+    if count * dtype.itemsize != size - held.tell():
         raise ValueError("an array of another size than it tells")
-    flat = np.frombuffer(part, dtype, count, held.tell()).copy()
-    return flat.reshape(shape[::-1]).T if by_columns else flat.reshape(shape)
+    return shape, by_columns, dtype, held.tell()
 
 
 def _refuse_constant(word: str) -> float:
@@ -193,7 +368,7 @@ def _refuse_constant(word: str) -> float:
 
 
 Arrays = dict[str, np.ndarray]
-KINDS = {np.float64: "f", np.int64: "i", np.bool_: "b"}  # of arrays; floats may be single ones
+KINDS = {np.float64: "f", np.int64: "i", np.bool_: "b", np.uint8: "u"}  # floats may be single
 
 IS = "is"  # the key under which the name of a record's type stands
 
@@ -299,6 +474,9 @@ def _plain(kind: Any, words: Any, name: str) -> Any:
 
 MOST_FACTORS = 1_000  # more than any table can tell apart
 WAYS = ("gibbs", "newton", "filter")  # in which draws are made
+WORDS_OF_ALL = {"format", "version", "answer", "index"}
+SMALL = 1 << 26  # bytes: files up to that are read whole
+CHECKED = 1 << 28  # bytes: those up to that are compared with their checksum when they are opened
 
 
 def as_path(path: object) -> Path:
@@ -320,11 +498,18 @@ def open_place(path: object) -> Path:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that it is there whole, or not at all."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write to, that takes its place when all is written, or not at all."""
     folder = path.parent if str(path.parent) else Path(".")
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         mask = os.umask(0)
@@ -357,11 +542,20 @@ class Kept:
     law: OutcomeLaw
 
 
-def pack(answer: FittedTable) -> bytes:
-    """Return an answer as one file."""
-    posterior = answer.posterior
+def is_large(answer: FittedTable) -> bool:
+    """Return whether an answer is kept so that it can be asked where it lies."""
+    seen, states = answer.posterior.layout.seen, answer.posterior.draws.states
+    size = states.nbytes + sum(
+        part.nbytes for part in vars(seen).values() if hasattr(part, "nbytes")
+    )
+    return answer.n_items > MANY or size > LARGE
+
+
+def write_answer(file: IO[bytes], answer: FittedTable, *, large: bool) -> None:
+    """Write an answer; a large one with its index, and its names there."""
+    posterior, seen = answer.posterior, answer.posterior.layout.seen
     kept = Kept(
-        names=answer.names,
+        names=() if large else tuple(answer.names),
         clock=answer.clock,
         encoding=answer.encoding,
         story=answer.story,
@@ -371,30 +565,84 @@ def pack(answer: FittedTable) -> bytes:
         way=posterior.way,
         notes=posterior.notes,
         seen=answer.seen,
-        observations=posterior.layout.seen,
-        draws=posterior.draws,
+        observations=seen,
+        draws=by_state(posterior.draws) if large else posterior.draws,
         mixing=posterior.mixing,
         model=posterior.layout.model,
         law=posterior.law,
     )
     arrays: dict[str, np.ndarray] = {}
-    return seal_file({"answer": take_apart(kept, "answer", arrays)}, arrays)
+    words = {"answer": take_apart(kept, "answer", arrays)}
+    if large:
+        index = Index.of(answer.names, posterior, leaderboard(answer, answer.seen.end))
+        words["index"] = take_apart(index, "index", arrays)
+    write_sealed(file, words, arrays)
 
 
-def unpack(path: Path) -> dict[str, Any]:
-    """Return the fields of an answer that was kept."""
-    words, arrays = open_file(path)
-    try:
-        if set(words) != {"format", "version", "answer"}:
-            raise RecordError("answer")
-        kept: Kept = put_together(Kept, words["answer"], "answer", arrays)
-    except ValueError:  # ours, or of a record that checks itself
-        raise InputError(f"{path}: a part of it is missing or of another kind; {AGAIN}.") from None
-    if len(arrays) != _n_arrays(words["answer"]):
-        raise InputError(f"{path}: it has arrays that belong to nothing; {AGAIN}.")
+def by_state(draws: Draws) -> Draws:
+    """Return draws with the axes of draws and states exchanged, as views.
+
+    In a large file all draws of a state stand together, so that one item is one place of the file.
+    """
+    numbers = tuple(one.T for one in draws.numbers)
+    return replace(draws, states=draws.states.transpose(1, 0, 2), numbers=numbers)
+
+
+def read_answer(path: Path, *, check: bool | None = None, small: int = SMALL) -> dict[str, Any]:
+    """Return the fields of an answer that was kept; those of a large one stay where they lie.
+
+    Files of up to `small` bytes are read whole.
+    """
+    size = path.stat().st_size if path.is_file() else 0
+    if size > small and is_sealed(path):
+        words, arrays, verify = map_file(path)
+        if check or "index" not in words or (check is None and size <= CHECKED):
+            verify()
+    else:
+        words, arrays = open_file(path)
+    kept, index = _records(path, words, arrays)
+    if index is not None:
+        return _of_large(path, kept, index)
     _refuse(path, "games", check_games(kept))
     layout = lay_out(kept.observations, kept.model)
     _refuse(path, "draws", check_draws(kept, layout))
+    return _fields(kept, layout)
+
+
+def _records(
+    path: Path, words: dict[str, Any], arrays: Mapping[str, np.ndarray]
+) -> tuple[Kept, Index | None]:
+    """Return what words and arrays make."""
+    index: Index | None = None
+    try:
+        if not {"format", "version", "answer"} <= set(words) <= WORDS_OF_ALL:
+            raise RecordError("answer")
+        kept: Kept = put_together(Kept, words["answer"], "answer", arrays)
+        if "index" in words:
+            index = put_together(Index, words["index"], "index", arrays)
+    except ValueError:  # ours, or of a record that checks itself
+        raise InputError(f"{path}: a part of it is missing or of another kind; {AGAIN}.") from None
+    if len(arrays) != _n_arrays([words["answer"], words.get("index")]):
+        raise InputError(f"{path}: it has arrays that belong to nothing; {AGAIN}.")
+    return kept, index
+
+
+def _of_large(path: Path, kept: Kept, index: Index) -> dict[str, Any]:
+    """Return a large answer: what others are looked up by is checked, numbers are not."""
+    n, terms = kept.observations.n_items, terms_of(kept.model)
+    _refuse(path, "index", index.check(n, len(terms)) if n >= 2 else {"items": False})
+    layout = index.layout(kept.observations, kept.model, terms)
+    if kept.draws.states.ndim != 3:
+        _refuse(path, "draws", {"states": False})
+    kept = replace(kept, draws=by_state(kept.draws))
+    _refuse(path, "draws", check_large(kept, layout))
+    found = _fields(kept, layout)
+    posterior = replace(found["posterior"], known=index.known)
+    return {**found, "names": index.names, "posterior": posterior, "board": index.board}
+
+
+def _fields(kept: Kept, layout: Layout) -> dict[str, Any]:
+    """Return the fields of an answer."""
     posterior = Posterior(
         layout=layout,
         law=kept.law,
@@ -405,6 +653,38 @@ def unpack(path: Path) -> dict[str, Any]:
     )
     fields = ("names", "clock", "encoding", "story", "source", "seen", "transitive", "reading")
     return {"posterior": posterior, **{name: getattr(kept, name) for name in fields}}
+
+
+def check_large(kept: Kept, layout: Layout) -> dict[str, bool]:
+    """Return of the parts of a large answer whether they have the shapes of its index."""
+    seen, draws, n = kept.observations, kept.draws, layout.seen.n_items
+    cells, n_draws = len(seen.times), len(kept.draws.newcomers)
+    width = draws.scales.shape[-1] if draws.scales.ndim == 2 else 0
+    small = (draws.scales, draws.rates, draws.number_scales, draws.number_rates, draws.cuts)
+    return {
+        "law": kept.law.kind == seen.kind == kept.encoding.loss,
+        "way": kept.way in WAYS,
+        "number of draws": n_draws >= 1 and width >= 1,
+        "states": draws.states.shape == (n_draws, layout.items.n_states, 2 * width - 1),
+        "numbers": len(draws.numbers) == len(layout.numbers)
+        and all(
+            part.shape == (n_draws, one.paths.n_states)
+            for part, one in zip(draws.numbers, layout.numbers, strict=False)
+        ),
+        "scales": all(part.ndim == 2 and len(part) == n_draws for part in small)
+        and all(_is_sound(part) and bool((part >= 0).all()) for part in small),
+        "steps": draws.steps is None or draws.steps.shape == (n_draws, 2 * width - 1),
+        "noise": draws.noise.shape == draws.chain.shape == (n_draws,),
+        "games": seen.pairs.shape == (cells, 2)
+        and all(
+            part.shape == (cells,) for part in (seen.times, seen.counts, seen.means, seen.sides)
+        ),
+        "covariates": seen.codes.shape == (len(seen.values), cells),
+        "first and last times": all(
+            part.shape == (n,) for part in (kept.seen.first, kept.seen.last, kept.seen.games)
+        )
+        and bool(np.isfinite(kept.seen.last.max())),
+    }
 
 
 def _refuse(path: Path, what: str, sound: Mapping[str, bool]) -> None:

@@ -16,6 +16,7 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from intransit.analysis.results import Group, Standing
+from intransit.analysis.stored import MANY
 from intransit.analysis.strict_order import EDGE, as_edge
 from intransit.analysis.verdict import as_record
 from intransit.answer import Answer
@@ -147,6 +148,7 @@ def _in_a_name(value: str) -> str:
 
 
 SHOWN = 10  # items at the top of the ranking
+LISTED = 1_000  # items that are listed for machines, of very many
 LEVEL = 0.9
 MODEL = OptionGroup("Model: every term, unless said", sort_key=40)
 Setting = Parameter(group=MODEL)
@@ -240,7 +242,7 @@ def fit(
             keep=keep,
         )
         report("comparing everybody")
-        standings = answer.rank(level=LEVEL)
+        standings = answer.rank(level=LEVEL, most=LISTED if answer.n_items > MANY else None)
     answer.save(place)
     seconds = time.perf_counter() - started
     rows = [asdict(standing) for standing in standings]
@@ -295,7 +297,7 @@ def _draw_fit(
     console.print(facts(lines))
     console.print()
     console.print(ranking(standings[:SHOWN], LEVEL, console.width))
-    best = f"The {SHOWN} best of {len(standings)} items. " if len(standings) > SHOWN else ""
+    best = f"The {SHOWN} best of {answer.n_items} items. " if answer.n_items > SHOWN else ""
     console.print(best + MEANING, style="dim", soft_wrap=True)
 
 

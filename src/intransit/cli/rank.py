@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from intransit.analysis.ranking import find_standings
 from intransit.analysis.results import Standing
 from intransit.answer import Answer
 from intransit.arrays import FloatArray
@@ -19,6 +20,7 @@ from intransit.checks import as_whole
 from intransit.cli.answer_files import check_moment, moment_text, open_answer
 from intransit.cli.output import Output, chosen, grid, visible, working
 from intransit.errors import InputError
+from intransit.inference.draws import reach_of
 from intransit.percent import estimate, percent
 
 BAR = 20  # characters of a bar
@@ -41,6 +43,7 @@ def rank(
     *,
     at: str | None = None,
     top: int | None = None,
+    begin: Annotated[int, Parameter(name="--from", metavar="RANK")] = 1,
     since: str | None = None,
     level: float = 0.9,
     output: Output | None = None,
@@ -55,6 +58,8 @@ def rank(
         When, as a date or number like the table's; by default at its end.
     top
         How many to show; by default all.
+    begin
+        The rank to begin with, for one page after the other: --from 101 --top 100.
     since
         Only items that were compared then or later.
     level
@@ -63,13 +68,20 @@ def rank(
     output = chosen(output)
     answer = open_answer(model)
     check_moment(answer, at)
-    with working("comparing everybody"):
-        standings = answer.rank(at, level=level)
-    total = len(standings)
+    reach_of(level)
+    begin, total = as_whole("--from", begin, least=1), answer.n_items
+    if begin > total:
+        raise InputError(f"--from {begin}: there are {total:,} items; give a smaller rank.")
+    most = None if top is None else as_whole("--top", top, least=1)
     if since is not None:
-        standings = _compared_since(answer, standings, since)
-    if top is not None:
-        standings = standings[: as_whole("--top", top, least=1)]
+        check_moment(answer, since)
+    limit = None if since is None else answer.clock.to_number(since)
+    with working("comparing everybody"):
+        standings = find_standings(
+            answer, answer.when(at), level, begin=begin, most=most, since=limit
+        )
+    if not standings:
+        raise InputError(f"--since {since}: no item was compared then or later.")
     when = moment_text(answer, at)
     rows = [asdict(standing) for standing in standings]
     data = {"at": when or None, "level": level, "standings": rows}
@@ -77,15 +89,6 @@ def rank(
     if not output.for_machines:
         shown = f"{len(standings)} of {total} items" if len(standings) < total else f"{total} items"
         output.say(f"{shown}{f', {when}' if when else ''}. {MEANING}{_caution(answer)}")
-
-
-def _compared_since(answer: Answer, standings: list[Standing], since: str) -> list[Standing]:
-    check_moment(answer, since)
-    limit = answer.clock.to_number(since)
-    kept = [one for one in standings if answer.clock.to_number(one.last) >= limit]
-    if not kept:
-        raise InputError(f"--since {since}: no item was compared then or later.")
-    return kept
 
 
 def _caution(answer: Answer) -> str:

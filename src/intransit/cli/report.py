@@ -4,8 +4,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+from cyclopts import Group, Parameter
 from rich.console import Console
 from rich.text import Text
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from intransit.backtest import Backtest
     from intransit.report.content import Findings
 
+Chosen = Parameter(group=Group("Which items the page shows, of many", sort_key=45))
 CYCLE = ("items", "probability", "weakest", "weakest_probability", "weakest_chance", "since")
 
 
@@ -44,6 +46,9 @@ def report(
     out: Path | None = None,
     model_out: Path | None = None,
     title: str | None = None,
+    items: Annotated[list[str] | None, Chosen] = None,
+    played: Annotated[int, Chosen] = 0,
+    top: Annotated[int, Chosen] = 0,
     each: Each = None,
     backtest: Annotated[bool, Flag] = False,
     force: Annotated[bool, Flag] = False,
@@ -69,6 +74,12 @@ def report(
         File for the answer too, as `intransit fit` writes it.
     title
         What the page calls the table; by default the name of its file.
+    items
+        Items to show, by name; more than one by repeating the option.
+    played
+        Show so many of the items that played most; 400, unless said, of a large answer.
+    top
+        Show so many of the strongest items.
     each
         Fit every value of this column on its own: one page with a tab for each.
     backtest
@@ -105,14 +116,15 @@ def report(
     if kept:
         _check_for_tables(table, columns, {**model, "each": each}, backtest)
     effort, edge = Effort(effective, seconds), None if edge is None else as_edge(edge, "--edge")
+    chosen_items = {"items": items or [], "played": played, "top": top}
     if each is not None:
-        _check_alone(backtest, model_out)
+        _check_alone(backtest, model_out, any(chosen_items.values()))
         groups = fit_groups(table, each, columns, model, effort, seed, edge=edge or EDGE)
         show_reported(groups, place, title, seed, output, started)
         return
     answer = open_answer(table) if kept else _fit(table, columns, model, effort, seed, edge)
     answer = replace(answer, transitive=answer.transitivity(edge=edge))
-    found = _look(answer, title, backtest, seed, place)
+    found = _look(_part(answer, chosen_items), title, backtest, seed, place)
     if model_out is not None:
         answer.save(model_out)
     seconds = round(time.perf_counter() - started, 3)
@@ -130,10 +142,19 @@ def report(
     output.say(f"The page is in {place} ({seconds:.1f} s).")
 
 
-def _check_alone(backtest: bool, model_out: Path | None) -> None:
+def _part(answer: Answer, asked: Mapping[str, Any]) -> Answer:
+    """Return the answer about the items that were asked for; all, or of a large one the busiest."""
+    if not any(asked.values()):
+        return answer.most_played()
+    with working("choosing items"):
+        return answer.only(asked["items"], played=asked["played"], top=asked["top"])
+
+
+def _check_alone(backtest: bool, model_out: Path | None, chosen_items: bool) -> None:
     """Refuse, with groups, what is made for one table."""
-    if backtest or model_out is not None:
+    if backtest or model_out is not None or chosen_items:
         option = "--backtest" if backtest else "--model-out"
+        option = "--items, --played and --top" if chosen_items else option
         raise InputError(
             f"{option}: it cannot be used with --each; keep one group with --where, or the answers "
             "with `intransit fit --each`."
@@ -203,7 +224,7 @@ def contents(answer: Answer, found: "Findings") -> dict[str, object]:
         "headline": found.headline,
         "sentences": found.sentences,
         "n_items": found.n_items,
-        "n_games": float(answer.seen.games.sum() / 2.0),
+        "n_games": answer.n_games,
         "cycles": {
             **as_record(found.verdict),
             "listed": [asdict(cycle) for cycle in cycles],

@@ -9,6 +9,7 @@ From games to what is fitted: levels of victory, covariates, and a grid of times
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -185,12 +186,12 @@ class Seen:
             np.pad(self.games, (0, wide)) + more.games,
         )
 
-    @property
+    @cached_property
     def begin(self) -> float:
         """The first time of all."""
         return float(self.first.min())
 
-    @property
+    @cached_property
     def end(self) -> float:
         """The last time of all."""
         return float(self.last.max())

@@ -413,27 +413,49 @@ def normal_of(seed: np.uint64, column: int) -> float:
 
 
 @compiled
+def last_before(
+    clock: FloatArray,  # (n_states,): rising within each path
+    begin: IntArray,  # (n_paths + 1,)
+    owners: IntArray,  # (n,)
+    times: FloatArray,  # (n,)
+    out: IntArray,  # (n,)
+) -> None:
+    """Write the last state of each owner at or before a time; its first less one if none is."""
+    for n in range(len(owners)):
+        low, high = begin[owners[n]], begin[owners[n] + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if clock[middle] <= times[n]:
+                low = middle + 1
+            else:
+                high = middle
+        out[n] = low - 1
+
+
+@compiled
 def read_paths(
-    states: FloatArray,  # (n_draws, n_states, d)
+    states: FloatArray,  # (n_all_draws, n_states, d)
+    which: IntArray,  # (n_draws,): draws to read
     before: IntArray,  # (n,): states; -1 for an owner that was never seen
     after: IntArray,  # (n,)
     share: FloatArray,  # (n,): of the second
     spread: FloatArray,  # (n,): variance on top, in units of a step's
     keys: IntArray,  # (n,): of the noise
-    steps: FloatArray,  # (n_draws, d): deviations of steps
-    scales: FloatArray,  # (n_draws, d): deviations of first states
-    means: FloatArray,  # (n_draws,): of first states, in the first column, of the never seen
+    steps: FloatArray,  # (n_all_draws, d): deviations of steps
+    scales: FloatArray,  # (n_all_draws, d): deviations of first states
+    means: FloatArray,  # (n_all_draws,): of first states, in the first column, of the never seen
     out: FloatArray,  # (n_draws, n, d)
 ) -> None:
-    """Write the states of some paths at some times, in every draw."""
+    """Write the states of some paths at some times, in every draw asked for."""
     d = states.shape[2]
-    for g in range(states.shape[0]):
+    for place in range(len(which)):
+        g = which[place]
         for n in range(len(before)):
-            seed = seed_of(g, keys[n])
+            seed = seed_of(place, keys[n])
             if before[n] < 0:
                 for k in range(d):
-                    out[g, n, k] = scales[g, k] * normal_of(seed, k)
-                out[g, n, 0] += means[g]
+                    out[place, n, k] = scales[g, k] * normal_of(seed, k)
+                out[place, n, 0] += means[g]
                 continue
             b, a, s = before[n], after[n], share[n]
             root = math.sqrt(spread[n])
@@ -441,7 +463,7 @@ def read_paths(
                 value = (1.0 - s) * states[g, b, k] + s * states[g, a, k]
                 if root > 0.0 and steps[g, k] > 0.0:
                     value += root * steps[g, k] * normal_of(seed, k)
-                out[g, n, k] = value
+                out[place, n, k] = value
 
 
 @compiled
@@ -548,3 +570,20 @@ def mean_chances(
                 total += weights[n, m] * chance
                 weight += weights[n, m]
             out[g, n] = total / weight if weight > 0.0 else 0.5
+
+
+@compiled
+def _fill_normals(salt: int, keys: IntArray, out: FloatArray) -> None:
+    for n in range(len(keys)):
+        out[n] = normal_of(seed_of(salt, keys[n]), 0)
+
+
+def keyed_normals(keys: IntArray, *salt: int) -> FloatArray:  # (n,)
+    """Return a standard normal number for each key, others for another salt.
+
+    The same wherever, and in whatever order, they are drawn.
+    """
+    word = np.random.SeedSequence(salt).generate_state(1, np.uint64)[0]
+    out = np.empty(len(keys))
+    _fill_normals(int(word >> np.uint64(1)), keys, out)
+    return out

@@ -38,6 +38,7 @@ class Paths:
     factor: FloatArray  # (n_entries,): what a state is multiplied by in a cell
     state: IntArray  # (n_given,): the state of each owner and cell that was given
     moves: bool
+    origin: IntArray | None = None  # (n_states,): numbers in a larger layout that these are from
 
     @property
     def n_states(self) -> int:
@@ -54,12 +55,22 @@ class Paths:
         """Whether no cell has two of the paths, which are then independent given the rest."""
         return len(np.unique(self.cell)) == len(self.cell)
 
-    @cached_property
-    def state_keys(self) -> tuple[FloatArray, IntArray]:
-        """The distinct times, and for every state path · (number of times) + rank of its time."""
-        axis, rank = np.unique(self.clock, return_inverse=True)
-        owner = np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
-        return axis, owner * len(axis) + rank
+    @classmethod
+    def without_cells(
+        cls,
+        keys: IntArray,
+        begin: IntArray,
+        clock: FloatArray,
+        moves: bool,
+        origin: IntArray | None = None,
+    ) -> "Paths":
+        """Return paths that can be read but not drawn: it is not said which cells they enter."""
+        none = np.zeros(0, np.int64)
+        return cls(keys, begin, clock, none, none, np.zeros(0), none, moves, origin)
+
+    def number(self, states: IntArray) -> IntArray:
+        """Return the numbers that noise around some states goes by."""
+        return states if self.origin is None else self.origin[states]
 
     def find(self, keys: IntArray) -> tuple[IntArray, BoolArray]:
         """Return the place of each owner, and whether it has one."""
@@ -122,6 +133,11 @@ class Layout:
     numbers: tuple[Numbers, ...]
     newcomer: BoolArray  # (n_items,)
     span: float
+
+    @cached_property
+    def has_newcomers(self) -> bool:
+        """Whether any item came in later."""
+        return bool(self.newcomer.any())
 
     @property
     def n_factors(self) -> int:
@@ -194,6 +210,15 @@ def _with_opponents(items: Paths, n: int) -> tuple[Paths, IntArray]:
         items.moves,
     )
     return kept, other
+
+
+def terms_of(model: Model) -> list[Numbers]:
+    """Return the terms that are paths of single numbers, in order, without paths."""
+    none = np.zeros(0, np.int64)
+    empty = Paths.without_cells(none, np.zeros(1, np.int64), np.zeros(0), False)
+    return [
+        Numbers(term, empty) for term in model.terms if isinstance(term, PairEffects | Side | By)
+    ]
 
 
 def _numbers(seen: Observations, model: Model) -> list[Numbers]:

@@ -18,6 +18,7 @@ from scipy.special import expit, log_expit, log_ndtr, ndtr
 from intransit.arrays import FloatArray, IntArray
 from intransit.inference.path_kernels import (
     expected_chances,
+    last_before,
     mean_chances,
     pair_margins,
     read_paths,
@@ -34,6 +35,14 @@ AVERAGE = 1500.0  # rating of an average item
 TENFOLD = 400.0  # points of rating that make the odds ten to one
 THREADS = 2
 UNSEEN = 1 << 40  # keys of owners that were never seen begin here
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is otherwise worked out from all games: of a large answer it is kept beside them."""
+
+    groups: IntArray  # (n_items,)
+    axis: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +65,8 @@ class Posterior:
         What there is to say of that beyond the chains.
     connected
         Whether all items count as connected, as where it is not kept who met whom.
+    known
+        Groups and times, where they are not worked out from the games.
     """
 
     layout: Layout
@@ -65,6 +76,7 @@ class Posterior:
     way: str = "gibbs"
     notes: tuple[str, ...] = ()
     connected: bool = False
+    known: Known | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.draws)
@@ -83,6 +95,8 @@ class Posterior:
     @cached_property
     def groups(self) -> IntArray:  # (n_items,)
         """Number of the group of items, connected by comparisons, that each item belongs to."""
+        if self.known is not None:
+            return self.known.groups
         n, pairs = self.n_items, self.layout.seen.pairs
         if self.connected:
             return np.zeros(n, np.int64)
@@ -92,6 +106,8 @@ class Posterior:
     @cached_property
     def axis(self) -> FloatArray:
         """The distinct times of the observations, rising."""
+        if self.known is not None:
+            return self.known.axis
         axis = self.layout.seen.axis
         return axis if len(axis) else np.unique(self.layout.items.clock)
 
@@ -105,13 +121,14 @@ class Posterior:
         n = len(self)
         if n <= most:
             return self
-        places = np.unique(np.linspace(0, n - 1, most).astype(np.int64))
-        return replace(self, draws=self.draws.only(places))
+        return replace(self, draws=self.draws.only(_spread_out(n, most)))
 
     # Reading paths -----------------------------------------------------------------------------
 
-    def states(self, items: IntArray, times: FloatArray) -> FloatArray:  # (n_draws, n, 1 + 2 r)
-        """Return score and factors of some items at some times, in every draw.
+    def states(
+        self, items: IntArray, times: FloatArray, which: IntArray | None = None
+    ) -> FloatArray:  # (n_draws, n, 1 + 2 r)
+        """Return score and factors of some items at some times, in every draw, or in some.
 
         An item below 0 was never seen: all that is known of it is what newcomers are like, and
         equal numbers are the same newcomer.
@@ -119,25 +136,31 @@ class Posterior:
         p, d = self.layout.items, self.draws
         new = items < 0
         before, after, share, spread = around(p, np.where(new, 0, items), times)
+        keys = np.where(new, UNSEEN - items, p.number(before) * 2 + (spread > 0) * (share == 0))
         before = np.where(new, -1, before)
-        keys = np.where(new, UNSEEN - items, before * 2 + (spread > 0) * (share == 0))
-        out = np.empty((len(d), len(items), d.states.shape[2]))
-        newcomers = d.newcomers if self.layout.newcomer.any() else np.zeros(len(d))
-        read_paths(d.states, before, after, share, spread, keys, d.walks, d.widths, newcomers, out)
+        which = np.arange(len(d)) if which is None else which
+        out = np.empty((len(which), len(items), d.states.shape[2]))
+        means = d.newcomers if self.layout.has_newcomers else np.zeros(len(d))
+        places = before, after, share, spread, keys
+        read_paths(d.states, which, *places, d.walks, d.widths, means, out)
         return out
 
-    def numbers(self, k: int, keys: IntArray, times: FloatArray) -> FloatArray:  # (n_draws, n)
+    def numbers(
+        self, k: int, keys: IntArray, times: FloatArray, which: IntArray | None = None
+    ) -> FloatArray:  # (n_draws, n)
         """Return one of the other terms, for some owners at some times."""
         one, d = self.layout.numbers[k], self.draws
         p = one.paths
         place, known = p.find(keys)
         before, after, share, spread = around(p, place, times)
-        before = np.where(known, before, -1)
         scales = d.number_scales[:, k : k + 1]
-        noise = np.where(known, before * 2 + (spread > 0) * (share == 0), UNSEEN + keys)
-        out = np.empty((len(d), len(keys), 1))
+        noise = np.where(known, p.number(before) * 2 + (spread > 0) * (share == 0), UNSEEN + keys)
+        before = np.where(known, before, -1)
+        which = np.arange(len(d)) if which is None else which
+        out = np.empty((len(which), len(keys), 1))
         read_paths(
             d.numbers[k][:, :, None],
+            which,
             before,
             after,
             share,
@@ -338,16 +361,14 @@ class Posterior:
         where strength is worked out.  Of very many items fewer draws are used, the same whichever
         of them are asked for.
         """
-        panel = self.panel
-        if len(self) > self._most_for_all:
-            return self.thinned(self._most_for_all).strengths(items, time)
+        panel, which = self.panel, self._for_all
         points = np.unique(np.concatenate([items, panel]))
-        values = self.states(points, np.full(len(points), time))
+        values = self.states(points, np.full(len(points), time), which)
         weights = (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0
         weights[items[:, None] == panel[None, :]] = 0.0
-        effects, effect, sign, unknown = self._effects_with(items, panel, time)
-        cuts, noise = self._law_arrays()
-        out = np.empty((len(self), len(items)))
+        effects, effect, sign, unknown = self._effects_with(items, panel, time, which)
+        cuts, noise = (one[which] for one in self._law_arrays())
+        out = np.empty((len(which), len(items)))
         places = np.searchsorted(points, items), np.searchsorted(points, panel)
 
         def part(rows: slice) -> None:
@@ -364,15 +385,16 @@ class Posterior:
                 out[rows],
             )
 
-        middle = len(self) // 2
+        middle = len(which) // 2
         with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(part, (slice(0, middle), slice(middle, None))))
         return out
 
-    @property
-    def _most_for_all(self) -> int:
-        """How many draws there is time for where all items are measured by the panel."""
-        return int(max(STRENGTH_WORK // max(self.n_items * len(self.panel), 1), 30))
+    @cached_property
+    def _for_all(self) -> IntArray:
+        """The draws that there is time for where all items are measured by the panel."""
+        most = int(max(STRENGTH_WORK // max(self.n_items * len(self.panel), 1), 30))
+        return _spread_out(len(self), most)
 
     def ratings(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n)
         """Return the rating of some items at one time, in every draw: strength on a scale like Elo.
@@ -385,54 +407,55 @@ class Posterior:
         The mean is over those that strength is a mean over.  This is the one place where ratings
         are worked out.
         """
-        if len(self) > self._most_for_all:
-            return self.thinned(self._most_for_all).ratings(items, time)
-        panel = self.panel
+        panel, which = self.panel, self._for_all
         beside = (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0
         beside /= np.maximum(beside.sum(axis=1, keepdims=True), 1.0)  # (n, n_panel)
-        own, others = (self.states(k, np.full(len(k), time)) for k in (items, panel))
+        own, others = (self.states(k, np.full(len(k), time), which) for k in (items, panel))
         mean, r = np.matmul(beside, others), self.n_planes
         x = own[..., 0] - mean[..., 0]
         x += np.sum(own[..., 1 : 1 + r] * mean[..., 1 + r :], axis=-1)
         x -= np.sum(own[..., 1 + r :] * mean[..., 1 : 1 + r], axis=-1)
-        effects, effect, sign, _ = self._effects_with(items, panel, time)
+        effects, effect, sign, _ = self._effects_with(items, panel, time, which)
         row, column = np.nonzero(effect >= 0)
         weights = (sign * beside)[row, column]
         shape = (effects.shape[1], len(items))
         x += effects @ csr_array((weights, (effect[row, column], row)), shape=shape)
-        return np.asarray(AVERAGE + TENFOLD / np.log(10.0) * self._log_odds(x))
+        return np.asarray(AVERAGE + TENFOLD / np.log(10.0) * self._log_odds(x, which))
 
-    def _log_odds(self, margins: FloatArray) -> FloatArray:
-        """Return the log odds of winning at margins of draws, a tie as half a win."""
+    def _log_odds(self, margins: FloatArray, which: IntArray) -> FloatArray:
+        """Return the log odds of winning at margins of some draws, a tie as half a win."""
+        cuts, noise = (one[which] for one in self._law_arrays())
         if self.law.kind == "squared":
-            z = margins / self.draws.noise[:, None]
+            z = margins / noise[:, None]
             return np.asarray(log_ndtr(z) - log_ndtr(-z))
-        cut = self._law_arrays()[0][:, None]
+        cut = cuts[:, None]
         win, lose = (
             np.logaddexp(log_expit(x - cut), log_expit(x + cut)) for x in (margins, -margins)
         )
         return np.asarray(win - lose)
 
     def _effects_with(
-        self, items: IntArray, panel: IntArray, time: float
+        self, items: IntArray, panel: IntArray, time: float, which: IntArray | None = None
     ) -> tuple[FloatArray, IntArray, FloatArray, FloatArray]:
         """Return effects of pairs that met, where each pair finds its own, and what is unknown."""
         k, n = self._find(PairEffects), self.n_items
+        n_draws = len(self) if which is None else len(which)
         shape = (len(items), len(panel))
         sign = np.where(items[:, None] < panel[None, :], 1.0, -1.0)
         if k < 0:
-            nothing = np.zeros((len(self), 1))
-            return nothing, np.full(shape, -1), sign, np.zeros(len(self))
+            nothing = np.zeros((n_draws, 1))
+            return nothing, np.full(shape, -1), sign, np.zeros(n_draws)
         low, high = np.minimum(*np.ix_(items, panel)), np.maximum(*np.ix_(items, panel))
         keys = (low * n + high).ravel()
         known = self.layout.numbers[k].paths.find(keys)[1]
         used, place = np.unique(keys[known], return_inverse=True)
         effect = np.full(len(keys), -2)
         effect[known] = place
-        values = self.numbers(k, used, np.full(len(used), time))
+        values = self.numbers(k, used, np.full(len(used), time), which)
         if not len(used):
-            values = np.zeros((len(self), 1))
-        return values, effect.reshape(shape), sign, self.draws.number_scales[:, k]
+            values = np.zeros((n_draws, 1))
+        scales = self.draws.number_scales[:, k]
+        return values, effect.reshape(shape), sign, scales if which is None else scales[which]
 
 
 def expected_results(
@@ -447,6 +470,11 @@ def expected_results(
     if not np.any(cut):
         return np.asarray(expit(margins))
     return np.asarray(0.5 * (expit(margins - cut) + expit(margins + cut)))
+
+
+def _spread_out(n: int, most: int) -> IntArray:
+    """Return at most so many of n numbers, evenly spread."""
+    return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).astype(np.int64))
 
 
 def around(
@@ -477,9 +505,9 @@ def around(
 
 def _last_before(paths: Paths, owners: IntArray, times: FloatArray) -> IntArray:
     """Return the last state of each owner at or before a time; its first less one if none is."""
-    axis, keys = paths.state_keys
-    when = np.searchsorted(axis, times, side="right") - 1
-    return np.searchsorted(keys, owners * len(axis) + when, side="right") - 1
+    out = np.empty(len(owners), np.int64)
+    last_before(paths.clock, paths.begin, owners, times, out)
+    return out
 
 
 def _points(items: IntArray, times: FloatArray) -> tuple[tuple[IntArray, FloatArray], IntArray]:

@@ -38,7 +38,7 @@ from intransit.model.laws import OutcomeLaw
 from intransit.model.terms import By, Factors, Model, PairEffects, Scores, Side, Term
 
 if TYPE_CHECKING:
-    from intransit.inference.shards.on_ray import Elsewhere
+    from intransit.inference.shards.workers import Placement
 
 SOUND = 0.5  # of the draws that must count, to weigh them only
 N_CHAINS = 2
@@ -198,18 +198,19 @@ def draw_posterior(
     *,
     rng: np.random.Generator,
     report: Report = lambda _: None,
-    elsewhere: "Elsewhere | None" = None,
+    placement: "Placement | None" = None,
 ) -> Posterior:
     """Return the posterior of a model, given some observations.
 
-    With workers elsewhere, states are always found by Newton's method, and by them.
+    With a placement, states are always found by Newton's method, by the workers there.
     """
     layout = lay_out(seen, model)
-    if elsewhere is not None:
+    if placement is not None:
         if law.kind == "squared":
             raise InputError("on: readings of margins are drawn in one process; leave it out.")
-        with elsewhere.folder() as folder:
-            return _from_a_part(layout, law, effort, rng, report, (elsewhere, folder))
+        asked = seen, model, law, effort, rng.bit_generator.state["state"]
+        with placement.folder(asked) as folder:
+            return _from_a_part(layout, law, effort, rng, report, (placement, folder))
     if seconds_a_sweep(layout) * N_SWEEPS <= effort.seconds or law.kind == "squared":
         draws, mixing = sample(layout, law, effort, rng=rng, report=report)
         return Posterior(layout, law, draws, mixing)
@@ -283,9 +284,9 @@ def _from_a_part(
     effort: Effort,
     rng: np.random.Generator,
     report: Report,
-    place: "tuple[Elsewhere, Path] | None" = None,
+    place: "tuple[Placement, Path] | None" = None,
 ) -> Posterior:
-    """Draw scales from a sub-population, then states by Newton's method, here or elsewhere."""
+    """Draw scales from a sub-population, then states by Newton's method, here or by workers."""
     seen, model = layout.seen, layout.model
     part = sub_population(seen, SUB_GAMES, rng)
     report(f"drawing scales from {part.n_items:,} of {seen.n_items:,} items")
@@ -298,7 +299,7 @@ def _from_a_part(
     if place is None:
         drawn, mixing = draw()
     else:
-        from intransit.inference.shards.on_ray import once, solve_elsewhere  # noqa: PLC0415  if asked
+        from intransit.inference.shards.workers import once, solve_on_workers  # noqa: PLC0415  if asked
 
         drawn, mixing = once(place[1], draw)
     kept, left_out = _terms_that_matter(lay_out(part, model), drawn)
@@ -311,13 +312,15 @@ def _from_a_part(
         n = _n_draws(len(path.solution.z))
         report(f"drawing {n} times around the solution")
     else:
-        path, states = solve_elsewhere(data, settings, *place, _n_draws, report)
+        path, states = solve_on_workers(data, settings, *place, _n_draws, report)
         n = len(states)
     around = _draws(path, drawn, n, rng, states)
+    why = "States were found by workers"
+    if place is None:
+        why = f"The table is too large for chains within {effort.seconds:.0f} s"
     notes = [
-        f"The table is too large for chains within {effort.seconds:.0f} s: scales are from "
-        f"{part.n_items:,} items with {part.counts.sum():,.0f} games among them, states by "
-        "Newton's method at those scales."
+        f"{why}: scales are from {part.n_items:,} items with {part.counts.sum():,.0f} games among "
+        "them, states by Newton's method at those scales."
     ]
     if left_out:
         notes.append(f"Negligible there, and left out: {', '.join(left_out)}.")

@@ -14,7 +14,7 @@ import numpy as np
 
 from intransit.analysis.changes import find_changes
 from intransit.analysis.cycles import find_cycles
-from intransit.analysis.fitted_table import FittedTable
+from intransit.analysis.fitted_table import FittedTable, Part
 from intransit.analysis.ranking import find_ranking
 from intransit.analysis.results import Changes, Cycles
 from intransit.arrays import BoolArray, FloatArray, IntArray
@@ -312,6 +312,8 @@ def gather(
     cycles = find_cycles(answer)
     ranking = find_ranking(answer, rng=rng)
     items, why = choose_items(answer, most_items, _spoken_of(answer, cycles))
+    if answer.part is not None:
+        why = f"{_about(answer.n_items, answer.part)} {why}".rstrip()
     moments = choose_moments(answer, most_times)
     report("looking for changes")
     changes = _changes(answer, items, moments)
@@ -370,6 +372,14 @@ def gather(
         ladder_notes=notes,
         data=take_stock(answer),
         story=_story(answer),
+    )
+
+
+def _about(n_items: int, part: Part) -> str:
+    """Say which items a page of some of them is about."""
+    return (
+        f"This page is about {n_items:,} of {part.n_items:,} items, {part.why}; ranks and "
+        "strengths are among these."
     )
 
 

@@ -103,9 +103,14 @@ def presence(
     """Return whether an item was compared within `reach` of each time; always, if there is one."""
     if len(times) < 2:
         return np.ones((len(times), len(items)), dtype=bool)
-    cells = answer.posterior.layout.seen
+    cells, paths = answer.posterior.layout.seen, answer.posterior.layout.items
     half = 0.5 * answer.encoding.step  # a moment is named by its middle
     out = np.zeros((len(times), answer.n_items), dtype=bool)
+    if answer.part is not None and paths.moves:  # games against others are known by their times
+        owner = np.repeat(np.arange(answer.n_items), np.diff(paths.begin))
+        for k, time in enumerate(times):
+            out[k, owner[np.abs(paths.clock - time) <= reach + half]] = True
+        return out[:, items]
     for k, time in enumerate(times):
         near = np.abs(cells.times - time) <= reach + half
         out[k, cells.pairs[near].ravel()] = True
@@ -163,9 +168,9 @@ def _rows(answer: FittedTable) -> str:
 
 
 def _size(answer: FittedTable) -> str:
-    total = answer.seen.games.sum() / 2
-    games = f"{total:,.12g} game{'' if total == 1 else 's'}"
-    said = f"{games} between {plural(answer.n_items, 'item')}"
+    n_items = answer.n_items if answer.part is None else answer.part.n_items
+    games = f"{answer.n_games:,.12g} game{'' if answer.n_games == 1 else 's'}"
+    said = f"{games} between {plural(n_items, 'item')}"
     if answer.clock.kind == "none":
         return f"{said}; the table has no times."
     begin, end = (answer.clock.to_text(t) for t in (answer.seen.begin, answer.seen.end))
@@ -176,6 +181,9 @@ def _met(answer: FittedTable) -> str:
     n, pairs = answer.n_items, answer.posterior.layout.seen.pairs
     met = len(np.unique(pairs[:, 0] * n + pairs[:, 1]))
     possible = n * (n - 1) // 2
+    if answer.part is not None:
+        chosen = f"This page is about {plural(n, 'item')} of them: {answer.part.why}"
+        return f"{chosen}. {met:,} of {possible:,} possible pairs of these met."
     if met == possible:
         return "Every pair met." if possible > 1 else "There is one pair."
     return f"{met:,} of {possible:,} possible pairs met ({percent(met / possible)})."

@@ -10,14 +10,14 @@ of them belongs to another shard, its state is a guest here,
     owner <--------- slope --------------  guest        what cells say of it
 
 and nothing else is sent but a few sums.
-
-What is asked of shards, and how far a solve has come.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+import resource
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,27 +27,22 @@ from intransit.inference.assembly import Scales, sides_of
 from intransit.inference.joint_fit import plain_columns
 from intransit.inference.joint_problem import FactorStates, Joint, lay_out
 from intransit.inference.likelihood import Law, loss_of
-from intransit.inference.shards.shard_files import ShardFacts, read_cells, read_facts
+from intransit.inference.shards.sharding import Shape, ShardFacts, read_cells, read_facts
 from intransit.kernels import add_part, put_part, take_part
-from intransit.model.laws import Kind
 
 Message = tuple[list[FloatArray], FloatArray]  # arrays, and sums that all shards add up
 Inbox = Sequence[Message]
 Round = tuple[list[Message], Any]  # what goes to each shard, and a report
+Method = TypeVar("Method", bound=Callable[..., Round])
 
 WELL_FILLED = 8  # possible keys for each key: a table of all is quicker than sorting
 NOTHING = np.zeros(0)
 
 
-@dataclass(frozen=True)
-class Shape:
-    """What there is to be found: which sides there are, and which of them drift."""
-
-    n_factors: int
-    drifting: bool
-    moving: bool  # whether exposures drift
-    effects: bool = False
-    effects_drift: bool = False
+def exchange(method: Method) -> Method:
+    """Mark a round in which shards send something or take what was sent; others only report."""
+    method.exchanges = True  # type: ignore[attr-defined]
+    return method
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +66,7 @@ class Halo:
 
 
 class Linked:
-    """The part of a shard that knows whom its states belong to; methods that are rounds say so."""
+    """The part of a shard that knows whom its states belong to, and talks to the others."""
 
     def __init__(self, folder: Path, number: int) -> None:
         self.folder, self.number = folder, number
@@ -81,9 +76,19 @@ class Linked:
         self._asked: list[list[IntArray]] | None = None
         self._linked = False
 
+    def run(self, method: str, inbox: Inbox, settings: Mapping[str, Any]) -> Round:
+        """Run one round; a round that exchanges nothing is a method that returns its report."""
+        work = getattr(self, method)
+        if not hasattr(work, "exchanges"):
+            return self._silence(), work(**settings)
+        sent, report = work(inbox, **settings)
+        self.n_sent += sum(part.nbytes for parts, _ in sent for part in parts)
+        return sent, report
+
     # Linking -----------------------------------------------------------------------------------
 
-    def ask(self, inbox: Inbox, shape: Shape) -> Round:  # noqa: ARG002
+    @exchange
+    def ask(self, _inbox: Inbox, shape: Shape) -> Round:
         """Ask the others for the states that cells here need."""
         if self._asked is None:
             self.shape = shape
@@ -110,6 +115,7 @@ class Linked:
     def _n_keys(self) -> int:
         return self.facts.n_items * len(self.facts.axis)
 
+    @exchange
     def link(self, inbox: Inbox) -> Round:
         """Build chains and places, once it is known what others need."""
         if self._linked:
@@ -198,6 +204,11 @@ class Linked:
             return self._pair_keys
         return self._pair_keys[self._effects.owners] * len(self.facts.axis) + self._effects.when
 
+    def costs(self) -> dict[str, float]:
+        """Report bytes sent, seconds of the processor, and the most memory this process held."""
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        return {"sent": self.n_sent, "seconds": time.process_time(), "memory": memory}
+
     def _sizes(self) -> dict[str, int]:
         return {
             "cells": len(self.cells),
@@ -212,12 +223,11 @@ class Linked:
 
     def believe(
         self,
-        inbox: Inbox,  # noqa: ARG002
         scales: Scales,
         law: Law,
         held: float,
         with_factors: bool,
-    ) -> Round:
+    ) -> None:
         """Set scales and law; `held` is the prior scale of exposures, known better than `scales`.
 
         Without factors, theirs stay at 0 and are not moved.
@@ -241,7 +251,6 @@ class Linked:
         self.problem = Joint(
             self._at, self._pair_at, loss, S, Q, self.E, law.advantage, False, self._layout
         )
-        return self._silence(), None
 
     # Sending -----------------------------------------------------------------------------------
 
@@ -254,6 +263,10 @@ class Linked:
         """Return the own part of S and Q of a vector with guests."""
         S, Q = self._two(vector)
         return S[: self.halo_S.n_own], Q[: self.halo_Q.n_own]
+
+    def _both(self, *owns: FloatArray) -> tuple[tuple[Any, Any], ...]:
+        """Return the sides S and Q, and the parts of vectors without guests that belong to each."""
+        return (self.S, self.Q), *(self._halves(own) for own in owns)
 
     def _halves(self, own: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return S and Q of a vector without guests."""
@@ -284,7 +297,7 @@ class Linked:
                     if self.Q.free.any():
                         parts.append(_taken(Q, of_Q, self.Q.free))
             out.append((parts, sums))
-        return self._counted(out)
+        return out
 
     def _borrow(self, vectors: list[FloatArray], inbox: Inbox) -> None:
         """Write the guests' states."""
@@ -306,10 +319,6 @@ class Linked:
                 if self.Q.free.any():
                     add_part(next(each), self.halo_Q.lent[q], self._columns[1], Q)
 
-    def _counted(self, out: list[Message]) -> list[Message]:
-        self.n_sent += sum(part.nbytes for message in out for part in message[0])
-        return out
-
 
 def distinct(keys: IntArray, n_keys: int) -> IntArray:
     """Return the distinct numbers among keys, rising."""
@@ -329,47 +338,3 @@ def _taken(states: FloatArray, rows: IntArray, free: BoolArray) -> FloatArray:
     out = np.empty((len(rows), int(free.sum())))
     take_part(states, rows, int(free.argmax()), out)
     return out
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked of the shards."""
-
-    kind: Kind
-    n_factors: int
-    scales: Scales
-    seeks_side: bool = False
-    tolerance: float = 1e-2
-    max_steps: int = 300
-    seed: int = 0
-
-    @property
-    def shape(self) -> Shape:
-        """Which sides there are, and which of them drift."""
-        s = self.scales
-        return Shape(
-            self.n_factors,
-            s.drift_scale > 0 or s.score_drift_scale > 0,
-            s.exposure_drift_scale > 0 and self.n_factors > 0,
-            s.pair_scale > 0,
-            s.pair_drift_scale > 0,
-        )
-
-
-@dataclass
-class Progress:
-    """How far a solve has come: what a driver must know to go on."""
-
-    finished: list[str] = field(default_factory=list)  # stages
-    stage: str = ""
-    kept: str = ""  # name of the states that are kept
-    with_factors: bool = False
-    cuts: list[float] = field(default_factory=list)
-    advantage: float = 0.0
-    held: float = 1.0  # prior scale of exposures
-    damping: float = -1.0
-    objectives: list[float] = field(default_factory=list)  # of this stage
-    n_steps: int = 0
-    n_products: int = 0
-    n_losses: int = 0  # of workers
-    converged: bool = True

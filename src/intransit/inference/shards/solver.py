@@ -38,9 +38,15 @@ from intransit.inference.laplace import ACCURACY as DRAW_ACCURACY
 from intransit.inference.laplace import DRAWN, ROUNDS
 from intransit.inference.likelihood import Law, best_cuts, best_side, far, first_cuts
 from intransit.inference.sampling import Report
-from intransit.inference.shards.links import Progress, Question
-from intransit.inference.shards.shard_files import read_facts, write_text
-from intransit.inference.shards.workers import Crew, Step, WorkerLostError
+from intransit.inference.shards.sharding import (
+    Progress,
+    Question,
+    Step,
+    WorkerLostError,
+    Workers,
+    read_facts,
+    write_text,
+)
 from intransit.inference.starts import N_POWERS
 from intransit.skew import canonical_form
 
@@ -57,9 +63,9 @@ class ShardedSolver:
     """Solves one question, step by step, and draws around the solution."""
 
     def __init__(
-        self, crew: Crew, folder: Path, question: Question, report: Report = lambda _: None
+        self, workers: Workers, folder: Path, question: Question, report: Report = lambda _: None
     ) -> None:
-        self.crew, self.folder, self.question, self.report = crew, folder, question, report
+        self.workers, self.folder, self.question, self.report = workers, folder, question, report
         self.facts = read_facts(folder)
         shape = question.shape
         if shape.moving and not shape.drifting:
@@ -90,28 +96,28 @@ class ShardedSolver:
     def _set_up(self) -> None:
         """Bring all shards to what is kept."""
         shape = self.question.shape
-        self.sizes = self.crew.run(("ask", {"shape": shape}), ("link", {}))
+        self.sizes = self.workers.run(("ask", {"shape": shape}), ("link", {}))
         if self.question.kind == "ordered" and not self.progress.cuts:
             self.progress.cuts = list(first_cuts(self._sum("often")))
         self._believe()
         if self.progress.kept:
-            self.crew.run(("restore", {"name": self.progress.kept}))
+            self.workers.run(("restore", {"name": self.progress.kept}))
         else:
-            self.crew.run(("start", {}))
+            self.workers.run(("start", {}))
         self._value()
-        self.crew.run(("accept", {}))
+        self.workers.run(("accept", {}))
 
     def _refresh(self) -> None:
         """Look at the same states with what is believed now."""
         self._believe()
         self._value()
-        self.crew.run(("accept", {}))
+        self.workers.run(("accept", {}))
 
     def _believe(self) -> None:
         p, q = self.progress, self.question
         law = Law(q.kind, tuple(p.cuts), p.advantage)
         settings = {"scales": q.scales, "law": law, "held": p.held, "with_factors": p.with_factors}
-        self.crew.run(("believe", settings))
+        self.workers.run(("believe", settings))
 
     def _safely(self, work: Callable[[], T]) -> T:
         """Do some work that begins at what is kept; if a worker is lost, begin again."""
@@ -131,7 +137,7 @@ class ShardedSolver:
     def _mend(self) -> None:
         for _ in range(MOST_LOSSES):
             try:
-                self.crew.mend()
+                self.workers.mend()
                 self._set_up()
                 return
             except WorkerLostError:
@@ -143,7 +149,7 @@ class ShardedSolver:
         name = f"step-{self.progress.n_steps % 2}-{len(self.progress.finished)}"
         if name == self.progress.kept:
             name = f"again-{name}"
-        self.crew.run(("keep", {"name": name}))
+        self.workers.run(("keep", {"name": name}))
         self._name = name
 
     def _kept(self) -> None:
@@ -158,10 +164,10 @@ class ShardedSolver:
 
     def _sum(self, method: str, **settings: Any) -> Any:
         """Run a round, and return the sum of its reports (or of each entry of them)."""
-        return _added(self.crew.run((method, settings)))
+        return _added(self.workers.run((method, settings)))
 
     def _value(self) -> float:
-        return float(_added(self.crew.run(("show", {"trial": False}), ("look", {})))[0])
+        return float(_added(self.workers.run(("show", {"trial": False}), ("look", {})))[0])
 
     # Solving -----------------------------------------------------------------------------------
 
@@ -239,7 +245,7 @@ class ShardedSolver:
     def _step(self, tolerance: float, warm: bool) -> tuple["_Step", bool]:
         """Take one step, as `descent` does; return it, and whether it is the last."""
         p, begin = self.progress, self.progress.objectives[-1]
-        size, trace, n = _added(self.crew.run(("pull", {"exact": True}), ("collect", {})))
+        size, trace, n = _added(self.workers.run(("pull", {"exact": True}), ("collect", {})))
         del size
         scale = float(trace / max(n, 1)) or 1.0
         accuracy = WARM_ACCURACY if warm and self._convex else ACCURACY
@@ -249,14 +255,14 @@ class ShardedSolver:
             damping = (CONVEX_DAMPING if self._convex else first) * scale
         while True:
             n_products += self._solve_system(damping, accuracy)
-            along, size = _added(self.crew.run(("show", {"trial": True})))
-            there = float(_added(self.crew.run(("look", {})))[0])
+            along, size = _added(self.workers.run(("show", {"trial": True})))
+            there = float(_added(self.workers.run(("look", {})))[0])
             if there < begin:
                 break
             damping, growth = damping * growth, growth * 2.0
             if not damping <= GIVE_UP_DAMPING * scale:
                 return _Step(False, begin, damping, n_products), True
-        self.crew.run(("accept", {}))
+        self.workers.run(("accept", {}))
         foretold = 0.5 * (damping * size - along)
         gain = (begin - there) / foretold if foretold > 0 else 0.0
         damping *= max(0.1, 1.0 - (2.0 * min(gain, 1.0) - 1.0) ** 3)
@@ -271,14 +277,14 @@ class ShardedSolver:
 
     def _solve_system(self, damping: float, accuracy: float) -> int:
         """Solve for all right-hand sides; return the number of products."""
-        self.crew.run(("begin", {"damping": damping, "accuracy": accuracy}))
+        self.workers.run(("begin", {"damping": damping, "accuracy": accuracy}))
         pair: tuple[Step, ...] = (("react", {}), ("advance", {}))
         while True:
-            done, n_products = self.crew.run(*(pair * self.crew.ahead))[0]
+            done, n_products = self.workers.run(*(pair * self.workers.ahead))[0]
             if done:
                 break
         if self.question.shape.effects:
-            self.crew.run(("share_steps", {}), ("follow", {}))
+            self.workers.run(("share_steps", {}), ("follow", {}))
         return int(n_products)
 
     # Gauge -------------------------------------------------------------------------------------
@@ -291,7 +297,7 @@ class ShardedSolver:
         A, D = best_mixing(*self._blank_sides(), list(grams), gram_Q, volume=volume)
         there = float(self._sum("mix", A=A, D=D)[0])
         if np.isfinite(there) and (there < value or volume > 0.0):
-            self.crew.run(("accept", {}))
+            self.workers.run(("accept", {}))
             return there
         return value
 
@@ -382,7 +388,7 @@ class ShardedSolver:
         core = gram
         for _ in range(N_POWERS):
             change = _orthonormal(gram)
-            self.crew.run(("lend_block", {"change": change}), ("turn_block", {}))
+            self.workers.run(("lend_block", {"change": change}), ("turn_block", {}))
             gram, core = self._sum("fold_block")
         omegas, first, second = canonical_form(0.5 * (core - core.T))
         roots = np.sqrt(omegas[: q.n_factors])
@@ -390,10 +396,12 @@ class ShardedSolver:
             "first": first[:, : len(roots)] * roots,
             "second": second[:, : len(roots)] * roots,
         }
-        self.crew.run(("set_factors", planes), ("look", {}))
+        self.workers.run(("set_factors", planes), ("look", {}))
         slope, curve = self._sum("gain")
         length = np.sqrt(max(-slope / curve, 0.01)) if curve > 0 else 1.0
-        self.crew.run(("stretch", {"length": float(np.sqrt(length))}), ("look", {}), ("accept", {}))
+        self.workers.run(
+            ("stretch", {"length": float(np.sqrt(length))}), ("look", {}), ("accept", {})
+        )
         self._balance(np.inf)
         return True
 
@@ -401,8 +409,8 @@ class ShardedSolver:
 
     def _perturbed(self, draws: list[int], seed: int) -> int:
         """Solve for perturbed data and prior, once for each draw."""
-        self.crew.run(("pull", {"exact": False}), ("collect", {}))
-        self.crew.run(("perturb", {"seed": seed, "draws": draws}), ("gather_noise", {}))
+        self.workers.run(("pull", {"exact": False}), ("collect", {}))
+        self.workers.run(("perturb", {"seed": seed, "draws": draws}), ("gather_noise", {}))
         return self._solve_system(0.0, DRAW_ACCURACY)
 
     def draw(self, n: int, seed: int) -> list[list[tuple[FloatArray, FloatArray, FloatArray]]]:
@@ -413,7 +421,7 @@ class ShardedSolver:
 
             def work(some: list[int] = some) -> list[Any]:
                 self._perturbed(some, seed)
-                return self.crew.run(("drawn", {}))
+                return self.workers.run(("drawn", {}))
 
             parts = self._safely(work)
             found += [[part[k] for part in parts] for k in range(len(some))]
@@ -423,11 +431,11 @@ class ShardedSolver:
     def gradient_size(self) -> float:
         """Return the size of the gradient at the solution."""
         rounds: tuple[Step, ...] = (("pull", {"exact": False}), ("collect", {}))
-        return float(np.sqrt(_added(self._safely(lambda: self.crew.run(*rounds)))[0]))
+        return float(np.sqrt(_added(self._safely(lambda: self.workers.run(*rounds)))[0]))
 
     def states(self) -> list[Any]:
         """Return keys of S and Q, S, Q, effects and their keys, of every shard."""
-        return self._safely(lambda: self.crew.run(("tell", {"what": "states"})))
+        return self._safely(lambda: self.workers.run(("states", {})))
 
 
 @dataclass(frozen=True)

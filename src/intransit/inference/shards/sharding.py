@@ -1,4 +1,4 @@
-"""Cells in a folder, a Parquet file for each shard, and the states that are kept beside them.
+"""Cells cut into shards, what is asked of them, and the folder that keeps both.
 
 An item belongs to shard ``item % n_shards``.  A cell between two shards goes to one of them,
 
@@ -7,23 +7,108 @@ An item belongs to shard ``item % n_shards``.  A cell between two shards goes to
 so that each needs the other's states at every second moment only, and has half of the cells.
 Where nothing drifts, or pairs have effects whose cells must stay together, the pair decides.  The
 rule is one line of SQL, which an engine can run where the data are.
+
+The folder has a Parquet file of cells for each shard, and the states of the last step beside them.
 """
 
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from intransit.arrays import FloatArray
 from intransit.data.cells import Cells
 from intransit.errors import InputError
+from intransit.inference.assembly import Scales
 from intransit.model.laws import Kind
 
 FACTS, COLUMNS = "facts.json", "first, second, moment, count, mean, side"
+
+Step = tuple[str, Mapping[str, Any]]  # a round: the name of a method of `Shard`, and its settings
+
+
+class WorkerLostError(Exception):
+    """A worker is gone; what it knew is to be restored."""
+
+
+class Workers(Protocol):
+    """Whoever holds the shards and can be told to run rounds."""
+
+    ahead: int  # iterations of conjugate gradients to hand out before looking at the result
+
+    def run(self, *rounds: Step) -> list[Any]:
+        """Run rounds one after the other; return every shard's report of the last."""
+
+    def mend(self) -> None:
+        """Start again whoever is gone."""
+
+    def close(self) -> None:
+        """Let everybody go."""
+
+
+# What is asked ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What there is to be found: which sides there are, and which of them drift."""
+
+    n_factors: int
+    drifting: bool
+    moving: bool  # whether exposures drift
+    effects: bool = False
+    effects_drift: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the shards."""
+
+    kind: Kind
+    n_factors: int
+    scales: Scales
+    seeks_side: bool = False
+    tolerance: float = 1e-2
+    max_steps: int = 300
+    seed: int = 0
+
+    @property
+    def shape(self) -> Shape:
+        """Which sides there are, and which of them drift."""
+        s = self.scales
+        return Shape(
+            self.n_factors,
+            s.drift_scale > 0 or s.score_drift_scale > 0,
+            s.exposure_drift_scale > 0 and self.n_factors > 0,
+            s.pair_scale > 0,
+            s.pair_drift_scale > 0,
+        )
+
+
+@dataclass
+class Progress:
+    """How far a solve has come: what a driver must know to go on."""
+
+    finished: list[str] = field(default_factory=list)  # stages
+    stage: str = ""
+    kept: str = ""  # name of the states that are kept
+    with_factors: bool = False
+    cuts: list[float] = field(default_factory=list)
+    advantage: float = 0.0
+    held: float = 1.0  # prior scale of exposures
+    damping: float = -1.0
+    objectives: list[float] = field(default_factory=list)  # of this stage
+    n_steps: int = 0
+    n_products: int = 0
+    n_losses: int = 0  # of workers
+    converged: bool = True
+
+
+# The folder -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +129,17 @@ def write_shards(
     facts: ShardFacts,
     *,
     by_moment: bool = True,
+    memory_limit: str = "2GB",
 ) -> None:
-    """Write cells, given as arrays or as Parquet files with the columns above, by shard."""
+    """Write cells, given as arrays or as Parquet files with the columns above, by shard.
+
+    Each shard's are in order of time; sorting takes no more memory than `memory_limit`.
+    """
     import duckdb  # noqa: PLC0415  answers that are only asked do without
 
     folder.mkdir(parents=True, exist_ok=True)
-    with duckdb.connect() as engine:
+    with duckdb.connect(config={"memory_limit": memory_limit}) as engine:
+        engine.execute(f"SET temp_directory = '{folder / 'sorting'}'")
         if isinstance(cells, Path):
             source = f"read_parquet('{cells}')"
         else:
@@ -58,7 +148,8 @@ def write_shards(
         for number in range(facts.n_shards):
             engine.execute(
                 f"COPY (SELECT {COLUMNS} FROM {source} WHERE {shard_of(facts, by_moment)} = "
-                f"{number}) TO '{folder / f'cells-{number}.parquet'}' (FORMAT parquet)"
+                f"{number} ORDER BY moment, first, second) "
+                f"TO '{folder / f'cells-{number}.parquet'}' (FORMAT parquet)"
             )
     told = {**facts.__dict__, "axis": facts.axis.tolist()}
     write_text(folder / FACTS, json.dumps(told))
@@ -94,11 +185,11 @@ def read_cells(folder: Path, facts: ShardFacts, number: int) -> Cells:
     import duckdb  # noqa: PLC0415
 
     place = folder / f"cells-{number}.parquet"
+    columns = COLUMNS if facts.sided else COLUMNS.removesuffix(", side")
     with duckdb.connect(config={"threads": 1}) as engine:
-        wanted = f"SELECT {COLUMNS} FROM read_parquet('{place}') ORDER BY moment, first, second"
-        found = engine.execute(wanted).fetchnumpy()
+        found = engine.execute(f"SELECT {columns} FROM read_parquet('{place}')").fetchnumpy()
     pairs = np.empty((len(found["first"]), 2), np.int32)
-    pairs[:, 0], pairs[:, 1] = found["first"], found["second"]
+    pairs[:, 0], pairs[:, 1] = found.pop("first"), found.pop("second")
     counts = np.asarray(found["count"], dtype=float)
     return Cells(
         facts.axis,

@@ -1,0 +1,242 @@
+"""A large answer is asked where it lies: what its file keeps so that nothing else need be read.
+
+Names are one long text with the place of each, and their order, so that one is found by halving;
+paths say which states belong to whom; the leaderboard at the end is kept whole.  `Index` holds all
+that, beside the games and draws that every answer keeps.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.inference.observations import Observations
+from intransit.inference.paths import Layout, Numbers, Paths
+from intransit.inference.posterior import Known, Posterior
+from intransit.model import Model
+
+ByteArray: TypeAlias = NDArray[np.uint8]
+
+MANY = 50_000  # items from which an answer is kept in the form that is asked where it lies
+LARGE = 1 << 28  # bytes of draws from which it is
+NEAR = 500  # names on either side that are compared with one that is not there
+
+
+class StoredNames(Sequence[str]):
+    """Names in one text, read one at a time."""
+
+    def __init__(self, letters: ByteArray, ends: IntArray, by_name: IntArray) -> None:
+        self.letters, self.ends, self.by_name = letters, ends, by_name
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> "StoredNames":
+        """Put names into one text."""
+        if isinstance(names, StoredNames):
+            return names
+        parts = [name.encode() for name in names]
+        ends = np.cumsum([0, *map(len, parts)])
+        order = sorted(range(len(parts)), key=parts.__getitem__)
+        return cls(np.frombuffer(b"".join(parts), np.uint8), ends, np.array(order, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.by_name)
+
+    def _bytes(self, k: int) -> bytes:
+        return self.letters[self.ends[k] : self.ends[k + 1]].tobytes()
+
+    @overload
+    def __getitem__(self, k: int) -> str: ...
+    @overload
+    def __getitem__(self, k: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, k: int | slice) -> str | tuple[str, ...]:
+        if isinstance(k, slice):
+            return tuple(self[n] for n in range(*k.indices(len(self))))
+        place = k + len(self) if k < 0 else k
+        if not 0 <= place < len(self):
+            raise IndexError(k)
+        return self._bytes(place).decode()
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.find(name) >= 0
+
+    def find(self, name: str) -> int:
+        """Return the number of a name, -1 if it is not there."""
+        place = self._place(name)
+        if place < len(self) and self._bytes(int(self.by_name[place])) == name.encode():
+            return int(self.by_name[place])
+        return -1
+
+    def _place(self, name: str) -> int:
+        """Return how many names come before one, in the order of their bytes."""
+        wanted = name.encode()
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self._bytes(int(self.by_name[middle])) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def near(self, name: str) -> list[str]:
+        """Return names that begin like one: those around it in order."""
+        place = self._place(name)
+        return [self[int(k)] for k in self.by_name[max(place - NEAR, 0) : place + NEAR]]
+
+
+class NumbersOfNames(Mapping[str, int]):
+    """The number of each name, found when it is asked for."""
+
+    def __init__(self, names: StoredNames) -> None:
+        self.names = names
+
+    def __getitem__(self, name: str) -> int:
+        place = self.names.find(name)
+        if place < 0:
+            raise KeyError(name)
+        return place
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+
+def likely_names(names: Sequence[str], name: str) -> Sequence[str]:
+    """Return the names that one may have been meant for: all, or of very many those like it."""
+    if isinstance(names, StoredNames):
+        return names.near(name)
+    if len(names) <= MANY:
+        return names
+    like = (one for one in names if one[:2].casefold() == name[:2].casefold())
+    return list(islice(like, 2 * NEAR))
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard:
+    """All items by strength at a time, best first: a column for each thing that is told."""
+
+    order: IntArray  # (n_items,): the items
+    strength: FloatArray
+    low: FloatArray
+    high: FloatArray
+    best: IntArray  # ranks
+    worst: IntArray
+    rating: FloatArray
+    rating_low: FloatArray
+    rating_high: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+
+@dataclass(frozen=True, eq=False)
+class KeptPaths:
+    """Which states belong to whom."""
+
+    keys: IntArray  # (n_paths,): owners, rising; nothing for items, which are all there
+    begin: IntArray  # (n_paths + 1,)
+    clock: FloatArray  # (n_states,)
+    moves: bool
+
+    @classmethod
+    def of(cls, paths: Paths, *, named: bool = True) -> "KeptPaths":
+        """Take what is needed to read paths."""
+        keys = paths.keys if named else np.zeros(0, np.int64)
+        return cls(keys, paths.begin, paths.clock, paths.moves)
+
+    def is_sound(self, n_paths: int) -> bool:
+        """Return whether there are so many owners, and nobody's states lie outside of all."""
+        begin = self.begin
+        return bool(
+            begin.shape == (n_paths + 1,)
+            and self.clock.ndim == 1
+            and begin[0] == 0
+            and begin[-1] == len(self.clock)
+            and (np.diff(begin) >= 0).all()
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """What a large answer keeps so that it can be asked where it lies."""
+
+    letters: ByteArray
+    ends: IntArray  # (n_items + 1,)
+    by_name: IntArray  # (n_items,): items in order of their names
+    items: KeptPaths
+    numbers: tuple[KeptPaths, ...]
+    newcomer: BoolArray  # (n_items,)
+    span: float
+    groups: IntArray  # (n_items,)
+    axis: FloatArray
+    board: Leaderboard
+
+    @classmethod
+    def of(cls, names: Sequence[str], posterior: Posterior, board: Leaderboard) -> "Index":
+        """Collect it."""
+        stored, layout = StoredNames.of(names), posterior.layout
+        return cls(
+            stored.letters,
+            stored.ends,
+            stored.by_name,
+            KeptPaths.of(layout.items, named=False),
+            tuple(KeptPaths.of(one.paths) for one in layout.numbers),
+            layout.newcomer,
+            float(layout.span),
+            posterior.groups,
+            posterior.axis,
+            board,
+        )
+
+    @property
+    def names(self) -> StoredNames:
+        """The names."""
+        return StoredNames(self.letters, self.ends, self.by_name)
+
+    def layout(self, seen: Observations, model: Model, terms: Sequence[Numbers]) -> Layout:
+        """Return paths that can be read; `terms` are those of the model, without their paths."""
+        numbers = tuple(
+            Numbers(one.term, Paths.without_cells(kept.keys, kept.begin, kept.clock, kept.moves))
+            for one, kept in zip(terms, self.numbers, strict=True)
+        )
+        p, n = self.items, seen.n_items
+        items = Paths.without_cells(np.arange(n), p.begin, p.clock, p.moves)
+        return Layout(seen, model, items, np.zeros(0, np.int64), numbers, self.newcomer, self.span)
+
+    @property
+    def known(self) -> Known:
+        """What is otherwise worked out from all games."""
+        return Known(self.groups, self.axis)
+
+    def check(self, n_items: int, n_terms: int) -> dict[str, bool]:
+        """Return of every part whether it is sound: whatever others are looked up by, in full."""
+        b, n = self.board, n_items
+        columns = (b.strength, b.low, b.high, b.best, b.worst, b.rating, b.rating_low)
+        return {
+            "names": self.ends.shape == (n + 1,)
+            and bool(self.ends[0] == 0 and self.ends[-1] == len(self.letters))
+            and bool((np.diff(self.ends) >= 0).all()),
+            "order of names": _are_numbers(self.by_name, n),
+            "paths": self.items.is_sound(n),
+            "terms": len(self.numbers) == n_terms
+            and all(one.is_sound(len(one.keys)) for one in self.numbers),
+            "newcomers": self.newcomer.shape == (n,),
+            "groups": _are_numbers(self.groups, n),
+            "times": self.axis.ndim == 1 and len(self.axis) > 0,
+            "leaderboard": _are_numbers(b.order, n)
+            and all(one.shape == (n,) for one in (*columns, b.rating_high)),
+        }
+
+
+def _are_numbers(values: IntArray, n: int) -> bool:
+    """Return whether there is one number for each of n items, each the number of an item."""
+    return values.shape == (n,) and bool(values.min() >= 0 and values.max() < n)
