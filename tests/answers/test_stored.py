@@ -186,6 +186,16 @@ def test_what_others_are_looked_up_by_is_checked(name, change, league, tmp_path)
             read_answer(place, small=small)
 
 
+def test_games_of_nobody_are_told_when_they_are_looked_through(league, tmp_path):
+    place = tmp_path / "large"
+    stored(league, place)
+    spoil(place, "answer.observations.pairs", _set((0, 1), 10**9))
+    answer = it.Answer(**read_answer(place, small=0))
+    assert answer.rank(most=1) == league.rank(most=1)
+    with pytest.raises(it.InputError, match="items that it does not know"):
+        answer.only(top=3)
+
+
 def test_a_changed_or_short_file_is_refused(league, tmp_path):
     place = tmp_path / "large"
     stored(league, place)

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from intransit.arrays import IntArray
+from intransit.arrays import BoolArray, IntArray
+from intransit.errors import InputError
 from intransit.inference.layout import Layout, Numbers, Paths
 from intransit.inference.observations import Observations
 from intransit.inference.posterior import Known, Posterior
@@ -79,9 +80,7 @@ def _among(seen: Observations, items: IntArray) -> Observations:
     """Return the games among some items, looking through all a part at a time."""
     inside = np.zeros(seen.n_items, bool)
     inside[items] = True
-    rows = np.concatenate(
-        [here.start + np.flatnonzero(inside[seen.pairs[here]].all(axis=1)) for here in _cuts(seen)]
-    )
+    rows = np.concatenate([_rows_inside(seen, here, inside) for here in _cuts(seen)])
     return Observations(
         seen.kind,
         len(items),
@@ -96,6 +95,16 @@ def _among(seen: Observations, items: IntArray) -> Observations:
         seen.values,
         None if seen.positive is None else seen.positive[rows],
     )
+
+
+def _rows_inside(seen: Observations, here: slice, inside: BoolArray) -> IntArray:
+    pairs = seen.pairs[here]
+    if pairs.size and not (pairs.min() >= 0 and pairs.max() < seen.n_items):
+        raise InputError(
+            "only: the file of this answer has games of items that it does not know; make it again "
+            "with `intransit fit`."
+        )
+    return np.asarray(here.start + np.flatnonzero(inside[pairs].all(axis=1)))
 
 
 def _cuts(seen: Observations) -> Iterator[slice]:
