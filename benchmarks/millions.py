@@ -69,7 +69,12 @@ def write(n: int, place: str) -> dict[str, float]:
         small,
         names=tuple(f"player {k}" for k in range(n)),
         posterior=Posterior(layout, small.posterior.law, replace(draws, states=states), None),
-        seen=replace(small.seen, first=np.zeros(n), last=np.full(n, 17.0), games=rng.random(n)),
+        seen=replace(
+            small.seen,
+            first=np.zeros(n),
+            last=np.full(n, 17.0),
+            games=2.0 * N_MONTHS + (np.arange(n) < 400),  # those that met each other
+        ),
         games=None,
     )
     began, busy = time.perf_counter(), time.process_time()
@@ -93,7 +98,7 @@ def ask(n: int, place: str) -> dict[str, Any]:
             while not over.wait(0.005):
                 peak[0] = max(peak[0], own_memory())
 
-        thread = threading.Thread(target=watch)
+        thread = threading.Thread(target=watch, daemon=True)
         thread.start()
         began, busy = time.perf_counter(), time.process_time()
         out = work()

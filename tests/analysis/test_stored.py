@@ -107,6 +107,23 @@ def test_a_part_makes_a_page_that_says_so(league, tmp_path):
     assert "1,506 games between 30 items" in page
 
 
+def test_items_that_never_met_make_a_page_too(tmp_path):
+    """Each player has met two neighbours; every third has met none of the others chosen."""
+    i = np.tile(np.arange(24), 8)
+    names = np.array([f"p{k:02}" for k in range(24)])
+    days = np.repeat(np.arange(8), 24)
+    won = (np.arange(len(i)) % 3 > 0) * 1.0
+    games = it.Games.from_arrays(names[i], names[(i + 1) % 24], won, days)
+    answer = it.fit(games, model=it.Scores() + it.PairEffects(), effective=5)
+    part = answer.only(names[::3].tolist())
+    assert len(part.posterior.layout.seen) == 0
+    assert part.matrix().shape == (8, 8)
+    assert part.probability("p00", "p03").notes == ()
+    assert "0 of 28 possible pairs of these met" in part.report(tmp_path / "page.html").read_text(
+        encoding="utf-8"
+    )
+
+
 def test_what_a_part_cannot_be_asked(league, tmp_path):
     part = league.only(top=3)
     with pytest.raises(it.InputError, match="save the whole answer"):

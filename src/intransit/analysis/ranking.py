@@ -49,6 +49,8 @@ MOST_ITEMS = 400  # that are ranked, and searched for cycles: those that played 
 def games_of(answer: FittedTable, first: IntArray, second: IntArray) -> FloatArray:  # (n,)
     """Return how many games each pair played, in all."""
     seen, n = answer.posterior.layout.seen, answer.n_items
+    if not len(seen):  # a part of an answer, of items that never met
+        return np.zeros(len(first))
     keys, owner = np.unique(seen.pairs[:, 0] * n + seen.pairs[:, 1], return_inverse=True)
     games = np.bincount(owner, seen.counts)
     wanted = np.minimum(first, second) * n + np.maximum(first, second)

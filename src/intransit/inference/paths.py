@@ -70,7 +70,9 @@ class Paths:
 
     def number(self, states: IntArray) -> IntArray:
         """Return the numbers that noise around some states goes by."""
-        return states if self.origin is None else self.origin[states]
+        if self.origin is None or not len(self.origin):  # of nobody, whoever is asked for
+            return states
+        return self.origin[states]
 
     def find(self, keys: IntArray) -> tuple[IntArray, BoolArray]:
         """Return the place of each owner, and whether it has one."""

@@ -66,7 +66,7 @@ def latest_games(answer: FittedTable) -> FloatArray:  # (n_items,)
     """Return how many of the latest quarter of all games each item had; of all, without drift."""
     cells = answer.posterior.layout.seen
     late = np.ones(len(cells), dtype=bool)
-    if answer.model.moves:
+    if answer.model.moves and len(cells):
         when = np.unique(cells.times, return_inverse=True)[1]
         later = np.cumsum(np.bincount(when, cells.counts)[::-1])[::-1]
         late = when >= np.flatnonzero(later >= LATELY * later[0])[-1]
