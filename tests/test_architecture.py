@@ -78,8 +78,13 @@ def imports(tree):
 
 
 def named(tree):
-    """Yield (module, node) of every module of ours that a string names, docstrings apart."""
+    """Yield (module, node) of every module of ours that a string names.
+
+    Neither docstrings count nor where data lie, as in `files("intransit.datasets")`.
+    """
     words = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    words |= {id(part) for call in calls if ast.unparse(call.func) == "files" for part in call.args}
     for node in ast.walk(tree):
         text = node.value if isinstance(node, ast.Constant) and id(node) not in words else None
         if isinstance(text, str) and re.fullmatch(r"intransit(\.[a-z_]\w*)+(:\w+)?", text):

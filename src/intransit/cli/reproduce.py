@@ -106,7 +106,7 @@ def write_experiment(
     """Write numbers, figure and claims of one finished experiment."""
     claims, gains = experiment.judge(table), experiment.weigh(table)
     files = plots.render(experiment, table)
-    summary = {
+    record = {
         "name": experiment.name,
         "title": experiment.title,
         "figure": experiment.figure,
@@ -118,7 +118,7 @@ def write_experiment(
         "gains": [asdict(gain) for gain in gains],
         "summary": table.summary(),
     }
-    text = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
     write_whole(out / f"{experiment.name}.json", (text + "\n").encode())
     write_whole(out / f"{experiment.name}.csv", table.to_csv().encode())
     for kind, content in files.items():

@@ -261,4 +261,4 @@ def _digest(text: str) -> str:
 
 def _asset(name: str) -> str:
     """Return one of the files that lie beside this module."""
-    return (files("intransit.report") / "page" / "assets" / name).read_text(encoding="utf-8")
+    return (files("intransit.report.page") / "assets" / name).read_text(encoding="utf-8")
