@@ -5,7 +5,7 @@ import numpy as np
 from intransit.answers.answer import FittedTable
 from intransit.answers.changing import find_changes
 from intransit.answers.cycling import find_cycles
-from intransit.answers.found import Changes, Cycles
+from intransit.answers.found import Changes, Cycles, Ranking
 from intransit.answers.ranking import find_ranking
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.backtest import Backtest
@@ -86,15 +86,7 @@ def gather(
     return Findings(
         source=_title(answer) if title is None else title,
         headline=headline(answer.transitive, answer.n_items),
-        sentences=sentences(
-            answer,
-            cycles,
-            ranking,
-            changes,
-            board.strengths,
-            among=board.among,
-            clear=board.clear,
-        ),
+        sentences=_sentences(answer, cycles, ranking, changes, board),
         facts=tell_facts(
             answer.transitive, cycles, ranking, changes, board.leaders, clear=board.clear
         ),
@@ -129,6 +121,15 @@ def gather(
         ladder_notes=notes,
         data=take_stock(answer),
         story=_story(answer),
+    )
+
+
+def _sentences(
+    answer: FittedTable, cycles: Cycles, ranking: Ranking, changes: Changes | None, board: Board
+) -> tuple[str, str, str]:
+    leading = board.strengths
+    return sentences(
+        answer, cycles, ranking, changes, leading, among=board.among, clear=board.clear
     )
 
 
