@@ -20,7 +20,7 @@ import numpy as np
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.distinct_rows import DistinctRows
 from intransit.data.queries import Query
-from intransit.data.roles import Roles
+from intransit.data.search import Roles
 from intransit.data.sources import kept_cells, with_column
 from intransit.data.vocabulary import plain
 

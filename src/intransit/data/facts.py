@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from intransit.data.engine import quote
 from intransit.data.files import shorten
 from intransit.data.intake import N_SAME, EngineTable
-from intransit.data.vocabulary import MOST_VALUES, plain
+from intransit.data.outcomes import MOST_VALUES
+from intransit.data.vocabulary import plain
 from intransit.errors import InputError
 
 MOST_LISTED = 20  # names that one sentence lists

@@ -15,11 +15,12 @@ import numpy as np
 from intransit.arrays import FloatArray
 from intransit.data.facts import Facts
 from intransit.data.intake import EngineTable
+from intransit.data.outcomes import number
 from intransit.data.reading import ReadOptions, plural
 from intransit.data.shapes import Shaped, named_by_hand
 from intransit.data.sources import take_in
 from intransit.data.sources import whole as whole_table
-from intransit.data.vocabulary import ITEMS, number, plain
+from intransit.data.vocabulary import ITEMS, plain
 from intransit.errors import InputError
 
 FEWEST, MOST = 3, 2_000  # items; fewer are no chart, and more are no matrix that anybody wrote

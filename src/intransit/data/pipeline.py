@@ -15,7 +15,8 @@ from intransit.data.intake import N_SAME, EmbeddedOrigin, EngineTable
 from intransit.data.matrices import find_matrix
 from intransit.data.queries import Query, build_query
 from intransit.data.reading import Reading, ReadOptions, Unused, describe_unused, plural
-from intransit.data.roles import Roles, choose_roles
+from intransit.data.roles import choose_roles
+from intransit.data.search import Roles
 from intransit.data.shapes import (
     Shaped,
     apply,

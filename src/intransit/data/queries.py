@@ -14,8 +14,9 @@ from intransit.data.facts import Facts
 from intransit.data.files import shorten
 from intransit.data.games import NO_VALUE, Covariate, listed_in_order, without_unseen
 from intransit.data.intake import N_SAME
-from intransit.data.roles import Roles
-from intransit.data.vocabulary import MOST_VALUES, SIDE_FLAGS, plain, read_sides, read_switch
+from intransit.data.outcomes import MOST_VALUES, read_sides, read_switch
+from intransit.data.search import Roles
+from intransit.data.vocabulary import SIDE_FLAGS, plain
 from intransit.errors import InputError
 
 NAMED = 5  # strange values that get a reason of their own

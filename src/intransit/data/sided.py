@@ -4,22 +4,11 @@ Also winner_model_a, winner_model_b and winner_tie; and flags of the first alone
 """
 
 import re
-from dataclasses import dataclass
 
 from intransit.data import vocabulary as words
-from intransit.data.roles import Search
-from intransit.data.vocabulary import (
-    FIRST,
-    MARKERS,
-    NO,
-    SECOND,
-    TIE,
-    YES,
-    Marker,
-    listed,
-    number,
-    plain,
-)
+from intransit.data.outcomes import FIRST, NO, SECOND, TIE, YES, number
+from intransit.data.search import Search, Sided
+from intransit.data.vocabulary import MARKERS, Marker, listed, plain
 
 TOLD = re.compile(r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)")
 FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
@@ -29,16 +18,6 @@ LOST = SECOND | NO | listed("0 checkmated resigned timeout abandoned lose kingof
 DRAWN = TIE | listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
 WON = FIRST | YES
 CLEAR = 0.95  # share of cells that must be understood
-
-
-@dataclass(frozen=True)
-class Sided:
-    """Columns that tell of each side whether it won, and what their texts mean."""
-
-    first: int
-    second: int
-    first_values: dict[str, float]
-    second_values: dict[str, float]
 
 
 def find_sided(search: Search) -> Sided | None:

@@ -55,7 +55,7 @@ from intransit.data.intake import (
     viewed,
 )
 from intransit.data.reading import ReadOptions
-from intransit.data.roles import Roles
+from intransit.data.search import Roles
 from intransit.data.shapes import Find, reshape
 from intransit.errors import InputError, IntransitError, MissingDependencyError
 

@@ -16,7 +16,7 @@ from intransit.analysis.changes import find_changes
 from intransit.analysis.cycles import find_cycles
 from intransit.analysis.fitted_table import FittedTable, Part
 from intransit.analysis.ranking import find_ranking
-from intransit.analysis.results import Changes, Cycles
+from intransit.analysis.results import Changes, Cycles, Ranking
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.backtest import Backtest
 from intransit.backtest.run import quick_backtest
@@ -329,15 +329,7 @@ def gather(
     return Findings(
         source=_title(answer) if title is None else title,
         headline=headline(answer.transitive, answer.n_items),
-        sentences=sentences(
-            answer,
-            cycles,
-            ranking,
-            changes,
-            board.strengths,
-            among=board.among,
-            clear=board.clear,
-        ),
+        sentences=_sentences(answer, cycles, ranking, changes, board),
         facts=tell_facts(
             answer.transitive, cycles, ranking, changes, board.leaders, clear=board.clear
         ),
@@ -380,6 +372,15 @@ def _about(n_items: int, part: Part) -> str:
     return (
         f"This page is about {n_items:,} of {part.n_items:,} items, {part.why}; ranks and "
         "strengths are among these."
+    )
+
+
+def _sentences(
+    answer: FittedTable, cycles: Cycles, ranking: Ranking, changes: Changes | None, board: Board
+) -> tuple[str, str, str]:
+    leading = board.strengths
+    return sentences(
+        answer, cycles, ranking, changes, leading, among=board.among, clear=board.clear
     )
 
 
