@@ -3,15 +3,15 @@
 import time
 from pathlib import Path
 
-from intransit.experiments import Check, Claim, Experiment, Reading, axis
+from intransit.experiments import Check, Claim, Experiment, TrialValue, axis
 
 
 def measure(point, rng, options):
     """One normal number a trial, moved by the point."""
-    yield Reading("normal", "value", point.x + rng.normal())
-    yield Reading("normal", "missing", float("inf"))
+    yield TrialValue("normal", "value", point.x + rng.normal())
+    yield TrialValue("normal", "missing", float("inf"))
     if options.wants("newton"):
-        yield Reading("uniform", "value", rng.random(), x=7.0, facet="extra")
+        yield TrialValue("uniform", "value", rng.random(), x=7.0, facet="extra")
 
 
 def measure_slowly(point, rng, options):
