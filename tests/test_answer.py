@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.analysis import saving as sealed
+from intransit.analysis import sealed
 from intransit.model import Drift, Factors, Model, PairEffects, Scores, Side, Still
 
 SCORES = Model((Scores(),))

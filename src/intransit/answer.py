@@ -9,10 +9,10 @@ import numpy as np
 
 from intransit.analysis import frames
 from intransit.analysis.changes import find_changes
+from intransit.analysis.chosen_items import choose_part
 from intransit.analysis.cycles import find_cycles
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.frames import to_arviz
-from intransit.analysis.parts import choose_part
 from intransit.analysis.ranking import (
     MOST_ITEMS,
     N_GAMES,

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import intransit as it
-from intransit.analysis import saving as sealed
+from intransit.analysis import sealed
 from intransit.model import By, Factors, PairEffects, Readings, Scores, Side
 
 NASTY = (

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.analysis import saving as sealed
+from intransit.analysis import sealed
 from tests.analysis.fuzzing import Spoiler, seal_bytes
 
 SEED, SECONDS, MOST = 14, 10.0, 400  # longer by `python -m benchmarks.fuzz`

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.analysis import saving as sealed
+from intransit.analysis import sealed
 from intransit.inference.observations import model_for
 from intransit.inference.paths import Layout
 from intransit.inference.sampling import Effort

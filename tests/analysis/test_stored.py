@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.analysis import saving as sealed
+from intransit.analysis import sealed
 from intransit.analysis.saving import read_answer, write_answer
 from intransit.analysis.stored import MANY, StoredNames, likely_names
 from tests.analysis.test_saving import games_of, levels, newton, wins

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from intransit.analysis.saving import is_sealed
+from intransit.analysis.sealed import is_sealed
 from intransit.answer import Answer
 from intransit.cli.output import working
 from intransit.errors import InputError
