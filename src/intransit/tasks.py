@@ -160,7 +160,8 @@ def open_ray(on: str, workers: int | None, *, shared: bool = True) -> int:
     if not ray.is_initialized():
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
         if on == "ray":
-            ray.init(num_cpus=workers, include_dashboard=False, object_store_memory=STORE, **quiet)
+            ours: dict[str, Any] = {"address": "local", "include_dashboard": False}
+            ray.init(num_cpus=workers, object_store_memory=STORE, **ours, **quiet)
             atexit.register(ray.shutdown)
         else:
             _connect(on, quiet)

@@ -107,5 +107,5 @@ def test_few_games_leave_few_rungs():
     found = quick_backtest(few, SCORES)
     assert [rung.name for rung in found.rungs] == ["coin", "frequencies", "Elo"]
     assert sum("too few games" in note for note in found.notes) == 3
-    with pytest.raises(InputError, match="a backtest needs more"):
+    with pytest.raises(InputError, match="nothing can be learnt and tried"):
         quick_backtest(Games.from_arrays(["x"], ["y"], [1]), SCORES)

@@ -155,7 +155,8 @@ def test_draws_are_weighed_at_the_margins_that_they_keep(what):
         x.chances(*asked, under={"surface": more.codes[0]}) for x in (carried, updated)
     )
     expected = np.sum(before**2) / np.sum(before)
-    assert after.mean() == pytest.approx(expected, abs=0.01)
+    # Weighted draws are drawn anew, so their mean has the error of some 200 draws of spread 0.2.
+    assert after.mean() == pytest.approx(expected, abs=0.03)
 
 
 PATCHES = "a,b,outcome,patch\nx,y,1,13.8\ny,z,1,13.9\nz,x,0,13.10\n" + "x,z,1,13.10\n" * 9

@@ -1,5 +1,5 @@
 """The command line: one module a command."""
 
-from intransit.cli.commands import COMMANDS, app, arguments, main
+from intransit.cli.commands import COMMANDS, app, arguments, main, run
 
-__all__ = ["COMMANDS", "app", "arguments", "main"]
+__all__ = ["COMMANDS", "app", "arguments", "main", "run"]

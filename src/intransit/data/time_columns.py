@@ -331,7 +331,7 @@ def read_moments(
 
     With `any_names`, periods may have names of any kind, in the order in which the table has them.
     """
-    if order == "file" and not facts.table.numbered:
+    if isinstance(order, str) and order == "file" and not facts.table.numbered:
         label = facts.table.engine.label
         raise InputError(
             f'{label}: order="file" is given, but rows of an engine have no order; list the '
