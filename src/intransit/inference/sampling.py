@@ -410,6 +410,7 @@ def sample(
     a share of that, or the time is spent.  The same seed gives the same draws whatever the number
     of threads, unless time ends them.
     """
+    _compile(layout, law)
     begin = time.monotonic()
     watch = Watch.of(layout, rng)
     room = max(effort.most_numbers // max(layout.n_numbers, 1), 40)
@@ -435,6 +436,13 @@ def sample(
             short = max(effort.effective / max(worst, 1.0), least / max(scales, 1.0))
             step = int(np.clip(1.1 * n * (short - 1.0), 60, n // 2))
     return _gather(chains, watch, n, begin, effort, reached)
+
+
+def _compile(layout: Layout, law: OutcomeLaw) -> None:
+    """Sweep once and throw it away: a first use compiles loops, which is no time for drawing."""
+    chain = Chain(layout, law, np.random.default_rng(0))
+    chain.settle = 0  # scales, too
+    chain.sweep()
 
 
 def _advance(pool: ThreadPoolExecutor, chains: list[_Kept], n: int, until: float) -> int:
