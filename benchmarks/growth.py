@@ -1,13 +1,14 @@
-"""How time and memory grow, from 10⁴ to 10⁷ comparisons, and how near the loop is to the memory.
+"""How time and memory grow, from 10⁴ to 10⁸ comparisons, and how near the loop is to the memory.
 
-Wins and losses between random pairs over a hundred units of time, S drifting, scales given; 200
-comparisons an item, so that 10⁷ are of 50,000 items.  Each line is a process of its own; seconds
-are those of its processor, so that others on the machine count less.
+Wins and losses between random pairs over the 52 weeks of a year, S drifting, scales given; 10⁸ are
+of 10⁶ items, so that each has 200.  Each line is a process of its own; seconds are those of its
+processor, so that others on the machine count less.
 
 Runs of 10⁶ and more are left out, with a sentence, where the run before foretells too much time
 or memory.
 
-    python -m benchmarks.growth 5        up to 10⁵ comparisons
+    python -m benchmarks.growth 5          up to 10⁵ comparisons
+    python -m benchmarks.growth 8 scores   one model only
 """
 
 import multiprocessing
@@ -30,11 +31,11 @@ from intransit.inference.joint_system import known_width
 from intransit.inference.likelihood import Law
 from intransit.kernels import compiled
 
-LARGEST = {"scores": 7, "r=1": 6, "r=4": 6}  # powers of ten
-LONGEST = 150  # seconds of a fit, as foretold by the one before
-A_ITEM = 200  # comparisons
-SPAN = 100  # units of time
-DRIFT = 0.05
+LARGEST = {"scores": 8, "r=1": 6, "r=4": 6}  # powers of ten
+LONGEST = 900  # seconds of a fit, as foretold by the one before
+A_ITEM = 100  # comparisons for each item; it is in twice as many
+SPAN = 52  # units of time
+DRIFT = 0.07
 CHUNK = 10**6
 KINDS = {"scores": 0, "r=1": 1, "r=4": 4}
 
@@ -55,11 +56,12 @@ class Run:
     likeness: float  # correlation of margins found and true, over the comparisons
 
 
-def main(largest: int = 7) -> None:
+def main(largest: int = 8, only: str = "") -> None:
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        for kind in KINDS:
+        for kind in [only] if only else KINDS:
             growth(pool, kind, min(largest, LARGEST[kind]))
-        kernel(pool)
+        if not only:
+            kernel(pool)
 
 
 def growth(pool: "multiprocessing.pool.Pool", kind: str, largest: int) -> None:
@@ -110,8 +112,12 @@ def growth(pool: "multiprocessing.pool.Pool", kind: str, largest: int) -> None:
     )
     if len(runs) > 1:
         sizes = [run.n for run in runs]
+        large = [run for run in runs if run.n >= 10**6]
         shown = {
             "time": slope(sizes, [run.build + run.fit for run in runs]),
+            "time from 10⁶": slope(
+                [run.n for run in large], [run.build + run.fit for run in large]
+            ),
             "time a product": slope(sizes, [run.fit / max(run.n_products, 1) for run in runs]),
             "memory above the start, from 10⁵": slope(
                 sizes[1:], [run.peak - run.start for run in runs[1:]]
@@ -163,7 +169,7 @@ def settings(n_factors: int) -> dict[str, object]:
 
 
 def simulate(n: int, n_factors: int, seed: int = 0) -> tuple[FloatArray, ...]:
-    """Return first, second, wins, times and true margins, a chunk at a time to spare memory."""
+    """Return first, second, wins, times, and true margins of the first chunk."""
     rng = np.random.default_rng(seed)
     n_items, r = max(n // A_ITEM, 2), max(n_factors, 1)
     prior = float(settings(n_factors)["prior_scale"])  # type: ignore[arg-type]
@@ -173,7 +179,7 @@ def simulate(n: int, n_factors: int, seed: int = 0) -> tuple[FloatArray, ...]:
         S[:, t] = S[:, t - 1] + DRIFT * rng.standard_normal((n_items, r))
     Q = prior * rng.standard_normal((n_items, r)) if n_factors else np.ones((n_items, 1))
     first, second = np.empty(n, np.int64), np.empty(n, np.int64)
-    wins, times, margins = np.empty(n), np.empty(n), np.empty(n)
+    wins, times, margins = np.empty(n), np.empty(n), np.empty(min(n, CHUNK))
     for begin in range(0, n, CHUNK):
         here = slice(begin, min(begin + CHUNK, n))
         size = here.stop - begin
@@ -181,7 +187,9 @@ def simulate(n: int, n_factors: int, seed: int = 0) -> tuple[FloatArray, ...]:
         j = (i + rng.integers(1, n_items, size)) % n_items
         t = rng.integers(0, SPAN, size)
         x = np.sum(S[i, t] * Q[j] - Q[i] * S[j, t], axis=1)
-        first[here], second[here], times[here], margins[here] = i, j, t, x
+        first[here], second[here], times[here] = i, j, t
+        if begin == 0:
+            margins[:] = x
         wins[here] = rng.random(size) < 1.0 / (1.0 + np.exp(-x))
     return first, second, wins, times, margins
 
@@ -193,17 +201,18 @@ def measure(kind: str, n: int) -> Run:
         small = simulate(size, n_factors)
         it.smooth(it.Timeline.from_arrays(*small[:4]), **settings(n_factors))
     *table, truth = simulate(n, n_factors)
+    some = [column[:CHUNK].copy() for column in table]
     start = memory("VmRSS")
     began = time.process_time()
     games = it.Timeline.from_arrays(*table)
+    table.clear()  # the timeline is all that is needed
     build = time.process_time() - began
     began = time.process_time()
     path = it.smooth(games, **settings(n_factors))
     fit = time.process_time() - began
     peak = memory("VmHWM")
-    some = slice(0, min(n, CHUNK))
-    found = path.margin(table[0][some], table[1][some], table[3][some])
-    likeness = float(np.corrcoef(found, truth[some])[0, 1])
+    found = path.margin(some[0], some[1], some[3])
+    likeness = float(np.corrcoef(found, truth)[0, 1])
     states, products = path.problem.strengths.shape[0], path.solution.n_products
     return Run(
         n,
@@ -257,7 +266,7 @@ def one_kernel(kind: str, n: int) -> list[str]:
     S, Q, dS, dQ = arrays
     out_S, out_Q, curvature = np.zeros_like(S), np.zeros_like(Q), np.ones(len(cells))
     both, width = problem.moves_exposures, known_width(S.shape[1])
-    at = problem.at if problem.layout is None else problem.layout.at
+    at = problem.at
     twist = curvature if both else np.empty(0)
     seconds = np.inf
     for _ in range(6):  # the first compiles
@@ -299,4 +308,4 @@ def triad(n: int = 20_000_000) -> float:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:2]), *sys.argv[2:])

@@ -1,13 +1,13 @@
 """The kinds of array we pass around.  Shapes stand in each signature as a comment."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
+IntArray: TypeAlias = NDArray[np.signedinteger[Any]]  # 32 bits where there are very many
 
 
 def n_distinct(values: FloatArray | IntArray) -> int:  # (n,)

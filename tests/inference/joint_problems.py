@@ -107,10 +107,11 @@ def columns_of(kind, n_items, rng):
     return Columns(S, Q)
 
 
-def case_of(rows, columns, scales, *, logistic, rng=None, cells=None):
+def case_of(rows, columns, scales, *, logistic, rng=None, cells=None, **laid_out):
     """The problem of some rows, at random states."""
     cells = collapse_rows(rows, columns.n_items, shares=logistic) if cells is None else cells
-    problem, pairs = assemble(cells, columns, scales, Law("logistic" if logistic else "squared"))
+    law = Law("logistic" if logistic else "squared")
+    problem, pairs = assemble(cells, columns, scales, law, **laid_out)
     rng = np.random.default_rng(0) if rng is None else rng
     z = fill_known(problem, columns, rng.normal(size=problem.cuts[-1]))
     return Case(rows, cells, columns, scales, logistic, problem, pairs, z)

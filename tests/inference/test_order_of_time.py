@@ -17,12 +17,12 @@ seeds = st.integers(0, 2**32 - 1)
 def laid_out(problem):
     """Return the problem as `assemble` would build it, had it very many states."""
     chains = problem.strengths.chains, problem.exposures.chains
-    orders = [layout.by_time(side) for side in chains]
+    orders = tuple(layout.by_time(side) for side in chains)
     at = problem.at.copy()
     for order, columns in zip(orders, (slice(0, 2), slice(2, 4)), strict=True):
         if order.place is not None:
             at[:, columns] = order.place[at[:, columns]]
-    return replace(problem, layout=layout.CellStates(at, *orders))
+    return replace(problem, at=at, orders=orders)
 
 
 @given(seed=seeds, name=st.sampled_from(sorted(KINDS)), exact=st.booleans())
@@ -74,11 +74,13 @@ def test_margins_and_slopes_are_the_same_in_order_of_time(seed, name):
     )
 
 
-def test_large_problems_are_laid_out_and_small_ones_left(monkeypatch):
+def test_large_problems_are_laid_out_and_small_ones_left():
     problem = random_case("drifting factor", 0).problem
     chains = problem.strengths.chains, problem.exposures.chains
-    assert problem.layout is None
-    assert layout.lay_out(problem.at, *chains) is None
-    monkeypatch.setattr(layout, "FEWEST_STATES", 1)
-    found = layout.lay_out(problem.at, *chains)
-    np.testing.assert_array_equal(found.at, laid_out(problem).layout.at)
+    at = problem.at.copy()
+    assert all(order.place is None for order in problem.orders)
+    assert all(order.place is None for order in layout.lay_out(at, *chains))
+    np.testing.assert_array_equal(at, problem.at)
+    orders = layout.lay_out(at, *chains, fewest=1)
+    np.testing.assert_array_equal(at, laid_out(problem).at)
+    np.testing.assert_array_equal(replace(problem, at=at, orders=orders).at_owners, problem.at)

@@ -72,7 +72,7 @@ class Leftover:
     def variances(self) -> FloatArray:  # (n_cells,)
         """Return the variance of each cell's margin, each item's given the others: a little low."""
         own = np.einsum("nkk->n", self._sparse.covariances()[0])
-        at = self.problem.at
+        at = self.problem.at_owners
         return np.asarray(own[at[:, 0]] + own[at[:, 1]])
 
 
@@ -303,7 +303,7 @@ def _cells_of(path: Trajectory, pairs: IntArray, times: FloatArray, n_items: int
     """Return one cell of the problem for each row: its pair and time."""
     cells = path.problem.loss.cells
     n_times = len(cells.axis)
-    keys = (cells.pairs[:, 0] * n_items + cells.pairs[:, 1]) * n_times + cells.when
+    keys = cells.pair_keys(n_items) * n_times + cells.when
     known, first = np.unique(keys, return_index=True)
     middle = np.concatenate([[-np.inf], 0.5 * (cells.axis[1:] + cells.axis[:-1])])
     when = np.searchsorted(middle, times, side="right") - 1  # the nearest: times may be rounded

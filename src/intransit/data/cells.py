@@ -49,7 +49,7 @@ class Cells:
     """
 
     axis: FloatArray  # (n_times,): the distinct times, rising
-    when: IntArray  # (n_cells,): which of them
+    when: IntArray  # (n_cells,): which of them; 32 bits, as are pairs
     pairs: IntArray  # (n_cells, 2), first < second
     counts: FloatArray  # (n_cells,)
     means: FloatArray  # (n_cells,): of the outcomes, as the first item sees them
@@ -65,6 +65,10 @@ class Cells:
     def times(self) -> FloatArray:  # (n_cells,)
         """The time of each cell."""
         return self.axis[self.when]
+
+    def pair_keys(self, n_items: int) -> IntArray:  # (n_cells,)
+        """Return one number for each pair, rising with first and then second."""
+        return self.pairs[:, 0].astype(np.int64) * n_items + self.pairs[:, 1]
 
     def ordered(self, order: IntArray) -> "Cells":
         """Return the same cells in another order."""
@@ -85,7 +89,7 @@ class Chains:
     """The states of all owners (items, or pairs), sorted by owner and then by time."""
 
     axis: FloatArray  # (n_times,): the distinct times
-    owners: IntArray  # (n_states,)
+    owners: IntArray  # (n_states,); 32 bits, as is when
     when: IntArray  # (n_states,): position on the axis
     starts: IntArray  # (n_owners + 1,): where each owner's states begin
     idle: BoolArray  # (n_owners,): no cell speaks of them
@@ -105,6 +109,11 @@ class Chains:
     def times(self) -> FloatArray:  # (n_states,)
         """When each state is."""
         return self.axis[self.when]
+
+    @property
+    def keys(self) -> IntArray:  # (n_states,)
+        """One number for each state, rising with its owner and then with its time."""
+        return self.owners.astype(np.int64) * len(self.axis) + self.when
 
     @property
     def gaps(self) -> FloatArray:  # (n_states,)
@@ -129,8 +138,7 @@ class Chains:
             nothing = np.zeros(len(owners))
             return first, first, nothing, nothing
         rank = np.searchsorted(self.axis, times, side="right") - 1
-        keys = self.owners * len(self.axis) + self.when
-        here = np.searchsorted(keys, owners * len(self.axis) + rank, side="right") - 1
+        here = np.searchsorted(self.keys, owners * len(self.axis) + rank, side="right") - 1
         before = np.clip(here, first, last)
         after = np.clip(here + 1, first, last)
         left, right = self.axis[self.when[before]], self.axis[self.when[after]]
@@ -150,43 +158,42 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = Fals
     Swapping a pair turns the outcome y into -y, or into 1 - y when outcomes are shares of wins.
     Outcomes that are levels are counted, never averaged.
     """
-    keys, signs = fold_pairs(rows.pairs, n_items)
-    kept = np.flatnonzero(signs)
     axis, when = _distinct_times(rows.times)
-    keys, flipped, n = keys[kept], signs[kept] < 0, rows.counts[kept]
-    y = np.where(flipped, (1.0 if shares else 0.0) - rows.outcomes[kept], rows.outcomes[kept])
-    sides = None if rows.sides is None else signs[kept] * rows.sides[kept]
+    itself = rows.pairs[:, 0] == rows.pairs[:, 1]
+    if itself.any():
+        rows, when = rows.only(~itself), when[~itself]
+    del itself
+    flipped = rows.pairs[:, 0] > rows.pairs[:, 1]
+    y = np.where(flipped, (1.0 if shares else 0.0) - rows.outcomes, rows.outcomes)
+    sides = None if rows.sides is None else np.where(flipped, -1.0, 1.0) * rows.sides
     codes, n_codes = _codes(y if levels else None, sides)
+    joint, distinct = fold_pairs(rows.pairs, n_items)[0], None
     if n_items**2 * len(axis) * n_codes >= 2**62:
-        distinct, keys = np.unique(keys, return_inverse=True)
-    else:
-        distinct = None
-    joint = (keys * len(axis) + when[kept]) * n_codes + codes
+        distinct, joint = np.unique(joint, return_inverse=True)
+    for size, digit in ((len(axis), when), (n_codes, codes)):
+        joint *= size  # in place, as is much here: large tables fill the memory
+        joint += digit
     order = np.argsort(joint, kind="stable")
-    joint, y, n = joint[order], y[order], n[order]
-    new = np.empty(len(joint), bool)
-    new[:1], new[1:] = True, joint[1:] != joint[:-1]
-    heads = np.flatnonzero(new)
-    counts = np.add.reduceat(n, heads) if len(heads) else np.zeros(0)
-    means = np.add.reduceat(n * y, heads) / counts if len(heads) else np.zeros(0)
-    if levels:
-        means = y[heads]
-    joint = joint[heads] // n_codes
-    pair_keys = joint // len(axis)
-    pairs = unfold(pair_keys if distinct is None else distinct[pair_keys], n_items)
-    spread = float(np.sum(n * (y - means[np.cumsum(new) - 1]) ** 2)) if len(heads) < len(y) else 0.0
+    joint, y, n = joint[order], y[order], rows.counts[order]
+    sides = None if sides is None else sides[order]
+    del order, flipped, when
+    if len(joint) and (joint[1:] == joint[:-1]).any():
+        new = np.append(True, joint[1:] != joint[:-1])
+        heads = np.flatnonzero(new)
+        counts = np.add.reduceat(n, heads)
+        means = y[heads] if levels else np.add.reduceat(n * y, heads) / counts
+        spread = float(np.sum(n * (y - means[np.cumsum(new) - 1]) ** 2))
+        joint, sides = joint[heads], None if sides is None else sides[heads]
+    else:  # every row a cell of its own, as large tables of many items often are
+        counts, means, spread = n, y, 0.0
+    joint //= n_codes
+    joint, moment = np.divmod(joint, len(axis))
+    when = moment.astype(np.int32)
+    del moment
+    pairs = np.empty((len(joint), 2), np.int32)
+    pairs[:, 0], pairs[:, 1] = unfold(joint if distinct is None else distinct[joint], n_items).T
     log_counts = float(np.sum(np.log(n)))
-    return Cells(
-        axis,
-        joint % len(axis),
-        pairs,
-        counts,
-        means,
-        len(kept),
-        spread,
-        log_counts,
-        None if sides is None else sides[order][heads],
-    )
+    return Cells(axis, when, pairs, counts, means, len(rows), spread, log_counts, sides)
 
 
 def _codes(levels: FloatArray | None, sides: FloatArray | None) -> tuple[IntArray | int, int]:
@@ -203,17 +210,21 @@ def _codes(levels: FloatArray | None, sides: FloatArray | None) -> tuple[IntArra
 def merge_cells(old: Cells, new: Cells, n_items: int, *, levels: bool = False) -> Cells:
     """Return the cells of both; a pair and time that both have becomes one cell.
 
-    Costs a pass over the old ones and a sort of the new.
+    Costs a pass over the old ones, which may come in order of time, and a sort of the new.
     """
     axis, back = _distinct_times(np.concatenate([old.axis, new.axis]))
+    back = back.astype(np.int32)
     when = [back[: len(old.axis)][old.when], back[len(old.axis) :][new.when]]
     keys = [
-        (cells.pairs[:, 0] * n_items + cells.pairs[:, 1]) * len(axis) + moment
+        cells.pair_keys(n_items) * len(axis) + moment
         for cells, moment in zip((old, new), when, strict=True)
     ]
     several = levels or old.sides is not None
-    if several or not len(old) or not len(new) or (np.diff(keys[0]) <= 0).any():
+    if several or not len(old) or not len(new):
         return _merge_by_sorting(old, new, axis, when, n_items, levels)
+    if (np.diff(keys[0]) <= 0).any():
+        order = np.argsort(keys[0], kind="stable")
+        old, when[0], keys[0] = old.ordered(order), when[0][order], keys[0][order]
     place = np.searchsorted(keys[0], keys[1])
     inside = np.minimum(place, len(keys[0]) - 1)
     known = keys[0][inside] == keys[1]
@@ -262,7 +273,8 @@ def _merge_by_sorting(
 
 def _distinct_times(times: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the distinct times, rising, and which of them each is; nearly equal ones are one."""
-    axis, when = np.unique(times, return_inverse=True)
+    axis = np.unique(times)
+    when = np.searchsorted(axis, times)
     if len(axis) > 1:
         close = np.diff(axis) <= SAME_TIME * max(axis[-1] - axis[0], abs(axis[0]), abs(axis[-1]))
         if close.any():
@@ -284,22 +296,22 @@ def link_states(
     An owner that no cell speaks of has one state, at the first time.
     """
     if not drifting:
-        everyone = np.arange(n_owners)
+        everyone = np.arange(n_owners, dtype=np.int32)
         idle = np.ones(n_owners, bool)
         idle[owners.ravel()] = False
         chains = Chains(
-            axis, everyone, np.zeros(n_owners, np.int64), np.arange(n_owners + 1), idle, False
+            axis, everyone, np.zeros(n_owners, np.int32), np.arange(n_owners + 1), idle, False
         )
-        return chains, np.asarray(owners, np.int64)
+        return chains, np.asarray(owners, np.int32)
     n_times = max(len(axis), 1)
-    keys = (owners * n_times + (when if owners.ndim == 1 else when[:, None])).ravel()
+    keys = (owners.astype(np.int64) * n_times + when.reshape(-1, *[1] * (owners.ndim - 1))).ravel()
     seen = np.zeros(n_owners, bool)
     seen[owners.ravel()] = True
     idle = np.flatnonzero(~seen) * n_times
     states, place = _ranked(keys, idle, n_owners * n_times)
-    who = states // n_times
-    starts = np.searchsorted(who, np.arange(n_owners + 1))
-    chains = Chains(axis, who, states % n_times, starts, ~seen, True)
+    who, moment = (states // n_times).astype(np.int32), (states % n_times).astype(np.int32)
+    starts = np.searchsorted(who, np.arange(n_owners + 1, dtype=np.int32))
+    chains = Chains(axis, who, moment, starts, ~seen, True)
     return chains, place.reshape(owners.shape)
 
 
@@ -309,12 +321,14 @@ def _ranked(keys: IntArray, others: IntArray, n_keys: int) -> tuple[IntArray, In
         there = np.zeros(n_keys, bool)
         there[keys] = True
         there[others] = True
-        return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
+        place = np.cumsum(there, dtype=np.int32)  # states are counted by 32 bits
+        place -= 1
+        return np.flatnonzero(there), place[keys]
     every = np.concatenate([keys, others])
     order = np.argsort(every)
     ranked = every[order]
     new = np.empty(len(ranked), bool)
     new[:1], new[1:] = True, ranked[1:] != ranked[:-1]
-    place = np.empty(len(every), np.int64)
-    place[order] = np.cumsum(new) - 1
+    place = np.empty(len(every), np.int32)
+    place[order] = np.cumsum(new, dtype=np.int32) - 1
     return ranked[new], place[: len(keys)]

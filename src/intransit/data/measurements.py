@@ -300,7 +300,9 @@ def _fold_terms(
 def fold_pairs(pairs: IntArray, n_items: int) -> tuple[IntArray, FloatArray]:
     """Return one integer for each unordered pair, and the sign that its order gives (0: self)."""
     first, second = pairs[:, 0], pairs[:, 1]
-    keys = np.minimum(first, second) * n_items + np.maximum(first, second)
+    keys = np.minimum(first, second).astype(np.int64)
+    keys *= n_items
+    keys += np.maximum(first, second)
     return keys, np.sign(second - first).astype(float)
 
 

@@ -102,10 +102,13 @@ class Timeline:
         columns = {
             "outcomes": outcomes,
             "times": np.zeros(len(pairs)) if times is None else times,
-            "counts": np.ones(len(pairs)) if counts is None else counts,
         }
+        if counts is not None:
+            columns["counts"] = counts
         checked = {name: _column(name, values, len(pairs)) for name, values in columns.items()}
-        if (checked["counts"] <= 0).any():
+        if counts is None:
+            checked["counts"] = np.broadcast_to(1.0, len(pairs))  # no memory for very many
+        elif (checked["counts"] <= 0).any():
             bad = int(np.flatnonzero(checked["counts"] <= 0)[0])
             raise InputError(
                 f"counts: entry {bad} is {checked['counts'][bad]:g}; a count says how many "

@@ -93,9 +93,15 @@ class Pairs:
 
 
 def assemble(
-    cells: Cells, columns: Columns, scales: Scales, law: Law, *, seeks_side: bool = False
+    cells: Cells,
+    columns: Columns,
+    scales: Scales,
+    law: Law,
+    *,
+    seeks_side: bool = False,
+    fewest: int = FEWEST_STATES,
 ) -> tuple[Joint, Pairs]:
-    """Build the joint problem."""
+    """Build the joint problem; with `fewest` states or more, cells are put in order of time."""
     n_items = columns.n_items
     drifting = scales.drift_scale > 0 or scales.score_drift_scale > 0
     moving = scales.exposure_drift_scale > 0 and bool(columns.free_exposures.any())
@@ -105,46 +111,37 @@ def assemble(
     else:
         exposed, at_Q = link_states(cells.pairs, cells.when, cells.axis, n_items, drifting=moving)
     pairs, effects = Pairs(np.zeros(0, np.int64), n_items), None
-    pair_at: IntArray = np.zeros(len(cells), np.int64)
+    pair_at: IntArray = np.zeros(0, np.int32)
     if scales.pair_scale > 0:
-        keys = cells.pairs[:, 0] * n_items + cells.pairs[:, 1]  # sorted, as cells are
+        keys = cells.pair_keys(n_items)  # sorted, as cells are
         distinct, owner = np.unique(keys, return_inverse=True)
         effects, pair_at = link_states(
             owner, cells.when, cells.axis, len(distinct), drifting=scales.pair_drift_scale > 0
         )
         pairs = Pairs(distinct, n_items)
-    order = _by_time(cells, chains)
     at = np.empty((len(cells), 4), np.int32)  # halves what the loops must fetch
     at[:, :2], at[:, 2:] = at_S, at_Q
-    if order is not None:
-        cells, at, pair_at = (
-            cells.ordered(order),
-            at.take(order, axis=0, mode="clip"),
-            pair_at[order],
-        )
+    del at_S, at_Q
+    if chains.n_states >= fewest:
+        order = np.empty(len(cells), np.int32)  # 32 bits hold what one memory does
+        order_by_key(cells.when, len(cells.axis), order)
+        cells, at = cells.ordered(order), at.take(order, axis=0, mode="clip")
+        pair_at = pair_at[order] if len(pair_at) else pair_at
+        del order
     loss = loss_of(law, cells, scales.noise_scale)
     S, Q, E = sides_of(columns, scales, chains, exposed, effects)
     problem = Joint(
-        at,  # type: ignore[arg-type]
-        pair_at.astype(np.int32, copy=False),
+        at,
+        pair_at,
         loss,
         S,
         Q,
         E,
         advantage=law.advantage,
         seeks_side=seeks_side,
-        layout=lay_out(at, chains, exposed),  # type: ignore[arg-type]
+        orders=lay_out(at, chains, exposed, fewest=fewest),
     )
     return problem, pairs
-
-
-def _by_time(cells: Cells, chains: Chains) -> IntArray | None:
-    """Return the order of the cells that `layout` wants, or None where there is none to be had."""
-    if chains.n_states < FEWEST_STATES:
-        return None
-    out = np.empty(len(cells), np.int64)
-    order_by_key(cells.when, len(cells.axis), out)
-    return out
 
 
 def rescale(problem: Joint, columns: Columns, scales: Scales) -> Joint:

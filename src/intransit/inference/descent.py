@@ -41,11 +41,13 @@ def conjugate_gradients(
     for _ in range(most):
         if energy <= goal or energy <= 0.0:
             break
+        del ahead  # products of large systems need the room
         image = product(direction)
         curve = dot(direction, image)
         if curve <= 0.0:
             break
         advance(energy / curve, direction, image, step, residual)
+        del image
         ahead = towards(residual)
         energy, before = dot(residual, ahead), energy
         turn(energy / before, ahead, direction)
@@ -172,6 +174,7 @@ def descend(
         gains.append(objectives[-2] - objectives[-1])
         if place.is_enough(gains) or (exact and foretold <= enough):
             return place, Descent(np.array(objectives), converged=True)
+        del equations, gradient, step, trial  # of the place that was left: room for the next one
     return place, Descent(np.array(objectives), converged=False)
 
 

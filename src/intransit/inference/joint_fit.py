@@ -136,7 +136,6 @@ class Given:
 class Fitted:
     """A model with its scales, solved."""
 
-    cells: Cells
     scales: Scales
     estimated: tuple[str, ...]
     problem: Joint
@@ -151,6 +150,7 @@ def fit_model(cells: Cells, columns: Columns, given: Given) -> Fitted:
     scales, free = first_guess(cells, columns, given)
     law = first_law(given.loss, cells, 0.0 if given.advantage == "auto" else given.advantage)
     problem, pairs = assemble(cells, columns, scales, law, seeks_side=given.advantage == "auto")
+    cells = problem.loss.cells  # in the order of its loops: large tables are not held twice
     starts = solve_from_starts(
         problem,
         columns,
@@ -179,7 +179,7 @@ def fit_model(cells: Cells, columns: Columns, given: Given) -> Fitted:
         )
     problem, solution = _settle(problem, solution, given)
     solution = _move(problem, solution, given)
-    return Fitted(cells, scales, free, problem, pairs, solution, starts, settled)
+    return Fitted(scales, free, problem, pairs, solution, starts, settled)
 
 
 def _settle(problem: Joint, solution: JointSolution, given: Given) -> tuple[Joint, JointSolution]:
@@ -284,14 +284,15 @@ def check_more(problem: Joint, rows: Rows) -> None:
 def refit(old: Fitted, more: Rows, columns: Columns, given: Given) -> Fitted:
     """Add rows to a fit at its scales, from where its states are."""
     n_items, levels = columns.n_items, given.loss == "ordered"
-    cells = merge_cells(old.cells, given.collapse(more, n_items), n_items, levels=levels)
+    seen = old.problem.loss.cells
+    cells = merge_cells(seen, given.collapse(more, n_items), n_items, levels=levels)
     problem, pairs = assemble(cells, columns, old.scales, law_of(old.problem))
     z = fill_known(
         problem, columns, carry_over(old.problem, old.pairs, old.solution.z, problem, pairs)
     )
     solution = _continue(problem, z, given)
     start = Start("the trajectory so far", solution)
-    return Fitted(cells, old.scales, old.estimated, problem, pairs, solution, (start,), True)
+    return Fitted(old.scales, old.estimated, problem, pairs, solution, (start,), True)
 
 
 def _continue(problem: Joint, z: FloatArray, given: Given) -> JointSolution:

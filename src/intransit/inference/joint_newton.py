@@ -23,7 +23,6 @@ from intransit.arrays import FloatArray
 from intransit.data.cells import Cells
 from intransit.data.measurements import unfold
 from intransit.inference.assembly import Columns, Scales, fill_known
-from intransit.inference.cell_kernels import read_cells
 from intransit.inference.descent import descend
 from intransit.inference.gauge import balance
 from intransit.inference.joint_problem import Joint, Squared
@@ -63,29 +62,29 @@ class JointSolution:
         return len(self.objectives) - 1
 
 
-@dataclass(frozen=True, eq=False)
 class _States:
     """States as a place to descend from."""
 
-    problem: Joint
-    z: FloatArray
-    margins: FloatArray
-    tolerance: float
-    dense: bool
-    counter: list[int]  # products of conjugate gradients so far
-
-    @cached_property
-    def loss(self) -> tuple[float, FloatArray, FloatArray]:  # value, slope, curvature
-        return self.problem.loss.all_of(self.margins)
-
-    @cached_property
-    def value(self) -> float:
-        return self.loss[0] + self.problem.penalty(self.z)
+    def __init__(
+        self,
+        problem: Joint,
+        z: FloatArray,
+        tolerance: float,
+        dense: bool,
+        counter: list[int],  # products of conjugate gradients so far
+        loss: tuple[float, FloatArray, FloatArray] | None = None,  # value, slope, curvature
+    ) -> None:
+        self.problem, self.z, self.tolerance, self.dense = problem, z, tolerance, dense
+        self.counter = counter
+        self.loss = problem.loss.all_of(problem.margins(z)) if loss is None else loss
+        self.value = self.loss[0] + problem.penalty(z)
 
     @cached_property
     def gradient(self) -> FloatArray:
         out = self.problem.pull(self.z, self.loss[1])
         self.problem.add_prior(self.z, out)
+        if self.problem.is_convex:  # slopes are used nowhere else, and take room
+            self.loss = (self.loss[0], np.empty(0), self.loss[2])
         return out
 
     def equations(self, exact: bool) -> DenseEquations | SparseEquations:
@@ -95,27 +94,25 @@ class _States:
             return DenseEquations(self.problem, self.z, curvature, twist)
         return SparseEquations(self.problem, self.z, curvature, twist, self.counter)
 
-    def _at(self, z: FloatArray, margins: FloatArray) -> "_States":
-        return _States(self.problem, z, margins, self.tolerance, self.dense, self.counter)
+    def _at(
+        self, z: FloatArray, loss: tuple[float, FloatArray, FloatArray] | None = None
+    ) -> "_States":
+        return _States(self.problem, z, self.tolerance, self.dense, self.counter, loss)
 
     def bend(self, step: FloatArray) -> FloatArray | None:
         if self.problem.is_convex:
             return None
         dS, dQ, _ = self.problem.split(step)
-        twice = np.empty(len(self.margins))
-        read_cells(dS, dQ, self.problem.at, twice)
-        return self.problem.pull(self.z, 2.0 * self.loss[2] * twice)
+        return self.problem.pull(self.z, 2.0 * self.loss[2] * self.problem.products(dS, dQ))
 
     def moved(self, step: FloatArray) -> "_States":
-        z = self.z + step
-        return self._at(z, self.problem.margins(z))
+        return self._at(self.z + step)
 
     def settled(self) -> "_States":
         z = balance(self.problem, self.z)
         if z is self.z:
             return self
-        other = self._at(z, self.margins)  # which the gauge leaves alone
-        other.__dict__["loss"] = self.loss
+        other = self._at(z, self.loss)  # margins are what the gauge leaves alone
         return other if other.value < self.value else self
 
     def is_enough(self, gains: list[float]) -> bool:
@@ -148,7 +145,6 @@ def solve_joint(
     dense = is_small(problem) if dense is None else dense
     z = balance(problem, np.ascontiguousarray(start))
     counter = [0]
-    place = _States(problem, z, problem.margins(z), tolerance, dense, counter)
     linear = problem.is_convex and isinstance(problem.loss, Squared)
     accuracy = WARM_ACCURACY if warm and problem.is_convex else ACCURACY
     if linear:
@@ -156,7 +152,7 @@ def solve_joint(
     warm = warm and not dense
     nonconvex = WARM_DAMPING if warm else START_DAMPING
     end, descent = descend(
-        place,
+        _States(problem, z, tolerance, dense, counter),  # not held here: it takes room
         start_damping=CONVEX_DAMPING if problem.is_convex else nonconvex,
         max_steps=max_steps,
         loosest=accuracy,
@@ -212,7 +208,8 @@ def solve_from_starts(
     solve = partial(solve_joint, tolerance=tolerance, max_steps=max_steps)
     nothing = without_factors(problem, columns)
     if problem.is_convex:
-        return (Start("scores", solve(problem, nothing)),)
+        del nothing
+        return (Start("scores", solve(problem, without_factors(problem, columns))),)
     most = MOST_PLACES if is_small(problem) else 1
     tried: list[Start] = []
     for name, place in _places(problem, columns, scales, nothing, rng):
@@ -282,7 +279,7 @@ def _static_factors(
     """Return states whose factors explain, at all times alike, what base leaves unexplained."""
     both = np.flatnonzero(columns.free_strengths & columns.free_exposures)
     slope, curvature = problem.loss.terms(problem.margins(base))
-    keys = cells.pairs[:, 0] * columns.n_items + cells.pairs[:, 1]
+    keys = cells.pair_keys(columns.n_items)
     distinct, pair = np.unique(keys, return_inverse=True)
     total = np.bincount(pair, curvature * weights).astype(float)
     target = np.bincount(pair, -slope * weights) / np.maximum(total, 1e-300)

@@ -78,11 +78,13 @@ class FactorStates:
     @cached_property
     def links(self) -> FloatArray:  # (n_states, n_columns)
         """Precision of the step to each state from the one before; 0 for first states."""
-        out = np.zeros(self.shape)
-        if self.chains.drifting:
-            least = LEAST_STEP * self.prior**2
-            variance = np.maximum(self.drift**2 * self.chains.gaps[self.steps, None], least)
-            out[self.steps] = self.free / variance
+        if not self.chains.drifting:
+            return np.zeros(self.shape)
+        gaps = self.chains.gaps[:, None]
+        gaps[self.firsts] = 1.0  # of any size: they are no steps
+        out = np.maximum(self.drift**2 * gaps, LEAST_STEP * self.prior**2)
+        np.divide(self.free, out, out=out)
+        out[self.firsts] = 0.0
         return out
 
     @cached_property
@@ -173,18 +175,16 @@ class Order:
         if self.place is None:
             return states
         out = np.empty_like(states)
-        n = len(states)
-        take_rows(states.reshape(n, -1), self.place, out.reshape(n, -1))
+        self.write_back(states, out)
         return out
 
-
-@dataclass(frozen=True, eq=False)
-class CellStates:
-    """Where cells find their states."""
-
-    at: IntArray  # (n_cells, 4), as in `Joint`, in the order of time of both sides
-    strengths: Order
-    exposures: Order
+    def write_back(self, states: FloatArray, out: FloatArray) -> None:
+        """Write what `carry` was given; also for blocks by state."""
+        n = len(states)
+        if self.place is None:
+            out[:] = states
+        else:
+            take_rows(states.reshape(n, -1), self.place, out.reshape(n, -1))
 
 
 def by_time(chains: Chains) -> Order:
@@ -192,23 +192,28 @@ def by_time(chains: Chains) -> Order:
     if not chains.drifting:
         return Order()
     taken = np.empty(chains.n_states, np.int32)
-    order_by_key(chains.when, len(chains.axis), taken)  # type: ignore[arg-type]
+    order_by_key(chains.when, len(chains.axis), taken)
     place = np.empty(chains.n_states, np.int32)
     place[taken] = np.arange(chains.n_states, dtype=np.int32)
-    return Order(place)  # type: ignore[arg-type]
+    return Order(place)
 
 
-def lay_out(at: IntArray, strengths: Chains, exposures: Chains) -> CellStates | None:
-    """Return where cells find their states in order of time, for large problems."""
-    if max(strengths.n_states, exposures.n_states) < FEWEST_STATES:
-        return None
+def lay_out(
+    at: IntArray, strengths: Chains, exposures: Chains, *, fewest: int = FEWEST_STATES
+) -> tuple[Order, Order]:
+    """Return the orders of both sides' states, and write places in them over `at`.
+
+    Problems of fewer states are left as they are.
+    """
+    if max(strengths.n_states, exposures.n_states) < fewest:
+        return Order(), Order()
     S = by_time(strengths)
     Q = S if exposures is strengths else by_time(exposures)
-    out = at.copy()
-    for order, columns in ((S, slice(0, 2)), (Q, slice(2, 4))):
+    for order, columns in ((S, (0, 1)), (Q, (2, 3))):
         if order.place is not None:
-            out[:, columns] = order.place.take(at[:, columns], mode="clip")
-    return CellStates(out, S, Q)
+            for k in columns:
+                at[:, k] = order.place.take(at[:, k], mode="clip")
+    return S, Q
 
 
 class CellLoss(Protocol):
@@ -281,7 +286,8 @@ class Logistic:
 class Joint:
     """The whole problem.  A vector z holds all states: S, then Q, then E, each by rows."""
 
-    at: IntArray  # (n_cells, 4): states of first and second among strengths, then exposures
+    at: IntArray  # (n_cells, 4): states of first and second among strengths, then exposures,
+    # each side's as its order has them
     pair_at: IntArray  # (n_cells,): state of the pair; unused without effects
     loss: CellLoss
     strengths: FactorStates
@@ -289,7 +295,7 @@ class Joint:
     effects: FactorStates | None
     advantage: float = 0.0  # what the better side adds to a cell's margin
     seeks_side: bool = False  # whether the advantage is to be found
-    layout: CellStates | None = None  # for loops over cells that are too many for a cache
+    orders: tuple[Order, Order] = (Order(), Order())  # of strengths and exposures, for loops
 
     @cached_property
     def cuts(self) -> tuple[int, int, int]:
@@ -342,17 +348,29 @@ class Joint:
         """Whether no product of two unknowns occurs, so that there is one minimum."""
         return not (self.strengths.free & self.exposures.free).any()
 
-    @cached_property
-    def _near(self) -> CellStates:
-        """Where cells find their states, in order of time where that is the quicker one."""
-        return CellStates(self.at, Order(), Order()) if self.layout is None else self.layout
+    def carry(self, S: FloatArray, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return states of both sides as the loops over cells want them."""
+        return self.orders[0].carry(S), self.orders[1].carry(Q)
+
+    @property
+    def at_owners(self) -> IntArray:  # (n_cells, 4)
+        """The same as `at`, states as they stand in z."""
+        out = self.at.copy()
+        for order, columns in zip(self.orders, ((0, 1), (2, 3)), strict=True):
+            if order.place is not None:
+                out[:, columns] = np.argsort(order.place)[out[:, columns]]
+        return out
+
+    def products(self, S: FloatArray, Q: FloatArray) -> FloatArray:  # (n_cells,)
+        """Return S[a] @ Q[d] - S[b] @ Q[c] of every cell."""
+        out = np.empty(len(self.at))
+        read_cells(*self.carry(S, Q), self.at, out)
+        return out
 
     def margins(self, z: FloatArray) -> FloatArray:  # (n_cells,)
         """Return the margin of every cell, advantage included."""
         S, Q, E = self.split(z)
-        out = np.empty(len(self.at))
-        near = self._near
-        read_cells(near.strengths.carry(S), near.exposures.carry(Q), near.at, out)
+        out = self.products(S, Q)
         if self.loss.cells.sides is not None:
             out += self.advantage * self.loss.cells.sides
         return out if self.effects is None else out + E[self.pair_at]
@@ -371,7 +389,8 @@ class Joint:
         """Return the first-order change of every cell at z along a step."""
         (S, Q, _), (dS, dQ, dE) = self.split(z), self.split(step)
         out = np.empty(len(self.at))
-        push_cells(S, Q, self.at, dS, dQ, self.moves_exposures, out)
+        near, steps = self.carry(S, Q), self.carry(dS, dQ)
+        push_cells(*near, self.at, *steps, self.moves_exposures, out)
         return out if self.effects is None else out + dE[self.pair_at]
 
     def pull(self, z: FloatArray, slopes: FloatArray) -> FloatArray:  # (n_z,)
@@ -379,10 +398,10 @@ class Joint:
         S, Q, _ = self.split(z)
         out = np.empty(len(z))
         out_S, out_Q, out_E = self.split(out)
-        near, sums = self._near, (np.zeros_like(S), np.zeros_like(Q))
-        S, Q = near.strengths.carry(S), near.exposures.carry(Q)
-        pull_cells(S, Q, near.at, slopes, self.moves_exposures, *sums)
-        out_S[:], out_Q[:] = near.strengths.bring_back(sums[0]), near.exposures.bring_back(sums[1])
+        sums = np.zeros_like(S), np.zeros_like(Q)
+        pull_cells(*self.carry(S, Q), self.at, slopes, self.moves_exposures, *sums)
+        for order, total, place in zip(self.orders, sums, (out_S, out_Q), strict=True):
+            order.write_back(total, place)
         out_E[:] = 0.0
         if self.effects is not None:
             gather(slopes, self.pair_at, out_E)

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import FloatArray
 from intransit.inference.cell_kernels import (
     chain_marginals,
     factor_chains,
@@ -33,7 +33,7 @@ from intransit.inference.cell_kernels import (
 )
 from intransit.inference.descent import conjugate_gradients
 from intransit.inference.gauge import rotations
-from intransit.inference.joint_problem import FactorStates, Joint, Order
+from intransit.inference.joint_problem import FactorStates, Joint
 
 CG_LIMIT = 2_000
 KNOWN_WIDTHS = (1, 2, 3, 4)
@@ -108,10 +108,10 @@ def information(
 ) -> FloatArray:
     """Return the whole Newton matrix over the free entries of z, dense."""
     S, Q, _ = problem.split(z)
-    matrix = np.zeros((len(z), len(z)))
-    normal_cells(S, Q, problem.at, problem.pair_at, problem.effects is not None, curvature, matrix)
+    matrix, at = np.zeros((len(z), len(z))), problem.at_owners
+    normal_cells(S, Q, at, problem.pair_at, problem.effects is not None, curvature, matrix)
     if twist is not None:
-        twist_cells(problem.at, twist, S.shape[1], S.size, matrix)
+        twist_cells(at, twist, S.shape[1], S.size, matrix)
         turns = rotations(problem, z)
         matrix += _stiffness(problem) * (turns @ turns.T)
     begin = 0
@@ -162,24 +162,22 @@ class SparseEquations:
         """How many products have been made."""
         return self._counter[0]
 
-    @cached_property
     def blocks(self) -> tuple[FloatArray, FloatArray]:
-        """Each state's own block of what remains once effects are eliminated."""
+        """Return each state's own block of what remains once effects are eliminated."""
         left = self.curvature
         if self.problem.effects is not None:
             left = left * (1.0 - left / self._own[self.problem.pair_at])
         r = self.S.shape[1]
         blocks = np.zeros((len(self.S), r, r)), np.zeros((len(self.Q), r, r))
-        S, Q, at = self._near
-        state_blocks(S, Q, at, left, self.both, self._width, *blocks)
-        orders = self._orders
+        at, orders = self.problem.at, self.problem.orders
+        state_blocks(*self._near, at, left, self.both, self._width, *blocks)
         return orders[0].bring_back(blocks[0]), orders[1].bring_back(blocks[1])
 
     @cached_property
     def scale(self) -> float:
         """Mean of the diagonal over S and Q."""
         total, n = 0.0, 0
-        for side, blocks in zip(self.problem.sides, self.blocks, strict=False):
+        for side, blocks in zip(self.problem.sides, self.blocks(), strict=False):
             if side.free.any():
                 diagonal = np.einsum("nkk->k", blocks)[side.free].sum()
                 total += float(diagonal + side.diagonal.sum())
@@ -197,7 +195,7 @@ class SparseEquations:
     def product(self, step: FloatArray, damping: float) -> FloatArray:  # (n_S + n_Q,)
         """Return the reduced system times a step in S and Q."""
         self._counter[0] += 1
-        out = self.data_product(step)
+        out = self.data_product(step)  # the cells' part first: it takes the most room
         for side, part, result in zip(
             self.problem.sides, self._two(step), self._two(out), strict=False
         ):
@@ -209,52 +207,34 @@ class SparseEquations:
 
     def data_product(self, step: FloatArray) -> FloatArray:  # (n_S + n_Q,)
         """Return what the cells alone say of a step, in known columns as well."""
-        problem = self.problem
-        out = np.zeros_like(step)
-        (dS, dQ), (out_S, out_Q) = self._two(step), self._two(out)
+        problem, at, near = self.problem, self.problem.at, self._near
+        steps = problem.carry(*self._two(step))
+        sums = np.zeros_like(steps[0]), np.zeros_like(steps[1])
         if problem.effects is None:
-            self._add_cells(dS, dQ, out_S, out_Q)
+            twist = np.empty(0) if self._twist is None else self._twist
+            push_pull_cells(*near, at, self.curvature, twist, *steps, self.both, self._width, *sums)
         else:
-            change = np.empty(len(problem.at))
-            push_cells(self.S, self.Q, problem.at, dS, dQ, self.both, change)
+            change = np.empty(len(at))
+            push_cells(*near, at, *steps, self.both, change)
             change *= self.curvature
             total = np.zeros(problem.effects.shape[0])
             gather(change, problem.pair_at, total)
             change -= self.curvature * self.solve_effects(total)[problem.pair_at]
-            pull_cells(self.S, self.Q, problem.at, change, self.both, out_S, out_Q)
+            pull_cells(*near, at, change, self.both, *sums)
             if self._twist is not None:  # the same sums, the step in the place of the factors
-                pull_cells(dS, dQ, problem.at, self._twist, True, out_S, out_Q)
+                pull_cells(*steps, at, self._twist, True, *sums)
+        del steps
+        out = np.empty_like(step)
+        for order, total, place in zip(problem.orders, sums, self._two(out), strict=True):
+            order.write_back(total, place)
         return out
 
-    @property
-    def _orders(self) -> tuple[Order, Order]:
-        layout = self.problem.layout
-        return (Order(), Order()) if layout is None else (layout.strengths, layout.exposures)
-
     @cached_property
-    def _near(self) -> tuple[FloatArray, FloatArray, IntArray]:
-        """S and Q as the loops over cells want them, and where cells find them."""
-        S, Q = self._orders
-        layout = self.problem.layout
-        at = self.problem.at if layout is None else layout.at
-        return S.carry(self.S), Q.carry(self.Q), at
-
-    def _add_cells(
-        self, dS: FloatArray, dQ: FloatArray, out_S: FloatArray, out_Q: FloatArray
-    ) -> None:
-        """Add what the cells say of a step, where pairs have no effects."""
-        (S, Q, at), (order_S, order_Q) = self._near, self._orders
-        twist = np.empty(0) if self._twist is None else self._twist
-        sums = [
-            out if order.place is None else np.zeros_like(out)
-            for order, out in ((order_S, out_S), (order_Q, out_Q))
-        ]
-        steps = order_S.carry(dS), order_Q.carry(dQ)
-        push_pull_cells(S, Q, at, self.curvature, twist, *steps, self.both, self._width, *sums)
-        if sums[0] is not out_S:
-            out_S += order_S.bring_back(sums[0])
-        if sums[1] is not out_Q:
-            out_Q += order_Q.bring_back(sums[1])
+    def _near(self) -> tuple[FloatArray, FloatArray]:
+        """S and Q as the loops over cells want them; S only where exposures move."""
+        if self.both:
+            return self.problem.carry(self.S, self.Q)
+        return self.S, self.problem.orders[1].carry(self.Q)
 
     def _two(self, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
         return vector[: self.S.size].reshape(self.S.shape), vector[self.S.size :].reshape(
@@ -276,7 +256,7 @@ class SparseEquations:
         if self._inverses is None or self._inverses[0] != damping:
             factored = [
                 factor_side(blocks, side, damping)
-                for blocks, side in zip(self.blocks, self.problem.sides, strict=False)
+                for blocks, side in zip(self.blocks(), self.problem.sides, strict=False)
             ]
             self._inverses = (damping, factored)
         return self._inverses[1]
@@ -298,21 +278,20 @@ class SparseEquations:
     def solve(self, right: FloatArray, damping: float, *, accuracy: float = 1e-8) -> FloatArray:
         """Return the step.  Effects are not damped: they are solved exactly."""
         problem, n = self.problem, self.S.size + self.Q.size
-        reduced = right[:n].copy()
-        effects = problem.effects is not None
-        if effects:  # what the effects take over leaves the right-hand side
+        reduced = right[:n]
+        if problem.effects is not None:  # what the effects take over leaves the right-hand side
             taken = self.curvature * self.solve_effects(right[n:])[problem.pair_at]
-            reduced -= problem.pull(self._z, taken)[:n]
+            reduced = reduced - problem.pull(self._z, taken)[:n]
         inverses = self._preconditioner(damping)
-        step = np.zeros_like(right)
-        step[:n] = conjugate_gradients(
+        step = conjugate_gradients(
             lambda v: self.product(v, damping),
             lambda v: self._towards(v, inverses),
             reduced,
             accuracy=accuracy,
             most=CG_LIMIT,
         )
-        if effects:
+        if problem.effects is not None:
+            step = np.append(step, np.zeros(len(right) - n))
             change = self.curvature * problem.push(self._z, step)
             total = np.zeros(len(right) - n)
             gather(change, problem.pair_at, total)
@@ -340,11 +319,9 @@ def _stiffness(problem: Joint) -> float:
 
 
 def factor_side(blocks: FloatArray, side: FactorStates, damping: float) -> FloatArray:
-    """Return the inverses that `solve_chains` needs, for one side."""
-    r = blocks.shape[1]
-    own = blocks.copy()
+    """Overwrite one side's blocks by the inverses that `solve_chains` needs, and return them."""
     if not side.free.all():
-        own *= side.free[:, None] & side.free  # known columns stand apart, with 1
-    own[:, np.arange(r), np.arange(r)] += side.diagonal + (damping + ~side.free)
-    factor_chains(own, side.links, known_width(r))
-    return own
+        blocks *= side.free[:, None] & side.free  # known columns stand apart, with 1
+    np.einsum("nkk->nk", blocks)[:] += side.diagonal + (damping + ~side.free)
+    factor_chains(blocks, side.links, known_width(blocks.shape[1]))
+    return blocks

@@ -139,8 +139,7 @@ def smooth(
         seed=int(generator.integers(2**32)) if seed is None else seed,
     )
     columns = _columns(data.n_items, n_factors, scores, strengths, exposures)
-    cells = given.collapse(data.rows, data.n_items)
-    fitted = fit_model(cells, columns, given)
+    fitted = fit_model(given.collapse(data.rows, data.n_items), columns, given)
     path = trajectory_of(columns, fitted, given, seed)
     if not path.converged:
         warnings.warn(f"smooth: {path.status}", ConvergenceWarning, stacklevel=2)
@@ -161,7 +160,7 @@ def trajectory_of(
         n_factors=int((~columns.are_scores).sum()),
         scores=bool(columns.are_scores.any()),
         loss=given.loss,
-        times=fitted.cells.axis,
+        times=fitted.problem.loss.cells.axis,
         scales=fitted.scales,
         estimated=fitted.estimated,
         starts=tuple((start.name, start.solution.objective) for start in fitted.starts),
@@ -171,7 +170,6 @@ def trajectory_of(
         solution=fitted.solution,
         columns=columns,
         pairs=fitted.pairs,
-        cells=fitted.cells,
         scales_converged=fitted.scales_converged,
     )
 

@@ -78,7 +78,6 @@ class Trajectory:
     solution: JointSolution = field(repr=False)
     columns: Columns = field(repr=False)
     pairs: Pairs = field(repr=False)
-    cells: Cells = field(repr=False)
     scales_converged: bool = True
 
     @property
@@ -326,13 +325,12 @@ class Trajectory:
         longer = replace(
             self,
             n_items=n_items,
-            times=fitted.cells.axis,
+            times=fitted.problem.loss.cells.axis,
             starts=tuple((start.name, start.solution.objective) for start in fitted.starts),
             problem=fitted.problem,
             solution=fitted.solution,
             columns=columns,
             pairs=fitted.pairs,
-            cells=fitted.cells,
         )
         if not longer.converged:
             warnings.warn(f"update: {longer.status}", ConvergenceWarning, stacklevel=2)
@@ -342,7 +340,6 @@ class Trajectory:
     def fitted(self) -> Fitted:
         """The parts that a further fit starts from."""
         return Fitted(
-            self.cells,
             self.scales,
             self.estimated,
             self.problem,
@@ -351,6 +348,11 @@ class Trajectory:
             (),
             self.scales_converged,
         )
+
+    @property
+    def cells(self) -> Cells:
+        """What was seen, in the order of the problem's loops."""
+        return self.problem.loss.cells
 
     @cached_property
     def support(self) -> Support:
@@ -465,7 +467,7 @@ def posterior_of_path(
     seen = Observations(
         path.settings.loss,
         path.n_items,
-        cells.pairs,
+        cells.pairs.astype(np.int64),
         cells.times,
         cells.counts,
         cells.means,

@@ -134,7 +134,7 @@ class Linked:
             one = np.zeros(1, np.int64)
             chains_Q = Chains(self.facts.axis, one, one, np.arange(2), np.zeros(1, bool), False)
             none = (one[:0].astype(np.int32),) * self.facts.n_shards
-            self.halo_Q = Halo(one, one[:0], none, none)  # type: ignore[arg-type]
+            self.halo_Q = Halo(one, one[:0], none, none)
             at_Q, self._all_Q = np.zeros_like(at_S), chains_Q
         self._chains = chains_S, chains_Q
         self._link_cells(at_S, at_Q)
@@ -172,19 +172,18 @@ class Linked:
             tuple(_places(own, asked) for asked in wanted),
             tuple(_places(away, part, len(own)) for part in guests),
         )
-        return halo, chains, at, every  # type: ignore[return-value]
+        return halo, chains, at, every
 
     def _link_cells(self, at_S: IntArray, at_Q: IntArray) -> None:
         at = np.empty((len(self.cells), 4), np.int32)
         at[:, :2], at[:, 2:] = at_S, at_Q
-        self._layout = lay_out(at, self._all_S, self._all_Q)  # type: ignore[arg-type]
+        self._orders = lay_out(at, self._all_S, self._all_Q)
         self._pair_at: IntArray = np.zeros(0, np.int32)
         self._effects: Chains | None = None
         self._pair_keys = np.zeros(0, np.int64)
         if self.shape.effects:
-            pairs = self.cells.pairs.astype(np.int64)
             self._pair_keys, owner = np.unique(
-                pairs[:, 0] * self.facts.n_items + pairs[:, 1], return_inverse=True
+                self.cells.pair_keys(self.facts.n_items), return_inverse=True
             )
             self._effects, place = link_states(
                 owner,
@@ -194,9 +193,7 @@ class Linked:
                 drifting=self.shape.effects_drift,
             )
             self._pair_at = place.astype(np.int32)
-        elif self._layout is not None:
-            at = self._layout.at  # type: ignore[assignment]  # loops read nothing else
-        self._at: IntArray = at  # type: ignore[assignment]
+        self._at: IntArray = at
 
     def _effect_keys(self) -> IntArray:
         """Return pair · n_moments + moment of the states of effects."""
@@ -249,7 +246,7 @@ class Linked:
         S, Q, _ = sides(self._all_S, self._all_Q)
         loss = loss_of(law, self.cells, scales.noise_scale)
         self.problem = Joint(
-            self._at, self._pair_at, loss, S, Q, self.E, law.advantage, False, self._layout
+            self._at, self._pair_at, loss, S, Q, self.E, law.advantage, False, self._orders
         )
 
     # Sending -----------------------------------------------------------------------------------

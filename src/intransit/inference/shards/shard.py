@@ -16,7 +16,7 @@ import numpy as np
 from intransit.arrays import FloatArray, IntArray
 from intransit.inference.cell_kernels import gather, pull_cells, solve_chains
 from intransit.inference.gauge import grams_of
-from intransit.inference.joint_problem import FactorStates, Order
+from intransit.inference.joint_problem import FactorStates
 from intransit.inference.joint_system import SparseEquations, factor_side, known_width
 from intransit.inference.likelihood import Ends, side_pulls
 from intransit.inference.path_kernels import keyed_normals
@@ -109,12 +109,12 @@ class Shard(Linked):
             slopes.append(point.slope + point.curvature * taken[self._pair_at])
         self._pulled = [problem.pull(point.z, slope) for slope in slopes]
         out = self._hand_back(self._pulled)
-        blocks = self.equations.blocks
+        self._blocks = self.equations.blocks()
         for q, (parts, _) in enumerate(out):
             if len(self.halo_S.held[q]):
-                parts.append(_flat(blocks[0], self.halo_S.held[q]))
+                parts.append(_flat(self._blocks[0], self.halo_S.held[q]))
                 if self.Q.free.any():
-                    parts.append(_flat(blocks[1], self.halo_Q.held[q]))
+                    parts.append(_flat(self._blocks[1], self.halo_Q.held[q]))
         return out, None
 
     @exchange
@@ -123,12 +123,8 @@ class Shard(Linked):
         owns = [np.concatenate([part.ravel() for part in self._own(v)]) for v in self._pulled]
         self._pulled = []
         self._add_up(owns, inbox)
-        halos = self.halo_S, self.halo_Q
-        self._blocks = [
-            block[: halo.n_own].copy()
-            for block, halo in zip(self.equations.blocks, halos, strict=True)
-        ]
-        del self.equations.blocks  # the guests' are not needed again
+        halos, (of_S, of_Q) = (self.halo_S, self.halo_Q), self._blocks
+        self._blocks = of_S[: self.halo_S.n_own].copy(), of_Q[: self.halo_Q.n_own].copy()
         n_sides = 1 + bool(self.Q.free.any())
         for q, (parts, _) in enumerate(inbox):
             for block, halo, part in zip(self._blocks, halos, parts[-n_sides:], strict=False):
@@ -171,7 +167,7 @@ class Shard(Linked):
             self._inverses = (
                 damping,
                 [
-                    factor_side(blocks, side, damping)
+                    factor_side(blocks.copy(), side, damping)
                     for blocks, side in zip(self._blocks, (self.S, self.Q), strict=True)
                 ],
             )
@@ -360,8 +356,7 @@ class Shard(Linked):
 
     def _cell_keys(self) -> IntArray:
         cells, facts = self.cells, self.facts
-        pairs = cells.pairs.astype(np.int64)
-        keys = (pairs[:, 0] * facts.n_items + pairs[:, 1]) * len(facts.axis) + cells.when
+        keys = cells.pair_keys(facts.n_items) * len(facts.axis) + cells.when
         if facts.n_levels:
             keys = keys * (2 * facts.n_levels + 1) + cells.means.astype(np.int64)
         return keys if cells.sides is None else keys * 3 + cells.sides.astype(np.int64)
@@ -440,9 +435,8 @@ class Shard(Linked):
         """Multiply by the matrix of slopes; send what belongs to guests."""
         n_own, width = self.halo_S.n_own, self._block.shape[1]
         sums = np.empty((self.halo_S.n_all, width))
-        order = Order() if self._layout is None else self._layout.strengths
-        near = self._at if self._layout is None else self._layout.at
-        at = np.ascontiguousarray(near[:, [0, 1, 0, 1]])
+        order = self._orders[0]
+        at = np.ascontiguousarray(self._at[:, [0, 1, 0, 1]])
         for begin in range(0, width, COLUMNS_AT_ONCE):
             here = slice(begin, begin + COLUMNS_AT_ONCE)
             wide = np.empty((self.halo_S.n_all, len(range(width)[here])))

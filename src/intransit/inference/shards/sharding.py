@@ -194,7 +194,7 @@ def read_cells(folder: Path, facts: ShardFacts, number: int) -> Cells:
     return Cells(
         facts.axis,
         np.asarray(found["moment"]),
-        pairs,  # type: ignore[arg-type]
+        pairs,
         counts,
         np.asarray(found["mean"], dtype=float),
         len(counts),

@@ -343,7 +343,7 @@ def solve_on_workers(
             progress.n_products,
         )
     start = Start("workers", solution)
-    fitted = Fitted(cells, scales, (), problem, pairs, solution, (start,), True)
+    fitted = Fitted(scales, (), problem, pairs, solution, (start,), True)
     path = trajectory_of(columns, fitted, given, given.seed)
     states = z[:, None] + without_gauge(problem, z, steps)
     rng = np.random.default_rng(given.seed)
@@ -388,9 +388,11 @@ class _Places:
     def of(cls, problem: Joint, pair_keys: Any, told: list[Any], n_moments: int) -> "_Places":
         keys = []
         for side in problem.sides:
-            owners = side.chains.owners
-            names = pair_keys[owners] if side is problem.effects else owners
-            keys.append(names * n_moments + side.chains.when)
+            chains = side.chains
+            if side is problem.effects:
+                keys.append(pair_keys[chains.owners] * n_moments + chains.when)
+            else:
+                keys.append(chains.keys)
         rows = []
         for of_S, of_Q, S, Q, _, of_E in told:
             still = len(Q) != len(S) and len(Q) == 1  # exposures are all 1, and not brought back
