@@ -40,7 +40,8 @@ OTHERS = (
 )
 LARGE = ("more luck for some items",)  # of 12 items or more
 SIZES = {8: 12, 12: 12, 20: 6, 40: 2}  # tables with a cyclic part, by number of items
-KEPT, BUILDING = range(40_000, 40_040), range(900, 940)
+KEPT, BUILDING = range(40_000, 40_100), range(900, 940)
+N_CIRCLES = 100  # tables of each kind of circle
 SECONDS = 120.0  # of drawing, at most: more than is needed unless the machine is busy
 WORKERS = 2
 ORDER_SIZES = (5, 8, 12, 20, 50)
@@ -399,13 +400,13 @@ def scales(scale: float) -> None:
 
 def power(scale: float) -> None:
     """How often circles are found, and how often anything beyond one scale is."""
-    m = max(int(scale * 30), 2)
+    m = max(int(scale * N_CIRCLES), 2)
     seeds = KEPT[:m] if scale >= 1.0 else BUILDING[:m]
     rows = [
         [kind, *shares(of_all([("circles", kind, 0, False, 0.0, seed) for seed in seeds]))]
         for kind in CIRCLES
     ]
-    print(f"Circles of equal steps, {m} tables each:\n")
+    print(f"Circles of equal steps, {len(seeds)} tables each:\n")
     print_table(["truth", "cycles", "not one scale", "no evidence"], rows)
     rows = []
     for kind in ("a circle", "every pair on its own"):

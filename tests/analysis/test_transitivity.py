@@ -256,6 +256,16 @@ def test_cycles_are_said_where_one_is_proven_and_only_there():
     assert "luck or more ties for some items or sides" in told.sentence
 
 
+def test_deviations_that_are_too_small_to_matter_are_said_to_be():
+    small = replace(SURE, extra=-0.01)
+    told = judge(small, 100, (-0.001, 0.001), None)
+    assert told.verdict == "not one scale"
+    assert "small, if real: 0 to" in told.sentence
+    assert told.sentence.endswith("forecasts gain nothing from them.")
+    for evidence, gain in ((small, None), (small, (0.001, 0.001)), (SURE, (-0.001, 0.001))):
+        assert "if real" not in judge(evidence, 100, gain, None).sentence
+
+
 def test_another_edge_is_asked_of_the_same_draws():
     """Rock, paper, scissors at about 70 %: a cycle above 52 %, none above 85 %, and it is said."""
     rng = np.random.default_rng(3)

@@ -77,7 +77,7 @@ class Transitivity:
         if self.verdict == "not one scale":
             return (
                 "no ranking with a single scale of strength explains these results, but no cycle "
-                f"is proven{_doubt(self.cycle)}. {self._other()}"
+                f"is proven{_doubt(self.cycle)}. {self._other()}{self._size()}"
             )
         if self.verdict == "no evidence":
             return (
@@ -104,6 +104,17 @@ class Transitivity:
         if self.causes:
             return f"It may be {' or '.join(CAUSES[cause] for cause in self.causes)}."
         return "It may be judges or conditions of several kinds, mixed in one table."
+
+    def _size(self) -> str:
+        """Say so where deviations that are hardly chance are too small to matter."""
+        helps = self.gain is None or self.gain > 0.0
+        if helps or self.share_low > 0.0 or self.share_high > NOTICED:
+            return ""
+        between = estimate(self.share, self.share_low, self.share_high)[1]
+        return (
+            f" Deviations are small, if real: {between} of the differences, and forecasts gain "
+            "nothing from them."
+        )
 
     def __str__(self) -> str:
         lines = [self.sentence]
