@@ -1,10 +1,7 @@
-"""Times as tables write them: dates, named periods, numbers; and the SQL that reads them.
+"""Times as tables write them, and the SQL that turns the cells of a column into numbers.
 
-Dates as people write them: ISO, day or month first, in words; as SQL that gives microseconds.
-
-Periods that have names: seasons, versions, rounds, sets; in an order that is found or given.
-
-Which kind of time a column holds, and the SQL that turns its cells into numbers.
+Dates may be in ISO form, with the day or the month first, or in words.  Periods that have names
+(seasons, versions, rounds, sets) stand in an order that is found or given.
 """
 
 import re
@@ -73,12 +70,10 @@ def read_odd_dates(
     best = max(found.values(), key=lambda way: way.understood)
     first, second = (found.get(f"dates, {which} first") for which in ("day", "month"))
     if first and second and first.understood == second.understood == best.understood:
-        name, label = facts.table.names[column], facts.table.engine.label
-        raise InputError(
-            f'{label}: the dates of "{name}" can be read with the day or the month first; say '
-            "day_first=True or day_first=False (command line: --day-first or --month-first), or "
-            "write them as 2026-05-01.",
-            source=label,
+        raise facts.table.engine.refuse(
+            f'the dates of "{facts.table.names[column]}" can be read with the day or the month '
+            "first; say day_first=True or day_first=False (command line: --day-first or "
+            "--month-first), or write them as 2026-05-01."
         )
     return best
 
@@ -332,11 +327,9 @@ def read_moments(
     With `any_names`, periods may have names of any kind, in the order in which the table has them.
     """
     if isinstance(order, str) and order == "file" and not facts.table.numbered:
-        label = facts.table.engine.label
-        raise InputError(
-            f'{label}: order="file" is given, but rows of an engine have no order; list the '
-            "periods (command line: --order Spring,Summer).",
-            source=label,
+        raise facts.table.engine.refuse(
+            'order="file" is given, but rows of an engine have no order; list the periods (command '
+            "line: --order Spring,Summer)."
         )
     if order is not None:
         return _named(facts, column, in_given_order(_cells(facts, column), order))
