@@ -1,7 +1,5 @@
 """The content of a report: words, numbers and arrays, nothing of how they are shown.
 
-Order of the items, and the discs: what is seen of structure in a matrix.
-
 *Order.*  In the strongest plane of the margins each item has an angle and is favoured over those
 that follow it within half a turn.  Items are shown in order of that angle, beginning where most
 chances above the diagonal are above a half: a ranking is then shown as a ranking, and a circle as

@@ -1,11 +1,4 @@
-"""What was in the table, which items a report shows, and the three facts that are told first.
-
-Which items a report shows, how often they met, and when they were there.
-
-What was in the table: rows used and not, columns, span, pairs that met, pools, thin items.
-
-The three facts that are told first, beside the verdict; made from records, a line each.
-"""
+"""What was in the table, which items a report shows, and the three facts that are told first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +15,7 @@ from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.reading import describe_unused, plural
 from intransit.percent import estimate, percent, points
 from intransit.report.content import Fact
-from intransit.report.wording import Strength, brief
+from intransit.report.wording import LEAST_WEIGHT, SURE_WEIGHT, Strength, brief, main_shares
 
 LATELY = 0.25  # of the games, the latest
 LEADING = 3  # one place in so many goes to the strongest of those that the games leave out
@@ -105,15 +98,12 @@ def presence(
         return np.ones((len(times), len(items)), dtype=bool)
     cells, paths = answer.posterior.layout.seen, answer.posterior.layout.items
     half = 0.5 * answer.encoding.step  # a moment is named by its middle
-    out = np.zeros((len(times), answer.n_items), dtype=bool)
+    owner, when = cells.pairs, cells.times
     if answer.part is not None and paths.moves:  # games against others are known by their times
-        owner = np.repeat(np.arange(answer.n_items), np.diff(paths.begin))
-        for k, time in enumerate(times):
-            out[k, owner[np.abs(paths.clock - time) <= reach + half]] = True
-        return out[:, items]
+        owner, when = np.repeat(np.arange(answer.n_items), np.diff(paths.begin)), paths.clock
+    out = np.zeros((len(times), answer.n_items), dtype=bool)
     for k, time in enumerate(times):
-        near = np.abs(cells.times - time) <= reach + half
-        out[k, cells.pairs[near].ravel()] = True
+        out[k, owner[np.abs(when - time) <= reach + half].ravel()] = True
     return out[:, items]
 
 
@@ -226,11 +216,6 @@ def _names(answer: FittedTable, items: np.ndarray) -> str:
     return f"{named} and {left:,} more" if left > 0 else named
 
 
-MOST_NAMED = 3  # items of a mixture
-LEAST_WEIGHT = 0.05  # of an item in a mixture, to be named
-SURE_WEIGHT = 0.95  # from which a mixture is one item
-
-
 @dataclass(frozen=True)
 class Board:
     """All items by strength at the end, and who of them may be said to lead."""
@@ -251,11 +236,8 @@ class Board:
         among = ""
         if standings[:2] != leaders[:2]:
             apart = len(np.unique(answer.posterior.groups)) > 1
-            among = (
-                "Of the largest group that comparisons connect"
-                if apart
-                else "Of those still being compared"
-            )
+            group_words = "the largest group that comparisons connect"
+            among = f"Of {group_words if apart else 'those still being compared'}"
         still = tuple(bool(there[answer.number(one.name)]) for one in standings)
         return cls(tuple(standings), still, tuple(leaders), among)
 
@@ -311,7 +293,7 @@ def _surest(cycles: Cycles) -> Fact:
 
 
 def _mixture(ranking: Ranking) -> Fact:
-    shares = [share for share in ranking.equilibrium if share.weight >= LEAST_WEIGHT][:MOST_NAMED]
+    shares = main_shares(ranking)
     if not shares:
         return Fact("In place of a best item", "a mixture of many", "that nothing beats on average")
     if shares[0].weight > SURE_WEIGHT:

@@ -12,7 +12,7 @@ import numpy as np
 
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.residuals import n_cycles
-from intransit.analysis.results import Changes, Cycles, Ranking
+from intransit.analysis.results import Changes, Cycles, Ranking, Share
 from intransit.analysis.verdict import Transitivity
 from intransit.data.reading import plural
 from intransit.percent import estimate, percent, signed, with_error
@@ -20,9 +20,10 @@ from intransit.percent import estimate, percent, signed, with_error
 LONGEST = 40  # letters of a name in a sentence
 NAMED = 3  # items of a list
 LEAST_WEIGHT = 0.05  # of an item in a mixture, to be named
+SURE_WEIGHT = 0.95  # from which a mixture is one item
 MAIN_WEIGHT = 0.1  # of the largest, to speak of it
 WANTED = 0.1  # share that tables are asked to be large enough for
-HOPELESS = 0.9  # detectable share from which no number of games can be named
+FAR_OFF = 0.9  # detectable share from which no number of games can be named
 AMBIGUOUS = re.compile(r"""[,;:()“”"]|\b(beats|and)\b""")  # in a name, within a sentence
 Strength = tuple[float, float, float]  # mean, low, high
 
@@ -58,7 +59,8 @@ def sentences(
     changed = _changed(answer, changes)
     moved = changed[:1].upper() + changed[1:]
     if answer.n_items < 3:
-        return _two(answer, strengths), _amount(verdict), moved
+        amount = f"That rests on {plural(round(verdict.n_games), 'game')}."
+        return _two(answer, strengths), amount, moved
     if verdict.verdict == "cycles":
         surest = _surest(cycles, ranking, answer.n_items)
         of = "" if len(ranking.order) >= answer.n_items else " of the same items"
@@ -119,13 +121,18 @@ def _surest(cycles: Cycles, ranking: Ranking, n_items: int) -> str:
     return f"{listed}: {way} (probability {cycles.sure(best)}{since}); {wrong}."
 
 
+def main_shares(ranking: Ranking) -> list[Share]:
+    """Return the few items of a mixture that are worth naming, the largest first."""
+    return [share for share in ranking.equilibrium if share.weight >= LEAST_WEIGHT][:NAMED]
+
+
 def _mixture(ranking: Ranking, of: str) -> str:
-    named = [share for share in ranking.equilibrium if share.weight >= LEAST_WEIGHT][:NAMED]
+    named = main_shares(ranking)
     if not named or named[0].weight < MAIN_WEIGHT:
         most = max((share.weight for share in ranking.equilibrium), default=0.0)
         above = f", none with a weight above {percent(most)}" if most else ""
         return f"In place of a best item there is a mixture of many that nothing{of} beats{above}"
-    if len(named) == 1 or named[0].weight > 1.0 - LEAST_WEIGHT:
+    if len(named) == 1 or named[0].weight > SURE_WEIGHT:
         best = named[0]
         return (
             f"Even so one item comes out best: {brief(best.name)}, with {percent(best.weight)} of "
@@ -167,21 +174,19 @@ def _two(answer: FittedTable, strengths: Mapping[str, Strength]) -> str:
     return f"{brief(best)} beats {brief(other)} with a chance of {value} (90 % interval {between})."
 
 
-def _amount(verdict: Transitivity) -> str:
-    return f"That rests on {plural(round(verdict.n_games), 'game')}."
-
-
 def _needed(answer: FittedTable) -> str:
     verdict = answer.transitive
     games, pairs = plural(round(verdict.n_games), "game"), plural(verdict.n_pairs, "pair")
-    have = f"There {_are(round(verdict.n_games))} {games} between {pairs} of items"
+    have = (
+        f"There {'is' if round(verdict.n_games) == 1 else 'are'} {games} between {pairs} of items"
+    )
     met = np.unique(answer.posterior.layout.seen.pairs, axis=0)
     if not n_cycles(met, answer.n_items):
         return f"{have}; as comparisons never lead round in a circle, no cycle could show."
     share = verdict.detectable
     if verdict.n_series <= verdict.n_pairs:
         return f"{have}; to tell cycles from chance the same pairs must meet again."
-    if not isfinite(share) or share > HOPELESS:
+    if not isfinite(share) or share > FAR_OFF:
         return f"{have}; to tell cycles from chance the same pairs must meet many more times."
     # What is cyclic stands out as games times its ratio to what is not.
     wanted = verdict.n_games * max((share / (1.0 - share)) / (WANTED / (1.0 - WANTED)), 1.0)
@@ -191,10 +196,6 @@ def _needed(answer: FittedTable) -> str:
         f"{have}; to notice that a tenth of the differences is cyclic, four times out of five, "
         f"about {rounded:,} such games are needed."
     )
-
-
-def _are(n: int) -> str:
-    return "is" if n == 1 else "are"
 
 
 def _changed(answer: FittedTable, changes: Changes | None) -> str:
