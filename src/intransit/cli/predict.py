@@ -11,7 +11,7 @@ from rich.console import Console
 from intransit.analysis.results import Forecast
 from intransit.answer import Answer
 from intransit.cli.answer_files import check_moment, open_answer
-from intransit.cli.output import Output, chosen, facts, grid, visible, working
+from intransit.cli.output import Output, chosen, facts, grid, heading, visible, working
 from intransit.cli.rank import bar
 from intransit.cli.table_options import Flag
 from intransit.errors import InputError
@@ -113,9 +113,7 @@ def _data(found: Forecast) -> dict[str, object]:
 
 def _draw(console: Console, answer: Answer, found: Forecast, side: Side | None) -> None:
     when = f", {found.at}" if found.at else ""
-    console.print(
-        visible(f"{found.first} against {found.second}{when}"), style="bold", soft_wrap=True
-    )
+    heading(console, f"{found.first} against {found.second}{when}")
     chance, between = estimate(found.probability, found.low, found.high, 1)
     lines = [
         ("wins", f"{chance}  {bar(found.probability)}".rstrip()),
