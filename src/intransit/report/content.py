@@ -13,7 +13,6 @@ planes.  The planes of X itself would mix strengths in, and those of a ranking a
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from intransit.analysis.results import Changes, Cycles, Ranking, Standing
 from intransit.analysis.verdict import Transitivity
@@ -161,6 +160,8 @@ def _follow(later: FloatArray, there: tuple[Plane, ...]) -> FloatArray:  # (n_pl
 
     A plane may be turned, not mirrored: that would turn round who is favoured.
     """
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  (slow to load)
+
     out = np.zeros_like(later)
     if not there:
         return out

@@ -38,9 +38,8 @@ from intransit.report.inventory import (
     presence,
     records,
     take_stock,
-    tell_facts,
 )
-from intransit.report.wording import headline, sentences
+from intransit.report.wording import headline, sentences, tell_facts
 from intransit.tasks import one_thread
 
 LEVEL = 0.9

@@ -1,6 +1,6 @@
 """The page put together: the verdict and three facts, what they rest on, sections, data, script."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 
 from intransit.analysis.verdict import Transitivity
@@ -23,18 +23,7 @@ from intransit.report.page.blocks import (
 from intransit.report.page.palette import write_themes
 from intransit.report.page.payload import embed
 from intransit.report.page.pictures import draw_cycle, draw_leaders, draw_matrix
-from intransit.report.page.sections import (
-    write_board,
-    write_changes,
-    write_cycles,
-    write_data,
-    write_discs,
-    write_duel,
-    write_ladder,
-    write_matrix,
-    write_ranking,
-    write_strengths,
-)
+from intransit.report.page.sections import SECTIONS, TIMED
 from intransit.report.wording import headline_parts
 
 # A ring with an arrow, bars of which two are even, a falling row of bars, a broken ring.
@@ -146,28 +135,8 @@ def _numbers(verdict: Transitivity) -> str:
 STYLES = ("page.css", "parts.css")
 # In this order, in one scope: each may use what those before it define.
 SCRIPTS = (
-    "data.js",
-    "tools.js",
-    "board.js",
-    "chart.js",
-    "matrix.js",
-    "strengths.js",
-    "discs.js",
-    "cycles.js",
-    "duel.js",
-    "start.js",
-)
-CONTENTS = (
-    ("board", "Leaderboard"),
-    ("matrix", "Matrix"),
-    ("strengths", "Over time"),
-    ("discs", "Counters"),
-    ("cycles", "Cycles"),
-    ("duel", "Head to head"),
-    ("changes", "Changes"),
-    ("ranking", "Ranking"),
-    ("ladder", "Predictions"),
-    ("data", "Data"),
+    *("data.js", "tools.js", "board.js", "chart.js", "matrix.js", "strengths.js", "discs.js"),
+    *("cycles.js", "duel.js", "start.js"),
 )
 READING = (
     "A chance is the probability that one item beats another in a game, a tie as half a win. "
@@ -182,14 +151,14 @@ def write_page(findings: Findings) -> str:
     """Return the report as one HTML file: the same findings give the same text."""
     style = "\n".join([write_themes(), *map(_asset, STYLES)])
     script = "\n".join(['(() => {\n"use strict";', *map(_asset, SCRIPTS), "})();"])
-    body = _body(findings)
+    sections = {place: write(findings) for place, (_, write) in SECTIONS.items()}
     title = f"{findings.source}: who beats whom" if findings.source else "Who beats whom"
     policy = f"style-src {digest(style)}; script-src {digest(script)}; img-src data:"
     return write_document(
         title,
         style,
         policy,
-        f'{_header(findings, body)}\n<main id="main">\n{body}\n</main>\n'
+        f'{_header(findings, sections)}\n<main id="main">\n{_body(findings, sections)}\n</main>\n'
         f"<footer><h2>How to read it</h2><p>{READING}</p>"
         "<p>Made with intransit.</p></footer>\n"
         f'<script type="application/json" id="findings">{embed(findings)}</script>\n'
@@ -197,15 +166,15 @@ def write_page(findings: Findings) -> str:
     )
 
 
-def _header(findings: Findings, body: str) -> str:
+def _header(findings: Findings, sections: Mapping[str, str]) -> str:
     """Return the bar at the top: where the data came from, and what the page holds.
 
     A narrow screen has the contents in a list that opens, a wide one beside each other.
     """
     links = "".join(
         f'<a href="#{place}">{title}</a>'
-        for place, title in CONTENTS
-        if f'<section id="{place}"' in body
+        for place, (title, _) in SECTIONS.items()
+        if sections[place]
     )
     return (
         '<a class="skip" href="#main">Skip to the findings</a>\n<header><p class="source">'
@@ -215,30 +184,12 @@ def _header(findings: Findings, body: str) -> str:
     )
 
 
-def _body(findings: Findings) -> str:
+def _body(findings: Findings, sections: Mapping[str, str]) -> str:
     """Return all sections; those that follow the time slider stand together."""
-    timed = [
-        write_matrix(findings),
-        write_strengths(findings),
-        write_discs(findings),
-        write_cycles(findings),
-        write_duel(),
-    ]
-    still = [
-        write_changes(findings),
-        write_ranking(findings),
-        write_ladder(findings),
-        write_data(findings),
-    ]
-    inner = "\n".join(timed)
-    return "\n".join(
-        [
-            write_opening(findings),
-            write_board(findings),
-            f'<div class="timed" id="timed">\n{inner}\n</div>',
-            *still,
-        ]
-    )
+    timed = "\n".join(sections[place] for place in TIMED)
+    together = {TIMED[0]: f'<div class="timed" id="timed">\n{timed}\n</div>'}
+    alone = {place: text for place, text in sections.items() if place not in TIMED[1:]}
+    return "\n".join([write_opening(findings), *(alone | together).values()])
 
 
 def _asset(name: str) -> str:

@@ -5,7 +5,7 @@ drawn here for the first rows, and by the script for those that it shows.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -276,7 +276,7 @@ def _cycles_sheet(file: str, cycles: Sequence[ItemCycle]) -> Sheet:
     return Sheet(file, columns, rows)
 
 
-def write_duel() -> str:
+def write_duel(_: Findings) -> str:
     """Return the section of two items, which needs a script to choose them."""
     return section(
         "duel",
@@ -566,3 +566,18 @@ def _far(intervals: Sequence[tuple[float, float]]) -> float:
     """Return how far a scale around nothing must go, in whole points."""
     ends = [abs(end) for interval in intervals for end in interval if np.isfinite(end)]
     return max(0.01, float(np.ceil(100 * max(ends, default=0.0))) / 100)
+
+
+SECTIONS: dict[str, tuple[str, Callable[[Findings], str]]] = {  # by place: its name in the contents
+    "board": ("Leaderboard", write_board),
+    "matrix": ("Matrix", write_matrix),
+    "strengths": ("Over time", write_strengths),
+    "discs": ("Counters", write_discs),
+    "cycles": ("Cycles", write_cycles),
+    "duel": ("Head to head", write_duel),
+    "changes": ("Changes", write_changes),
+    "ranking": ("Ranking", write_ranking),
+    "ladder": ("Predictions", write_ladder),
+    "data": ("Data", write_data),
+}
+TIMED = ("matrix", "strengths", "discs", "cycles", "duel")  # those that follow the time slider
