@@ -6,12 +6,20 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from intransit.analysis.sealed import is_sealed
 from intransit.answer import Answer
 from intransit.cli.output import working
 from intransit.errors import InputError
 
+ModelPath = Annotated[Path, Parameter(help="File that `intransit fit` wrote.")]
+Moment = Annotated[
+    str | None,
+    Parameter(help="When, as a date or number like the table's; by default at its end."),
+]
 SUFFIX, PAGE = ".intransit", ".html"
 MARK = b'type="application/json" id="findings"'  # of our pages
 ENDINGS = {  # of tables

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from intransit.arrays import FloatArray, IntArray, n_distinct
+from intransit.arrays import FloatArray, IntArray, n_distinct, number_rows
 from intransit.data.engine import Engine
 from intransit.data.files import shorten
 from intransit.data.games import Covariate, series_in_order
@@ -381,17 +381,6 @@ def sequence_of(query: Query, cells: DistinctRows) -> IntArray | None:  # (n_gam
     cell = np.full(int(group.max()) + 1, -1)
     cell[group[: len(times)]] = np.arange(len(times))
     return cell[group[len(times) :]]
-
-
-def number_rows(*columns: np.ndarray) -> IntArray:  # (n,)
-    """Return the number of each distinct row of these columns."""
-    order = np.lexsort(columns[::-1])
-    new = np.zeros(len(order), dtype=np.int64)
-    for column in columns:
-        new[1:] |= column[order][1:] != column[order][:-1]
-    numbers = np.empty_like(new)
-    numbers[order] = np.cumsum(new)
-    return numbers
 
 
 def _columns(cells: DistinctRows) -> list[FloatArray | IntArray]:

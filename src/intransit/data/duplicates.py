@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.data.distinct_rows import DistinctRows, number_rows
+from intransit.arrays import BoolArray, FloatArray, IntArray, number_rows
+from intransit.data.distinct_rows import DistinctRows
 from intransit.data.facts import Facts
 from intransit.data.queries import Query
 from intransit.data.search import Roles

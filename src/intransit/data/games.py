@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, sort_rows
 from intransit.checks import as_list, shown
 from intransit.data.clock import Clock
 from intransit.data.reading import ROW_LIMITS, Reading, plural
@@ -424,9 +424,7 @@ def merge(games: Games) -> Games:
     further = (games.margins, games.sides, games.series)
     keys += [column for column in further if column is not None]
     keys += [covariate.codes for covariate in games.by]
-    order = np.lexsort(keys[::-1])
-    new: BoolArray = np.ones(len(order), dtype=bool)
-    new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
+    order, new = sort_rows(*keys)
     counts = np.add.reduceat(games.counts[order], np.flatnonzero(new))
     merged = replace(games, sequence=None).only(order[new])
     if games.sequence is None:

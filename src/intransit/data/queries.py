@@ -285,9 +285,9 @@ def _add_time(query: Query, roles: Roles) -> None:
         query.columns["time"] = "0.0::DOUBLE"
         return
     what = "date" if roles.moments.kind == "date" else "finite number"
-    if roles.moments.names:
+    if roles.moments.periods is not None:
         what = "known period"
-        known = {t: (x, None, None) for t, x in roles.moments.values.items()}
+        known = {t: (x, None, None) for t, x in roles.moments.periods.values.items()}
         query.columns["time"] = f"{_look_up(query, 'time', roles.time, known)}.told"
     else:
         query.columns["time"] = f"CAST({roles.moments.sql} AS DOUBLE)"

@@ -269,7 +269,9 @@ def _shaped_rows(facts: Facts, shaped: Shaped) -> Facts:
 def _clock(roles: Roles) -> Clock:
     """Return what the times are; periods that no row has keep their place."""
     told = roles.moments
-    return Clock("none") if told is None else Clock(told.kind, told.names, told.numbers)
+    if told is None or told.periods is None:
+        return Clock("none" if told is None else told.kind)
+    return Clock(told.kind, told.periods.names, told.periods.numbers)
 
 
 def _conditions(table: EngineTable, where: Mapping[str, object]) -> dict[int, object]:

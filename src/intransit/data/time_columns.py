@@ -6,7 +6,7 @@ Dates may be in ISO form, with the day or the month first, or in words.  Periods
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from intransit.data.facts import Facts
@@ -224,7 +224,7 @@ def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> Periods | Non
         f'the periods were taken as the table has them, from "{found.names[0]}" to '
         f'"{found.names[-1]}"; give another order with order= (command line: --order)'
     )
-    return Periods(found.values, found.names, found.numbers, found.why, note)
+    return replace(found, note=note)
 
 
 def in_given_order(cells: Cells, order: str | Sequence[object]) -> Periods | None:
@@ -302,12 +302,10 @@ class TimeColumn:
     """How a time column is read."""
 
     kind: Literal["date", "number"]
-    sql: str  # cell to number, NULL where it is no time; empty where `values` has them
+    sql: str  # cell to number, NULL where it is no time; empty where periods have names
     why: str
     understood: float  # share of filled cells
-    values: Mapping[str, float] = field(default_factory=dict)  # of periods with names
-    names: tuple[str, ...] = ()  # those periods, in their order
-    numbers: tuple[float, ...] = ()
+    periods: Periods | None = None
     note: str = ""
 
 
@@ -388,16 +386,7 @@ def _named(facts: Facts, column: int, found: Periods | None) -> TimeColumn:
         return NO_TIMES
     total = sum(count for _, count in cells)
     known = sum(count for text, count in cells if text in found.values)
-    return TimeColumn(
-        "number",
-        "",
-        found.why,
-        known / total,
-        found.values,
-        found.names,
-        found.numbers,
-        found.note,
-    )
+    return TimeColumn("number", "", found.why, known / total, found, found.note)
 
 
 def _numbers(facts: Facts, column: int) -> TimeColumn:
