@@ -87,6 +87,14 @@ class FitOptions:
         return {"edge": edge, "rng": seed, **told}
 
 
+def fit_table(table: Path, columns: TableOptions, options: FitOptions, **more: Any) -> Answer:
+    """Read a table and fit it, telling what is being done."""
+    terms, settings = options.terms(), options.settings()
+    games = columns.read(table)
+    with working("fitting") as said:
+        return fit_games(games, model=model_for(games, **terms), report=said, **settings, **more)
+
+
 def fit_groups(
     table: Path,
     each: str,
@@ -228,7 +236,6 @@ def fit(
     place = out or default_place(table)
     check_answer_place(place)
     options = options or FitOptions()
-    terms, settings = options.terms(), options.settings()
     started = time.perf_counter()
     if each is not None:
         if keep is not None:
@@ -239,18 +246,8 @@ def fit(
         groups = fit_groups(table, each, columns, options, jobs=jobs, on=on)
         show_fitted(groups, place, output, started)
         return
-    games = columns.read(table)
-    with working("fitting") as report:
-        answer = fit_games(
-            games,
-            model=model_for(games, **terms),
-            report=report,
-            on=on,
-            workers=workers,
-            keep=keep,
-            **settings,
-        )
-        report("comparing everybody")
+    answer = fit_table(table, columns, options, on=on, workers=workers, keep=keep)
+    with working("comparing everybody"):
         standings = answer.rank(level=LEVEL, most=LISTED if answer.n_items > MANY else None)
     answer.save(place)
     seconds = time.perf_counter() - started
@@ -259,18 +256,16 @@ def fit(
         "model": str(place),
         "source": answer.source,
         "n_items": answer.n_items,
-        "n_games": float(games.counts.sum()),
-        "n_rows": games.report.n_rows,
-        "n_unused": games.report.n_unused,
+        "n_games": answer.n_games,
+        "n_rows": answer.reading.n_rows,
+        "n_unused": answer.reading.n_unused,
         "story": answer.story,
         "cycles": as_record(answer.transitive),
         "mixing": _mixing(answer),
         "seconds": round(seconds, 3),
         "standings": rows,
     }
-    output.show(
-        data, rows, lambda console: _draw_fit(console, games, answer, standings, columns.repeat())
-    )
+    output.show(data, rows, lambda console: _draw_fit(console, answer, standings, columns.repeat()))
     output.say(f"The answer is in {place} ({seconds:.1f} s).")
     if not output.for_machines:
         pair = [one.name for one in standings[:2]]
@@ -294,12 +289,11 @@ def _mixing(answer: Answer) -> dict[str, object] | None:
     }
 
 
-def _draw_fit(
-    console: Console, games: Games, answer: Answer, standings: list[Standing], where: str
-) -> None:
-    told = recognised(games)
-    if games.report.unused:
-        told.append(f"more: {quoted('intransit', 'read', games.report.source)}{where}")
+def _draw_fit(console: Console, answer: Answer, standings: list[Standing], where: str) -> None:
+    assert answer.games is not None  # it was fitted just now
+    told = recognised(answer.games)
+    if answer.reading.unused:
+        told.append(f"more: {quoted('intransit', 'read', answer.reading.source)}{where}")
     lines = [("read", told[0]), *(("", line) for line in told[1:])]
     lines += [("fitted" if k == 0 else "", line) for k, line in enumerate(answer.story)]
     lines.append(("cycles", headline(answer.transitive, answer.n_items)))

@@ -20,12 +20,18 @@ from intransit.cli.answer_files import (
     default_page,
     open_answer,
 )
-from intransit.cli.fit import MODEL, Each, FitOptions, fit_groups, recognised, show_reported
+from intransit.cli.fit import (
+    MODEL,
+    Each,
+    FitOptions,
+    fit_groups,
+    fit_table,
+    recognised,
+    show_reported,
+)
 from intransit.cli.output import Output, Report, chosen, heading, visible, working
 from intransit.cli.table_options import Flag, TableOptions, TablePath
 from intransit.errors import InputError
-from intransit.fit import fit as fit_games
-from intransit.inference.observations import model_for
 
 if TYPE_CHECKING:
     from intransit.analysis.results import ItemCycle
@@ -109,7 +115,7 @@ def report(
         groups = fit_groups(table, each, columns, options)
         show_reported(groups, place, title, seed, output, started)
         return
-    answer = open_answer(table) if kept else _fit(table, columns, terms, settings)
+    answer = open_answer(table) if kept else fit_table(table, columns, options)
     answer = replace(answer, transitive=answer.transitivity(edge=edge))
     found = _look(_part(answer, chosen_items), title, backtest, seed, place)
     if model_out is not None:
@@ -161,14 +167,6 @@ def _check_for_tables(
             f"{table}: it is an answer, and {wrong[0]} can be used with a table only; leave it "
             "out, or give the table."
         )
-
-
-def _fit(
-    table: Path, columns: TableOptions, terms: Mapping[str, Any], settings: Mapping[str, Any]
-) -> Answer:
-    games = columns.read(table)
-    with working("fitting") as said:
-        return fit_games(games, model=model_for(games, **terms), report=said, **settings)
 
 
 def _look(answer: Answer, title: str | None, full: bool, seed: int, place: Path) -> "Findings":
