@@ -56,7 +56,7 @@ class Packed:
 def add_up_packed(query: Query) -> Packed | None:
     """Return the distinct rows of a query, or None where they do not fit into whole numbers."""
     grouped = query.facts.table.grouping is not None
-    if query.columns["count"] != "1.0::DOUBLE" or "margin" in query.columns or grouped:
+    if not query.single or "margin" in query.columns or grouped:
         return None
     n_rows = query.facts.count()[0]
     query = _with_whole_outcomes(_with_whole_times(query))
@@ -138,7 +138,7 @@ def _fields(query: Query) -> list[BitField] | None:
         return None
     low, high = span
     items = max(len(query.names) - 1, 0).bit_length()
-    certain = query.columns["time"] == "0.0::DOUBLE" or "AS DOUBLE)" not in query.columns["time"]
+    certain = query.timeless or "AS DOUBLE)" not in query.columns["time"]
     time = f"(time - {low})" if certain else f"CASE WHEN time = floor(time) THEN time - {low} END"
     outcome = "outcome" if query.columns["outcome"] == TWICE else "outcome * 2"
     if "outcome_values" not in query.columns["outcome"]:
@@ -168,7 +168,7 @@ def _outcomes_fit(query: Query) -> bool:
 def _span_of_times(query: Query) -> tuple[int, int] | None:
     """Return the first and last time, or None where times are not whole."""
     engine, sql = query.facts.table.engine, query.columns["time"]
-    if sql == "0.0::DOUBLE":
+    if query.timeless:
         return 0, 0
     table, _, column = sql.partition(".")
     if column == "told":
@@ -366,8 +366,11 @@ def sequence_of(query: Query, cells: DistinctRows) -> IntArray | None:  # (n_gam
     these have no order.
     """
     times = cells.arrays["time"]
-    single = query.columns["count"] == "1.0::DOUBLE"
-    if not single or cells.n_rows > query.limits.in_sequence or not query.facts.table.numbered:
+    if (
+        not query.single
+        or cells.n_rows > query.limits.in_sequence
+        or not query.facts.table.numbered
+    ):
         return None
     if cells.series is not None:
         return np.arange(len(times))

@@ -33,7 +33,6 @@ FEWEST = 6  # used rows
 NEARLY = 0.9  # share of rows with a counterpart that is worth a remark
 EVEN = math.log(0.55)  # above the chance that a number of two or more games is even
 BATCH = 1 << 16  # cells looked at before the next ones are
-ONE_GAME = "1.0::DOUBLE"  # SQL of the count where every row is one game
 CONTROLS = (5, 30)  # pairs with several games, and couples of these, from which κ is taken
 SWITCH = 'doubled="{0}" (command line: --doubled {0})'
 TWICE = {  # how games are told twice, and how a row has its twin
@@ -98,7 +97,7 @@ def count_once(
 def _is_lopsided(cells: DistinctRows, query: Query) -> bool:
     """Return whether the numbers of games alone exclude that each has its twin."""
     counts, turned = cells.arrays["count"], cells.first > cells.second
-    if query.columns["count"] != ONE_GAME or 2.0 * counts.sum(where=turned) == counts.sum():
+    if not query.single or 2.0 * counts.sum(where=turned) == counts.sum():
         return False
     parts = (counts[begin : begin + BATCH] for begin in range(0, len(counts), BATCH))
     return any((part % 2.0).any() for part in parts)
@@ -115,8 +114,7 @@ def _told(cells: DistinctRows, query: Query) -> Told:
     columns += [covariate.codes for covariate in cells.by]
     content = np.round(np.column_stack(columns), 9) + 0.0  # so that 1 - 0.7 is 0.3, and -0 is 0
     low, high = np.minimum(cells.first, cells.second), np.maximum(cells.first, cells.second)
-    single = query.columns["count"] == ONE_GAME
-    return Told(arrays["time"], low, high, turned, content, arrays["count"], single)
+    return Told(arrays["time"], low, high, turned, content, arrays["count"], query.single)
 
 
 def _kind(query: Query, told: Told) -> str:

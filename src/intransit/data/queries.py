@@ -20,6 +20,7 @@ from intransit.data.search import Roles
 from intransit.data.vocabulary import SIDE_FLAGS, plain
 
 NAMED = 5  # strange values that get a reason of their own
+ONE_GAME, NO_TIME = "1.0::DOUBLE", "0.0::DOUBLE"  # SQL
 KEYS = ("time", "first", "second", "outcome", "margin", "side")
 
 
@@ -36,6 +37,16 @@ class Query:
     raw_names: list[str] = field(default_factory=list)
     by: list[Covariate] = field(default_factory=list)  # still without codes
     limits: RowLimits = ROW_LIMITS
+
+    @property
+    def single(self) -> bool:
+        """Whether every row is one game."""
+        return self.columns["count"] == ONE_GAME
+
+    @property
+    def timeless(self) -> bool:
+        """Whether the table has no times."""
+        return self.columns["time"] == NO_TIME
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -282,7 +293,7 @@ def _add_told_outcome(query: Query, roles: Roles, both_bad: str) -> None:
 
 def _add_time(query: Query, roles: Roles) -> None:
     if roles.time is None or roles.moments is None:
-        query.columns["time"] = "0.0::DOUBLE"
+        query.columns["time"] = NO_TIME
         return
     what = "date" if roles.moments.kind == "date" else "finite number"
     if roles.moments.periods is not None:
@@ -325,7 +336,7 @@ def _add_counts(query: Query, roles: Roles) -> None:
             parts.append(facts.number(column))
             fine = f"isfinite({role}_told) AND {role}_told > 0"
             query.reject(f"NOT coalesce({fine}, false)", f"the {role} is not a number above 0")
-    query.columns["count"] = " * ".join(parts) or "1.0::DOUBLE"
+    query.columns["count"] = " * ".join(parts) or ONE_GAME
 
 
 def _add_covariates(query: Query, roles: Roles) -> None:
