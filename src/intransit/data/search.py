@@ -85,7 +85,7 @@ class Search:
 
     def refuse(self, sentence: str) -> InputError:
         """Return the error that says this of the table."""
-        return InputError(f"{self.label}: {sentence}", source=self.label)
+        return self.facts.table.engine.refuse(sentence)
 
     def listed(self, columns: list[int] | None = None, joint: str = ", ") -> str:
         """Return names of columns, all of them unless some are given."""
