@@ -32,18 +32,14 @@ import duckdb
 import intransit as it
 from benchmarks._common import peak_memory, print_table
 from intransit.data.distinct_rows import MOST_ROWS
-from intransit.data.pipeline import assemble
-from intransit.data.reading import ReadOptions
+from intransit.data.reader import assemble
+from intransit.data.reading import ReadOptions, RowLimits
 
 SMALL = 1e7
 PART = 10_000_000  # rows of a file
 N_ITEMS, N_DATES = 200, 26
 LIMIT = "1GB"
 COLUMNS = ("date", "item_a", "item_b", "outcome")
-ROLES = (
-    *("first", "second", "outcome", "winner", "loser", "first_score", "second_score", "margin"),
-    *("time", "side", "neutral", "weight", "count"),
-)
 
 
 def main(which: str = "both", n_rows: float = SMALL, times: float = 2, place: str = "") -> None:
@@ -153,7 +149,7 @@ def as_it_is(folder: str) -> int:
 
 
 def added_up(folder: str) -> int:
-    return len(assemble(folder, ReadOptions(dict.fromkeys(ROLES)), LIMIT, most_rows=0))
+    return len(assemble(folder, ReadOptions(), LIMIT, RowLimits(packed=0)))
 
 
 if __name__ == "__main__":

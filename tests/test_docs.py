@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from numpydoc.validate import validate
 
 import intransit
 from intransit import backtest, cli, datasets, experiments, study, theory
@@ -134,6 +135,32 @@ def undocumented(function):
         for name in parameters
         if name not in plain and not re.search(rf"\b{name.rstrip('s')}", words)
     ]
+
+
+def with_methods(name, thing):
+    """Yield the name of a public function, or of a class and what it offers."""
+    yield name
+    if inspect.isclass(thing):
+        kinds = (classmethod, property, type(with_methods))
+        own = [key for key, part in vars(thing).items() if isinstance(part, kinds)]
+        yield from (f"{name}.{key}" for key in own if not key.startswith("_"))
+
+
+def test_docstrings_are_written_as_numpydoc_has_them():
+    """But for what we leave: types stand in signatures, and sentences may say what sections would.
+
+    What belongs together stands together, whatever its order, and descriptions may begin with a
+    symbol.
+    """
+    left = {"EX01", "ES01", "PR01", "PR03", "PR04", "PR08", "RT01", "SA01"}
+    things = [(f"{package.__name__}.{name}", getattr(package, name)) for package, name in PUBLIC]
+    known = [(name, one) for name, one in things if inspect.isclass(one) or inspect.isfunction(one)]
+    wrong = {
+        name: [error for error in validate(name)["errors"] if error[0] not in left]
+        for public, thing in known
+        for name in with_methods(public, thing)
+    }
+    assert {name: errors for name, errors in wrong.items() if errors} == {}
 
 
 def test_every_command_is_in_the_readme_the_guide_and_the_reference():

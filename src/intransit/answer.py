@@ -46,6 +46,13 @@ SHOWN = 12  # items in a summary
 Item = str | int
 
 
+def _figures() -> Any:
+    """Return what draws; it loads when a picture is asked for."""
+    from intransit.report import figures  # noqa: PLC0415
+
+    return figures
+
+
 @dataclass(frozen=True, eq=False)
 class Answer(FittedTable):
     """What `fit` found: forecasts, and whatever else can be asked of a fitted table."""
@@ -199,27 +206,19 @@ class Answer(FittedTable):
 
     def figure_cycles(self, at: object = None) -> Any:
         """Draw the surest cycles as a graph."""
-        from intransit.report.figures import draw_cycles  # noqa: PLC0415  (loads when a picture is asked for)
-
-        return draw_cycles(self.cycles(at))
+        return _figures().draw_cycles(self.cycles(at))
 
     def figure_discs(self, at: object = None) -> Any:
         """Draw who counters whom, beyond what strengths say."""
-        from intransit.report.figures import draw_discs  # noqa: PLC0415  (loads when a picture is asked for)
-
-        return draw_discs(self, at)
+        return _figures().draw_discs(self, at)
 
     def figure_changes(self, since: object = None, until: object = None) -> Any:
         """Draw what changed between two times, with intervals."""
-        from intransit.report.figures import draw_changes  # noqa: PLC0415  (loads when a picture is asked for)
-
-        return draw_changes(self.changes(since, until))
+        return _figures().draw_changes(self.changes(since, until))
 
     def figure_equilibrium(self, at: object = None) -> Any:
         """Draw the mixture that nothing beats, with intervals."""
-        from intransit.report.figures import draw_equilibrium  # noqa: PLC0415  (loads when a picture is asked for)
-
-        return draw_equilibrium(self.ranking(at))
+        return _figures().draw_equilibrium(self.ranking(at))
 
     def report(
         self, place: str | Path, *, backtest: Any = None, title: str | None = None, rng: int = 0
@@ -258,21 +257,15 @@ class Answer(FittedTable):
 
     def figure_matrix(self, at: object = None, items: Sequence[Item] | None = None) -> Any:
         """Draw who beats whom as a heat map."""
-        from intransit.report.figures import draw_matrix  # noqa: PLC0415  (loads when a picture is asked for)
-
-        return draw_matrix(self, at, items)
+        return _figures().draw_matrix(self, at, items)
 
     def figure_strengths(self, items: Sequence[Item] | None = None) -> Any:
         """Draw strengths over time, with bands."""
-        from intransit.report.figures import draw_strengths  # noqa: PLC0415  (loads when a picture is asked for)
-
-        return draw_strengths(self, items)
+        return _figures().draw_strengths(self, items)
 
     def figure_head_to_head(self, first: Item, second: Item) -> Any:
         """Draw the history of two items, and what to expect."""
-        from intransit.report.figures import draw_head_to_head  # noqa: PLC0415  (loads when a picture is asked for)
-
-        return draw_head_to_head(self, first, second)
+        return _figures().draw_head_to_head(self, first, second)
 
     def _repr_html_(self) -> str:
         return frames.html(self)

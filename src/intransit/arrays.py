@@ -1,4 +1,4 @@
-"""The kinds of array we pass around.  Shapes stand in each signature as a comment."""
+"""The kinds of array we pass around, and distinct rows.  Shapes stand in signatures as comments."""
 
 from typing import Any, TypeAlias
 
@@ -8,6 +8,22 @@ from numpy.typing import NDArray
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.signedinteger[Any]]  # 32 bits where there are very many
+
+
+def sort_rows(*columns: np.ndarray) -> tuple[IntArray, BoolArray]:
+    """Return the order of rows by these columns, the first leading, and where in it one is new."""
+    order = np.lexsort(columns[::-1])
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+    return order, new
+
+
+def number_rows(*columns: np.ndarray) -> IntArray:  # (n,)
+    """Return the number of each distinct row of these columns, in their order."""
+    order, new = sort_rows(*columns)
+    numbers = np.empty(len(order), dtype=np.int64)
+    numbers[order] = np.cumsum(new) - 1
+    return numbers
 
 
 def n_distinct(values: FloatArray | IntArray) -> int:  # (n,)

@@ -1,9 +1,4 @@
-"""What users give, as numbers, arrays and generators, or one clear sentence.
-
-What users give, as numbers and arrays, or one clear sentence: where, what, what to do.
-
-Randomness at the door: what the user gave as `rng`, as a generator and a seed to repeat.
-"""
+"""What users give, as numbers, arrays and generators; or one sentence: where, what, what to do."""
 
 from collections.abc import Iterable, Mapping, Set
 from typing import Any

@@ -3,14 +3,11 @@
 Importing this module needs scikit-learn; nothing else of intransit does.
 """
 
-import importlib.util
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin  # type: ignore[import-untyped]
-from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
 from intransit.answer import Answer
 from intransit.arrays import FloatArray
@@ -19,11 +16,14 @@ from intransit.errors import InputError, MissingDependencyError
 from intransit.fit import fit
 from intransit.inference.observations import model_for
 
-if importlib.util.find_spec("sklearn") is None:
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin  # type: ignore[import-untyped]
+    from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
+except ModuleNotFoundError:
     raise MissingDependencyError(
         "the classifier needs scikit-learn, which is not installed: pip install "
         "'intransit[sklearn]'; or use intransit.fit, which does not."
-    )
+    ) from None
 
 
 COLUMNS = ("first", "second", "time", "side")

@@ -25,7 +25,7 @@ from intransit.model import Levels, Model, OutcomeLaw, Readings, Scores, Side, W
 from intransit.model.terms import Term
 from intransit.percent import percent
 from intransit.study import decompose
-from intransit.tasks import check_place, one_thread
+from intransit.tasks import check_ray, one_thread
 
 if TYPE_CHECKING:
     from intransit.inference.shards.workers import Placement
@@ -160,7 +160,7 @@ def fit(
 def _placement(on: str | None, workers: int | None, keep: str | Path | None) -> "Placement | None":
     """Return where states are to be found; None for here."""
     if on is not None:
-        check_place(on)
+        check_ray(on)
         from intransit.inference.shards.workers import Placement  # noqa: PLC0415  loaded if asked for
 
         placement = Placement(on, workers, None if keep is None else Path(keep))

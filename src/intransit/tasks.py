@@ -1,8 +1,4 @@
-"""Many pieces of work at once, one door for all; and one thread for linear algebra.
-
-One thread for linear algebra: many small systems wait for threads longer than they compute.
-
-Many pieces of work at once, one door for all: here, in processes, or on Ray.
+"""Many pieces of work at once, here, in processes, or on Ray; and one thread for linear algebra.
 
 A task brings its own seed, so results are the same wherever it runs and in whatever order; they
 come as tasks end, each with its place in the list.  A task that fails says which one it was.
@@ -93,7 +89,7 @@ def run_tasks(
 
 
 def _on_ray(tasks: Sequence[Task], on: str, jobs: int | None) -> Iterator[tuple[int, Any]]:
-    check_place(on)
+    check_ray(on)
     import ray  # noqa: PLC0415
 
     open_ray(on, jobs)
@@ -139,11 +135,14 @@ def _follow_and_perform(k: int, task: Task, parent: int) -> Outcome:
     return _perform(k, task)
 
 
-def check_place(on: str) -> None:
+def check_ray(on: str) -> None:
     """Refuse what is no Ray, and say how to get it where it is not installed."""
     if not isinstance(on, str) or (on != "ray" and not on.startswith("ray://")):
         raise InputError(f'on: {on!r} was given; give "ray", or "ray://host:port" for a cluster.')
-    require_ray()
+    if importlib.util.find_spec("ray") is None:
+        raise MissingDependencyError(
+            "on=\"ray\" needs Ray, which is not installed: pip install 'intransit[ray]'."
+        )
 
 
 def open_ray(on: str, workers: int | None, *, shared: bool = True) -> int:
@@ -201,11 +200,3 @@ def _connect(on: str, quiet: dict[str, Any]) -> None:
     except (ConnectionError, RuntimeError) as error:  # such as a token that Ray asks for
         said = (str(error).splitlines() or ["nothing"])[0].rstrip(".")
         raise InputError(f"on: Ray at {on} does not take us; it says: {said[:300]}.") from None
-
-
-def require_ray() -> None:
-    """Say how to get Ray if it is not there."""
-    if importlib.util.find_spec("ray") is None:
-        raise MissingDependencyError(
-            "on=\"ray\" needs Ray, which is not installed: pip install 'intransit[ray]'."
-        )

@@ -13,7 +13,8 @@ import pytest
 
 from intransit import Games, cli, fit
 from intransit.cli.output import Output, grid, open_console, to_csv, to_json, visible
-from intransit.cli.table_options import ROLES, TableOptions, conditions
+from intransit.cli.table_options import TableOptions, conditions
+from intransit.data.reading import ROLES
 from intransit.errors import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from intransit import Answer, fit
-from intransit.cli import report as reporting
 from intransit.cli.answer_files import default_page, is_page
 from intransit.cli.report import CYCLE, contents, cycle_row
 from intransit.datasets.metagame import simulate_games
@@ -41,7 +40,7 @@ def few_draws(monkeypatch):
     def quick(games, **settings):
         return fit(games, **{**settings, "effective": 10.0, "seconds": 3.0})
 
-    monkeypatch.setattr(reporting, "fit_games", quick)
+    monkeypatch.setattr("intransit.cli.fit.fit_games", quick)
 
 
 @pytest.fixture(scope="module")

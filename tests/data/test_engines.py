@@ -18,8 +18,8 @@ from intransit import InputError, read
 from intransit.data.engine import open_engine
 from intransit.data.facts import SAMPLE
 from intransit.data.files import shorten
-from intransit.data.pipeline import assemble
-from intransit.data.reading import ReadOptions
+from intransit.data.reader import assemble
+from intransit.data.reading import ROLES, ReadOptions, RowLimits
 from intransit.data.sources import framed
 from intransit.errors import MissingDependencyError
 
@@ -27,10 +27,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # between an engine and its drivers
     pytest.mark.filterwarnings("ignore::FutureWarning"),
 ]
-ROLES = (
-    *("first", "second", "outcome", "winner", "loser", "first_score", "second_score", "margin"),
-    *("time", "side", "neutral", "weight", "count"),
-)
 ITEMS = ["Ayr", "ayr", "Bute ", "Bute", "Çork", "三郎", "O'Neil", "New  York"]
 
 
@@ -137,7 +133,7 @@ def in_file(frame, folder, **told):
 def in_engine(source, **told):
     """Return the games of a lazy frame or file whose rows stay where they are, however few."""
     columns = {role: told.pop(role, None) for role in ROLES}
-    return assemble(source, ReadOptions(columns, **told), "1GB", most_whole=0, most_rows=0)
+    return assemble(source, ReadOptions(columns, **told), "1GB", RowLimits(fetched=0, packed=0))
 
 
 def assert_same(theirs, ours, frame):

@@ -10,7 +10,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from intransit import read
-from intransit.data import distinct_rows, duplicates
+from intransit.data import distinct_rows
+from intransit.data.reader import assemble
+from intransit.data.reading import ReadOptions, RowLimits
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
 
@@ -86,24 +88,26 @@ def some_votes(n=300):
     )
 
 
-def test_large_tables_give_what_small_ones_give(monkeypatch):
+def read_within(frame, **limits):
+    """The table read as one of so many rows that limits as small as these would be exceeded."""
+    return assemble(frame, ReadOptions(), "1GB", RowLimits(**limits))
+
+
+def test_large_tables_give_what_small_ones_give():
     """Beyond some numbers of rows their order is not kept and twins are excluded by counting."""
     frame = some_votes()
     small = replace(read(frame), sequence=None)
-    monkeypatch.setattr(distinct_rows, "MOST_IN_SEQUENCE", 0)
-    monkeypatch.setattr(duplicates, "LARGE", 0)
-    assert_same(small, read(frame))
+    assert_same(small, read_within(frame, in_sequence=0, one_by_one=0))
 
 
 @pytest.mark.parametrize("doubling", ["mirrored", "repeated"])
-def test_games_told_twice_are_found_in_large_tables(doubling, monkeypatch):
+def test_games_told_twice_are_found_in_large_tables(doubling):
     frame = some_votes()
     frame = frame[frame["a"] != frame["b"]]
     twins = frame.rename(columns={"a": "b", "b": "a"}) if doubling == "mirrored" else frame
     twins = twins.assign(outcome=1.0 - twins["outcome"]) if doubling == "mirrored" else twins
     both = pd.concat([frame, twins])
-    monkeypatch.setattr(duplicates, "LARGE", 0)
-    assert read(both).counts.sum() == len(frame)
+    assert read_within(both, one_by_one=0).counts.sum() == len(frame)
 
 
 def test_infinite_dates_do_not_hide_the_span_of_the_others(tmp_path):

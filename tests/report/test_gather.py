@@ -85,17 +85,17 @@ def test_chances_are_the_draws_pair_by_pair(model):
     answer = cyclic_answer(model)
     items, together = np.array([3, 0, 4, 1]), np.ones((4, 4), bool)
     times = np.array([answer.seen.begin, answer.seen.end, answer.seen.end + 5.0])
-    found = measure(answer, items, times, together)
+    margins, middle, lowest, highest = measure(answer, items, times, together).squares
     few = answer.posterior
     for k, time in enumerate(times):
         for a, b in ((0, 1), (2, 1), (3, 2)):
             drawn = few.margins(items[[a]], items[[b]], np.array([time]))[:, 0]
             chances = few.results(drawn[:, None])[:, 0]
             low, high = np.quantile(chances, [0.05, 0.95])
-            assert found.margins[k, a, b] == pytest.approx(drawn.mean(), abs=1e-9)
-            assert found.middle[k, a, b] == pytest.approx(chances.mean(), abs=1e-9)
-            assert found.low[k, a, b] == pytest.approx(min(low, chances.mean()), abs=1e-9)
-            assert found.high[k, a, b] == pytest.approx(max(high, chances.mean()), abs=1e-9)
+            assert margins[k, a, b] == pytest.approx(drawn.mean(), abs=1e-9)
+            assert middle[k, a, b] == pytest.approx(chances.mean(), abs=1e-9)
+            assert lowest[k, a, b] == pytest.approx(min(low, chances.mean()), abs=1e-9)
+            assert highest[k, a, b] == pytest.approx(max(high, chances.mean()), abs=1e-9)
 
 
 def test_strengths_are_mean_chances(answer, found):

@@ -295,15 +295,22 @@ def test_numbers_are_written_as_people_write_them():
     assert sentence("7 % ± 0.1 of <x>") == "7\xa0% ±\xa00.1 of &lt;x&gt;"
 
 
+def contrast(first, second):
+    """Return the contrast of two colours as WCAG defines it, from 1 to 21."""
+    weights = np.array([0.2126, 0.7152, 0.0722])
+    dim, bright = sorted(float(weights @ palette.read_colour(one)) for one in (first, second))
+    return (bright + 0.05) / (dim + 0.05)
+
+
 @pytest.mark.parametrize("colours", [palette.LIGHT, palette.DARK], ids=["light", "dark"])
 def test_text_stands_out(colours):
     """Text has a contrast of at least 4.5 on every ground, lines of at least 3."""
     for ground in ("paper", "surface", "sunken"):
         for ink in ("ink", "soft", "accent", "less"):
-            assert palette.contrast(colours[ink], colours[ground]) >= 4.5, (ink, ground)
+            assert contrast(colours[ink], colours[ground]) >= 4.5, (ink, ground)
         for series in range(8):
-            assert palette.contrast(colours[f"s{series}"], colours[ground]) >= 3
-    assert palette.contrast(colours["accent"], colours["tint"]) >= 4.5
+            assert contrast(colours[f"s{series}"], colours[ground]) >= 3
+    assert contrast(colours["accent"], colours["tint"]) >= 4.5
 
 
 @pytest.mark.parametrize("stops", [palette.LIGHT_HEAT, palette.DARK_HEAT], ids=["light", "dark"])

@@ -6,29 +6,25 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from intransit.analysis.sealed import is_sealed
 from intransit.answer import Answer
 from intransit.cli.output import working
 from intransit.errors import InputError
 
+ModelPath = Annotated[Path, Parameter(help="File that `intransit fit` wrote.")]
+Moment = Annotated[
+    str | None,
+    Parameter(help="When, as a date or number like the table's; by default at its end."),
+]
 SUFFIX, PAGE = ".intransit", ".html"
 MARK = b'type="application/json" id="findings"'  # of our pages
-ENDINGS = {
-    ".gz",
-    ".zst",
-    ".bz2",
-    ".xz",
-    ".zip",
-    ".csv",
-    ".tsv",
-    ".txt",
-    ".json",
-    ".jsonl",
-    ".ndjson",
-    ".parquet",
-    ".pq",
-    ".pgn",
+ENDINGS = {  # of tables
+    *(".gz", ".zst", ".bz2", ".xz", ".zip"),
+    *(".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".pgn"),
 }
 
 
@@ -125,12 +121,11 @@ def open_answer(model: Path) -> Answer:
         return Answer.load(model)
 
 
-def check_moment(answer: Answer, at: str | None) -> str | None:
-    """Return the time as asked for, unless the answer knows of none."""
+def check_moment(answer: Answer, at: str | None) -> None:
+    """Refuse a time that the answer cannot be asked about."""
     if at is not None and answer.clock.kind == "none":
         raise InputError(f"--at {at}: the table of this answer had no times; leave it out.")
     answer.when(at)
-    return at
 
 
 def moment_text(answer: Answer, at: str | None) -> str:

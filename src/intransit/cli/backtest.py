@@ -14,7 +14,7 @@ from rich.console import Console
 from intransit.analysis.saving import write_whole
 from intransit.checks import as_number, as_whole
 from intransit.cli.answer_files import check_place
-from intransit.cli.output import Output, chosen, facts, grid, visible, working
+from intransit.cli.output import Output, chosen, facts, grid, heading, visible, working
 from intransit.cli.table_options import Flag, TableOptions, TablePath
 from intransit.data.games import Games
 from intransit.errors import InputError
@@ -161,11 +161,7 @@ def _save(drawn: object, figure: Path) -> None:
 
 
 def _draw(console: Console, found: "Backtest") -> None:
-    console.print(
-        visible(f"{found.source}: {found.forecasts.counts.sum():,.12g} games predicted"),
-        style="bold",
-        soft_wrap=True,
-    )
+    heading(console, f"{found.source}: {found.forecasts.counts.sum():,.12g} games predicted")
     right = ["log loss", "gain on the row above", "Brier", "right", "off by", "seconds"]
     table = grid("model", *right, right=right)
     for k, one in enumerate(found.rungs):
@@ -182,15 +178,10 @@ def _draw(console: Console, found: "Backtest") -> None:
     console.print(table)
     best = found.best
     lines = [("best", f"{best.name}{f' ({best.note})' if best.note else ''}")]
-    lines += [
-        (
-            "intervals",
-            f"of {percent(one.level)} hold {percent(one.share)} ± {percent(one.error)} of "
-            f"{one.n_groups} "
-            f"{one.groups}",
-        )
-        for one in found.coverage
-    ]
+    held = "of {} hold {} ± {} of {} {}"
+    for part in found.coverage:
+        shares = (percent(share) for share in (part.level, part.share, part.error))
+        lines.append(("intervals", held.format(*shares, part.n_groups, part.groups)))
     lines.append(("log loss", f"less is better; a coin has {np.log(2):.4f}"))
     lines.append(("off by", "how far forecasts are from what came true, on average"))
     lines += [("note", note) for note in found.notes]

@@ -1,7 +1,4 @@
-"""The command line: which commands there are, what they are for, and how they end.
-
-Completion of commands and options in a shell: the script shown, or put in its place.
-"""
+"""The command line: which commands there are, what they are for, and how they end."""
 
 import atexit
 import os
@@ -178,10 +175,9 @@ COMMANDS = {
 
 def _register() -> None:
     for name, (group, address, words, examples) in COMMANDS.items():
-        place = address if address.startswith("intransit.") else f"intransit.cli.{address}"
         lines = "".join(f"\n  intransit {example}" for example in examples)
         app.command(
-            place,
+            f"intransit.cli.{address}",
             name=name,
             help=words,
             help_prologue=f"Example{'' if len(examples) == 1 else 's'}:{lines}",

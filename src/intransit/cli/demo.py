@@ -1,9 +1,4 @@
-"""`intransit demo`: two tables with a known truth, what is found in them, and a report.
-
-A picture of what was recovered beside the truth.
-
-The demo: two tables whose truth is known, what was found in them, and how near it comes.
-"""
+"""`intransit demo`: two tables whose truth is known, what is found, and how near it comes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,12 +49,17 @@ def draw_recovery(
     figure, axes = plt.subplots(1, 4, figsize=(15, 4.1), layout="constrained")
     limit = float(np.abs(truth).max())
     box = np.ix_(order, order)
-    _draw_margins(axes[0], np.where(seen[box] > 0, truth[box], np.nan), limit, ordered)
-    axes[0].set_title("pairs read in the last period", fontsize=11)
-    image = _draw_margins(axes[1], truth[box], limit, ordered)
-    axes[1].set_title("true margins, last period", fontsize=11)
-    _draw_margins(axes[2], recovered[box], limit, ordered)
-    axes[2].set_title("recovered from all periods", fontsize=11)
+    panels = {
+        "pairs read in the last period": np.where(seen > 0, truth, np.nan),
+        "true margins, last period": truth,
+        "recovered from all periods": recovered,
+    }
+    for axis, (title, margins) in zip(axes, panels.items(), strict=False):
+        axis.set_title(title, fontsize=11)
+        axis.set_facecolor("#eeeeee")
+        axis.set_xticks(range(len(names)), ordered, rotation=90, fontsize=7)
+        axis.set_yticks(range(len(names)), ordered, fontsize=7)
+        image = axis.imshow(margins[box], cmap="RdBu", vmin=-limit, vmax=limit)
     figure.colorbar(image, ax=axes[:3], shrink=0.85, label="margin of row over column")
     upper = np.triu_indices(len(truth), 1)
     unread = seen[upper] == 0
@@ -71,14 +71,6 @@ def draw_recovery(
     axes[3].legend(title="in the last period", frameon=False)
     axes[3].set_aspect("equal")
     return figure
-
-
-def _draw_margins(axis: object, margins: FloatArray, limit: float, names: Sequence[str]) -> object:
-    axis.set_facecolor("#eeeeee")  # type: ignore[attr-defined]
-    places = range(len(names))
-    axis.set_xticks(places, names, rotation=90, fontsize=7)  # type: ignore[attr-defined]
-    axis.set_yticks(places, names, fontsize=7)  # type: ignore[attr-defined]
-    return axis.imshow(margins, cmap="RdBu", vmin=-limit, vmax=limit)  # type: ignore[attr-defined]
 
 
 SHOWN, NOISE = 0.3, 0.5  # of the type chart

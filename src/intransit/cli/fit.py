@@ -6,9 +6,9 @@
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Group as OptionGroup
@@ -42,34 +42,81 @@ from intransit.inference.observations import model_for
 from intransit.inference.sampling import Effort
 from intransit.report.wording import headline
 
+MODEL = OptionGroup("Model: every term, unless said", sort_key=40)
+Workers = Parameter(group=OptionGroup("Tables that outgrow one memory", sort_key=50))
+Each = Annotated[str | None, Parameter(metavar="COLUMN")]
+
+
+def _says(words: str) -> Parameter:
+    return Parameter(help=words)
+
+
+@Parameter(name="*", group=MODEL)
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """What is fitted to a table, and with how much effort; the same for every command that fits."""
+
+    factors: Annotated[
+        int | None, _says("Number of cyclic factors: how many circles may overlap.")
+    ] = None
+    pairs: Annotated[bool | None, _says("Whether every pair has an effect of its own.")] = None
+    drifting: Annotated[bool | None, _says("Whether strengths change over time.")] = None
+    edge: Annotated[
+        float | None,
+        _says('Chance that every step of a cycle must exceed for the verdict to be "cycles".'),
+    ] = EDGE
+    effective: Annotated[
+        float, _says("Effective draws that the chance of every pair is to have.")
+    ] = EFFORT.effective
+    seconds: Annotated[float, _says("Most seconds to draw for.")] = EFFORT.seconds
+    seed: Annotated[int, _says("The same seed gives the same answer.")] = 0
+
+    def terms(self) -> dict[str, Any]:
+        """Return what is said of the model, as `model_for` takes it."""
+        factors = self.factors
+        if factors is not None:
+            factors = as_whole("--factors", factors, least=0)
+        return {"factors": factors, "pairs": self.pairs, "drifting": self.drifting}
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings of a fit, as the library takes them."""
+        seed = as_whole("--seed", self.seed, least=0)
+        effort = Effort(self.effective, self.seconds)
+        edge = EDGE if self.edge is None else as_edge(self.edge, "--edge")
+        told = {"effective": effort.effective, "seconds": effort.seconds}
+        return {"edge": edge, "rng": seed, **told}
+
+
+def fit_table(table: Path, columns: TableOptions, options: FitOptions, **more: Any) -> Answer:
+    """Read a table and fit it, telling what is being done."""
+    terms, settings = options.terms(), options.settings()
+    games = columns.read(table)
+    with working("fitting") as said:
+        return fit_games(games, model=model_for(games, **terms), report=said, **settings, **more)
+
 
 def fit_groups(
     table: Path,
     each: str,
     columns: TableOptions,
-    model: Mapping[str, object],
-    effort: Effort,
-    seed: int,
+    options: FitOptions,
     *,
-    edge: float,
     jobs: int = 1,
     on: str | None = None,
 ) -> Groups:
     """Read a table and fit every group, telling which one is being fitted."""
+    terms, settings = options.terms(), options.settings()
     wide = columns if each in columns.by else replace(columns, by=(*columns.by, each))
     games = wide.read(table)
     with working("fitting") as said:
         return fit_each(
             games,
             each,
-            model=lambda part: model_for(part, **model),  # type: ignore[arg-type]
-            edge=edge,
-            effective=effort.effective,
-            seconds=effort.seconds,
-            rng=seed,
+            model=lambda part: model_for(part, **terms),
             report=said,
             jobs=jobs,
             on=on,
+            **settings,
         )
 
 
@@ -150,10 +197,6 @@ def _in_a_name(value: str) -> str:
 SHOWN = 10  # items at the top of the ranking
 LISTED = 1_000  # items that are listed for machines, of very many
 LEVEL = 0.9
-MODEL = OptionGroup("Model: every term, unless said", sort_key=40)
-Setting = Parameter(group=MODEL)
-Workers = Parameter(group=OptionGroup("Tables that outgrow one memory", sort_key=50))
-Each = Annotated[str | None, Parameter(metavar="COLUMN")]
 
 
 def fit(
@@ -162,13 +205,7 @@ def fit(
     *,
     out: Path | None = None,
     each: Each = None,
-    factors: Annotated[int | None, Setting] = None,
-    pairs: Annotated[bool | None, Setting] = None,
-    drifting: Annotated[bool | None, Setting] = None,
-    edge: Annotated[float, Setting] = EDGE,
-    effective: Annotated[float, Setting] = EFFORT.effective,
-    seconds: Annotated[float, Setting] = EFFORT.seconds,
-    seed: Annotated[int, Setting] = 0,
+    options: FitOptions | None = None,
     on: Annotated[str | None, Workers] = None,
     workers: Annotated[int | None, Workers] = None,
     keep: Annotated[Path | None, Workers] = None,
@@ -186,20 +223,6 @@ def fit(
     each
         Fit every value of this column on its own, and keep one file for each, its value in the
         name of the file.
-    factors
-        Number of cyclic factors: how many circles may overlap.
-    pairs
-        Whether every pair has an effect of its own.
-    drifting
-        Whether strengths change over time.
-    edge
-        Chance that every step of a cycle must exceed for the verdict to be "cycles".
-    effective
-        Effective draws that the chance of every pair is to have.
-    seconds
-        Most seconds to draw for.
-    seed
-        The same seed gives the same answer.
     on
         Find states by workers of Ray: "ray" on this machine, or "ray://host:port".  With --each
         it fits the groups.
@@ -212,36 +235,19 @@ def fit(
     output, columns = chosen(output), columns or TableOptions()
     place = out or default_place(table)
     check_answer_place(place)
-    seed = as_whole("--seed", seed, least=0)
-    if factors is not None:
-        factors = as_whole("--factors", factors, least=0)
-    effort, edge = Effort(effective, seconds), as_edge(edge, "--edge")
+    options = options or FitOptions()
     started = time.perf_counter()
     if each is not None:
-        model = {"factors": factors, "pairs": pairs, "drifting": drifting}
         if keep is not None:
             raise InputError(
                 "--keep: it belongs to one large fit, and --each makes many small ones."
             )
         jobs = 1 if workers is None else as_whole("--workers", workers, least=1)
-        groups = fit_groups(table, each, columns, model, effort, seed, jobs=jobs, on=on, edge=edge)
+        groups = fit_groups(table, each, columns, options, jobs=jobs, on=on)
         show_fitted(groups, place, output, started)
         return
-    games = columns.read(table)
-    with working("fitting") as report:
-        answer = fit_games(
-            games,
-            model=model_for(games, factors=factors, pairs=pairs, drifting=drifting),
-            edge=edge,
-            effective=effort.effective,
-            seconds=effort.seconds,
-            rng=seed,
-            report=report,
-            on=on,
-            workers=workers,
-            keep=keep,
-        )
-        report("comparing everybody")
+    answer = fit_table(table, columns, options, on=on, workers=workers, keep=keep)
+    with working("comparing everybody"):
         standings = answer.rank(level=LEVEL, most=LISTED if answer.n_items > MANY else None)
     answer.save(place)
     seconds = time.perf_counter() - started
@@ -250,18 +256,16 @@ def fit(
         "model": str(place),
         "source": answer.source,
         "n_items": answer.n_items,
-        "n_games": float(games.counts.sum()),
-        "n_rows": games.report.n_rows,
-        "n_unused": games.report.n_unused,
+        "n_games": answer.n_games,
+        "n_rows": answer.reading.n_rows,
+        "n_unused": answer.reading.n_unused,
         "story": answer.story,
         "cycles": as_record(answer.transitive),
         "mixing": _mixing(answer),
         "seconds": round(seconds, 3),
         "standings": rows,
     }
-    output.show(
-        data, rows, lambda console: _draw_fit(console, games, answer, standings, columns.repeat())
-    )
+    output.show(data, rows, lambda console: _draw_fit(console, answer, standings, columns.repeat()))
     output.say(f"The answer is in {place} ({seconds:.1f} s).")
     if not output.for_machines:
         pair = [one.name for one in standings[:2]]
@@ -285,12 +289,11 @@ def _mixing(answer: Answer) -> dict[str, object] | None:
     }
 
 
-def _draw_fit(
-    console: Console, games: Games, answer: Answer, standings: list[Standing], where: str
-) -> None:
-    told = recognised(games)
-    if games.report.unused:
-        told.append(f"more: {quoted('intransit', 'read', games.report.source)}{where}")
+def _draw_fit(console: Console, answer: Answer, standings: list[Standing], where: str) -> None:
+    assert answer.games is not None  # it was fitted just now
+    told = recognised(answer.games)
+    if answer.reading.unused:
+        told.append(f"more: {quoted('intransit', 'read', answer.reading.source)}{where}")
     lines = [("read", told[0]), *(("", line) for line in told[1:])]
     lines += [("fitted" if k == 0 else "", line) for k, line in enumerate(answer.story)]
     lines.append(("cycles", headline(answer.transitive, answer.n_items)))

@@ -94,6 +94,11 @@ def grid(*headers: str, right: Sequence[str] = ()) -> Table:
     return table
 
 
+def heading(console: Console, text: str) -> None:
+    """Print what the rest is about."""
+    console.print(Text(visible(text), style="bold"), soft_wrap=True)
+
+
 def facts(pairs: Sequence[tuple[str, str]]) -> Table:
     """Return two columns: what, and what it is."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))

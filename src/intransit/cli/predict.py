@@ -10,8 +10,8 @@ from rich.console import Console
 
 from intransit.analysis.results import Forecast
 from intransit.answer import Answer
-from intransit.cli.answer_files import check_moment, open_answer
-from intransit.cli.output import Output, chosen, facts, grid, visible, working
+from intransit.cli.answer_files import ModelPath, Moment, check_moment, open_answer
+from intransit.cli.output import Output, chosen, facts, grid, heading, visible, working
 from intransit.cli.rank import bar
 from intransit.cli.table_options import Flag
 from intransit.errors import InputError
@@ -22,12 +22,12 @@ SIDES: dict[str, float] = {"first": 1.0, "second": -1.0, "none": 0.0, "": 0.0}
 
 
 def predict(
-    model: Path,
+    model: ModelPath,
     first: str | None = None,
     second: str | None = None,
     /,
     *,
-    at: str | None = None,
+    at: Moment = None,
     side: Side | None = None,
     under: tuple[str, ...] = (),
     newcomers: Annotated[bool, Flag] = False,
@@ -39,14 +39,10 @@ def predict(
 
     Parameters
     ----------
-    model
-        File that `intransit fit` wrote.
     first
         The one whose chances are asked for.
     second
         The one it meets.
-    at
-        When, as a date or number like the table's; by default at its end.
     side
         Who has the better side (home, white).
     under
@@ -113,9 +109,7 @@ def _data(found: Forecast) -> dict[str, object]:
 
 def _draw(console: Console, answer: Answer, found: Forecast, side: Side | None) -> None:
     when = f", {found.at}" if found.at else ""
-    console.print(
-        visible(f"{found.first} against {found.second}{when}"), style="bold", soft_wrap=True
-    )
+    heading(console, f"{found.first} against {found.second}{when}")
     chance, between = estimate(found.probability, found.low, found.high, 1)
     lines = [
         ("wins", f"{chance}  {bar(found.probability)}".rstrip()),

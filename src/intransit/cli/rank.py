@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import compress
-from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
@@ -17,7 +16,7 @@ from intransit.analysis.results import Standing
 from intransit.answer import Answer
 from intransit.arrays import FloatArray
 from intransit.checks import as_whole
-from intransit.cli.answer_files import check_moment, moment_text, open_answer
+from intransit.cli.answer_files import ModelPath, Moment, check_moment, moment_text, open_answer
 from intransit.cli.output import Output, chosen, grid, visible, working
 from intransit.errors import InputError
 from intransit.inference.draws import reach_of
@@ -38,10 +37,10 @@ STRONG = 0.25  # distance from a half at which the colour of a cell is full
 
 
 def rank(
-    model: Path,
+    model: ModelPath,
     /,
     *,
-    at: str | None = None,
+    at: Moment = None,
     top: int | None = None,
     begin: Annotated[int, Parameter(name="--from", metavar="RANK")] = 1,
     since: str | None = None,
@@ -52,10 +51,6 @@ def rank(
 
     Parameters
     ----------
-    model
-        File that `intransit fit` wrote.
-    at
-        When, as a date or number like the table's; by default at its end.
     top
         How many to show; by default all.
     begin
@@ -151,10 +146,10 @@ def bar(share: float) -> str:
 
 
 def matrix(
-    model: Path,
+    model: ModelPath,
     /,
     *,
-    at: str | None = None,
+    at: Moment = None,
     items: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
     top: int | None = None,
     what: Literal["probability", "margin"] = "probability",
@@ -164,10 +159,6 @@ def matrix(
 
     Parameters
     ----------
-    model
-        File that `intransit fit` wrote.
-    at
-        When, as a date or number like the table's; by default at its end.
     items
         These items, separated by commas; may be repeated, for names with commas.
     top

@@ -6,7 +6,7 @@ import numpy as np
 from rich.console import Console
 
 from intransit.arrays import n_distinct
-from intransit.cli.output import Output, chosen, facts, grid, visible
+from intransit.cli.output import Output, chosen, facts, grid, heading, visible
 from intransit.cli.table_options import TableOptions, TablePath
 from intransit.data.games import Games
 from intransit.data.reading import Reading, describe_unused
@@ -90,11 +90,7 @@ def count_groups(games: Games) -> int:
 
 
 def _draw(console: Console, report: Reading, seen: list[tuple[str, str]]) -> None:
-    console.print(
-        visible(f"{report.source}: {report.n_used:,} of {report.n_rows:,} rows used"),
-        style="bold",
-        soft_wrap=True,
-    )
+    heading(console, f"{report.source}: {report.n_used:,} of {report.n_rows:,} rows used")
     table = grid("role", "column", "how it was recognised")
     for column in report.columns:
         table.add_row(column.role, visible(column.name), visible(column.why))

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,24 +12,26 @@ from rich.text import Text
 
 from intransit.analysis.saving import write_whole
 from intransit.analysis.sealed import is_sealed
-from intransit.analysis.strict_order import EDGE, as_edge
 from intransit.analysis.verdict import as_record
 from intransit.answer import Answer
-from intransit.checks import as_whole
 from intransit.cli.answer_files import (
     check_answer_place,
     check_page_place,
     default_page,
     open_answer,
 )
-from intransit.cli.fit import Each, Setting, fit_groups, recognised, show_reported
-from intransit.cli.output import Output, Report, chosen, visible, working
+from intransit.cli.fit import (
+    MODEL,
+    Each,
+    FitOptions,
+    fit_groups,
+    fit_table,
+    recognised,
+    show_reported,
+)
+from intransit.cli.output import Output, Report, chosen, heading, visible, working
 from intransit.cli.table_options import Flag, TableOptions, TablePath
 from intransit.errors import InputError
-from intransit.fit import EFFORT
-from intransit.fit import fit as fit_games
-from intransit.inference.observations import model_for
-from intransit.inference.sampling import Effort
 
 if TYPE_CHECKING:
     from intransit.analysis.results import ItemCycle
@@ -37,7 +39,20 @@ if TYPE_CHECKING:
     from intransit.report.content import Findings
 
 Chosen = Parameter(group=Group("Which items the page shows, of many", sort_key=45))
+EDGE_WORDS = (
+    'Chance that every step of a cycle must exceed for the verdict to be "cycles"; 0.52, or that '
+    "of the answer, unless given."
+)
 CYCLE = ("items", "probability", "weakest", "weakest_probability", "weakest_chance", "since")
+
+
+@Parameter(name="*", group=MODEL)
+@dataclass(frozen=True, kw_only=True)
+class ReportFitOptions(FitOptions):
+    """What is fitted to a table; an answer has been fitted, and keeps its edge."""
+
+    edge: Annotated[float | None, Parameter(help=EDGE_WORDS)] = None
+    seed: Annotated[int, Parameter(help="The same seed gives the same page.")] = 0
 
 
 def report(
@@ -53,13 +68,7 @@ def report(
     each: Each = None,
     backtest: Annotated[bool, Flag] = False,
     force: Annotated[bool, Flag] = False,
-    factors: Annotated[int | None, Setting] = None,
-    pairs: Annotated[bool | None, Setting] = None,
-    drifting: Annotated[bool | None, Setting] = None,
-    edge: Annotated[float | None, Setting] = None,
-    effective: Annotated[float, Setting] = EFFORT.effective,
-    seconds: Annotated[float, Setting] = EFFORT.seconds,
-    seed: Annotated[int, Setting] = 0,
+    options: ReportFitOptions | None = None,
     columns: TableOptions | None = None,
     output: Output | None = None,
 ) -> None:
@@ -87,43 +96,26 @@ def report(
         Measure all models by rolling forward, which takes a while, not a few on the latest games.
     force
         Replace the file for the page even if it is no report.
-    factors
-        Number of cyclic factors: how many circles may overlap.
-    pairs
-        Whether every pair has an effect of its own.
-    drifting
-        Whether strengths change over time.
-    edge
-        Chance that every step of a cycle must exceed for the verdict to be "cycles"; 0.52, or that
-        of the answer, unless given.
-    effective
-        Effective draws that the chance of every pair is to have.
-    seconds
-        Most seconds to draw for.
-    seed
-        The same seed gives the same page.
     """
     output, columns = chosen(output), columns or TableOptions()
     place = out or default_page(table)
     check_page_place(place, force=force)
     if model_out is not None:
         check_answer_place(model_out, "--model-out")
-    seed = as_whole("--seed", seed, least=0)
-    if factors is not None:
-        factors = as_whole("--factors", factors, least=0)
-    model = {"factors": factors, "pairs": pairs, "drifting": drifting}
+    options = options or ReportFitOptions()
+    terms, settings = options.terms(), options.settings()
+    seed, edge = settings["rng"], None if options.edge is None else settings["edge"]
     started = time.perf_counter()
     kept = table.is_file() and is_sealed(table)
     if kept:
-        _check_for_tables(table, columns, {**model, "each": each}, backtest)
-    effort, edge = Effort(effective, seconds), None if edge is None else as_edge(edge, "--edge")
+        _check_for_tables(table, columns, {**terms, "each": each}, backtest)
     chosen_items = {"items": items or [], "played": played, "top": top}
     if each is not None:
         _check_alone(backtest, model_out, any(chosen_items.values()))
-        groups = fit_groups(table, each, columns, model, effort, seed, edge=edge or EDGE)
+        groups = fit_groups(table, each, columns, options)
         show_reported(groups, place, title, seed, output, started)
         return
-    answer = open_answer(table) if kept else _fit(table, columns, model, effort, seed, edge)
+    answer = open_answer(table) if kept else fit_table(table, columns, options)
     answer = replace(answer, transitive=answer.transitivity(edge=edge))
     found = _look(_part(answer, chosen_items), title, backtest, seed, place)
     if model_out is not None:
@@ -174,27 +166,6 @@ def _check_for_tables(
         raise InputError(
             f"{table}: it is an answer, and {wrong[0]} can be used with a table only; leave it "
             "out, or give the table."
-        )
-
-
-def _fit(
-    table: Path,
-    columns: TableOptions,
-    model: Mapping[str, object],
-    effort: Effort,
-    seed: int,
-    edge: float | None,
-) -> Answer:
-    games = columns.read(table)
-    with working("fitting") as said:
-        return fit_games(
-            games,
-            model=model_for(games, **model),  # type: ignore[arg-type]
-            edge=edge or EDGE,
-            effective=effort.effective,
-            seconds=effort.seconds,
-            rng=seed,
-            report=said,
         )
 
 
@@ -262,6 +233,6 @@ def cycle_row(cycle: "ItemCycle") -> dict[str, object]:
 
 
 def _draw(console: Console, found: "Findings") -> None:
-    console.print(Text(visible(found.headline), style="bold"), soft_wrap=True)
+    heading(console, found.headline)
     for sentence in found.sentences:
         console.print(Text(visible(sentence)), soft_wrap=True)

@@ -18,10 +18,12 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table as Grid
 
 import intransit
+from intransit.analysis.saving import write_whole
+from intransit.checks import as_whole
 from intransit.errors import InputError
 from intransit.experiments import EXPERIMENTS, estimators, plots, summary
 from intransit.experiments.experiment import Claim, Experiment, Options
-from intransit.experiments.runner import Run, TrialTask, run_all, write_whole
+from intransit.experiments.runner import Run, TrialTask, run_all
 from intransit.experiments.table import Table
 from intransit.plotting import require_matplotlib
 
@@ -70,11 +72,11 @@ def reproduce(
         return
     chosen = _choose(names)
     run = Run(
-        _at_least(trials, 1, "--trials"),
-        _at_least(seed, 0, "--seed"),
+        as_whole("--trials", trials, least=1),
+        as_whole("--seed", seed, least=0),
         _options(quick, with_, without),
     )
-    n_jobs = _at_least(jobs, 1, "--jobs") if jobs is not None else os.cpu_count() or 1
+    n_jobs = as_whole("--jobs", jobs, least=1) if jobs is not None else os.cpu_count() or 1
     require_matplotlib()
     started = time.perf_counter()
     try:
@@ -104,6 +106,7 @@ def write_experiment(
     experiment: Experiment, table: Table, run: Run, facts: dict[str, object], out: Path
 ) -> summary.Shown:
     """Write numbers, figure and claims of one finished experiment."""
+    out.mkdir(parents=True, exist_ok=True)
     claims, gains = experiment.judge(table), experiment.weigh(table)
     files = plots.render(experiment, table)
     record = {
@@ -178,12 +181,6 @@ def _words(option: str, given: Sequence[str] | None) -> set[str]:
     for word in sorted(words - set(EXTRAS)):
         raise InputError(f"{option}: {word!r} is not known; it may be {' or '.join(EXTRAS)}.")
     return words
-
-
-def _at_least(value: int, least: int, name: str) -> int:
-    if value < least:
-        raise InputError(f"{name} is {value}; it must be {least} or more.")
-    return value
 
 
 @contextmanager

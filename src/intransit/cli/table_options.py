@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Group, Parameter, Token
 
@@ -11,13 +11,13 @@ from intransit.cli.output import working
 from intransit.data.clock import Clock
 from intransit.data.games import Games
 from intransit.data.reader import read
+from intransit.data.reading import ROLES, BothBad, Doubled, MatrixEntries, Shape
 from intransit.errors import InputError
 
-ROLES = (
-    *("first", "second", "outcome", "winner", "loser", "first_score", "second_score", "margin"),
-    *("time", "side", "neutral", "weight", "count"),
+AS_GIVEN = (  # what the library takes as it stands
+    *("shape", "wins", "losses", "draws", "entries", "games", "event", "place", "doubled"),
+    *("by", "day_first", "both_bad", "strict"),
 )
-SHAPES = ("shape", "wins", "losses", "draws", "entries", "games", "event", "place", "doubled")
 SIDES = ("first", "second", "winner", "loser")  # several columns, by commas, are a team
 
 
@@ -48,6 +48,10 @@ def _column(words: str) -> Parameter:
     return Parameter(help=words, metavar="COLUMN")
 
 
+def _several(what: str, words: str) -> Parameter:
+    return Parameter(help=words, metavar=what, negative=(), show_default=False)
+
+
 @Parameter(name="*", group=Group("Columns: recognised by themselves, unless named", sort_key=50))
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
@@ -71,12 +75,7 @@ class TableOptions:
     count: Annotated[str | None, _column("How many games a row stands for.")] = None
     by: Annotated[
         tuple[str, ...],
-        Parameter(
-            negative=(),
-            show_default=False,
-            metavar="COLUMN",
-            help="Keep this column as a covariate, as in --by surface; may be repeated.",
-        ),
+        _several("COLUMN", "Keep this column as a covariate, as in --by surface; may be repeated."),
     ] = ()
     order: Annotated[
         str | None,
@@ -100,32 +99,20 @@ class TableOptions:
     ] = None
     without: Annotated[
         tuple[str, ...],
-        Parameter(
-            negative=(),
-            show_default=False,
-            metavar="ROLE",
-            help="Do not use such a column, as in --without margin; may be repeated.",
-        ),
+        _several("ROLE", "Do not use such a column, as in --without margin; may be repeated."),
     ] = ()
     where: Annotated[
         tuple[str, ...],
-        Parameter(
-            negative=(),
-            show_default=False,
-            metavar="COLUMN=VALUE",
-            help="Keep only rows with this value; may be repeated.",
-        ),
+        _several("COLUMN=VALUE", "Keep only rows with this value; may be repeated."),
     ] = ()
     shape: Annotated[
-        Literal["games", "matrix", "teams", "tally", "orders", "podiums", "judgments"] | None,
+        Shape | None,
         Parameter(help="What the table is, where it is not seen: see docs/tables.md."),
     ] = None
     wins: Annotated[str | None, _column("Of a tally: games that the first won.")] = None
     losses: Annotated[str | None, _column("Of a tally: games that the first lost.")] = None
     draws: Annotated[str | None, _column("Of a tally: games that nobody won.")] = None
-    entries: Annotated[
-        Literal["shares", "wins", "margins"] | None, Parameter(help="What a matrix holds.")
-    ] = None
+    entries: Annotated[MatrixEntries | None, Parameter(help="What a matrix holds.")] = None
     games: Annotated[
         Path | None,
         Parameter(metavar="TABLE", help="Beside a matrix of rates: the matrix of games."),
@@ -135,11 +122,11 @@ class TableOptions:
     ] = None
     place: Annotated[str | None, _column("Of finishing orders: who came where.")] = None
     doubled: Annotated[
-        Literal["once", "keep"] | None,
+        Doubled | None,
         Parameter(help="Games that the table tells twice: count them once, or keep both."),
     ] = None
     both_bad: Annotated[
-        Literal["tie", "drop"], Parameter(help="What a verdict that both are bad is taken for.")
+        BothBad, Parameter(help="What a verdict that both are bad is taken for.")
     ] = "tie"
     strict: Annotated[bool, Flag, Parameter(help="Refuse a table with unusable rows.")] = False
 
@@ -164,14 +151,10 @@ class TableOptions:
             return read(
                 table.address if isinstance(table, Address) else table,
                 **names,
-                by=self.by,
+                **{name: asked[name] for name in AS_GIVEN},
                 order=order,
                 grades=None if self.grades is None else self.grades.split(","),
-                **{name: asked[name] for name in SHAPES},
-                day_first=self.day_first,
                 where=conditions(self.where),
-                both_bad=self.both_bad,
-                strict=self.strict,
             )
 
     def repeat(self) -> str:

@@ -1,15 +1,9 @@
-"""Equal rows added up, by one query or by sorting numbers; and rows in the order listed.
+"""Equal rows added up, by sorting numbers or by one query; and rows in the order listed.
 
-Rows as whole numbers of 32 or 64 bits, so that equal ones are found by sorting numbers.
-
-Time, items, outcome, side and covariates of a row each take some bits, the most important first:
-the order of the numbers is the order of the rows.  Sorting them takes a tenth of the time in which
-an engine groups and sorts rows.  Times must be whole and outcomes 1, 0 or 0.5; where anything does
-not fit, the engine does it.
-
-Cells: equal rows added up by one query, and what became of the rows that cannot be used.
-
-Rows in the order in which a table lists them: their series, and which game came first.
+Rows are packed into whole numbers of 32 or 64 bits.  Time, items, outcome, side and covariates of a
+row each take some bits, the most important first: the order of the numbers is the order of the
+rows.  Sorting them takes a tenth of the time in which an engine groups and sorts rows.  Times must
+be whole and outcomes 1, 0 or 0.5; where anything does not fit, the engine does it.
 """
 
 import re
@@ -18,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from intransit.arrays import FloatArray, IntArray, n_distinct
+from intransit.arrays import FloatArray, IntArray, n_distinct, number_rows
 from intransit.data.engine import Engine
 from intransit.data.files import shorten
-from intransit.data.games import MOST_IN_SEQUENCE, Covariate, series_in_order
+from intransit.data.games import Covariate, series_in_order
 from intransit.data.intake import N_SAME, SHOWN
 from intransit.data.queries import Query
 from intransit.data.reading import Unused
 
-MOST_ROWS = 150_000_000  # 1.2 GB while they are sorted
 MOST_BITS = 62
 FEW_BITS = 31  # half the memory, and sorted in half the time
 WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}
@@ -63,12 +56,12 @@ class Packed:
 def add_up_packed(query: Query) -> Packed | None:
     """Return the distinct rows of a query, or None where they do not fit into whole numbers."""
     grouped = query.facts.table.grouping is not None
-    if query.columns["count"] != "1.0::DOUBLE" or "margin" in query.columns or grouped:
+    if not query.single or "margin" in query.columns or grouped:
         return None
     n_rows = query.facts.count()[0]
     query = _with_whole_outcomes(_with_whole_times(query))
     fields = _fields(query)
-    if fields is None or n_rows > MOST_ROWS:
+    if fields is None or n_rows > query.limits.packed:
         return None
     kind = "INTEGER" if sum(field.bits for field in fields) <= FEW_BITS else "BIGINT"
     shift, terms = 0, []
@@ -78,7 +71,7 @@ def add_up_packed(query: Query) -> Packed | None:
     # Whatever does not fit makes the sum NULL; a test for each row would cost more than the rest.
     row = " + ".join(terms)
     key = f"CASE WHEN reason IS NULL THEN {row} ELSE CAST(-1 - reason AS {kind}) END AS key"
-    in_order = n_rows <= MOST_IN_SEQUENCE
+    in_order = n_rows <= query.limits.in_sequence
     keys = _keys_in_order(query, key) if in_order else _keys(query, key)
     if keys is None:
         return None
@@ -145,7 +138,7 @@ def _fields(query: Query) -> list[BitField] | None:
         return None
     low, high = span
     items = max(len(query.names) - 1, 0).bit_length()
-    certain = query.columns["time"] == "0.0::DOUBLE" or "AS DOUBLE)" not in query.columns["time"]
+    certain = query.timeless or "AS DOUBLE)" not in query.columns["time"]
     time = f"(time - {low})" if certain else f"CASE WHEN time = floor(time) THEN time - {low} END"
     outcome = "outcome" if query.columns["outcome"] == TWICE else "outcome * 2"
     if "outcome_values" not in query.columns["outcome"]:
@@ -175,7 +168,7 @@ def _outcomes_fit(query: Query) -> bool:
 def _span_of_times(query: Query) -> tuple[int, int] | None:
     """Return the first and last time, or None where times are not whole."""
     engine, sql = query.facts.table.engine, query.columns["time"]
-    if sql == "0.0::DOUBLE":
+    if query.timeless:
         return 0, 0
     table, _, column = sql.partition(".")
     if column == "told":
@@ -316,44 +309,32 @@ def _fetch(engine: Engine, columns: list[str]) -> dict[str, FloatArray]:
 
 
 def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
-    """Return the rows that cannot be used, by reason, with the first places of each."""
+    """Return the rows that cannot be used, by reason, with the first places or some of each."""
     facts, engine = query.facts, query.facts.table.engine
     if not tallies:
         return ()
-    if facts.table.grouping is not None:
-        return _with_examples(query, tallies)
-    with facts.table.in_order():
-        found = engine.ask(
-            f"SELECT reason, min(row, {SHOWN}) FROM {query.sql(facts.numbered, with_row=True)} "
-            "WHERE reason IS NOT NULL GROUP BY reason"
-        )
-    lines = facts.table.lines({row for _, rows in found for row in rows})
-    places = {
-        reason: tuple(sorted(lines[row] for row in rows if row in lines)) for reason, rows in found
-    }
+    places: dict[int, tuple[int, ...]] = {}
+    examples: dict[int, tuple[str, ...]] = {}
+    by_reason = "WHERE reason IS NOT NULL GROUP BY reason"
+    if facts.table.grouping is not None:  # rows without an order, told in their own words
+        columns = sorted(facts.table.grouping.held)
+        texts = f"[{', '.join(facts.raw(k) for k in columns)}]"
+        told = replace(query, columns={**query.columns, "texts": texts}).sql(facts.rows)
+        found = engine.ask(f"SELECT reason, min(texts, {SHOWN}) FROM {told} {by_reason}")
+        names = [facts.table.names[k] for k in columns]
+        examples = {reason: tuple(_in_words(names, row) for row in rows) for reason, rows in found}
+    else:
+        told = query.sql(facts.numbered, with_row=True)
+        with facts.table.in_order():
+            found = engine.ask(f"SELECT reason, min(row, {SHOWN}) FROM {told} {by_reason}")
+        lines = facts.table.lines({row for _, rows in found for row in rows})
+        places = {
+            reason: tuple(sorted(lines[row] for row in rows if row in lines))
+            for reason, rows in found
+        }
     return tuple(
-        Unused(query.reasons[reason], int(tallies[reason]), places.get(reason, ()))
-        for reason in sorted(tallies, key=lambda reason: (-tallies[reason], reason))
-    )
-
-
-def _with_examples(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
-    """Return the rows that cannot be used, by reason, some of each in their own words."""
-    facts, grouping = query.facts, query.facts.table.grouping
-    assert grouping is not None
-    columns = sorted(grouping.held)
-    cells = ", ".join(facts.raw(k) for k in columns)
-    texts = f"[{cells}]"
-    told = replace(query, columns={**query.columns, "texts": texts})
-    found = facts.table.engine.ask(
-        f"SELECT reason, min(texts, {SHOWN}) FROM {told.sql(facts.rows)} "
-        "WHERE reason IS NOT NULL GROUP BY reason"
-    )
-    names = [facts.table.names[k] for k in columns]
-    examples = {reason: tuple(_in_words(names, row) for row in rows) for reason, rows in found}
-    return tuple(
-        Unused(query.reasons[reason], int(tallies[reason]), (), examples.get(reason, ()))
-        for reason in sorted(tallies, key=lambda reason: (-tallies[reason], reason))
+        Unused(query.reasons[k], int(tallies[k]), places.get(k, ()), examples.get(k, ()))
+        for k in sorted(tallies, key=lambda k: (-tallies[k], k))
     )
 
 
@@ -363,16 +344,13 @@ def _in_words(names: list[str], texts: list[str | None]) -> str:
     return ", ".join(f'{name} "{shorten(text or "")}"' for name, text in told)
 
 
-UP_TO = 2_000_000  # rows; beyond, telling series apart would cost more than it is worth
-
-
 def with_series(query: Query, cells: DistinctRows) -> DistinctRows:
     """Return the rows of a table without distinct times one by one, numbered by their series.
 
     As they are, added up, where there are times, too many rows, or no series to be seen.
     """
     times = cells.arrays["time"]
-    if not len(times) or (times != times[0]).any() or cells.n_rows > UP_TO:
+    if not len(times) or (times != times[0]).any() or cells.n_rows > query.limits.one_by_one:
         return cells
     if not query.facts.table.numbered:
         return cells
@@ -388,8 +366,11 @@ def sequence_of(query: Query, cells: DistinctRows) -> IntArray | None:  # (n_gam
     these have no order.
     """
     times = cells.arrays["time"]
-    single = query.columns["count"] == "1.0::DOUBLE"
-    if not single or cells.n_rows > MOST_IN_SEQUENCE or not query.facts.table.numbered:
+    if (
+        not query.single
+        or cells.n_rows > query.limits.in_sequence
+        or not query.facts.table.numbered
+    ):
         return None
     if cells.series is not None:
         return np.arange(len(times))
@@ -398,16 +379,8 @@ def sequence_of(query: Query, cells: DistinctRows) -> IntArray | None:  # (n_gam
     if cells.listed is not None:
         return cells.listed
     rows = _one_by_one(query, cells)
-    told = [
-        np.concatenate([ours, theirs])
-        for ours, theirs in zip(_columns(cells), _columns(rows), strict=True)
-    ]
-    order = np.lexsort(told[::-1])
-    new = np.zeros(len(order), dtype=np.int64)
-    for column in told:
-        new[1:] |= column[order][1:] != column[order][:-1]
-    group = np.empty(len(order), dtype=np.int64)
-    group[order] = np.cumsum(new)
+    both = zip(_columns(cells), _columns(rows), strict=True)
+    group = number_rows(*(np.concatenate(columns) for columns in both))
     cell = np.full(int(group.max()) + 1, -1)
     cell[group[: len(times)]] = np.arange(len(times))
     return cell[group[len(times) :]]

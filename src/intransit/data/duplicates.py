@@ -17,11 +17,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, number_rows
 from intransit.data.distinct_rows import DistinctRows
+from intransit.data.facts import Facts
 from intransit.data.queries import Query
 from intransit.data.search import Roles
-from intransit.data.sources import kept_cells, with_column
+from intransit.data.sources import origin_of, with_column
 from intransit.data.vocabulary import plain
 
 MOSTLY = 0.5  # share of rows with a counterpart, in a table that names an opponent
@@ -31,11 +32,19 @@ SURE = math.log(1e-6)  # of so many honest tables whose rows all have twins, one
 FEWEST = 6  # used rows
 NEARLY = 0.9  # share of rows with a counterpart that is worth a remark
 EVEN = math.log(0.55)  # above the chance that a number of two or more games is even
-LARGE = 2_000_000  # rows; beyond, rows are not looked at one by one
 BATCH = 1 << 16  # cells looked at before the next ones are
-ONE_GAME = "1.0::DOUBLE"  # SQL of the count where every row is one game
 CONTROLS = (5, 30)  # pairs with several games, and couples of these, from which κ is taken
 SWITCH = 'doubled="{0}" (command line: --doubled {0})'
+TWICE = {  # how games are told twice, and how a row has its twin
+    "mirrored": "once as each side sees them",
+    "repeated": "in equal rows",
+    "numbered": "by their ids",
+}
+TWIN = {
+    "mirrored": "as the other side would tell it",
+    "repeated": "equal to it",
+    "numbered": "with its id",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,15 +61,8 @@ class Told:
 
     def only(self, rows: BoolArray | IntArray) -> "Told":
         """Return some of the cells."""
-        return Told(
-            self.time[rows],
-            self.low[rows],
-            self.high[rows],
-            self.turned[rows],
-            self.content[rows],
-            self.counts[rows],
-            self.single,
-        )
+        columns = ("time", "low", "high", "turned", "content", "counts")
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
 
 def count_once(
@@ -76,7 +78,8 @@ def count_once(
     if wish == "keep" or not len(cells.first):
         return cells, "", ""
     opponent = roles.marker is not None and roles.marker.second in OPPONENTS
-    if not opponent and wish is None and len(cells.first) > LARGE and _is_lopsided(cells, query):
+    large = len(cells.first) > query.limits.one_by_one
+    if large and not opponent and wish is None and _is_lopsided(cells, query):
         return cells, "", ""
     told = _told(cells, query)
     if opponent or wish == "once":
@@ -88,13 +91,13 @@ def count_once(
         return _halved(cells, told), _said(kind, n_used), ""
     if wish == "once" or n_used < FEWEST:
         return cells, "", ""
-    return cells, "", _suspicion(told, kind)
+    return cells, "", _suspicion(told, kind, large=large)
 
 
 def _is_lopsided(cells: DistinctRows, query: Query) -> bool:
     """Return whether the numbers of games alone exclude that each has its twin."""
     counts, turned = cells.arrays["count"], cells.first > cells.second
-    if query.columns["count"] != ONE_GAME or 2.0 * counts.sum(where=turned) == counts.sum():
+    if not query.single or 2.0 * counts.sum(where=turned) == counts.sum():
         return False
     parts = (counts[begin : begin + BATCH] for begin in range(0, len(counts), BATCH))
     return any((part % 2.0).any() for part in parts)
@@ -111,8 +114,7 @@ def _told(cells: DistinctRows, query: Query) -> Told:
     columns += [covariate.codes for covariate in cells.by]
     content = np.round(np.column_stack(columns), 9) + 0.0  # so that 1 - 0.7 is 0.3, and -0 is 0
     low, high = np.minimum(cells.first, cells.second), np.maximum(cells.first, cells.second)
-    single = query.columns["count"] == ONE_GAME
-    return Told(arrays["time"], low, high, turned, content, arrays["count"], single)
+    return Told(arrays["time"], low, high, turned, content, arrays["count"], query.single)
 
 
 def _kind(query: Query, told: Told) -> str:
@@ -120,7 +122,9 @@ def _kind(query: Query, told: Told) -> str:
     first, second = told.counts[~told.turned].sum(), told.counts[told.turned].sum()
     if first == second and not _signed_sum(told).any():
         return "mirrored"
-    few = query.facts.count()[0] <= LARGE  # beyond, grouping rows would cost more than reading
+    few = (
+        query.facts.count()[0] <= query.limits.one_by_one
+    )  # beyond, grouping rows would cost more than reading
     even = told.single and not (told.counts % 2.0).any()
     if (even or (few and not told.single)) and _rows_are_even(query):
         return "repeated"
@@ -146,17 +150,9 @@ def _signed_sum(told: Told) -> IntArray:
 
 def _rows_are_even(query: Query) -> bool:
     """Return whether every row stands an even number of times, in every column but an index."""
-    facts, engine, grouping = query.facts, query.facts.table.engine, query.facts.table.grouping
-    index = _indexes(query)
-    columns = [k for k in range(len(facts.table.names)) if k not in index]
-    if grouping is not None:
-        return bool(columns) and not grouping.origin.has_odd(columns, kept_cells(facts))
-    listed = ", ".join(f"c{k}" for k in columns)
-    odd = engine.ask(
-        f"SELECT 1 FROM (SELECT count(*) AS n FROM {facts.rows} GROUP BY {listed}) "
-        "WHERE n % 2 = 1 LIMIT 1"
-    )
-    return bool(columns) and not odd
+    index, (origin, kept) = _indexes(query.facts), origin_of(query.facts)
+    columns = [k for k in range(len(query.facts.table.names)) if k not in index]
+    return bool(columns) and not origin.has_odd(columns, kept)
 
 
 def _ids_are_twice(query: Query) -> bool:
@@ -185,22 +181,13 @@ def _ids_are_twice(query: Query) -> bool:
     return False
 
 
-def _indexes(query: Query) -> set[int]:
+def _indexes(facts: Facts) -> set[int]:
     """Return the columns that number the rows, one after the other."""
-    facts = query.facts
+    n, (origin, kept) = facts.count()[0], origin_of(facts)
     numbers = [k for k in range(len(facts.table.names)) if facts.is_number(k)]
-    if facts.table.grouping is not None:
-        n, origin, kept = facts.count()[0], facts.table.grouping.origin, kept_cells(facts)
-        spans = zip(numbers, origin.spans(numbers, kept), strict=True)
-        near = [k for k, (m, least, most) in spans if m == n > 1 and most - least == n - 1]
-        return {k for k in near if not origin.n_repeats([k], kept)}
-    asked = [f"{what}(c{k})" for k in numbers for what in ("count", "min", "max")]
-    found = facts.table.engine.ask_all(["count(*)", *asked], facts.rows)
-    n, filled, low, high = found[0], found[1::3], found[2::3], found[3::3]
-    ends = zip(numbers, filled, low, high, strict=True)
-    near = [k for k, m, least, most in ends if m == n > 1 and most - least == n - 1]
-    distinct = facts.table.engine.ask_all([f"count(DISTINCT c{k})" for k in near], facts.rows)
-    return {k for k, m in zip(near, distinct, strict=True) if m == n}
+    spans = zip(numbers, origin.spans(numbers, kept), strict=True)
+    near = [k for k, (m, least, most) in spans if m == n > 1 and most - least == n - 1]
+    return {k for k in near if not origin.n_repeats([k], kept)}
 
 
 def _evidence(query: Query, told: Told, kind: str) -> float:
@@ -215,7 +202,7 @@ def _evidence(query: Query, told: Told, kind: str) -> float:
     twins = kept.counts.sum()
     if kind == "numbered":
         return float(twins * agree)
-    group = _numbered(kept.time, kept.low, kept.high, kept.turned)
+    group = number_rows(kept.time, kept.low, kept.high, kept.turned)
     size = np.bincount(group, kept.counts)
     alone = float(np.sum(size == 1.0)) * agree
     if kind == "mirrored":
@@ -235,9 +222,9 @@ def _agreement(games: Told) -> float:
             np.column_stack([games.content, games.counts]), axis=0, return_counts=True
         )
         return float(np.sum((times / times.sum()) ** 2))
-    pair = _numbered(games.low, games.high)
+    pair = number_rows(games.low, games.high)
     per_pair = np.bincount(pair, games.counts)
-    ending = _numbered(pair, *games.content.T)
+    ending = number_rows(pair, *games.content.T)
     per_ending = np.bincount(ending, games.counts)
     owner = np.zeros(len(per_ending), dtype=np.int64)
     owner[ending] = pair
@@ -274,16 +261,16 @@ def _chance_of_order(query: Query, told: Told, kind: str) -> float | None:
     """
     from scipy.special import gammaln  # noqa: PLC0415
 
-    in_order = bool(query.facts.table.numbered)
-    if not in_order or told.counts.sum() > LARGE or (told.time != told.time[0]).any():
+    few = told.counts.sum() <= query.limits.one_by_one
+    if not query.facts.table.numbered or not few or (told.time != told.time[0]).any():
         return None
     rows = _rows_in_order(query)
     pair, turned, _ = rows
     if kind == "mirrored":
         twins = [_take(rows, turned == side) for side in (False, True)]
     else:
-        place = np.argsort(_numbered(pair, turned), kind="stable")
-        group = _numbered(pair, turned)[place]
+        place = np.argsort(number_rows(pair, turned), kind="stable")
+        group = number_rows(pair, turned)[place]
         rank = np.arange(len(group)) - np.searchsorted(group, group)
         size = np.bincount(group)[group]
         second = rank >= size / 2
@@ -300,8 +287,8 @@ def _chance_of_order(query: Query, told: Told, kind: str) -> float | None:
             return -np.inf
     if _is_sorted(ones):
         return None
-    endings = np.bincount(_numbered(ones[:, 0], ones[:, 2]))
-    sizes = np.bincount(_numbered(ones[:, 0]))
+    endings = np.bincount(number_rows(ones[:, 0], ones[:, 2]))
+    sizes = np.bincount(number_rows(ones[:, 0]))
     one = gammaln(sizes + 1).sum() - gammaln(endings + 1).sum()
     both = gammaln(2 * sizes + 1).sum() - gammaln(2 * endings + 1).sum()
     return float(one - both)
@@ -323,8 +310,8 @@ def _rows_in_order(query: Query) -> tuple[IntArray, BoolArray, IntArray]:
     for name in {"margin", "side"} & set(table):
         table[name] = np.where(turned, -table[name], table[name]) + 0.0
     endings = [np.asarray(np.round(column, 9), dtype=np.float64) for column in table.values()]
-    ending = _numbered(*endings)
-    return _numbered(np.minimum(first, second), np.maximum(first, second)), turned, ending
+    ending = number_rows(*endings)
+    return number_rows(np.minimum(first, second), np.maximum(first, second)), turned, ending
 
 
 def _take(
@@ -358,17 +345,6 @@ def _is_sorted(rows: IntArray) -> bool:
     return bool(np.sum(up & ~down) >= most or np.sum(down & ~up) >= most)
 
 
-def _numbered(*columns: FloatArray | IntArray | BoolArray) -> IntArray:  # (n,)
-    """Return the number of each distinct row of these columns."""
-    order = np.lexsort(columns[::-1])
-    new = np.zeros(len(order), dtype=np.int64)
-    for column in columns:
-        new[1:] |= column[order][1:] != column[order][:-1]
-    numbers = np.empty_like(new)
-    numbers[order] = np.cumsum(new)
-    return numbers
-
-
 def _halved(cells: DistinctRows, told: Told) -> DistinctRows:
     """Return the cells with half of their games, each as the first by name sees it."""
     arrays = dict(cells.arrays)
@@ -379,29 +355,20 @@ def _halved(cells: DistinctRows, told: Told) -> DistinctRows:
 
 
 def _said(kind: str, n_rows: int) -> str:
-    how = {
-        "mirrored": "once as each side sees them",
-        "repeated": "in equal rows",
-        "numbered": "by their ids",
-    }[kind]
     return (
-        f"{n_rows:,} rows tell {n_rows // 2:,} games twice, {how}: more rows have their twin than "
-        f"chance explains; these were counted once; to count both, say {SWITCH.format('keep')}"
+        f"{n_rows:,} rows tell {n_rows // 2:,} games twice, {TWICE[kind]}: more rows have their "
+        "twin than chance explains; these were counted once; to count both, say "
+        f"{SWITCH.format('keep')}"
     )
 
 
-def _suspicion(told: Told, kind: str) -> str:
+def _suspicion(told: Told, kind: str, *, large: bool) -> str:
     """Return a remark on twins that may be the same games, or may not."""
     once = f"if these are the same games told twice, say {SWITCH.format('once')}"
     if kind:
-        how = {
-            "mirrored": "as the other side would tell it",
-            "repeated": "equal to it",
-            "numbered": "with its id",
-        }[kind]
-        return f"every row has a twin, {how}, which may be chance; all are counted; {once}"
+        return f"every row has a twin, {TWIN[kind]}, which may be chance; all are counted; {once}"
     timed = bool((told.time != told.time[0]).any())
-    if not told.single or not timed or len(told.low) > LARGE:
+    if not told.single or not timed or large:
         return ""
     share = float(_matched(told, _counterparts(told)).sum() / told.counts.sum())
     if share < NEARLY:

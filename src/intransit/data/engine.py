@@ -1,16 +1,10 @@
 """DuckDB for one reading: within a limit of memory, in a scratch folder, stopped by Ctrl-C.
 
-Long work of a library that does not look at signals, made to stop at Ctrl-C.
-
-A scratch folder for one reading, and the removal of those that killed readings left behind.
-
-A reading holds a lock on a file in its folder for as long as it lives, so that the next one can
-tell a folder that is in use from one that nobody will come back to.
-
-DuckDB for one reading: in memory, within a limit, spilling to a folder of its own.
-
 Everything is asked in SQL and comes back as small lists; only the finished cells are fetched, in
 batches.  DuckDB is loaded when a table is read, not with the library.
+
+A reading holds a lock on a file in its scratch folder for as long as it lives, so that the next one
+can tell a folder that is in use from one that a killed reading left behind, and remove that.
 """
 
 import contextlib
@@ -31,6 +25,14 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 T = TypeVar("T")
+
+
+def refuse(label: object, found: str, line: int | None = None) -> InputError:
+    """Return the error for a table: where, what was found, what to do."""
+    place = str(label) if line is None else f"{label}, line {line}"
+    return InputError(f"{place}: {found}", source=str(label), line=line)
+
+
 PATIENCE = 1.0  # seconds that stopped work has to end; a command must be gone within two
 
 
@@ -175,12 +177,12 @@ class Engine:
         """Return all rows of a query."""
         return self.attempt(lambda: self.con.execute(query, values).fetchall())
 
-    def ask_all(self, sums: Sequence[str], rows: str) -> list[Any]:
+    def ask_all(self, sums: Sequence[str], rows: str, values: list[Any] | None = None) -> list[Any]:
         """Return many sums over the same rows; one query of all would plan for minutes."""
         found: list[Any] = []
         for begin in range(0, len(sums), TOGETHER):
             part = ", ".join(sums[begin : begin + TOGETHER])
-            found += self.ask(f"SELECT {part} FROM {rows}")[0]
+            found += self.ask(f"SELECT {part} FROM {rows}", values)[0]
         return found
 
     def attempt(self, work: Callable[[], T]) -> T:
@@ -200,6 +202,15 @@ class Engine:
         """Run a statement whose rows nobody wants."""
         self.ask(statement, values)
 
+    def forget_rejects(self) -> None:
+        """Drop what DuckDB keeps of lines that it refused; the next file has its own."""
+        self.run("DROP TABLE IF EXISTS reject_errors")
+        self.run("DROP TABLE IF EXISTS reject_scans")
+
+    def refuse(self, found: str) -> InputError:
+        """Return the error that says this of the table."""
+        return refuse(self.label, found)
+
     def _sentence(self, error: Exception) -> InputError:
         import duckdb  # noqa: PLC0415
 
@@ -216,7 +227,7 @@ class Engine:
             found = f"it does not fit in the memory allowed ({text}); raise memory_limit"
         else:
             found = f"it could not be read ({text}); correct the table"
-        return InputError(f"{self.label}: {found}.", source=self.label)
+        return self.refuse(f"{found}.")
 
 
 @contextlib.contextmanager

@@ -1,20 +1,18 @@
-"""What a table's columns are called and hold, asked in SQL.
+"""What a table's columns are called and hold, asked in SQL: distinct values, numbers, overlaps.
 
-Columns by the names that a user gives: the same letters first, then without case and spaces.
-
-What the columns hold, asked in SQL: distinct values, numbers, overlaps; and cells as SQL.
+Columns are found by the names that a user gives: by the same letters first, then without case and
+spaces.
 """
 
 import difflib
 import re
 from collections.abc import Mapping, Sequence
 
-from intransit.data.engine import quote
+from intransit.data.engine import quote, refuse
 from intransit.data.files import shorten
 from intransit.data.intake import N_SAME, EngineTable
 from intransit.data.outcomes import MOST_VALUES
 from intransit.data.vocabulary import plain
-from intransit.errors import InputError
 
 MOST_LISTED = 20  # names that one sentence lists
 
@@ -28,9 +26,8 @@ def find_column(names: Sequence[str], name: str, role: str, label: str) -> int:
     what = "there is no column" if not found else "more than one column is called"
     near = [] if found else nearest(names, name)
     hint = f"did you mean {' or '.join(quoted(own) for own in near)}? The" if near else "the"
-    raise InputError(
-        f"{label}: {what} {quoted(name)} (for {role}); {hint} columns are {list_names(names)}.",
-        source=label,
+    raise refuse(
+        label, f"{what} {quoted(name)} (for {role}); {hint} columns are {list_names(names)}."
     )
 
 
@@ -167,6 +164,10 @@ class Facts:
             self._values[column] = kept if few else None
         return self._values[column]
 
+    def texts(self, column: int) -> list[str]:
+        """Return the distinct cells of a column as text; none if they are too many."""
+        return [text for text, _ in self.values(column) or []]
+
     def first_rows(self, column: int) -> dict[str, int]:
         """Return the number of the first row that has each cell of a column with few values."""
         engine = self.table.engine
@@ -230,12 +231,8 @@ class Facts:
                 seen = sorted(Facts(self.table, {}).sample(column))[:5]
                 shown = ", ".join(f'"{shorten(text)}"' for text in seen)
                 name = self.table.names[column]
-                raise InputError(
-                    f'{engine.label}: no row has "{name}" equal to "{value}"; the column holds '
-                    f"{shown or 'nothing'}.",
-                    source=engine.label,
+                raise engine.refuse(
+                    f'no row has "{name}" equal to "{value}"; the column holds '
+                    f"{shown or 'nothing'}."
                 )
-        raise InputError(
-            f"{engine.label}: no row meets all conditions of where at once; give fewer.",
-            source=engine.label,
-        )
+        raise engine.refuse("no row meets all conditions of where at once; give fewer.")

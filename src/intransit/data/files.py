@@ -1,15 +1,9 @@
 """Plain files: where they are, what they are, unpacked and decoded.
 
-What a plain file is, found from its first bytes: Parquet, JSON, chess games or CSV.
-
-Text of any encoding as UTF-8, and lines of any ending as lines.
-
-Compressed files, unpacked into the scratch folder and verified to their last byte.
-
-Engines that read compressed text as it comes take half of a file for the whole of it; so every
-file is unpacked first, and one that is damaged or cut short is refused.
-
-Where a table is: a file, the standard input, several files of one form, a folder of Parquet.
+A table is a file, the standard input, several files of one form, or a folder of Parquet.  What a
+file is is found from its first bytes.  Engines that read compressed text as it comes take half of a
+file for the whole of it; so every file is unpacked first, into the scratch folder, and one that is
+damaged or cut short is refused.
 """
 
 import bz2
@@ -29,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from intransit.data.engine import Engine, quote
+from intransit.data.engine import Engine, quote, refuse
 from intransit.errors import InputError
 
 HEAD = 1 << 16  # bytes looked at
@@ -60,12 +54,6 @@ class TextLayout:
     delimiter: str
     names: tuple[str, ...]
     skip: int  # blank lines before the header
-
-
-def refuse(label: object, found: str, line: int | None = None) -> InputError:
-    """Return the error for a file: where, what was found, what to do."""
-    place = str(label) if line is None else f"{label}, line {line}"
-    return InputError(f"{place}: {found}", source=str(label), line=line)
 
 
 def look_at(source: Source) -> FileKind:
@@ -383,8 +371,7 @@ def _unpack_zstd(source: Source, plain: Path, engine: Engine) -> None:
     for (line,) in engine.ask("SELECT line FROM reject_errors ORDER BY line LIMIT 1"):
         found = "this is not UTF-8 text; unpack the file first, or write it as UTF-8."
         raise refuse(source.label, found, line)
-    engine.run("DROP TABLE reject_errors")
-    engine.run("DROP TABLE reject_scans")
+    engine.forget_rejects()
 
 
 def _unpack_zstd_by_python(path: Path, plain: Path) -> bool:

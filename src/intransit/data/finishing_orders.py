@@ -1,13 +1,8 @@
 """Finishing orders, one row a place or one row an event, taken as games of each two.
 
-Finishing orders: who came in which place of which event, taken as games of each two.
-
 Of two who finished, the one in the better place won; equal places are a tie.  Who did not finish
 lost to all who did, and says nothing beside others who did not.  Who did not start says nothing.
-
-Finishing orders one row an event, a column a place: ``1st``, ``2nd``, ``3rd``.
-
-Each two of a row become a game that the one in the better place won; an empty cell is nobody.
+Where a row is an event, a column is a place (``1st``, ``2nd``, ``3rd``) and an empty cell nobody.
 """
 
 import itertools
@@ -17,12 +12,12 @@ from collections.abc import Sequence
 from intransit.data import vocabulary as words
 from intransit.data.facts import Facts, find_column, list_names
 from intransit.data.files import shorten
+from intransit.data.intake import columns_sql
 from intransit.data.outcomes import number
 from intransit.data.reading import Column, ReadOptions, plural
-from intransit.data.shapes import Shaped, materialised, named_by_hand
+from intransit.data.shapes import Shaped, made_columns, materialised, named_by_hand
 from intransit.data.time_columns import read_moments
 from intransit.data.vocabulary import listed, plain, short_names
-from intransit.errors import InputError
 
 PLACES = (  # the first that is there is taken
     *("place", "position", "finish", "finishposition", "finishingposition", "placing", "placement"),
@@ -203,9 +198,7 @@ def _as_games(
         *(Column("event", table.names[i], "tells events apart") for i in event),
         Column("place", table.names[place], "by its name"),
     )
-    none = ("winner", "loser", "first_score", "second_score", "margin", "side", "count")
-    said: dict[str, str | bool | None] = dict.fromkeys(none, False)
-    said |= {"first": table.names[item], "second": OTHER, "outcome": OUTCOME}
+    said = made_columns(first=table.names[item], second=OTHER, outcome=OUTCOME)
     return Shaped(new, said, told, tuple(notes))
 
 
@@ -242,19 +235,17 @@ def _list_finishers(
 
 def _check(facts: Facts, item: int, event: tuple[int, ...], pairs: int, twice: int) -> None:
     """Refuse orders in which items stand twice, or that make too many games."""
-    table, label = facts.table, facts.table.engine.label
+    table, refuse = facts.table, facts.table.engine.refuse
     if twice * 20 > table.engine.ask("SELECT count(*) FROM finishers")[0][0]:
-        raise InputError(
-            f'{label}: "{table.names[item]}" has names that stand twice in one event, told apart '
+        raise refuse(
+            f'"{table.names[item]}" has names that stand twice in one event, told apart '
             f"by {list_names([table.names[i] for i in event])}; name what tells events apart with "
-            "event= (command line: --event), or the items with first= (command line: --first).",
-            source=label,
+            "event= (command line: --event), or the items with first= (command line: --first)."
         )
     if pairs > MOST_PAIRS:
-        raise InputError(
-            f"{label}: its finishing orders make {pairs:,} games of two; keep fewer of them with "
-            "where= (command line: --where).",
-            source=label,
+        raise refuse(
+            f"its finishing orders make {pairs:,} games of two; keep fewer of them with where= "
+            "(command line: --where)."
         )
 
 
@@ -274,7 +265,7 @@ NUMBERED = re.compile(
 )
 FEWEST = 3  # places; two columns are a game
 SHARED = 0.3  # of the names of a column that another has too, at least of some
-BETTER, WORSE, WHO_CAME_FIRST = "better placed", "worse placed", "who came first"
+BETTER, WORSE = "better placed", "worse placed"
 
 
 def find_podiums(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
@@ -295,22 +286,19 @@ def find_podiums(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
     pairs = ", ".join(
         f"({a}, {b})" for a, b in itertools.combinations(range(1, len(columns) + 1), 2)
     )
-    kept = ", ".join(f"c{i}" for i in range(n))
     rows = (
-        f"SELECT {kept}, placed[i] AS c{n}, placed[j] AS c{n + 1}, 1.0::DOUBLE AS c{n + 2}, row "
-        f"FROM (SELECT *, [{listed}] AS placed FROM {facts.numbered}) JOIN (VALUES {pairs}) AS "
-        "p(i, j) ON placed[i] IS NOT NULL AND placed[j] IS NOT NULL"
+        f"SELECT {columns_sql(n)}, placed[i] AS c{n}, placed[j] AS c{n + 1}, 1.0::DOUBLE AS "
+        f"c{n + 2}, row FROM (SELECT *, [{listed}] AS placed FROM {facts.numbered}) JOIN "
+        f"(VALUES {pairs}) AS p(i, j) ON placed[i] IS NOT NULL AND placed[j] IS NOT NULL"
     )
-    extra = {BETTER: "VARCHAR", WORSE: "VARCHAR", WHO_CAME_FIRST: "DOUBLE"}
+    extra = {BETTER: "VARCHAR", WORSE: "VARCHAR", OUTCOME: "DOUBLE"}
     new = materialised(table, "podiums", rows, extra)
     notes = (
         f"each row is a finishing order with {plural(len(columns), 'place')}, taken as games of "
         "each two; games of one order are not independent of each other",
     )
     told = tuple(Column("place", table.names[i], "by its name") for i in columns)
-    none = ("winner", "loser", "first_score", "second_score", "margin", "side", "count")
-    said: dict[str, str | bool | None] = dict.fromkeys(none, False)
-    said |= {"first": BETTER, "second": WORSE, "outcome": WHO_CAME_FIRST}
+    said = made_columns(first=BETTER, second=WORSE, outcome=OUTCOME)
     return Shaped(new, said, told, notes)
 
 
@@ -329,7 +317,7 @@ def _hold_names(facts: Facts, columns: list[int]) -> bool:
     """Return whether columns called 1 or P1 hold words: numbers may be goals of a period."""
     if not any(NUMBERED.fullmatch(plain(facts.table.names[i])) for i in columns):
         return True
-    texts = [text for i in columns for text, _ in facts.values(i) or [] if text.strip()]
+    texts = [text for i in columns for text in facts.texts(i) if text.strip()]
     return 2 * sum(any(sign.isalpha() for sign in text) for text in texts) > len(texts)
 
 

@@ -1,22 +1,17 @@
 """Separated text, chess games, JSON and nested columns, each as a flat table.
 
-Separated text as a table: parsed once into Parquet, lines that are no rows set aside.
+*Separated text* is parsed once into Parquet, lines that are no rows set aside.
 
-Chess games in PGN: one row a game, one column a tag (White, Black, Result, Date, ...).
+*Chess games* in PGN: one row a game, one column a tag (White, Black, Result, Date, ...), which say
+who met whom and how it ended; the moves are not looked at.
 
-Only the tags are read, which say who met whom and how it ended; the moves are not looked at.
+*JSON*: objects by line, in an array or one after another.  Every object is parsed a fixed number of
+times, so that the work grows with the bytes and not with the keys.
 
-Columns of Parquet and data frames that hold records or lists, laid flat as those of JSON are.
-
-A record's fields get names such as ``winner.name``.  Of lists that are all of one length, such as
-the two players of a game or the five of a team, the parts are numbered, ``players.name.1`` and on;
-names in lists of several lengths are joined, sorted, into one item a list.
-
-JSON as a table: objects by line, in an array or one after another; what is nested laid flat.
-
-Keys of nested objects are joined by dots, as in ``winner.name``.  Of arrays that are all of one
-length, such as the two players of a game, the parts are numbered: ``players.name.1``.  Every object
-is parsed a fixed number of times, so that the work grows with the bytes and not with the keys.
+*What is nested*, in JSON, Parquet or a data frame, is laid flat.  A record's fields get names such
+as ``winner.name``.  Of lists that are all of one length, such as the two players of a game or the
+five of a team, the parts are numbered, ``players.name.1`` and on; in Parquet and data frames, names
+in lists of several lengths are joined, sorted, into one item a list.
 """
 
 import csv
@@ -26,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from intransit.data.engine import Engine, quote
+from intransit.data.engine import Engine, quote, refuse
 from intransit.data.files import (
     Source,
     TextLayout,
@@ -34,7 +29,6 @@ from intransit.data.files import (
     lines_of,
     located,
     physical_lines,
-    refuse,
     shorten,
     to_utf_8,
     with_plain_lines,
@@ -100,8 +94,7 @@ def _parse(path: Path, layout: TextLayout, engine: Engine) -> str:
     """Parse the file into Parquet, refused rows into `reject_errors`; return the SQL for it."""
     place = engine.fresh("text.parquet")
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(layout.names)))
-    engine.run("DROP TABLE IF EXISTS reject_errors")
-    engine.run("DROP TABLE IF EXISTS reject_scans")
+    engine.forget_rejects()
     engine.run(
         f"COPY (FROM read_csv({located(path)}, columns = {{{columns}}}, "
         f"delim = {quote(layout.delimiter)}, quote = '\"', escape = '\"', header = true, "
@@ -325,8 +318,7 @@ def _take_lines(source: Source, engine: Engine) -> EngineTable:
 def _store_lines(source: Source, place: Path, engine: Engine) -> None:
     """Store the lines of a file as Parquet, with whether each is a JSON object."""
     lines = lines_of(source.path, "none")
-    engine.run("DROP TABLE IF EXISTS reject_errors")
-    engine.run("DROP TABLE IF EXISTS reject_scans")
+    engine.forget_rejects()
     engine.run(
         f"COPY (SELECT *, json_valid(line) AND json_type(CASE WHEN json_valid(line) THEN line END)"
         f" = 'OBJECT' AS fine FROM {lines}) TO {quote(str(place))} (FORMAT parquet)"

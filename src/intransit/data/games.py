@@ -1,30 +1,25 @@
 """Games: comparisons between named items at times, with covariates and series, ready to be fitted.
 
-Series: games of the same two that follow each other, and so may share more than their strengths.
+*Series* are games of the same two that follow each other: a best of five on one evening, three days
+of a team's visit, one question judged by five people.  Such games agree with each other more than
+the two items' strengths say, and count as one observation where that matters.
 
-A best of five on one evening, three days of a team's visit, one question judged by five people:
-such games agree with each other more than the two items' strengths say.  They count as one
-observation where that matters.
-
-Covariates: what else is known of each game, such as its surface, as one number a row.
-
-A value is a word of the table; a row whose cell is empty has none, which the code -1 says.
-
-Games: comparisons between named items at times, as arrays, ready to be fitted.
+*Covariates* are what else is known of each game, such as its surface, as one number a row.  A value
+is a word of the table; a row whose cell is empty has none, which the code -1 says.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, sort_rows
 from intransit.checks import as_list, shown
 from intransit.data.clock import Clock
-from intransit.data.reading import Reading, plural
+from intransit.data.reading import ROW_LIMITS, Reading, plural
 from intransit.errors import InputError
 
 
@@ -197,9 +192,6 @@ def _is_missing(cell: object) -> bool:
     return cell is None or cell != cell  # noqa: PLR0124
 
 
-MOST_IN_SEQUENCE = 1_000_000  # games; beyond, their order within a time is not kept
-
-
 @dataclass(frozen=True, eq=False)
 class Games:
     """Comparisons of named items, sorted by time, equal ones counted together.  See `read`.
@@ -262,19 +254,13 @@ class Games:
     def only(self, mask: ArrayLike) -> "Games":
         """Return the rows where `mask` holds, or those numbered by it; the names stay."""
         rows = self._rows(mask)
-        return replace(
-            self,
-            first=self.first[rows],
-            second=self.second[rows],
-            outcomes=self.outcomes[rows],
-            margins=None if self.margins is None else self.margins[rows],
-            times=self.times[rows],
-            counts=self.counts[rows],
-            sides=None if self.sides is None else self.sides[rows],
-            series=None if self.series is None else self.series[rows],
-            by=tuple(covariate.only(rows) for covariate in self.by),
-            sequence=self._sequence_of(rows),
-        )
+        names = ("first", "second", "outcomes", "margins", "times", "counts", "sides", "series")
+        columns: dict[str, Any] = {name: getattr(self, name) for name in names}
+        kept: dict[str, Any] = {
+            name: None if column is None else column[rows] for name, column in columns.items()
+        }
+        by = tuple(covariate.only(rows) for covariate in self.by)
+        return replace(self, by=by, sequence=self._sequence_of(rows), **kept)
 
     def _sequence_of(self, rows: IntArray | BoolArray) -> IntArray | None:
         if self.sequence is None:
@@ -414,7 +400,7 @@ class Games:
             clock=clock,
             report=Reading("arrays", n_rows=n, n_used=n),
             by=covariates_of(by, n),
-            sequence=np.arange(n) if counts is None and n <= MOST_IN_SEQUENCE else None,
+            sequence=np.arange(n) if counts is None and n <= ROW_LIMITS.in_sequence else None,
             **columns,  # type: ignore[arg-type]
         )
         if (when == when[0]).all():
@@ -438,9 +424,7 @@ def merge(games: Games) -> Games:
     further = (games.margins, games.sides, games.series)
     keys += [column for column in further if column is not None]
     keys += [covariate.codes for covariate in games.by]
-    order = np.lexsort(keys[::-1])
-    new: BoolArray = np.ones(len(order), dtype=bool)
-    new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
+    order, new = sort_rows(*keys)
     counts = np.add.reduceat(games.counts[order], np.flatnonzero(new))
     merged = replace(games, sequence=None).only(order[new])
     if games.sequence is None:
@@ -452,7 +436,7 @@ def merge(games: Games) -> Games:
 
 def in_sequence(counts: FloatArray) -> IntArray | None:
     """Return the rows of single games, each row as often as it counts; None for weights."""
-    if counts.sum() > MOST_IN_SEQUENCE or (counts != np.round(counts)).any():
+    if counts.sum() > ROW_LIMITS.in_sequence or (counts != np.round(counts)).any():
         return None
     return np.repeat(np.arange(len(counts)), counts.astype(np.int64))
 

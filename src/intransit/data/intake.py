@@ -1,25 +1,22 @@
-"""Any source as one table that can be asked many times.
-
-Tables that stay where they are and are asked only for counts of equal rows.
-
-One query serves every engine: the distinct rows of some columns, and how many each stands for.
-narwhals says it to Ibis (and so to Postgres, BigQuery, Snowflake, Trino, ClickHouse), Spark,
-Polars, Dask and DuckDB; the embedded engine says it to itself where rows are very many.
-
-Any source as one table that can be asked many times: columns c0, c1, ... and row numbers.
+"""Any source as one table that can be asked many times: columns c0, c1, ... and row numbers.
 
 Text is parsed once, into a Parquet file in the scratch folder; Parquet files and data frames are
 asked where they are.
+
+Tables that stay where they are, are asked only for counts of equal rows.  One query serves every
+engine: the distinct rows of some columns, and how many each stands for.  narwhals says it to Ibis
+(and so to Postgres, BigQuery, Snowflake, Trino, ClickHouse), Spark, Polars, Dask and DuckDB; the
+embedded engine says it to itself where rows are very many.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from intransit.data.engine import Engine
-from intransit.data.files import Source, located, refuse
+from intransit.data.engine import Engine, refuse
+from intransit.data.files import Source, located
 from intransit.data.reading import Unused, plural
 from intransit.data.vocabulary import plain
 from intransit.errors import InputError, IntransitError, MissingDependencyError
@@ -67,7 +64,7 @@ class EmbeddedOrigin:
 
     def store_groups(self, columns: Sequence[int], name: str) -> None:
         """Store the distinct rows of some columns, with how many each stands for, as a table."""
-        listed = _listed(columns)
+        listed = columns_sql(columns)
         self.engine.run(
             f"CREATE TEMP TABLE {name} AS SELECT {listed}, count(*) AS {N_SAME} FROM {self.rows} "
             f"GROUP BY {listed}"
@@ -84,17 +81,13 @@ class EmbeddedOrigin:
     def spans(self, columns: Sequence[int], kept: Kept) -> list[tuple[Any, ...]]:
         """Return of each column how many cells are filled, the least of them and the most."""
         tests, values = _conditions(kept)
-        return [
-            self.engine.ask(
-                f"SELECT count(c{k}), min(c{k}), max(c{k}) FROM {self.rows}{tests}",
-                values,
-            )[0]
-            for k in columns
-        ]
+        asked = [f"{what}(c{k})" for k in columns for what in ("count", "min", "max")]
+        found = self.engine.ask_all(asked, f"{self.rows}{tests}", values)
+        return list(zip(found[::3], found[1::3], found[2::3], strict=True))
 
     def _ask(self, what: str, columns: Sequence[int], kept: Kept, rest: str) -> list[Any]:
         tests, values = _conditions(kept)
-        groups = f"SELECT count(*) AS n FROM {self.rows}{tests} GROUP BY {_listed(columns)}"
+        groups = f"SELECT count(*) AS n FROM {self.rows}{tests} GROUP BY {columns_sql(columns)}"
         return self.engine.ask(f"SELECT {what} FROM ({groups}){rest}", values)
 
 
@@ -202,15 +195,17 @@ def attempt(label: str, work: Callable[[], T]) -> T:
     except Exception as error:  # whatever an engine raises: there is no common base
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         told = lines[0] if lines else type(error).__name__
-        raise InputError(
-            f"{label}: its engine could not answer ({told[:300]}); try the table there, or write "
-            "it to Parquet and read that.",
-            source=label,
+        raise refuse(
+            label,
+            f"its engine could not answer ({told[:300]}); try the table there, or write it to "
+            "Parquet and read that.",
         ) from error
 
 
-def _listed(columns: Sequence[int]) -> str:
-    return ", ".join(f"c{k}" for k in columns)
+def columns_sql(columns: int | Iterable[int]) -> str:
+    """SQL: the columns of these numbers, or the first so many."""
+    numbers = range(columns) if isinstance(columns, int) else columns
+    return ", ".join(f"c{k}" for k in numbers)
 
 
 def _conditions(kept: Kept) -> tuple[str, list[Any]]:
@@ -262,7 +257,7 @@ def stored(engine: Engine, parquet: str, **more: Any) -> EngineTable:
     """Return the table in one Parquet file, given the SQL that reads it with its row numbers."""
     described = engine.ask(f"DESCRIBE SELECT * EXCLUDE (file_row_number) FROM {parquet}")
     names = tuple(str(name) for name, *_ in described)
-    columns = ", ".join(f"c{i}" for i in range(len(names)))
+    columns = columns_sql(len(names))
     both = f"(SELECT * FROM {parquet} AS t({columns}, file_row_number))"
     settings: dict[str, Any] = {"names": names} | more
     return EngineTable(
@@ -323,7 +318,7 @@ def _names_columns(frame: Any) -> bool:
 def viewed(engine: Engine, name: str, **more: Any) -> EngineTable:
     """Return a view of the engine as a table."""
     described = engine.ask(f"DESCRIBE {name}")
-    columns = ", ".join(f"c{i}" for i in range(len(described)))
+    columns = columns_sql(len(described))
     if not columns:
         raise InputError(f"{engine.label}: there is no column; give a table with some.")
     return EngineTable(

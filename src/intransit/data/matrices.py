@@ -8,7 +8,6 @@ of wins to anything.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -16,12 +15,11 @@ from intransit.arrays import FloatArray
 from intransit.data.facts import Facts
 from intransit.data.intake import EngineTable
 from intransit.data.outcomes import number
-from intransit.data.reading import ReadOptions, plural
+from intransit.data.reading import MatrixEntries, ReadOptions, plural
 from intransit.data.shapes import Shaped, named_by_hand
 from intransit.data.sources import take_in
 from intransit.data.sources import whole as whole_table
 from intransit.data.vocabulary import ITEMS, plain
-from intransit.errors import InputError
 
 FEWEST, MOST = 3, 2_000  # items; fewer are no chart, and more are no matrix that anybody wrote
 KNOWN = 0.8  # share of rows whose name is a column
@@ -29,7 +27,6 @@ ROUNDING = 0.021  # of rates of 1: two that were each rounded to a percent
 RECORD = re.compile(r"(\d+(?:\.\d+)?)\s*[-:/–]\s*(\d+(?:\.\d+)?)")  # 6-4, 12:8
 WITH_GAMES = re.compile(r"(.+?)\s*[(\[]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?\s*[)\]]")  # 55% (120)
 ITSELF = {"", "-", "–", "—", "x", "*", "**", "xx", "■", "█", "#", "\\", "●", "n/a", "nan"}
-Kind = Literal["shares", "wins", "margins"]
 
 
 @dataclass(frozen=True)
@@ -125,12 +122,9 @@ def _crosstable(facts: Facts) -> Matrix | None:
     wrong = np.argwhere(both & ~np.isclose(points + points.T, games))
     if len(wrong):
         i, j = wrong[0]
-        label = table.engine.label
-        raise InputError(
-            f'{label}: this is a crosstable, but what it says of "{names[i]}" against '
-            f'"{names[j]}" and of "{names[j]}" against "{names[i]}" does not add up to their '
-            "games; correct it.",
-            source=label,
+        raise table.engine.refuse(
+            f'this is a crosstable, but what it says of "{names[i]}" against "{names[j]}" and of '
+            f'"{names[j]}" against "{names[i]}" does not add up to their games; correct it.'
         )
     shares = np.where(both, points / np.where(both, games, 1.0), np.nan)
     rows = tuple(int(row) for row, *_ in found)
@@ -179,10 +173,8 @@ def _games(facts: Facts, matrix: Matrix, options: ReadOptions) -> FloatArray | N
         engine = facts.table.engine
         second = _read(Facts(whole_table(take_in(options.games, engine)), {}), True)
         if second is None or not set(matrix.names) <= set(second.names):
-            raise InputError(
-                f"{engine.label}: games= must be a matrix of the same items, with the number of "
-                "games of each two.",
-                source=engine.label,
+            raise engine.refuse(
+                "games= must be a matrix of the same items, with the number of games of each two."
             )
         place = [second.names.index(name) for name in matrix.names]
         counts = second.entries[np.ix_(place, place)]
@@ -192,7 +184,9 @@ def _games(facts: Facts, matrix: Matrix, options: ReadOptions) -> FloatArray | N
     return np.where(np.isfinite(both), both, np.nan)
 
 
-def _understand(facts: Facts, matrix: Matrix, entries: str | None) -> tuple[Kind, FloatArray, str]:
+def _understand(
+    facts: Facts, matrix: Matrix, entries: str | None
+) -> tuple[MatrixEntries, FloatArray, str]:
     """Return what the entries are, the entries as such, and that in words."""
     X, total = matrix.entries, matrix.entries + matrix.against
     if np.isfinite(total).any():
@@ -209,27 +203,25 @@ def _understand(facts: Facts, matrix: Matrix, entries: str | None) -> tuple[Kind
     size = float(np.nanmax(np.abs(X), initial=0.0))
     skew = len(sums) and np.abs(sums).max() <= ROUNDING * max(size, 1e-12) and (X < 0).any()
     if skew and entries is None:
-        small: tuple[Kind, FloatArray, str]
+        small: tuple[MatrixEntries, FloatArray, str]
         small = ("shares", (1.0 + X) / 2.0, "payoffs from -1 to 1, so shares of games")
         return small if size <= 1.0 + 1e-9 else ("margins", X, "payoffs, taken as margins")
     filled = X[np.isfinite(X)]
     whole_numbers = bool((filled >= 0).all() and (filled == filled.round()).all())
-    label = facts.table.engine.label
+    refuse = facts.table.engine.refuse
     both = np.isfinite(X) & np.isfinite(X.T)
     if entries is None and whole_numbers and both.sum() >= 6 and (X == X.T)[both].all():
-        raise InputError(
-            f"{label}: entries of this matrix that face each other are equal, as numbers of games "
-            "are, so that nothing says who won; give it as games= beside a matrix of win rates "
-            '(command line: --games), or say entries="wins" (command line: --entries wins).',
-            source=label,
+        raise refuse(
+            "entries of this matrix that face each other are equal, as numbers of games are, so "
+            "that nothing says who won; give it as games= beside a matrix of win rates (command "
+            'line: --games), or say entries="wins" (command line: --entries wins).'
         )
     if whole_numbers and (entries == "wins" or (entries is None and len(sums))):
         return "wins", X, "numbers of games won"
     found = "what its entries are cannot be seen" if entries is None else f"they are no {entries}"
-    raise InputError(
-        f'{label}: this is a matrix, but {found}; say entries="shares", "wins" or "margins" '
-        "(command line: --entries).",
-        source=label,
+    raise refuse(
+        f'this is a matrix, but {found}; say entries="shares", "wins" or "margins" (command line: '
+        "--entries)."
     )
 
 
@@ -257,7 +249,7 @@ def _facing(X: FloatArray, Y: FloatArray) -> FloatArray:
 def _as_games(
     table: EngineTable,
     matrix: Matrix,
-    kind: Kind,
+    kind: MatrixEntries,
     X: FloatArray,
     counts: FloatArray | None,
     why: str,

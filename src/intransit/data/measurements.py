@@ -1,6 +1,4 @@
-"""Measurements: linear readings y = ⟨A, X⟩ of a margins matrix, with their outcomes, over periods.
-
-Linear readings of a margin matrix: y_m = ⟨A_m, X⟩, and the adjoint Σ_m y_m A_m.
+"""Measurements: linear readings y_m = ⟨A_m, X⟩ of a margin matrix, with outcomes, over periods.
 
 Three kinds of A_m cover what people measure:
 
@@ -12,9 +10,8 @@ X is skew-symmetric, so a reading sees only the margins of pairs i < j: reading 
 reading (i, j), and the diagonal reads zero.  `fold` writes any kind in that form, as a matrix
 over the pairs it touches, which is all that solvers need to know of a measurement.
 
-Measurements over time: for each period an operator A^t and its outcomes y^t.
-
-Periods may differ in the number and in the kind of their readings; only the items are shared.
+Over time each period has an operator A^t and its outcomes y^t.  Periods may differ in the number
+and in the kind of their readings; only the items are shared.
 """
 
 from collections.abc import Sequence

@@ -58,16 +58,13 @@ def _grade(text: str) -> float | None:
     plain = " ".join(text.casefold().split())
     signed = SIGNED.fullmatch(plain)
     if signed:
-        left, sign, right = signed[1], signed[2], signed[3]
-        turned = 1.0 if left in FIRST_BETTER and right in SECOND_BETTER else -1.0
-        if not (
-            (left in FIRST_BETTER and right in SECOND_BETTER)
-            or (left in SECOND_BETTER and right in FIRST_BETTER)
-        ):
+        left, sign, right = signed.groups()
+        straight = left in FIRST_BETTER and right in SECOND_BETTER
+        if not straight and not (left in SECOND_BETTER and right in FIRST_BETTER):
             return None
         if sign[0] in "=~":
             return 0.0
-        return turned * len(sign) * (1.0 if sign[0] == ">" else -1.0)
+        return float(len(sign)) * (1.0 if straight == (sign[0] == ">") else -1.0)
     better = BETTER.match(plain)  # from its beginning: "Real Madrid B won" is about a team
     if better is None or NOBODY.match(plain) or not SAID.search(plain) or WORSE.search(plain):
         return None
@@ -108,11 +105,7 @@ def listed_grades(grades: Sequence[object], texts: Sequence[str]) -> Graded:
 
 def _bare(text: str) -> str:
     """Return a text without space, and without the fraction of a whole number."""
-    return (
-        re.sub(r"\.0+$", "", text.strip())
-        if re.fullmatch(r"-?\d+\.0+", text.strip())
-        else text.strip()
-    )
+    return re.sub(r"^(-?\d+)\.0+$", r"\1", text.strip())
 
 
 def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
@@ -134,15 +127,7 @@ FIRST = listed("win w won first true yes 1-0 firstwins firstwon victory v")
 SECOND = listed("loss l lose lost second false no 0-1 secondwins secondwon defeat")
 TIE = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
 BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
-LETTERS = {  # as in H, D, A
-    "home": "h",
-    "away": "a",
-    "white": "w",
-    "black": "b",
-    "blue": "b",
-    "red": "r",
-    "visitor": "v",
-}
+LETTERS = {word: word[0] for word in listed("home away white black blue red visitor")}  # H, D, A
 SCORELINE = re.compile(
     r"(?:[WLDT]\s*)?(\d+)\s*[-:–]\s*(\d+)"
     r"(?:\s*\(?(?:aet|a\.e\.t\.?|ot|so|et|ap|pens?)\)?|\s*\(\d+\s*[-:–]\s*\d+\s*(?:p|pens?)?\.?\)"

@@ -15,11 +15,12 @@ from intransit.data.files import shorten
 from intransit.data.games import NO_VALUE, Covariate, listed_in_order, without_unseen
 from intransit.data.intake import N_SAME
 from intransit.data.outcomes import MOST_VALUES, read_sides, read_switch
+from intransit.data.reading import ROW_LIMITS, RowLimits
 from intransit.data.search import Roles
 from intransit.data.vocabulary import SIDE_FLAGS, plain
-from intransit.errors import InputError
 
 NAMED = 5  # strange values that get a reason of their own
+ONE_GAME, NO_TIME = "1.0::DOUBLE", "0.0::DOUBLE"  # SQL
 KEYS = ("time", "first", "second", "outcome", "margin", "side")
 
 
@@ -35,6 +36,17 @@ class Query:
     names: list[str] = field(default_factory=list)
     raw_names: list[str] = field(default_factory=list)
     by: list[Covariate] = field(default_factory=list)  # still without codes
+    limits: RowLimits = ROW_LIMITS
+
+    @property
+    def single(self) -> bool:
+        """Whether every row is one game."""
+        return self.columns["count"] == ONE_GAME
+
+    @property
+    def timeless(self) -> bool:
+        """Whether the table has no times."""
+        return self.columns["time"] == NO_TIME
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -68,9 +80,9 @@ class Query:
         return f"(SELECT *, CASE {' '.join(self.tests)} END AS reason FROM ({judged}))"
 
 
-def build_query(facts: Facts, roles: Roles, both_bad: str) -> Query:
+def build_query(facts: Facts, roles: Roles, both_bad: str, limits: RowLimits = ROW_LIMITS) -> Query:
     """Return the query for these roles."""
-    query = Query(facts)
+    query = Query(facts, limits=limits)
     _add_items(query, roles)
     _add_margin(query, roles)
     _add_outcome(query, roles, both_bad)
@@ -141,6 +153,19 @@ def _strange(query: Query, role: str, column: int, known: set[str]) -> dict[str,
         other = f"other texts for the {role} are not understood"
         why[text] = query.reason(named if place < NAMED or len(strange) <= NAMED + 1 else other)
     return why
+
+
+def _join_told(
+    query: Query, role: str, column: int, told: Mapping[str, float], called: str = ""
+) -> str:
+    """Join what the cells of a column mean; others get a reason.  Return the SQL of the meaning."""
+    values: dict[str, tuple[object, ...]] = {text: (x, None, None) for text, x in told.items()}
+    strange = _strange(query, called or role, column, set(told))
+    values |= {text: (None, None, why) for text, why in strange.items()}
+    name = _look_up(query, role, column, values)
+    query.columns[f"{role}_why"] = f"{name}.told_why"
+    query.tests.append(f"WHEN {role}_why IS NOT NULL THEN {role}_why")
+    return f"{name}.told"
 
 
 def _add_margin(query: Query, roles: Roles) -> None:
@@ -221,18 +246,13 @@ def _add_sided_outcome(query: Query, roles: Roles) -> None:
     """Tell the outcome from two columns, each of which says whether its side won."""
     assert roles.sided is not None
     sided = roles.sided
-    won = []
-    for side, column, told in (
-        ("first", sided.first, sided.first_values),
-        ("second", sided.second, sided.second_values),
-    ):
-        strange = _strange(query, f"{side}'s outcome", column, set(told))
-        values: dict[str, tuple[object, ...]] = {t: (x, None, None) for t, x in told.items()}
-        values |= {text: (None, None, why) for text, why in strange.items()}
-        name = _look_up(query, f"{side}_won", column, values)
-        query.columns[f"{side}_why"] = f"{name}.told_why"
-        query.tests.append(f"WHEN {side}_why IS NOT NULL THEN {side}_why")
-        won.append(f"{name}.told")
+    won = [
+        _join_told(query, f"{side}_won", column, told, f"{side}'s outcome")
+        for side, column, told in (
+            ("first", sided.first, sided.first_values),
+            ("second", sided.second, sided.second_values),
+        )
+    ]
     tie = "0" if roles.tie is None else _add_switch(query, "tie", roles.tie)
     query.columns |= {
         "won_both": f"{won[0]} = 1 AND {won[1]} = 1",
@@ -273,12 +293,12 @@ def _add_told_outcome(query: Query, roles: Roles, both_bad: str) -> None:
 
 def _add_time(query: Query, roles: Roles) -> None:
     if roles.time is None or roles.moments is None:
-        query.columns["time"] = "0.0::DOUBLE"
+        query.columns["time"] = NO_TIME
         return
     what = "date" if roles.moments.kind == "date" else "finite number"
-    if roles.moments.names:
+    if roles.moments.periods is not None:
         what = "known period"
-        known = {t: (x, None, None) for t, x in roles.moments.values.items()}
+        known = {t: (x, None, None) for t, x in roles.moments.periods.values.items()}
         query.columns["time"] = f"{_look_up(query, 'time', roles.time, known)}.told"
     else:
         query.columns["time"] = f"CAST({roles.moments.sql} AS DOUBLE)"
@@ -289,30 +309,17 @@ def _add_time(query: Query, roles: Roles) -> None:
 
 def _add_switch(query: Query, role: str, column: int) -> str:
     """Join a column of yes and no; return the SQL of its value."""
-    texts = [text for text, _ in query.facts.values(column) or []]
-    known = read_switch(texts)
-    why = _strange(query, role, column, set(known))
-    values: dict[str, tuple[object, ...]] = {text: (x, None, None) for text, x in known.items()}
-    values |= {text: (None, None, reason) for text, reason in why.items()}
-    name = _look_up(query, role, column, values)
-    query.columns[f"{role}_why"] = f"{name}.told_why"
-    query.tests.append(f"WHEN {role}_why IS NOT NULL THEN {role}_why")
-    return f"coalesce({name}.told, 0)"
+    known = read_switch(query.facts.texts(column))
+    return f"coalesce({_join_told(query, role, column, known)}, 0)"
 
 
 def _add_side(query: Query, roles: Roles) -> None:
     facts = query.facts
     if roles.side is not None:
-        texts = [text for text, _ in facts.values(roles.side) or []]
         headers = facts.table.names[roles.first], facts.table.names[roles.second]
         flag = plain(facts.table.names[roles.side]) in SIDE_FLAGS
-        known = read_sides(texts, headers, flag=flag)
-        why = _strange(query, "side", roles.side, set(known))
-        values: dict[str, tuple[object, ...]] = {t: (x, None, None) for t, x in known.items()}
-        values |= {text: (None, None, reason) for text, reason in why.items()}
-        name = _look_up(query, "side", roles.side, values)
-        query.columns |= {"side": f"{name}.told", "side_why": f"{name}.told_why"}
-        query.tests.append("WHEN side_why IS NOT NULL THEN side_why")
+        known = read_sides(facts.texts(roles.side), headers, flag=flag)
+        query.columns["side"] = _join_told(query, "side", roles.side, known)
         query.reject("side IS NULL", "the side is empty")
     elif roles.side_always is not None:
         query.columns["side"] = f"{roles.side_always}::DOUBLE"
@@ -329,20 +336,18 @@ def _add_counts(query: Query, roles: Roles) -> None:
             parts.append(facts.number(column))
             fine = f"isfinite({role}_told) AND {role}_told > 0"
             query.reject(f"NOT coalesce({fine}, false)", f"the {role} is not a number above 0")
-    query.columns["count"] = " * ".join(parts) or "1.0::DOUBLE"
+    query.columns["count"] = " * ".join(parts) or ONE_GAME
 
 
 def _add_covariates(query: Query, roles: Roles) -> None:
     """Join the numbers of the values of further columns; an empty cell has none."""
     facts, engine = query.facts, query.facts.table.engine
     for k, column in enumerate(roles.by):
-        texts = [text for text, _ in facts.values(column) or []]
-        name = facts.table.names[column]
+        texts, name = facts.texts(column), facts.table.names[column]
         if facts.values(column) is None:
-            raise InputError(
-                f'{engine.label}: "{name}" (for by) has more than {MOST_VALUES:,} values; name a '
-                "column with few, such as a surface or a format.",
-                source=engine.label,
+            raise engine.refuse(
+                f'"{name}" (for by) has more than {MOST_VALUES:,} values; name a column with few, '
+                "such as a surface or a format."
             )
         values = listed_in_order({text.strip() for text in texts} - {""})
         number = {value: code for code, value in enumerate(values)}

@@ -1,13 +1,8 @@
-"""What is said about a table, and what it was understood to say.
-
-What a table was understood to say: columns, rows that could not be used, remarks.
-
-What the caller of `read` says about a table, as one value.
-"""
+"""What the caller of `read` says about a table, and what it was understood to say."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from intransit.checks import as_flag, as_list, shown
 from intransit.errors import InputError
@@ -82,7 +77,14 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}" + ("" if count == 1 else "s")
 
 
-SHAPES = ("games", "matrix", "teams", "tally", "orders", "podiums", "judgments")
+ROLES = (
+    *("first", "second", "outcome", "winner", "loser", "first_score", "second_score", "margin"),
+    *("time", "side", "neutral", "weight", "count"),
+)
+Shape = Literal["games", "matrix", "teams", "tally", "orders", "podiums", "judgments"]
+MatrixEntries = Literal["shares", "wins", "margins"]
+Doubled = Literal["once", "keep"]
+BothBad = Literal["tie", "drop"]
 Columns = dict[str, str | bool | None]  # role to column; False says that there is none
 
 
@@ -90,7 +92,7 @@ Columns = dict[str, str | bool | None]  # role to column; False says that there 
 class ReadOptions:
     """How a table is to be read; what is None is recognised."""
 
-    columns: Columns
+    columns: Columns = field(default_factory=lambda: dict.fromkeys(ROLES))
     by: tuple[str, ...] = ()
     where: Mapping[str, object] = field(default_factory=dict)
     order: str | Sequence[object] | None = None  # of periods that have names
@@ -109,10 +111,10 @@ class ReadOptions:
 
     def check(self) -> None:
         """Refuse words that say nothing."""
-        _check_word("both_bad", self.both_bad, ("tie", "drop"))
-        _check_word("doubled", self.doubled, ("once", "keep"), none=True)
-        _check_word("entries", self.entries, ("shares", "wins", "margins"), none=True)
-        _check_word("shape", self.shape, SHAPES, none=True)
+        _check_word("both_bad", self.both_bad, get_args(BothBad))
+        _check_word("doubled", self.doubled, get_args(Doubled), none=True)
+        _check_word("entries", self.entries, get_args(MatrixEntries), none=True)
+        _check_word("shape", self.shape, get_args(Shape), none=True)
         as_flag("strict", self.strict)
         if self.day_first is not None:
             as_flag("day_first", self.day_first)
@@ -120,6 +122,20 @@ class ReadOptions:
             as_list(self.grades, "grades")
         if self.order is not None and not isinstance(self.order, str):
             as_list(self.order, "order")
+
+
+@dataclass(frozen=True)
+class RowLimits:
+    """Numbers of rows beyond which a table is read in another way."""
+
+    fetched: int = 1_000_000  # rows of an engine; beyond, they stay where they are
+    packed: int = 150_000_000  # 1.2 GB while they are sorted; beyond, equal ones are added up first
+    in_sequence: int = 1_000_000  # games; beyond, their order within a time is not kept
+    one_by_one: int = 2_000_000  # beyond, looking for series and twins costs more than it is worth
+    repeats: int = 5_000_000  # beyond, looking for repeated rows would cost more than reading
+
+
+ROW_LIMITS = RowLimits()
 
 
 def check_name(role: str, name: object, *, none: bool = True) -> None:

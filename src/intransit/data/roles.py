@@ -1,12 +1,7 @@
 """Which column plays which role: as the user says, else by its name, else by what it holds.
 
-The two items of a game: named, recognised by the words in their names, or by what they share.
-
-What came of a game: scores, margin, outcome.
-
-When a game was, who had the side, and how often a row counts.
-
-Where two columns could play a role and nothing decides, the table is refused with the options.
+The two items of a game are recognised by the words in their names, or by what they share.  Where
+two columns could play a role and nothing decides, the table is refused with the options.
 """
 
 import itertools
@@ -16,8 +11,15 @@ from intransit.data.facts import Facts
 from intransit.data.files import shorten
 from intransit.data.outcomes import Meaning, number, read_outcomes, read_sides, read_switch
 from intransit.data.reading import ReadOptions, how_to_say
-from intransit.data.search import CLEAR, Roles, Search
-from intransit.data.sided import find_scores, find_sided, flags_first, tie_beside
+from intransit.data.search import (
+    CLEAR,
+    Roles,
+    Search,
+    find_scores,
+    find_sided,
+    flags_first,
+    tie_beside,
+)
 from intransit.data.time_columns import TimeColumn, read_moments
 from intransit.data.vocabulary import MARKERS, WINNERS, Marker, Pair, tokens_of
 from intransit.errors import InputError
@@ -206,12 +208,8 @@ def choose_outcome(search: Search) -> None:
         roles.tie = _tie(search)
     if roles.tie is not None:
         search.tell("tie", roles.tie, "by its name")
-    if (
-        roles.sided is None
-        and roles.outcome is None
-        and roles.scores is None
-        and roles.margin is None
-    ):
+    told = (roles.sided, roles.outcome, roles.scores, roles.margin)
+    if all(found is None for found in told):
         raise search.refuse(
             f"no column of {search.listed()} says who won; name it with outcome=, winner=, "
             "margin=, or first_score= and second_score= (command line: --outcome and so on)."
@@ -223,7 +221,7 @@ def _tie(search: Search) -> int | None:
     if search.wanted.get("tie") is False:
         return None
     found = [i for i in search.free() if search.plain[i] in words.TIES]
-    texts = [text for text, _ in search.facts.values(found[0]) or []] if len(found) == 1 else []
+    texts = search.facts.texts(found[0]) if len(found) == 1 else []
     filled = [text for text in texts if text.strip()]
     return found[0] if filled and len(read_switch(filled)) == len(filled) else None
 
@@ -231,11 +229,8 @@ def _tie(search: Search) -> int | None:
 def note_unused_scores(search: Search) -> None:
     """Say so where a table has scores that are not used."""
     roles = search.roles
-    if (
-        roles.scores is not None
-        or roles.margin is not None
-        or search.wanted["first_score"] is False
-    ):
+    measured = roles.scores is not None or roles.margin is not None
+    if measured or search.wanted["first_score"] is False:
         return
     if roles.meaning is not None and roles.meaning.margins:
         return
@@ -425,7 +420,7 @@ def choose_side(search: Search) -> None:
     elif said is not False:
         roles.side = search.one("side", words.SIDES)
     if roles.side is not None and search.named["side"] is None:
-        texts = [text for text, _ in search.facts.values(roles.side) or [] if text.strip()]
+        texts = [text for text in search.facts.texts(roles.side) if text.strip()]
         if not texts or len(read_sides(texts, search.headers)) < len(texts):
             if search.plain[roles.side] not in words.GROUNDS:
                 name = search.names[roles.side]
@@ -446,7 +441,7 @@ def choose_side(search: Search) -> None:
         return
     roles.neutral = search.one("neutral", words.NEUTRALS)
     if roles.neutral is not None:
-        texts = [text for text, _ in search.facts.values(roles.neutral) or []]
+        texts = search.facts.texts(roles.neutral)
         if len(read_switch(texts)) < len(texts) and search.named["neutral"] is None:
             name = search.names[roles.neutral]
             roles.notes.append(f'"{name}" is not used: it does not say yes or no')

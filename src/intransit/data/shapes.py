@@ -3,15 +3,13 @@
 A matrix, counts of games won and lost, finishing orders and teams of several a side each become
 rows of two items with an outcome; the columns they are made of are reported like any other.
 
-Teams of several a side: columns with the members of each, joined into one item a team.
+*Teams.*  A comparison here is between two items, so a team is an item of its own, whoever else its
+members play with; their names are sorted, so that the order in which they are listed changes
+nothing.
 
-A comparison here is between two items, so a team is an item of its own, whoever else its members
-play with; their names are sorted, so that the order in which they are listed changes nothing.
+*Tallies.*  One row a pair with how many games each won: wins and losses, perhaps draws, or votes.
 
-One row a pair with how many games each won: wins and losses, perhaps draws, or votes.
-
-Judgments of a model beside a baseline, twice a question with their places swapped (arena-hard).
-
+*Judgments* of a model beside a baseline, twice a question with their places swapped (arena-hard).
 A row has the model and two verdicts, ``games.score.1`` and ``games.score.2``: in the first, A is
 the baseline, in the second the model.  Each row becomes two games.
 """
@@ -22,11 +20,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from intransit.data import vocabulary as words
+from intransit.data.engine import refuse
 from intransit.data.facts import Facts, find_column
-from intransit.data.intake import EngineTable
+from intransit.data.intake import EngineTable, columns_sql
 from intransit.data.reading import Column, Columns, ReadOptions, plural
 from intransit.data.vocabulary import ITEMS, MARKERS, listed, plain, short_names, tokens_of
-from intransit.errors import InputError
 
 ITEM_ROLES = ("first", "second", "winner", "loser")
 
@@ -52,11 +50,9 @@ def reshape(facts: Facts, options: ReadOptions, finders: Mapping[str, Find]) -> 
     if options.shape is not None:
         found = finders[options.shape](facts, options, True)
         if found is None:
-            label = facts.table.engine.label
-            raise InputError(
-                f"{label}: the table is not of the shape {options.shape!r}; leave shape= out "
-                "(command line: --shape), or see docs/tables.md for what it needs.",
-                source=label,
+            raise facts.table.engine.refuse(
+                f"the table is not of the shape {options.shape!r}; leave shape= out (command line: "
+                "--shape), or see docs/tables.md for what it needs."
             )
         return found
     for find in finders.values():
@@ -69,6 +65,12 @@ def reshape(facts: Facts, options: ReadOptions, finders: Mapping[str, Find]) -> 
 def named_by_hand(options: ReadOptions) -> bool:
     """Return whether the caller names the columns with the items."""
     return any(isinstance(options.columns.get(role), str) for role in ITEM_ROLES)
+
+
+def made_columns(**made: str) -> Columns:
+    """Return the roles of columns that a shape made; the others of a game there are not."""
+    none = ("winner", "loser", "first_score", "second_score", "margin", "side", "count")
+    return {**dict.fromkeys(none, False), **made}
 
 
 def apply(options: ReadOptions, shaped: Shaped) -> ReadOptions:
@@ -106,7 +108,7 @@ def with_columns(table: EngineTable, extra: Mapping[str, tuple[str, str]]) -> En
 def materialised(table: EngineTable, name: str, rows: str, extra: Mapping[str, str]) -> EngineTable:
     """Return new rows (SQL of c0, c1, ... and `row`) as a table; `extra` has names and types."""
     table.engine.run(f"CREATE TEMP TABLE {name} AS {rows}")
-    columns = ", ".join(f"c{i}" for i in range(len(table.names) + len(extra)))
+    columns = columns_sql(len(table.names) + len(extra))
     return replace(
         table,
         names=(*table.names, *extra),
@@ -301,10 +303,7 @@ def _named_tally(facts: Facts, options: ReadOptions) -> Tally | None:
         return None
     places = {role: find_column(names, name, role, label) for role, name in told.items() if name}
     if "wins" not in places or "losses" not in places:
-        raise InputError(
-            f"{label}: name both wins= and losses= (command line: --wins and --losses).",
-            source=label,
-        )
+        raise refuse(label, "name both wins= and losses= (command line: --wins and --losses).")
     return Tally(places["wins"], places["losses"], places.get("draws"), "named")
 
 
@@ -370,12 +369,11 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
     model = names.index("model")
     has_baseline = UNNAMED in names
     baseline = facts.text(names.index(UNNAMED)) if has_baseline else f"'{UNNAMED}'"
-    columns = ", ".join(f"c{i}" for i in range(len(names)))
     n, own = len(names), facts.text(model)
     sides = ((baseline, own, found[0]), (own, baseline, found[1]))
     rows = " UNION ALL ".join(
-        f"SELECT {columns}, {first} AS c{n}, {second} AS c{n + 1}, c{verdict} AS c{n + 2}, row "
-        f"FROM {facts.numbered}"
+        f"SELECT {columns_sql(n)}, {first} AS c{n}, {second} AS c{n + 1}, c{verdict} AS c{n + 2}, "
+        f"row FROM {facts.numbered}"
         for first, second, verdict in sides
     )
     extra = {FIRST: "VARCHAR", SECOND: "VARCHAR", VERDICT: table.types[found[0]]}
@@ -387,7 +385,5 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
         Column("model", table.names[model], "by its name"),
         *(Column("verdict", table.names[i], "by its name") for i in found),
     )
-    none = ("winner", "loser", "first_score", "second_score", "margin", "side", "count")
-    said: dict[str, str | bool | None] = dict.fromkeys(none, False)
-    said |= {"first": FIRST, "second": SECOND, "outcome": VERDICT}
+    said = made_columns(first=FIRST, second=SECOND, outcome=VERDICT)
     return Shaped(new, said, told, tuple(notes))

@@ -1,19 +1,16 @@
 """What the caller gives as a table: files, frames, addresses, tables that stay where they are.
 
-Tables that have an address: in a database that Ibis knows, or Parquet in object storage.
+*Addresses* are of a database that Ibis knows, or of Parquet in object storage.
 
     postgres://user@host/league?table=games      duckdb://league.db?table=games
     s3://bucket/games/                           https://host/games.parquet
 
 What an address says of passwords and signatures is never repeated in a message.
 
-Tables that stay where they are, read by a sample and by counts of their distinct rows.
-
-Which columns matter is recognised in a sample.  Rows that are equal in these are judged alike, so
-the engine adds them up first, in one query, and the distinct ones are judged here, each with the
-number of rows that it stands for, by the query that judges every table.
-
-What the caller gives as a table in the engine: found, unpacked, decoded, parsed.
+*Tables that stay where they are* are read by a sample and by counts of their distinct rows.  Which
+columns matter is recognised in the sample.  Rows that are equal in these are judged alike, so the
+engine adds them up first, in one query, and the distinct ones are judged here, each with the number
+of rows that it stands for, by the query that judges every table.
 """
 
 import re
@@ -23,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
-from intransit.data.engine import Engine, quote
+from intransit.data.engine import Engine, quote, refuse
 from intransit.data.facts import SAMPLE, Facts
 from intransit.data.files import (
     EMPTY,
@@ -35,7 +32,6 @@ from intransit.data.files import (
     is_partitioned,
     located,
     look_at,
-    refuse,
     to_utf_8,
     unpack,
     wide_encoding,
@@ -47,14 +43,17 @@ from intransit.data.intake import (
     EngineTable,
     FrameOrigin,
     Grouping,
+    Kept,
+    Origin,
     attempt,
+    columns_sql,
     one_after_another,
     registered,
     stored,
     stored_in_parts,
     viewed,
 )
-from intransit.data.reading import ReadOptions
+from intransit.data.reading import ROW_LIMITS, ReadOptions
 from intransit.data.search import Roles
 from intransit.data.shapes import Find, reshape
 from intransit.errors import InputError, IntransitError, MissingDependencyError
@@ -91,10 +90,9 @@ def _stored_elsewhere(address: str, engine: Engine) -> EngineTable:
     """Return Parquet in object storage or on the web as a table, read where it is."""
     web, named = urlsplit(address).scheme.lower() in WEB, PARQUET.search(urlsplit(address).path)
     if web and not named:
-        raise InputError(
-            f"{engine.label}: from the web only Parquet is read where it is, and its name must "
-            "end in .parquet; fetch another file first, and give its path.",
-            source=engine.label,
+        raise engine.refuse(
+            "from the web only Parquet is read where it is, and its name must end in .parquet; "
+            "fetch another file first, and give its path."
         )
     files = address if named else f"{address.rstrip('/')}/**/*.parquet"
     try:
@@ -104,17 +102,15 @@ def _stored_elsewhere(address: str, engine: Engine) -> EngineTable:
     except InputError as error:
         told = str(error.__cause__ or error)
         if "extension" in told and "httpfs" in told:
-            raise InputError(
-                f"{engine.label}: reading from there needs DuckDB's extension httpfs, which is "
-                "not installed and could not be fetched; run INSTALL httpfs in DuckDB where the "
-                "web can be reached, or copy the files here and give their folder.",
-                source=engine.label,
+            raise engine.refuse(
+                "reading from there needs DuckDB's extension httpfs, which is not installed and "
+                "could not be fetched; run INSTALL httpfs in DuckDB where the web can be reached, "
+                "or copy the files here and give their folder."
             ) from None
         told = _without_secrets(told.splitlines()[0], address).replace(files, engine.label)
-        raise InputError(
-            f"{engine.label}: it could not be read ({told}); check the address, and that DuckDB "
-            "has a secret for it (CREATE PERSISTENT SECRET).",
-            source=engine.label,
+        raise engine.refuse(
+            f"it could not be read ({told}); check the address, and that DuckDB has a secret for "
+            "it (CREATE PERSISTENT SECRET)."
         ) from None
     return viewed(engine, "parts")
 
@@ -124,7 +120,7 @@ def _attached(address: str, engine: Engine) -> EngineTable:
     label, parts = engine.label, urlsplit(address)
     name, file = _named_table(address, label), Path(unquote(parts.netloc + parts.path))
     if not file.is_file():
-        raise InputError(f"{label}: there is no such file; check the path.", source=label)
+        raise engine.refuse("there is no such file; check the path.")
     schema, _, name = name.rpartition(".")
     engine.run(f"ATTACH {quote(str(file))} AS elsewhere (READ_ONLY)")
     found = engine.ask(
@@ -172,8 +168,8 @@ def connected(address: str, engine: Engine) -> Any:
         ) from None
     except Exception as error:  # whatever a driver raises: there is no common base
         told = _without_secrets(" ".join(str(error).split()), address)
-        raise InputError(
-            f"{label}: it cannot be reached ({told[:300]}); check the address.", source=label
+        raise engine.refuse(
+            f"it cannot be reached ({told[:300]}); check the address."
         ) from None  # the driver's own error may hold the password
 
 
@@ -181,10 +177,10 @@ def _named_table(address: str, label: str) -> str:
     """Return the table that an address names."""
     name = dict(parse_qsl(urlsplit(address).query)).get("table", "")
     if not name:
-        raise InputError(
-            f"{label}: which table is meant is not said; end the address with ?table= and its "
-            "name, as in postgres://user@host/league?table=games.",
-            source=label,
+        raise refuse(
+            label,
+            "which table is meant is not said; end the address with ?table= and its name, as in "
+            "postgres://user@host/league?table=games.",
         )
     return name
 
@@ -192,9 +188,7 @@ def _named_table(address: str, label: str) -> str:
 def _no_table(label: str, name: str, there: list[str]) -> InputError:
     listed = ", ".join(f'"{other}"' for other in sorted(there)[:LISTED]) or "none"
     more = ", ..." if len(there) > LISTED else ""
-    return InputError(
-        f'{label}: there is no table "{name}"; there are {listed}{more}.', source=label
-    )
+    return refuse(label, f'there is no table "{name}"; there are {listed}{more}.')
 
 
 def _without_secrets(text: str, address: str) -> str:
@@ -208,7 +202,6 @@ def _without_secrets(text: str, address: str) -> str:
 
 
 ENGINES = {"dask", "ibis", "pyspark", "sqlframe"}  # libraries whose tables have no order of rows
-MOST_WHOLE = 1_000_000  # rows of an engine that are fetched; beyond, they stay where they are
 Choose = Callable[[Facts, ReadOptions], Roles]
 
 
@@ -247,13 +240,13 @@ def framed(source: object, engine: Engine) -> FrameOrigin:
     nested = (nw.Struct, nw.List, nw.Array, nw.Object)
     names = tuple(name for name, kind in schema.items() if not isinstance(kind, nested))
     if not names:
-        raise InputError(f"{label}: there is no column; give a table with some.", source=label)
+        raise engine.refuse("there is no column; give a table with some.")
     return FrameOrigin(frame, names, engine)
 
 
 def sampled(origin: FrameOrigin, n_rows: int = SAMPLE) -> EngineTable:
     """Return some rows of a table that stays where it is, all columns that can be compared."""
-    engine, columns = origin.engine, ", ".join(f"c{k}" for k in range(len(origin.names)))
+    engine, columns = origin.engine, columns_sql(len(origin.names))
     name = _fresh(engine)
     origin.store_rows(n_rows, name)
     described = engine.ask(f"DESCRIBE SELECT {columns} FROM {name}")
@@ -316,10 +309,13 @@ def with_column(facts: Facts, column: int) -> Facts:
     return Facts(add_up_equal(facts.table, grouping.held | {column}), facts.where)
 
 
-def kept_cells(facts: Facts) -> dict[int, list[Any]]:
-    """Return the cells that `where` allows in each of its columns, as the engine has them."""
-    ask = facts.table.engine.ask
-    return {k: [x for (x,) in ask(f"SELECT DISTINCT c{k} FROM {facts.rows}")] for k in facts.where}
+def origin_of(facts: Facts) -> tuple[Origin, Kept]:
+    """Return where all rows are, and the cells that `where` allows in each of its columns."""
+    engine, grouping = facts.table.engine, facts.table.grouping
+    if grouping is None:
+        return EmbeddedOrigin(engine, facts.rows), {}
+    cells = {k: engine.ask(f"SELECT DISTINCT c{k} FROM {facts.rows}") for k in facts.where}
+    return grouping.origin, {k: [cell for (cell,) in found] for k, found in cells.items()}
 
 
 def add_up_equal(table: EngineTable, columns: set[int] | frozenset[int]) -> EngineTable:
@@ -336,7 +332,12 @@ def add_up_equal(table: EngineTable, columns: set[int] | frozenset[int]) -> Engi
 def _sample_of(table: EngineTable) -> EngineTable:
     """Return the sample of a table that stays where it is as a table of its own."""
     assert table.grouping is not None
-    columns, name = ", ".join(f"c{k}" for k in range(len(table.names))), table.grouping.sample
+    return _fetched(table, table.grouping.sample)
+
+
+def _fetched(table: EngineTable, name: str) -> EngineTable:
+    """Return a table whose rows are in a table of the embedded engine."""
+    columns = columns_sql(len(table.names))
     return replace(
         table,
         rows=f"(SELECT {columns} FROM {name})",
@@ -369,32 +370,24 @@ def _columns_in_sample(choose: Choose, sample: Facts, options: ReadOptions) -> s
         ) from error
 
 
-def whole(table: EngineTable, most: int = MOST_WHOLE) -> EngineTable:
+def whole(table: EngineTable, most: int = ROW_LIMITS.fetched) -> EngineTable:
     """Return the table with all its rows here, if they are not too many."""
     if table.grouping is None:
         return table
     origin, engine = table.grouping.origin, table.engine
-    columns = ", ".join(f"c{k}" for k in range(len(table.names)))
     if isinstance(origin, EmbeddedOrigin):
         return replace(table, rows=origin.rows, grouping=None)
     assert isinstance(origin, FrameOrigin)
     n_rows = origin.n_rows()
     if n_rows > most:
-        raise InputError(
-            f"{engine.label}: a row of it is not one game, and of such tables at most {most:,} "
-            f"rows are fetched (it has {n_rows:,}); select one row a game there, write the table "
-            'to Parquet and read that, or say shape="games" (command line: --shape games) if a '
-            "row is a game.",
-            source=engine.label,
+        raise engine.refuse(
+            f"a row of it is not one game, and of such tables at most {most:,} rows are fetched "
+            f"(it has {n_rows:,}); select one row a game there, write the table to Parquet and "
+            'read that, or say shape="games" (command line: --shape games) if a row is a game.'
         )
     name = _fresh(engine)
     origin.store_rows(n_rows, name)
-    return replace(
-        table,
-        rows=f"(SELECT {columns} FROM {name})",
-        numbered=f"(SELECT {columns}, rowid + 1 AS row FROM {name})",
-        grouping=None,
-    )
+    return _fetched(table, name)
 
 
 def _fresh(engine: Engine) -> str:
@@ -413,7 +406,7 @@ def label_of(source: object) -> str:
     return f"{library} {type(source).__name__}"
 
 
-def take_in(source: object, engine: Engine, most_whole: int = MOST_WHOLE) -> EngineTable:
+def take_in(source: object, engine: Engine, most_whole: int = ROW_LIMITS.fetched) -> EngineTable:
     """Return the source as a table, or refuse it with a sentence.
 
     Tables of an engine stay there; lazy frames whose rows have an order do if they have more than

@@ -1,15 +1,12 @@
-"""Times as tables write them: dates, named periods, numbers; and the SQL that reads them.
+"""Times as tables write them, and the SQL that turns the cells of a column into numbers.
 
-Dates as people write them: ISO, day or month first, in words; as SQL that gives microseconds.
-
-Periods that have names: seasons, versions, rounds, sets; in an order that is found or given.
-
-Which kind of time a column holds, and the SQL that turns its cells into numbers.
+Dates may be in ISO form, with the day or the month first, or in words.  Periods that have names
+(seasons, versions, rounds, sets) stand in an order that is found or given.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from intransit.data.facts import Facts
@@ -73,12 +70,10 @@ def read_odd_dates(
     best = max(found.values(), key=lambda way: way.understood)
     first, second = (found.get(f"dates, {which} first") for which in ("day", "month"))
     if first and second and first.understood == second.understood == best.understood:
-        name, label = facts.table.names[column], facts.table.engine.label
-        raise InputError(
-            f'{label}: the dates of "{name}" can be read with the day or the month first; say '
-            "day_first=True or day_first=False (command line: --day-first or --month-first), or "
-            "write them as 2026-05-01.",
-            source=label,
+        raise facts.table.engine.refuse(
+            f'the dates of "{facts.table.names[column]}" can be read with the day or the month '
+            "first; say day_first=True or day_first=False (command line: --day-first or "
+            "--month-first), or write them as 2026-05-01."
         )
     return best
 
@@ -229,7 +224,7 @@ def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> Periods | Non
         f'the periods were taken as the table has them, from "{found.names[0]}" to '
         f'"{found.names[-1]}"; give another order with order= (command line: --order)'
     )
-    return Periods(found.values, found.names, found.numbers, found.why, note)
+    return replace(found, note=note)
 
 
 def in_given_order(cells: Cells, order: str | Sequence[object]) -> Periods | None:
@@ -307,12 +302,10 @@ class TimeColumn:
     """How a time column is read."""
 
     kind: Literal["date", "number"]
-    sql: str  # cell to number, NULL where it is no time; empty where `values` has them
+    sql: str  # cell to number, NULL where it is no time; empty where periods have names
     why: str
     understood: float  # share of filled cells
-    values: Mapping[str, float] = field(default_factory=dict)  # of periods with names
-    names: tuple[str, ...] = ()  # those periods, in their order
-    numbers: tuple[float, ...] = ()
+    periods: Periods | None = None
     note: str = ""
 
 
@@ -332,11 +325,9 @@ def read_moments(
     With `any_names`, periods may have names of any kind, in the order in which the table has them.
     """
     if isinstance(order, str) and order == "file" and not facts.table.numbered:
-        label = facts.table.engine.label
-        raise InputError(
-            f'{label}: order="file" is given, but rows of an engine have no order; list the '
-            "periods (command line: --order Spring,Summer).",
-            source=label,
+        raise facts.table.engine.refuse(
+            'order="file" is given, but rows of an engine have no order; list the periods (command '
+            "line: --order Spring,Summer)."
         )
     if order is not None:
         return _named(facts, column, in_given_order(_cells(facts, column), order))
@@ -395,16 +386,7 @@ def _named(facts: Facts, column: int, found: Periods | None) -> TimeColumn:
         return NO_TIMES
     total = sum(count for _, count in cells)
     known = sum(count for text, count in cells if text in found.values)
-    return TimeColumn(
-        "number",
-        "",
-        found.why,
-        known / total,
-        found.values,
-        found.names,
-        found.numbers,
-        found.note,
-    )
+    return TimeColumn("number", "", found.why, known / total, found, found.note)
 
 
 def _numbers(facts: Facts, column: int) -> TimeColumn:

@@ -1,13 +1,4 @@
-"""The words of tables: what columns are called, and what their cells say.
-
-Words that tell what a column is for: names compared without case, spaces, underscores.
-
-Graded preferences: how much better the first was, from "A>>B" to "B>>A", in words or numbers.
-
-A grade tells who won and, where there are several, by how much: 2 is much better, 1 is better.
-
-What the cells of outcome, side and yes-or-no columns say, each distinct text looked at once.
-"""
+"""The words that tell what a column is for: names compared without case, spaces, underscores."""
 
 import re
 from collections import Counter
@@ -37,22 +28,12 @@ MARKERS = (
     Marker("one", "two", bare=False),
     Marker("left", "right"),
     Marker("i", "j"),
-    Marker("home", "away", sided=True),
-    Marker("home", "visitor", sided=True),
-    Marker("home", "visiting", sided=True),
-    Marker("home", "guest", sided=True),
-    Marker("host", "guest", sided=True),
-    Marker("host", "visitor", sided=True),
+    *(Marker("home", word, sided=True) for word in ("away", "visitor", "visiting", "guest")),
+    *(Marker("host", word, sided=True) for word in ("guest", "visitor")),
     Marker("white", "black", sided=True),
-    Marker("player", "opponent"),
-    Marker("team", "opponent"),
-    Marker("item", "opponent"),
-    Marker("model", "opponent"),
-    *(
-        Marker(word, "opponent")
-        for word in ("club", "name", "character", "deck", "archetype", "hero")
-    ),
-    *(Marker(word, "opponent") for word in ("fighter", "squad", "school", "user", "agent", "bot")),
+    *(Marker(word, "opponent") for word in ("player", "team", "item", "model", "club", "name")),
+    *(Marker(word, "opponent") for word in ("character", "deck", "archetype", "hero", "fighter")),
+    *(Marker(word, "opponent") for word in ("squad", "school", "user", "agent", "bot")),
     *(Marker(word, "opp") for word in ("player", "team", "deck", "hero")),
     Marker("blue", "red"),
     Marker("r", "b", bare=False),
@@ -71,9 +52,7 @@ ITEMS = listed(
     "name item player team model option deck agent bot competitor candidate system entity "
     "fighter contestant archetype country club type user participant choice entrant"
 )
-SAMPLES = listed(
-    "answer response image"
-)  # of an item: what it made, beside its name if there is one
+SAMPLES = listed("answer response image")  # what an item made, beside its name if there is one
 THINGS = listed(  # items too, where nothing above names any
     "p boxer wrestler pokemon champion champ hero character char variant treatment movie film song "
     "photo picture product brand design driver horse card food artist book language strategy "

@@ -1,7 +1,5 @@
 """The content of a report: words, numbers and arrays, nothing of how they are shown.
 
-Order of the items, and the discs: what is seen of structure in a matrix.
-
 *Order.*  In the strongest plane of the margins each item has an angle and is favoured over those
 that follow it within half a turn.  Items are shown in order of that angle, beginning where most
 chances above the diagonal are above a half: a ranking is then shown as a ranking, and a circle as
@@ -15,7 +13,6 @@ planes.  The planes of X itself would mix strengths in, and those of a ranking a
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from intransit.analysis.results import Changes, Cycles, Ranking, Standing
 from intransit.analysis.verdict import Transitivity
@@ -163,6 +160,8 @@ def _follow(later: FloatArray, there: tuple[Plane, ...]) -> FloatArray:  # (n_pl
 
     A plane may be turned, not mirrored: that would turn round who is favoured.
     """
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  (slow to load)
+
     out = np.zeros_like(later)
     if not there:
         return out

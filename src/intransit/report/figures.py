@@ -1,9 +1,4 @@
-"""Figures of an answer: matrix, strengths, head to head, cycles, counters, changes, equilibrium.
-
-Figures of an answer: the matrix, strengths over time, and two items head to head.
-
-Figures of what was found in an answer: cycles, counters, changes, and the equilibrium.
-"""
+"""Figures of an answer: matrix, strengths, head to head, cycles, counters, changes, equilibrium."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -32,6 +27,7 @@ from intransit.report.content import draw_discs as planes_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 MOST_ROWS = 20  # items of a matrix, unless they are named
@@ -79,7 +75,7 @@ def draw_matrix(
     step = next(step for step in (0.02, 0.05, 0.1, 0.2) if reach < 2.9 * step or step == 0.2)
     ticks = 0.5 + step * np.arange(-4, 5)
     bar.set_ticks(ticks[np.abs(ticks - 0.5) <= reach + 1e-9])
-    bar.ax.xaxis.set_major_formatter(lambda value, _: percent(value))
+    _percent(bar.ax.xaxis)
     bar.outline.set_visible(False)
     return figure
 
@@ -94,7 +90,8 @@ def draw_strengths(answer: FittedTable, items: Sequence[str | int] | None = None
     n = len(found.items)
     width = min(n, 4)
     height = -(-n // width)
-    figure, axes = _figure(3.0 * width + 0.6, 2.1 * height + 0.7, height, width)
+    size = (3.0 * width + 0.6, 2.1 * height + 0.7)
+    figure, axes = _figure(*size, height, width, sharex=True, sharey=True)
     seen = (answer.seen.first, answer.seen.last)
     step = found.times[1] - found.times[0]
     lines = []
@@ -114,8 +111,8 @@ def draw_strengths(answer: FittedTable, items: Sequence[str | int] | None = None
         band = (found.low[k, there], found.high[k, there])
         axis.fill_between(when, *band, color=BLUE, alpha=0.2, linewidth=0)
         axis.plot(when, strength, color=BLUE)
-        axis.set_title(shorten(found.items[k], 30), fontsize=9.5, fontweight="bold", loc="left")
-        _percent(axis)
+        _title(axis, shorten(found.items[k], 30), fontsize=9.5)
+        _percent(axis.yaxis)
         _few_dates(axis, answer)
     figure.supylabel("mean probability of\nbeating the others, 90 % band", fontsize=10)
     return figure
@@ -142,7 +139,7 @@ def draw_head_to_head(answer: FittedTable, first: str | int, second: str | int) 
     axis.axhline(0.5, color="#999999", linewidth=0.8)
     axis.axvline(moments(answer, np.array([end]))[0], color="#999999", linewidth=0.8, linestyle=":")
     a, b = (shorten(answer.names[k], 34) for k in (i, j))
-    axis.set_title(f"{a} against {b}", fontsize=11, fontweight="bold", loc="left")
+    _title(axis, f"{a} against {b}")
     axis.set_ylabel("probability that the first wins,\n90 % band")
     axis.text(
         moments(answer, np.array([0.5 * (end + until)]))[0], 0.9, "forecast", ha="center",
@@ -150,7 +147,7 @@ def draw_head_to_head(answer: FittedTable, first: str | int, second: str | int) 
     )  # fmt: skip
     axis.set_xlabel(_rug(axis, answer, i, j), fontsize=9, color="#666666")
     axis.margins(x=0.01, y=0.12)
-    _percent(axis)
+    _percent(axis.yaxis)
     return figure
 
 
@@ -183,20 +180,18 @@ def shorten(name: str, longest: int = LONGEST) -> str:
 
 
 def _figure(
-    width: float,
-    height: float,
-    n_rows: int = 1,
-    n_columns: int = 1,
-    *,
-    layout: str = "constrained",
+    width: float, height: float, n_rows: int = 1, n_columns: int = 1, **more: Any
 ) -> tuple["Figure", Any]:
-    """Return a figure and its axes, (n_rows, n_columns), that share theirs."""
+    """Return a figure and its axes, (n_rows, n_columns)."""
     plt = load_pyplot()
     with plt.rc_context(LOOK):
         figure, axes = plt.subplots(
-            n_rows, n_columns, figsize=(width, height), layout=layout, squeeze=False,
-            sharex=True, sharey=True,
-        )  # fmt: skip
+            n_rows,
+            n_columns,
+            figsize=(width, height),
+            squeeze=False,
+            **{"layout": "constrained", **more},
+        )
     plt.close(figure)  # whoever asked for it keeps it; pyplot would keep it for good
     return figure, axes
 
@@ -214,8 +209,8 @@ def _few_dates(axis: "Axes", answer: FittedTable) -> None:
         axis.locator_params(axis="x", nbins=4)
 
 
-def _percent(axis: "Axes") -> None:
-    axis.yaxis.set_major_formatter(lambda value, _: percent(value))
+def _percent(axis: "Axis") -> None:
+    axis.set_major_formatter(lambda value, _: percent(value))
 
 
 def _moment(answer: FittedTable, at: object) -> str:
@@ -252,7 +247,7 @@ def draw_cycles(found: Cycles) -> "Figure":
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(names)) / len(names)
     spot = dict(zip(names, np.column_stack([np.cos(angle), np.sin(angle)]), strict=True))
     low = 0.5 + 0.24 * len(shown)  # inches of words below the graph
-    figure, axes = _grid_figure(9.6, 6.9 + low, 2, 1, height_ratios=[6.9, low])
+    figure, axes = _figure(9.6, 6.9 + low, 2, 1, height_ratios=[6.9, low])
     graph, words = axes[:, 0]
     done: set[tuple[str, str]] = set()
     for colour, cycle in zip(COLOURS, shown, strict=False):
@@ -292,7 +287,7 @@ def draw_discs(answer: FittedTable, at: object = None) -> "Figure":
     planes = planes_of(X[None], np.ones(X.shape, dtype=bool))[:MOST_PLANES]
     if not planes:
         return _nothing("Strengths explain the matrix: nobody counters anybody beyond them.")
-    figure, axes = _grid_figure(6.6 * len(planes), 4.8, 1, len(planes))
+    figure, axes = _figure(6.6 * len(planes), 4.8, 1, len(planes))
     for k, (axis, plane) in enumerate(zip(axes[0], planes, strict=True)):
         _disc(axis, plane.points[-1], [answer.names[i] for i in items])
         _title(axis, f"Way of countering {k + 1}: {percent(plane.share)} of what strengths leave")
@@ -313,7 +308,7 @@ def draw_changes(found: Changes) -> "Figure":
     if not items:
         return _nothing(found.note)
     rows, wide = max(len(items), len(pairs)), 2 if pairs else 1
-    figure, axes = _grid_figure(6.8 * wide, 1.7 + 0.33 * rows, 1, wide)
+    figure, axes = _figure(6.8 * wide, 1.7 + 0.33 * rows, 1, wide)
     _dots(axes[0, 0], items, [shorten(c.name, 30) for c in items])
     _title(axes[0, 0], "Who became stronger")
     axes[0, 0].set_xlabel("change of the mean chance of beating the others")
@@ -334,7 +329,7 @@ def draw_changes(found: Changes) -> "Figure":
 def draw_equilibrium(found: Ranking) -> "Figure":
     """Return the mixture that nothing beats on average: mean weights and intervals."""
     shares = found.equilibrium[:MOST_DISCS]
-    figure, axes = _grid_figure(8.0, 1.7 + 0.36 * len(shares), 1, 1)
+    figure, axes = _figure(8.0, 1.7 + 0.36 * len(shares), 1, 1)
     axis = axes[0, 0]
     place = np.arange(len(shares))[::-1]
     weights = np.array([s.weight for s in shares])
@@ -347,7 +342,7 @@ def draw_equilibrium(found: Ranking) -> "Figure":
         )  # fmt: skip
     axis.set_yticks(place, [shorten(s.name, 34) for s in shares])
     axis.set_xlim(0.0, min(1.12, float(max(high.max(), weights.max())) + 0.1))
-    axis.xaxis.set_major_formatter(lambda value, _: percent(value))
+    _percent(axis.xaxis)
     axis.grid(visible=False, axis="y")
     axis.tick_params(axis="y", length=0)
     axis.set_xlabel(
@@ -474,22 +469,8 @@ def _beside(axis: "Axes", x: float, y: float, side: float, name: str, size: floa
     axis.text(x, y, name, ha=turn, va=height, fontsize=size, color=INK, zorder=6)
 
 
-def _grid_figure(
-    width: float, height: float, n_rows: int, n_columns: int, **shape: Any
-) -> tuple["Figure", Any]:
-    """Return a figure and its axes, (n_rows, n_columns)."""
-    plt = load_pyplot()
-    with plt.rc_context(LOOK):
-        figure, axes = plt.subplots(
-            n_rows, n_columns, figsize=(width, height), layout="constrained", squeeze=False,
-            gridspec_kw=shape,
-        )  # fmt: skip
-    plt.close(figure)  # whoever asked for it keeps it; pyplot would keep it for good
-    return figure, axes
-
-
-def _title(axis: "Axes", words: str) -> None:
-    axis.set_title(words, fontsize=11, fontweight="bold", loc="left")
+def _title(axis: "Axes", words: str, fontsize: float = 11) -> None:
+    axis.set_title(words, fontsize=fontsize, fontweight="bold", loc="left")
 
 
 def _bare(axis: "Axes") -> None:
@@ -501,7 +482,7 @@ def _bare(axis: "Axes") -> None:
 
 def _nothing(why: str) -> "Figure":
     """Return a figure that says why there is nothing to draw."""
-    figure, axes = _grid_figure(7.6, 1.6, 1, 1)
+    figure, axes = _figure(7.6, 1.6, 1, 1)
     _bare(axes[0, 0])
     axes[0, 0].text(
         0.5, 0.5, "\n".join(wrap(why, 70)), ha="center", va="center", fontsize=11, color="#555555",

@@ -1,14 +1,13 @@
 """From an answer to everything that a report shows.
 
-Chances of every pair, and the strength of every item, at several times, with intervals.
-
-The moments that a report shows: few, evenly spread, with short names that can be read back.
-
-The ladder of models: from a backtest, or from a quick look back.
+Chances of every pair and strengths of every item, with intervals, at moments that are few, evenly
+spread, and have short names that can be read back; and the ladder of models, from a backtest or a
+quick look back.
 """
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from intransit.analysis.changes import find_changes
 from intransit.analysis.cycles import find_cycles
 from intransit.analysis.fitted_table import FittedTable, Part
 from intransit.analysis.ranking import find_ranking
-from intransit.analysis.results import Changes, Cycles, Ranking
+from intransit.analysis.results import Changes, Cycles
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.backtest import Backtest
 from intransit.backtest.run import quick_backtest
@@ -25,7 +24,6 @@ from intransit.data.clock import Clock
 from intransit.errors import InputError
 from intransit.inference.sampling import Report
 from intransit.report.content import (
-    Disc,
     Findings,
     Step,
     draw_discs,
@@ -40,9 +38,8 @@ from intransit.report.inventory import (
     presence,
     records,
     take_stock,
-    tell_facts,
 )
-from intransit.report.wording import headline, sentences
+from intransit.report.wording import headline, sentences, tell_facts
 from intransit.tasks import one_thread
 
 LEVEL = 0.9
@@ -52,29 +49,16 @@ LEVEL = 0.9
 class Chances:
     """Of some items at some times: who beats whom, and how strong each is."""
 
-    margins: FloatArray  # (n_times, n, n)
-    middle: FloatArray  # (n_times, n, n)
-    low: FloatArray  # (n_times, n, n)
-    high: FloatArray  # (n_times, n, n)
-    strengths: FloatArray  # (n, n_times)
-    strengths_low: FloatArray
-    strengths_high: FloatArray
+    squares: FloatArray  # (4, n_times, n, n): margin, chance, and low and high end of the chance
+    lines: FloatArray  # (3, n, n_times): strength, its low and its high end
 
     def ordered(self, order: IntArray) -> "Chances":
         """Return the same with the items in another order."""
-        squares = (self.margins, self.middle, self.low, self.high)
-        lines = (self.strengths, self.strengths_low, self.strengths_high)
-        both = np.ix_(order, order)
-        return Chances(
-            *(np.array([one[both] for one in square]).reshape(square.shape) for square in squares),
-            *(line[order] for line in lines),
-        )
+        return Chances(self.squares[:, :, order[:, None], order], self.lines[:, order])
 
     def only(self, which: slice) -> "Chances":
         """Return the same at some of the times."""
-        squares = (self.margins, self.middle, self.low, self.high)
-        lines = (self.strengths, self.strengths_low, self.strengths_high)
-        return Chances(*(s[which] for s in squares), *(line[:, which] for line in lines))
+        return Chances(self.squares[:, which], self.lines[:, :, which])
 
 
 def measure(
@@ -103,7 +87,7 @@ def measure(
         squares[:, k, j, i] = np.array([-upper[0], *(1.0 - upper[[1, 3, 2]])])
         lines[:, :, k] = answer.strengths(items, float(time), level=LEVEL)
     squares[1:, :, np.arange(n), np.arange(n)] = 0.5
-    return Chances(*squares, *lines)
+    return Chances(squares, lines)
 
 
 AHEAD = 3  # moments after the last
@@ -324,12 +308,14 @@ def gather(
     names = tuple(answer.names[k] for k in items)
     games, wins, ties = records(answer, items)
     board = Board.of(answer, LEVEL)
-    pool = pools(answer, items)
+    pool, cyclic = pools(answer, items), _has_cyclic_part(answer)
     steps, notes = climb(answer, ladder, rng=rng, report=report)
     return Findings(
         source=_title(answer) if title is None else title,
         headline=headline(answer.transitive, answer.n_items),
-        sentences=_sentences(answer, cycles, ranking, changes, board),
+        sentences=sentences(
+            answer, cycles, ranking, changes, board.strengths, among=board.among, clear=board.clear
+        ),
         facts=tell_facts(
             answer.transitive, cycles, ranking, changes, board.leaders, clear=board.clear
         ),
@@ -340,23 +326,14 @@ def gather(
         n_items=answer.n_items,
         why_shown=why,
         times=moments.names,
-        chances=now.middle,
-        low=now.low,
-        high=now.high,
         future=moments.later_names,
-        future_chances=later.middle,
-        future_low=later.low,
-        future_high=later.high,
         present=presence(answer, items, moments.times, moments.step),
         games=games,
         wins=wins,
         ties=ties,
         together=pool,
-        strengths=now.strengths,
-        strengths_low=now.strengths_low,
-        strengths_high=now.strengths_high,
-        discs=_discs(answer, now.margins, _together(pool)),
-        discs_note=DISCS if _has_cyclic_part(answer) else NO_DISCS[answer.transitive.verdict],
+        discs=draw_discs(now.squares[0], _together(pool)) if cyclic else (),
+        discs_note=DISCS if cyclic else NO_DISCS[answer.transitive.verdict],
         cycles=cycles,
         changes=changes,
         ranking=ranking,
@@ -364,7 +341,20 @@ def gather(
         ladder_notes=notes,
         data=take_stock(answer),
         story=_story(answer),
+        **_intervals(now, later),
     )
+
+
+def _intervals(now: Chances, later: Chances) -> dict[str, Any]:
+    """Return chances and strengths with the ends of their intervals, by their names in a report."""
+    parts = {"": now.squares[1:], "future_": later.squares[1:]}
+    found = {
+        f"{prefix}{name}": values
+        for prefix, squares in parts.items()
+        for name, values in zip(("chances", "low", "high"), squares, strict=True)
+    }
+    strengths = ("strengths", "strengths_low", "strengths_high")
+    return found | dict(zip(strengths, now.lines, strict=True))
 
 
 def _about(n_items: int, part: Part) -> str:
@@ -372,15 +362,6 @@ def _about(n_items: int, part: Part) -> str:
     return (
         f"This page is about {n_items:,} of {part.n_items:,} items, {part.why}; ranks and "
         "strengths are among these."
-    )
-
-
-def _sentences(
-    answer: FittedTable, cycles: Cycles, ranking: Ranking, changes: Changes | None, board: Board
-) -> tuple[str, str, str]:
-    leading = board.strengths
-    return sentences(
-        answer, cycles, ranking, changes, leading, among=board.among, clear=board.clear
     )
 
 
@@ -413,9 +394,9 @@ def _shown(answer: FittedTable, items: IntArray, moments: Moments) -> tuple[IntA
     found = measure(answer, items, times, _together(pool))
     last = len(moments.times) - 1
     if _has_cyclic_part(answer):
-        order = order_around(found.margins[last], found.middle[last], pool)
+        order = order_around(found.squares[0, last], found.squares[1, last], pool)
     else:
-        order = order_by_strength(found.strengths[:, last], pool)
+        order = order_by_strength(found.lines[0, :, last], pool)
     return items[order], found.ordered(order)
 
 
@@ -426,10 +407,6 @@ def _together(pool: IntArray) -> BoolArray:  # (n, n)
 def _has_cyclic_part(answer: FittedTable) -> bool:
     """Return whether there is more to be seen than a ranking."""
     return answer.transitive.has_cycles and answer.model.is_cyclic
-
-
-def _discs(answer: FittedTable, margins: FloatArray, together: BoolArray) -> tuple[Disc, ...]:
-    return draw_discs(margins, together) if _has_cyclic_part(answer) else ()
 
 
 def _story(answer: FittedTable) -> tuple[str, ...]:

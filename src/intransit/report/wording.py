@@ -1,4 +1,4 @@
-"""What was found, in words: the verdict in one sentence, and three more.
+"""What was found, in words: the verdict in one sentence, three more, and three facts.
 
 Names of items are the table's own.  Where one could be taken for a part of the sentence, because of
 a comma or a word that the sentence uses, it stands in quotation marks.
@@ -12,17 +12,19 @@ import numpy as np
 
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.residuals import n_cycles
-from intransit.analysis.results import Changes, Cycles, Ranking
-from intransit.analysis.verdict import Transitivity
+from intransit.analysis.results import Changes, Cycles, Ranking, Share, Standing
+from intransit.analysis.verdict import HOPELESS, Transitivity
 from intransit.data.reading import plural
-from intransit.percent import estimate, percent, signed, with_error
+from intransit.percent import estimate, percent, points, signed, with_error
+from intransit.report.content import Fact
 
 LONGEST = 40  # letters of a name in a sentence
 NAMED = 3  # items of a list
 LEAST_WEIGHT = 0.05  # of an item in a mixture, to be named
+SURE_WEIGHT = 0.95  # from which a mixture is one item
 MAIN_WEIGHT = 0.1  # of the largest, to speak of it
 WANTED = 0.1  # share that tables are asked to be large enough for
-HOPELESS = 0.9  # detectable share from which no number of games can be named
+FAR_OFF = 0.9  # detectable share from which no number of games can be named
 AMBIGUOUS = re.compile(r"""[,;:()“”"]|\b(beats|and)\b""")  # in a name, within a sentence
 Strength = tuple[float, float, float]  # mean, low, high
 
@@ -58,7 +60,8 @@ def sentences(
     changed = _changed(answer, changes)
     moved = changed[:1].upper() + changed[1:]
     if answer.n_items < 3:
-        return _two(answer, strengths), _amount(verdict), moved
+        amount = f"That rests on {plural(round(verdict.n_games), 'game')}."
+        return _two(answer, strengths), amount, moved
     if verdict.verdict == "cycles":
         surest = _surest(cycles, ranking, answer.n_items)
         of = "" if len(ranking.order) >= answer.n_items else " of the same items"
@@ -119,13 +122,18 @@ def _surest(cycles: Cycles, ranking: Ranking, n_items: int) -> str:
     return f"{listed}: {way} (probability {cycles.sure(best)}{since}); {wrong}."
 
 
+def main_shares(ranking: Ranking) -> list[Share]:
+    """Return the few items of a mixture that are worth naming, the largest first."""
+    return [share for share in ranking.equilibrium if share.weight >= LEAST_WEIGHT][:NAMED]
+
+
 def _mixture(ranking: Ranking, of: str) -> str:
-    named = [share for share in ranking.equilibrium if share.weight >= LEAST_WEIGHT][:NAMED]
+    named = main_shares(ranking)
     if not named or named[0].weight < MAIN_WEIGHT:
         most = max((share.weight for share in ranking.equilibrium), default=0.0)
         above = f", none with a weight above {percent(most)}" if most else ""
         return f"In place of a best item there is a mixture of many that nothing{of} beats{above}"
-    if len(named) == 1 or named[0].weight > 1.0 - LEAST_WEIGHT:
+    if len(named) == 1 or named[0].weight > SURE_WEIGHT:
         best = named[0]
         return (
             f"Even so one item comes out best: {brief(best.name)}, with {percent(best.weight)} of "
@@ -167,21 +175,19 @@ def _two(answer: FittedTable, strengths: Mapping[str, Strength]) -> str:
     return f"{brief(best)} beats {brief(other)} with a chance of {value} (90 % interval {between})."
 
 
-def _amount(verdict: Transitivity) -> str:
-    return f"That rests on {plural(round(verdict.n_games), 'game')}."
-
-
 def _needed(answer: FittedTable) -> str:
     verdict = answer.transitive
     games, pairs = plural(round(verdict.n_games), "game"), plural(verdict.n_pairs, "pair")
-    have = f"There {_are(round(verdict.n_games))} {games} between {pairs} of items"
+    have = (
+        f"There {'is' if round(verdict.n_games) == 1 else 'are'} {games} between {pairs} of items"
+    )
     met = np.unique(answer.posterior.layout.seen.pairs, axis=0)
     if not n_cycles(met, answer.n_items):
         return f"{have}; as comparisons never lead round in a circle, no cycle could show."
     share = verdict.detectable
     if verdict.n_series <= verdict.n_pairs:
         return f"{have}; to tell cycles from chance the same pairs must meet again."
-    if not isfinite(share) or share > HOPELESS:
+    if not isfinite(share) or share > FAR_OFF:
         return f"{have}; to tell cycles from chance the same pairs must meet many more times."
     # What is cyclic stands out as games times its ratio to what is not.
     wanted = verdict.n_games * max((share / (1.0 - share)) / (WANTED / (1.0 - WANTED)), 1.0)
@@ -193,10 +199,6 @@ def _needed(answer: FittedTable) -> str:
     )
 
 
-def _are(n: int) -> str:
-    return "is" if n == 1 else "are"
-
-
 def _changed(answer: FittedTable, changes: Changes | None) -> str:
     if changes is None:
         times = "has no times" if answer.clock.kind == "none" else "has one time only"
@@ -206,13 +208,111 @@ def _changed(answer: FittedTable, changes: Changes | None) -> str:
         if not answer.model.moves:
             return "nothing moves in this model, so nothing is said of changes."
         return f"from {changes.since} to {changes.until}, no item clearly changed."
-    points = [signed(100 * item.change, 1) for item in sure[:NAMED]]
-    points[0] += " points of mean chance"
-    named = [f"{brief(item.name)} ({by})" for item, by in zip(sure, points, strict=False)]
+    moved = [signed(100 * item.change, 1) for item in sure[:NAMED]]
+    moved[0] += " points of mean chance"
+    named = [f"{brief(item.name)} ({by})" for item, by in zip(sure, moved, strict=False)]
     n = len(sure)
     who = f"{n} items clearly changed" if n > 1 else "one item clearly changed"
     surest = ", most surely " if n > NAMED else ": "
     return f"from {changes.since} to {changes.until}, {who}{surest}{_and(named)}."
+
+
+def tell_facts(
+    verdict: Transitivity,
+    cycles: Cycles,
+    ranking: Ranking,
+    changes: Changes | None,
+    leaders: Sequence[Standing],
+    *,
+    clear: bool = False,
+) -> tuple[Fact, Fact, Fact]:
+    """Return the three facts: of cycles where there are some, else of who leads.
+
+    `clear` is whether the first of the leaders is first beyond doubt.
+    """
+    if verdict.has_cycles:
+        return _share_fact(verdict), _surest_fact(cycles), _mixture_fact(ranking)
+    third = _games_fact(verdict) if verdict.verdict == "too little data" else _share_fact(verdict)
+    return _leader_fact(leaders, clear), _changed_fact(changes) or _second_fact(leaders), third
+
+
+def _share_fact(verdict: Transitivity) -> Fact:
+    share, between = estimate(verdict.share, verdict.share_low, verdict.share_high)
+    return Fact(
+        "No single scale explains",
+        share,
+        f"of the differences between items ({percent(verdict.level)} interval {between})",
+    )
+
+
+def _surest_fact(cycles: Cycles) -> Fact:
+    if not len(cycles):
+        return Fact("Single cycles", "none is sure", "though there are some: see the heat map")
+    best = cycles.found[0]
+    way = " › ".join(brief(name) for name in (*best.items, best.items[0]))
+    n = cycles.n_found
+    listed = "the only one listed" if n == 1 else f"the surest of {n:,}"
+    if best.probability < cycles.level:
+        listed = "the likeliest"
+    return Fact("A cycle", way, f"probability {cycles.sure(best)}, {listed}; › is “beats”")
+
+
+def _mixture_fact(ranking: Ranking) -> Fact:
+    shares = main_shares(ranking)
+    if not shares:
+        return Fact("In place of a best item", "a mixture of many", "that nothing beats on average")
+    if shares[0].weight > SURE_WEIGHT:
+        return Fact(
+            "Best all the same", brief(shares[0].name), "nothing beats it on average, nearly surely"
+        )
+    named = ", ".join(f"{brief(share.name)} {percent(share.weight)}" for share in shares)
+    rest = 1.0 - sum(share.weight for share in shares)
+    more = f"; {percent(rest)} are others" if rest >= LEAST_WEIGHT else ""
+    return Fact("In place of a best item", named, f"a mixture that nothing beats on average{more}")
+
+
+def _leader_fact(leaders: Sequence[Standing], clear: bool) -> Fact:
+    if not leaders:
+        return Fact("Nobody leads", "–", "no two items are connected by comparisons")
+    best = leaders[0]
+    value, between = estimate(best.strength, best.low, best.high)
+    return Fact(
+        "Leads" if clear else "Comes first, not clearly",
+        brief(best.name),
+        f"beats the others with a mean chance of {value} (90 % interval {between})",
+    )
+
+
+def _second_fact(leaders: Sequence[Standing]) -> Fact:
+    if len(leaders) < 2:
+        return Fact("Second", "–", "there is nobody else to compare")
+    second = leaders[1]
+    value, between = estimate(second.strength, second.low, second.high)
+    return Fact("Second", brief(second.name), f"with {value} (90 % interval {between})")
+
+
+def _changed_fact(changes: Changes | None) -> Fact | None:
+    sure = [] if changes is None else [item for item in changes.items if item.sure]
+    if changes is None or not sure:
+        return None
+    best = sure[0]
+    change, between = points(best.change, best.low, best.high)
+    more = f"; {len(sure) - 1} more changed" if len(sure) > 1 else ""
+    return Fact(
+        f"Changed most surely since {changes.since}",
+        f"{brief(best.name)} {change}",
+        f"points of mean chance (90 % interval {between}){more}",
+    )
+
+
+def _games_fact(verdict: Transitivity) -> Fact:
+    each = verdict.n_games / verdict.n_pairs if verdict.n_pairs else np.nan
+    told = f"{each:,.1f} for each of the {plural(verdict.n_pairs, 'pair')} that met"
+    if verdict.n_pairs == 1:
+        told = "of the one pair that met"
+    if isfinite(verdict.detectable) and verdict.detectable < HOPELESS:
+        told += f"; cycles might be missed below {percent(verdict.detectable)} of the differences"
+    return Fact("What there is", plural(round(verdict.n_games), "game"), told)
 
 
 def brief(name: str) -> str:

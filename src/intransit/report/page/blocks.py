@@ -1,22 +1,25 @@
 """The building blocks of the page: words and numbers as HTML, sections, tables, sheets to save.
 
-Words and numbers as HTML: whatever a table calls its items, it is shown as text.
-
-Tables of the page as CSV to be saved: the numbers themselves, in a link that needs no script.
-
-The building blocks of the page: sections, figures, tables, lists.
+Whatever a table calls its items, it is shown as text.  Tables can be saved as CSV, the numbers
+themselves, by a link that needs no script.
 """
 
+import base64
 import csv
+import hashlib
 import io
 import math
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple, fields
 from html import escape
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from intransit import percent as numbers
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 NO_BREAK = "\u00a0"
 LONG = 24  # letters from which a name may be cut by the layout, and so gets a title
@@ -65,6 +68,11 @@ def estimate(middle: float, low: float, high: float, digits: int = 0) -> tuple[s
     return _bind(value), _bind(between)
 
 
+def at(moment: str) -> str:
+    """Return a time as a part of a sentence; nothing where there is none."""
+    return f" at {plain(moment)}" if moment else ""
+
+
 def with_small(value: str, small: str) -> str:
     """Return a value with something smaller beside it, or below it where there is no room."""
     return f"{value} <small>{small}</small>"
@@ -108,6 +116,12 @@ class Sheet(NamedTuple):
     rows: Sequence[Sequence[object]]
 
 
+def sheet_of(file: str, records: Sequence["DataclassInstance"]) -> Sheet:
+    """Return records of one kind as a sheet, a field a column."""
+    columns = [field.name for field in fields(records[0])] if records else []
+    return Sheet(file, columns, [astuple(record) for record in records])
+
+
 def to_csv(sheet: Sheet) -> str:
     """Return a sheet as CSV; a text that a spreadsheet would calculate begins with an apostrophe.
 
@@ -135,6 +149,25 @@ def link(sheet: Sheet) -> str:
         f'<a class="save" download="{sheet.file}.csv" href="data:text/csv;charset=utf-8,{data}">'
         "CSV</a>"
     )
+
+
+def write_document(title: str, style: str, policy: str, body: str) -> str:
+    """Return a whole HTML file, with a policy that lets nothing in or out."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; {policy}; '
+        "base-uri 'none'; form-action 'none'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>{sentence(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f"{body}\n</body>\n</html>\n"
+    )
+
+
+def digest(text: str) -> str:
+    """Return the hash by which a policy knows an inline style or script."""
+    hashed = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(hashed).decode('ascii')}'"
 
 
 def section(place: str, title: str, body: Iterable[str]) -> str:

@@ -1,19 +1,15 @@
-"""The page put together: head, the verdict and three facts, sections, data, script.
+"""The page put together: the verdict and three facts, what they rest on, sections, data, script."""
 
-The top of the page: the verdict, one picture and three facts, then the numbers it rests on.
-
-The page put together: head with a policy that lets nothing in or out, body, data, script.
-"""
-
-import base64
-import hashlib
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 
 from intransit.analysis.verdict import Transitivity
 from intransit.data.reading import plural
 from intransit.report.content import Fact, Findings
 from intransit.report.page.blocks import (
+    at,
     count,
+    digest,
     estimate,
     more,
     p_value,
@@ -22,24 +18,12 @@ from intransit.report.page.blocks import (
     sentence,
     with_error,
     with_small,
+    write_document,
 )
 from intransit.report.page.palette import write_themes
 from intransit.report.page.payload import embed
 from intransit.report.page.pictures import draw_cycle, draw_leaders, draw_matrix
-from intransit.report.page.sections import (
-    write_board,
-    write_cycles,
-    write_discs,
-    write_duel,
-    write_matrix,
-    write_strengths,
-)
-from intransit.report.page.table_sections import (
-    write_changes,
-    write_data,
-    write_ladder,
-    write_ranking,
-)
+from intransit.report.page.sections import SECTIONS, TIMED
 from intransit.report.wording import headline_parts
 
 # A ring with an arrow, bars of which two are even, a falling row of bars, a broken ring.
@@ -71,35 +55,39 @@ def write_opening(findings: Findings) -> str:
         f"{SIGNS[verdict.verdict]}</svg><span>Verdict{on}</span></p>\n"
         f'<h1 id="headline">{sentence(title)}</h1>\n{because}</div>'
         f'<figure class="first-picture">{picture}<figcaption>{caption}</figcaption></figure>\n'
-        f'<dl class="three">{"".join(map(_fact, findings.facts))}</dl>\n</div>\n'
+        f'<dl class="three">{_definitions(findings.facts)}</dl>\n</div>\n'
         f'<div class="sentences">{sentences}</div>\n'
         f"{numbers if findings.n_items > 2 else ''}\n</section>"
     )
 
 
-def _fact(fact: Fact) -> str:
-    return (
-        f"<div><dt>{sentence(fact.title)}</dt><dd><b>{sentence(fact.value)}</b>"
-        f"<span>{sentence(fact.detail)}</span></dd></div>"
+def _definitions(facts: Iterable[Fact], as_html: Callable[[str], str] = sentence) -> str:
+    """Return facts as parts of a list of definitions."""
+    return "".join(
+        f"<div><dt>{as_html(one.title)}</dt><dd><b>{as_html(one.value)}</b>"
+        f"<span>{as_html(one.detail)}</span></dd></div>"
+        for one in facts
     )
 
 
 def _picture(findings: Findings) -> tuple[str, str]:
     """Return the one picture of the first screen, and what it shows."""
-    at = f" at {plain(findings.times[-1])}" if findings.times[-1] else ""
+    when = at(findings.times[-1])
     if findings.verdict.has_cycles and findings.cycles.found:
         best = findings.cycles.found[0]
         which = "surest" if best.probability >= findings.cycles.level else "likeliest"
         return draw_cycle(best), (
-            f"The {which} cycle{at}: arrows point from the favourite, with its chance in a game; "
+            f"The {which} cycle{when}: arrows point from the favourite, with its chance in a game; "
             "the dashed one is the least sure."
         )
     if findings.verdict.has_cycles and len(findings.names) <= FEW:
-        return draw_matrix(findings), f"Who beats whom{at}: rows beat columns where they are blue."
+        return draw_matrix(
+            findings
+        ), f"Who beats whom{when}: rows beat columns where they are blue."
     kept = zip(findings.standings, findings.still, strict=True)
     leaders = [one for one, still in kept if still][:LEADERS]
     return draw_leaders(leaders), (
-        f"The strongest{at}: mean chance of beating the others, with its 90&nbsp;% interval."
+        f"The strongest{when}: mean chance of beating the others, with its 90&nbsp;% interval."
     )
 
 
@@ -110,24 +98,24 @@ def _numbers(verdict: Transitivity) -> str:
         gain = with_error(verdict.gain, verdict.gain_error, sign=True)
     measured = verdict.detectable < 1
     share = estimate(verdict.share, verdict.share_low, verdict.share_high)
-    rows = [
-        (
+    facts = [
+        Fact(
             "Beyond a single scale",
             with_small(*share),
             f"of the differences between items, as their mean square; with its "
             f"{percent(verdict.level)} interval",
         ),
-        (
+        Fact(
             "p value",
             p_value(verdict.p_value),
             "how often a table of one scale would deviate from it as much as this",
         ),
-        (
+        Fact(
             "Gain in log loss",
             gain,
             "a held-out game, from what no single scale explains, with its standard error",
         ),
-        (
+        Fact(
             "Would be noticed from",
             percent(verdict.detectable) if measured else "–",
             "a cyclic share that this table would show four times out of five"
@@ -136,43 +124,19 @@ def _numbers(verdict: Transitivity) -> str:
         ),
     ]
     if verdict.verdict == "too little data":
-        del rows[0]  # it cannot be told
-    cells = "".join(
-        f"<div><dt>{title}</dt><dd><b>{value}</b><span>{meaning}</span></dd></div>"
-        for title, value, meaning in rows
-    )
+        del facts[0]  # it cannot be told
     basis = (
         f"From {count(verdict.n_games)} games of {plural(verdict.n_pairs, 'pair')}, in "
         f"{verdict.n_series:,} series that count as one observation each."
     )
-    return f'<dl class="numbers">{cells}</dl>\n<p class="basis">{basis}</p>'
+    return f'<dl class="numbers">{_definitions(facts, str)}</dl>\n<p class="basis">{basis}</p>'
 
 
 STYLES = ("page.css", "parts.css")
 # In this order, in one scope: each may use what those before it define.
 SCRIPTS = (
-    "data.js",
-    "tools.js",
-    "board.js",
-    "chart.js",
-    "matrix.js",
-    "strengths.js",
-    "discs.js",
-    "cycles.js",
-    "duel.js",
-    "start.js",
-)
-CONTENTS = (
-    ("board", "Leaderboard"),
-    ("matrix", "Matrix"),
-    ("strengths", "Over time"),
-    ("discs", "Counters"),
-    ("cycles", "Cycles"),
-    ("duel", "Head to head"),
-    ("changes", "Changes"),
-    ("ranking", "Ranking"),
-    ("ladder", "Predictions"),
-    ("data", "Data"),
+    *("data.js", "tools.js", "board.js", "chart.js", "matrix.js", "strengths.js", "discs.js"),
+    *("cycles.js", "duel.js", "start.js"),
 )
 READING = (
     "A chance is the probability that one item beats another in a game, a tie as half a win. "
@@ -187,31 +151,30 @@ def write_page(findings: Findings) -> str:
     """Return the report as one HTML file: the same findings give the same text."""
     style = "\n".join([write_themes(), *map(_asset, STYLES)])
     script = "\n".join(['(() => {\n"use strict";', *map(_asset, SCRIPTS), "})();"])
-    body = _body(findings)
+    sections = {place: write(findings) for place, (_, write) in SECTIONS.items()}
     title = f"{findings.source}: who beats whom" if findings.source else "Who beats whom"
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, script)}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="referrer" content="no-referrer">\n'
-        f"<title>{sentence(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f'{_header(findings, body)}\n<main id="main">\n{body}\n</main>\n'
+    policy = f"style-src {digest(style)}; script-src {digest(script)}; img-src data:"
+    return write_document(
+        title,
+        style,
+        policy,
+        f'{_header(findings, sections)}\n<main id="main">\n{_body(findings, sections)}\n</main>\n'
         f"<footer><h2>How to read it</h2><p>{READING}</p>"
         "<p>Made with intransit.</p></footer>\n"
         f'<script type="application/json" id="findings">{embed(findings)}</script>\n'
-        f"<script>{script}</script>\n</body>\n</html>\n"
+        f"<script>{script}</script>",
     )
 
 
-def _header(findings: Findings, body: str) -> str:
+def _header(findings: Findings, sections: Mapping[str, str]) -> str:
     """Return the bar at the top: where the data came from, and what the page holds.
 
     A narrow screen has the contents in a list that opens, a wide one beside each other.
     """
     links = "".join(
         f'<a href="#{place}">{title}</a>'
-        for place, title in CONTENTS
-        if f'<section id="{place}"' in body
+        for place, (title, _) in SECTIONS.items()
+        if sections[place]
     )
     return (
         '<a class="skip" href="#main">Skip to the findings</a>\n<header><p class="source">'
@@ -221,44 +184,12 @@ def _header(findings: Findings, body: str) -> str:
     )
 
 
-def _body(findings: Findings) -> str:
+def _body(findings: Findings, sections: Mapping[str, str]) -> str:
     """Return all sections; those that follow the time slider stand together."""
-    timed = [
-        write_matrix(findings),
-        write_strengths(findings),
-        write_discs(findings),
-        write_cycles(findings),
-        write_duel(),
-    ]
-    still = [
-        write_changes(findings),
-        write_ranking(findings),
-        write_ladder(findings),
-        write_data(findings),
-    ]
-    inner = "\n".join(timed)
-    return "\n".join(
-        [
-            write_opening(findings),
-            write_board(findings),
-            f'<div class="timed" id="timed">\n{inner}\n</div>',
-            *still,
-        ]
-    )
-
-
-def _policy(style: str, script: str) -> str:
-    """Return a policy under which only this page's own style and script run."""
-    return (
-        f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _digest(text: str) -> str:
-    """Return the hash by which a policy knows an inline style or script."""
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+    timed = "\n".join(sections[place] for place in TIMED)
+    together = {TIMED[0]: f'<div class="timed" id="timed">\n{timed}\n</div>'}
+    alone = {place: text for place, text in sections.items() if place not in TIMED[1:]}
+    return "\n".join([write_opening(findings), *(alone | together).values()])
 
 
 def _asset(name: str) -> str:

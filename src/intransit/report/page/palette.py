@@ -91,13 +91,6 @@ def mix_heat(stops: tuple[str, ...]) -> list[str]:
     return [write_colour(row) for row in linear]
 
 
-def contrast(first: str, second: str) -> float:
-    """Return the contrast of two colours as WCAG defines it, from 1 to 21."""
-    weights = np.array([0.2126, 0.7152, 0.0722])
-    dim, bright = sorted(float(weights @ read_colour(colour)) for colour in (first, second))
-    return (bright + 0.05) / (dim + 0.05)
-
-
 def write_themes() -> str:
     """Return the CSS variables of both themes, and the classes of the heat map's steps."""
     light = _variables(LIGHT, mix_heat(LIGHT_HEAT), "light")

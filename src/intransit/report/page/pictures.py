@@ -1,10 +1,6 @@
 """Pictures that need no script, as inline SVG: intervals, histories, heat map, discs, cycles.
 
-Small pictures of numbers, as inline SVG: intervals in a row, histories, lines over time.
-
 Colours come from the page's classes, so that a picture follows the theme.
-
-Pictures of the matrix that need no script, as inline SVG: heat map, discs, cycles.
 """
 
 import math
@@ -69,10 +65,16 @@ def draw_history(values: Sequence[float]) -> str:
     )
 
 
+def strength_ends(standings: Sequence[Standing]) -> tuple[float, float]:
+    """Return the tenths between which all intervals of strength lie, and a half."""
+    low = min([0.5, *(one.low for one in standings)])
+    high = max([0.5, *(one.high for one in standings)])
+    return math.floor(10 * low) / 10, math.ceil(10 * high) / 10
+
+
 def draw_leaders(standings: Sequence[Standing]) -> str:
     """Return the first items with the intervals of their strengths, on one scale of chances."""
-    low = math.floor(10 * min([0.5, *(one.low for one in standings)])) / 10
-    high = math.ceil(10 * max([0.5, *(one.high for one in standings)])) / 10
+    low, high = strength_ends(standings)
     left, wide, row = 152, 390, 24
     deep = row * len(standings) + 22
 

@@ -1,26 +1,31 @@
-"""Sections with pictures: leaderboard, matrix, strengths, who counters whom, cycles, head to head.
+"""The sections of the page, each the words, pictures and tables of one part of the findings.
 
-The leaderboard: every item, whose rank, strength and rating each has its interval.
-
-A plain table; the script adds sorting, searching and paging.  Intervals are drawn here for the
-first rows, and by the script for those that it shows.
-
-Sections with pictures: the matrix, strengths, who counters whom, cycles, head to head.
+The leaderboard is a plain table; the script adds sorting, searching and paging.  Intervals are
+drawn here for the first rows, and by the script for those that it shows.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import astuple, fields
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from intransit.analysis.results import Cycles, ItemCycle, Standing
+from intransit.analysis.results import (
+    Cycles,
+    ItemChange,
+    ItemCycle,
+    MatchupChange,
+    Ranking,
+    Standing,
+)
 from intransit.data.reading import plural
-from intransit.report.content import Findings
+from intransit.percent import points
+from intransit.report.content import Findings, Step
 from intransit.report.page.blocks import (
     NO_BREAK,
     Keyed,
     Sheet,
+    at,
+    bullets,
     count,
     estimate,
     figure,
@@ -33,7 +38,9 @@ from intransit.report.page.blocks import (
     plain,
     section,
     sentence,
+    sheet_of,
     table,
+    with_error,
     with_small,
 )
 from intransit.report.page.payload import MOST_CYCLES, reach
@@ -45,7 +52,9 @@ from intransit.report.page.pictures import (
     draw_legend,
     draw_matrix,
     draw_strengths,
+    strength_ends,
 )
+from intransit.report.wording import SURE_WEIGHT
 
 GONE = "gone"  # marks items that were no longer compared at the end
 DRAWN = 100  # rows whose interval is drawn without a script
@@ -63,14 +72,13 @@ def write_board(findings: Findings) -> str:
     connected = " that comparisons connect an item with" if findings.together.any() else ""
     standings = findings.standings
     dated = bool(findings.times[-1])
-    low, high = ends(standings)
+    low, high = strength_ends(standings)
     titles = ["#Rank", "Item", "#Strength", f"{percent(low)} to {percent(high)}", "#Rating"]
     titles += ["#Games", *(["Last compared"] if dated else [])]
     rows = [
         _row(one, still, (low, high), dated=dated, drawn=k < DRAWN)
         for k, (one, still) in enumerate(zip(standings, findings.still, strict=True))
     ]
-    at = f" at {plain(findings.times[-1])}" if dated else ""
     return section(
         "board",
         "Leaderboard",
@@ -81,19 +89,12 @@ def write_board(findings: Findings) -> str:
             table(
                 titles,
                 rows,
-                caption=f"All {len(rows):,} items{at}, the strongest first",
-                sheet=sheet(standings),
+                caption=f"All {len(rows):,} items{at(findings.times[-1])}, the strongest first",
+                sheet=sheet_of("leaderboard", standings),
                 kind="board",
             ),
         ],
     )
-
-
-def ends(standings: tuple[Standing, ...]) -> tuple[float, float]:
-    """Return the tenths between which all intervals of strength lie, and a half."""
-    low = min([0.5, *(one.low for one in standings)])
-    high = max([0.5, *(one.high for one in standings)])
-    return math.floor(10 * low) / 10, math.ceil(10 * high) / 10
 
 
 def _row(
@@ -114,12 +115,6 @@ def _row(
         Keyed(f"{one.games:g}", count(one.games)),
     ]
     return [*cells, Keyed("", plain(one.last))] if dated else cells
-
-
-def sheet(standings: tuple[Standing, ...]) -> Sheet:
-    """Return the leaderboard as plain values."""
-    columns = [field.name for field in fields(Standing)]
-    return Sheet("leaderboard", columns, [astuple(one) for one in standings])
 
 
 MOST_DRAWN = 3  # cycles drawn without a script
@@ -223,7 +218,7 @@ def write_cycles(findings: Findings) -> str:
     shown = cycles.found[:MOST_CYCLES]
     rows = [_cycle_row(cycle, bool(findings.times[0])) for cycle in shown]
     drawn = "".join(draw_cycle(cycle) for cycle in shown[:MOST_DRAWN])
-    at = f" at {plain(cycles.at)}" if cycles.at else ""
+    when = at(cycles.at)
     still = STILL if len(cycles.times) > 1 and len(findings.times) == 1 else ""
     return section(
         "cycles",
@@ -235,7 +230,7 @@ def write_cycles(findings: Findings) -> str:
             table(
                 CYCLE_TITLES,
                 rows[:MOST_OPEN],
-                caption=f"Cycles{at}, the surest first",
+                caption=f"Cycles{when}, the surest first",
                 sheet=_cycles_sheet("cycles", shown[:MOST_OPEN]),
             ),
             more(
@@ -243,7 +238,7 @@ def write_cycles(findings: Findings) -> str:
                 table(
                     CYCLE_TITLES,
                     rows[MOST_OPEN:],
-                    caption=f"Further cycles{at}",
+                    caption=f"Further cycles{when}",
                     sheet=_cycles_sheet("further-cycles", shown[MOST_OPEN:]),
                 ),
             )
@@ -255,14 +250,14 @@ def write_cycles(findings: Findings) -> str:
 
 def _found(cycles: Cycles) -> str:
     """Say how many cycles there are, and how sure they are."""
-    at = f" at {plain(cycles.at)}" if cycles.at else ""
+    when = at(cycles.at)
     best = cycles.found[0]
     if best.probability < cycles.level:
-        return f"The likeliest cycle{at}, with a probability of {cycles.sure(best)}."
+        return f"The likeliest cycle{when}, with a probability of {cycles.sure(best)}."
     if cycles.n_found == 1:
-        return f"One cycle was found{at}, with a probability of {percent(best.probability)}."
+        return f"One cycle was found{when}, with a probability of {percent(best.probability)}."
     return (
-        f"{cycles.n_found:,} cycles were found{at}, each with a probability of at least "
+        f"{cycles.n_found:,} cycles were found{when}, each with a probability of at least "
         f"{percent(cycles.level)}; about {percent(cycles.false_share, 1)} of them are expected to "
         "be false."
     )
@@ -281,7 +276,7 @@ def _cycles_sheet(file: str, cycles: Sequence[ItemCycle]) -> Sheet:
     return Sheet(file, columns, rows)
 
 
-def write_duel() -> str:
+def write_duel(_: Findings) -> str:
     """Return the section of two items, which needs a script to choose them."""
     return section(
         "duel",
@@ -310,11 +305,279 @@ def _cycle_row(cycle: ItemCycle, dated: bool) -> list[str]:
     ]
 
 
-def _at(findings: Findings) -> str:
-    """Return " at <the last time>", or nothing where there are no times."""
-    return f" at {plain(findings.times[-1])}" if findings.times[-1] else ""
-
-
 def _moment(findings: Findings) -> str:
     """Return the caption of a picture of the last time."""
-    return f'<span class="static-only">Chances{_at(findings) or " in this table"}.</span>'
+    return f'<span class="static-only">Chances{at(findings.times[-1]) or " in this table"}.</span>'
+
+
+MIXTURE = (
+    "In place of a best item a cyclic table has a mixture that nothing beats on average: the "
+    "weights with which to choose among the items below."
+)
+BEST = (
+    "Who is best is not known for sure. The weights below make a mixture that nothing beats on "
+    "average; under a ranking they are the probabilities of being the best."
+)
+CLEAR = "One item is best, nearly for sure: nothing beats it on average."
+MOST_SURE = 30
+MOST_UNSURE = 12
+MOST_MATCHUPS = 30
+EVEN = 0.5  # probability
+MOST_UPSETS = 10
+
+
+def write_changes(findings: Findings) -> str:
+    """Return the section of changes; empty where there are no times."""
+    changes = findings.changes
+    if changes is None:
+        return ""
+    sure = [item for item in changes.items if item.sure]
+    unsure = [item for item in changes.items if not item.sure][:MOST_UNSURE]
+    rise = sum(item.change > 0 for item in sure)
+    if not changes.items and not changes.matchups:
+        return section("changes", "What changed", [lead(sentence(changes.note))])
+    counts = (
+        f"{plural(rise, 'item')} clearly became stronger and {len(sure) - rise} weaker; at most "
+        f"{percent(changes.rate)} of such findings are expected to be false."
+        if sure
+        else "nobody clearly became stronger or weaker."
+    )
+    share = ""
+    if np.isfinite(changes.matchup_share) and changes.matchup_share_high > 0.0:
+        part, between = estimate(
+            changes.matchup_share, changes.matchup_share_low, changes.matchup_share_high
+        )
+        share = (
+            f" {part} of the change ({percent(changes.level)} interval {between}) is of matchups, "
+            "not of strengths."
+        )
+    matchups = changes.matchups[:MOST_MATCHUPS]
+    return section(
+        "changes",
+        "What changed",
+        [
+            lead(f"From {plain(changes.since)} to {plain(changes.until)}: {counts}{share}"),
+            note(changes.note),
+            _items_table(sure[:MOST_SURE], "Stronger and weaker, the surest first", "changes"),
+            more(
+                "Changes of strength that are not sure",
+                _items_table(unsure, "Not sure, the surest first", "unsure-changes"),
+            )
+            if unsure
+            else "",
+            _matchups_table(matchups),
+        ],
+    )
+
+
+def _items_table(items: Sequence[ItemChange], caption: str, file: str) -> str:
+    """Return changes of strength, with their intervals on one scale."""
+    if not items:
+        return ""
+    far = _far([(item.low, item.high) for item in items])
+    rows = []
+    for item in items:
+        change, between = points(item.change, item.low, item.high)
+        rise = item.change > 0
+        value = f'<span class="{"more" if rise else "less"}">{"▲" if rise else "▼"} {change}</span>'
+        rows.append(
+            [
+                name(item.name),
+                with_small(value, between),
+                draw_interval(item.change, item.low, item.high, (-far, far), 0.0),
+                percent(item.probability, 1),
+            ]
+        )
+    titles = ("Item", "#Points, 90 % interval", f"±{100 * far:.0f} points", "#Sure of the sign")
+    return table(titles, rows, caption=caption, sheet=sheet_of(file, items))
+
+
+def _matchups_table(matchups: Sequence[MatchupChange]) -> str:
+    """Return matchups that changed beyond what strengths explain."""
+    if not matchups:
+        return ""
+    far = _far([(pair.low, pair.high) for pair in matchups])
+    rows = [
+        [
+            f"{name(pair.first)} against {name(pair.second)}",
+            with_small(*points(pair.change, pair.low, pair.high)),
+            draw_interval(pair.change, pair.low, pair.high, (-far, far), 0.0),
+            percent(pair.probability, 1),
+            "yes" if pair.sure else "no",
+        ]
+        for pair in matchups
+    ]
+    titles = (
+        "Matchup",
+        "#Points, 90 % interval",
+        f"±{100 * far:.0f} points",
+        "#Sure of the sign",
+        "Sure",
+    )
+    caption = "Matchups that changed, strengths held"
+    return table(titles, rows, caption=caption, sheet=sheet_of("matchups", matchups))
+
+
+def write_ranking(findings: Findings) -> str:
+    """Return the section of the nearest ranking, its cost, and the equilibrium."""
+    ranking = findings.ranking
+    when = at(ranking.at)
+    return section(
+        "ranking",
+        "A ranking, honestly",
+        [
+            lead(
+                f"The nearest ranking{when} names the wrong favourite in {ranking.n_upsets:,} of "
+                f"{plural(ranking.n_pairs, 'pair')} ({percent(ranking.wrong, 1)}). Who trusts it "
+                f"gives away {100 * ranking.cost:.2f} points of the chance to win, on average over "
+                "all pairs."
+                if ranking.n_upsets
+                else f"The nearest ranking{when} names the favourite of every pair."
+            ),
+            note(ranking.note),
+            _equilibrium_table(ranking, cyclic=findings.verdict.has_cycles),
+            _upsets_table(ranking),
+            _order_table(findings),
+        ],
+    )
+
+
+def _equilibrium_table(ranking: Ranking, *, cyclic: bool) -> str:
+    """Return the mixture that nothing beats on average."""
+    rows = [
+        [
+            name(share.name),
+            with_small(*estimate(share.weight, share.low, share.high)),
+            draw_interval(share.weight, share.low, share.high, (0.0, 1.0)),
+            percent(share.probability),
+        ]
+        for share in ranking.equilibrium
+    ]
+    if not rows:
+        return ""
+    titles = (
+        "Item",
+        f"#Weight, {percent(ranking.level)} interval",
+        "0 to 100 %",
+        "#Probability of a part",
+    )
+    clear = ranking.equilibrium[0].weight > SURE_WEIGHT
+    words = lead(CLEAR if clear else MIXTURE if cyclic else BEST)
+    sheet = sheet_of("mixture", ranking.equilibrium)
+    return words + table(titles, rows, caption="The mixture that nothing beats", sheet=sheet)
+
+
+def _upsets_table(ranking: Ranking) -> str:
+    """Return the clearest pairs against the ranking: those likelier to be so than not."""
+    shown = [upset for upset in ranking.upsets if upset.probability > EVEN][:MOST_UPSETS]
+    rows = [
+        [
+            f"{name(upset.lower)} beats {name(upset.higher)}",
+            percent(upset.chance),
+            percent(upset.probability, 1),
+        ]
+        for upset in shown
+    ]
+    if not rows:
+        return ""
+    titles = ("The lower beats the higher", "#Chance", "#Sure")
+    sheet = sheet_of("upsets", shown)
+    return table(titles, rows, caption="What the ranking gets wrong", sheet=sheet)
+
+
+def _order_table(findings: Findings) -> str:
+    """Return the nearest ranking itself, beside the places of the leaderboard."""
+    order = findings.ranking.order
+    if not order:
+        return ""
+    ranks = {one.name: one.rank for one in findings.standings}
+    rows = [[f"{place:,}", name(item), f"{ranks[item]:,}"] for place, item in enumerate(order, 1)]
+    sheet = Sheet(
+        "nearest-ranking",
+        ("place", "item", "leaderboard_rank"),
+        [(place, item, ranks[item]) for place, item in enumerate(order, 1)],
+    )
+    words = f"The nearest ranking, {plural(len(rows), 'item')}"
+    titles = ("#Place", "Item", "#Rank in the leaderboard")
+    return more(words, table(titles, rows, caption="The nearest ranking", sheet=sheet, kind="long"))
+
+
+def write_ladder(findings: Findings) -> str:
+    """Return the section of models and how well they predicted games; empty if there are none."""
+    if not findings.ladder:
+        return section("ladder", "How well it predicts", [bullets(findings.ladder_notes)])
+    return section(
+        "ladder",
+        "How well it predicts",
+        [
+            lead(
+                "Models from simple to rich predicted games that they had not seen. A lower log "
+                "loss is better; whiskers are one standard error. The gain is over the simpler "
+                "model that the note names."
+            ),
+            table(
+                ("Model", "#Log loss", "Lower is better", "#Gain", "#Right", "Note"),
+                [_step_row(step, _losses(findings.ladder)) for step in findings.ladder],
+                caption="The ladder of models",
+                sheet=sheet_of("models", findings.ladder),
+            ),
+            bullets(findings.ladder_notes),
+        ],
+    )
+
+
+def _step_row(step: Step, ends: tuple[float, float]) -> list[str]:
+    """Return a rung of the ladder."""
+    low, high = step.log_loss - step.log_loss_error, step.log_loss + step.log_loss_error
+    gain = "–"
+    if np.isfinite(step.gain) and (step.gain or step.gain_error):
+        gain = with_error(step.gain, step.gain_error, sign=True)
+    return [
+        f'<span class="rung">{plain(step.name)}</span>',
+        with_error(step.log_loss, step.log_loss_error),
+        draw_interval(step.log_loss, low, high, ends),
+        gain,
+        percent(step.accuracy, 1),
+        f'<span class="remark">{plain(step.note)}</span>',
+    ]
+
+
+def _losses(steps: Sequence[Step]) -> tuple[float, float]:
+    """Return the ends of the scale of log losses."""
+    low = [step.log_loss - step.log_loss_error for step in steps if np.isfinite(step.log_loss)]
+    high = [step.log_loss + step.log_loss_error for step in steps if np.isfinite(step.log_loss)]
+    return min(low, default=0.0), max(high, default=1.0)
+
+
+def write_data(findings: Findings) -> str:
+    """Return what was in the table and what was chosen."""
+    return section(
+        "data",
+        "The data and the model",
+        [
+            bullets(findings.data),
+            "<h3>What was chosen, and why</h3>" if findings.story else "",
+            bullets(findings.story),
+        ],
+    )
+
+
+def _far(intervals: Sequence[tuple[float, float]]) -> float:
+    """Return how far a scale around nothing must go, in whole points."""
+    ends = [abs(end) for interval in intervals for end in interval if np.isfinite(end)]
+    return max(0.01, float(np.ceil(100 * max(ends, default=0.0))) / 100)
+
+
+SECTIONS: dict[str, tuple[str, Callable[[Findings], str]]] = {  # by place: its name in the contents
+    "board": ("Leaderboard", write_board),
+    "matrix": ("Matrix", write_matrix),
+    "strengths": ("Over time", write_strengths),
+    "discs": ("Counters", write_discs),
+    "cycles": ("Cycles", write_cycles),
+    "duel": ("Head to head", write_duel),
+    "changes": ("Changes", write_changes),
+    "ranking": ("Ranking", write_ranking),
+    "ladder": ("Predictions", write_ladder),
+    "data": ("Data", write_data),
+}
+TIMED = ("matrix", "strengths", "discs", "cycles", "duel")  # those that follow the time slider

@@ -4,8 +4,6 @@ Each page stands in a frame of its own, as it is, and is opened when its tab is;
 buttons, so that they work without script.  With it, each has an address: page.html#Legacy.
 """
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +11,16 @@ from dataclasses import asdict
 from html import escape
 
 from intransit.analysis.results import Group
-from intransit.report.page.blocks import count, estimate, name, plain, sentence, with_small
+from intransit.report.page.blocks import (
+    count,
+    digest,
+    estimate,
+    name,
+    plain,
+    sentence,
+    with_small,
+    write_document,
+)
 from intransit.report.page.palette import write_themes
 
 STYLE = """
@@ -72,16 +79,14 @@ def write_tabs(title: str, column: str, lines: Sequence[Group], pages: Mapping[s
         for value, page in pages.items()
     )
     heading = f"{title}, by {column}" if title else f"By {column}"
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, pages)}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="referrer" content="no-referrer">\n'
-        f"<title>{sentence(heading)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+    return write_document(
+        heading,
+        style,
+        _policy(style, pages),
         f'{picks}<nav class="tabs" aria-label="Groups">{tabs}</nav>\n'
         f'<section class="panel" id="panel-0">{_overview(heading, lines, number)}</section>\n'
         f'{frames}<script type="application/json" id="findings">{_data(lines)}</script>\n'
-        f"<script>{SCRIPT}</script>\n</body>\n</html>\n"
+        f"<script>{SCRIPT}</script>",
     )
 
 
@@ -147,7 +152,7 @@ def _policy(style: str, pages: Mapping[str, str]) -> str:
 
     A frame obeys the policy of the page around it beside its own.
     """
-    allowed: dict[str, list[str]] = {"style-src": [_digest(style)], "script-src": [_digest(SCRIPT)]}
+    allowed: dict[str, list[str]] = {"style-src": [digest(style)], "script-src": [digest(SCRIPT)]}
     for page in pages.values():
         for kind, listed in allowed.items():
             inner = re.search(rf"{kind} ('sha256-[^;]+')", page)
@@ -155,12 +160,4 @@ def _policy(style: str, pages: Mapping[str, str]) -> str:
     parts = (
         f"{kind} {' '.join(dict.fromkeys(listed))}" for kind, listed in allowed.items() if listed
     )
-    return (
-        f"default-src 'none'; {'; '.join(parts)}; img-src data:; frame-src 'self'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _digest(text: str) -> str:
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+    return f"{'; '.join(parts)}; img-src data:; frame-src 'self'"
