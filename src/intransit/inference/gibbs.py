@@ -11,10 +11,12 @@ A sweep draws, in turn and each given all the rest,
 5. the cuts between levels, or the noise of readings.
 
 Nothing is tuned and nothing is approximated but the weight of cells of many games, see
-`polya_gamma`.  All random numbers of a chain come from its own generator.
+`law_kernels`.  All random numbers of a chain come from its own generator.
 """
 
-from dataclasses import dataclass
+import math
+from copy import copy
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -33,20 +35,20 @@ from intransit.inference.path_kernels import (
     items_kernel,
     number_evidence,
 )
-from intransit.inference.paths import Layout, Numbers
+from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.scale_kernels import (
-    draw_by_slice,
+    WIDTH,
     draw_factor,
     draw_scale,
     half_cauchy,
     moving_lines,
-    number_lines,
     number_parts,
-    number_squares,
-    plane_lines,
-    score_lines,
+    part_lines,
+    plane_parts,
+    score_parts,
     squares_of,
 )
+from intransit.kernels import draw_by_slice
 from intransit.model.laws import OutcomeLaw, Readings
 from intransit.model.terms import (
     Drift,
@@ -169,18 +171,13 @@ class Chain:
         self.newcomers, self.cuts = float(start.newcomers), start.cuts.astype(float)
         self.noise = float(start.noise)
 
-    def keep(self) -> Draw:
-        """Return where the chain is."""
+    def keep(self, dtype: type[np.floating] = np.float64) -> Draw:
+        """Return where the chain is, its states as numbers of a kind."""
+        kept = {one.name: copy(getattr(self, one.name)) for one in fields(Draw)[2:]}
         return Draw(
-            self.states.copy(),
-            tuple(one.copy() for one in self.numbers),
-            self.scales.copy(),
-            self.rates.copy(),
-            self.number_scales.copy(),
-            self.number_rates.copy(),
-            self.newcomers,
-            self.cuts.copy(),
-            self.noise,
+            self.states.astype(dtype),
+            tuple(one.astype(dtype) for one in self.numbers),
+            **kept,
         )
 
     def _margins(self) -> None:
@@ -309,20 +306,19 @@ class Chain:
                 n += len(columns) * n_steps
             scale = draw_scale(self.rng, self.scales[k], n, squares, HELD, self._priors[k])
             self.scales[k] = scale
-            cells = (self.x, self.w, self.pull, self.parts, lines)
             if k == 0:
                 base = np.repeat(means, np.diff(p.begin))
-                score_lines(self.first, self.second, self.states, base, *cells)
+                score_parts(self.first, self.second, self.states, base, self.parts)
             else:
-                plane_lines(self.first, self.second, self.states, k, *cells)
+                plane_parts(self.first, self.second, self.states, k, self.parts)
+            part_lines(self.parts, len(columns), self.x, self.w, self.pull, lines)
             grown = draw_scale(self.rng, scale, 0.0, 0.0, lines, self._priors[k]) / scale
             self.scales[k] *= grown
             if k == 0:
                 self.states[:, 0] = base + grown * (self.states[:, 0] - base)
-                self.x += (grown - 1.0) * self.parts
             else:
                 self.states[:, columns] *= grown
-                self.x += (grown * grown - 1.0) * self.parts
+            self.x += (grown ** len(columns) - 1.0) * self.parts
         self._draw_item_rates(steps, n_steps, lines)
 
     def _draw_item_rates(self, steps: FloatArray, n_steps: int, lines: FloatArray) -> None:
@@ -389,7 +385,8 @@ class Chain:
         cells = (self.x, self.w, self.pull)
         if group == 0:
             part, base = np.ascontiguousarray(grows), np.zeros(len(grows))
-            score_lines(self.first, self.second, part, base, *cells, self.parts, lines)
+            score_parts(self.first, self.second, part, base, self.parts)
+            part_lines(self.parts, 1, *cells, lines)
         else:
             moving_lines(self.first, self.second, still, grows, *cells, lines)
 
@@ -402,16 +399,23 @@ class Chain:
         n_steps = p.n_states - n_first
         prior, rate_prior = self._number_priors(one)
         if prior > 0.0:
-            first, steps = number_squares(p.begin, p.clock, states)
+            first, steps = self._squares(p, states)
             rate, n = self.number_rates[k], n_first
             if rate > 0.0:
                 first, n = first + steps / rate**2, n + n_steps
             scale = draw_scale(self.rng, self.number_scales[k], n, first, HELD, prior)
             self.number_scales[k] = self._grow(one, states, scale, prior, lines, walks=False)
         if rate_prior > 0.0 and n_steps:
-            steps = number_squares(p.begin, p.clock, states)[1] / self.number_scales[k] ** 2
+            steps = self._squares(p, states)[1] / self.number_scales[k] ** 2
             rate = draw_scale(self.rng, self.number_rates[k], n_steps, steps, HELD, rate_prior)
             self.number_rates[k] = self._grow(one, states, rate, rate_prior, lines, walks=True)
+
+    @staticmethod
+    def _squares(p: Paths, states: FloatArray) -> tuple[float, float]:
+        """Return the squares of first states, and of steps over their length in time."""
+        first, steps = np.zeros(1), np.zeros(1)
+        squares_of(p.begin, p.clock, states[:, None], np.zeros(len(p.keys)), first, steps)
+        return float(first[0]), float(steps[0])
 
     def _draw_separate_scales(self, k: int, one: Numbers) -> None:
         """Draw the scale of a term, its rate, or one against the other, its states integrated out.
@@ -438,13 +442,14 @@ class Chain:
         scale, rate = float(self.number_scales[k]), float(self.number_rates[k])
         along, across = moves[int(self.rng.integers(len(moves)))]
 
-        def density(f: float) -> float:
+        def density(log_f: float) -> float:
+            f = math.exp(log_f)
             value = evidence(scale * f**along, rate * f**across)
             if along:
                 value += half_cauchy(np.log(scale * f**along), prior)
             return value + (half_cauchy(np.log(rate * f**across), rate_prior) if across else 0.0)
 
-        f = draw_by_slice(self.rng, 1.0, density)
+        f = math.exp(draw_by_slice(self.rng, 0.0, WIDTH, density, ()))
         self.number_scales[k], self.number_rates[k] = scale * f**along, rate * f**across
 
     def _number_priors(self, one: Numbers) -> tuple[float, float]:
@@ -465,7 +470,7 @@ class Chain:
         """Draw a scale with the states moving along, and move them."""
         p = one.paths
         number_parts(p.begin, p.cell_begin, p.cell, p.factor, states, walks, self.parts)
-        number_lines(self.parts, self.x, self.w, self.pull, lines)
+        part_lines(self.parts, 1, self.x, self.w, self.pull, lines)
         new = draw_scale(self.rng, scale, 0.0, 0.0, lines, prior)
         grown = new / scale
         base = states[p.start] if walks else 0.0

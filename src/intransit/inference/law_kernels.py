@@ -1,6 +1,6 @@
 """Auxiliary weights that make each law of outcomes Gaussian, drawn in compiled loops.
 
-Draws of Polya-Gamma weights, which make a logistic likelihood Gaussian.
+Polya-Gamma weights make a logistic likelihood Gaussian,
 
     (e^x)^a / (1 + e^x)^n  =  2^-n e^{(a - n/2) x}  E[ e^{-w x² / 2} ],      w ~ PG(n, 0)
 
@@ -12,8 +12,6 @@ same mean and variance stands in: its skewness is within a fifth of the true one
     PG(b, x)  =  1 / (2 π²)  Σ_k  Gamma(b, 1) / ((k - 1/2)² + x² / (4 π²))
 
 with the mean of the others.
-
-Weights and pulls of cells, given margins: what makes each law Gaussian; draws of its cuts.
 
 A cell adds  pull · x - w x² / 2  to the log likelihood.  A level between boundaries b and c has
 
@@ -30,7 +28,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from intransit.arrays import FloatArray
-from intransit.kernels import compiled
+from intransit.kernels import compiled, draw_by_slice
 
 MOST_ONE_BY_ONE = 8  # games that are drawn one by one
 N_TERMS = 30  # of the series, for a part of a game
@@ -229,9 +227,15 @@ def squared_residuals(counts: FloatArray, means: FloatArray, x: FloatArray) -> f
 
 @compiled
 def _cut_density(
-    cuts: FloatArray, often: FloatArray, precision: FloatArray, potential: FloatArray
+    cut: float,
+    which: int,
+    cuts: FloatArray,  # changed: the one in question is put in its place
+    often: FloatArray,
+    precision: FloatArray,
+    potential: FloatArray,
 ) -> float:
     """Return the log density of all cuts; `often` has the games of each size of level."""
+    cuts[which] = cut
     value = 0.0
     for k in range(len(cuts)):
         gap = cuts[k] if k == 0 else cuts[k] - cuts[k - 1]
@@ -276,29 +280,6 @@ def draw_cuts(
             precision[k] += above[c]
             potential[k] += sign * (above[c] * x[c] + 0.5 * n)
     for k in range(top):
-        if k == 0 and often[0] == 0.0:
-            continue
-        here = cuts[k]
-        height = _cut_density(cuts, often, precision, potential) - rng.standard_exponential()
-        low = here - WIDTH * rng.random()
-        high = low + WIDTH
-        cuts[k] = low
-        while _cut_density(cuts, often, precision, potential) > height:
-            cuts[k] -= WIDTH
-        low = cuts[k]
-        cuts[k] = high
-        while _cut_density(cuts, often, precision, potential) > height:
-            cuts[k] += WIDTH
-        high = cuts[k]
-        while True:
-            there = low + (high - low) * rng.random()
-            cuts[k] = there
-            if _cut_density(cuts, often, precision, potential) > height:
-                break
-            if there < here:
-                low = there
-            else:
-                high = there
-            if not high - low > 1e-12:
-                cuts[k] = here
-                break
+        if k > 0 or often[0] > 0.0:
+            rest = (k, cuts, often, precision, potential)
+            cuts[k] = draw_by_slice(rng, cuts[k], WIDTH, _cut_density, rest)
