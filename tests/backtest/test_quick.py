@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from intransit.backtest import backtest
-from intransit.backtest import run as quick
 from intransit.backtest.run import THIS_MODEL, quick_backtest
 from intransit.data.games import Games
 from intransit.datasets.metagame import simulate_games
@@ -77,10 +76,9 @@ def test_it_agrees_with_the_full_backtest(games, found):
         assert found.rung(name).log_loss == pytest.approx(full.rung(name).log_loss, abs=0.01)
 
 
-def test_of_a_long_table_the_latest_games_are_used(games, monkeypatch):
+def test_of_a_long_table_the_latest_games_are_used(games):
     """Older ones are left alone, which is said."""
-    monkeypatch.setattr(quick, "MOST_GAMES", 400)
-    found = quick_backtest(games, SCORES)
+    found = quick_backtest(games, SCORES, most_games=400)
     assert found.forecasts.counts.sum() == pytest.approx(80, abs=25)
     assert any(note.startswith("Of the table the latest 4") for note in found.notes)
 

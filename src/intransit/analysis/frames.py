@@ -37,21 +37,7 @@ def to_arviz(posterior: Posterior, names: tuple[str, ...]) -> Any:
         )
     arviz = importlib.import_module("arviz")
     d, layout = posterior.draws, posterior.layout
-    scales = np.array(
-        [
-            scale_values(
-                layout,
-                d.scales[k],
-                d.rates[k],
-                d.number_scales[k],
-                d.number_rates[k],
-                d.cuts[k],
-                float(d.noise[k]),
-                float(d.newcomers[k]),
-            )
-            for k in range(len(d))
-        ]
-    )
+    scales = np.array([scale_values(layout, d.one(k)) for k in range(len(d))])
     first, second = np.triu_indices(posterior.n_items, 1)
     first, second = first[:MOST_PAIRS], second[:MOST_PAIRS]
     last = float(posterior.axis[-1])

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import expit, ndtr
 
 from intransit.analysis.order_kernels import GAINED, least_paid, settle, widest_cycle
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_number, shown
 from intransit.errors import InputError
 from intransit.inference.posterior import Posterior, expected_results
@@ -107,8 +107,7 @@ def look_for_cycles(
     edge = as_edge(edge)
     few, items = posterior.thinned(MOST_DRAWS), np.sort(items[:MOST_ITEMS])
     n = len(items)
-    one, two = np.triu_indices(n, 1)
-    drawn = few.margins(items[one], items[two], np.full(len(one), when))
+    drawn = few.upper_margins(items, when)
     least = edge - 0.5
     gains = _square(few.results(drawn) - 0.5, n)
     mean = drawn.mean(axis=0)
@@ -234,8 +233,8 @@ def mean_noise(
     shocks = np.zeros((n + 1, m, N_NOISE))  # of the games of each item, and of all
     told = np.zeros(n + 1)  # information of the same games, in units of what is not known
     own, own_told = np.zeros((len(one), N_NOISE)), np.zeros(len(one))
-    for begin in range(0, len(cells), step := max(CHUNK // m, 1)):
-        some = cells[begin : begin + step]
+    for here in slices(len(cells), CHUNK // m):
+        some = cells[here]
         x = posterior.margins(seen.pairs[some, 0], seen.pairs[some, 1], seen.times[some])
         size = seen.counts[some] * _information(posterior, x.mean(axis=0), some)
         x = (x - x.mean(axis=0)) * np.sqrt(size * dispersion / share)
@@ -324,6 +323,5 @@ def _speed(posterior: Posterior, items: IntArray, when: float) -> float:
         return 0.0
     axis = posterior.axis
     begin = float(axis[0] if when - axis[0] > axis[-1] - when else axis[-1])
-    one, two = np.triu_indices(len(items), 1)
-    ends = [posterior.margins(items[one], items[two], np.full(len(one), t)) for t in (begin, when)]
-    return float(np.mean((ends[1] - ends[0]) ** 2)) / max(abs(when - begin), 1e-300)
+    change = posterior.upper_margins(items, when) - posterior.upper_margins(items, begin)
+    return float(np.mean(change**2)) / max(abs(when - begin), TINIEST)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from intransit.arrays import FloatArray
+from intransit.arrays import FloatArray, slices
 from intransit.backtest.scores import LEVEL, log_losses
 from intransit.backtest.splits import Plan, cut, join, one_by_one, own_names, without_results
 from intransit.checks import as_floats
@@ -202,9 +202,7 @@ class FittedModel:
         values = dict(self.posterior.layout.seen.values)
         under = {one.name: one.codes for one in fixtures.by if one.name in values}
         out, ends = np.empty(len(fixtures)), np.empty((2, len(fixtures)))
-        step = max(CHUNK // len(self.posterior), 1)
-        for begin in range(0, len(fixtures), step):
-            here = slice(begin, begin + step)
+        for here in slices(len(fixtures), CHUNK // len(self.posterior)):
             drawn = self.posterior.chances(
                 first[here],
                 second[here],

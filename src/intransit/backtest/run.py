@@ -1,6 +1,6 @@
 """Roll forward through a table with a ladder of models, none of which looks ahead.
 
-A ladder in seconds: one model beside plain ones, on the latest games, drawn for less long.
+`quick_backtest` is a ladder in seconds: one model beside plain ones, on the latest games.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -438,28 +438,34 @@ class LadderRun:
 THIS_MODEL = "this model"
 LAST = 0.2  # of the games, that are forecast
 BLOCKS = 2  # that they are forecast in
-MOST_GAMES = 15_000  # that are looked at, the latest
 SWIFT = Effort(effective=25.0, seconds=6.0, most_draws=100)
 
 
 @one_thread
 def quick_backtest(
-    games: Games, model: Model, *, rng: int = 0, report: Report = lambda _: None
+    games: Games,
+    model: Model,
+    *,
+    most_games: int = 15_000,  # a look back takes seconds with so many
+    rng: int = 0,
+    report: Report = lambda _: None,
 ) -> Backtest:
     """Measure a model beside a coin, frequencies, Elo and plain scores on a table's latest games.
 
     Parameters
     ----------
     games
-        The table; of more than 15,000 games the latest are looked at.
+        The table.
     model
         What to measure, such as ``answer.model``.
+    most_games
+        How many games are looked at, the latest.
     rng
         Seed.
     report
         Called with a few words at every stage.
     """
-    late, note = _latest(games)
+    late, note = _latest(games, most_games)
     plan = with_useful_sides(_plan(turn(as_games(late)), rng))
     run = LadderRun(plan, None, 0, rng, report, SWIFT)
     run.notes += note
@@ -490,12 +496,12 @@ def _add(run: LadderRun, name: str, model: Model | None) -> None:
         run.notes.append(f"Left out: {name}. {error}")
 
 
-def _latest(games: Games) -> tuple[Games, list[str]]:
+def _latest(games: Games, most: int) -> tuple[Games, list[str]]:
     """Return the latest games, as many as a quick look back can take."""
     later: FloatArray = np.cumsum(games.counts[::-1])[::-1]
-    if later[0] <= MOST_GAMES or games.times[0] == games.times[-1]:
+    if later[0] <= most or games.times[0] == games.times[-1]:
         return games, []
-    begin = games.times[min(int(np.searchsorted(-later, -MOST_GAMES)), len(games) - 1)]
+    begin = games.times[min(int(np.searchsorted(-later, -most)), len(games) - 1)]
     late = games.only(games.times >= begin)
     if late.times[0] == late.times[-1]:
         return games, []

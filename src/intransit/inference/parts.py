@@ -81,20 +81,7 @@ def _among(seen: Observations, items: IntArray) -> Observations:
     inside = np.zeros(seen.n_items, bool)
     inside[items] = True
     rows = np.concatenate([_rows_inside(seen, here, inside) for here in _cuts(seen)])
-    return Observations(
-        seen.kind,
-        len(items),
-        np.searchsorted(items, seen.pairs[rows]),
-        seen.times[rows],
-        seen.counts[rows],
-        seen.means[rows],
-        seen.sides[rows],
-        np.ascontiguousarray(seen.codes[:, rows]),
-        len(rows),
-        0.0,
-        seen.values,
-        None if seen.positive is None else seen.positive[rows],
-    )
+    return seen.among(items, rows)
 
 
 def _rows_inside(seen: Observations, here: slice, inside: BoolArray) -> IntArray:

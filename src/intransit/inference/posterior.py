@@ -28,7 +28,6 @@ from intransit.inference.sampling import Draws, Mixing
 from intransit.model.laws import Kind, OutcomeLaw
 from intransit.model.terms import By, PairEffects, Side
 
-PANEL = 200  # opponents that strengths are means over, where there are more
 PANEL_SEED = 0
 STRENGTH_WORK = 1e8  # draws times items times opponents of strengths; fewer draws beyond it
 AVERAGE = 1500.0  # rating of an average item
@@ -67,6 +66,8 @@ class Posterior:
         Whether all items count as connected, as where it is not kept who met whom.
     known
         Groups and times, where they are not worked out from the games.
+    panel_size
+        Opponents that strengths are means over, where there are more.
     """
 
     layout: Layout
@@ -77,6 +78,7 @@ class Posterior:
     notes: tuple[str, ...] = ()
     connected: bool = False
     known: Known | None = field(default=None, repr=False)
+    panel_size: int = 200  # chances spread by 0.3 at most, so their mean over these by 0.02
 
     def __len__(self) -> int:
         return len(self.draws)
@@ -314,6 +316,11 @@ class Posterior:
             out[:, j, i] -= effects
         return np.asarray(out)
 
+    def upper_margins(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n_pairs)
+        """Return the margins of all pairs of some items, first < second, in every draw."""
+        i, j = np.triu_indices(len(items), 1)
+        return self.margins(items[i], items[j], np.full(len(i), time))
+
     def mean_matrix(self, items: IntArray, time: float) -> FloatArray:  # (n, n)
         """Return the chance that each item beats each other at one time, a half on the diagonal.
 
@@ -348,10 +355,10 @@ class Posterior:
     def panel(self) -> IntArray:
         """The opponents that strengths are means over: all items, or 200 at random."""
         n = self.n_items
-        if n <= PANEL:
+        if n <= self.panel_size:
             return np.arange(n)
         rng = np.random.default_rng(PANEL_SEED)
-        return np.sort(rng.choice(n, PANEL, replace=False))
+        return np.sort(rng.choice(n, self.panel_size, replace=False))
 
     def strengths(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n)
         """Return the strength of some items at one time, in every draw.

@@ -1,7 +1,5 @@
 """Where a solver starts, and how many starts doubt demands.
 
-Where a solver starts.
-
 `spectral` fills what was not seen with zeros and takes the leading planes of that matrix;
 `random` draws factors of the right size; `cooled` improves either by a path of ridges:
 
@@ -10,8 +8,6 @@ Where a solver starts.
 Each minimum starts the next.  ½(‖S‖² + ‖Q‖²), at its least over all factors of X, is the
 nuclear norm of X over two, so the path starts where the problem is nearly convex and never
 lets factors run off to infinity, which is how plain starts fail when readings are few.
-
-Several starts for one problem, as many as doubt demands.
 
 The program is not convex, so a minimum may be the wrong one.  It is above doubt when
 
@@ -22,7 +18,7 @@ The program is not convex, so a minimum may be the wrong one.  It is above doubt
       chance allows.  That is asked only where it can tell: readings count about alike, no
       bound presses, and X = 0 has an F above 10,000, so that a wrong minimum cannot hide.
 
-Otherwise further starts follow, cooled (see `start`) and plain in turns, until the lowest
+Otherwise further starts follow, cooled and plain in turns, until the lowest
 objective has been reached from two places that have nothing to do with each other, or the
 allowance is used up.
 """
@@ -46,13 +42,15 @@ N_COOLINGS = 14
 COOLING_STEPS = 5
 
 
-def spectral(problem: Problem, loss: Quadratic) -> FloatArray:  # (n_items, 2 n_factors)
+def spectral(
+    problem: Problem, loss: Quadratic, *, dense_items: int = DENSE_ITEMS
+) -> FloatArray:  # (n_items, 2 n_factors)
     """Return known columns, their partners by least squares, and planes of the rest."""
     factors = _with_partners_of_known(problem)
     unknown = _wholly_unknown(problem)
     if len(unknown):
         rest = loss.guesses() - problem.margins(factors)
-        first, second = _leading_planes(problem, rest, len(unknown))
+        first, second = _leading_planes(problem, rest, len(unknown), dense_items)
         factors[:, unknown], factors[:, unknown + problem.n_factors] = first, second
         _fit_length(problem, factors, unknown)
     return factors
@@ -127,10 +125,10 @@ def _skew_times(problem: Problem, values: FloatArray, block: FloatArray) -> Floa
 
 
 def _leading_planes(
-    problem: Problem, values: FloatArray, n_planes: int
+    problem: Problem, values: FloatArray, n_planes: int, dense_items: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return √ω u and √ω v, (n_items, n_planes) each, of the matrix with zeros elsewhere."""
-    if problem.n_items <= DENSE_ITEMS:
+    if problem.n_items <= dense_items:
         omegas, first, second = canonical_form(_skew_dense(problem, values))
     else:
         basis = _power_basis(problem, values, 2 * n_planes + 8)

@@ -1,13 +1,10 @@
 """The posterior of a table: by chains, with scales from a part of it, after further games.
 
-Further games: the draws are weighted by them while that is sound, else the chains go on.
-
-A draw knows every path at all times, so it says how likely the new games are.  Draws resampled by
-that weight are draws of the new posterior, as long as many of them still count: the effective
-number is (Σ w)² / Σ w².  Below a share of the draws the chains go on instead, from draws that weigh
-most, with the new games among the old; everything, scales included, is drawn again.
-
-The posterior of a table: by chains where time allows, else with scales from a part of it.
+Further games weigh the draws while that is sound; else the chains go on.  A draw knows every path
+at all times, so it says how likely the new games are.  Draws resampled by that weight are draws of
+the new posterior, as long as many of them still count: the effective number is (Σ w)² / Σ w².
+Below a share of the draws the chains go on instead, from draws that weigh most, with the new games
+among the old; everything, scales included, is drawn again.
 
 A sweep costs one pass over cells and states.  Where the chains would take longer than the time that
 is given, scales are drawn from a sub-population: whole items with all games among them, as many as
@@ -105,18 +102,7 @@ def carry_over(old: Posterior, layout: Layout) -> Draws:
     numbers = tuple(_carry_numbers(old, layout, k, one) for k, one in enumerate(layout.numbers))
     clock = items.clock if items.moves else np.full(items.n_states, old.axis[-1])
     states = old.states(np.where(known, owners, old.n_items - 1 - owners), clock)
-    return Draws(
-        states.astype(np.float32),
-        numbers,
-        d.scales,
-        d.rates,
-        d.number_scales,
-        d.number_rates,
-        d.newcomers,
-        d.cuts,
-        d.noise,
-        d.chain,
-    )
+    return replace(d, states=states.astype(np.float32), numbers=numbers, steps=None)
 
 
 def _carry_numbers(old: Posterior, layout: Layout, k: int, one: Numbers) -> FloatArray:
@@ -179,9 +165,7 @@ def log_likelihood(
 
 
 N_SWEEPS = 400  # of each chain, that a table usually takes
-SUB_GAMES = 12_000  # of a sub-population: scales are known to some per cent from so many
 SUB_EFFECTIVE = 40.0
-SUB_TIME = 0.5  # of the time, for the sub-population
 NEGLIGIBLE = 0.15  # log odds: size of a term that is left out at scale
 SURELY = 0.1  # share of the draws of its size that may lie below that
 MOST_NUMBERS = 60_000_000  # of all draws of a large answer
@@ -256,26 +240,7 @@ def sub_population(seen: Observations, n_games: float, rng: np.random.Generator)
         if not front:
             left = np.flatnonzero(~inside)
             front = [int(rng.choice(left))] if len(left) else []
-    return _among(seen, inside)
-
-
-def _among(seen: Observations, inside: np.ndarray) -> Observations:
-    """Return the observations among some items, numbered anew."""
-    rows = inside[seen.pairs].all(axis=1)
-    place = np.cumsum(inside) - 1
-    return Observations(
-        seen.kind,
-        int(inside.sum()),
-        place[seen.pairs[rows]],
-        seen.times[rows],
-        seen.counts[rows],
-        seen.means[rows],
-        seen.sides[rows],
-        seen.codes[:, rows],
-        int(rows.sum()),
-        0.0,
-        seen.values,
-    )
+    return seen.among(np.flatnonzero(inside), np.flatnonzero(inside[seen.pairs].all(axis=1)))
 
 
 def _from_a_part(
@@ -288,9 +253,10 @@ def _from_a_part(
 ) -> Posterior:
     """Draw scales from a sub-population, then states by Newton's method, here or by workers."""
     seen, model = layout.seen, layout.model
-    part = sub_population(seen, SUB_GAMES, rng)
+    part = sub_population(seen, effort.part_games, rng)
     report(f"drawing scales from {part.n_items:,} of {seen.n_items:,} items")
-    few = Effort(SUB_EFFECTIVE, SUB_TIME * effort.seconds, effort.chains, most_draws=100)
+    seconds = effort.part_time * effort.seconds
+    few = Effort(SUB_EFFECTIVE, seconds, effort.chains, most_draws=100)
     own = rng if place is None else rng.spawn(1)[0]  # what is kept uses up no numbers
 
     def draw() -> tuple[Draws, Mixing]:
