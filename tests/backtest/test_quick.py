@@ -1,4 +1,4 @@
-"""The quick ladder: one model beside plain ones, that learns nothing from what it foretells."""
+"""The quick ladder: one model beside plain ones, that learns nothing from what it forecasts."""
 
 from dataclasses import replace
 
@@ -39,8 +39,8 @@ def test_the_model_stands_beside_plain_ones(found):
     assert gain > 2.0 * error
 
 
-def test_a_fifth_is_foretold_in_two_parts(games, found):
-    """Only the latest games are foretold, and those of the first part before the second is seen."""
+def test_a_fifth_is_forecast_in_two_parts(games, found):
+    """Only the latest games are forecast, and those of the first part before the second is seen."""
     told = found.forecasts
     assert told.blocks.max() == 1
     assert told.counts.sum() == pytest.approx(0.2 * games.counts.sum(), rel=0.2)
@@ -70,7 +70,7 @@ def match(one, two):
 
 
 def test_it_agrees_with_the_full_backtest(games, found):
-    """Plain scores foretell as they do in the full ladder, to within what is coarser here."""
+    """Plain scores forecast as they do in the full ladder, to within what is coarser here."""
     full = backtest(games, every=6.5, ladder=["static scores", "drifting scores"])
     for name in ("static scores", "drifting scores"):
         assert found.rung(name).log_loss == pytest.approx(full.rung(name).log_loss, abs=0.01)

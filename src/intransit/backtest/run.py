@@ -47,7 +47,7 @@ from intransit.backtest.scores import (
     mean_and_error,
     reliability,
 )
-from intransit.backtest.splits import Plan, as_games, clusters, cut, turn
+from intransit.backtest.splits import Plan, as_games, clusters, cut, first_held_back, turn
 from intransit.checks import (
     as_list,
     as_number,
@@ -273,6 +273,7 @@ class LadderRun:
         self.ranges: tuple[FloatArray, FloatArray] | None = None
         self.whole = EVERYTHING  # the rung that the ranges belong to
         self.others: Mapping[str, Callable[[], Forecaster]] = {}  # not ours
+        self.models: Mapping[str, Model] = {}  # beside those of the ladder
         self.jobs, self.on = 1, None  # type: int, str | None
 
     def climb(self, wanted: tuple[str, ...]) -> None:
@@ -295,7 +296,10 @@ class LadderRun:
         if name in {COIN, FREQUENCIES, ELO} or name in self.others:
             return ""
         if early.counts.sum() < FEWEST:
-            return f"{early.counts.sum():g} games before the test part are too few to learn from."
+            return (
+                "There are too few games to learn from: "
+                f"{early.counts.sum():g} before the test part."
+            )
         if name in {DRIFTING, PAIRS, DRIFTING_FACTORS} and early.times[0] == early.times[-1]:
             return "All games to learn from are at one time, so nothing drifts."
         return ""
@@ -310,7 +314,7 @@ class LadderRun:
         if name in self.others:
             self.tell(name, _made(name, self.others[name]), "", begin)
             return
-        self.draw(name, model_of(name, self.plan.early), begin)
+        self.draw(name, self.models.get(name) or model_of(name, self.plan.early), begin)
 
     def draw(self, name: str, model: Model | None, begin: float) -> None:
         """Keep what a model of ours says of every block; None is the one with every term."""
@@ -467,33 +471,16 @@ def quick_backtest(
     """
     late, note = _latest(games, most_games)
     plan = with_useful_sides(_plan(turn(as_games(late)), rng))
+    early = plan.early
+    still = early.times[0] == early.times[-1]
     run = LadderRun(plan, None, 0, rng, report, SWIFT)
+    run.models = {THIS_MODEL: model.still() if still else model}
     run.notes += note
-    run.climb((COIN, FREQUENCIES, ELO))
-    for name in (SCORES, DRIFTING, THIS_MODEL):
-        _add(run, name, model if name == THIS_MODEL else model_of(name, plan.early))
-    names = (COIN, FREQUENCIES, ELO, SCORES, DRIFTING, THIS_MODEL)
+    # Nobody asks how things change in a table without times.
+    moving = () if early.clock.kind == "none" else (DRIFTING,)
+    names = (COIN, FREQUENCIES, ELO, SCORES, *moving, THIS_MODEL)
+    run.climb(names)
     return run.result(names, late)
-
-
-def _add(run: LadderRun, name: str, model: Model | None) -> None:
-    """Add one rung, or say why not."""
-    early, begin = run.plan.early, perf_counter()
-    if name == DRIFTING and early.clock.kind == "none":
-        return  # nobody asks how things change in a table without times
-    if early.counts.sum() < FEWEST:
-        run.notes.append(f"Left out: {name}. There are too few games to learn from.")
-        return
-    if name == DRIFTING and early.times[0] == early.times[-1]:
-        run.notes.append(f"Left out: {name}. All games to learn from are at one time.")
-        return
-    if model is not None and early.times[0] == early.times[-1]:
-        model = model.still()
-    run.report(f"looking back: {name}")
-    try:
-        run.draw(name, model, begin)
-    except IntransitError as error:
-        run.notes.append(f"Left out: {name}. {error}")
 
 
 def _latest(games: Games, most: int) -> tuple[Games, list[str]]:
@@ -510,7 +497,5 @@ def _latest(games: Games, most: int) -> tuple[Games, list[str]]:
 
 def _plan(games: Games, rng: int) -> Plan:
     """Return the plan: the last fifth, in a few blocks of like length."""
-    below = np.cumsum(games.counts)
-    row = min(int(np.searchsorted(below, (1.0 - LAST) * below[-1], "right")), len(games) - 1)
-    span = float(games.times[-1] - games.times[row])
+    span = float(games.times[-1] - games.times[first_held_back(games, LAST)]) if len(games) else 0.0
     return cut(games, LAST, span / BLOCKS * (1.0 + 1e-9) or None, rng)
