@@ -18,10 +18,11 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table as Grid
 
 import intransit
+from intransit.analysis.saving import write_whole
 from intransit.errors import InputError
 from intransit.experiments import EXPERIMENTS, estimators, plots, summary
 from intransit.experiments.experiment import Claim, Experiment, Options
-from intransit.experiments.runner import Run, TrialTask, run_all, write_whole
+from intransit.experiments.runner import Run, TrialTask, run_all
 from intransit.experiments.table import Table
 from intransit.plotting import require_matplotlib
 

@@ -1,10 +1,8 @@
 """Run experiments: grid × trials -> Table, in other processes, going on where a run stopped.
 
-Finished parts of a run on disk: written whole, and read only when whole and of this run.
-
-A part is one JSON file: what it is of (a fingerprint of settings, seed and code), its rows, and a
-digest of the rows.  It is written beside its place and moved there, so a run that is killed
-leaves either the whole file or none; a file that was altered or cut fails its digest.
+A finished part is one JSON file: what it is of (a fingerprint of settings, seed and code), its
+rows, and a digest of the rows.  It is written beside its place and moved there, so a run that is
+killed leaves either the whole file or none; a file that was altered or cut fails its digest.
 
 Every trial draws from a generator of its own,
 
@@ -18,8 +16,6 @@ import hashlib
 import inspect
 import json
 import math
-import os
-import tempfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,6 +26,7 @@ from typing import Any
 import numpy as np
 
 import intransit
+from intransit.analysis.saving import write_whole
 from intransit.experiments import estimators
 from intransit.experiments.experiment import Experiment, Measure, Options, Point
 from intransit.experiments.table import Row, Table
@@ -44,6 +41,7 @@ def fingerprint(**facts: object) -> str:
 
 def write_part(path: Path, mark: str, rows: Sequence[Row]) -> None:
     """Keep finished rows."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     payload = [_pack(row) for row in rows]
     part = {"fingerprint": mark, "digest": _digest_of_rows(payload), "rows": payload}
     write_whole(path, json.dumps(part, allow_nan=False).encode())
@@ -58,22 +56,6 @@ def read_part(path: Path, mark: str) -> list[Row] | None:
         return [_unpack(fields) for fields in part["rows"]]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that nobody ever sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(beside, 0o644)  # mkstemp's files are private; results are not
-        os.replace(beside, path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
 
 
 def _canonical(value: object) -> str:

@@ -1,7 +1,5 @@
 """The paper's second synthetic experiment: the sampling ratio that recovery needs.
 
-Sampling ratios: nested samples, the smallest that is enough, and when none could be.
-
 A trial draws readings for p = 1 once; a smaller p reads a prefix of them.  The ratio needed is
 the smallest p, in steps of 0.025, at which the relative error is at most 10⁻⁴, found by
 bisection: more of the same readings are taken to do no harm.
