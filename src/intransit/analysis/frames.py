@@ -1,9 +1,4 @@
-"""Answers as data frames, for ArviZ, and as a short page for notebooks.
-
-Draws as ArviZ takes them, for its plots and diagnostics.  Needs the extra ``arviz``.
-
-Answers as data frames and as a short page for notebooks, and the numbers behind both.
-"""
+"""Answers as data frames, for ArviZ (extra ``arviz``), and as a short page for notebooks."""
 
 import html as markup
 import importlib

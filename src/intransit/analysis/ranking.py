@@ -33,6 +33,7 @@ from intransit.checks import as_whole
 from intransit.data.reading import plural
 from intransit.inference.draws import reach_of
 from intransit.inference.posterior import Posterior
+from intransit.skew import fill_skew
 
 ABOUT = 0.1  # of the table's span: how long before and after its games an item counts as there
 MOST_ITEMS = 400  # that are ranked, and searched for cycles: those that played most
@@ -378,12 +379,8 @@ def _equilibrium(
 ) -> tuple[Share, ...]:
     """Return the mixture that nothing beats, over draws."""
     size = len(items)
-    one, two = np.triu_indices(size, 1)
-    weights = np.empty((len(draws), size))
-    game = np.zeros((size, size))
-    for k, chances in enumerate(draws.results(draws.upper_margins(items, when)) - 0.5):
-        game[one, two], game[two, one] = chances, -chances
-        weights[k] = solve_game(game)
+    gains = draws.results(draws.upper_margins(items, when)) - 0.5
+    weights = np.array([solve_game(fill_skew(one, size)) for one in gains])
     mean = weights.mean(axis=0)
     low, high = np.quantile(weights, [0.5 - level / 2, 0.5 + level / 2], axis=0)
     often = (weights > BELONGS).mean(axis=0)

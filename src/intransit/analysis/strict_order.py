@@ -29,7 +29,9 @@ from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_number, shown
 from intransit.errors import InputError
 from intransit.inference.posterior import Posterior, expected_results
+from intransit.model.laws import boundaries
 from intransit.model.terms import Factors, PairEffects, Scale, prior_scale
+from intransit.skew import fill_skew
 
 EDGE = 0.52  # chance that an edge of a cycle must exceed, to matter
 WIDE_FACTORS, WIDE_PAIRS = 0.5, 0.3  # priors' scales with which planes and pairs are left open
@@ -109,7 +111,7 @@ def look_for_cycles(
     n = len(items)
     drawn = few.upper_margins(items, when)
     least = edge - 0.5
-    gains = _square(few.results(drawn) - 0.5, n)
+    gains = fill_skew(few.results(drawn) - 0.5, n)
     mean = drawn.mean(axis=0)
     noise = mean_noise(few, items, drawn - mean, dispersion, np.random.default_rng(rng))
     return Cyclicity(
@@ -156,15 +158,6 @@ def _probability(hold: BoolArray, weights: FloatArray) -> float:
     return (effective * float(weights @ hold) + 0.5) / (effective + 1.0)
 
 
-def _square(values: FloatArray, n: int) -> FloatArray:  # (n_rows, n, n)
-    """Return skew-symmetric matrices from what is above the diagonal of each."""
-    one, two = np.triu_indices(n, 1)
-    out = np.zeros((len(values), n, n))
-    out[:, one, two] = values
-    out[:, two, one] = -values
-    return out
-
-
 def _by_noise(
     posterior: Posterior,
     mean: FloatArray,
@@ -179,7 +172,7 @@ def _by_noise(
     of what either differs by between tables.
     """
     one, two = np.triu_indices(n, 1)
-    gains = _square(_typical(posterior, mean[None, :]) - 0.5, n)[0]
+    gains = fill_skew(_typical(posterior, mean[None, :]) - 0.5, n)[0]
     order = np.argsort(-gains.sum(axis=1))
     if settle(np.maximum(gains - least, 0.0), order) <= GAINED:
         return 1.0
@@ -191,7 +184,7 @@ def _by_noise(
     around = np.vstack([np.zeros(len(mean)), deviations[some]])
     paid = np.array(
         [
-            least_paid(_square(_typical(posterior, centre + around) - 0.5, n), least)
+            least_paid(fill_skew(_typical(posterior, centre + around) - 0.5, n), least)
             for centre in (mean, *(nearest + noise))
         ]
     )
@@ -278,7 +271,7 @@ def _information(posterior: Posterior, margins: FloatArray, cells: IntArray) -> 
         return np.asarray(expit(margins) * expit(-margins))
     # A level is a win against its lower boundary and a loss against its upper one.
     cuts = posterior.draws.cuts.mean(axis=0)
-    edges = np.concatenate([[-np.inf], -cuts[::-1], cuts, [np.inf]])
+    edges = boundaries(cuts)
     level = posterior.layout.seen.means[cells].astype(np.int64) + len(cuts)
     ends = [margins - edges[level], margins - edges[level + 1]]
     return np.asarray(sum(expit(x) * expit(-x) for x in ends))

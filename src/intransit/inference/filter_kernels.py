@@ -228,20 +228,8 @@ def learn_many(
     """Take comparisons in, in this order; write what was expected of each just before it."""
     wanted = len(out) > 0
     for p in range(len(pairs)):
-        mean, variance = learn(
-            means,
-            blocks,
-            times,
-            rates,
-            n_scores,
-            noise,
-            pairs[p, 0],
-            pairs[p, 1],
-            outcomes[p],
-            at[p],
-            counts[p],
-            work,
-        )
+        i, j, y, t, n = pairs[p, 0], pairs[p, 1], outcomes[p], at[p], counts[p]
+        mean, variance = learn(means, blocks, times, rates, n_scores, noise, i, j, y, t, n, work)
         if wanted:
             out[p] = mean if noise > 0.0 else mean_logistic(mean, variance)
 

@@ -116,10 +116,7 @@ class Chain:
     ) -> None:
         self.layout, self.law, self.rng = layout, law, rng
         seen, r = layout.seen, layout.n_factors
-        self.counts, self.means = (
-            np.ascontiguousarray(seen.counts),
-            np.ascontiguousarray(seen.means),
-        )
+        self.counts, self.means = map(np.ascontiguousarray, (seen.counts, seen.means))
         self.first, self.second = layout.first, layout.second
         self.unit = _unit(layout, law)
         least = STIFFEST / layout.span
@@ -155,6 +152,7 @@ class Chain:
         if not layout.newcomer.any() or layout.newcomer.all():
             self.newcomers = 0.0
         self.x, self.w, self.pull = (np.zeros(len(seen)) for _ in range(3))
+        self.cells = self.x, self.w, self.pull  # changed in place, always
         self.below, self.above, self.parts = (np.zeros(len(seen)) for _ in range(3))
         self._often = _often(layout)
         self._margins()
@@ -185,7 +183,7 @@ class Chain:
         rest = np.zeros(len(self.x))
         for one, states in zip(self.layout.numbers, self.numbers, strict=True):
             p = one.paths
-            number_parts(p.begin, p.cell_begin, p.cell, p.factor, states, False, self.parts)
+            number_parts(p.begin, *p.entries, states, False, self.parts)
             rest += self.parts
         item_margins(self.first, self.second, self.states, rest, self.x)
 
@@ -207,19 +205,10 @@ class Chain:
 
     def _weigh(self) -> None:
         if self.law.kind == "logistic":
-            weigh_wins(self.rng, self.counts, self.means, self.x, self.w, self.pull)
+            weigh_wins(self.rng, self.counts, self.means, *self.cells)
         elif self.law.kind == "ordered":
-            weigh_levels(
-                self.rng,
-                self.counts,
-                self.means,
-                self.cuts,
-                self.x,
-                self.w,
-                self.pull,
-                self.below,
-                self.above,
-            )
+            cells = (*self.cells, self.below, self.above)
+            weigh_levels(self.rng, self.counts, self.means, self.cuts, *cells)
         else:
             weigh_readings(self.counts, self.means, self.noise, self.w, self.pull)
 
@@ -235,14 +224,10 @@ class Chain:
             self.rng.permutation(len(p.begin) - 1),
             p.begin,
             p.clock,
-            p.cell_begin,
-            p.cell,
-            p.factor,
+            *p.entries,
             self.layout.other,
             self.states,
-            self.x,
-            self.w,
-            self.pull,
+            *self.cells,
             self._item_means(),
             width**2,
             np.maximum((width * rates) ** 2, self._stiffest),
@@ -257,13 +242,9 @@ class Chain:
             self.rng,
             p.begin,
             p.clock,
-            p.cell_begin,
-            p.cell,
-            p.factor,
+            *p.entries,
             self.numbers[k],
-            self.x,
-            self.w,
-            self.pull,
+            *self.cells,
             scale**2,
             max((scale * self.number_rates[k]) ** 2, float(self._stiffest[0])),
         )
@@ -311,7 +292,7 @@ class Chain:
                 score_parts(self.first, self.second, self.states, base, self.parts)
             else:
                 plane_parts(self.first, self.second, self.states, k, self.parts)
-            part_lines(self.parts, len(columns), self.x, self.w, self.pull, lines)
+            part_lines(self.parts, len(columns), *self.cells, lines)
             grown = draw_scale(self.rng, scale, 0.0, 0.0, lines, self._priors[k]) / scale
             self.scales[k] *= grown
             if k == 0:
@@ -382,13 +363,12 @@ class Chain:
         self, group: int, still: FloatArray, grows: FloatArray, lines: FloatArray
     ) -> None:
         """Write the log likelihood as one part of scores, or of planes, grows."""
-        cells = (self.x, self.w, self.pull)
         if group == 0:
             part, base = np.ascontiguousarray(grows), np.zeros(len(grows))
             score_parts(self.first, self.second, part, base, self.parts)
-            part_lines(self.parts, 1, *cells, lines)
+            part_lines(self.parts, 1, *self.cells, lines)
         else:
-            moving_lines(self.first, self.second, still, grows, *cells, lines)
+            moving_lines(self.first, self.second, still, grows, *self.cells, lines)
 
     def _draw_number_scales(self, k: int, one: Numbers) -> None:
         """Draw scale and rate of a term given its states, and with the states moving along."""
@@ -424,9 +404,7 @@ class Chain:
         """
         p = one.paths
         J, h = np.zeros(p.n_states), np.zeros(p.n_states)
-        gather_numbers(
-            p.cell_begin, p.cell, p.factor, self.numbers[k], self.x, self.w, self.pull, J, h
-        )
+        gather_numbers(*p.entries, self.numbers[k], *self.cells, J, h)
 
         def evidence(scale: float, rate: float) -> float:
             step = max((scale * rate) ** 2, float(self._stiffest[0]))
@@ -469,8 +447,8 @@ class Chain:
     ) -> float:
         """Draw a scale with the states moving along, and move them."""
         p = one.paths
-        number_parts(p.begin, p.cell_begin, p.cell, p.factor, states, walks, self.parts)
-        part_lines(self.parts, 1, self.x, self.w, self.pull, lines)
+        number_parts(p.begin, *p.entries, states, walks, self.parts)
+        part_lines(self.parts, 1, *self.cells, lines)
         new = draw_scale(self.rng, scale, 0.0, 0.0, lines, prior)
         grown = new / scale
         base = states[p.start] if walks else 0.0
@@ -480,16 +458,8 @@ class Chain:
 
     def _draw_law(self) -> None:
         if self.law.kind == "ordered":
-            draw_cuts(
-                self.rng,
-                self.counts,
-                self.means,
-                self.x,
-                self.below,
-                self.above,
-                self.cuts,
-                self._often,
-            )
+            cells = (self.counts, self.means, self.x, self.below, self.above)
+            draw_cuts(self.rng, *cells, self.cuts, self._often)
         elif isinstance(self.law, Readings) and isinstance(self.law.noise, HalfCauchy):
             squares = self.layout.seen.spread + squared_residuals(self.counts, self.means, self.x)
             prior = self._prior(self.law.noise)

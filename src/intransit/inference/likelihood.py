@@ -1,7 +1,5 @@
 """How an outcome follows from a margin: readings, wins, ties, levels of victory, sides.
 
-Win probabilities averaged over what is not known of a margin.
-
 Outcomes are levels -K, ..., K as the first item sees them; a level k or better has probability
 
     P(level >= k)  =  1 / (1 + exp(-(x + advantage · side - b_k)))
@@ -27,7 +25,7 @@ from intransit.arrays import FloatArray
 from intransit.data.cells import Cells
 from intransit.inference.cell_kernels import ordered_terms, ordered_value
 from intransit.inference.joint_problem import CellLoss, Joint, Logistic, Squared
-from intransit.model.laws import Kind
+from intransit.model.laws import Kind, boundaries
 
 WIDE = 2.0  # standard deviation above which the logistic is the narrower of the two curves
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
@@ -135,7 +133,7 @@ class Ordered:
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Return the boundaries below and above each cell's level; infinite at the ends."""
-        edges = np.concatenate([[-np.inf], -np.array(self.cuts)[::-1], self.cuts, [np.inf]])
+        edges = boundaries(np.array(self.cuts))
         at = self.cells.means.astype(np.int64) + len(self.cuts)
         return edges[at], edges[at + 1]
 

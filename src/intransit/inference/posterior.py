@@ -25,7 +25,7 @@ from intransit.inference.path_kernels import (
 )
 from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.sampling import Draws, Mixing
-from intransit.model.laws import Kind, OutcomeLaw
+from intransit.model.laws import Kind, OutcomeLaw, boundaries
 from intransit.model.terms import By, PairEffects, Side
 
 PANEL_SEED = 0
@@ -190,12 +190,13 @@ class Posterior:
         second: IntArray,
         times: FloatArray,
         *,
+        sides: FloatArray | None = None,
         under: Mapping[str, IntArray] | None = None,
     ) -> FloatArray:  # (n_draws, n)
-        """Return the margin of first over second at some times, in every draw, no side better.
+        """Return the margin of first over second at some times, in every draw.
 
-        `under` gives, for covariates of the model, the number of each one's value; -1 or nothing
-        leaves the covariate out.
+        No side is better unless `sides` says so.  `under` gives, for covariates of the model, the
+        number of each one's value; -1 or nothing leaves the covariate out.
         """
         points, place = _points(np.concatenate([first, second]), np.concatenate([times, times]))
         values = self.states(*points)
@@ -207,6 +208,8 @@ class Posterior:
         for k, one in enumerate(self.layout.numbers):
             if isinstance(one.term, By) and under is not None and one.term.column in under:
                 out += self._deviations(k, one, first, second, times, under[one.term.column])
+        if sides is not None and np.any(sides):
+            out += sides * self.side_worth(times)
         return out
 
     def _pair_effects(
@@ -237,20 +240,6 @@ class Posterior:
         ]
         return np.where(known, both[0] - both[1], 0.0)
 
-    def _with_sides(
-        self,
-        first: IntArray,
-        second: IntArray,
-        times: FloatArray,
-        sides: FloatArray | None,
-        under: Mapping[str, IntArray] | None,
-    ) -> FloatArray:  # (n_draws, n)
-        """Return margins with what the better side adds to them."""
-        x = self.margins(first, second, times, under=under)
-        if sides is not None and np.any(sides):
-            x += sides * self.side_worth(times)
-        return x
-
     def side_worth(self, times: FloatArray) -> FloatArray:  # (n_draws, n)
         """Return what the better side adds to a margin at some times."""
         k = self._find(Side)
@@ -274,7 +263,7 @@ class Posterior:
         under: Mapping[str, IntArray] | None = None,
     ) -> FloatArray:  # (n_draws, n)
         """Return the chance that first beats second, in every draw, a tie as half a win."""
-        return self.results(self._with_sides(first, second, times, sides, under))
+        return self.results(self.margins(first, second, times, sides=sides, under=under))
 
     def levels(
         self,
@@ -289,17 +278,12 @@ class Posterior:
 
         For wins without ties, and for readings: of a loss, of a tie (0), and of a win.
         """
-        x = self._with_sides(first, second, times, sides, under)
+        x = self.margins(first, second, times, sides=sides, under=under)
         if self.law.kind != "ordered":
             win = self.results(x).mean(axis=0)
             return np.stack([1.0 - win, np.zeros_like(win), win], axis=-1)
-        cuts = self.draws.cuts
-        edges = np.concatenate([-cuts[:, ::-1], cuts], axis=1)
-        least = np.stack(
-            [expit(x - edges[:, k : k + 1]).mean(axis=0) for k in range(edges.shape[1])], axis=-1
-        )
-        ends = [np.ones((len(first), 1)), least, np.zeros((len(first), 1))]
-        return np.maximum(-np.diff(np.concatenate(ends, axis=-1), axis=-1), 0.0)
+        least = [expit(x - edge[:, None]).mean(axis=0) for edge in boundaries(self.draws.cuts).T]
+        return np.maximum(-np.diff(np.stack(least, axis=-1), axis=-1), 0.0)
 
     def matrices(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n, n)
         """Return the margins of some items at one time, in every draw."""

@@ -381,9 +381,7 @@ def sample(
             report(f"drawing: {n} sweeps, {worst:.0f} of {effort.effective:.0f} effective draws")
             if reached or time.monotonic() - begin >= effort.seconds or done < step:
                 break
-            least = FEWEST_OF_SCALES * effort.effective
-            short = max(effort.effective / max(worst, 1.0), least / max(scales, 1.0))
-            step = int(np.clip(1.1 * n * (short - 1.0), 60, n // 2))
+            step = further_sweeps(effort, n, worst, scales)
     return _gather(chains, watch, n, begin, effort, reached)
 
 
@@ -420,11 +418,26 @@ def _look(chains: list[_Kept], effort: Effort) -> tuple[float, float, bool]:
     r_hat, effective = mixing(np.tanh(0.5 * margins))
     scale_r_hat, of_scales = mixing(_on_log(scales))
     worst, least = float(effective.min(initial=np.inf)), float(of_scales.min(initial=np.inf))
+    pairs = worst, float(r_hat.max(initial=1.0))
+    return worst, least, is_enough(effort, pairs, (least, float(scale_r_hat.max(initial=1.0))))
+
+
+def is_enough(effort: Effort, pairs: tuple[float, float], scales: tuple[float, float]) -> bool:
+    """Return whether to stop, by effective draws and R-hat of the worst pair and the worst scale.
+
+    A scale that creeps is waited for only until pairs have twice the draws that were asked for.
+    """
+    (worst, r_hat), (least, scale_r_hat) = pairs, scales
+    mixed = worst >= effort.effective and r_hat < effort.r_hat
+    settled = least >= FEWEST_OF_SCALES * effort.effective and scale_r_hat < effort.scale_r_hat
+    return mixed and (settled or worst >= PLENTY * effort.effective)
+
+
+def further_sweeps(effort: Effort, n: int, worst: float, least: float) -> int:
+    """Return how many sweeps to make before looking again: at most half of those made so far."""
     wanted = effort.effective
-    settled = least >= FEWEST_OF_SCALES * wanted
-    settled &= float(scale_r_hat.max(initial=1.0)) < effort.scale_r_hat
-    enough = worst >= wanted and float(r_hat.max(initial=1.0)) < effort.r_hat
-    return worst, least, enough and (settled or worst >= PLENTY * wanted)
+    short = max(wanted / max(worst, 1.0), FEWEST_OF_SCALES * wanted / max(least, 1.0))
+    return int(np.clip(1.1 * n * (short - 1.0), 60, n // 2))
 
 
 def _on_log(scales: FloatArray) -> FloatArray:

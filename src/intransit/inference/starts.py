@@ -33,7 +33,7 @@ from intransit.arrays import FloatArray, IntArray
 from intransit.inference.weighted_program import Collapsed, Problem, Quadratic, Solution, Solver
 from intransit.inference.weighted_solvers import NormalEquations, newton
 from intransit.kernels import pull
-from intransit.skew import canonical_form
+from intransit.skew import canonical_form, fill_skew
 
 DENSE_ITEMS = 300  # above it the leading planes come from a block power method
 N_POWERS = 12
@@ -109,16 +109,8 @@ def _with_partners_of_known(problem: Problem) -> FloatArray:
     return factors
 
 
-def _skew_dense(problem: Problem, values: FloatArray) -> FloatArray:  # (n_items, n_items)
-    """Return the skew matrix with these values at the pairs and zeros elsewhere."""
-    i, j = problem.pairs.T
-    matrix = np.zeros((problem.n_items, problem.n_items))
-    matrix[i, j], matrix[j, i] = values, -values
-    return matrix
-
-
 def _skew_times(problem: Problem, values: FloatArray, block: FloatArray) -> FloatArray:
-    """Return the same matrix times a block of vectors, without building it."""
+    """Return the skew matrix with values at the pairs times a block of vectors, not built."""
     out = np.empty_like(block)
     pull(block, problem.pairs, values, out)  # row i gains value · block[j], row j loses it
     return out
@@ -129,7 +121,7 @@ def _leading_planes(
 ) -> tuple[FloatArray, FloatArray]:
     """Return √ω u and √ω v, (n_items, n_planes) each, of the matrix with zeros elsewhere."""
     if problem.n_items <= dense_items:
-        omegas, first, second = canonical_form(_skew_dense(problem, values))
+        omegas, first, second = canonical_form(fill_skew(values, problem.n_items, problem.pairs))
     else:
         basis = _power_basis(problem, values, 2 * n_planes + 8)
         core = basis.T @ _skew_times(problem, values, basis)
@@ -151,7 +143,7 @@ def _power_basis(
 
 def _spectral_norm(problem: Problem, values: FloatArray) -> float:
     if problem.n_items <= DENSE_ITEMS:
-        return float(np.linalg.norm(_skew_dense(problem, values), 2))
+        return float(np.linalg.norm(fill_skew(values, problem.n_items, problem.pairs), 2))
     basis = _power_basis(problem, values, 8)
     return float(np.linalg.norm(_skew_times(problem, values, basis), 2))
 

@@ -31,7 +31,7 @@ from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Draws, Effort, Mixing, Report, sample
 from intransit.inference.smooth import smooth
 from intransit.inference.trajectory import Trajectory, posterior_of_path
-from intransit.model.laws import OutcomeLaw
+from intransit.model.laws import OutcomeLaw, boundaries
 from intransit.model.terms import By, Factors, Model, PairEffects, Scores, Side, Term
 
 if TYPE_CHECKING:
@@ -132,9 +132,7 @@ def _weights(new: Posterior, more: Observations) -> FloatArray:  # (n_draws,)
     known = {term.column for term in new.layout.model.by}
     named = zip(more.values, more.codes, strict=True)
     under = {name: codes for (name, _), codes in named if name in known}
-    x = new.margins(more.pairs[:, 0], more.pairs[:, 1], more.times, under=under)
-    if more.sides.any():
-        x += more.sides * new.side_worth(more.times)
+    x = new.margins(more.pairs[:, 0], more.pairs[:, 1], more.times, sides=more.sides, under=under)
     logs = log_likelihood(new, more, x)
     return np.exp(logs - logsumexp(logs))
 
@@ -156,10 +154,8 @@ def log_likelihood(
             - 0.5 * seen.spread / noise[:, 0] ** 2
         )
     cuts = posterior.draws.cuts
-    wide = [np.full((len(cuts), 1), -np.inf), -cuts[:, ::-1], cuts, np.full((len(cuts), 1), np.inf)]
-    edges = np.concatenate(wide, axis=1)
-    place = seen.means.astype(np.int64) + cuts.shape[1]
-    place = np.clip(place, 0, 2 * cuts.shape[1])
+    edges = boundaries(cuts)
+    place = np.clip(seen.means.astype(np.int64) + cuts.shape[1], 0, 2 * cuts.shape[1])
     chance = expit(edges[:, place + 1] - margins) - expit(edges[:, place] - margins)
     return np.asarray(np.log(np.maximum(chance, 1e-12)) @ seen.counts)
 
@@ -195,10 +191,15 @@ def draw_posterior(
         asked = seen, model, law, effort, rng.bit_generator.state["state"]
         with placement.folder(asked) as folder:
             return _from_a_part(layout, law, effort, rng, report, (placement, folder))
-    if seconds_a_sweep(layout) * N_SWEEPS <= effort.seconds or law.kind == "squared":
+    if takes_chains(layout, law, effort):
         draws, mixing = sample(layout, law, effort, rng=rng, report=report)
         return Posterior(layout, law, draws, mixing)
     return _from_a_part(layout, law, effort, rng, report)
+
+
+def takes_chains(layout: Layout, law: OutcomeLaw, effort: Effort) -> bool:
+    """Return whether everything is drawn by chains: where they should end in time, or must do."""
+    return law.kind == "squared" or seconds_a_sweep(layout) * N_SWEEPS <= effort.seconds
 
 
 def seconds_a_sweep(layout: Layout) -> float:
