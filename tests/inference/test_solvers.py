@@ -194,3 +194,10 @@ def test_a_wrong_minimum_is_doubted_and_a_right_one_is_not():
             assert above_doubt(problem, data, s) == (s.converged and s.objective < 1.5 * best)
             wrong += s.objective >= 1.5 * best
     assert wrong > 5  # the test would prove nothing if every start succeeded
+
+
+def test_further_starts_are_cooled_and_plain_in_turns():
+    """The spectral one is cooled second; the others are random, every other one plain."""
+    kinds = [starts._next_start(n) for n in range(1, 7)]
+    assert [kind for kind, _ in kinds] == ["random", "spectral", *["random"] * 4]
+    assert [cool for _, cool in kinds] == [True, True, False, True, False, True]

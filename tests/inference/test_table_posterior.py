@@ -7,9 +7,16 @@ import pytest
 
 import intransit as it
 from intransit.inference.observations import Encoding
+from intransit.inference.paths import lay_out
 from intransit.inference.sampling import Effort
-from intransit.inference.table_posterior import draw_posterior, sub_population
-from intransit.model import By, Drift, Factors, Model, PairEffects, Scores, Side, Wins
+from intransit.inference.table_posterior import (
+    N_SWEEPS,
+    draw_posterior,
+    seconds_a_sweep,
+    sub_population,
+    takes_chains,
+)
+from intransit.model import By, Drift, Factors, Model, PairEffects, Readings, Scores, Side, Wins
 
 SHORT = Effort(effective=30.0, seconds=1e-3, part_time=1e4)  # scales take what they need
 LONG = Effort(effective=60.0, seconds=60.0)
@@ -81,6 +88,19 @@ def test_the_story_says_which_way_was_taken_and_what_was_left_out():
     assert "states by Newton's method" in found.story
     assert "left out: 1 of 1 factors, pair effects" in found.story
     assert [type(term) for term in found.layout.model.terms] == [Scores, Side]
+
+
+def test_chains_are_taken_where_they_end_in_time():
+    """By a formula of cells, states and planes; readings have no other way."""
+    games = league()
+    encoding = Encoding.of(games)
+    layout = lay_out(encoding.observations(games), Scores() + Factors(2) + Side())
+    needed = N_SWEEPS * seconds_a_sweep(layout)
+    assert takes_chains(layout, Wins(), Effort(seconds=1.01 * needed))
+    assert not takes_chains(layout, Wins(), Effort(seconds=0.99 * needed))
+    assert takes_chains(layout, Readings(), Effort(seconds=0.01 * needed))
+    wider = lay_out(encoding.observations(games), Scores() + Factors(3) + Side())
+    assert seconds_a_sweep(wider) > seconds_a_sweep(layout)
 
 
 def test_a_fit_beyond_its_budget_says_so():

@@ -10,6 +10,7 @@ import intransit as it
 from intransit.inference.draws import ask
 from intransit.inference.laplace import Laplace
 from intransit.inference.likelihood import average_logistic
+from tests.inference.problems import paper_trial
 
 
 def simulated(seed, *, n_items, n_times, n_factors, scores, loss, n, noise=0.3, drift=0.2):
@@ -181,15 +182,7 @@ def test_with_many_readings_draws_are_as_wide_as_deviations(drift):
 @pytest.mark.parametrize("drift", [0.001, 0.01, 0.1])
 def test_draws_are_as_wide_as_deviations_in_the_papers_setting(drift):
     """N=20, r=2, T=5, p=0.4: the median of their ratio over pairs is within 15 % of 1."""
-    sim = it.simulate(
-        n_items=20,
-        n_factors=2,
-        n_periods=5,
-        n_outcomes=160,
-        noise_scale=0.01,
-        drift_scale=drift,
-        rng=0,
-    )
+    sim = paper_trial(0, drift)
     path = it.smooth(
         sim.measurements,
         n_factors=2,
