@@ -154,7 +154,7 @@ def test_averaged_probabilities_are_integrals(spread):
             return np.exp(-u * u / 2) / np.sqrt(2 * np.pi) * expit(mean + spread * u)
 
         expected, _ = quad(density, -12, 12, epsabs=1e-12, limit=500)
-        assert value == pytest.approx(expected, abs=1e-7 if spread <= 2 else 1e-5)
+        assert value == pytest.approx(expected, abs=1e-9)
         one, other = (average_logistic(np.array([m]), np.array([spread**2])) for m in (mean, -mean))
         assert one + other == 1.0
     np.testing.assert_allclose(found + found[::-1], 1.0, rtol=1e-15)

@@ -424,12 +424,12 @@ def test_probabilities_average_over_the_interval():
 
 @pytest.mark.parametrize(("mean", "deviation"), [(0.5, 10.0), (3.0, 10.0), (3.0, 30.0)])
 def test_probabilities_of_hardly_known_margins_are_averages_too(mean, deviation):
-    """Against the integral by quadrature: 1e-4, however steep the function looks from there."""
+    """Against the integral by quadrature: 1e-8, however steep the function looks from there."""
     average, _ = quad(
         lambda u: expit(mean + deviation * u) * norm.pdf(u), -12, 12, limit=1000, epsabs=1e-12
     )
     found = average_logistic(np.array(mean), np.array(deviation**2))
-    assert found == pytest.approx(average, abs=1e-4)
+    assert found == pytest.approx(average, abs=1e-8)
 
 
 def test_probability_of_a_distant_forecast_goes_to_one_half():

@@ -26,7 +26,8 @@ from intransit.checks import (
     open_rng,
 )
 from intransit.errors import InputError
-from intransit.inference.filter_kernels import learn, learn_many, mean_logistics, read_many
+from intransit.inference.filter_kernels import learn, learn_many, read_many
+from intransit.inference.law_kernels import average_logistic
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Paths, first_order, steps_of
 from intransit.inference.posterior import Posterior
@@ -244,14 +245,12 @@ class Filter:
         With readings, the probability that one reading is above 0.  The two orders of a pair sum
         to exactly 1.
         """
-        moments = self._read("probability", first, second, at)
+        mean, variance = np.moveaxis(self._read("probability", first, second, at), -1, 0)
         if self.loss == "squared":
-            mean, variance = np.moveaxis(moments, -1, 0)
             less = ndtr(-np.abs(mean) / np.sqrt(variance + self._noise))
             out: FloatArray = np.where(mean < 0.0, less, 1.0 - less)
         else:
-            out = np.empty(moments.shape[:-1])
-            mean_logistics(moments.reshape(-1, 2), out.reshape(-1))
+            out = average_logistic(mean, variance)
         return out[()]
 
     @property

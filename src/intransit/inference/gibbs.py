@@ -28,6 +28,7 @@ from intransit.inference.law_kernels import (
     weigh_readings,
     weigh_wins,
 )
+from intransit.inference.likelihood import first_cuts
 from intransit.inference.path_kernels import (
     draw_numbers,
     gather_numbers,
@@ -128,7 +129,7 @@ class Chain:
         walks = [None if term is None else term.walk for term in (self._scores, self._factors)]
         begin = [(0.0, 0.0) if w is None else rate_of(w, layout.span) for w in walks]
         self._rate_priors = np.array([prior for _, prior in begin])
-        self.newcomers, self.n_sweeps = 0.0, 0
+        self.newcomers, self.n_sweeps, often = 0.0, 0, _often(layout)
         self.settle = 0 if start is not None else SETTLE
         if start is None:
             unit = np.array([self.unit, *[np.sqrt(self.unit)] * r])
@@ -143,7 +144,7 @@ class Chain:
             )
             rates = [rate_of(one.term.walk, layout.span) for one in layout.numbers]
             self.number_rates = np.array([0.3 * v if prior else v for v, prior in rates])
-            self.cuts = first_cuts(layout)
+            self.cuts = np.array(first_cuts(often) if len(often) else ())
             self.noise = 0.3 * self.unit
             if isinstance(law, Readings) and not isinstance(law.noise, HalfCauchy):
                 self.noise = float(law.noise)
@@ -154,7 +155,7 @@ class Chain:
         self.x, self.w, self.pull = (np.zeros(len(seen)) for _ in range(3))
         self.cells = self.x, self.w, self.pull  # changed in place, always
         self.below, self.above, self.parts = (np.zeros(len(seen)) for _ in range(3))
-        self._often = _often(layout)
+        self._often = often[:-1]  # but for the largest
         self._margins()
 
     def _prior(self, scale: Scale, *, root: bool = False) -> float:
@@ -475,20 +476,8 @@ def _unit(layout: Layout, law: OutcomeLaw) -> float:
 
 
 def _often(layout: Layout) -> FloatArray:
-    """Return how many games have each size of level, but for the largest."""
+    """Return how many games have each size of level."""
     if layout.seen.kind != "ordered":
         return np.zeros(0)
     size = np.abs(layout.seen.means).astype(np.int64)
-    return np.asarray(np.bincount(size, layout.seen.counts, layout.seen.n_levels + 1)[:-1])
-
-
-def first_cuts(layout: Layout) -> FloatArray:
-    """Return cuts to begin with: where levels would be were all items equal."""
-    often = _often(layout)
-    if not len(often):
-        return often
-    total = float(layout.seen.counts.sum())
-    filled = np.maximum(often, 0.5)
-    filled[0] = often[0]
-    below = np.minimum(np.cumsum(filled) / total, 1.0 - 1e-6)
-    return np.asarray(np.log1p(below) - np.log1p(-below))
+    return np.bincount(size, layout.seen.counts, layout.seen.n_levels + 1).astype(float)
