@@ -346,11 +346,8 @@ class LadderRun:
 
     def tell(self, name: str, forecaster: Forecaster, note: str, begin: float) -> None:
         """Keep what a forecaster says of every block."""
-        p = self._roll(forecaster, name)
+        p = roll(forecaster, self.plan, lambda said: self.report(f"{name}: {said}"))
         self.told[name] = RungForecast(p, perf_counter() - begin, note)
-
-    def _roll(self, forecaster: Forecaster, name: str) -> FloatArray:
-        return roll(forecaster, self.plan, lambda said: self.report(f"{name}: {said}"))
 
     def _plain(self, name: str) -> tuple[Forecaster, str]:
         early = self.plan.early

@@ -475,15 +475,13 @@ def around(
 
     A path at that time is (1 - share) · before + share · after + noise of variance spread · step.
     """
-    if not len(paths.begin) - 1:
-        nothing = np.zeros(len(owners))
-        return np.zeros(len(owners), np.int64), np.zeros(len(owners), np.int64), nothing, nothing
+    nothing, nobody = np.zeros(len(owners)), len(paths.begin) == 1
+    if nobody or not paths.moves:
+        only = np.zeros(len(owners), np.int64) if nobody else paths.begin[owners]
+        return only, only, nothing, nothing
+    clock, before = paths.clock, np.empty(len(owners), np.int64)
+    last_before(clock, paths.begin, owners, times, before)
     first, last = paths.begin[owners], paths.begin[owners + 1] - 1
-    if not paths.moves:
-        nothing = np.zeros(len(owners))
-        return first, first, nothing, nothing
-    clock = paths.clock
-    before = _last_before(paths, owners, times)
     before = np.clip(before, first, last)
     after = np.where(times > clock[before], np.minimum(before + 1, last), before)
     left, right = clock[before], clock[after]
@@ -492,13 +490,6 @@ def around(
     spread = np.where(gap > 0, (times - left) * (right - times) / np.where(gap > 0, gap, 1.0), 0.0)
     outside = (gap <= 0) & (times != left)
     return before, after, share, np.where(outside, np.abs(times - left), spread)
-
-
-def _last_before(paths: Paths, owners: IntArray, times: FloatArray) -> IntArray:
-    """Return the last state of each owner at or before a time; its first less one if none is."""
-    out = np.empty(len(owners), np.int64)
-    last_before(paths.clock, paths.begin, owners, times, out)
-    return out
 
 
 def _points(items: IntArray, times: FloatArray) -> tuple[tuple[IntArray, FloatArray], IntArray]:
