@@ -1,5 +1,6 @@
 """The kinds of array we pass around, and distinct rows.  Shapes stand in signatures as comments."""
 
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,3 +31,13 @@ def n_distinct(values: FloatArray | IntArray) -> int:  # (n,)
     """Return how many different values there are; `np.unique` would load numpy.ma for it."""
     ordered = np.sort(values)
     return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + (len(ordered) > 0)
+
+
+def slices(n: int, most: int) -> Iterator[slice]:
+    """Yield the parts of n things, at most so many at a time.
+
+    >>> [(part.start, part.stop) for part in slices(5, 2)]
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    for begin in range(0, n, max(most, 1)):
+        yield slice(begin, min(begin + max(most, 1), n))

@@ -1,8 +1,6 @@
 """The door to the compiler, and the loops over pairs and vectors that everything shares.
 
-One door to the compiler, so that every kernel is compiled the same way and typed.
-
-The few compiled loops: everything that touches one pair at a time.
+There is one door, so that every kernel is compiled the same way and typed.
 
 Every solver here moves some columns v of the factors and holds the rest.  For a pair
 (i, j) the margin changes, to first order, by
@@ -13,19 +11,20 @@ where A holds, beside each moved column, the column it multiplies: A = Q when S 
 A = -S when Q moves, A = [Q, -S] when both do.  So one family of loops serves the paper's
 half-steps, Gauss-Newton on both factors, and problems with known columns alike.
 
-Any order of the pairs is right; the one that `readings` gives them keeps the rows that they
+Any order of the pairs is right; the one that `weighted_program` gives them keeps the rows that they
 touch in cache, which is worth a factor of two to five on large problems.
 
-Sums over long vectors, and rows in another order, compiled.
-
-Beside loops that run for microseconds a library's threads cost more than they bring: starting
-them took ten times as long as the whole of an iteration of conjugate gradients.
+Sums over long vectors are here, too: beside loops that run for microseconds a library's threads
+cost more than they bring.  Starting them took ten times as long as the whole of an iteration of
+conjugate gradients.
 """
 
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar, cast
 
 import numba
+import numpy as np
+from numba.extending import register_jitable
 
 from intransit.arrays import FloatArray, IntArray
 
@@ -39,6 +38,43 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     The plain Python function stays reachable as ``.py_func``: tests run it as the slow twin.
     """
     return cast(Callable[P, R], numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+def compilable(function: Callable[P, R]) -> Callable[P, R]:
+    """Let compiled loops call a function that plain Python calls as well."""
+    return register_jitable(inline="always")(function)
+
+
+@compilable
+def draw_by_slice(
+    rng: np.random.Generator,
+    here: float,
+    width: float,
+    density: Callable[..., float],
+    rest: tuple[object, ...],
+    most_steps: int = 40,  # to either side
+) -> float:
+    """Draw a number by a slice from where it is (Neal, 2003), of log density(number, *rest)."""
+    level = density(here, *rest) - rng.standard_exponential()
+    low = here - width * rng.random()
+    high = low + width
+    for _ in range(most_steps):
+        if density(low, *rest) <= level:
+            break
+        low -= width
+    for _ in range(most_steps):
+        if density(high, *rest) <= level:
+            break
+        high += width
+    while high - low > 1e-12:
+        there = low + (high - low) * rng.random()
+        if density(there, *rest) > level:
+            return there
+        if there < here:
+            low = there
+        else:
+            high = there
+    return here
 
 
 @compiled

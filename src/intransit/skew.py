@@ -1,6 +1,4 @@
-"""Skew-symmetric matrices: X = S Qᵀ - Q Sᵀ, and whether an array is one.
-
-Skew-symmetric matrices of low rank: X = S Qᵀ - Q Sᵀ.
+"""Skew-symmetric matrices of low rank, X = S Qᵀ - Q Sᵀ, and whether an array is one.
 
 With U = [S Q] this is X = U J Uᵀ, J the symplectic form, so every G in Sp(2r) gives the same
 X from U G: factors are never unique, margins are.  One representative is singled out here,
@@ -10,8 +8,6 @@ the canonical (Youla) form
 
 written as factors s_c = √ω_c u_c and q_c = √ω_c v_c.  It is computed from U alone, in
 O(n_items · n_factors²): the N x N matrix is never built.
-
-Is this array a margins matrix?  Square, finite, X[j, i] = -X[i, j]; NaN for "not compared".
 """
 
 import numpy as np
@@ -34,6 +30,22 @@ def margins_at(strengths: FloatArray, exposures: FloatArray, pairs: IntArray) ->
     """Return X[i, j] for each pair, (n_pairs,), without building X."""
     out = np.empty(len(pairs))
     read_margins(np.hstack([strengths, exposures]), pairs, out)
+    return out
+
+
+def fill_skew(
+    values: FloatArray,  # (..., n_pairs)
+    n_items: int,
+    pairs: IntArray | None = None,  # (n_pairs, 2); all pairs, first < second, by default
+) -> FloatArray:  # (..., n_items, n_items)
+    """Return skew-symmetric matrices with these values at the pairs and zeros elsewhere.
+
+    >>> fill_skew(np.array([1.0, 2.0, 3.0]), 3).tolist()
+    [[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]
+    """
+    i, j = np.triu_indices(n_items, 1) if pairs is None else pairs.T
+    out = np.zeros((*values.shape[:-1], n_items, n_items))
+    out[..., i, j], out[..., j, i] = values, -values
     return out
 
 

@@ -1,7 +1,5 @@
 """What can be promised, and what cannot be beaten: guarantees of the paper, and the limit.
 
-What can be promised: the paper's error bound and sample complexity.
-
 The paper (theorem THM_error) bounds the squared error of X^T by the larger of
 
     B1 = C1 a² N² √(Σ w_t² log(2N) / M)
@@ -12,10 +10,9 @@ with probability at least 1 - c1/N - c2 T N exp(-N), once M is at least C times
     N log(2TN³) log(2N) (σ₂ μ √(r/N) √max w_t²(T-t) + σ₁ √max w_t²)² / Σ w_t² (σ₁² + 2 (T-t) σ₂²)
 
 Its constants are not given (only C1 = 32 / √log(6/5) can be read off the proof), so they are
-arguments.  The other side, the error below which no estimator can go, is in `limit`.
+arguments.
 
-The Cramér-Rao limit: the least mean squared error of X^T for unbiased estimates.
-
+The other side is the Cramér-Rao limit: the least mean squared error of X^T for unbiased estimates.
 Written from the last period backwards, with steps of unit size,
 
     S^t = S^T - σ₂ Σ_{k>t} E^k,    Q^t = Q^T - σ_Q Σ_{k>t} F^k,    E, F standard normal,

@@ -166,12 +166,10 @@ def test_the_split_is_that_of_a_complete_matrix(risen):
     np.testing.assert_allclose(field.average(values, itself=False), X.sum(axis=1) / 5, atol=1e-12)
 
 
-def test_many_items_are_measured_against_some(monkeypatch, risen):
+def test_many_items_are_measured_against_some(risen):
     """Where there are many, a panel of opponents does, and signs stay as they are."""
     whole = {c.name: c.change for c in risen.changes().items if c.sure}
-    monkeypatch.setattr(changing, "MOST_ITEMS", 4)
-    monkeypatch.setattr(changing, "PANEL", 3)
-    for change in risen.changes().items:
+    for change in changing.find_changes(risen, most_items=4, panel=3).items:
         if change.name in whole:
             assert np.sign(change.change) == np.sign(whole[change.name])
 

@@ -115,14 +115,13 @@ def test_following_edges_agrees_with_trying_every_cycle(seed, longest):
     assert fast == slow
 
 
-def test_paths_beyond_the_limit_are_told(monkeypatch):
+def test_paths_beyond_the_limit_are_told():
     """When there are more ways than are followed, the surest stay and the answer says so."""
     drawn = random_edges(1)
     first, second = np.nonzero((drawn > 0).mean(axis=0) >= 0.7)
     holds = _pack(drawn[:, first, second].T > 0)
     blank = np.ones(len(first))
-    monkeypatch.setattr(cycling, "MOST_PATHS", 2)
-    _, _, complete = _follow(Edges(first, second, blank, blank, holds, len(drawn)), 0.7, 4)
+    _, _, complete = _follow(Edges(first, second, blank, blank, holds, len(drawn)), 0.7, 4, 2)
     assert not complete
     assert "more than were followed" in cycling._note(3, 3, complete, 0.9, 5, 5)
 
@@ -181,10 +180,9 @@ def test_the_list_can_be_cut_and_says_so(answer):
     assert "2 surest of" in cut.note
 
 
-def test_of_too_many_items_those_that_played_most_are_searched(monkeypatch, answer):
+def test_of_too_many_items_those_that_played_most_are_searched(answer):
     """Cycles are of the items that played most, and the note says how many those are."""
-    monkeypatch.setattr("intransit.analysis.ranking.MOST_ITEMS", 4)
-    found = answer.cycles(gate=False)
+    found = cycling.find_cycles(answer, gate=False, most_items=4)
     least = answer.names[int(answer.seen.games.argmin())]
     assert found.n_found > 0
     assert all(least not in cycle.items for cycle in found)

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from intransit.analysis import fitted_table as answer_module
-from intransit.analysis import ranking as items
 from intransit.analysis.ranking import busiest, games_of, largest_group, present
 from tests.analysis.worlds import NAMES, answer_to, ladder, play, ring, table
 
@@ -39,13 +37,13 @@ def test_matchups_that_turn_round_end_up_right(turned):
         assert (np.mean(sign * drawn > 0.0, axis=0) > 0.95).all()
 
 
-def test_draws_asked_a_few_at_a_time_are_the_same_draws(monkeypatch, turned):
+def test_draws_asked_a_few_at_a_time_are_the_same_draws(turned):
     """Parts and the whole agree, between the times of the table and beyond them too."""
     i, j = np.tile(np.triu_indices(3, 1), 3)
     times = np.repeat([turned.seen.begin, turned.seen.end - 0.5, turned.seen.end + 9.0], 3)
     whole = turned.expected(i, j, times, np.zeros(9), level=0.9)
-    monkeypatch.setattr(answer_module, "CHUNK", 2 * len(turned.posterior))
-    parts = turned.expected(i, j, times, np.zeros(9), level=0.9)
+    few = 2 * len(turned.posterior)
+    parts = turned.expected(i, j, times, np.zeros(9), level=0.9, at_once=few)
     np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-15)
     draws = turned.posterior.margins(i, j, times)
     alone = [turned.posterior.margins(i[[k]], j[[k]], times[[k]])[:, 0] for k in range(9)]
@@ -110,12 +108,11 @@ def test_games_of_pairs_are_counted(still):
     assert games_of(apart, np.array([1, 3]), np.array([2, 2])).tolist() == [0.0, 40.0]
 
 
-def test_those_that_played_most_stay(monkeypatch, still):
+def test_those_that_played_most_stay(still):
     """Of too many items those with most games stay, in their order."""
     games = still.seen.games
     assert busiest(still, np.arange(4)).tolist() == [0, 1, 2, 3]
-    monkeypatch.setattr(items, "MOST_ITEMS", 2)
-    kept = busiest(still, np.array([3, 1, 0]))
+    kept = busiest(still, np.array([3, 1, 0]), 2)
     assert kept.tolist() == [k for k in (3, 1, 0) if games[k] > games[[0, 1, 3]].min()]
 
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intransit.analysis import ranking
-from intransit.analysis import ranking as equilibrium
 from intransit.analysis.ranking import nearest_order, solve_game, top_cycle
 from tests.analysis.worlds import NAMES, answer_to, ladder, play, ring, table
 
@@ -38,12 +37,11 @@ def test_the_nearest_order_is_the_best_of_all_orders(seed, n, even):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_moves_of_single_items_reach_the_exact_order(monkeypatch, seed):
+def test_moves_of_single_items_reach_the_exact_order(seed):
     """The way for large groups pays what the exact one pays, at a size where both are possible."""
     gains = random_gains(seed, 11)
     exact = price_of(gains, nearest_order(gains))
-    monkeypatch.setattr(ranking, "EXACT", 2)
-    assert price_of(gains, nearest_order(gains)) == pytest.approx(exact, rel=0.01)
+    assert price_of(gains, nearest_order(gains, exact=2)) == pytest.approx(exact, rel=0.01)
 
 
 def test_a_ranking_is_its_own_nearest_order():
@@ -72,12 +70,10 @@ def test_nothing_beats_the_mixture(seed, n, even):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_pivots_agree_with_the_library_of_linear_programs(monkeypatch, seed):
+def test_pivots_agree_with_the_library_of_linear_programs(seed):
     """Without ties the mixture is unique: the table of pivots and HiGHS find the same."""
     gains = random_gains(seed, 25)
-    quick = solve_game(gains)
-    monkeypatch.setattr(equilibrium, "PIVOTS", 0)
-    np.testing.assert_allclose(solve_game(gains), quick, atol=1e-7)
+    np.testing.assert_allclose(solve_game(gains, pivots=0), solve_game(gains), atol=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -155,23 +151,22 @@ def test_those_who_left_are_not_ranked():
     assert len(answer.ranking("2026-01-10").order) == 3
 
 
-def test_of_too_many_items_those_that_played_most_are_ranked(monkeypatch, answer):
+def test_of_too_many_items_those_that_played_most_are_ranked(answer):
     """The order of the others stays, and the note says how many are ranked."""
     whole = answer.ranking()
     least = answer.names[int(answer.seen.games.argmin())]
-    monkeypatch.setattr("intransit.analysis.ranking.MOST_ITEMS", 4)
-    found = answer.ranking()
+    found = ranking.find_ranking(answer, most_items=4)
     assert set(found.order) == set(whole.order) - {least}
     assert found.n_pairs == 6
     assert found.note == "The 4 that played most are ranked, of 5 items."
 
 
-def test_parts_of_the_pairs_make_the_same_matrices(monkeypatch, answer):
+def test_parts_of_the_pairs_make_the_same_matrices(answer):
     """Chances from a few pairs at a time are those from all at once."""
     items, posterior, when = np.arange(5), answer.posterior, answer.seen.end
     whole = ranking._matrices(posterior, items, when)
-    monkeypatch.setattr(ranking, "CHUNK", 3 * len(posterior))
-    for part, one in zip(ranking._matrices(posterior, items, when), whole, strict=True):
+    parts = ranking._matrices(posterior, items, when, at_once=3 * len(posterior))
+    for part, one in zip(parts, whole, strict=True):
         np.testing.assert_allclose(part, one, atol=1e-12)
 
 

@@ -1,12 +1,13 @@
 """Strength is worked out in one place: ranks, paths and pages say the same of the same item."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import intransit as it
 from intransit.analysis import frames
 from intransit.analysis.frames import paths
-from intransit.inference import posterior as posterior_module
 from intransit.model import Factors, PairEffects, Scores
 from intransit.report.gather import gather
 from tests.analysis.worlds import answer_to, ladder, play, ring, table
@@ -68,13 +69,10 @@ def test_strengths_are_mean_chances_against_the_others(answer):
     np.testing.assert_array_equal(some, np.array([mean, low, high])[:, [4, 1]])
 
 
-def test_of_many_items_a_panel_stands_for_the_others(answer, monkeypatch):
+def test_of_many_items_a_panel_stands_for_the_others(answer):
     """Where there are many, a strength is the mean against some of them, drawn once."""
     whole = answer.strengths(np.arange(6), answer.seen.end)[0]
-    monkeypatch.setattr(posterior_module, "PANEL", 4)
-    few = answer.posterior.thinned(
-        10**9 if len(answer.posterior) < 2 else len(answer.posterior) - 1
-    )
+    few = replace(answer.posterior, panel_size=4)
     assert len(few.panel) == 4
     drawn = few.strengths(np.arange(6), answer.seen.end)
     matrix = few.results(few.matrices(np.arange(6), answer.seen.end))

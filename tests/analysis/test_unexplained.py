@@ -3,7 +3,7 @@
 import numpy as np
 
 import intransit as it
-from intransit.analysis.residuals import Leftover, inflation
+from intransit.analysis.residuals import ResidualMap, inflation
 from intransit.inference.joint_system import information
 
 
@@ -35,7 +35,7 @@ def test_what_scores_explain_is_the_projection():
         path = fitted(drift)
         whole, _ = written_out(path)
         noise = np.random.default_rng(0).normal(size=len(whole))
-        quick = Leftover(path.problem, path.solution.z)
+        quick = ResidualMap(path.problem, path.solution.z)
         np.testing.assert_allclose(quick.explained(noise), whole @ noise, atol=1e-8)
         quick._dense = None
         np.testing.assert_allclose(quick.explained(noise), whole @ noise, rtol=0.05, atol=0.02)
@@ -45,7 +45,7 @@ def test_what_the_prior_keeps_unexplained_is_drawn_too():
     """With a generator the scores themselves are drawn: the mean square is noise's plus theirs."""
     path = fitted(0.3)
     whole, _ = written_out(path)
-    quick = Leftover(path.problem, path.solution.z)
+    quick = ResidualMap(path.problem, path.solution.z)
     nothing = np.zeros(len(whole))
     drawn = [quick.explained(nothing, np.random.default_rng(k)) for k in range(400)]
     problem, z = path.problem, path.solution.z
@@ -64,7 +64,7 @@ def test_variances_are_a_lower_bound():
     """An item's variance given all others is at most its variance."""
     path = fitted(0.3)
     whole, _ = written_out(path)
-    low = Leftover(path.problem, path.solution.z).variances()
+    low = ResidualMap(path.problem, path.solution.z).variances()
     assert (low <= np.diag(whole) * (1 + 1e-9) + 0.2).all()
     assert (low > 0).all()
 

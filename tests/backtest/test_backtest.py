@@ -253,7 +253,7 @@ def test_too_little_to_learn_from_is_said():
     games = table(season(n_games=30, days=30))
     found = backtest(games, ladder=["coin", "static scores"])
     assert [rung.name for rung in found.rungs] == ["coin"]
-    assert any("too few to learn from" in note for note in found.notes)
+    assert any("too few games to learn from" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

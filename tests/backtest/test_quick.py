@@ -1,4 +1,4 @@
-"""The quick ladder: one model beside plain ones, that learns nothing from what it foretells."""
+"""The quick ladder: one model beside plain ones, that learns nothing from what it forecasts."""
 
 from dataclasses import replace
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from intransit.backtest import backtest
-from intransit.backtest import run as quick
 from intransit.backtest.run import THIS_MODEL, quick_backtest
 from intransit.data.games import Games
 from intransit.datasets.metagame import simulate_games
@@ -40,8 +39,8 @@ def test_the_model_stands_beside_plain_ones(found):
     assert gain > 2.0 * error
 
 
-def test_a_fifth_is_foretold_in_two_parts(games, found):
-    """Only the latest games are foretold, and those of the first part before the second is seen."""
+def test_a_fifth_is_forecast_in_two_parts(games, found):
+    """Only the latest games are forecast, and those of the first part before the second is seen."""
     told = found.forecasts
     assert told.blocks.max() == 1
     assert told.counts.sum() == pytest.approx(0.2 * games.counts.sum(), rel=0.2)
@@ -71,16 +70,15 @@ def match(one, two):
 
 
 def test_it_agrees_with_the_full_backtest(games, found):
-    """Plain scores foretell as they do in the full ladder, to within what is coarser here."""
+    """Plain scores forecast as they do in the full ladder, to within what is coarser here."""
     full = backtest(games, every=6.5, ladder=["static scores", "drifting scores"])
     for name in ("static scores", "drifting scores"):
         assert found.rung(name).log_loss == pytest.approx(full.rung(name).log_loss, abs=0.01)
 
 
-def test_of_a_long_table_the_latest_games_are_used(games, monkeypatch):
+def test_of_a_long_table_the_latest_games_are_used(games):
     """Older ones are left alone, which is said."""
-    monkeypatch.setattr(quick, "MOST_GAMES", 400)
-    found = quick_backtest(games, SCORES)
+    found = quick_backtest(games, SCORES, most_games=400)
     assert found.forecasts.counts.sum() == pytest.approx(80, abs=25)
     assert any(note.startswith("Of the table the latest 4") for note in found.notes)
 

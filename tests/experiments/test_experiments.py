@@ -207,21 +207,18 @@ def test_houses_are_the_same_houses_in_any_units(facet):
         assert correlation == pytest.approx(1.0)
 
 
-def test_a_further_estimator_is_one_line(monkeypatch):
+def test_a_further_estimator_is_one_line():
     """As the joint smoother is: here equal weights by Newton, which must meet its curve."""
 
     def equally(sim):
         return estimators.Guess(it.recover(sim.measurements, n_factors=2, rng=0).margins)
 
     further = {"joint": equally}
-    for module in (recovery_error, sample_ratio, estimators):
-        if hasattr(module, "FURTHER"):
-            monkeypatch.setattr(module, "FURTHER", further)
     options, point = Options(extras=frozenset({"joint", "newton"})), Point(1e-4)
     for module, what in ((recovery_error, "error"), (sample_ratio, "ratio")):
         found = {
             r.curve: r.value
-            for r in module.measure(point, generator(0, "x", point, 0), options)
+            for r in module.measure(point, generator(0, "x", point, 0), options, further)
             if r.measure == what
         }
         assert found["joint"] == pytest.approx(found["equal weights, Newton"], rel=1e-6)

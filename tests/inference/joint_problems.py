@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from hypothesis import strategies as st
 from scipy.special import expit
+from scipy.stats import chi2
 
 from intransit.data.cells import Cells, Rows, collapse_rows
 from intransit.inference.assembly import Columns, Pairs, Scales, assemble, fill_known
@@ -58,6 +60,19 @@ KINDS = {
     "drifting pairs": Kind((SCORES,), ("score_drift_scale", "pair_drift_scale"), pairs=True),
     "everything": Kind((SCORES, REVEALED, FACTOR, FACTOR), tuple(DRIFTS), pairs=True),
 }
+
+seeds = st.integers(0, 2**32 - 1)
+names = st.sampled_from(sorted(KINDS))
+FALSE_ALARM = 1e-4  # of each test that draws, were its seed not fixed
+
+
+def within(sums, n_draws):
+    """Whether sums of squares of n_draws standard normal numbers are as large as they should be."""
+    tail = FALSE_ALARM / (2 * len(sums))
+    low, high = chi2.ppf([tail, 1 - tail], n_draws)
+    return bool((sums >= low).all() and (sums <= high).all())
+
+
 CONVEX = tuple(
     name for name, kind in KINDS.items() if not {FACTOR, REVEALED}.intersection(kind.columns)
 )

@@ -2,10 +2,18 @@
 
 import numpy as np
 
+import intransit as it
 from intransit.data.measurements import Combinations, Entries, Matrices, PeriodReadings
 from intransit.inference.weighted_program import Problem, collapse
 
 KINDS = ("entries", "combinations", "matrices", "all kinds")
+
+
+def paper_trial(rng, drift_scale, **changes):
+    """Simulate the paper's first experiment: N=20, r=2, T=5, σ₁=0.01, p=0.4."""
+    sizes = {"n_items": 20, "n_factors": 2, "n_periods": 5, "n_outcomes": 160}
+    settings = {**sizes, "noise_scale": 0.01, "drift_scale": drift_scale, "rng": rng}
+    return it.simulate(**(settings | changes))
 
 
 def random_operator(kind, n_items, n_outcomes, rng):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from intransit.inference.sampling import mixing
+from intransit.inference.sampling import Effort, burn_in, further_sweeps, is_enough, mixing
 
 N_CHAINS, N_DRAWS = 4, 2000
 CLOSE = 0.02  # relative: ArviZ divides autocovariances by n, we by n - 1
@@ -68,3 +68,34 @@ def test_a_few_draws_say_nothing():
     """With fewer than eight draws a chain R-hat is infinite."""
     r_hat, effective = mixing(np.zeros((2, 7, 1)))
     assert (r_hat[0], effective[0]) == (np.inf, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "scales", "enough"),
+    [
+        ((100.0, 1.05), (5.0, 1.3), True),
+        ((99.0, 1.05), (50.0, 1.0), False),  # too few draws of the worst pair
+        ((150.0, 1.11), (50.0, 1.0), False),  # chains that differ
+        ((150.0, 1.05), (4.0, 1.0), False),  # a scale that creeps is waited for
+        ((150.0, 1.05), (50.0, 1.5), False),
+        ((200.0, 1.05), (1.0, 9.0), True),  # but not for ever
+    ],
+)
+def test_drawing_ends_when_pairs_and_scales_have_mixed(pairs, scales, enough):
+    """By effective draws and R-hat of the worst of each, of 100 draws asked for."""
+    assert is_enough(Effort(effective=100.0), pairs, scales) is enough
+
+
+def test_chains_are_looked_at_again_when_they_may_be_done():
+    """After what is missing, and a tenth; at least 60 sweeps, at most half of those made."""
+    effort = Effort(effective=100.0)
+    assert further_sweeps(effort, 1_000, 80.0, 50.0) == int(1.1 * 1_000 * 0.25)
+    assert further_sweeps(effort, 1_000, 99.9, 50.0) == 60
+    assert further_sweeps(effort, 1_000, 1.0, 50.0) == 500
+    assert further_sweeps(effort, 1_000, 200.0, 4.0) == int(1.1 * 1_000 * 0.25)
+
+
+@pytest.mark.parametrize(("n", "thrown_away"), [(10, 5), (160, 80), (320, 80), (400, 100)])
+def test_the_first_sweeps_are_thrown_away(n, thrown_away):
+    """A quarter of them, at least 80, of a short chain half."""
+    assert burn_in(n) == thrown_away

@@ -1,8 +1,6 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import chi2
 
 from intransit.data.cells import Cells, Chains
 from intransit.inference.draws import Spots, ask, bridge
@@ -13,21 +11,14 @@ from tests.inference.joint_problems import (
     KINDS,
     case_of,
     matrix_at,
+    names,
     random_case,
+    seeds,
     simulated_case,
     slope_by_differences,
     unit_moves,
+    within,
 )
-
-seeds = st.integers(0, 2**32 - 1)
-names = st.sampled_from(sorted(KINDS))
-FALSE_ALARM = 1e-4  # of each test that draws, were its seed not fixed
-
-
-def within(sums, n_draws):
-    tail = FALSE_ALARM / (2 * len(sums))
-    low, high = chi2.ppf([tail, 1 - tail], n_draws)
-    return bool((sums >= low).all() and (sums <= high).all())
 
 
 @given(seed=seeds, name=names)

@@ -11,6 +11,7 @@ from scipy.special import expit, ndtr
 
 from intransit.errors import InputError
 from intransit.inference import filter_kernels as kernels
+from intransit.inference import law_kernels
 from intransit.inference.filter import Filter
 
 SETTINGS = [(0, True), (1, True), (1, False), (2, True), (2, False)]  # n_factors, scores
@@ -220,7 +221,7 @@ def test_the_average_of_the_logistic_is_right(spread):
     density = np.exp(-0.5 * z * z)
     for mean in (0.0, 0.2, 1.0, 5.0, 30.0):
         true = np.sum(density * expit(mean + spread * z)) / np.sum(density)
-        for function in (kernels.mean_logistic, kernels.mean_logistic.py_func):
+        for function in (law_kernels.mean_logistic, law_kernels.mean_logistic.py_func):
             found, other = function(mean, spread**2), function(-mean, spread**2)
             np.testing.assert_allclose(found, true, atol=1e-9)
             assert found + other == 1.0
@@ -232,15 +233,19 @@ def test_loops_agree_with_their_python_twins():
     pairs = np.stack([first, second], axis=1)
     answers = []
     for learn_many, read_many, average in (
-        (kernels.learn_many, kernels.read_many, kernels.mean_logistics),
-        (kernels.learn_many.py_func, kernels.read_many.py_func, kernels.mean_logistics.py_func),
+        (kernels.learn_many, kernels.read_many, law_kernels.mean_logistics),
+        (
+            kernels.learn_many.py_func,
+            kernels.read_many.py_func,
+            law_kernels.mean_logistics.py_func,
+        ),
     ):
         one = Filter(n_factors=1, drift_scale=0.2, exposure_drift_scale=0.1, rng=1)
         state = one._means, one._blocks, one._times, one._rates
         forecasts, moments, odds = np.empty(60), np.empty((60, 2)), np.empty(60)
         learn_many(*state, 1, 0.0, pairs, outcomes, times, counts, one._work, forecasts)
         read_many(*state, 1, pairs, times + 3.0, one._work, moments)
-        average(moments, odds)
+        average(*moments.T, odds)
         answers.append((*state, forecasts, moments, odds))
     for fast, slow in zip(*answers, strict=True):
         np.testing.assert_allclose(fast, slow, atol=1e-12)

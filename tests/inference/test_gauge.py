@@ -11,19 +11,18 @@ from tests.inference.joint_problems import (
     CURVED,
     FACTOR,
     FEATURED,
-    KINDS,
     REVEALED,
     SCORES,
     Kind,
     case_of,
     columns_of,
     jacobian,
+    names,
     random_case,
+    seeds,
     slope_by_differences,
 )
 
-seeds = st.integers(0, 2**32 - 1)
-names = st.sampled_from(sorted(KINDS))
 curved = st.sampled_from(CURVED)
 
 

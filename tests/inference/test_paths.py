@@ -245,11 +245,10 @@ def drawn():
     """Return draws of a small world with 2 chains, on one thread and on two."""
     world = WORLDS["wins, all terms"]
     design, _, outcomes, _ = draw_case(world, np.random.default_rng(9))
-    layout, effort = observe(design, outcomes), Effort(effective=1.0, chains=2, most_draws=30)
+    ready = {"r_hat": np.inf, "scale_r_hat": np.inf}
+    layout, effort = observe(design, outcomes), Effort(1.0, chains=2, most_draws=30, **ready)
     found = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sampling, "WELL_MIXED", np.inf)
-        patch.setattr(sampling, "SCALES_MIXED", np.inf)
         for cores in (1, 2):
             patch.setattr(sampling.os, "cpu_count", lambda cores=cores: cores)
             found.append(sample(layout, world.law, effort, rng=np.random.default_rng(10)))

@@ -8,19 +8,7 @@ from intransit.data.measurements import Operator
 from intransit.errors import ConvergenceWarning
 from intransit.experiments.experiment import Point
 from intransit.experiments.runner import generator
-
-
-def paper_trial(seed, drift, n_outcomes=160):
-    """The paper's first experiment: N=20, r=2, T=5, σ₁=0.01, p=0.4."""
-    return it.simulate(
-        n_items=20,
-        n_factors=2,
-        n_periods=5,
-        n_outcomes=n_outcomes,
-        noise_scale=0.01,
-        drift_scale=drift,
-        rng=seed,
-    )
+from tests.inference.problems import paper_trial
 
 
 def relative_error(answer, sim):
@@ -77,15 +65,7 @@ def test_the_last_period_alone_succeeds_with_restarts():
 def test_a_valley_that_swallows_all_cooled_starts_is_left():
     """A trial of recovery-error in which every cooled start fails and plain ones do not."""
     rng = generator(0, "recovery-error", Point(1.0), 6)
-    sim = it.simulate(
-        n_items=20,
-        n_factors=2,
-        n_periods=5,
-        n_outcomes=160,
-        noise_scale=0.01,
-        drift_scale=1.0,
-        rng=rng,
-    )
+    sim = paper_trial(rng, 1.0)
     answer = it.recover(sim.measurements, n_factors=2, weights=[0, 0, 0, 0, 1], rng=0)
     assert relative_error(answer, sim) < 1e-3
     cooled = [a for a in answer.attempts if a.start.endswith("cooled")]
@@ -244,15 +224,7 @@ def test_open_directions_are_counted_for_every_kind_of_reading():
 def test_noisy_readings_get_a_second_opinion():
     """Where noise could hide a wrong minimum, the lowest of many starts is found by few."""
     for seed in range(12):
-        sim = it.simulate(
-            n_items=20,
-            n_factors=2,
-            n_periods=1,
-            n_outcomes=200,
-            noise_scale=0.5,
-            drift_scale=0,
-            rng=seed,
-        )
+        sim = paper_trial(seed, 0.0, n_periods=1, n_outcomes=200, noise_scale=0.5)
         answer = it.recover(sim.measurements, n_factors=2, rng=seed)
         assert len(answer.attempts) >= 2
         with warnings.catch_warnings():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import intransit as it
+from tests.inference.problems import paper_trial
 
 KNOWN = {"noise_scale": 0.3, "drift_scale": 0.2, "prior_scale": 1.0}
 
@@ -346,15 +347,7 @@ def test_estimated_scales_cost_little_in_the_papers_setting():
     for drift in (0.01, 0.1):
         known, found = [], []
         for seed in range(3):
-            sim = it.simulate(
-                n_items=20,
-                n_factors=2,
-                n_periods=5,
-                n_outcomes=160,
-                noise_scale=0.01,
-                drift_scale=drift,
-                rng=seed,
-            )
+            sim = paper_trial(seed, drift)
             truth = sim.margins[-1]
             given = {"noise_scale": 0.01, "drift_scale": drift, "prior_scale": 1.0}
             for errors, scales in ((known, given), (found, {})):

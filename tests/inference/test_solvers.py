@@ -63,11 +63,10 @@ def test_small_and_large_paths_give_the_same_answer(method):
         np.testing.assert_allclose(margins_of(free.factors), margins_of(dense.factors), atol=1e-4)
 
 
-def test_the_spectral_start_for_many_items_finds_the_same_planes(monkeypatch):
+def test_the_spectral_start_for_many_items_finds_the_same_planes():
     problem, data, _ = sampled_problem(0, n_items=60, n_factors=2, n_outcomes=4000, noise=0.0)
     small = margins_of(starts.spectral(problem, data.loss))
-    monkeypatch.setattr(starts, "DENSE_ITEMS", 10)
-    large = margins_of(starts.spectral(problem, data.loss))
+    large = margins_of(starts.spectral(problem, data.loss, dense_items=10))
     assert np.linalg.norm(large - small) < 1e-2 * np.linalg.norm(small)
 
 
@@ -195,3 +194,10 @@ def test_a_wrong_minimum_is_doubted_and_a_right_one_is_not():
             assert above_doubt(problem, data, s) == (s.converged and s.objective < 1.5 * best)
             wrong += s.objective >= 1.5 * best
     assert wrong > 5  # the test would prove nothing if every start succeeded
+
+
+def test_further_starts_are_cooled_and_plain_in_turns():
+    """The spectral one is cooled second; the others are random, every other one plain."""
+    kinds = [starts._next_start(n) for n in range(1, 7)]
+    assert [kind for kind, _ in kinds] == ["random", "spectral", *["random"] * 4]
+    assert [cool for _, cool in kinds] == [True, True, False, True, False, True]

@@ -1,16 +1,24 @@
 """Beyond the budget: scales from a part of the items, states by Newton's method."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import intransit as it
-from intransit.inference import table_posterior as at_scale
 from intransit.inference.observations import Encoding
+from intransit.inference.paths import lay_out
 from intransit.inference.sampling import Effort
-from intransit.inference.table_posterior import draw_posterior, sub_population
-from intransit.model import By, Drift, Factors, Model, PairEffects, Scores, Side, Wins
+from intransit.inference.table_posterior import (
+    N_SWEEPS,
+    draw_posterior,
+    seconds_a_sweep,
+    sub_population,
+    takes_chains,
+)
+from intransit.model import By, Drift, Factors, Model, PairEffects, Readings, Scores, Side, Wins
 
-SHORT = Effort(effective=30.0, seconds=1e-3)
+SHORT = Effort(effective=30.0, seconds=1e-3, part_time=1e4)  # scales take what they need
 LONG = Effort(effective=60.0, seconds=60.0)
 
 
@@ -29,12 +37,11 @@ def league(seed=0, n_items=16, n_games=4_000, *, cyclic=True, ties=False):
     return it.Games.from_arrays(first, second, won, day, sides=side)
 
 
-def two_ways(games, model, monkeypatch):
+def two_ways(games, model):
     """Return the posterior by Newton's method and by chains."""
     encoding = Encoding.of(games)
     seen = encoding.observations(games)
     rng = np.random.default_rng
-    monkeypatch.setattr(at_scale, "SUB_TIME", 10.0 / SHORT.seconds)  # scales take what they need
     quick = draw_posterior(seen, model, encoding.law, SHORT, rng=rng(0))
     chains = draw_posterior(seen, model, encoding.law, LONG, rng=rng(1))
     assert (quick.way, chains.way) == ("newton", "gibbs")
@@ -50,10 +57,10 @@ def two_ways(games, model, monkeypatch):
     ],
     ids=["scores", "factor", "pairs and ties"],
 )
-def test_margins_are_near_those_of_the_chains(model, ties, monkeypatch):
+def test_margins_are_near_those_of_the_chains(model, ties):
     """Means agree to a part of their deviations, and deviations are of like size."""
     games = league(cyclic=model.is_cyclic, ties=ties)
-    quick, chains = two_ways(games, model, monkeypatch)
+    quick, chains = two_ways(games, model)
     i, j = np.triu_indices(16, 1)
     for when in (float(chains.axis[0]), float(chains.axis[-1])):
         one, two = (p.margins(i, j, np.full(len(i), when)) for p in (quick, chains))
@@ -68,20 +75,32 @@ def test_margins_are_near_those_of_the_chains(model, ties, monkeypatch):
         assert cuts[0] == pytest.approx(cuts[1], rel=0.15)
 
 
-def test_the_story_says_which_way_was_taken_and_what_was_left_out(monkeypatch):
+def test_the_story_says_which_way_was_taken_and_what_was_left_out():
     """Scales from so many items, and terms that are negligible there."""
     games = league(cyclic=False)
     encoding = Encoding.of(games)
-    monkeypatch.setattr(at_scale, "SUB_TIME", 10.0 / SHORT.seconds)
-    monkeypatch.setattr(at_scale, "SUB_GAMES", 2_000)
     model = Scores() + Factors(1) + PairEffects() + Side()
+    few = replace(SHORT, part_games=2_000)
     found = draw_posterior(
-        encoding.observations(games), model, Wins(), SHORT, rng=np.random.default_rng(0)
+        encoding.observations(games), model, Wins(), few, rng=np.random.default_rng(0)
     )
     assert "too large for chains" in found.story
     assert "states by Newton's method" in found.story
     assert "left out: 1 of 1 factors, pair effects" in found.story
     assert [type(term) for term in found.layout.model.terms] == [Scores, Side]
+
+
+def test_chains_are_taken_where_they_end_in_time():
+    """By a formula of cells, states and planes; readings have no other way."""
+    games = league()
+    encoding = Encoding.of(games)
+    layout = lay_out(encoding.observations(games), Scores() + Factors(2) + Side())
+    needed = N_SWEEPS * seconds_a_sweep(layout)
+    assert takes_chains(layout, Wins(), Effort(seconds=1.01 * needed))
+    assert not takes_chains(layout, Wins(), Effort(seconds=0.99 * needed))
+    assert takes_chains(layout, Readings(), Effort(seconds=0.01 * needed))
+    wider = lay_out(encoding.observations(games), Scores() + Factors(3) + Side())
+    assert seconds_a_sweep(wider) > seconds_a_sweep(layout)
 
 
 def test_a_fit_beyond_its_budget_says_so():

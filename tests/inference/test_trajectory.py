@@ -10,6 +10,7 @@ import intransit as it
 from intransit.inference.draws import ask
 from intransit.inference.laplace import Laplace
 from intransit.inference.likelihood import average_logistic
+from tests.inference.problems import paper_trial
 
 
 def simulated(seed, *, n_items, n_times, n_factors, scores, loss, n, noise=0.3, drift=0.2):
@@ -181,15 +182,7 @@ def test_with_many_readings_draws_are_as_wide_as_deviations(drift):
 @pytest.mark.parametrize("drift", [0.001, 0.01, 0.1])
 def test_draws_are_as_wide_as_deviations_in_the_papers_setting(drift):
     """N=20, r=2, T=5, p=0.4: the median of their ratio over pairs is within 15 % of 1."""
-    sim = it.simulate(
-        n_items=20,
-        n_factors=2,
-        n_periods=5,
-        n_outcomes=160,
-        noise_scale=0.01,
-        drift_scale=drift,
-        rng=0,
-    )
+    sim = paper_trial(0, drift)
     path = it.smooth(
         sim.measurements,
         n_factors=2,
@@ -431,12 +424,12 @@ def test_probabilities_average_over_the_interval():
 
 @pytest.mark.parametrize(("mean", "deviation"), [(0.5, 10.0), (3.0, 10.0), (3.0, 30.0)])
 def test_probabilities_of_hardly_known_margins_are_averages_too(mean, deviation):
-    """Against the integral by quadrature: 1e-4, however steep the function looks from there."""
+    """Against the integral by quadrature: 1e-8, however steep the function looks from there."""
     average, _ = quad(
         lambda u: expit(mean + deviation * u) * norm.pdf(u), -12, 12, limit=1000, epsabs=1e-12
     )
     found = average_logistic(np.array(mean), np.array(deviation**2))
-    assert found == pytest.approx(average, abs=1e-4)
+    assert found == pytest.approx(average, abs=1e-8)
 
 
 def test_probability_of_a_distant_forecast_goes_to_one_half():

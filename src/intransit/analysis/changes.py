@@ -30,7 +30,7 @@ from intransit.errors import InputError
 from intransit.inference.draws import reach_of
 from intransit.inference.posterior import Posterior
 
-MOST_ITEMS = 150  # that are measured against all others
+MOST_ITEMS = 150  # that are measured against all others: 11,000 pairs
 PANEL = 60  # opponents of a group, drawn at random, where there are more
 MOST_MET = 5_000  # pairs outside the panel that are asked for, those with most games
 ROUNDS = 60  # of medians
@@ -92,10 +92,13 @@ def find_changes(
     rate: float = 0.1,
     most: int = 30,
     rng: int = 0,
+    most_items: int = MOST_ITEMS,
+    panel: int = PANEL,
 ) -> Changes:
     """Return what changed between two times, by default the first and the last of the table.
 
-    Of items that were being compared about both times; see `Answer.changes`.
+    Of items that were being compared about both times; see `Answer.changes`.  Where there are more
+    than `most_items` they are measured against `panel` of each group, drawn at random.
     """
     reach_of(level)
     rate = as_number("rate", rate, least=0.0, strict=True)
@@ -105,7 +108,7 @@ def find_changes(
     if not answer.model.moves:
         note = "Nothing moves in this model, so nothing changes."
         return Changes(*words, (), (), 0.0, 0.0, 0.0, note)
-    field = _field(answer, begin, end, rng)
+    field = _field(answer, begin, end, rng, most_items, panel)
     left = answer.n_items - len(field.items)
     said = [f"{plural(left, 'item')} left out: not compared about both times."] if left else []
     if not len(field.first):
@@ -145,18 +148,25 @@ def _span(answer: FittedTable, since: object, until: object) -> tuple[float, flo
     return begin, end
 
 
-def _field(answer: FittedTable, begin: float, end: float, rng: int) -> Field:
+def _field(
+    answer: FittedTable,
+    begin: float,
+    end: float,
+    rng: int,
+    most_items: int = MOST_ITEMS,
+    size: int = PANEL,
+) -> Field:
     """Return who was there at both times, and which pairs to ask about."""
     items = np.flatnonzero(present(answer, begin) & present(answer, end))
     groups = answer.posterior.groups[items]
     alone = np.bincount(groups)[groups] < 2 if len(items) else np.zeros(0, bool)
     items, groups = items[~alone], groups[~alone]
     panel = np.ones(len(items), bool)
-    if len(items) > MOST_ITEMS:
+    if len(items) > most_items:
         generator = np.random.default_rng(rng)
         for group in np.unique(groups):
             mine = np.flatnonzero(groups == group)
-            panel[generator.permutation(mine)[PANEL:]] = False
+            panel[generator.permutation(mine)[size:]] = False
     one, two = np.triu_indices(len(items), 1)
     games = games_of(answer, items[one], items[two])
     asked = (groups[one] == groups[two]) & (panel[one] | panel[two])

@@ -16,9 +16,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import busiest, present, text
+from intransit.analysis.ranking import MOST_ITEMS, busiest, present, text
 from intransit.analysis.results import Cycles, ItemCycle
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_flag, as_whole
 from intransit.data.reading import plural
 from intransit.inference.draws import reach_of
@@ -27,7 +27,6 @@ from intransit.inference.posterior import Posterior
 SHORTEST = 3
 LESSER = (0.5, 0.2, 0.05)  # levels at which the likeliest is looked for, where none is sure
 N_TIMES = 24  # of histories
-MOST_PATHS = 400_000  # that are followed at each length
 CHUNK = 4_000_000  # margins of draws asked at once
 HISTORY_DRAWS = 200
 
@@ -55,10 +54,11 @@ def find_cycles(
     longest: int = 5,
     most: int = 50,
     gate: bool = True,
+    most_items: int = MOST_ITEMS,
 ) -> Cycles:
     """Return the cycles at a time that are there with a probability of at least `level`.
 
-    Of items that comparisons connect and that were being compared about then, the 400 that played
+    Of items that comparisons connect and that were being compared about then, those that played
     most; see `Answer.cycles`.
     """
     reach_of(level)
@@ -69,7 +69,7 @@ def find_cycles(
     if note:
         return Cycles(text(answer, when), level, (), 0, 0.0, (), note)
     there = np.flatnonzero(present(answer, when))
-    items = busiest(answer, there)
+    items = busiest(answer, there, most_items)
     edges = _sure_edges(answer.posterior, items, when, level)
     found, counts, complete = _follow(edges, level, longest)
     n_sure = len(found)
@@ -138,10 +138,10 @@ def _sure_edges(posterior: Posterior, items: IntArray, when: float, level: float
     first, second = items[one], items[two]
     together = posterior.groups[first] == posterior.groups[second]
     first, second = first[together], second[together]
-    least, step = _least_count(len(posterior), level), max(CHUNK // len(posterior), 1)
+    least = _least_count(len(posterior), level)
     parts: list[tuple[IntArray, IntArray, FloatArray, FloatArray, Bits]] = []
-    for begin in range(0, len(first), step):
-        i, j = first[begin : begin + step], second[begin : begin + step]
+    for here in slices(len(first), CHUNK // len(posterior)):
+        i, j = first[here], second[here]
         drawn = posterior.margins(i, j, np.full(len(i), when))
         ahead = np.sum(drawn > 0.0, axis=0)
         for a, b, sign, count in ((i, j, 1.0, ahead), (j, i, -1.0, len(drawn) - ahead)):
@@ -171,7 +171,12 @@ def _least(values: FloatArray, cycles: IntArray) -> FloatArray:  # (n_cycles,)
     return np.asarray(padded[cycles].min(axis=1, initial=np.inf))
 
 
-def _follow(edges: Edges, level: float, longest: int) -> tuple[IntArray, IntArray, bool]:
+def _follow(
+    edges: Edges,
+    level: float,
+    longest: int,
+    most: int = 400_000,  # paths of each length: some hundred megabytes
+) -> tuple[IntArray, IntArray, bool]:
     """Return cycles, the draws each holds in, and whether these are all.
 
     A cycle is the places of its edges, filled up by -1 to the longest.  Paths grow by one edge at
@@ -194,7 +199,7 @@ def _follow(edges: Edges, level: float, longest: int) -> tuple[IntArray, IntArra
         paths = np.hstack([np.full_like(paths, start), paths])
         held = edges.holds[place[paths[:, 0], paths[:, 1]]]
         for length in range(SHORTEST, longest + 1):
-            paths, held, all_of_them = _grown(paths, held, leads, apart, place, edges, least)
+            paths, held, all_of_them = _grown(paths, held, leads, apart, place, edges, least, most)
             complete &= all_of_them
             closing = place[paths[:, -1], start]
             closed = np.flatnonzero(closing >= 0)
@@ -221,6 +226,7 @@ def _grown(
     place: IntArray,
     edges: Edges,
     least: int,
+    most: int,
 ) -> tuple[IntArray, Bits, bool]:
     """Return paths that are longer by one, the draws they hold in, and whether none was left."""
     size = len(leads)
@@ -228,10 +234,10 @@ def _grown(
     for k in range(1, paths.shape[1] - 1):
         room &= apart[paths[:, k]]
     which, new = np.nonzero(room)
-    complete = len(which) <= MOST_PATHS
+    complete = len(which) <= most
     if not complete:
         mean = edges.mean[place[paths[which, -1], new]]
-        best = np.sort(np.argsort(-mean, kind="stable")[:MOST_PATHS])
+        best = np.sort(np.argsort(-mean, kind="stable")[:most])
         which, new = which[best], new[best]
     joint = held[which] & edges.holds[place[paths[which, -1], new]]
     enough = np.bitwise_count(joint).sum(axis=1, dtype=np.int64) >= least

@@ -1,7 +1,5 @@
 """A table with its posterior: forecasts and strengths of items by name, at any time.
 
-What a user asks an answer, as arrays: items by name or number, times, sides, covariates.
-
 Words and lists of any kind come in; one clear sentence says where they do not fit.
 """
 
@@ -16,7 +14,7 @@ import numpy as np
 from intransit.analysis.results import Forecast
 from intransit.analysis.stored import Leaderboard, NumbersOfNames, StoredNames, likely_names
 from intransit.analysis.verdict import Transitivity
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_flag, as_floats, as_list, as_whole, check_finite, shown
 from intransit.data.clock import Clock
 from intransit.data.games import Covariate, Games
@@ -309,8 +307,7 @@ class FittedTable:
         sides = np.zeros(len(i)) if side is None else sides_of(side, len(i))
         codes = codes_under(self, under, len(i))
         chances, expected = self._chances(i, j, times, sides, codes)
-        chances.sort(axis=0)
-        low, high = (_quantile(chances, share) for share in (0.5 - level / 2, 0.5 + level / 2))
+        low, high = _interval(chances, expected, level)
         spread = self._levels(i, j, times, sides, codes, expected)
         middle = spread.shape[1] // 2
         margins: list[float] | list[None] = [None] * len(i)
@@ -324,8 +321,8 @@ class FittedTable:
                 second=names.get(int(j[k])) or self.names[j[k]],
                 at="" if self.clock.kind == "none" else self.clock.to_text(times[k]),
                 probability=float(expected[k]),
-                low=float(min(low[k], expected[k])),
-                high=float(max(high[k], expected[k])),
+                low=float(low[k]),
+                high=float(high[k]),
                 level=level,
                 win=float(spread[k, middle + 1 :].sum()),
                 tie=float(spread[k, middle]),
@@ -364,23 +361,20 @@ class FittedTable:
         *,
         under: Under | None = None,
         level: float | None = None,
+        at_once: int = CHUNK,
     ) -> Any:
         """Return chances of pairs of numbers, a part at a time; with `level` their intervals too.
 
         Numbers below 0 are newcomers.
         """
-        step = max(CHUNK // len(self.posterior), 1)
         parts = []
-        for begin in range(0, len(first), step):
-            here = slice(begin, begin + step)
+        for here in slices(len(first), at_once // len(self.posterior)):
             codes = codes_under(self, under, len(first[here]))
             asked = (first[here], second[here], times[here], sides[here])
             drawn, mean = self._chances(*asked, codes)
             found = [mean]
             if level is not None:
-                drawn.sort(axis=0)
-                ends = (_quantile(drawn, 0.5 - level / 2), _quantile(drawn, 0.5 + level / 2))
-                found += [np.minimum(ends[0], mean), np.maximum(ends[1], mean)]
+                found += _interval(drawn, mean, level)
             parts.append(np.array(found))
         if not parts:
             return np.zeros(0) if level is None else np.zeros((3, 0))
@@ -483,12 +477,16 @@ class FittedTable:
         return tuple(said)
 
 
-def _quantile(ordered: FloatArray, share: float) -> FloatArray:
-    """Return a quantile of draws that are sorted along their first axis."""
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return np.asarray(ordered[low] + (place - low) * (ordered[high] - ordered[low]))
+def _interval(drawn: FloatArray, mean: FloatArray, level: float) -> list[FloatArray]:
+    """Return the ends of an interval that holds the mean; sorts the draws, in place."""
+    drawn.sort(axis=0)
+    ends = []
+    for share in (0.5 - level / 2, 0.5 + level / 2):
+        place = share * (len(drawn) - 1)
+        low = int(place)
+        high = min(low + 1, len(drawn) - 1)
+        ends.append(drawn[low] + (place - low) * (drawn[high] - drawn[low]))
+    return [np.minimum(ends[0], mean), np.maximum(ends[1], mean)]
 
 
 def is_alone(table: "FittedTable", items: IntArray) -> np.ndarray:  # (n,)

@@ -1,9 +1,4 @@
-"""Answers as data frames, for ArviZ, and as a short page for notebooks.
-
-Draws as ArviZ takes them, for its plots and diagnostics.  Needs the extra ``arviz``.
-
-Answers as data frames and as a short page for notebooks, and the numbers behind both.
-"""
+"""Answers as data frames, for ArviZ (extra ``arviz``), and as a short page for notebooks."""
 
 import html as markup
 import importlib
@@ -37,21 +32,7 @@ def to_arviz(posterior: Posterior, names: tuple[str, ...]) -> Any:
         )
     arviz = importlib.import_module("arviz")
     d, layout = posterior.draws, posterior.layout
-    scales = np.array(
-        [
-            scale_values(
-                layout,
-                d.scales[k],
-                d.rates[k],
-                d.number_scales[k],
-                d.number_rates[k],
-                d.cuts[k],
-                float(d.noise[k]),
-                float(d.newcomers[k]),
-            )
-            for k in range(len(d))
-        ]
-    )
+    scales = np.array([scale_values(layout, d.one(k)) for k in range(len(d))])
     first, second = np.triu_indices(posterior.n_items, 1)
     first, second = first[:MOST_PAIRS], second[:MOST_PAIRS]
     last = float(posterior.axis[-1])

@@ -1,15 +1,11 @@
 """Items by strength, the nearest ranking, what it loses, and the equilibrium in its place.
 
-Which items a question is about: those that were being compared about a time, and connected.
-
-All items by strength: rank and its range, strength, and rating, each with its interval.
-
-Everybody is measured against the same panel, some thousand items at a time.  Of a large answer the
+A question is about items that were being compared about a time, and connected.  Everybody is
+measured against the same panel, some thousand items at a time.  Of a large answer the
 leaderboard at its end is kept, so that a page of it is a slice.
 
-What a cyclic table has in place of a best item: the mixture that nothing beats on average.
-
-Two players each choose an item, and the winner's gain is its chance of winning less a half,
+A cyclic table has, in place of a best item, a mixture that nothing beats on average.  Two players
+each choose an item, and the winner's gain is its chance of winning less a half,
 
     M_ij = P(i beats j) - ½,      Mᵀ p ≥ 0,  p ≥ 0,  Σ p = 1.
 
@@ -17,16 +13,12 @@ Such a p always exists (von Neumann); it is known as maximal lottery and as Nash
 item beats all others it has all the weight; rock, paper and scissors have a third each.  It lies
 within the top cycle (Smith set): the smallest set of items that beat all others.
 
-The nearest ranking, what it loses, and the equilibrium in its place.
-
 An order of the items pays, for each pair that goes against it, the chance above a half of the item
 that it puts lower.  The nearest ranking pays least (the linear ordering problem).  Groups that beat
 each other in cycles are ordered apart: groups among each other have an order without upsets.  In a
 small group all orders are weighed, by subsets; in a larger one an order is improved by moving one
 item at a time, from several starts.  Of more than 400 items those that played most are ranked.
 """
-
-from collections.abc import Iterator
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -36,11 +28,12 @@ from intransit.analysis.fitted_table import FittedTable, is_alone, spread
 from intransit.analysis.order_kernels import GAINED, settle
 from intransit.analysis.results import Ranking, Share, Standing, Upset
 from intransit.analysis.stored import Leaderboard
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_whole
 from intransit.data.reading import plural
 from intransit.inference.draws import reach_of
 from intransit.inference.posterior import Posterior
+from intransit.skew import fill_skew
 
 ABOUT = 0.1  # of the table's span: how long before and after its games an item counts as there
 MOST_ITEMS = 400  # that are ranked, and searched for cycles: those that played most
@@ -79,10 +72,10 @@ def largest_group(answer: FittedTable, there: BoolArray) -> IntArray:
     return np.asarray(items[groups == np.bincount(groups).argmax()])
 
 
-def busiest(answer: FittedTable, items: IntArray, most: int | None = None) -> IntArray:
-    """Return those of some items that played most, at most 400, in the order they came in."""
+def busiest(answer: FittedTable, items: IntArray, most: int = MOST_ITEMS) -> IntArray:
+    """Return those of some items that played most, in the order they came in."""
     order = np.argsort(-answer.seen.games[items], kind="stable")
-    return np.asarray(items[np.sort(order[: MOST_ITEMS if most is None else most])])
+    return np.asarray(items[np.sort(order[:most])])
 
 
 def connected_at_the_end(answer: FittedTable) -> IntArray:
@@ -150,7 +143,7 @@ def leaderboard(answer: FittedTable, when: float, level: float = LEVEL) -> Leade
     alone = is_alone(answer, np.arange(n))
     drawn: FloatArray = np.empty((0, n))
     strengths, ratings = np.empty((3, n)), np.empty((3, n))
-    for here in _parts(n):
+    for here in slices(n, AT_ONCE):
         items = np.arange(here.start, here.stop)
         some = answer.posterior.strengths(items, when)
         some[:, alone[here]] = 0.5
@@ -171,11 +164,6 @@ def leaderboard(answer: FittedTable, when: float, level: float = LEVEL) -> Leade
     )
 
 
-def _parts(n: int) -> Iterator[slice]:
-    for begin in range(0, n, AT_ONCE):
-        yield slice(begin, min(begin + AT_ONCE, n))
-
-
 def _rank_range(
     drawn: FloatArray,  # (n_draws, n)
     order: IntArray,  # (n,): best first
@@ -187,7 +175,7 @@ def _rank_range(
     for one, rank in zip(drawn, ranks, strict=True):
         rank[order[np.argsort(-one[order], kind="stable")]] = np.arange(1, n + 1)
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)
-    for here in _parts(n):
+    for here in slices(n, AT_ONCE):
         some = ranks[:, here]
         low[here] = np.quantile(some, 0.5 - level / 2, axis=0, method="lower")
         high[here] = np.quantile(some, 0.5 + level / 2, axis=0, method="higher")
@@ -196,7 +184,6 @@ def _rank_range(
 
 TINY = 1e-9  # weights and prices below it are rounding
 SLACK = 1e-7  # by which an item may beat the mixture, in parts of the largest gain
-PIVOTS = 20  # an item, before the slower method is asked
 
 
 def top_cycle(gains: FloatArray) -> IntArray:
@@ -216,8 +203,10 @@ def strong_groups(beats: BoolArray) -> IntArray:  # (n_items,)
     return connected_components(graph, connection="strong")[1].astype(np.int64)
 
 
-def solve_game(gains: FloatArray) -> FloatArray:  # (n_items,)
+def solve_game(gains: FloatArray, *, pivots: int = 20) -> FloatArray:  # (n_items,)
     """Return the mixture of items that none beats on average, for skew-symmetric gains.
+
+    After so many `pivots` an item, far more than are usual, a slower method is asked.
 
     Examples
     --------
@@ -227,11 +216,11 @@ def solve_game(gains: FloatArray) -> FloatArray:  # (n_items,)
     """
     weights = np.zeros(len(gains))
     top = top_cycle(gains)
-    weights[top] = _solve(gains[np.ix_(top, top)])
+    weights[top] = _solve(gains[np.ix_(top, top)], pivots)
     return weights
 
 
-def _solve(gains: FloatArray) -> FloatArray:
+def _solve(gains: FloatArray, pivots: int) -> FloatArray:
     """Return the mixture by linear programming; of three or fewer items by hand."""
     n = len(gains)
     if n == 1:
@@ -244,7 +233,7 @@ def _solve(gains: FloatArray) -> FloatArray:
         return np.asarray(share / share.sum())
     # A positive game has the same mixtures, and its value needs no unknown of its own.
     positive = gains / scale + 2.0
-    raw = np.maximum(_pivot(positive), 0.0)
+    raw = np.maximum(_pivot(positive, pivots * n), 0.0)
     weights = raw / max(raw.sum(), TINY)
     if not raw.any() or float((weights @ gains).min()) < -SLACK * scale:  # slower and surer
         from scipy.optimize import linprog  # noqa: PLC0415  (slow to load, and rarely needed)
@@ -255,7 +244,7 @@ def _solve(gains: FloatArray) -> FloatArray:
     return np.asarray(weights)
 
 
-def _pivot(positive: FloatArray) -> FloatArray:  # (n_items,)
+def _pivot(positive: FloatArray, most: int) -> FloatArray:  # (n_items,)
     """Return y ≥ 0 of the largest sum with ``positive @ y ≤ 1``: the simplex method on a table.
 
     The game is the same for both players, so that the second one's answer is the first one's too.
@@ -264,7 +253,7 @@ def _pivot(positive: FloatArray) -> FloatArray:  # (n_items,)
     table = np.hstack([positive, np.eye(n), np.ones((n, 1))])
     prices = np.concatenate([np.ones(n), np.zeros(n + 1)])
     basis = np.arange(n, 2 * n)
-    for _ in range(PIVOTS * n):
+    for _ in range(most):
         enter = int(prices[:-1].argmax())
         if prices[enter] <= TINY:
             break
@@ -283,7 +272,6 @@ def _pivot(positive: FloatArray) -> FloatArray:  # (n_items,)
 
 
 N_GAMES = 100  # draws for which the mixture is worked out
-EXACT = 12  # items of a group up to which all orders are weighed
 KICKS = 30  # further starts for larger groups
 BELONGS = 1e-6  # weight from which an item is in the mixture
 NEGLIGIBLE = 0.005  # mean weight below which an item is not listed
@@ -299,17 +287,18 @@ def find_ranking(
     level: float = 0.9,
     n: int = N_GAMES,
     rng: int = 0,
+    most_items: int = MOST_ITEMS,
 ) -> Ranking:
     """Return the nearest ranking at a time, and the equilibrium over `n` draws.
 
     Of the largest group of items that comparisons connect and that were being compared about then,
-    those 400 that played most; see `Answer.ranking`.
+    those that played most; see `Answer.ranking`.
     """
     reach_of(level)
     n = as_whole("n", n, least=2)
     when = answer.when(at)
     connected = largest_group(answer, present(answer, when))
-    items = busiest(answer, connected)
+    items = busiest(answer, connected, most_items)
     size = len(items)
     n_pairs = size * (size - 1) // 2
     gains, favoured = _matrices(answer.posterior, items, when)
@@ -334,14 +323,14 @@ def find_ranking(
 
 
 def _matrices(
-    posterior: Posterior, items: IntArray, when: float
+    posterior: Posterior, items: IntArray, when: float, at_once: int = CHUNK
 ) -> tuple[FloatArray, FloatArray]:  # (n_items, n_items) each
     """Return chances above a half, and the probability of being favoured, a part at a time."""
-    size, step = len(items), max(CHUNK // len(posterior), 1)
+    size = len(items)
     one, two = np.triu_indices(size, 1)
     gains, favoured = np.zeros((size, size)), np.full((size, size), 0.5)
-    for begin in range(0, len(one), step):
-        i, j = one[begin : begin + step], two[begin : begin + step]
+    for here in slices(len(one), at_once // len(posterior)):
+        i, j = one[here], two[here]
         drawn = posterior.margins(items[i], items[j], np.full(len(i), when))
         gain = posterior.results(drawn).mean(axis=0) - 0.5
         ahead = (np.sum(drawn > 0.0, axis=0) + 0.5) / (len(drawn) + 1.0)
@@ -390,13 +379,8 @@ def _equilibrium(
 ) -> tuple[Share, ...]:
     """Return the mixture that nothing beats, over draws."""
     size = len(items)
-    one, two = np.triu_indices(size, 1)
-    weights = np.empty((len(draws), size))
-    game = np.zeros((size, size))
-    margins = draws.margins(items[one], items[two], np.full(len(one), when))
-    for k, chances in enumerate(draws.results(margins) - 0.5):
-        game[one, two], game[two, one] = chances, -chances
-        weights[k] = solve_game(game)
+    gains = draws.results(draws.upper_margins(items, when)) - 0.5
+    weights = np.array([solve_game(fill_skew(one, size)) for one in gains])
     mean = weights.mean(axis=0)
     low, high = np.quantile(weights, [0.5 - level / 2, 0.5 + level / 2], axis=0)
     often = (weights > BELONGS).mean(axis=0)
@@ -414,7 +398,7 @@ def _equilibrium(
     )
 
 
-def nearest_order(gains: FloatArray, *, rng: int = 0) -> IntArray:  # (n_items,)
+def nearest_order(gains: FloatArray, *, rng: int = 0, exact: int = 12) -> IntArray:  # (n_items,)
     """Return the order, best first, that pays least for the pairs against it.
 
     Parameters
@@ -422,7 +406,9 @@ def nearest_order(gains: FloatArray, *, rng: int = 0) -> IntArray:  # (n_items,)
     gains
         Skew-symmetric: above 0 where the row is favoured, and by how much.
     rng
-        Seed of the further starts, for groups of more than 12.
+        Seed of the further starts, for larger groups.
+    exact
+        Items of a group up to which all orders are weighed, in a tenth of a second for 12.
 
     Examples
     --------
@@ -445,7 +431,7 @@ def nearest_order(gains: FloatArray, *, rng: int = 0) -> IntArray:  # (n_items,)
         inner = price[np.ix_(start, start)]
         if len(group) <= 2:
             parts.append(start)
-        elif len(group) <= EXACT:
+        elif len(group) <= exact:
             parts.append(start[_weigh_all(inner)])
         else:
             parts.append(start[_improve(inner, np.random.default_rng(rng))])

@@ -1,7 +1,5 @@
 """The results of a table, less what drifting scores explain of them.
 
-What fitted scores leave unexplained, and how much of anything they would explain.
-
 Residuals e by cell, slopes of the log likelihood, change to first order when scores are fitted
 again:
 
@@ -9,8 +7,6 @@ again:
 
 so noise of known size, put through this, looks as residuals do.  ε is standard normal: scores drawn
 from their prior P, which the prior keeps from being explained in full.
-
-Where comparisons and results go round in circles: without that there is no cycle to be found.
 """
 
 from dataclasses import dataclass, replace
@@ -35,7 +31,7 @@ EXACT = 1e-7  # of one that others are measured by
 MOST_LEVERAGE = 0.9
 
 
-class Leftover:
+class ResidualMap:
     """The map from noise to residuals at fitted scores z."""
 
     def __init__(self, problem: Joint, z: FloatArray) -> None:
@@ -148,12 +144,12 @@ class ResidualRows:
     information: FloatArray  # (n_rows,): of one game
     margins: FloatArray  # (n_rows,): that scores expect
     sides: FloatArray | None  # (n_rows,): who had the side; None where that is not known
-    low: FloatArray  # (n_rows,): boundaries of the level of each result, see `core.law`
+    low: FloatArray  # (n_rows,): boundaries of the level of each result, see `likelihood`
     high: FloatArray
     cell: IntArray  # (n_rows,): of the fitted problem
     growth: FloatArray  # (n_rows,): from residuals to the noise behind them
     goes_round: bool  # whether anybody who lost to another beat it too, at first or second hand
-    map: Leftover
+    map: ResidualMap
 
     @property
     def n_pairs(self) -> int:
@@ -192,7 +188,7 @@ def sums(groups: IntArray, values: FloatArray, n: int = 0) -> FloatArray:  # (n_
     return np.asarray(np.bincount(groups, values, n), dtype=np.float64)
 
 
-def leftovers(games: Games, encoding: Encoding, *, rng: int = 0) -> ResidualRows:
+def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> ResidualRows:
     """Fit drifting scores, and return what they leave."""
     table = _prepared(games)
     path = _scores(table, encoding, rng)
@@ -204,7 +200,7 @@ def leftovers(games: Games, encoding: Encoding, *, rng: int = 0) -> ResidualRows
     times = encoding.moments(table.times)
     margins = path.margin(pairs[pair, 0], pairs[pair, 1], times)
     slopes, information, low, high = _terms(table, encoding, path, sign, margins)
-    leftover = Leftover(path.problem, path.solution.z)
+    mapped = ResidualMap(path.problem, path.solution.z)
     cell = _cells_of(path, keys[pair], times, n)
     series = table.series
     if len(np.unique(table.times)) > 1:
@@ -212,7 +208,7 @@ def leftovers(games: Games, encoding: Encoding, *, rng: int = 0) -> ResidualRows
     together = information
     if series is not None:
         together = sums(series, table.counts * information)[series]
-    growth = inflation(together, leftover.variances()[cell])
+    growth = inflation(together, mapped.variances()[cell])
     return ResidualRows(
         pairs=pairs,
         pair=pair,
@@ -227,7 +223,7 @@ def leftovers(games: Games, encoding: Encoding, *, rng: int = 0) -> ResidualRows
         cell=cell,
         growth=growth,
         goes_round=goes_round(table.first, table.second, table.outcomes, n),
-        map=leftover,
+        map=mapped,
     )
 
 

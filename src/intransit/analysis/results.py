@@ -1,9 +1,4 @@
-"""What is asked of an answer, as plain data: forecasts, standings, cycles, changes, rankings.
-
-What an answer says in words and numbers: forecasts and standings.
-
-What can be found in an answer besides forecasts: cycles, changes, rankings.  Plain data.
-"""
+"""What is asked of an answer, as plain data: forecasts, standings, cycles, changes, rankings."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

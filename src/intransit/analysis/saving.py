@@ -1,6 +1,4 @@
-"""An answer as one file, and back.
-
-Records as plain words and arrays, and back: what comes back is checked against their types.
+"""An answer as one file, and back: what comes back is checked against the types of its records.
 
 A record is a frozen dataclass.  Its arrays are put aside under the name of their field, such as
 ``draws.states`` or ``draws.numbers.0``; the rest becomes what JSON can hold, with the name of the
@@ -147,6 +145,7 @@ def _plain(kind: Any, words: Any, name: str) -> Any:
 
 MOST_FACTORS = 1_000  # more than any table can tell apart
 WAYS = ("gibbs", "newton", "filter")  # in which draws are made
+CELL_COLUMNS = ("times", "counts", "means", "sides", "positive")
 WORDS_OF_ALL = {"format", "version", "answer", "index"}
 SMALL = 1 << 26  # bytes: files up to that are read whole
 CHECKED = 1 << 28  # bytes: those up to that are compared with their checksum when they are opened
@@ -330,34 +329,58 @@ def _fields(kept: Kept, layout: Layout) -> dict[str, Any]:
 
 def check_large(kept: Kept, layout: Layout) -> dict[str, bool]:
     """Return of the parts of a large answer whether they have the shapes of its index."""
-    seen, draws, n = kept.observations, kept.draws, layout.seen.n_items
-    cells, n_draws = len(seen.times), len(kept.draws.newcomers)
-    width = draws.scales.shape[-1] if draws.scales.ndim == 2 else 0
-    small = (draws.scales, draws.rates, draws.number_scales, draws.number_rates, draws.cuts)
+    shaped = {**_shapes_of_games(kept, layout.seen.n_items), **_shapes_of_draws(kept, layout)}
+    for name in ("scales", "rates", "number_scales", "number_rates", "cuts"):
+        part = getattr(kept.draws, name)
+        shaped[name] &= _is_sound(part) and bool((part >= 0).all())
+    times = "first and last times"
+    shaped[times] = shaped[times] and bool(np.isfinite(kept.seen.last.max()))
+    return shaped
+
+
+def _shapes_of_games(kept: Kept, n: int) -> dict[str, bool]:
+    """Return of the columns of cells and of n items whether they are as long as they should be."""
+    seen, cells = kept.observations, len(kept.observations)
+    spans = (kept.seen.first, kept.seen.last, kept.seen.games)
+    columns = {name: getattr(seen, name) for name in CELL_COLUMNS}
     return {
         "law": kept.law.kind == seen.kind == kept.encoding.loss,
         "way": kept.way in WAYS,
-        "number of draws": n_draws >= 1 and width >= 1,
-        "states": draws.states.shape == (n_draws, layout.items.n_states, 2 * width - 1),
-        "numbers": len(draws.numbers) == len(layout.numbers)
-        and all(
-            part.shape == (n_draws, one.paths.n_states)
-            for part, one in zip(draws.numbers, layout.numbers, strict=False)
-        ),
-        "scales": all(part.ndim == 2 and len(part) == n_draws for part in small)
-        and all(_is_sound(part) and bool((part >= 0).all()) for part in small),
-        "steps": draws.steps is None or draws.steps.shape == (n_draws, 2 * width - 1),
-        "noise": draws.noise.shape == draws.chain.shape == (n_draws,),
-        "games": seen.pairs.shape == (cells, 2)
-        and all(
-            part.shape == (cells,) for part in (seen.times, seen.counts, seen.means, seen.sides)
-        ),
-        "covariates": seen.codes.shape == (len(seen.values), cells),
-        "first and last times": all(
-            part.shape == (n,) for part in (kept.seen.first, kept.seen.last, kept.seen.games)
-        )
-        and bool(np.isfinite(kept.seen.last.max())),
+        "pairs": seen.pairs.shape == (cells, 2) and cells >= 1,
+        "codes": seen.codes.shape == (len(seen.values), cells),
+        "first and last times": all(part.shape == (n,) for part in spans),
+        **{name: part is None or part.shape == (cells,) for name, part in columns.items()},
     }
+
+
+def _shapes_of_draws(kept: Kept, layout: Layout) -> dict[str, bool]:
+    """Return of every part of the draws whether it has the shape that the layout asks for."""
+    draws, n, numbers = kept.draws, len(kept.draws.newcomers), len(layout.numbers)
+    width = _width(draws)
+    shapes = {
+        "states": (n, layout.items.n_states, 2 * width - 1),
+        "scales": (n, width),
+        "rates": (n, 2),
+        "number_scales": (n, numbers),
+        "number_rates": (n, numbers),
+        "newcomers": (n,),
+        "noise": (n,),
+        "chain": (n,),
+        "steps": (n, 2 * width - 1),
+    }
+    parts = {name: getattr(draws, name) for name in shapes}
+    wanted = [(n, one.paths.n_states) for one in layout.numbers]
+    return {
+        **{name: part is None or part.shape == shapes[name] for name, part in parts.items()},
+        "number of draws": n >= 1 and width >= 1,
+        "numbers": [part.shape for part in draws.numbers] == wanted,
+        "cuts": draws.cuts.ndim == 2 and len(draws.cuts) == n,
+    }
+
+
+def _width(draws: Draws) -> int:
+    """Return how many scales scores and planes have."""
+    return draws.scales.shape[-1] if draws.scales.ndim == 2 else 0
 
 
 def _refuse(path: Path, what: str, sound: Mapping[str, bool]) -> None:
@@ -368,27 +391,18 @@ def _refuse(path: Path, what: str, sound: Mapping[str, bool]) -> None:
 
 def check_games(kept: Kept) -> dict[str, bool]:
     """Return of every part of the games whether it is sound: shapes first, before values."""
-    seen, n, cells = kept.observations, len(kept.names), len(kept.observations)
+    seen, n = kept.observations, len(kept.names)
     columns = dict(seen.values)
     shaped = {
         "names": n == seen.n_items >= 2 and len(set(kept.names)) == n,
-        "law": kept.law.kind == seen.kind == kept.encoding.loss,
-        "way": kept.way in WAYS,
         "number of factors": kept.model.n_factors <= MOST_FACTORS,
         "covariates": len(columns) == len(seen.values)
         and {term.column for term in kept.model.by} <= set(columns),
         "clock": len(kept.clock.names) == len(kept.clock.numbers)
         and list(kept.clock.numbers) == sorted(kept.clock.numbers),
-        "pairs": seen.pairs.shape == (cells, 2) and cells >= 1,
-        "codes": seen.codes.shape == (len(columns), cells),
-        "first and last times": all(
-            part.shape == (n,) for part in (kept.seen.first, kept.seen.last, kept.seen.games)
-        ),
         "wins of readings": (seen.positive is not None) == (seen.kind == "squared"),
+        **_shapes_of_games(kept, n),
     }
-    for name in ("times", "counts", "means", "sides", "positive"):
-        part = getattr(seen, name)
-        shaped[name] = part is None or part.shape == (cells,)
     if not all(shaped.values()):
         return shaped
     first, second = seen.pairs.T
@@ -417,39 +431,18 @@ def check_games(kept: Kept) -> dict[str, bool]:
 
 def check_draws(kept: Kept, layout: Layout) -> dict[str, bool]:
     """Return of every part of the draws whether it is sound."""
-    draws, n = kept.draws, len(kept.draws.newcomers)
-    width = draws.scales.shape[-1] if draws.scales.ndim == 2 else 0
-    numbers = len(layout.numbers)
-    cuts = layout.seen.n_levels
-    shapes = {
-        "states": (n, layout.items.n_states, 2 * width - 1),
-        "scales": (n, width),
-        "rates": (n, 2),
-        "number_scales": (n, numbers),
-        "number_rates": (n, numbers),
-        "newcomers": (n,),
-        "noise": (n,),
-        "chain": (n,),
-        "steps": (n, 2 * width - 1),
-    }
-    sound = {
-        name: (part := getattr(draws, name)) is None or (part.shape == shape and _is_sound(part))
-        for name, shape in shapes.items()
-    }
-    for name in ("scales", "rates", "number_scales", "number_rates", "noise", "steps", "chain"):
+    draws, sound = kept.draws, _shapes_of_draws(kept, layout)
+    never_negative = ("scales", "rates", "number_scales", "number_rates", "noise", "steps", "chain")
+    for name in ("states", "newcomers", *never_negative):
         part = getattr(draws, name)
-        sound[name] &= part is None or bool((part >= 0).all())
-    sound["number of draws"] = n >= 1 and width >= 1
-    sound["factors"] = kept.way != "gibbs" or width == 1 + layout.n_factors
-    sound["numbers"] = len(draws.numbers) == numbers and all(
-        part.shape == (n, one.paths.n_states) and _is_sound(part)
-        for part, one in zip(draws.numbers, layout.numbers, strict=False)
-    )
+        sound[name] &= part is None or _is_sound(part)
+        sound[name] &= part is None or name not in never_negative or bool((part >= 0).all())
+    sound["factors"] = kept.way != "gibbs" or _width(draws) == 1 + layout.n_factors
+    sound["numbers"] &= all(_is_sound(part) for part in draws.numbers)
     sound["cuts"] = (
-        draws.cuts.ndim == 2
-        and len(draws.cuts) == n
+        sound["cuts"]
         and _is_sound(draws.cuts)
-        and draws.cuts.shape[1] >= cuts
+        and draws.cuts.shape[1] >= layout.seen.n_levels
         and bool((draws.cuts >= 0).all() and (np.diff(draws.cuts, axis=1) >= 0).all())
         and (not kept.encoding.typical or len(kept.encoding.typical) == draws.cuts.shape[1] + 1)
     )

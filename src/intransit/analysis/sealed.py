@@ -24,9 +24,12 @@ import numpy as np
 
 from intransit.errors import InputError
 
+Arrays = dict[str, np.ndarray]
+
 FORMAT = "intransit answer"
 VERSION = 5
 AGAIN = "make it again with `intransit fit`"
+CUT_SHORT = "it is no answer of intransit, or was cut short or altered"
 WORDS, NUMBERS, SEAL = "answer.json", "arrays.npz", "sha256"
 PARTS = (WORDS, NUMBERS, SEAL)
 NUMBERS_KINDS = {"<f4", "<f8", "<i8", "|b1", "|u1"}  # of arrays that we write
@@ -116,19 +119,79 @@ def _write_array(out: IO[bytes], array: np.ndarray) -> None:
         out.write(np.ascontiguousarray(wide[begin : begin + step]).tobytes())
 
 
-def open_file(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def open_file(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Return words and arrays of a file, or refuse it in one sentence."""
-    _check_there(path)
-    text, numbers, seal = _parts(path)
-    head = _head(path, text)
-    checksum = hashlib.sha256(text)
-    checksum.update(numbers)
-    if checksum.hexdigest().encode() != seal:
-        raise InputError(f"{path}: its content does not match its checksum; {AGAIN}.")
+    file = _Sealed(path)
+    file.verify()
     try:
-        return head, _arrays(numbers)
+        return file.words, {name: array.copy() for name, array in file.arrays().items()}
     except SPOILED:
         raise InputError(f"{path}: its arrays cannot be read; {AGAIN}.") from None
+
+
+def map_file(path: Path) -> tuple[dict[str, Any], Arrays, Callable[[], None]]:
+    """Return words, arrays that stay in the file until they are looked at, and how to verify it.
+
+    Sizes and kinds of all arrays are compared with the bytes that are there; to verify is to read
+    all of them for the checksum.  What is written into such an array stays in this process.
+    """
+    file = _Sealed(path)
+    try:
+        return file.words, file.arrays(), file.verify
+    except SPOILED:
+        raise InputError(f"{path}: {CUT_SHORT}; {AGAIN}.") from None
+
+
+class _Sealed:
+    """A file that is open: its words, its checksum, and its arrays, which need not be read."""
+
+    def __init__(self, path: Path) -> None:
+        _check_there(path)
+        self.path = path
+        try:
+            with path.open("rb") as held, zipfile.ZipFile(held) as file:
+                parts = _listed(file, os.fstat(held.fileno()).st_size, PARTS)
+                self._text, self._seal = file.read(WORDS), file.read(SEAL)
+                self._held = mmap.mmap(held.fileno(), 0, access=mmap.ACCESS_COPY)
+            self._begin = _content(self._held, parts[NUMBERS].header_offset)
+            self._end = self._begin + parts[NUMBERS].file_size
+            if self._end > len(self._held):
+                raise ValueError("larger than its file")
+        except PermissionError:
+            raise InputError(f"{path}: it may not be read; ask for the right to.") from None
+        except SPOILED:
+            raise InputError(f"{path}: {CUT_SHORT}; {AGAIN}.") from None
+        self.words = _head(path, self._text)
+
+    def verify(self) -> None:
+        """Compare all of it with its checksum."""
+        checksum = hashlib.sha256(self._text)
+        for at in range(self._begin, self._end, AT_ONCE):
+            checksum.update(self._held[at : min(at + AT_ONCE, self._end)])
+        if checksum.hexdigest().encode() != self._seal:
+            raise InputError(f"{self.path}: its content does not match its checksum; {AGAIN}.")
+
+    def arrays(self) -> Arrays:
+        """Return the arrays of the inner file, without reading them."""
+        size = self._end - self._begin
+        with zipfile.ZipFile(_Window(self._held, self._begin, size)) as file:
+            names = file.namelist()
+            if len(set(names)) != len(names) or not all(name.endswith(".npy") for name in names):
+                raise ValueError("names twice, or of something else")
+            parts = _listed(file, size, names)
+        found = {}
+        for name, info in parts.items():
+            at = _content(self._held, self._begin + info.header_offset)
+            if at + info.file_size > self._end:
+                raise ValueError("larger than its file")
+            head = self._held[at : at + ARRAY_HEAD]
+            shape, by_columns, dtype, skipped = _header(head, info.file_size)
+            if by_columns and len(shape) > 1:
+                raise ValueError("columns first, as none of ours is")
+            n = int(np.prod(shape, dtype=object))
+            flat = np.frombuffer(self._held, dtype, n, at + skipped)
+            found[name.removesuffix(".npy")] = flat.reshape(shape)
+        return found
 
 
 def _check_there(path: Path) -> None:
@@ -156,42 +219,6 @@ def _head(path: Path, text: bytes) -> dict[str, Any]:
     return head
 
 
-def map_file(
-    path: Path,
-) -> tuple[dict[str, Any], dict[str, np.ndarray], Callable[[], None]]:
-    """Return words, arrays that stay in the file until they are looked at, and how to verify it.
-
-    Sizes and kinds of all arrays are compared with the bytes that are there; to verify is to read
-    all of them for the checksum.  What is written into such an array stays in this process.
-    """
-    _check_there(path)
-    try:
-        with path.open("rb") as held, zipfile.ZipFile(held) as file:
-            parts = _listed(file, os.fstat(held.fileno()).st_size, PARTS)
-            text, seal = file.read(WORDS), file.read(SEAL)
-            held_bytes = mmap.mmap(held.fileno(), 0, access=mmap.ACCESS_COPY)
-        begin = _content(held_bytes, parts[NUMBERS].header_offset)
-        size = parts[NUMBERS].file_size
-        if begin + size > len(held_bytes):
-            raise ValueError("larger than its file")
-        arrays = _mapped(held_bytes, begin, size)
-    except PermissionError:
-        raise InputError(f"{path}: it may not be read; ask for the right to.") from None
-    except SPOILED:
-        raise InputError(
-            f"{path}: it is no answer of intransit, or was cut short or altered; {AGAIN}."
-        ) from None
-
-    def verify() -> None:
-        checksum = hashlib.sha256(text)
-        for at in range(begin, begin + size, AT_ONCE):
-            checksum.update(held_bytes[at : min(at + AT_ONCE, begin + size)])
-        if checksum.hexdigest().encode() != seal:
-            raise InputError(f"{path}: its content does not match its checksum; {AGAIN}.")
-
-    return _head(path, text), arrays, verify
-
-
 def _content(held: mmap.mmap, header: int) -> int:
     """Return where the content of a part begins, from the header before it."""
     fixed = held[header : header + 30]
@@ -199,26 +226,6 @@ def _content(held: mmap.mmap, header: int) -> int:
         raise ValueError("no header where there should be one")
     name, extra = struct.unpack("<HH", fixed[26:30])
     return int(header + 30 + name + extra)
-
-
-def _mapped(held: mmap.mmap, begin: int, size: int) -> dict[str, np.ndarray]:
-    """Return the arrays of the inner file, which begins there, without reading them."""
-    with zipfile.ZipFile(_Window(held, begin, size)) as file:
-        names = file.namelist()
-        if len(set(names)) != len(names) or not all(name.endswith(".npy") for name in names):
-            raise ValueError("names twice, or of something else")
-        parts = _listed(file, size, names)
-    found = {}
-    for name, info in parts.items():
-        at = _content(held, begin + info.header_offset)
-        if at + info.file_size > begin + size:
-            raise ValueError("larger than its file")
-        shape, by_columns, dtype, skipped = _header(held[at : at + ARRAY_HEAD], info.file_size)
-        if by_columns and len(shape) > 1:
-            raise ValueError("columns first, as none of ours is")
-        flat = np.frombuffer(held, dtype, int(np.prod(shape, dtype=object)), at + skipped)
-        found[name.removesuffix(".npy")] = flat.reshape(shape)
-    return found
 
 
 class _Window(io.RawIOBase):
@@ -258,29 +265,6 @@ def is_sealed(path: Path) -> bool:
         return False
 
 
-def _parts(path: Path) -> list[bytes]:
-    """Return the parts of a file, each there once and none larger than the file."""
-    try:
-        with path.open("rb") as held, zipfile.ZipFile(held) as file:
-            if not any(name == WORDS for name in file.namelist()):
-                raise InputError(f"{path}: it is no answer of intransit; {AGAIN}.")
-            return _members(file, path.stat().st_size, PARTS)
-    except PermissionError:
-        raise InputError(f"{path}: it may not be read; ask for the right to.") from None
-    except SPOILED as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(
-            f"{path}: it is no answer of intransit, or was cut short or altered; {AGAIN}."
-        ) from None
-
-
-def _members(file: zipfile.ZipFile, size: int, names: Sequence[str]) -> list[bytes]:
-    """Return what is in a zip, which must hold these names, each once, and be so large at most."""
-    _listed(file, size, names)
-    return [file.read(name) for name in names]
-
-
 def _listed(file: zipfile.ZipFile, size: int, names: Sequence[str]) -> dict[str, zipfile.ZipInfo]:
     """Return the parts of a zip, which must have these names, each once, and be plain."""
     there = file.infolist()
@@ -293,25 +277,6 @@ def _listed(file: zipfile.ZipFile, size: int, names: Sequence[str]) -> dict[str,
     if sum(info.file_size for info in there) > size:
         raise ValueError("larger than its file")
     return {info.filename: info for info in there}
-
-
-def _arrays(numbers: bytes) -> dict[str, np.ndarray]:
-    """Return the arrays of the inner file."""
-    with zipfile.ZipFile(io.BytesIO(numbers)) as file:
-        names = file.namelist()
-        if len(set(names)) != len(names) or not all(name.endswith(".npy") for name in names):
-            raise ValueError("names twice, or of something else")
-        parts = _members(file, len(numbers), names)
-    return {
-        name.removesuffix(".npy"): _array(part) for name, part in zip(names, parts, strict=True)
-    }
-
-
-def _array(part: bytes) -> np.ndarray:
-    """Return one array, after comparing the size that it tells with the bytes that are there."""
-    shape, by_columns, dtype, skipped = _header(part, len(part))
-    flat = np.frombuffer(part, dtype, int(np.prod(shape, dtype=object)), skipped).copy()
-    return flat.reshape(shape[::-1]).T if by_columns else flat.reshape(shape)
 
 
 def _header(part: bytes, size: int) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
@@ -333,6 +298,3 @@ def _header(part: bytes, size: int) -> tuple[tuple[int, ...], bool, np.dtype[Any
 
 def _refuse_constant(word: str) -> float:
     raise ValueError(word)  # NaN and Infinity, which we never write
-
-
-Arrays = dict[str, np.ndarray]

@@ -5,6 +5,7 @@ paths say which states belong to whom; the leaderboard at the end is kept whole.
 that, beside the games and draws that every answer keeps.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -72,15 +73,7 @@ class StoredNames(Sequence[str]):
 
     def _place(self, name: str) -> int:
         """Return how many names come before one, in the order of their bytes."""
-        wanted = name.encode()
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self._bytes(int(self.by_name[middle])) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return bisect_left(self.by_name, name.encode(), key=lambda k: self._bytes(int(k)))
 
     def near(self, name: str) -> list[str]:
         """Return names that begin like one: those around it in order."""

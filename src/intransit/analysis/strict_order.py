@@ -25,11 +25,13 @@ import numpy as np
 from scipy.special import expit, ndtr
 
 from intransit.analysis.order_kernels import GAINED, least_paid, settle, widest_cycle
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_number, shown
 from intransit.errors import InputError
 from intransit.inference.posterior import Posterior, expected_results
+from intransit.model.laws import boundaries
 from intransit.model.terms import Factors, PairEffects, Scale, prior_scale
+from intransit.skew import fill_skew
 
 EDGE = 0.52  # chance that an edge of a cycle must exceed, to matter
 WIDE_FACTORS, WIDE_PAIRS = 0.5, 0.3  # priors' scales with which planes and pairs are left open
@@ -107,10 +109,9 @@ def look_for_cycles(
     edge = as_edge(edge)
     few, items = posterior.thinned(MOST_DRAWS), np.sort(items[:MOST_ITEMS])
     n = len(items)
-    one, two = np.triu_indices(n, 1)
-    drawn = few.margins(items[one], items[two], np.full(len(one), when))
+    drawn = few.upper_margins(items, when)
     least = edge - 0.5
-    gains = _square(few.results(drawn) - 0.5, n)
+    gains = fill_skew(few.results(drawn) - 0.5, n)
     mean = drawn.mean(axis=0)
     noise = mean_noise(few, items, drawn - mean, dispersion, np.random.default_rng(rng))
     return Cyclicity(
@@ -157,15 +158,6 @@ def _probability(hold: BoolArray, weights: FloatArray) -> float:
     return (effective * float(weights @ hold) + 0.5) / (effective + 1.0)
 
 
-def _square(values: FloatArray, n: int) -> FloatArray:  # (n_rows, n, n)
-    """Return skew-symmetric matrices from what is above the diagonal of each."""
-    one, two = np.triu_indices(n, 1)
-    out = np.zeros((len(values), n, n))
-    out[:, one, two] = values
-    out[:, two, one] = -values
-    return out
-
-
 def _by_noise(
     posterior: Posterior,
     mean: FloatArray,
@@ -180,7 +172,7 @@ def _by_noise(
     of what either differs by between tables.
     """
     one, two = np.triu_indices(n, 1)
-    gains = _square(_typical(posterior, mean[None, :]) - 0.5, n)[0]
+    gains = fill_skew(_typical(posterior, mean[None, :]) - 0.5, n)[0]
     order = np.argsort(-gains.sum(axis=1))
     if settle(np.maximum(gains - least, 0.0), order) <= GAINED:
         return 1.0
@@ -192,7 +184,7 @@ def _by_noise(
     around = np.vstack([np.zeros(len(mean)), deviations[some]])
     paid = np.array(
         [
-            least_paid(_square(_typical(posterior, centre + around) - 0.5, n), least)
+            least_paid(fill_skew(_typical(posterior, centre + around) - 0.5, n), least)
             for centre in (mean, *(nearest + noise))
         ]
     )
@@ -234,8 +226,8 @@ def mean_noise(
     shocks = np.zeros((n + 1, m, N_NOISE))  # of the games of each item, and of all
     told = np.zeros(n + 1)  # information of the same games, in units of what is not known
     own, own_told = np.zeros((len(one), N_NOISE)), np.zeros(len(one))
-    for begin in range(0, len(cells), step := max(CHUNK // m, 1)):
-        some = cells[begin : begin + step]
+    for here in slices(len(cells), CHUNK // m):
+        some = cells[here]
         x = posterior.margins(seen.pairs[some, 0], seen.pairs[some, 1], seen.times[some])
         size = seen.counts[some] * _information(posterior, x.mean(axis=0), some)
         x = (x - x.mean(axis=0)) * np.sqrt(size * dispersion / share)
@@ -279,7 +271,7 @@ def _information(posterior: Posterior, margins: FloatArray, cells: IntArray) -> 
         return np.asarray(expit(margins) * expit(-margins))
     # A level is a win against its lower boundary and a loss against its upper one.
     cuts = posterior.draws.cuts.mean(axis=0)
-    edges = np.concatenate([[-np.inf], -cuts[::-1], cuts, [np.inf]])
+    edges = boundaries(cuts)
     level = posterior.layout.seen.means[cells].astype(np.int64) + len(cuts)
     ends = [margins - edges[level], margins - edges[level + 1]]
     return np.asarray(sum(expit(x) * expit(-x) for x in ends))
@@ -324,6 +316,5 @@ def _speed(posterior: Posterior, items: IntArray, when: float) -> float:
         return 0.0
     axis = posterior.axis
     begin = float(axis[0] if when - axis[0] > axis[-1] - when else axis[-1])
-    one, two = np.triu_indices(len(items), 1)
-    ends = [posterior.margins(items[one], items[two], np.full(len(one), t)) for t in (begin, when)]
-    return float(np.mean((ends[1] - ends[0]) ** 2)) / max(abs(when - begin), 1e-300)
+    change = posterior.upper_margins(items, when) - posterior.upper_margins(items, begin)
+    return float(np.mean(change**2)) / max(abs(when - begin), TINIEST)

@@ -23,7 +23,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import gammainc, gammaincc, ndtr, ndtri
 
-from intransit.analysis.residuals import EXACT, ResidualRows, bridges, leftovers, n_cycles, sums
+from intransit.analysis.residuals import EXACT, ResidualRows, bridges, n_cycles, residual_rows, sums
 from intransit.arrays import BoolArray, FloatArray
 from intransit.data.games import Games
 from intransit.inference.observations import Encoding
@@ -35,7 +35,7 @@ FALSE_ALARMS = 0.02  # share of tables of one scale that are said to be none
 MOST_FLIPS, FEWEST_FLIPS = 200, 60
 WORK = 5e6  # rows times flips
 THREADS = 2
-FOLDS = 5  # parts of the series, each foretold from the others
+FOLDS = 5  # parts of the series, each forecast from the others
 N_LOOKS = 3.0  # ways in which a table may look cyclic: energy, pattern, both
 TYPICAL_SHARE = 0.1  # of the energy, that weights of pairs are best for
 LEAST_ENERGY = 0.1
@@ -75,7 +75,7 @@ class Evidence:
 
 def examine(games: Games, encoding: Encoding, *, rng: int = 0) -> Evidence:
     """Return the evidence against one drifting ranking."""
-    rows = leftovers(games, encoding, rng=rng)
+    rows = residual_rows(games, encoding, rng=rng)
     return _Test(rows, max(games.n_items, 2), np.random.default_rng(rng)).run()
 
 
@@ -298,7 +298,7 @@ class _Test:
         """Return what effects of pairs gain in log loss a game, learnt from other series.
 
         Effects shrink as ones of this variance should.  The scores were fitted to all games, those
-        foretold among them: the gain is, if anything, too small.
+        forecast among them: the gain is, if anything, too small.
         """
         rows = self.rows
         if variance <= 0.0:  # no game was decided

@@ -1,12 +1,9 @@
 """Forecasters that learn games in order of time: plain ones, models, other people's rating systems.
 
-The rungs: forecasters that learn games in order of time and say what to expect of the next.
-
 All have two calls.  `learn` takes games; `predict` takes fixtures without results and returns the
 expected result of the first item, a tie as half a win.  Games come one by one, in order of time
-and of the table, unless a forecaster says that it takes rows that stand for many (`folded`).
-
-Other people's rating systems as rungs, where they are installed (extra `peers`).
+and of the table, unless a forecaster says that it takes rows that stand for many (`folded`).  Other
+people's rating systems are rungs where they are installed (extra `peers`).
 """
 
 import itertools
@@ -23,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from intransit.arrays import FloatArray
+from intransit.arrays import FloatArray, slices
 from intransit.backtest.scores import LEVEL, log_losses
 from intransit.backtest.splits import Plan, cut, join, one_by_one, own_names, without_results
 from intransit.checks import as_floats
@@ -202,9 +199,7 @@ class FittedModel:
         values = dict(self.posterior.layout.seen.values)
         under = {one.name: one.codes for one in fixtures.by if one.name in values}
         out, ends = np.empty(len(fixtures)), np.empty((2, len(fixtures)))
-        step = max(CHUNK // len(self.posterior), 1)
-        for begin in range(0, len(fixtures), step):
-            here = slice(begin, begin + step)
+        for here in slices(len(fixtures), CHUNK // len(self.posterior)):
             drawn = self.posterior.chances(
                 first[here],
                 second[here],
@@ -222,34 +217,32 @@ def _sides(games: Games) -> FloatArray:
     return np.zeros(len(games)) if games.sides is None else games.sides
 
 
-def roll_part(
-    forecaster: FittedModel, plan: Plan, begin: int, report: Callable[[str], None]
+def roll(
+    forecaster: Forecaster,
+    plan: Plan,
+    report: Callable[[str], None],
+    begin: int = 0,
+    end: int | None = None,
 ) -> FloatArray:
-    """Forecast the blocks from one draw to the next; what was drawn before makes no difference."""
-    learnt = [plan.early, *plan.blocks[:begin]]
-    forecaster.seen = learnt[:-1]
-    forecaster.learn(learnt[-1])
-    out, end = [], min(begin + (forecaster.refit or len(plan.blocks)), len(plan.blocks))
+    """Learn what is before some blocks; then forecast each, and only afterwards learn it."""
+    folded, n = getattr(forecaster, "folded", False), len(plan.blocks)
+    out, end = [], n if end is None else end
     for k in range(begin, end):
-        report(f"block {k + 1} of {len(plan.blocks)}")
+        before = plan.blocks[k - 1] if k else plan.early
+        forecaster.learn(before if folded else one_by_one(before))
+        report(f"block {k + 1} of {n}")
         block = plan.blocks[k]
         out.append(_checked(forecaster, forecaster.predict(without_results(block)), len(block)))
-        if k + 1 < end:
-            forecaster.learn(block)
     return np.concatenate(out)
 
 
-def roll(forecaster: Forecaster, plan: Plan, report: Callable[[str], None]) -> FloatArray:
-    """Learn what is early; then forecast each block, and only afterwards learn it."""
-    folded = getattr(forecaster, "folded", False)
-    forecaster.learn(plan.early if folded else one_by_one(plan.early))
-    out = []
-    for k, block in enumerate(plan.blocks):
-        report(f"block {k + 1} of {len(plan.blocks)}")
-        out.append(_checked(forecaster, forecaster.predict(without_results(block)), len(block)))
-        if k + 1 < len(plan.blocks):
-            forecaster.learn(block if folded else one_by_one(block))
-    return np.concatenate(out)
+def roll_part(
+    ours: FittedModel, plan: Plan, begin: int, report: Callable[[str], None]
+) -> FloatArray:
+    """Forecast the blocks from one draw to the next; what was drawn before makes no difference."""
+    ours.seen = [plan.early, *plan.blocks[:begin]][:-1]
+    n = len(plan.blocks)
+    return roll(ours, plan, report, begin, min(begin + (ours.refit or n), n))
 
 
 def _checked(forecaster: Forecaster, told: ArrayLike, n: int) -> FloatArray:

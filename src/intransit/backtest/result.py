@@ -1,9 +1,4 @@
-"""What a backtest found: rungs with their losses and errors, in words and as a figure.
-
-What a backtest found: rungs with their losses and errors, forecasts, and all of it in words.
-
-The figure of a backtest: how far each rung comes, and whether its forecasts can be believed.
-"""
+"""What a backtest found: rungs with their losses and errors, in words and as a figure."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field

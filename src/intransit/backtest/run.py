@@ -1,6 +1,6 @@
 """Roll forward through a table with a ladder of models, none of which looks ahead.
 
-A ladder in seconds: one model beside plain ones, on the latest games, drawn for less long.
+`quick_backtest` is a ladder in seconds: one model beside plain ones, on the latest games.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +47,7 @@ from intransit.backtest.scores import (
     mean_and_error,
     reliability,
 )
-from intransit.backtest.splits import Plan, as_games, clusters, cut, turn
+from intransit.backtest.splits import Plan, as_games, clusters, cut, first_held_back, turn
 from intransit.checks import (
     as_list,
     as_number,
@@ -273,6 +273,7 @@ class LadderRun:
         self.ranges: tuple[FloatArray, FloatArray] | None = None
         self.whole = EVERYTHING  # the rung that the ranges belong to
         self.others: Mapping[str, Callable[[], Forecaster]] = {}  # not ours
+        self.models: Mapping[str, Model] = {}  # beside those of the ladder
         self.jobs, self.on = 1, None  # type: int, str | None
 
     def climb(self, wanted: tuple[str, ...]) -> None:
@@ -295,7 +296,10 @@ class LadderRun:
         if name in {COIN, FREQUENCIES, ELO} or name in self.others:
             return ""
         if early.counts.sum() < FEWEST:
-            return f"{early.counts.sum():g} games before the test part are too few to learn from."
+            return (
+                "There are too few games to learn from: "
+                f"{early.counts.sum():g} before the test part."
+            )
         if name in {DRIFTING, PAIRS, DRIFTING_FACTORS} and early.times[0] == early.times[-1]:
             return "All games to learn from are at one time, so nothing drifts."
         return ""
@@ -310,7 +314,7 @@ class LadderRun:
         if name in self.others:
             self.tell(name, _made(name, self.others[name]), "", begin)
             return
-        self.draw(name, model_of(name, self.plan.early), begin)
+        self.draw(name, self.models.get(name) or model_of(name, self.plan.early), begin)
 
     def draw(self, name: str, model: Model | None, begin: float) -> None:
         """Keep what a model of ours says of every block; None is the one with every term."""
@@ -342,11 +346,8 @@ class LadderRun:
 
     def tell(self, name: str, forecaster: Forecaster, note: str, begin: float) -> None:
         """Keep what a forecaster says of every block."""
-        p = self._roll(forecaster, name)
+        p = roll(forecaster, self.plan, lambda said: self.report(f"{name}: {said}"))
         self.told[name] = RungForecast(p, perf_counter() - begin, note)
-
-    def _roll(self, forecaster: Forecaster, name: str) -> FloatArray:
-        return roll(forecaster, self.plan, lambda said: self.report(f"{name}: {said}"))
 
     def _plain(self, name: str) -> tuple[Forecaster, str]:
         early = self.plan.early
@@ -438,64 +439,53 @@ class LadderRun:
 THIS_MODEL = "this model"
 LAST = 0.2  # of the games, that are forecast
 BLOCKS = 2  # that they are forecast in
-MOST_GAMES = 15_000  # that are looked at, the latest
 SWIFT = Effort(effective=25.0, seconds=6.0, most_draws=100)
 
 
 @one_thread
 def quick_backtest(
-    games: Games, model: Model, *, rng: int = 0, report: Report = lambda _: None
+    games: Games,
+    model: Model,
+    *,
+    most_games: int = 15_000,  # a look back takes seconds with so many
+    rng: int = 0,
+    report: Report = lambda _: None,
 ) -> Backtest:
     """Measure a model beside a coin, frequencies, Elo and plain scores on a table's latest games.
 
     Parameters
     ----------
     games
-        The table; of more than 15,000 games the latest are looked at.
+        The table.
     model
         What to measure, such as ``answer.model``.
+    most_games
+        How many games are looked at, the latest.
     rng
         Seed.
     report
         Called with a few words at every stage.
     """
-    late, note = _latest(games)
+    late, note = _latest(games, most_games)
     plan = with_useful_sides(_plan(turn(as_games(late)), rng))
+    early = plan.early
+    still = early.times[0] == early.times[-1]
     run = LadderRun(plan, None, 0, rng, report, SWIFT)
+    run.models = {THIS_MODEL: model.still() if still else model}
     run.notes += note
-    run.climb((COIN, FREQUENCIES, ELO))
-    for name in (SCORES, DRIFTING, THIS_MODEL):
-        _add(run, name, model if name == THIS_MODEL else model_of(name, plan.early))
-    names = (COIN, FREQUENCIES, ELO, SCORES, DRIFTING, THIS_MODEL)
+    # Nobody asks how things change in a table without times.
+    moving = () if early.clock.kind == "none" else (DRIFTING,)
+    names = (COIN, FREQUENCIES, ELO, SCORES, *moving, THIS_MODEL)
+    run.climb(names)
     return run.result(names, late)
 
 
-def _add(run: LadderRun, name: str, model: Model | None) -> None:
-    """Add one rung, or say why not."""
-    early, begin = run.plan.early, perf_counter()
-    if name == DRIFTING and early.clock.kind == "none":
-        return  # nobody asks how things change in a table without times
-    if early.counts.sum() < FEWEST:
-        run.notes.append(f"Left out: {name}. There are too few games to learn from.")
-        return
-    if name == DRIFTING and early.times[0] == early.times[-1]:
-        run.notes.append(f"Left out: {name}. All games to learn from are at one time.")
-        return
-    if model is not None and early.times[0] == early.times[-1]:
-        model = model.still()
-    run.report(f"looking back: {name}")
-    try:
-        run.draw(name, model, begin)
-    except IntransitError as error:
-        run.notes.append(f"Left out: {name}. {error}")
-
-
-def _latest(games: Games) -> tuple[Games, list[str]]:
+def _latest(games: Games, most: int) -> tuple[Games, list[str]]:
     """Return the latest games, as many as a quick look back can take."""
     later: FloatArray = np.cumsum(games.counts[::-1])[::-1]
-    if later[0] <= MOST_GAMES or games.times[0] == games.times[-1]:
+    if later[0] <= most or games.times[0] == games.times[-1]:
         return games, []
-    begin = games.times[min(int(np.searchsorted(-later, -MOST_GAMES)), len(games) - 1)]
+    begin = games.times[min(int(np.searchsorted(-later, -most)), len(games) - 1)]
     late = games.only(games.times >= begin)
     if late.times[0] == late.times[-1]:
         return games, []
@@ -504,7 +494,5 @@ def _latest(games: Games) -> tuple[Games, list[str]]:
 
 def _plan(games: Games, rng: int) -> Plan:
     """Return the plan: the last fifth, in a few blocks of like length."""
-    below = np.cumsum(games.counts)
-    row = min(int(np.searchsorted(below, (1.0 - LAST) * below[-1], "right")), len(games) - 1)
-    span = float(games.times[-1] - games.times[row])
+    span = float(games.times[-1] - games.times[first_held_back(games, LAST)]) if len(games) else 0.0
     return cut(games, LAST, span / BLOCKS * (1.0 + 1e-9) or None, rng)

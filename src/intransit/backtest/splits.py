@@ -86,15 +86,19 @@ def one_by_one(games: Games) -> Games:
     return replace(replace(games, sequence=None).only(rows), counts=np.ones(len(rows)))
 
 
+def first_held_back(games: Games, last: float) -> int:
+    """Return the first row of the last part of the games."""
+    below = np.cumsum(games.counts)
+    return min(int(np.searchsorted(below, (1.0 - last) * below[-1], "right")), len(games) - 1)
+
+
 def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
     """Return the plan: the last part of the games, in blocks of `every`."""
     if len(games) < 2:
         raise InputError(
             f"games: of {plural(len(games), 'row')} nothing can be learnt and tried; give more."
         )
-    below = np.cumsum(games.counts)
-    row = min(int(np.searchsorted(below, (1.0 - last) * below[-1], "right")), len(games) - 1)
-    begin = int(np.searchsorted(games.times, games.times[row], "left"))
+    begin = int(np.searchsorted(games.times, games.times[first_held_back(games, last)], "left"))
     if begin == 0:
         return _at_random(games, last, rng)
     times = games.times

@@ -6,8 +6,6 @@ On day t the margin of item i over item j is
 
 with every u, s and q a stationary random walk of its own.  Columns of s and q are centred over
 the items, so that the second part has no ranking in it, and a and b share out the mean square.
-
-A metagame that never was: ten thousand matches between decks, and the truth behind them.
 """
 
 from dataclasses import dataclass, field, replace

@@ -1,14 +1,11 @@
 """The Pokémon type chart over its generations, and most of it hidden to be recovered.
 
-The Pokémon type chart over its generations: exact margins, strongly cyclic, changing twice.
-
 An attack of type i does 2, 1, 0.5 or 0 times its damage to type j.  The margin of i over j is
 
     X_ij = factor_ij - factor_ji
 
-what i does to j beyond what j does to i, from -2 to 2.  Nothing is measured: the chart is a fact.
-
-Hide most of a chart, to see how well what is hidden can be recovered from the rest.
+what i does to j beyond what j does to i, from -2 to 2.  Nothing is measured: the chart is a fact,
+strongly cyclic, and changed twice.
 """
 
 from dataclasses import dataclass, field

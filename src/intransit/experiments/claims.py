@@ -1,9 +1,4 @@
-"""Claims that several experiments share, that can fail; and what joint estimation gains.
-
-Claims that several experiments share.
-
-What joint estimation gains over the paper's weights: tables and claims that can fail.
-"""
+"""Claims that several experiments share, and that can fail; and what joint estimation gains."""
 
 from collections.abc import Callable
 

@@ -129,7 +129,8 @@ def weigh_shared_drift(simulation: it.Simulation) -> Guess:
 
 # Further estimators of X^T from all periods, by the name that --with and --without know them by:
 # a line here is a curve of recovery-error and of sample-ratio.
-FURTHER: dict[str, Callable[[it.Simulation], Guess]] = {
+Further = Mapping[str, Callable[[it.Simulation], Guess]]
+FURTHER: Further = {
     JOINT: estimate_jointly,
     SHARED: weigh_shared_drift,
 }
@@ -160,9 +161,11 @@ def recovery_readings(
             yield TrialValue(curve + NEWTON, "error", error, facet=facet)
 
 
-def further_readings(simulation: it.Simulation, options: Options) -> Iterator[TrialValue]:
+def further_readings(
+    simulation: it.Simulation, options: Options, further: Further
+) -> Iterator[TrialValue]:
     """Yield the errors of the further estimators that were asked for."""
-    for name, estimate in FURTHER.items():
+    for name, estimate in further.items():
         if options.wants(name):
             yield from guess_readings(name, estimate(simulation), simulation.margins[-1])
 

@@ -2,7 +2,7 @@
 
     grid × trials  ->  readings  ->  Table  ->  figure, claims
 
-An experiment is a value; `runner` runs it, `store` keeps what is finished, `page` shows it.
+An experiment is a value; `runner` runs it and keeps what is finished, `summary` shows it.
 Functions of an experiment stand at the top of a module, so that other processes find them.
 """
 

@@ -31,6 +31,7 @@ from intransit.experiments.table import (
     ratio_of_means,
 )
 from intransit.plotting import BLUE, GREEN
+from intransit.skew import fill_skew
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +76,7 @@ def _readings(
     noise_scale: float,
     options: Options,
 ) -> Iterator[TrialValue]:
-    X = _fill(truth, pairs)
+    X = fill_skew(truth, N_PLAYERS, pairs)
     sizes = np.linalg.svd(X, compute_uv=False)
     yield TrialValue(
         rule, "beyond rank 2", float(np.sqrt(np.sum(sizes[2:] ** 2) / np.sum(sizes**2))), x=0.0
@@ -93,7 +94,7 @@ def _readings(
             curve = rule if method == "alternating" else f"{rule}, Newton"
             yield from _scored(curve, estimate, X, drift_scale)
         if rule == FAIR:
-            yield from _scored(ALONE, _fill(weights @ daily, pairs), X, drift_scale)
+            yield from _scored(ALONE, fill_skew(weights @ daily, N_PLAYERS, pairs), X, drift_scale)
 
 
 def _joint(
@@ -116,7 +117,7 @@ def _joint(
     )
     path = smooth(seen, n_factors=0, pair_scale="auto", pair_drift_scale="auto")
     last = len(daily) - 1.0
-    yield from _scored(JOINT, path.matrix(last), _fill(truth, pairs), 0.0)
+    yield from _scored(JOINT, path.matrix(last), fill_skew(truth, N_PLAYERS, pairs), 0.0)
     yield TrialValue(JOINT, "doubted", is_doubted(path), x=0.0)
     if options.wants("limit"):
         # A linear model with Gaussian paths: its posterior variance is its Cramér-Rao limit.
@@ -131,12 +132,6 @@ def _scored(curve: str, estimate: FloatArray, X: FloatArray, x: float) -> Iterat
     right = np.sign(estimate[upper]) == np.sign(X[upper])
     yield TrialValue(curve, "error", float(np.linalg.norm(estimate - X) / np.linalg.norm(X)), x=x)
     yield TrialValue(curve, "signs", 100.0 * float(right.mean()), x=x)
-
-
-def _fill(upper: FloatArray, pairs: IntArray) -> FloatArray:
-    X = np.zeros((N_PLAYERS, N_PLAYERS))
-    X[tuple(pairs.T)] = upper
-    return X - X.T
 
 
 def draw(figure: "Figure", table: Table) -> None:

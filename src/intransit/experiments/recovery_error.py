@@ -32,6 +32,7 @@ from intransit.experiments.estimators import (
     SETTLED,
     SHARED,
     STARTS,
+    Further,
     estimate_scales_too,
     further_readings,
     guess_readings,
@@ -65,7 +66,9 @@ QUICK_ESTIMATED = 1
 BOUNDED = "optimal weights with the bound a"  # eq. (opt_w); the three curves use (opt_w_na)
 
 
-def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:
+def measure(
+    point: Point, rng: np.random.Generator, options: Options, further: Further = FURTHER
+) -> Iterator[TrialValue]:
     """Simulate once and recover with every choice of weights."""
     simulation = it.simulate(
         n_items=N_ITEMS,
@@ -93,7 +96,7 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
         simulation.measurements.periods[-1].operator,  # type: ignore[arg-type]
         noise_scale=NOISE_SCALE,
     )
-    yield from further_readings(simulation, options)
+    yield from further_readings(simulation, options, further)
     if options.wants(JOINT) and options.trial < (QUICK_ESTIMATED if options.quick else N_ESTIMATED):
         yield from guess_readings(ESTIMATED, estimate_scales_too(simulation), truth)
     if options.wants("limit"):

@@ -1,10 +1,8 @@
 """Run experiments: grid × trials -> Table, in other processes, going on where a run stopped.
 
-Finished parts of a run on disk: written whole, and read only when whole and of this run.
-
-A part is one JSON file: what it is of (a fingerprint of settings, seed and code), its rows, and a
-digest of the rows.  It is written beside its place and moved there, so a run that is killed
-leaves either the whole file or none; a file that was altered or cut fails its digest.
+A finished part is one JSON file: what it is of (a fingerprint of settings, seed and code), its
+rows, and a digest of the rows.  It is written beside its place and moved there, so a run that is
+killed leaves either the whole file or none; a file that was altered or cut fails its digest.
 
 Every trial draws from a generator of its own,
 
@@ -43,6 +41,7 @@ def fingerprint(**facts: object) -> str:
 
 def write_part(path: Path, mark: str, rows: Sequence[Row]) -> None:
     """Keep finished rows."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     payload = [_pack(row) for row in rows]
     part = {"fingerprint": mark, "digest": _digest_of_rows(payload), "rows": payload}
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,5 @@
 """The paper's second synthetic experiment: the sampling ratio that recovery needs.
 
-Sampling ratios: nested samples, the smallest that is enough, and when none could be.
-
 A trial draws readings for p = 1 once; a smaller p reads a prefix of them.  The ratio needed is
 the smallest p, in steps of 0.025, at which the relative error is at most 10⁻⁴, found by
 bisection: more of the same readings are taken to do no harm.
@@ -27,6 +25,7 @@ from intransit.experiments.estimators import (
     NEWTON,
     OPTIMAL,
     STATIC_LIMIT,
+    Further,
     Guess,
     first_start_failed,
     relative_error,
@@ -158,7 +157,9 @@ N_JOINT = 50  # trials, from the first on, in which further estimators are asked
 CLOSE = STEP / 2  # "converges": a mean difference of at most half a step
 
 
-def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:
+def measure(
+    point: Point, rng: np.random.Generator, options: Options, further: Further = FURTHER
+) -> Iterator[TrialValue]:
     """Find the ratio needed with every choice of weights."""
     simulation = it.simulate(
         n_items=N_ITEMS,
@@ -175,14 +176,14 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
         for reading in _needed(simulation, curve, w, options):
             found[reading.curve, reading.measure] = reading.value
             yield reading
-    wanted = [name for name in FURTHER if options.wants(name) and options.trial < N_JOINT]
+    wanted = [name for name in further if options.wants(name) and options.trial < N_JOINT]
     if not wanted and not options.wants("limit"):
         return
     limits = list(_needed_by_limits(simulation, found[OPTIMAL, "ratio"], found[LAST, "ratio"]))
     if options.wants("limit"):
         yield from limits
     for name in wanted:  # what all periods allow is a good guess of what is needed
-        yield from _needed_by_further(simulation, name, FURTHER[name], limits[0].value)
+        yield from _needed_by_further(simulation, name, further[name], limits[0].value)
 
 
 def _needed(

@@ -1,8 +1,6 @@
 """The tidy table of a run: one value a row, summaries over trials, and the statistics of claims.
 
-The tidy table of a run: one value a row, and summaries over trials.
-
-The few statistics that claims rest on.  Trials are paired: curves share each trial's data.
+Trials are paired: curves share each trial's data.
 """
 
 import csv

@@ -1,12 +1,8 @@
 """Draws of whole trajectories, and questions about margins at any time.
 
-Questions about margins at any time: which states they read, and what noise comes on top.
-
 Between two of its states an item is their interpolation plus the noise of a Brownian bridge, after
 the last (and before the first) one the nearest state plus that of a free walk.  A pair that was
 never seen has an effect of its own all the same, of which only the prior is known.
-
-Draws of whole trajectories, and what to make of them.
 """
 
 from collections.abc import Callable
@@ -21,6 +17,7 @@ from intransit.checks import as_floats, as_items, as_number, check_finite, check
 from intransit.errors import InputError
 from intransit.inference.assembly import Pairs
 from intransit.inference.joint_problem import FactorStates, Joint
+from intransit.skew import fill_skew
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +67,26 @@ class MarginQuery:
             out += self.sign * self.known_pair * self.pair.read(E[:, None])[:, 0]
         return np.asarray(out)
 
+    def _slopes(self, z: FloatArray) -> tuple[tuple[Spots, FloatArray, float], ...]:
+        """Return what a margin is linear in: both strengths, both exposures, each with its slope.
+
+        A slope is what a state is multiplied by, and with which sign.
+        """
+        S, Q, _ = self.problem.split(z)
+        return (
+            (self.first, self.second_open.read(Q), 1.0),
+            (self.second, self.first_open.read(Q), -1.0),
+            (self.second_open, self.first.read(S), 1.0),
+            (self.first_open, self.second.read(S), -1.0),
+        )
+
     def slopes(self, z: FloatArray, step: FloatArray) -> FloatArray:  # (n,)
         """Return the first-order change of the margins at z along a step."""
-        (S, Q, _), (dS, dQ, dE) = self.problem.split(z), self.problem.split(step)
-        out = np.sum(self.first.read(dS) * self.second_open.read(Q), axis=1)
-        out -= np.sum(self.second.read(dS) * self.first_open.read(Q), axis=1)
-        if self.problem.moves_exposures:
-            out += np.sum(self.first.read(S) * self.second_open.read(dQ), axis=1)
-            out -= np.sum(self.second.read(S) * self.first_open.read(dQ), axis=1)
+        dS, dQ, dE = self.problem.split(step)
+        moving = (dS, dS, dQ, dQ)[: 4 if self.problem.moves_exposures else 2]
+        out = np.zeros(len(self.sign))
+        for (spots, slope, sign), states in zip(self._slopes(z), moving, strict=False):
+            out += sign * np.sum(spots.read(states) * slope, axis=1)
         if self.pair is not None:
             out += self.sign * self.known_pair * self.pair.read(dE[:, None])[:, 0]
         return np.asarray(out)
@@ -99,15 +108,10 @@ class MarginQuery:
     def extra_variance(self, z: FloatArray) -> FloatArray:  # (n,)
         """Return the variance that comes on top of that of the states, to first order."""
         problem = self.problem
-        S, Q, _ = problem.split(z)
         total = np.zeros(len(self.sign))
-        for spots, side, partner in (
-            (self.first, problem.strengths, self.second_open.read(Q)),
-            (self.second, problem.strengths, self.first_open.read(Q)),
-            (self.first_open, problem.exposures, self.second.read(S)),
-            (self.second_open, problem.exposures, self.first.read(S)),
-        ):
-            total += np.sum(spots.noise(side) * partner**2, axis=1)
+        sides = (problem.strengths, problem.strengths, problem.exposures, problem.exposures)
+        for (spots, slope, _), side in zip(self._slopes(z), sides, strict=True):
+            total += np.sum(spots.noise(side) * slope**2, axis=1)
         # Of two items that were never compared nothing is known to first order; s · q - q · s of
         # their priors is.
         factors = problem.strengths.free & problem.exposures.free
@@ -125,18 +129,12 @@ class MarginQuery:
         n, r = len(self.sign), S.shape[1]
         out = np.zeros((n, len(z)))
         line = np.arange(n)
-        for spots, begin, partner, sign in (
-            (self.first, 0, self.second_open.read(Q), 1.0),
-            (self.second, 0, self.first_open.read(Q), -1.0),
-            (self.second_open, S.size, self.first.read(S), 1.0),
-            (self.first_open, S.size, self.second.read(S), -1.0),
-        ):
+        begins = (0, 0, S.size, S.size)
+        for (spots, slope, sign), begin in zip(self._slopes(z), begins, strict=True):
+            ends = ((spots.before, 1.0 - spots.share), (spots.after, spots.share))
             for k in range(r):
-                for states, share in (
-                    (spots.before, 1.0 - spots.share),
-                    (spots.after, spots.share),
-                ):
-                    np.add.at(out, (line, begin + states * r + k), sign * share * partner[:, k])
+                for states, share in ends:
+                    np.add.at(out, (line, begin + states * r + k), sign * share * slope[:, k])
         if self.pair is not None:
             weight = self.sign * self.known_pair
             begin = S.size + Q.size
@@ -285,17 +283,14 @@ class TrajectoryDraws:
         """Return the matrices of every draw at a time, or at several."""
         times = as_floats(at, "at")
         check_finite(np.atleast_1d(times), "at")
-        n, flat = self.n_items, times.ravel()
-        if len(self) * flat.size * n * n > MOST_ENTRIES:
+        n, n_entries = self.n_items, len(self) * times.size * self.n_items**2
+        if n_entries > MOST_ENTRIES:
             raise InputError(
-                f"draws: {len(self) * flat.size * n * n:,} margins were asked for at once; ask for "
+                f"draws: {n_entries:,} margins were asked for at once; ask for "
                 "some pairs and times with margin(first, second, at) instead."
             )
         first, second = np.triu_indices(n, 1)
-        upper = self.margin(first[None], second[None], flat[:, None])
-        out = np.zeros((len(self), flat.size, n, n))
-        out[:, :, first, second], out[:, :, second, first] = upper, -upper
-        return out.reshape(len(self), *times.shape, n, n)
+        return fill_skew(self.margin(first, second, times[..., None]), n)
 
     def margin(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None

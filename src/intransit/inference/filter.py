@@ -26,7 +26,8 @@ from intransit.checks import (
     open_rng,
 )
 from intransit.errors import InputError
-from intransit.inference.filter_kernels import learn, learn_many, mean_logistics, read_many
+from intransit.inference.filter_kernels import learn, learn_many, read_many
+from intransit.inference.law_kernels import average_logistic
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Paths, first_order, steps_of
 from intransit.inference.posterior import Posterior
@@ -179,20 +180,7 @@ class Filter:
             )
         if first >= self._n_items or second >= self._n_items:
             self._welcome("observe", max(first, second) + 1, 1)
-        learn(
-            self._means,
-            self._blocks,
-            self._times,
-            self._rates,
-            self._n_scores,
-            self._noise,
-            first,
-            second,
-            outcome,
-            time,
-            count,
-            self._work,
-        )
+        learn(*self._state, self._noise, first, second, outcome, time, count, self._work)
         self.n_seen += 1
 
     def observe_many(
@@ -257,14 +245,12 @@ class Filter:
         With readings, the probability that one reading is above 0.  The two orders of a pair sum
         to exactly 1.
         """
-        moments = self._read("probability", first, second, at)
+        mean, variance = np.moveaxis(self._read("probability", first, second, at), -1, 0)
         if self.loss == "squared":
-            mean, variance = np.moveaxis(moments, -1, 0)
             less = ndtr(-np.abs(mean) / np.sqrt(variance + self._noise))
             out: FloatArray = np.where(mean < 0.0, less, 1.0 - less)
         else:
-            out = np.empty(moments.shape[:-1])
-            mean_logistics(moments.reshape(-1, 2), out.reshape(-1))
+            out = average_logistic(mean, variance)
         return out[()]
 
     @property
@@ -284,6 +270,11 @@ class Filter:
         The same `Posterior` that `fit` hands out: strengths, matrices, chances over draws.
         """
         return posterior_of_filter(self, as_whole("n", n, least=2), open_rng(rng)[0])
+
+    @property
+    def _state(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, int]:
+        """What loops take: means, covariances and last times of items, rates, number of scores."""
+        return self._means, self._blocks, self._times, self._rates, self._n_scores
 
     def _read(
         self, where: str, first: ArrayLike, second: ArrayLike, at: ArrayLike | None
@@ -305,8 +296,7 @@ class Filter:
         self._check_gap(where, needed, len(pairs))
         self._make_room(needed)  # a question about a new item is answered, and adds nothing
         out = np.empty((len(pairs), 2))
-        state = self._means, self._blocks, self._times, self._rates
-        read_many(*state, self._n_scores, pairs, times.flatten(), self._work, out)
+        read_many(*self._state, pairs, times.flatten(), self._work, out)
         return out.reshape(*times.shape, 2)
 
     def _learn(
@@ -319,20 +309,7 @@ class Filter:
         out: FloatArray,
     ) -> None:
         self._welcome(where, int(pairs.max(initial=-1)) + 1, len(pairs))
-        learn_many(
-            self._means,
-            self._blocks,
-            self._times,
-            self._rates,
-            self._n_scores,
-            self._noise,
-            pairs,
-            outcomes,
-            times,
-            counts,
-            self._work,
-            out,
-        )
+        learn_many(*self._state, self._noise, pairs, outcomes, times, counts, self._work, out)
         self.n_seen += len(pairs)
 
     def _check(
@@ -432,16 +409,8 @@ def posterior_of_filter(filter: Filter, n: int, rng: np.random.Generator) -> Pos
         means[:, scores + r :],
     )
     none, drift = np.zeros(0, np.int64), float(np.sqrt(rates[0]))
-    paths = Paths(
-        np.arange(size),
-        np.arange(size + 1),
-        times,
-        np.zeros(size + 1, np.int64),
-        none,
-        np.zeros(0),
-        none,
-        moves=bool(rates.any()),
-    )
+    everybody = np.arange(size + 1)
+    paths = Paths.without_cells(everybody[:-1], everybody, times, bool(rates.any()))
     kind = filter.loss
     empty = np.zeros(0)
     seen = Observations(

@@ -16,14 +16,14 @@ A walk adds ``rates * gap`` to the diagonal of P over a gap between comparisons.
 come to share by meeting (a covariance between them) is dropped.
 """
 
-from math import erfc, exp, sqrt
+from math import exp
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.inference.law_kernels import mean_logistic
 from intransit.kernels import compiled
 
 _LOST = 1e-14  # a variance this small beside its own terms is rounding
 _HALVINGS = 1000  # from the widest bracket down to the last bit; a few steps are usual
-_ROOT_2 = sqrt(2.0)
 
 
 @compiled
@@ -131,34 +131,6 @@ def logistic_pull(mean: float, variance: float, wins: float, count: float) -> tu
 
 
 @compiled
-def mean_logistic(mean: float, variance: float) -> float:
-    """Return the mean of 1 / (1 + exp(-x)) over a Gaussian x; with -mean, one minus that exactly.
-
-    The trapezoid rule, whose error falls exponentially for such functions: over the Gaussian
-    where that is the narrower, over the logistic density otherwise.  Right to about 1e-10.
-    """
-    distance, spread = abs(mean), sqrt(variance)
-    total, weight = 0.0, 0.0
-    if spread < 1.7:
-        for k in range(-20, 21):
-            z = 0.45 * k
-            density = exp(-0.5 * z * z)
-            weight += density
-            x = distance - spread * z
-            tail = exp(-abs(x))
-            total += density * (tail if x > 0.0 else 1.0) / (1.0 + tail)
-    else:
-        for k in range(-48, 49):
-            u = 0.7 * k
-            tail = exp(-abs(u))
-            density = tail / (1.0 + tail) ** 2
-            weight += density
-            total += density * 0.5 * erfc((distance + u) / (_ROOT_2 * spread))
-    less_likely = min(total / weight, 0.5)
-    return less_likely if mean < 0.0 else 1.0 - less_likely
-
-
-@compiled
 def learn(
     means: FloatArray,  # (n_items, k), changed in place, as are blocks and times
     blocks: FloatArray,  # (n_items, k, k)
@@ -228,20 +200,8 @@ def learn_many(
     """Take comparisons in, in this order; write what was expected of each just before it."""
     wanted = len(out) > 0
     for p in range(len(pairs)):
-        mean, variance = learn(
-            means,
-            blocks,
-            times,
-            rates,
-            n_scores,
-            noise,
-            pairs[p, 0],
-            pairs[p, 1],
-            outcomes[p],
-            at[p],
-            counts[p],
-            work,
-        )
+        i, j, y, t, n = pairs[p, 0], pairs[p, 1], outcomes[p], at[p], counts[p]
+        mean, variance = learn(means, blocks, times, rates, n_scores, noise, i, j, y, t, n, work)
         if wanted:
             out[p] = mean if noise > 0.0 else mean_logistic(mean, variance)
 
@@ -268,13 +228,3 @@ def read_many(
         mean, variance = margin_moments(means, blocks, rates, n_scores, i, j, gap_i, gap_j, work)
         out[p, 0] = mean if i == pairs[p, 0] else -mean
         out[p, 1] = variance
-
-
-@compiled
-def mean_logistics(
-    moments: FloatArray,  # (n, 2): mean and variance of each margin
-    out: FloatArray,  # (n,)
-) -> None:
-    """Write `mean_logistic` of each row."""
-    for p in range(len(moments)):
-        out[p] = mean_logistic(moments[p, 0], moments[p, 1])

@@ -11,10 +11,12 @@ A sweep draws, in turn and each given all the rest,
 5. the cuts between levels, or the noise of readings.
 
 Nothing is tuned and nothing is approximated but the weight of cells of many games, see
-`polya_gamma`.  All random numbers of a chain come from its own generator.
+`law_kernels`.  All random numbers of a chain come from its own generator.
 """
 
-from dataclasses import dataclass
+import math
+from copy import copy
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from intransit.inference.law_kernels import (
     weigh_readings,
     weigh_wins,
 )
+from intransit.inference.likelihood import first_cuts
 from intransit.inference.path_kernels import (
     draw_numbers,
     gather_numbers,
@@ -33,20 +36,20 @@ from intransit.inference.path_kernels import (
     items_kernel,
     number_evidence,
 )
-from intransit.inference.paths import Layout, Numbers
+from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.scale_kernels import (
-    draw_by_slice,
+    WIDTH,
     draw_factor,
     draw_scale,
     half_cauchy,
     moving_lines,
-    number_lines,
     number_parts,
-    number_squares,
-    plane_lines,
-    score_lines,
+    part_lines,
+    plane_parts,
+    score_parts,
     squares_of,
 )
+from intransit.kernels import draw_by_slice
 from intransit.model.laws import OutcomeLaw, Readings
 from intransit.model.terms import (
     Drift,
@@ -114,10 +117,7 @@ class Chain:
     ) -> None:
         self.layout, self.law, self.rng = layout, law, rng
         seen, r = layout.seen, layout.n_factors
-        self.counts, self.means = (
-            np.ascontiguousarray(seen.counts),
-            np.ascontiguousarray(seen.means),
-        )
+        self.counts, self.means = map(np.ascontiguousarray, (seen.counts, seen.means))
         self.first, self.second = layout.first, layout.second
         self.unit = _unit(layout, law)
         least = STIFFEST / layout.span
@@ -129,7 +129,7 @@ class Chain:
         walks = [None if term is None else term.walk for term in (self._scores, self._factors)]
         begin = [(0.0, 0.0) if w is None else rate_of(w, layout.span) for w in walks]
         self._rate_priors = np.array([prior for _, prior in begin])
-        self.newcomers, self.n_sweeps = 0.0, 0
+        self.newcomers, self.n_sweeps, often = 0.0, 0, _often(layout)
         self.settle = 0 if start is not None else SETTLE
         if start is None:
             unit = np.array([self.unit, *[np.sqrt(self.unit)] * r])
@@ -144,7 +144,7 @@ class Chain:
             )
             rates = [rate_of(one.term.walk, layout.span) for one in layout.numbers]
             self.number_rates = np.array([0.3 * v if prior else v for v, prior in rates])
-            self.cuts = first_cuts(layout)
+            self.cuts = np.array(first_cuts(often) if len(often) else ())
             self.noise = 0.3 * self.unit
             if isinstance(law, Readings) and not isinstance(law.noise, HalfCauchy):
                 self.noise = float(law.noise)
@@ -153,8 +153,9 @@ class Chain:
         if not layout.newcomer.any() or layout.newcomer.all():
             self.newcomers = 0.0
         self.x, self.w, self.pull = (np.zeros(len(seen)) for _ in range(3))
+        self.cells = self.x, self.w, self.pull  # changed in place, always
         self.below, self.above, self.parts = (np.zeros(len(seen)) for _ in range(3))
-        self._often = _often(layout)
+        self._often = often[:-1]  # but for the largest
         self._margins()
 
     def _prior(self, scale: Scale, *, root: bool = False) -> float:
@@ -169,18 +170,13 @@ class Chain:
         self.newcomers, self.cuts = float(start.newcomers), start.cuts.astype(float)
         self.noise = float(start.noise)
 
-    def keep(self) -> Draw:
-        """Return where the chain is."""
+    def keep(self, dtype: type[np.floating] = np.float64) -> Draw:
+        """Return where the chain is, its states as numbers of a kind."""
+        kept = {one.name: copy(getattr(self, one.name)) for one in fields(Draw)[2:]}
         return Draw(
-            self.states.copy(),
-            tuple(one.copy() for one in self.numbers),
-            self.scales.copy(),
-            self.rates.copy(),
-            self.number_scales.copy(),
-            self.number_rates.copy(),
-            self.newcomers,
-            self.cuts.copy(),
-            self.noise,
+            self.states.astype(dtype),
+            tuple(one.astype(dtype) for one in self.numbers),
+            **kept,
         )
 
     def _margins(self) -> None:
@@ -188,7 +184,7 @@ class Chain:
         rest = np.zeros(len(self.x))
         for one, states in zip(self.layout.numbers, self.numbers, strict=True):
             p = one.paths
-            number_parts(p.begin, p.cell_begin, p.cell, p.factor, states, False, self.parts)
+            number_parts(p.begin, *p.entries, states, False, self.parts)
             rest += self.parts
         item_margins(self.first, self.second, self.states, rest, self.x)
 
@@ -210,19 +206,10 @@ class Chain:
 
     def _weigh(self) -> None:
         if self.law.kind == "logistic":
-            weigh_wins(self.rng, self.counts, self.means, self.x, self.w, self.pull)
+            weigh_wins(self.rng, self.counts, self.means, *self.cells)
         elif self.law.kind == "ordered":
-            weigh_levels(
-                self.rng,
-                self.counts,
-                self.means,
-                self.cuts,
-                self.x,
-                self.w,
-                self.pull,
-                self.below,
-                self.above,
-            )
+            cells = (*self.cells, self.below, self.above)
+            weigh_levels(self.rng, self.counts, self.means, self.cuts, *cells)
         else:
             weigh_readings(self.counts, self.means, self.noise, self.w, self.pull)
 
@@ -238,14 +225,10 @@ class Chain:
             self.rng.permutation(len(p.begin) - 1),
             p.begin,
             p.clock,
-            p.cell_begin,
-            p.cell,
-            p.factor,
+            *p.entries,
             self.layout.other,
             self.states,
-            self.x,
-            self.w,
-            self.pull,
+            *self.cells,
             self._item_means(),
             width**2,
             np.maximum((width * rates) ** 2, self._stiffest),
@@ -260,13 +243,9 @@ class Chain:
             self.rng,
             p.begin,
             p.clock,
-            p.cell_begin,
-            p.cell,
-            p.factor,
+            *p.entries,
             self.numbers[k],
-            self.x,
-            self.w,
-            self.pull,
+            *self.cells,
             scale**2,
             max((scale * self.number_rates[k]) ** 2, float(self._stiffest[0])),
         )
@@ -309,20 +288,19 @@ class Chain:
                 n += len(columns) * n_steps
             scale = draw_scale(self.rng, self.scales[k], n, squares, HELD, self._priors[k])
             self.scales[k] = scale
-            cells = (self.x, self.w, self.pull, self.parts, lines)
             if k == 0:
                 base = np.repeat(means, np.diff(p.begin))
-                score_lines(self.first, self.second, self.states, base, *cells)
+                score_parts(self.first, self.second, self.states, base, self.parts)
             else:
-                plane_lines(self.first, self.second, self.states, k, *cells)
+                plane_parts(self.first, self.second, self.states, k, self.parts)
+            part_lines(self.parts, len(columns), *self.cells, lines)
             grown = draw_scale(self.rng, scale, 0.0, 0.0, lines, self._priors[k]) / scale
             self.scales[k] *= grown
             if k == 0:
                 self.states[:, 0] = base + grown * (self.states[:, 0] - base)
-                self.x += (grown - 1.0) * self.parts
             else:
                 self.states[:, columns] *= grown
-                self.x += (grown * grown - 1.0) * self.parts
+            self.x += (grown ** len(columns) - 1.0) * self.parts
         self._draw_item_rates(steps, n_steps, lines)
 
     def _draw_item_rates(self, steps: FloatArray, n_steps: int, lines: FloatArray) -> None:
@@ -386,12 +364,12 @@ class Chain:
         self, group: int, still: FloatArray, grows: FloatArray, lines: FloatArray
     ) -> None:
         """Write the log likelihood as one part of scores, or of planes, grows."""
-        cells = (self.x, self.w, self.pull)
         if group == 0:
             part, base = np.ascontiguousarray(grows), np.zeros(len(grows))
-            score_lines(self.first, self.second, part, base, *cells, self.parts, lines)
+            score_parts(self.first, self.second, part, base, self.parts)
+            part_lines(self.parts, 1, *self.cells, lines)
         else:
-            moving_lines(self.first, self.second, still, grows, *cells, lines)
+            moving_lines(self.first, self.second, still, grows, *self.cells, lines)
 
     def _draw_number_scales(self, k: int, one: Numbers) -> None:
         """Draw scale and rate of a term given its states, and with the states moving along."""
@@ -402,16 +380,23 @@ class Chain:
         n_steps = p.n_states - n_first
         prior, rate_prior = self._number_priors(one)
         if prior > 0.0:
-            first, steps = number_squares(p.begin, p.clock, states)
+            first, steps = self._squares(p, states)
             rate, n = self.number_rates[k], n_first
             if rate > 0.0:
                 first, n = first + steps / rate**2, n + n_steps
             scale = draw_scale(self.rng, self.number_scales[k], n, first, HELD, prior)
             self.number_scales[k] = self._grow(one, states, scale, prior, lines, walks=False)
         if rate_prior > 0.0 and n_steps:
-            steps = number_squares(p.begin, p.clock, states)[1] / self.number_scales[k] ** 2
+            steps = self._squares(p, states)[1] / self.number_scales[k] ** 2
             rate = draw_scale(self.rng, self.number_rates[k], n_steps, steps, HELD, rate_prior)
             self.number_rates[k] = self._grow(one, states, rate, rate_prior, lines, walks=True)
+
+    @staticmethod
+    def _squares(p: Paths, states: FloatArray) -> tuple[float, float]:
+        """Return the squares of first states, and of steps over their length in time."""
+        first, steps = np.zeros(1), np.zeros(1)
+        squares_of(p.begin, p.clock, states[:, None], np.zeros(len(p.keys)), first, steps)
+        return float(first[0]), float(steps[0])
 
     def _draw_separate_scales(self, k: int, one: Numbers) -> None:
         """Draw the scale of a term, its rate, or one against the other, its states integrated out.
@@ -420,9 +405,7 @@ class Chain:
         """
         p = one.paths
         J, h = np.zeros(p.n_states), np.zeros(p.n_states)
-        gather_numbers(
-            p.cell_begin, p.cell, p.factor, self.numbers[k], self.x, self.w, self.pull, J, h
-        )
+        gather_numbers(*p.entries, self.numbers[k], *self.cells, J, h)
 
         def evidence(scale: float, rate: float) -> float:
             step = max((scale * rate) ** 2, float(self._stiffest[0]))
@@ -438,13 +421,14 @@ class Chain:
         scale, rate = float(self.number_scales[k]), float(self.number_rates[k])
         along, across = moves[int(self.rng.integers(len(moves)))]
 
-        def density(f: float) -> float:
+        def density(log_f: float) -> float:
+            f = math.exp(log_f)
             value = evidence(scale * f**along, rate * f**across)
             if along:
                 value += half_cauchy(np.log(scale * f**along), prior)
             return value + (half_cauchy(np.log(rate * f**across), rate_prior) if across else 0.0)
 
-        f = draw_by_slice(self.rng, 1.0, density)
+        f = math.exp(draw_by_slice(self.rng, 0.0, WIDTH, density, ()))
         self.number_scales[k], self.number_rates[k] = scale * f**along, rate * f**across
 
     def _number_priors(self, one: Numbers) -> tuple[float, float]:
@@ -464,8 +448,8 @@ class Chain:
     ) -> float:
         """Draw a scale with the states moving along, and move them."""
         p = one.paths
-        number_parts(p.begin, p.cell_begin, p.cell, p.factor, states, walks, self.parts)
-        number_lines(self.parts, self.x, self.w, self.pull, lines)
+        number_parts(p.begin, *p.entries, states, walks, self.parts)
+        part_lines(self.parts, 1, *self.cells, lines)
         new = draw_scale(self.rng, scale, 0.0, 0.0, lines, prior)
         grown = new / scale
         base = states[p.start] if walks else 0.0
@@ -475,16 +459,8 @@ class Chain:
 
     def _draw_law(self) -> None:
         if self.law.kind == "ordered":
-            draw_cuts(
-                self.rng,
-                self.counts,
-                self.means,
-                self.x,
-                self.below,
-                self.above,
-                self.cuts,
-                self._often,
-            )
+            cells = (self.counts, self.means, self.x, self.below, self.above)
+            draw_cuts(self.rng, *cells, self.cuts, self._often)
         elif isinstance(self.law, Readings) and isinstance(self.law.noise, HalfCauchy):
             squares = self.layout.seen.spread + squared_residuals(self.counts, self.means, self.x)
             prior = self._prior(self.law.noise)
@@ -500,20 +476,8 @@ def _unit(layout: Layout, law: OutcomeLaw) -> float:
 
 
 def _often(layout: Layout) -> FloatArray:
-    """Return how many games have each size of level, but for the largest."""
+    """Return how many games have each size of level."""
     if layout.seen.kind != "ordered":
         return np.zeros(0)
     size = np.abs(layout.seen.means).astype(np.int64)
-    return np.asarray(np.bincount(size, layout.seen.counts, layout.seen.n_levels + 1)[:-1])
-
-
-def first_cuts(layout: Layout) -> FloatArray:
-    """Return cuts to begin with: where levels would be were all items equal."""
-    often = _often(layout)
-    if not len(often):
-        return often
-    total = float(layout.seen.counts.sum())
-    filled = np.maximum(often, 0.5)
-    filled[0] = often[0]
-    below = np.minimum(np.cumsum(filled) / total, 1.0 - 1e-6)
-    return np.asarray(np.log1p(below) - np.log1p(-below))
+    return np.bincount(size, layout.seen.counts, layout.seen.n_levels + 1).astype(float)

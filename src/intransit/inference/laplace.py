@@ -1,16 +1,13 @@
 """Laplace's approximation: uncertainty around a solution, gauge volume, scales from the data.
 
-Uncertainty around a solution: the Gaussian whose precision is Jᵀ C J + prior (Laplace).
-
-Small problems are factored, and variances are exact; at scale those of a few questions are too.  A
+Around a solution the posterior is taken for the Gaussian whose precision is Jᵀ C J + prior.  Small
+problems are factored, and variances are exact; at scale those of a few questions are too.  A
 draw is made by perturbing data and prior and solving again,
 
     step = (Jᵀ C J + P)⁻¹ (Jᵀ √C ε + √P ε'),      ε, ε' standard normal
 
 whose covariance is exactly the inverse; any question is then a mean over draws.  Draws leave out
 the gauge (see `gauge`), which no margin sees.
-
-How much the data determine, and where that puts a solution along the gauge.
 
 Of a side's entries (first states, steps) the data determine
 
@@ -29,13 +26,12 @@ stood in the objective.  It is added by its tangent, a stronger prior on Q, twic
 Q would be too large, and with it what a step of S does to a margin: intervals of level 90 % then
 hold 92 to 97 % of forecasts at known scales, and errors are 3 to 6 % larger (decision 0029).
 
-Scales from the data: noise, drift, prior, effects of pairs.
-
-At the scales that maximise the evidence each explains what is seen of it and no more,
+At the scales that maximise the evidence (noise, drift, prior, effects of pairs) each explains what
+is seen of it and no more,
 
     Σ step² / gap  =  drift_scale² γ
 
-with γ how many of the steps the data determine (MacKay; see `volume`); first states, effects of
+with γ how many of the steps the data determine (MacKay); first states, effects of
 pairs and misses alike.  Setting each scale to what the others imply is repeated, in logarithms.
 EM has the same fixed point and is far slower, as most steps of a sparse record are hardly
 determined.  For readings and plain scores this is the maximum of the exact evidence; for wins it is
@@ -59,7 +55,7 @@ from functools import cached_property
 
 import numpy as np
 
-from intransit.arrays import FloatArray
+from intransit.arrays import FloatArray, slices
 from intransit.inference.assembly import Columns, Scales, rescale
 from intransit.inference.draws import MarginQuery
 from intransit.inference.gauge import balance, without_gauge
@@ -73,7 +69,7 @@ Noise = tuple[FloatArray, FloatArray]  # of first states, of steps
 
 ACCURACY = 1e-3  # of the solves for draws: a thousandth of a standard deviation
 THREADS = 2
-CHUNK = 2_000  # questions whose variances are worked out at once
+AT_ONCE = 2_000  # questions whose variances are worked out at once
 EXACT_LIMIT = 4_000_000  # questions times unknowns, of small problems: more are answered by draws
 FEW = 50  # questions: each is answered by a solve of its own
 N_DRAWS = 200  # where variances come from draws: standard deviations to 5 %
@@ -106,12 +102,13 @@ class Laplace:
         out[np.ix_(free, free)] = half.T @ half
         return out
 
-    def variances(self, query: MarginQuery, rng: np.random.Generator) -> FloatArray:  # (n,)
+    def variances(
+        self, query: MarginQuery, rng: np.random.Generator, *, at_once: int = AT_ONCE
+    ) -> FloatArray:  # (n,)
         """Return the variance of each margin asked for, to first order, noise on top included."""
         total = query.extra_variance(self.z)
         if self.is_dense and len(total) * np.count_nonzero(self.problem.free) <= EXACT_LIMIT:
-            for begin in range(0, len(total), CHUNK):
-                here = slice(begin, begin + CHUNK)
+            for here in slices(len(total), at_once):
                 half = self.dense.half_solve(query.part(here).rows(self.z))
                 total[here] += np.sum(half**2, axis=0)
             return total
@@ -183,10 +180,12 @@ class EnergyShare:
     seen_step: FloatArray
 
 
-def measure(problem: Joint, z: FloatArray, seed: int) -> list[EnergyShare]:
-    """Return the shares of all sides around z."""
+def measure(
+    problem: Joint, z: FloatArray, seed: int, *, exact: int = EXACT_VOLUME
+) -> list[EnergyShare]:
+    """Return the shares of all sides around z; exactly, up to so many unknowns."""
     n_free = int(np.count_nonzero(problem.free))
-    around = Laplace(problem, z, dense=n_free <= EXACT_VOLUME)
+    around = Laplace(problem, z, dense=n_free <= exact)
     seen = _exactly_seen(around) if around.is_dense else _seen_by_draws(around, seed)
     return [
         EnergyShare(*side.energies(part), *counts)
@@ -211,6 +210,7 @@ def move_along_gauge(
     max_steps: int,
     seed: int,
     rounds: int = ROUNDS,
+    exact: int = EXACT_VOLUME,
 ) -> JointSolution:
     """Return a solution moved to where the volume is; its objectives, if it has any, stay."""
     both = problem.strengths.free & problem.exposures.free
@@ -219,7 +219,7 @@ def move_along_gauge(
     here = solution
     n_products = solution.n_products
     for _ in range(rounds):
-        volume = excess(problem, measure(problem, here.z, seed))
+        volume = excess(problem, measure(problem, here.z, seed, exact=exact))
         if volume <= 1.0:
             return solution
         z = balance(problem, here.z, volume=volume)

@@ -1,6 +1,6 @@
-"""Auxiliary weights that make each law of outcomes Gaussian, drawn in compiled loops.
+"""Laws of outcomes in compiled loops: weights that make each Gaussian, and mean chances.
 
-Draws of Polya-Gamma weights, which make a logistic likelihood Gaussian.
+Polya-Gamma weights make a logistic likelihood Gaussian,
 
     (e^x)^a / (1 + e^x)^n  =  2^-n e^{(a - n/2) x}  E[ e^{-w x² / 2} ],      w ~ PG(n, 0)
 
@@ -12,8 +12,6 @@ same mean and variance stands in: its skewness is within a fifth of the true one
     PG(b, x)  =  1 / (2 π²)  Σ_k  Gamma(b, 1) / ((k - 1/2)² + x² / (4 π²))
 
 with the mean of the others.
-
-Weights and pulls of cells, given margins: what makes each law Gaussian; draws of its cuts.
 
 A cell adds  pull · x - w x² / 2  to the log likelihood.  A level between boundaries b and c has
 
@@ -30,7 +28,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from intransit.arrays import FloatArray
-from intransit.kernels import compiled
+from intransit.kernels import compiled, draw_by_slice
 
 MOST_ONE_BY_ONE = 8  # games that are drawn one by one
 N_TERMS = 30  # of the series, for a part of a game
@@ -163,6 +161,7 @@ def draw(rng: np.random.Generator, n: float, margin: float) -> float:
 
 GAP_CENTRE, GAP_SPREAD = -0.5, 2.0  # log of a first cut, or of a gap between cuts: a normal prior
 WIDTH = 0.3  # of the first slice
+ROOT_2 = math.sqrt(2.0)
 
 
 @compiled
@@ -229,9 +228,15 @@ def squared_residuals(counts: FloatArray, means: FloatArray, x: FloatArray) -> f
 
 @compiled
 def _cut_density(
-    cuts: FloatArray, often: FloatArray, precision: FloatArray, potential: FloatArray
+    cut: float,
+    which: int,
+    cuts: FloatArray,  # changed: the one in question is put in its place
+    often: FloatArray,
+    precision: FloatArray,
+    potential: FloatArray,
 ) -> float:
     """Return the log density of all cuts; `often` has the games of each size of level."""
+    cuts[which] = cut
     value = 0.0
     for k in range(len(cuts)):
         gap = cuts[k] if k == 0 else cuts[k] - cuts[k - 1]
@@ -276,29 +281,50 @@ def draw_cuts(
             precision[k] += above[c]
             potential[k] += sign * (above[c] * x[c] + 0.5 * n)
     for k in range(top):
-        if k == 0 and often[0] == 0.0:
-            continue
-        here = cuts[k]
-        height = _cut_density(cuts, often, precision, potential) - rng.standard_exponential()
-        low = here - WIDTH * rng.random()
-        high = low + WIDTH
-        cuts[k] = low
-        while _cut_density(cuts, often, precision, potential) > height:
-            cuts[k] -= WIDTH
-        low = cuts[k]
-        cuts[k] = high
-        while _cut_density(cuts, often, precision, potential) > height:
-            cuts[k] += WIDTH
-        high = cuts[k]
-        while True:
-            there = low + (high - low) * rng.random()
-            cuts[k] = there
-            if _cut_density(cuts, often, precision, potential) > height:
-                break
-            if there < here:
-                low = there
-            else:
-                high = there
-            if not high - low > 1e-12:
-                cuts[k] = here
-                break
+        if k > 0 or often[0] > 0.0:
+            rest = (k, cuts, often, precision, potential)
+            cuts[k] = draw_by_slice(rng, cuts[k], WIDTH, _cut_density, rest)
+
+
+@compiled
+def mean_logistic(mean: float, variance: float) -> float:
+    """Return the mean of 1 / (1 + exp(-x)) over a Gaussian x; with -mean, one minus that exactly.
+
+    The trapezoid rule, whose error falls exponentially for such functions: over the Gaussian
+    where that is the narrower, over the logistic density otherwise.  Right to about 1e-10.
+    """
+    if mean == 0.0:
+        return 0.5
+    distance, spread = abs(mean), math.sqrt(variance)
+    total, weight = 0.0, 0.0
+    if spread < 1.7:
+        for k in range(-20, 21):
+            z = 0.45 * k
+            density = math.exp(-0.5 * z * z)
+            weight += density
+            x = distance - spread * z
+            tail = math.exp(-abs(x))
+            total += density * (tail if x > 0.0 else 1.0) / (1.0 + tail)
+    else:
+        for k in range(-48, 49):
+            u = 0.7 * k
+            tail = math.exp(-abs(u))
+            density = tail / (1.0 + tail) ** 2
+            weight += density
+            total += density * 0.5 * math.erfc((distance + u) / (ROOT_2 * spread))
+    less_likely = min(total / weight, 0.5)
+    return less_likely if mean < 0.0 else 1.0 - less_likely
+
+
+@compiled
+def mean_logistics(means: FloatArray, variances: FloatArray, out: FloatArray) -> None:  # (n,) each
+    """Write `mean_logistic` of each entry."""
+    for n in range(len(means)):
+        out[n] = mean_logistic(means[n], variances[n])
+
+
+def average_logistic(mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """Return the mean of 1 / (1 + exp(-x)) over Gaussian x, of arrays of one shape."""
+    out = np.empty(np.shape(mean))
+    mean_logistics(np.ravel(mean), np.ravel(variance), out.reshape(-1))
+    return out

@@ -1,7 +1,5 @@
 """How an outcome follows from a margin: readings, wins, ties, levels of victory, sides.
 
-Win probabilities averaged over what is not known of a margin.
-
 Outcomes are levels -K, ..., K as the first item sees them; a level k or better has probability
 
     P(level >= k)  =  1 / (1 + exp(-(x + advantage · side - b_k)))
@@ -21,36 +19,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from scipy.special import expit, logit, ndtr
+from scipy.special import expit, ndtr
 
 from intransit.arrays import FloatArray
 from intransit.data.cells import Cells
 from intransit.inference.cell_kernels import ordered_terms, ordered_value
 from intransit.inference.joint_problem import CellLoss, Joint, Logistic, Squared
-from intransit.model.laws import Kind
-
-WIDE = 2.0  # standard deviation above which the logistic is the narrower of the two curves
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
-_POINTS, _SHARES = np.polynomial.legendre.leggauss(100)
-
-
-def average_logistic(mean: FloatArray, variance: FloatArray) -> FloatArray:
-    """Return E[1 / (1 + exp(-x))] for normal x; the value for -mean is exactly 1 minus that.
-
-    Narrow normals are integrated over their own nodes.  Wide ones over those of the logistic,
-    ∫ Φ((mean + logit p) / sd) dp, p from 0 to 1, which is then the smoother way.
-    """
-    size, sd = np.abs(mean), np.sqrt(variance)
-    above = np.empty_like(size)
-    narrow = sd <= WIDE
-    nodes = size[narrow, None] + sd[narrow, None] * _NODES
-    above[narrow] = np.sum(expit(nodes) * (_WEIGHTS / _WEIGHTS.sum()), axis=-1)
-    levels = logit(0.5 + 0.5 * _POINTS)
-    wide = ndtr((size[~narrow, None] + levels) / sd[~narrow, None])
-    above[~narrow] = np.sum(wide * (0.5 * _SHARES), axis=-1)
-    above = np.where(mean == 0, 0.5, np.minimum(above, 1.0))
-    return np.asarray(np.where(mean < 0, 1.0 - above, above))
-
+from intransit.inference.law_kernels import average_logistic
+from intransit.model.laws import Kind, boundaries
 
 CutTerms = tuple[float, FloatArray, FloatArray]  # value, gradient, Hessian
 
@@ -135,7 +111,7 @@ class Ordered:
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Return the boundaries below and above each cell's level; infinite at the ends."""
-        edges = np.concatenate([[-np.inf], -np.array(self.cuts)[::-1], self.cuts, [np.inf]])
+        edges = boundaries(np.array(self.cuts))
         at = self.cells.means.astype(np.int64) + len(self.cuts)
         return edges[at], edges[at + 1]
 
@@ -184,7 +160,7 @@ def first_cuts(seen: FloatArray) -> tuple[float, ...]:
     often = np.maximum(seen, 0.5)
     if seen[0] == 0.0:
         often[0] = 0.0
-    below = np.cumsum(often)[:-1] / often.sum()
+    below = np.minimum(np.cumsum(often)[:-1] / often.sum(), 1.0 - 1e-6)
     cuts = np.log1p(below) - np.log1p(-below)  # so large is |x| of a logistic at most, so often
     return tuple(cuts.tolist())
 

@@ -1,10 +1,8 @@
 """From games to what is fitted: levels of victory, covariates, a grid of times, and cells.
 
-What was seen, as the sampler takes it: equal comparisons of a pair at a time are one cell.
-
-When each item was compared, and how often: as the table says it, before times become moments.
-
-From games to what is fitted: levels of victory, covariates, and a grid of times.
+`Encoding` says how the results of a table are told to the engine, `Observations` are the cells that
+the sampler takes (equal comparisons of a pair at a time are one), and `Seen` is when each item was
+compared, and how often, before times become moments.
 """
 
 from collections.abc import Sequence
@@ -125,6 +123,22 @@ class Observations:
             np.concatenate([self.wins, more.wins]) if self.kind == "squared" else None,
         )._collapsed()
 
+    def among(self, items: IntArray, rows: IntArray) -> "Observations":
+        """Return the cells among some items, rising, which are numbered anew."""
+        return replace(
+            self,
+            n_items=len(items),
+            pairs=np.searchsorted(items, self.pairs[rows]),
+            times=self.times[rows],
+            counts=self.counts[rows],
+            means=self.means[rows],
+            sides=self.sides[rows],
+            codes=np.ascontiguousarray(self.codes[:, rows]),
+            n_rows=len(rows),
+            spread=0.0,
+            positive=None if self.positive is None else self.positive[rows],
+        )
+
     def _collapsed(self) -> "Observations":
         """Return equal comparisons as one, sorted."""
         axis, when = np.unique(self.times, return_inverse=True)
@@ -142,19 +156,18 @@ class Observations:
         spread = self.spread
         if self.kind == "squared":
             spread += float(np.sum(self.counts * (self.means - means[cell]) ** 2))
-        return Observations(
-            self.kind,
-            self.n_items,
-            np.ascontiguousarray(self.pairs[first]),
-            axis[when[first]],
-            counts,
-            means,
-            self.sides[first],
-            np.ascontiguousarray(self.codes[:, first]),
-            self.n_rows,
-            spread,
-            self.values,
-            None if self.positive is None else np.bincount(cell, self.positive).astype(float),
+        return replace(
+            self,
+            pairs=np.ascontiguousarray(self.pairs[first]),
+            times=axis[when[first]],
+            counts=counts,
+            means=means,
+            sides=self.sides[first],
+            codes=np.ascontiguousarray(self.codes[:, first]),
+            spread=spread,
+            positive=None
+            if self.positive is None
+            else np.bincount(cell, self.positive).astype(float),
         )
 
 

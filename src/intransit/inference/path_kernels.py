@@ -1,8 +1,6 @@
 """Paths of states: drawn given everything else, and read at any time.
 
-Draws of paths of states, given everything else: backward messages, forward draws.
-
-The likelihood is Gaussian in every margin, k x - w x² / 2 (see `polya_gamma`).  A path is a first
+The likelihood is Gaussian in every margin, k x - w x² / 2 (see `law_kernels`).  A path is a first
 state and a random walk,
 
     y(t_1) ~ N(mean, prior),      y(t_{q+1}) - y(t_q) ~ N(0, step · (t_{q+1} - t_q))
@@ -11,8 +9,6 @@ and is drawn whole: messages (precision J, potential h) run from its last state 
 states are drawn from the first on.  Two kernels: an item's score and factors together, whose parts
 of a margin are products with the other item's, and single numbers that enter margins linearly
 (effects of pairs, what a side is worth, deviations by a covariate).
-
-Reading draws at any time: states of paths, margins, mean chances.
 
 Between two of its states a path is their interpolation plus the noise of a Brownian bridge; outside
 them it is the nearest state plus that of a free walk; of an owner that was never seen the prior is
@@ -467,6 +463,16 @@ def read_paths(
 
 
 @compiled
+def _margin(a: FloatArray, b: FloatArray) -> float:  # (1 + 2 r,) each: score, u, v
+    """Return the margin that scores and planes of two items make."""
+    x = float(a[0] - b[0])
+    r = (len(a) - 1) // 2
+    for k in range(1, 1 + r):
+        x += a[k] * b[k + r] - a[k + r] * b[k]
+    return x
+
+
+@compiled
 def pair_margins(
     values: FloatArray,  # (n_draws, n_points, d)
     first: IntArray,  # (n,): points
@@ -474,14 +480,9 @@ def pair_margins(
     out: FloatArray,  # (n_draws, n)
 ) -> None:
     """Write the margins that scores and planes make."""
-    r = (values.shape[2] - 1) // 2
     for g in range(values.shape[0]):
         for n in range(len(first)):
-            a, b = values[g, first[n]], values[g, second[n]]
-            x = a[0] - b[0]
-            for k in range(1, 1 + r):
-                x += a[k] * b[k + r] - a[k + r] * b[k]
-            out[g, n] = x
+            out[g, n] = _margin(values[g, first[n]], values[g, second[n]])
 
 
 @compiled
@@ -508,18 +509,14 @@ def expected_chances(
     out: FloatArray,  # (n, n)
 ) -> None:
     """Write the chance of every pair whose first item is in some rows, averaged over draws."""
-    n_draws, n_items, d = values.shape
-    r = (d - 1) // 2
+    n_draws, n_items = values.shape[:2]
     for n in range(begin, end):
         out[n, n] = 0.5
         for m in range(n + 1, n_items):
             e = effect[n, m]
             total = 0.0
             for g in range(n_draws):
-                a, b = values[g, n], values[g, m]
-                x = a[0] - b[0]
-                for k in range(1, 1 + r):
-                    x += a[k] * b[k + r] - a[k + r] * b[k]
+                x = _margin(values[g, n], values[g, m])
                 if e >= 0:
                     x += sign[n, m] * effects[g, e]
                 elif e == -2:
@@ -548,19 +545,14 @@ def mean_chances(
     An effect that is not known makes chances flatter: a logistic curve over a normal number is
     close to one that is wider by √(1 + π s² / 8).
     """
-    r = (values.shape[2] - 1) // 2
     for g in range(values.shape[0]):
         flat = 1.0 / math.sqrt(1.0 + math.pi / 8.0 * unknown[g] ** 2)
         for n in range(len(items)):
-            a = values[g, items[n]]
             total, weight = 0.0, 0.0
             for m in range(len(panel)):
                 if weights[n, m] == 0.0:
                     continue
-                b = values[g, panel[m]]
-                x = a[0] - b[0]
-                for k in range(1, 1 + r):
-                    x += a[k] * b[k + r] - a[k + r] * b[k]
+                x = _margin(values[g, items[n]], values[g, panel[m]])
                 e = effect[n, m]
                 if e >= 0:
                     x += sign[n, m] * effects[g, e]

@@ -1,12 +1,9 @@
 """Paths over time of items, pairs, sides and covariate values: which state enters which cell.
 
-Which state enters which cell: paths over time of items, pairs, sides and covariate values.
-
 An owner has a state only at times at which a cell speaks of it; what stands still has one.
 
-The posterior around a solution of Newton's method, and that of a filter, as draws.
-
-Both are Gaussian in the states.  Margins of draws are to first order around the mean,
+The posteriors around a solution of Newton's method and of a filter are Gaussian in the states.
+Margins of draws are to first order around the mean,
 
     X  =  (s + δs) q  +  s δq,      less the same with the items exchanged
 
@@ -44,6 +41,11 @@ class Paths:
     def n_states(self) -> int:
         """Number of states."""
         return len(self.clock)
+
+    @property
+    def entries(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Which cells each state enters, and with what factor: as loops take it."""
+        return self.cell_begin, self.cell, self.factor
 
     @property
     def start(self) -> IntArray:  # (n_states,)

@@ -25,10 +25,9 @@ from intransit.inference.path_kernels import (
 )
 from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.sampling import Draws, Mixing
-from intransit.model.laws import Kind, OutcomeLaw
+from intransit.model.laws import Kind, OutcomeLaw, boundaries
 from intransit.model.terms import By, PairEffects, Side
 
-PANEL = 200  # opponents that strengths are means over, where there are more
 PANEL_SEED = 0
 STRENGTH_WORK = 1e8  # draws times items times opponents of strengths; fewer draws beyond it
 AVERAGE = 1500.0  # rating of an average item
@@ -67,6 +66,8 @@ class Posterior:
         Whether all items count as connected, as where it is not kept who met whom.
     known
         Groups and times, where they are not worked out from the games.
+    panel_size
+        Opponents that strengths are means over, where there are more.
     """
 
     layout: Layout
@@ -77,6 +78,7 @@ class Posterior:
     notes: tuple[str, ...] = ()
     connected: bool = False
     known: Known | None = field(default=None, repr=False)
+    panel_size: int = 200  # chances spread by 0.3 at most, so their mean over these by 0.02
 
     def __len__(self) -> int:
         return len(self.draws)
@@ -188,12 +190,13 @@ class Posterior:
         second: IntArray,
         times: FloatArray,
         *,
+        sides: FloatArray | None = None,
         under: Mapping[str, IntArray] | None = None,
     ) -> FloatArray:  # (n_draws, n)
-        """Return the margin of first over second at some times, in every draw, no side better.
+        """Return the margin of first over second at some times, in every draw.
 
-        `under` gives, for covariates of the model, the number of each one's value; -1 or nothing
-        leaves the covariate out.
+        No side is better unless `sides` says so.  `under` gives, for covariates of the model, the
+        number of each one's value; -1 or nothing leaves the covariate out.
         """
         points, place = _points(np.concatenate([first, second]), np.concatenate([times, times]))
         values = self.states(*points)
@@ -205,6 +208,8 @@ class Posterior:
         for k, one in enumerate(self.layout.numbers):
             if isinstance(one.term, By) and under is not None and one.term.column in under:
                 out += self._deviations(k, one, first, second, times, under[one.term.column])
+        if sides is not None and np.any(sides):
+            out += sides * self.side_worth(times)
         return out
 
     def _pair_effects(
@@ -235,20 +240,6 @@ class Posterior:
         ]
         return np.where(known, both[0] - both[1], 0.0)
 
-    def _with_sides(
-        self,
-        first: IntArray,
-        second: IntArray,
-        times: FloatArray,
-        sides: FloatArray | None,
-        under: Mapping[str, IntArray] | None,
-    ) -> FloatArray:  # (n_draws, n)
-        """Return margins with what the better side adds to them."""
-        x = self.margins(first, second, times, under=under)
-        if sides is not None and np.any(sides):
-            x += sides * self.side_worth(times)
-        return x
-
     def side_worth(self, times: FloatArray) -> FloatArray:  # (n_draws, n)
         """Return what the better side adds to a margin at some times."""
         k = self._find(Side)
@@ -272,7 +263,7 @@ class Posterior:
         under: Mapping[str, IntArray] | None = None,
     ) -> FloatArray:  # (n_draws, n)
         """Return the chance that first beats second, in every draw, a tie as half a win."""
-        return self.results(self._with_sides(first, second, times, sides, under))
+        return self.results(self.margins(first, second, times, sides=sides, under=under))
 
     def levels(
         self,
@@ -287,17 +278,12 @@ class Posterior:
 
         For wins without ties, and for readings: of a loss, of a tie (0), and of a win.
         """
-        x = self._with_sides(first, second, times, sides, under)
+        x = self.margins(first, second, times, sides=sides, under=under)
         if self.law.kind != "ordered":
             win = self.results(x).mean(axis=0)
             return np.stack([1.0 - win, np.zeros_like(win), win], axis=-1)
-        cuts = self.draws.cuts
-        edges = np.concatenate([-cuts[:, ::-1], cuts], axis=1)
-        least = np.stack(
-            [expit(x - edges[:, k : k + 1]).mean(axis=0) for k in range(edges.shape[1])], axis=-1
-        )
-        ends = [np.ones((len(first), 1)), least, np.zeros((len(first), 1))]
-        return np.maximum(-np.diff(np.concatenate(ends, axis=-1), axis=-1), 0.0)
+        least = [expit(x - edge[:, None]).mean(axis=0) for edge in boundaries(self.draws.cuts).T]
+        return np.maximum(-np.diff(np.stack(least, axis=-1), axis=-1), 0.0)
 
     def matrices(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n, n)
         """Return the margins of some items at one time, in every draw."""
@@ -313,6 +299,11 @@ class Posterior:
             out[:, i, j] += effects
             out[:, j, i] -= effects
         return np.asarray(out)
+
+    def upper_margins(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n_pairs)
+        """Return the margins of all pairs of some items, first < second, in every draw."""
+        i, j = np.triu_indices(len(items), 1)
+        return self.margins(items[i], items[j], np.full(len(i), time))
 
     def mean_matrix(self, items: IntArray, time: float) -> FloatArray:  # (n, n)
         """Return the chance that each item beats each other at one time, a half on the diagonal.
@@ -348,10 +339,10 @@ class Posterior:
     def panel(self) -> IntArray:
         """The opponents that strengths are means over: all items, or 200 at random."""
         n = self.n_items
-        if n <= PANEL:
+        if n <= self.panel_size:
             return np.arange(n)
         rng = np.random.default_rng(PANEL_SEED)
-        return np.sort(rng.choice(n, PANEL, replace=False))
+        return np.sort(rng.choice(n, self.panel_size, replace=False))
 
     def strengths(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n)
         """Return the strength of some items at one time, in every draw.
@@ -484,15 +475,13 @@ def around(
 
     A path at that time is (1 - share) · before + share · after + noise of variance spread · step.
     """
-    if not len(paths.begin) - 1:
-        nothing = np.zeros(len(owners))
-        return np.zeros(len(owners), np.int64), np.zeros(len(owners), np.int64), nothing, nothing
+    nothing, nobody = np.zeros(len(owners)), len(paths.begin) == 1
+    if nobody or not paths.moves:
+        only = np.zeros(len(owners), np.int64) if nobody else paths.begin[owners]
+        return only, only, nothing, nothing
+    clock, before = paths.clock, np.empty(len(owners), np.int64)
+    last_before(clock, paths.begin, owners, times, before)
     first, last = paths.begin[owners], paths.begin[owners + 1] - 1
-    if not paths.moves:
-        nothing = np.zeros(len(owners))
-        return first, first, nothing, nothing
-    clock = paths.clock
-    before = _last_before(paths, owners, times)
     before = np.clip(before, first, last)
     after = np.where(times > clock[before], np.minimum(before + 1, last), before)
     left, right = clock[before], clock[after]
@@ -501,13 +490,6 @@ def around(
     spread = np.where(gap > 0, (times - left) * (right - times) / np.where(gap > 0, gap, 1.0), 0.0)
     outside = (gap <= 0) & (times != left)
     return before, after, share, np.where(outside, np.abs(times - left), spread)
-
-
-def _last_before(paths: Paths, owners: IntArray, times: FloatArray) -> IntArray:
-    """Return the last state of each owner at or before a time; its first less one if none is."""
-    out = np.empty(len(owners), np.int64)
-    last_before(paths.clock, paths.begin, owners, times, out)
-    return out
 
 
 def _points(items: IntArray, times: FloatArray) -> tuple[tuple[IntArray, FloatArray], IntArray]:

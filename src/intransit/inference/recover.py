@@ -1,12 +1,9 @@
 """The paper's estimator: one matrix now, from weighted readings of now and before.
 
-Checks of what a user gives to `recover`: one clear sentence each.
-
-What an answer leaves open: which factors give the same margins, which margins are unsettled.
-
     minimise  Σ_t w_t/2 ‖A^t(S Qᵀ - Q Sᵀ) - y^t‖²   subject to, if given, ‖S Qᵀ - Q Sᵀ‖∞ <= a
 
-over S and Q (eqs. def_opt and def_opt_a), or over those of their columns that are not known.
+over S and Q (eqs. def_opt and def_opt_a), or over those of their columns that are not known.  An
+answer says which factors give the same margins, and which margins are not settled.
 """
 
 import logging

@@ -1,18 +1,18 @@
 """Several chains side by side, until enough effective draws are there or the time is spent.
 
-How well chains have mixed: split R-hat, and the number of effective draws.
-
-As in Gelman et al., *Bayesian Data Analysis*, 3rd ed., section 11.4 and 11.5: every chain is cut in
-half; W is the mean variance within a half, V the variance of all draws; R-hat is √(V / W), and the
-number of effective draws is  m n / (1 + 2 Σ ρ_t),  autocorrelations added up in pairs for as long
-as the pairs are positive and falling (Geyer, 1992).
+How well they have mixed is told by split R-hat and the number of effective draws, as in Gelman et
+al., *Bayesian Data Analysis*, 3rd ed., section 11.4 and 11.5: every chain is cut in half; W is the
+mean variance within a half, V the variance of all draws; R-hat is √(V / W), and the number of
+effective draws is  m n / (1 + 2 Σ ρ_t),  autocorrelations added up in pairs for as long as the
+pairs are positive and falling (Geyer, 1992).
 """
 
 import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 
@@ -72,8 +72,6 @@ SHORTEST_BURN_IN = 80
 MOST_FOLLOWED = 1_000  # pairs that are followed, and whose mixing is kept with the answer
 # Scales need less than chances: that of a plane that is not needed creeps, and moves no chance.
 FEWEST_OF_SCALES = 0.05  # of the effective draws asked for
-WELL_MIXED = 1.1  # R-hat of the worst of up to 1,000 pairs: with 100 draws each, chance gives 1.06
-SCALES_MIXED = 1.4  # R-hat of the worst scale
 PLENTY = 2.0  # times the effective draws asked for, from which on scales are not waited for
 
 Report = Callable[[str], None]
@@ -98,6 +96,11 @@ class Effort:
         Numbers that all draws together may hold: draws are thinned to that.
     most_draws
         Draws to keep.
+    r_hat, scale_r_hat
+        What the worst pair, and the worst scale, is to be below.
+    part_games, part_time
+        Of a table too large for chains: games of the part of it that scales are drawn from, and
+        the share of the seconds for that.
     """
 
     effective: float = 100.0
@@ -105,6 +108,10 @@ class Effort:
     chains: int = 2
     most_numbers: int = 20_000_000
     most_draws: int = 400
+    r_hat: float = 1.1  # of the worst of 1,000 pairs with 100 draws each chance gives 1.06
+    scale_r_hat: float = 1.4
+    part_games: int = 12_000  # scales are known to some per cent from so many
+    part_time: float = 0.5
 
     def __post_init__(self) -> None:
         as_number("effective", self.effective, least=1.0)
@@ -201,51 +208,28 @@ class Draws:
     @classmethod
     def stacked(cls, draws: list[Draw], chain: IntArray) -> "Draws":
         """Put single draws together."""
-        return cls(
-            states=np.array([one.states for one in draws], dtype=np.float32),
-            numbers=tuple(
-                np.array([one.numbers[k] for one in draws], dtype=np.float32)
-                for k in range(len(draws[0].numbers))
-            ),
-            scales=np.array([one.scales for one in draws]),
-            rates=np.array([one.rates for one in draws]),
-            number_scales=np.array([one.number_scales for one in draws]),
-            number_rates=np.array([one.number_rates for one in draws]),
-            newcomers=np.array([one.newcomers for one in draws]),
-            cuts=np.array([one.cuts for one in draws]),
-            noise=np.array([one.noise for one in draws]),
-            chain=chain,
-        )
+        together = {
+            part.name: np.array([getattr(one, part.name) for one in draws])
+            for part in fields(Draw)
+            if part.name != "numbers"
+        }
+        numbers = tuple(map(np.array, zip(*(one.numbers for one in draws), strict=True)))
+        return cls(numbers=numbers, chain=chain, **together)
 
     def one(self, k: int) -> Draw:
         """Return a single draw."""
-        return Draw(
-            self.states[k],
-            tuple(one[k] for one in self.numbers),
-            self.scales[k],
-            self.rates[k],
-            self.number_scales[k],
-            self.number_rates[k],
-            float(self.newcomers[k]),
-            self.cuts[k],
-            float(self.noise[k]),
-        )
+        return Draw(**{part.name: self._taken(part.name, k) for part in fields(Draw)})
 
     def only(self, which: IntArray | slice) -> "Draws":
         """Return some of the draws."""
-        return Draws(
-            self.states[which],
-            tuple(one[which] for one in self.numbers),
-            self.scales[which],
-            self.rates[which],
-            self.number_scales[which],
-            self.number_rates[which],
-            self.newcomers[which],
-            self.cuts[which],
-            self.noise[which],
-            self.chain[which],
-            None if self.steps is None else self.steps[which],
-        )
+        return Draws(**{part.name: self._taken(part.name, which) for part in fields(self)})
+
+    def _taken(self, name: str, which: int | IntArray | slice) -> Any:
+        """Return one of the fields, of some draws."""
+        part = getattr(self, name)
+        if isinstance(part, tuple):
+            return tuple(one[which] for one in part)
+        return None if part is None else part[which]
 
 
 class _Kept:
@@ -266,29 +250,13 @@ class _Kept:
             self.margins.append(self.watch.margins(self.chain))
             self.scales.append(self.watch.scales(self.chain))
             if place % self.stride == 0:
-                self.draws.append((place, _small(self.chain.keep())))
+                self.draws.append((place, self.chain.keep(np.float32)))
             burnt = burn_in(place + 1)
             if len(self.draws) > 2 * self.most:
                 self.draws = [one for one in self.draws if one[0] >= burnt]
                 if len(self.draws) > self.most:
                     self.stride *= 2
                     self.draws = [one for one in self.draws if one[0] % self.stride == 0]
-
-
-def _small(draw: Draw) -> Draw:
-    """Return a draw with its states in half the bytes."""
-    numbers = tuple(one.astype(np.float32) for one in draw.numbers)
-    return Draw(
-        draw.states.astype(np.float32),
-        numbers,  # type: ignore[arg-type]
-        draw.scales,
-        draw.rates,
-        draw.number_scales,
-        draw.number_rates,
-        draw.newcomers,
-        draw.cuts,
-        draw.noise,
-    )
 
 
 def burn_in(n: int) -> int:
@@ -341,16 +309,7 @@ class Watch:
 
     def scales(self, chain: Chain) -> FloatArray:
         """Return all scales that are drawn; those of planes from the largest on, on the log."""
-        return scale_values(
-            self.layout,
-            chain.scales,
-            chain.rates,
-            chain.number_scales,
-            chain.number_rates,
-            chain.cuts,
-            chain.noise,
-            chain.newcomers,
-        )
+        return scale_values(self.layout, chain)
 
 
 def scale_names(layout: Layout) -> list[str]:
@@ -369,30 +328,20 @@ def scale_names(layout: Layout) -> list[str]:
     return [*names, "newcomers"]
 
 
-def scale_values(
-    layout: Layout,
-    scales: FloatArray,
-    rates: FloatArray,
-    number_scales: FloatArray,
-    number_rates: FloatArray,
-    cuts: FloatArray,
-    noise: float,
-    newcomers: float,
-) -> FloatArray:
+def scale_values(layout: Layout, draw: Chain | Draw) -> FloatArray:
     """Return scales, rates over the whole time, cuts and noise, as one array."""
     root = np.sqrt(layout.span)
-    both = np.stack([number_scales, number_rates * root], axis=1).ravel()
     parts = [
-        scales[:1],
-        np.sort(scales[1:])[::-1],
-        rates[: 1 + (layout.n_factors > 0)] * root,
-        both,
+        draw.scales[:1],
+        np.sort(draw.scales[1:])[::-1],
+        draw.rates[: 1 + (layout.n_factors > 0)] * root,
+        np.stack([draw.number_scales, draw.number_rates * root], axis=1).ravel(),
     ]
     if layout.seen.kind == "ordered":
-        parts.append(cuts)
+        parts.append(draw.cuts)
     if layout.seen.kind == "squared":
-        parts.append(np.array([noise]))
-    return np.concatenate([*parts, [newcomers]])
+        parts.append(np.array([draw.noise]))
+    return np.concatenate([*parts, [draw.newcomers]])
 
 
 def sample(
@@ -428,13 +377,11 @@ def sample(
         while True:
             done = _advance(pool, chains, step, begin + effort.seconds)
             n += done
-            worst, scales, reached = _look(chains, effort.effective, MOST_FOLLOWED)
+            worst, scales, reached = _look(chains, effort)
             report(f"drawing: {n} sweeps, {worst:.0f} of {effort.effective:.0f} effective draws")
             if reached or time.monotonic() - begin >= effort.seconds or done < step:
                 break
-            least = FEWEST_OF_SCALES * effort.effective
-            short = max(effort.effective / max(worst, 1.0), least / max(scales, 1.0))
-            step = int(np.clip(1.1 * n * (short - 1.0), 60, n // 2))
+            step = further_sweeps(effort, n, worst, scales)
     return _gather(chains, watch, n, begin, effort, reached)
 
 
@@ -457,25 +404,40 @@ def _advance(pool: ThreadPoolExecutor, chains: list[_Kept], n: int, until: float
     return done
 
 
-def _traces(chains: list[_Kept], n_pairs: int) -> tuple[FloatArray, FloatArray]:
-    n = len(chains[0].margins)
-    begin = burn_in(n)
-    margins = np.array([[row[:n_pairs] for row in one.margins[begin:]] for one in chains])
-    scales = np.array([one.scales[begin:] for one in chains])
-    return margins, scales
+def _traces(chains: list[_Kept]) -> tuple[FloatArray, FloatArray]:
+    begin = burn_in(len(chains[0].margins))
+    return (
+        np.array([one.margins[begin:] for one in chains]),
+        np.array([one.scales[begin:] for one in chains]),
+    )
 
 
-def _look(chains: list[_Kept], wanted: float, n_pairs: int) -> tuple[float, float, bool]:
-    margins, scales = _traces(chains, n_pairs)
+def _look(chains: list[_Kept], effort: Effort) -> tuple[float, float, bool]:
+    """Return effective draws of the worst pair and of the worst scale, and whether that will do."""
+    margins, scales = _traces(chains)
     r_hat, effective = mixing(np.tanh(0.5 * margins))
     scale_r_hat, of_scales = mixing(_on_log(scales))
     worst, least = float(effective.min(initial=np.inf)), float(of_scales.min(initial=np.inf))
-    settled = (
-        least >= FEWEST_OF_SCALES * wanted and float(scale_r_hat.max(initial=1.0)) < SCALES_MIXED
-    )
-    enough = worst >= wanted and float(r_hat.max(initial=1.0)) < WELL_MIXED
-    reached = enough and (settled or worst >= PLENTY * wanted)
-    return worst, least, reached
+    pairs = worst, float(r_hat.max(initial=1.0))
+    return worst, least, is_enough(effort, pairs, (least, float(scale_r_hat.max(initial=1.0))))
+
+
+def is_enough(effort: Effort, pairs: tuple[float, float], scales: tuple[float, float]) -> bool:
+    """Return whether to stop, by effective draws and R-hat of the worst pair and the worst scale.
+
+    A scale that creeps is waited for only until pairs have twice the draws that were asked for.
+    """
+    (worst, r_hat), (least, scale_r_hat) = pairs, scales
+    mixed = worst >= effort.effective and r_hat < effort.r_hat
+    settled = least >= FEWEST_OF_SCALES * effort.effective and scale_r_hat < effort.scale_r_hat
+    return mixed and (settled or worst >= PLENTY * effort.effective)
+
+
+def further_sweeps(effort: Effort, n: int, worst: float, least: float) -> int:
+    """Return how many sweeps to make before looking again: at most half of those made so far."""
+    wanted = effort.effective
+    short = max(wanted / max(worst, 1.0), FEWEST_OF_SCALES * wanted / max(least, 1.0))
+    return int(np.clip(1.1 * n * (short - 1.0), 60, n // 2))
 
 
 def _on_log(scales: FloatArray) -> FloatArray:
@@ -486,7 +448,7 @@ def _on_log(scales: FloatArray) -> FloatArray:
 def _gather(
     chains: list[_Kept], watch: Watch, n: int, begin: float, effort: Effort, reached: bool
 ) -> tuple[Draws, Mixing]:
-    margins, scales = _traces(chains, len(watch.first))
+    margins, scales = _traces(chains)
     r_hat, effective = mixing(np.tanh(0.5 * margins))
     scale_r_hat, of_scales = mixing(_on_log(scales))
     burnt = burn_in(n)

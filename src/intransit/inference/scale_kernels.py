@@ -18,19 +18,17 @@ are independent given the rest, and a filter gives the density of scale and rate
 (`path_kernels.number_evidence`).  Where pairs met once or twice, 2 · 300 sweeps
 give 76 effective draws of the scale, and gave 7 in the other ways (2,300 players, 30,000 games).
 
-All are drawn on the log by slices (Neal, 2003).
+All are drawn on the log by slices.
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.kernels import compiled
+from intransit.kernels import compiled, draw_by_slice
 
 WIDTH = 0.5  # of the first slice, in logs
-MOST_STEPS = 40  # of an interval to either side
 
 
 @compiled
@@ -76,53 +74,7 @@ def draw_factor(
 ) -> float:
     """Draw the factor by which scales grow, and a rate falls, by a slice from where they are."""
     rest = (n, squares, lines, scales, priors, rate, rate_prior)
-    level = _density(0.0, *rest) - rng.standard_exponential()
-    low = -WIDTH * rng.random()
-    high = low + WIDTH
-    for _ in range(MOST_STEPS):
-        if _density(low, *rest) <= level:
-            break
-        low -= WIDTH
-    for _ in range(MOST_STEPS):
-        if _density(high, *rest) <= level:
-            break
-        high += WIDTH
-    while True:
-        there = low + (high - low) * rng.random()
-        if _density(there, *rest) > level:
-            return math.exp(there)
-        if there < 0.0:
-            low = there
-        else:
-            high = there
-        if not high - low > 1e-12:
-            return 1.0
-
-
-def draw_by_slice(
-    rng: np.random.Generator, value: float, log_density: Callable[[float], float]
-) -> float:
-    """Draw a number above 0 by a slice on its log; the density is that of the log."""
-    level = log_density(value) - rng.standard_exponential()
-    low = -WIDTH * rng.random()
-    high = low + WIDTH
-    for _ in range(MOST_STEPS):
-        if log_density(value * math.exp(low)) <= level:
-            break
-        low -= WIDTH
-    for _ in range(MOST_STEPS):
-        if log_density(value * math.exp(high)) <= level:
-            break
-        high += WIDTH
-    while high - low > 1e-12:
-        there = low + (high - low) * rng.random()
-        if log_density(value * math.exp(there)) > level:
-            return value * math.exp(there)
-        if there < 0.0:
-            low = there
-        else:
-            high = there
-    return value
+    return math.exp(draw_by_slice(rng, 0.0, WIDTH, _density, rest))
 
 
 @compiled
@@ -167,50 +119,51 @@ def squares_of(
 
 
 @compiled
-def score_lines(
+def score_parts(
     first: IntArray,  # (n_cells,): states
     second: IntArray,
     states: FloatArray,  # (n_states, d)
     base: FloatArray,  # (n_states,): what does not move along
-    x: FloatArray,
-    w: FloatArray,
-    pull: FloatArray,
-    parts: FloatArray,  # (n_cells,), out: what grows by f
-    lines: FloatArray,  # (4,), out
+    parts: FloatArray,  # (n_cells,), out
 ) -> None:
-    """Write the log likelihood as scores, less what stays, grow by f."""
-    linear, quadratic = 0.0, 0.0
+    """Write what scores, less what stays, add to each margin."""
     for c in range(len(first)):
         a, b = first[c], second[c]
-        part = states[a, 0] - base[a] - states[b, 0] + base[b]
-        parts[c] = part
-        linear += part * (pull[c] - w[c] * (x[c] - part))
-        quadratic += w[c] * part * part
-    lines[0], lines[1], lines[2], lines[3] = linear, -0.5 * quadratic, 0.0, 0.0
+        parts[c] = states[a, 0] - base[a] - states[b, 0] + base[b]
 
 
 @compiled
-def plane_lines(
+def plane_parts(
     first: IntArray,
     second: IntArray,
     states: FloatArray,
     column: int,  # of u
+    parts: FloatArray,  # (n_cells,), out
+) -> None:
+    """Write what one plane adds to each margin."""
+    v = column + (states.shape[1] - 1) // 2
+    for c in range(len(first)):
+        a, b = first[c], second[c]
+        parts[c] = states[a, column] * states[b, v] - states[a, v] * states[b, column]
+
+
+@compiled
+def part_lines(
+    parts: FloatArray,  # (n_cells,): what grows
+    power: int,  # of f that it grows by: 1, or 2 where both sides of a plane grow
     x: FloatArray,
     w: FloatArray,
     pull: FloatArray,
-    parts: FloatArray,  # (n_cells,), out: what grows by f²
-    lines: FloatArray,
+    lines: FloatArray,  # (4,), out
 ) -> None:
-    """Write the log likelihood as both sides of one plane grow by f: its part grows by f²."""
-    r = (states.shape[1] - 1) // 2
+    """Write the log likelihood as one part of the margins grows by a power of f."""
     linear, quadratic = 0.0, 0.0
-    for c in range(len(first)):
-        a, b = first[c], second[c]
-        part = states[a, column] * states[b, column + r] - states[a, column + r] * states[b, column]
-        parts[c] = part
+    for c in range(len(x)):
+        part = parts[c]
         linear += part * (pull[c] - w[c] * (x[c] - part))
         quadratic += w[c] * part * part
-    lines[0], lines[1], lines[2], lines[3] = 0.0, linear, 0.0, -0.5 * quadratic
+    lines[:] = 0.0
+    lines[power - 1], lines[2 * power - 1] = linear, -0.5 * quadratic
 
 
 @compiled
@@ -244,23 +197,6 @@ def moving_lines(
 
 
 @compiled
-def number_lines(
-    parts: FloatArray,  # (n_cells,): what grows by f
-    x: FloatArray,
-    w: FloatArray,
-    pull: FloatArray,
-    lines: FloatArray,
-) -> None:
-    """Write the log likelihood as linear parts of the margins grow by f."""
-    linear, quadratic = 0.0, 0.0
-    for c in range(len(x)):
-        part = parts[c]
-        linear += part * (pull[c] - w[c] * (x[c] - part))
-        quadratic += w[c] * part * part
-    lines[0], lines[1], lines[2], lines[3] = linear, -0.5 * quadratic, 0.0, 0.0
-
-
-@compiled
 def number_parts(
     begin: IntArray,
     cell_begin: IntArray,
@@ -279,15 +215,3 @@ def number_parts(
             value = states[q] - states[low] if walks else states[q]
             for p in range(cell_begin[q], cell_begin[q + 1]):
                 parts[cell[p]] += factor[p] * value
-
-
-@compiled
-def number_squares(begin: IntArray, clock: FloatArray, states: FloatArray) -> tuple[float, float]:
-    """Return the squares of first states, and of steps over their length in time."""
-    first, steps = 0.0, 0.0
-    for i in range(len(begin) - 1):
-        low = begin[i]
-        first += states[low] ** 2
-        for q in range(low + 1, begin[i + 1]):
-            steps += (states[q] - states[q - 1]) ** 2 / (clock[q] - clock[q - 1])
-    return first, steps

@@ -1,7 +1,5 @@
 """Where a solver starts, and how many starts doubt demands.
 
-Where a solver starts.
-
 `spectral` fills what was not seen with zeros and takes the leading planes of that matrix;
 `random` draws factors of the right size; `cooled` improves either by a path of ridges:
 
@@ -10,8 +8,6 @@ Where a solver starts.
 Each minimum starts the next.  ½(‖S‖² + ‖Q‖²), at its least over all factors of X, is the
 nuclear norm of X over two, so the path starts where the problem is nearly convex and never
 lets factors run off to infinity, which is how plain starts fail when readings are few.
-
-Several starts for one problem, as many as doubt demands.
 
 The program is not convex, so a minimum may be the wrong one.  It is above doubt when
 
@@ -22,7 +18,7 @@ The program is not convex, so a minimum may be the wrong one.  It is above doubt
       chance allows.  That is asked only where it can tell: readings count about alike, no
       bound presses, and X = 0 has an F above 10,000, so that a wrong minimum cannot hide.
 
-Otherwise further starts follow, cooled (see `start`) and plain in turns, until the lowest
+Otherwise further starts follow, cooled and plain in turns, until the lowest
 objective has been reached from two places that have nothing to do with each other, or the
 allowance is used up.
 """
@@ -37,7 +33,7 @@ from intransit.arrays import FloatArray, IntArray
 from intransit.inference.weighted_program import Collapsed, Problem, Quadratic, Solution, Solver
 from intransit.inference.weighted_solvers import NormalEquations, newton
 from intransit.kernels import pull
-from intransit.skew import canonical_form
+from intransit.skew import canonical_form, fill_skew
 
 DENSE_ITEMS = 300  # above it the leading planes come from a block power method
 N_POWERS = 12
@@ -46,13 +42,15 @@ N_COOLINGS = 14
 COOLING_STEPS = 5
 
 
-def spectral(problem: Problem, loss: Quadratic) -> FloatArray:  # (n_items, 2 n_factors)
+def spectral(
+    problem: Problem, loss: Quadratic, *, dense_items: int = DENSE_ITEMS
+) -> FloatArray:  # (n_items, 2 n_factors)
     """Return known columns, their partners by least squares, and planes of the rest."""
     factors = _with_partners_of_known(problem)
     unknown = _wholly_unknown(problem)
     if len(unknown):
         rest = loss.guesses() - problem.margins(factors)
-        first, second = _leading_planes(problem, rest, len(unknown))
+        first, second = _leading_planes(problem, rest, len(unknown), dense_items)
         factors[:, unknown], factors[:, unknown + problem.n_factors] = first, second
         _fit_length(problem, factors, unknown)
     return factors
@@ -111,27 +109,19 @@ def _with_partners_of_known(problem: Problem) -> FloatArray:
     return factors
 
 
-def _skew_dense(problem: Problem, values: FloatArray) -> FloatArray:  # (n_items, n_items)
-    """Return the skew matrix with these values at the pairs and zeros elsewhere."""
-    i, j = problem.pairs.T
-    matrix = np.zeros((problem.n_items, problem.n_items))
-    matrix[i, j], matrix[j, i] = values, -values
-    return matrix
-
-
 def _skew_times(problem: Problem, values: FloatArray, block: FloatArray) -> FloatArray:
-    """Return the same matrix times a block of vectors, without building it."""
+    """Return the skew matrix with values at the pairs times a block of vectors, not built."""
     out = np.empty_like(block)
     pull(block, problem.pairs, values, out)  # row i gains value · block[j], row j loses it
     return out
 
 
 def _leading_planes(
-    problem: Problem, values: FloatArray, n_planes: int
+    problem: Problem, values: FloatArray, n_planes: int, dense_items: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return √ω u and √ω v, (n_items, n_planes) each, of the matrix with zeros elsewhere."""
-    if problem.n_items <= DENSE_ITEMS:
-        omegas, first, second = canonical_form(_skew_dense(problem, values))
+    if problem.n_items <= dense_items:
+        omegas, first, second = canonical_form(fill_skew(values, problem.n_items, problem.pairs))
     else:
         basis = _power_basis(problem, values, 2 * n_planes + 8)
         core = basis.T @ _skew_times(problem, values, basis)
@@ -153,7 +143,7 @@ def _power_basis(
 
 def _spectral_norm(problem: Problem, values: FloatArray) -> float:
     if problem.n_items <= DENSE_ITEMS:
-        return float(np.linalg.norm(_skew_dense(problem, values), 2))
+        return float(np.linalg.norm(fill_skew(values, problem.n_items, problem.pairs), 2))
     basis = _power_basis(problem, values, 8)
     return float(np.linalg.norm(_skew_times(problem, values, basis), 2))
 

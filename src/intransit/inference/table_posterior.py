@@ -1,13 +1,10 @@
 """The posterior of a table: by chains, with scales from a part of it, after further games.
 
-Further games: the draws are weighted by them while that is sound, else the chains go on.
-
-A draw knows every path at all times, so it says how likely the new games are.  Draws resampled by
-that weight are draws of the new posterior, as long as many of them still count: the effective
-number is (Σ w)² / Σ w².  Below a share of the draws the chains go on instead, from draws that weigh
-most, with the new games among the old; everything, scales included, is drawn again.
-
-The posterior of a table: by chains where time allows, else with scales from a part of it.
+Further games weigh the draws while that is sound; else the chains go on.  A draw knows every path
+at all times, so it says how likely the new games are.  Draws resampled by that weight are draws of
+the new posterior, as long as many of them still count: the effective number is (Σ w)² / Σ w².
+Below a share of the draws the chains go on instead, from draws that weigh most, with the new games
+among the old; everything, scales included, is drawn again.
 
 A sweep costs one pass over cells and states.  Where the chains would take longer than the time that
 is given, scales are drawn from a sub-population: whole items with all games among them, as many as
@@ -34,7 +31,7 @@ from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Draws, Effort, Mixing, Report, sample
 from intransit.inference.smooth import smooth
 from intransit.inference.trajectory import Trajectory, posterior_of_path
-from intransit.model.laws import OutcomeLaw
+from intransit.model.laws import OutcomeLaw, boundaries
 from intransit.model.terms import By, Factors, Model, PairEffects, Scores, Side, Term
 
 if TYPE_CHECKING:
@@ -105,18 +102,7 @@ def carry_over(old: Posterior, layout: Layout) -> Draws:
     numbers = tuple(_carry_numbers(old, layout, k, one) for k, one in enumerate(layout.numbers))
     clock = items.clock if items.moves else np.full(items.n_states, old.axis[-1])
     states = old.states(np.where(known, owners, old.n_items - 1 - owners), clock)
-    return Draws(
-        states.astype(np.float32),
-        numbers,
-        d.scales,
-        d.rates,
-        d.number_scales,
-        d.number_rates,
-        d.newcomers,
-        d.cuts,
-        d.noise,
-        d.chain,
-    )
+    return replace(d, states=states.astype(np.float32), numbers=numbers, steps=None)
 
 
 def _carry_numbers(old: Posterior, layout: Layout, k: int, one: Numbers) -> FloatArray:
@@ -146,9 +132,7 @@ def _weights(new: Posterior, more: Observations) -> FloatArray:  # (n_draws,)
     known = {term.column for term in new.layout.model.by}
     named = zip(more.values, more.codes, strict=True)
     under = {name: codes for (name, _), codes in named if name in known}
-    x = new.margins(more.pairs[:, 0], more.pairs[:, 1], more.times, under=under)
-    if more.sides.any():
-        x += more.sides * new.side_worth(more.times)
+    x = new.margins(more.pairs[:, 0], more.pairs[:, 1], more.times, sides=more.sides, under=under)
     logs = log_likelihood(new, more, x)
     return np.exp(logs - logsumexp(logs))
 
@@ -170,18 +154,14 @@ def log_likelihood(
             - 0.5 * seen.spread / noise[:, 0] ** 2
         )
     cuts = posterior.draws.cuts
-    wide = [np.full((len(cuts), 1), -np.inf), -cuts[:, ::-1], cuts, np.full((len(cuts), 1), np.inf)]
-    edges = np.concatenate(wide, axis=1)
-    place = seen.means.astype(np.int64) + cuts.shape[1]
-    place = np.clip(place, 0, 2 * cuts.shape[1])
+    edges = boundaries(cuts)
+    place = np.clip(seen.means.astype(np.int64) + cuts.shape[1], 0, 2 * cuts.shape[1])
     chance = expit(edges[:, place + 1] - margins) - expit(edges[:, place] - margins)
     return np.asarray(np.log(np.maximum(chance, 1e-12)) @ seen.counts)
 
 
 N_SWEEPS = 400  # of each chain, that a table usually takes
-SUB_GAMES = 12_000  # of a sub-population: scales are known to some per cent from so many
 SUB_EFFECTIVE = 40.0
-SUB_TIME = 0.5  # of the time, for the sub-population
 NEGLIGIBLE = 0.15  # log odds: size of a term that is left out at scale
 SURELY = 0.1  # share of the draws of its size that may lie below that
 MOST_NUMBERS = 60_000_000  # of all draws of a large answer
@@ -211,10 +191,15 @@ def draw_posterior(
         asked = seen, model, law, effort, rng.bit_generator.state["state"]
         with placement.folder(asked) as folder:
             return _from_a_part(layout, law, effort, rng, report, (placement, folder))
-    if seconds_a_sweep(layout) * N_SWEEPS <= effort.seconds or law.kind == "squared":
+    if takes_chains(layout, law, effort):
         draws, mixing = sample(layout, law, effort, rng=rng, report=report)
         return Posterior(layout, law, draws, mixing)
     return _from_a_part(layout, law, effort, rng, report)
+
+
+def takes_chains(layout: Layout, law: OutcomeLaw, effort: Effort) -> bool:
+    """Return whether everything is drawn by chains: where they should end in time, or must do."""
+    return law.kind == "squared" or seconds_a_sweep(layout) * N_SWEEPS <= effort.seconds
 
 
 def seconds_a_sweep(layout: Layout) -> float:
@@ -256,26 +241,7 @@ def sub_population(seen: Observations, n_games: float, rng: np.random.Generator)
         if not front:
             left = np.flatnonzero(~inside)
             front = [int(rng.choice(left))] if len(left) else []
-    return _among(seen, inside)
-
-
-def _among(seen: Observations, inside: np.ndarray) -> Observations:
-    """Return the observations among some items, numbered anew."""
-    rows = inside[seen.pairs].all(axis=1)
-    place = np.cumsum(inside) - 1
-    return Observations(
-        seen.kind,
-        int(inside.sum()),
-        place[seen.pairs[rows]],
-        seen.times[rows],
-        seen.counts[rows],
-        seen.means[rows],
-        seen.sides[rows],
-        seen.codes[:, rows],
-        int(rows.sum()),
-        0.0,
-        seen.values,
-    )
+    return seen.among(np.flatnonzero(inside), np.flatnonzero(inside[seen.pairs].all(axis=1)))
 
 
 def _from_a_part(
@@ -288,9 +254,10 @@ def _from_a_part(
 ) -> Posterior:
     """Draw scales from a sub-population, then states by Newton's method, here or by workers."""
     seen, model = layout.seen, layout.model
-    part = sub_population(seen, SUB_GAMES, rng)
+    part = sub_population(seen, effort.part_games, rng)
     report(f"drawing scales from {part.n_items:,} of {seen.n_items:,} items")
-    few = Effort(SUB_EFFECTIVE, SUB_TIME * effort.seconds, effort.chains, most_draws=100)
+    seconds = effort.part_time * effort.seconds
+    few = Effort(SUB_EFFECTIVE, seconds, effort.chains, most_draws=100)
     own = rng if place is None else rng.spawn(1)[0]  # what is kept uses up no numbers
 
     def draw() -> tuple[Draws, Mixing]:

@@ -54,6 +54,7 @@ from intransit.model.terms import (
     Term,
     Walk,
 )
+from intransit.skew import fill_skew
 from intransit.study import decompose
 from intransit.tasks import one_thread
 
@@ -98,14 +99,9 @@ class Trajectory:
     def matrix(self, at: ArrayLike | None = None) -> FloatArray:  # ([n_times,] n_items, n_items)
         """Return the whole matrix of margins at a time, by default the last, or at several."""
         times = self._times(self.times[-1] if at is None else at)
-        n = self.n_items
-        check_entries(times.size * n * n, "matrix")
-        first, second = np.triu_indices(n, 1)
-        flat = times.ravel()
-        out = np.zeros((flat.size, n, n))
-        upper = self.margin(first[None], second[None], flat[:, None])
-        out[:, first, second], out[:, second, first] = upper, -upper
-        return out.reshape(*times.shape, n, n)
+        check_entries(times.size * self.n_items**2, "matrix")
+        first, second = np.triu_indices(self.n_items, 1)
+        return fill_skew(self.margin(first, second, times[..., None]), self.n_items)
 
     def margin(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
@@ -445,15 +441,11 @@ class Trajectory:
     def _all(self, at: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
         """Return margins and their deviations for all pairs at some times."""
         times = self._times(self.times if at is None else at)
-        n, flat = self.n_items, times.ravel()
-        check_entries(flat.size * n * n, "interval")
+        n = self.n_items
+        check_entries(times.size * n * n, "interval")
         first, second = np.triu_indices(n, 1)
-        mean, variance = self.outlook(first[None], second[None], flat[:, None])
-        deviation = np.sqrt(variance)
-        middle, spread = np.zeros((flat.size, n, n)), np.zeros((flat.size, n, n))
-        middle[:, first, second], middle[:, second, first] = mean, -mean
-        spread[:, first, second], spread[:, second, first] = deviation, deviation
-        return middle.reshape(*times.shape, n, n), spread.reshape(*times.shape, n, n)
+        mean, variance = self.outlook(first, second, times[..., None])
+        return fill_skew(mean, n), np.abs(fill_skew(np.sqrt(variance), n))
 
 
 def posterior_of_path(

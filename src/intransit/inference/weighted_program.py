@@ -1,22 +1,16 @@
 """The weighted program of one matrix: its losses, its readings, problem and solution.
 
-Losses as functions of the margins x of the pairs: value, slope, curvature.
-
-Solvers see a problem only through these three, so that what is fitted (squared readings,
-a bound) and how it is minimised stay apart.
-
-PeriodReadings with their outcomes, and their collapse into one loss over pairs.
+Losses are functions of the margins x of the pairs: value, slope, curvature.  Solvers see a problem
+only through these three, so that what is fitted (squared readings, a bound) and how it is minimised
+stay apart.
 
 The paper's program gives every reading of period t the weight w_t and asks one matrix to
-explain them all.  PeriodReadings of the same pair then share a prediction, so they collapse:
+explain them all.  Readings of the same pair then share a prediction, so they collapse:
 
     Σ_k w_k (x - y_k)² / 2  =  W (x - ȳ)² / 2 + constant,    W = Σ w_k,  ȳ = Σ w_k y_k / W
 
-and the cost of everything after this module follows the distinct pairs, not the readings.
-
-Problem and Solution: the question and the answer, as arrays.
-
-Minimise over the free columns of S and Q
+and the cost of everything after this module follows the distinct pairs, not the readings.  What is
+minimised over the free columns of S and Q is
 
     loss(X_p for p in pairs) + ½ ridge (‖S‖² + ‖Q‖²),        X = S Qᵀ - Q Sᵀ
 
@@ -156,7 +150,7 @@ class Boxed:
     """A loss with |x| <= bound enforced by an augmented Lagrangian.
 
     Adds stiffness/2 · dist(x + multipliers/stiffness, [-bound, bound])², whose minimiser
-    satisfies the bound when the multipliers are right; see `bound.py` for their update.
+    satisfies the bound when the multipliers are right; `weighted_solvers` updates them.
     """
 
     inner: Quadratic

@@ -1,27 +1,19 @@
 """Solvers of the weighted program: alternating least squares, Gauss-Newton, and the bound.
 
-The linear systems of every step: (Jᵀ C J + damping I) step = right-hand side.
+Every step solves (Jᵀ C J + damping I) step = right-hand side, J the first-order map of `kernels`
+and C the curvature of the loss.  J always has a null space: with Q held, S -> S + Q B leaves X
+alone for every symmetric B, r(r+1)/2 directions, and items nobody has compared add theirs.  So no
+step is a bare `solve`: a damping picks, among all steps that do equally well, the shortest.  Small
+systems are factored; large ones are solved matrix-free by conjugate gradients, with each item's own
+block of Jᵀ C J as the preconditioner.  Both give the same step.
 
-J is the first-order map of `kernels`, C the curvature of the loss.  J always has a null
-space: with Q held, S -> S + Q B leaves X alone for every symmetric B, r(r+1)/2 directions,
-and items nobody has compared add theirs.  So no step is a bare `solve`: a damping picks, among
-all steps that do equally well, the shortest.
+`newton` moves all free columns at once.  `alternate` is the paper's method: with one factor held
+the margins are linear in the other, so a half-step is one weighted least-squares problem, and of
+all its minimisers the one nearest to where it stands is taken.
 
-Small systems are factored; large ones are solved matrix-free by conjugate gradients, with each
-item's own block of Jᵀ C J as the preconditioner.  Both give the same step.
-
-Damped Gauss-Newton on all free columns at once, for the weighted program.
-
-The paper's method: hold one factor, solve for the other, and change sides.
-
-With one factor held the margins are linear in the other, so a half-step is one weighted
-least-squares problem.  Its normal matrix is singular (see `normal`), and of all minimisers
-the half-step takes the one nearest to where it stands.
-
-The bound ‖X‖∞ <= a as a constraint of the program, by an augmented Lagrangian.
-
-Every pair is constrained, seen or not.  Pairs that press against the bound carry a multiplier,
-and for these multipliers and a stiffness ρ an ordinary solver minimises
+`solve_bounded` imposes ‖X‖∞ <= a by an augmented Lagrangian.  Every pair is constrained, seen or
+not.  Pairs that press against the bound carry a multiplier, and for these multipliers and a
+stiffness ρ an ordinary solver minimises
 
     loss(x) + ρ/2 Σ_p dist(x_p + multiplier_p / ρ, [-a, a])²
 

@@ -9,6 +9,9 @@
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+import numpy as np
+
+from intransit.arrays import FloatArray
 from intransit.checks import as_whole
 from intransit.model.terms import HalfCauchy, Scale, check_scale
 
@@ -57,3 +60,13 @@ class Readings:
 
 
 OutcomeLaw = Wins | Levels | Readings
+
+
+def boundaries(cuts: FloatArray) -> FloatArray:  # (..., n_cuts) to (..., 2 n_cuts + 2)
+    """Return the boundaries of all levels, from minus to plus infinity.
+
+    >>> boundaries(np.array([0.5, 2.0])).tolist()
+    [-inf, -2.0, -0.5, 0.5, 2.0, inf]
+    """
+    end = np.full((*cuts.shape[:-1], 1), np.inf)
+    return np.concatenate([-end, -cuts[..., ::-1], cuts, end], axis=-1)

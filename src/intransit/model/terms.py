@@ -1,9 +1,5 @@
 """Terms of a model and priors of their scales, each a value; a model is a sum of terms.
 
-Priors of scales: a scale is drawn under a prior, or is a number that is taken for known.
-
-Terms of a model, each a value; a model is their sum.
-
     x_ij(t)  =  s_i(t) - s_j(t)                                   Scores
              +  Σ_k [ u_ik(t) v_jk(t) - v_ik(t) u_jk(t) ]         Factors
              +  e_ij(t)                                           PairEffects

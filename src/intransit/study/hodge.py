@@ -1,7 +1,5 @@
 """How much of the margins one ranking explains, and how much goes in circles.
 
-Checks of weights and rows of comparisons: one clear sentence each.
-
 The transitive part of X is the nearest matrix of score differences, the cyclic part the rest:
 
     X_ij = (s_i − s_j) + C_ij,        s = argmin Σ_{i<j} w_ij (X_ij − s_i + s_j)²
@@ -12,8 +10,6 @@ all pairs count the same they are the row means.  The parts are at right angles,
 add up:
 
     Σ w X² = Σ w (s_i − s_j)² + Σ w C².
-
-What circles around triangles, and what only circles around holes in the comparison graph.
 
 In an incomplete graph the cyclic part splits once more (HodgeRank: Jiang, Lim, Yao and Ye, 2011):
 
@@ -354,9 +350,6 @@ def scale_of(margins: FloatArray) -> float:
     return float(largest) if largest > 0.0 else 1.0
 
 
-MAX_STEPS = 20_000  # of the least squares over triangles
-
-
 @dataclass(frozen=True, eq=False)
 class CyclicSplit:
     """The cyclic part of some pairs: what circles around triangles, and what around holes."""
@@ -369,7 +362,10 @@ class CyclicSplit:
 
 
 def split_cyclic(
-    parts: Decomposition | PairDecomposition, *, max_triangles: int = 5_000_000
+    parts: Decomposition | PairDecomposition,
+    *,
+    max_triangles: int = 5_000_000,
+    max_steps: int = 20_000,
 ) -> CyclicSplit:
     """Split a cyclic part into flows around triangles and flows around holes of the graph.
 
@@ -383,6 +379,8 @@ def split_cyclic(
         From `decompose` or `decompose_pairs`.
     max_triangles
         Refuse a graph with more; memory and time are linear in their number.
+    max_steps
+        Most steps of the least squares over triangles.
 
     Warns
     -----
@@ -404,6 +402,7 @@ def split_cyclic(
             f"parts: {shown(parts)} was given; give what `decompose` or `decompose_pairs` returned."
         )
     max_triangles = as_whole("max_triangles", max_triangles, least=0)
+    max_steps = as_whole("max_steps", max_steps, least=1)
     n_pairs, root = len(parts.pairs), np.sqrt(parts.weights)
     starts = np.searchsorted(parts.pairs[:, 0], np.arange(len(parts.scores) + 1))
     triangles = list_triangles(starts, parts.pairs[:, 1].copy(), max_triangles)
@@ -417,7 +416,7 @@ def split_cyclic(
     signs = np.tile([1.0, 1.0, -1.0], len(triangles)) / root[triangles.ravel()]
     shape = (n_pairs, len(triangles))
     flows = coo_array((signs, (triangles.ravel(), columns)), shape=shape).tocsr()
-    curl = flows @ _least_squares(flows, root * parts.cyclic) / root
+    curl = flows @ _least_squares(flows, root * parts.cyclic, max_steps) / root
     harmonic = parts.cyclic - curl
     scale = scale_of(parts.margins)
     energies = [float(parts.weights @ (part / scale) ** 2) for part in (curl, harmonic)]
@@ -431,10 +430,10 @@ def split_cyclic(
     )
 
 
-def _least_squares(flows: csr_array, target: FloatArray) -> FloatArray:
+def _least_squares(flows: csr_array, target: FloatArray, max_steps: int) -> FloatArray:
     if 0 in flows.shape or not target.any():
         return np.zeros(flows.shape[1])
-    solution, reason, *_ = lsmr(flows, target, atol=1e-13, btol=1e-13, conlim=0, maxiter=MAX_STEPS)
+    solution, reason, *_ = lsmr(flows, target, atol=1e-13, btol=1e-13, conlim=0, maxiter=max_steps)
     if reason in (6, 7):  # of lsmr: too ill conditioned, too many steps
         warnings.warn(
             "split_cyclic: the solver stopped before its tolerance, so that curl is a little small"
