@@ -39,7 +39,7 @@ from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Draws, Mixing
 from intransit.model import Model, OutcomeLaw
 
-KINDS = {np.float64: "f", np.int64: "i", np.bool_: "b", np.uint8: "u"}  # floats may be single
+KINDS = {np.float64: "f", np.signedinteger: "i", np.bool_: "b", np.uint8: "u"}  # floats may be single
 
 IS = "is"  # the key under which the name of a record's type stands
 
@@ -76,7 +76,8 @@ def put_together(kind: Any, words: Any, name: str, arrays: Mapping[str, np.ndarr
     if origin is tuple:
         return _tuple(get_args(kind), words, name, arrays)
     if origin is np.ndarray:
-        return _typed_array(get_args(get_args(kind)[1])[0], words, name, arrays)
+        scalar = get_args(get_args(kind)[1])[0]
+        return _typed_array(get_origin(scalar) or scalar, words, name, arrays)
     if is_dataclass(kind):
         return _record(kind, words, name, arrays)
     return _plain(kind, words, name)
