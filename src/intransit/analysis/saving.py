@@ -39,7 +39,12 @@ from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Draws, Mixing
 from intransit.model import Model, OutcomeLaw
 
-KINDS = {np.float64: "f", np.signedinteger: "i", np.bool_: "b", np.uint8: "u"}  # floats may be single
+KINDS = {
+    np.float64: "f",
+    np.signedinteger: "i",
+    np.bool_: "b",
+    np.uint8: "u",
+}  # floats may be single
 
 IS = "is"  # the key under which the name of a record's type stands
 
