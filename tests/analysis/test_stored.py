@@ -281,7 +281,7 @@ MILLION = textwrap.dedent(
         print(large.probability("player 5", "player 999999").probability, names[order[500_000]])
     else:
         before, peak, over = memory(), [0.0], threading.Event()
-        threading.Thread(target=watch, args=(peak, over)).start()
+        threading.Thread(target=watch, args=(peak, over), daemon=True).start()
         began = time.perf_counter()
         answer = it.Answer.load(place)
         opened = time.perf_counter() - began
