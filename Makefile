@@ -14,7 +14,7 @@ setup: .venv/ready  ## Make .venv from requirements.lock
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "$(PYTHON) is older than Python 3.11: run make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
