@@ -364,3 +364,15 @@ def test_logistic_terms_keep_their_precision_far_out():
     assert total == pytest.approx(2 * np.exp(-40.0), rel=1e-12)
     np.testing.assert_allclose(curvature, small, rtol=1e-12)
     np.testing.assert_allclose(slope[:2], small[:2], rtol=1e-12)
+
+
+def test_states_are_found_where_their_numbers_exceed_32_bits():
+    """A million players over 3,000 days; owners come in 32 bits from other chains."""
+    owners, when = np.array([0, 0, 999_999, 999_999]), np.array([0, 2_999, 0, 2_999])
+    chains, at = link_states(owners, when, np.arange(3_000.0), 1_000_000, drifting=True)
+    asked = chains.owners[at[2:]]
+    assert asked.dtype == np.int32
+    before, after, share, _ = chains.around(asked, np.array([1_500.0, 2_999.0]))
+    np.testing.assert_array_equal(before, at[2:])
+    np.testing.assert_array_equal(after, [at[3], at[3]])
+    np.testing.assert_allclose(share, [1_500 / 2_999, 0.0])

@@ -138,7 +138,8 @@ class Chains:
             nothing = np.zeros(len(owners))
             return first, first, nothing, nothing
         rank = np.searchsorted(self.axis, times, side="right") - 1
-        here = np.searchsorted(self.keys, owners * len(self.axis) + rank, side="right") - 1
+        keys = owners.astype(np.int64) * len(self.axis) + rank
+        here = np.searchsorted(self.keys, keys, side="right") - 1
         before = np.clip(here, first, last)
         after = np.clip(here + 1, first, last)
         left, right = self.axis[self.when[before]], self.axis[self.when[after]]

@@ -1,12 +1,8 @@
-"""Damped Newton steps for anything that can be linearised, and conjugate gradients inside them.
+"""Damped Newton steps (Levenberg-Marquardt) for anything that can be linearised.
 
-Preconditioned conjugate gradients, for arrays of any shape.
-
-Damped Newton steps (Levenberg-Marquardt), for anything that can be linearised.
-
-A step solves (H + λ I) step = -gradient.  λ shrinks when the quadratic model foretold the
-decrease and grows when it did not, so that the objective never increases; near the solution λ
-vanishes and convergence is quadratic when the readings are exact.
+A step solves (H + λ I) step = -gradient, where H is large by conjugate gradients.  λ shrinks when
+the quadratic model foretold the decrease and grows when it did not, so that the objective never
+increases; near the solution λ vanishes and convergence is quadratic when the readings are exact.
 """
 
 from collections.abc import Callable

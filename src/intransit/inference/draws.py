@@ -340,7 +340,7 @@ class TrajectoryDraws:
         if not side.chains.drifting:
             return np.asarray(states[:, owners])
         axis, when = np.unique(times, return_inverse=True)
-        points, back = np.unique(owners * len(axis) + when, return_inverse=True)
+        points, back = np.unique(owners.astype(np.int64) * len(axis) + when, return_inverse=True)
         values = bridge(side, states, points // len(axis), axis[points % len(axis)], self.rng)
         return np.asarray(values[:, back])
 

@@ -1,9 +1,4 @@
-"""From cells to a fitted model: what they connect, first guesses, starts, and scales.
-
-What a set of comparisons reaches: which items it connects, and when.
-
-From cells to a fitted model: first guesses, starts, and scales.
-"""
+"""From cells to a fitted model: what they connect, first guesses, starts, and scales."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,16 +1,13 @@
-"""Newton's method on the joint problem, and where it starts.
-
-Newton's method on the joint problem: dense for small problems, matrix-free for large.
+"""Newton's method on the joint problem, dense or matrix-free by its size, and where it starts.
 
 The curvature is the loss's own in the margins (exact for the logistic loss), carried to the
 states by the first-order map.
 
-Where the joint fit starts: the weighted program on what scores alone leave unexplained.
-
-At states z the loss is, to second order, a weighted least-squares problem in the margins; added
-up over time, pair by pair, it is the program of `recover`, which is solved from several starts of
-its own.  Its static factors, given to all times, start the joint fit.  Times far from a chosen one
-count less, by how far S will have drifted, as the paper weighs them.
+It starts from the weighted program, on what scores alone leave unexplained.  At states z the loss
+is, to second order, a weighted least-squares problem in the margins; added up over time, pair by
+pair, it is the program of `recover`, which is solved from several starts of its own.  Its static
+factors, given to all times, start the joint fit.  Times far from a chosen one count less, by how
+far S will have drifted, as the paper weighs them.
 """
 
 from collections.abc import Iterator
@@ -206,10 +203,9 @@ def solve_from_starts(
     if not problem.is_convex and not is_small(problem):
         tolerance = max(tolerance, ROUGHLY)  # the solution is moved from here anyway: see `volume`
     solve = partial(solve_joint, tolerance=tolerance, max_steps=max_steps)
-    nothing = without_factors(problem, columns)
     if problem.is_convex:
-        del nothing
         return (Start("scores", solve(problem, without_factors(problem, columns))),)
+    nothing = without_factors(problem, columns)
     most = MOST_PLACES if is_small(problem) else 1
     tried: list[Start] = []
     for name, place in _places(problem, columns, scales, nothing, rng):

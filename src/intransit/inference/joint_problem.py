@@ -1,30 +1,23 @@
 """The joint problem: all times at once, chains of states side by side.
 
-A side of the model: chains of states, how they drift, and which columns move.
+    Σ_cells loss(x, y)  +  penalties of strengths S, exposures Q, and effects of pairs E
 
-Strengths, exposures and effects of pairs are alike,
+    x = S[a] @ Q[d] - S[b] @ Q[c] + E[pair]
+
+All states stand in one vector z = [S, Q, E].  Without drift and effects this is the weighted
+program of `weighted_program`, its ridge 1 / prior_scale².  The penalties of strengths, exposures
+and effects of pairs are alike,
 
     ½ Σ steps (step)² / (drift_scale² gap)  +  ½ Σ first states (state)² / prior_scale²
 
 column by column; a side that does not drift has chains of one state, and a known column has no
 penalty and does not move.
 
-States in order of time, for the loops over cells of large problems.
-
 A side's states stand owner by owner, which is what random walks want.  Cells want those of one
 time close together: all that meets at a time then fits into a core's cache, where the whole does
-not.  So cells are kept in order of time, and the loops work on states carried to that order and
-back, which costs far less than it saves: 3.5 times a product at a million cells.  Places are
-right by construction, so that `take` need not look ("clip").
-
-The joint problem: all times at once.
-
-    Σ_cells loss(x, y)  +  penalties of strengths S, exposures Q, and effects of pairs E
-
-    x = S[a] @ Q[d] - S[b] @ Q[c] + E[pair]
-
-All states stand in one vector z = [S, Q, E].  Without drift and effects this is the weighted
-program of `problem`, its ridge 1 / prior_scale².
+not.  So cells of large problems are kept in order of time, and the loops work on states carried to
+that order and back, which costs far less than it saves: 3.5 times a product at a million cells.
+Places are right by construction, so that `take` need not look ("clip").
 """
 
 from dataclasses import dataclass
