@@ -31,9 +31,8 @@ import duckdb
 
 import intransit as it
 from benchmarks._common import peak_memory, print_table
-from intransit.data.distinct_rows import MOST_ROWS
 from intransit.data.reader import assemble
-from intransit.data.reading import ReadOptions, RowLimits
+from intransit.data.reading import ROW_LIMITS, ReadOptions, RowLimits
 
 SMALL = 1e7
 PART = 10_000_000  # rows of a file
@@ -109,7 +108,7 @@ def beside_spark(folder: str, n_rows: int, times: int = 3) -> None:
 
 def beside_duckdb(folder: str, n_rows: int, times: int) -> None:
     asked = {"DuckDB's own counts": plain, "`read`": as_it_is}
-    if n_rows <= MOST_ROWS:  # beyond that it is what `read` does
+    if n_rows <= ROW_LIMITS.packed:  # beyond that it is what `read` does
         asked["`read`, added up first"] = added_up
     rows = []
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
