@@ -227,6 +227,10 @@ def tell_scales(posterior: Posterior) -> list[str]:
     if posterior.layout.model.moves and posterior.layout.model.term(Scores) is not None:
         moved = float(np.median(d.walks[:, 0])) * root
         said.append(f"Scores move by about {moved:.2f} over the whole time.")
+        kept = np.exp(-d.reversions[:, 0] * posterior.layout.span)
+        if np.quantile(kept, 0.9) < 0.5:  # hardly any draw keeps half of a lead to the end
+            share = percent(float(np.median(kept)))
+            said.append(f"They return to the mean: of a lead {share} would be left at the end.")
     if posterior.layout.newcomer.any() and not posterior.layout.newcomer.all():
         low, high = np.quantile(d.newcomers, [0.05, 0.95])
         said.append(

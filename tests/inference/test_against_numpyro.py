@@ -40,7 +40,7 @@ WORLDS = {
         n_games=150,
     ),
     "levels": World(
-        Scores(PRIOR, Drift(PRIOR)) + Side(1.0, Still()),
+        Scores(PRIOR, Drift(PRIOR, reversion=HalfCauchy(1.0))) + Side(1.0, Still()),
         Levels(),
         n_items=5,
         n_times=4,
@@ -50,18 +50,18 @@ WORLDS = {
 }
 
 
-def paths(name, places, scale, rate=0.0):
-    """Draw all paths of a term: scale · (N(0, 1) + rate · walk)."""
+def paths(name, places, scale, rate=0.0, reversion=1e-6):
+    """Draw all paths of a term: from scale · N(0, 1) on, drifting and returning to 0."""
     n = len(places.keys)
     z = numpyro.sample(name, dist.Normal().expand([n]))
     clock = np.array([t for _, t in places.keys])
     begins = np.isin(np.arange(n), places.begins)
     owner = np.cumsum(begins) - 1
     same = (owner[:, None] == owner[None, :]) & (np.arange(n)[:, None] >= np.arange(n)[None, :])
-    gap = np.where(begins, 0.0, np.diff(clock, prepend=0.0))
-    return scale * (
-        jnp.asarray(same, float) @ (jnp.where(begins, 1.0, rate * np.sqrt(np.abs(gap))) * z)
-    )
+    gap = np.where(begins, 1.0, np.diff(clock, prepend=0.0))
+    length = -jnp.expm1(-2.0 * reversion * gap) / (2.0 * reversion)
+    kept = jnp.where(same, jnp.exp(-reversion * np.abs(clock[:, None] - clock)), 0.0)
+    return scale * (kept @ (jnp.where(begins, 1.0, rate * jnp.sqrt(length)) * z))
 
 
 def scale(name, prior=PRIOR.scale):
@@ -85,8 +85,12 @@ def levels(design, outcomes):
     (first, second), side = design.items.state.T, design.numbers[0]
     mean = numpyro.sample("newcomers", dist.Normal()) if design.newcomer.any() else 0.0
     rate = scale("rate", PRIOR.scale / np.sqrt(design.span))
-    s = paths("s", design.items, scale("scores"), rate)
-    s += mean * np.array([design.newcomer[owner] for owner, _ in design.items.keys])
+    reversion = scale("reversion", 1.0 / design.span)
+    s = paths("s", design.items, scale("scores"), rate, reversion)
+    first_seen = dict(reversed(design.items.keys))
+    gone = np.array([t - first_seen[owner] for owner, t in design.items.keys])
+    new = np.array([design.newcomer[owner] for owner, _ in design.items.keys])
+    s += mean * new * jnp.exp(-reversion * gone)
     h = numpyro.sample("side", dist.Normal())
     gaps = numpyro.sample("gaps", dist.LogNormal(GAP_CENTRE, GAP_SPREAD).expand([2]))
     numpyro.deterministic("cuts", jnp.cumsum(gaps))

@@ -7,15 +7,16 @@ import pytest
 from scipy.stats import norm
 
 from intransit.inference import sampling
+from intransit.inference.gibbs import Transitions
 from intransit.inference.path_kernels import (
     draw_numbers,
     gather_numbers,
     items_kernel,
     number_evidence,
-    read_paths,
 )
 from intransit.inference.paths import link
 from intransit.inference.posterior import around
+from intransit.inference.posterior_kernels import read_paths
 from intransit.inference.sampling import Effort, sample
 from tests.inference.worlds import WORLDS, draw_case, observe
 
@@ -29,13 +30,16 @@ def random_paths(rng, n_owners, n_cells):
     return link(owners, times, np.arange(n_cells), factors, moves=True)
 
 
-def walk_precision(clock, prior, step):
+def walk_precision(clock, prior, step, reversion):
     """Return the precision of one path, by definition."""
     out = np.zeros((len(clock), len(clock)))
     out[0, 0] = 1.0 / prior
     for k in range(1, len(clock)):
-        stiff = 1.0 / (step * (clock[k] - clock[k - 1]))
-        out[k - 1 : k + 1, k - 1 : k + 1] += stiff * np.array([[1.0, -1.0], [-1.0, 1.0]])
+        gap = clock[k] - clock[k - 1]
+        keep = np.exp(-reversion * gap)
+        length = (1.0 - keep**2) / (2.0 * reversion) if reversion else gap
+        stiff = np.array([[keep**2, -keep], [-keep, 1.0]]) / (step * length)
+        out[k - 1 : k + 1, k - 1 : k + 1] += stiff
     return out
 
 
@@ -53,7 +57,8 @@ def check_draws(drawn, precision, potential):
     assert np.max(np.abs(z.T @ z / n - correlation) / error) < largest
 
 
-def test_a_path_of_numbers_is_drawn_from_its_exact_law():
+@pytest.mark.parametrize("reversion", [0.0, 0.4])
+def test_a_path_of_numbers_is_drawn_from_its_exact_law(reversion):
     """Mean and covariance over many draws are those of the dense precision matrix."""
     rng = np.random.default_rng(1)
     p = random_paths(rng, 1, 25)
@@ -65,17 +70,17 @@ def test_a_path_of_numbers_is_drawn_from_its_exact_law():
         for k in range(p.cell_begin[q], p.cell_begin[q + 1]):
             A[p.cell[k], q] = p.factor[k]
     drawn, x = np.empty((N_DRAWS, p.n_states)), rest.copy()
+    steps = Transitions(p, np.array([reversion])).steps
     for row in drawn:
-        draw_numbers(
-            rng, p.begin, p.clock, p.cell_begin, p.cell, p.factor, states, x, w, pull, prior, step
-        )
+        draw_numbers(rng, p.begin, *steps, *p.entries, states, x, w, pull, prior, step)
         row[:] = states
     np.testing.assert_allclose(x, rest + A @ states, atol=1e-9)
-    precision = walk_precision(p.clock, prior, step) + A.T @ (w[:, None] * A)
+    precision = walk_precision(p.clock, prior, step, reversion) + A.T @ (w[:, None] * A)
     check_draws(drawn, precision, A.T @ (pull - w * rest))
 
 
-def test_paths_are_integrated_out_as_a_dense_gaussian_would_be():
+@pytest.mark.parametrize("reversion", [0.0, 0.4])
+def test_paths_are_integrated_out_as_a_dense_gaussian_would_be(reversion):
     """The evidence for scale and rate, several paths at once, against determinants."""
     rng = np.random.default_rng(6)
     p = random_paths(rng, 4, 40)
@@ -89,12 +94,13 @@ def test_paths_are_integrated_out_as_a_dense_gaussian_would_be():
         for k in range(p.cell_begin[q], p.cell_begin[q + 1]):
             A[p.cell[k], q] = p.factor[k]
     for a, b in pairwise(p.begin):
-        precision[a:b, a:b] = walk_precision(p.clock[a:b], prior, step)
+        precision[a:b, a:b] = walk_precision(p.clock[a:b], prior, step, reversion)
     told, potential = A.T @ (w[:, None] * A), A.T @ (pull - w * (x - A @ states))
     whole = precision + told
     expected = 0.5 * (np.linalg.slogdet(precision)[1] - np.linalg.slogdet(whole)[1])
     expected += 0.5 * potential @ np.linalg.solve(whole, potential)
-    found = number_evidence(p.begin, p.clock, J, h, prior, step)
+    steps = Transitions(p, np.array([reversion])).steps
+    found = number_evidence(p.begin, *steps, J, h, prior, step)
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
@@ -117,10 +123,11 @@ def test_an_item_is_drawn_from_its_exact_law(r):
             A[p.cell[k], q] = sign[k] * np.concatenate([[1.0], v, -u])
     A = A.reshape(n, m * d)
     x = rest + A @ states[:m].ravel()
-    drawn = np.empty((N_DRAWS, m * d))
+    drawn, reversions = np.empty((N_DRAWS, m * d)), np.array([0.3, 0.1 * r])
+    steps = Transitions(p, reversions).steps
     for row in drawn:
         items_kernel(r)(
-            rng, np.array([0]), p.begin, p.clock, p.cell_begin, p.cell, sign, other, states, x,
+            rng, np.array([0]), p.begin, *steps, p.cell_begin, p.cell, sign, other, states, x,
             w, pull, np.array([mean]), prior, step,
         )  # fmt: skip
         row[:] = states[:m].ravel()
@@ -128,7 +135,7 @@ def test_an_item_is_drawn_from_its_exact_law(r):
     precision = A.T @ (w[:, None] * A)
     potential = A.T @ (pull - w * rest)
     for k in range(d):
-        precision[k::d, k::d] += walk_precision(p.clock, prior[k], step[k])
+        precision[k::d, k::d] += walk_precision(p.clock, prior[k], step[k], reversions[min(k, 1)])
     potential[0] += mean / prior[0]
     check_draws(drawn, precision, potential)
 
@@ -140,8 +147,9 @@ def test_a_step_of_hardly_any_variance_holds_a_path_still():
     states = np.concatenate([np.zeros((p.n_states, 3)), rng.normal(size=(30, 3))])
     args = rng.uniform(0.1, 1.0, 30), rng.normal(size=30), np.zeros(1)
     items_kernel(1)(
-        rng, np.array([0]), p.begin, p.clock, p.cell_begin, p.cell, np.sign(p.factor),
-        p.n_states + p.cell, states, np.zeros(30), *args, np.ones(3), np.array([0.5, 1e-16, 1e-16]),
+        rng, np.array([0]), p.begin, *Transitions(p, np.zeros(2)).steps, p.cell_begin, p.cell,
+        np.sign(p.factor), p.n_states + p.cell, states, np.zeros(30), *args, np.ones(3),
+        np.array([0.5, 1e-16, 1e-16]),
     )  # fmt: skip
     assert np.ptp(states[: p.n_states, 0]) > 0.1
     assert np.max(np.ptp(states[: p.n_states, 1:], axis=0)) < 0.01
@@ -179,7 +187,7 @@ def test_states_around_a_time_are_those_of_a_loop():
     rng = np.random.default_rng(7)
     p = random_paths(rng, 4, 9)
     owners, times = rng.integers(len(p.keys), size=300), rng.integers(-2, 12, 300) / 2.0
-    for owner, t, before, after, share, spread in zip(
+    for owner, t, before, after, since, until in zip(
         owners, times, *around(p, owners, times), strict=True
     ):
         clock = p.clock[p.begin[owner] : p.begin[owner + 1]]
@@ -187,26 +195,26 @@ def test_states_around_a_time_are_those_of_a_loop():
         if np.isinf(low) or np.isinf(high):
             nearest = clock[np.argmin(np.abs(clock - t))]
             assert p.clock[before] == p.clock[after] == nearest
-            assert (share, spread) == (0.0, abs(t - nearest))
+            assert (since, until) == (abs(t - nearest), 0.0)
         elif low == high:
-            assert (1 - share) * p.clock[before] + share * p.clock[after] == t
-            assert spread == 0.0
+            assert p.clock[before] == t
+            assert since == 0.0
         else:
             assert (p.clock[before], p.clock[after]) == (low, high)
-            assert share == pytest.approx((t - low) / (high - low))
-            assert spread == pytest.approx((t - low) * (high - t) / (high - low))
+            assert (since, until) == (t - low, high - t)
         assert p.begin[owner] <= before <= after < p.begin[owner + 1]
 
 
-def read(states, before, after, share, spread, keys, means=0.0):
+def read(states, before, after, since, until, keys, means=0.0, reversion=0.0):
     n, d = len(states), states.shape[2]
     out = np.empty((n, len(keys), d))
-    places = np.array(before), np.array(after), np.array(share), np.array(spread), np.array(keys)
+    places = np.array(before), np.array(after), np.array(since), np.array(until), np.array(keys)
     read_paths(
         states,
         np.arange(n),
         *places,
         np.full((n, d), 2.0),
+        np.full((n, d), reversion),
         np.full((n, d), 3.0),
         np.full(n, means),
         out,
@@ -214,17 +222,23 @@ def read(states, before, after, share, spread, keys, means=0.0):
     return out
 
 
-def test_paths_are_read_with_the_variance_of_a_walk():
+@pytest.mark.parametrize("reversion", [0.0, 0.4])
+def test_paths_are_read_with_the_variance_of_a_walk(reversion):
     """Bridge, free walk and prior: means and variances over draws, and nothing at a state."""
-    n = 40_000
+    n, since, until, gone = 40_000, 0.8, 2.4, 1.5
     states = np.tile(np.array([[[1.0], [5.0]]]), (n, 1, 1))
     got = read(
-        states, [0, 0, 1, -1], [1, 0, 1, -1], [0.25, 0.0, 0.0, 0.0], [0.6, 0.0, 1.5, 0.0],
-        [0, 2, 3, 99], means=0.7,
+        states, [0, 0, 1, -1], [1, 0, 1, -1], [since, 0.0, gone, 0.0], [until, 0.0, 0.0, 0.0],
+        [0, 2, 3, 99], means=0.7, reversion=reversion,
     )[:, :, 0]  # fmt: skip
     largest = norm.isf(FALSE_ALARM / 6 / 2)
     np.testing.assert_array_equal(got[:, 1], 1.0)
-    for k, mean, variance in ((0, 2.0, 4.0 * 0.6), (2, 5.0, 4.0 * 1.5), (3, 0.7, 9.0)):
+    # The middle one of three states, given the outer two, from the precision of the whole path.
+    P = walk_precision([0.0, since, since + until], 1.0, 4.0, reversion)
+    bridge = (-(P[1, 0] * 1.0 + P[1, 2] * 5.0) / P[1, 1], 1.0 / P[1, 1])
+    kept = np.exp(-reversion * gone)
+    walk = (5.0 * kept, 4.0 * ((1.0 - kept**2) / (2.0 * reversion) if reversion else gone))
+    for k, (mean, variance) in ((0, bridge), (2, walk), (3, (0.7, 9.0))):
         assert abs(got[:, k].mean() - mean) < largest * np.sqrt(variance / n)
         assert abs(got[:, k].var() / variance - 1.0) < largest * np.sqrt(2.0 / n)
 
@@ -232,11 +246,11 @@ def test_paths_are_read_with_the_variance_of_a_walk():
 def test_the_same_question_sees_the_same_noise():
     """Noise is a function of draw, path and column, and differs between any two of them."""
     states = np.random.default_rng(8).normal(size=(5, 3, 2))
-    one = read(states, [0, 1], [0, 1], [0.0, 0.0], [1.0, 1.0], [1, 3])
-    two = read(states, [1, 0], [1, 0], [0.0, 0.0], [1.0, 1.0], [3, 1])
+    one = read(states, [0, 1], [0, 1], [1.0, 1.0], [0.0, 0.0], [1, 3])
+    two = read(states, [1, 0], [1, 0], [1.0, 1.0], [0.0, 0.0], [3, 1])
     np.testing.assert_array_equal(one, two[:, ::-1])
     some = [0] * 20
-    noise = read(np.zeros((20, 1, 3)), some, some, np.zeros(20), np.ones(20), np.arange(20))
+    noise = read(np.zeros((20, 1, 3)), some, some, np.ones(20), np.zeros(20), np.arange(20))
     assert len(np.unique(noise)) == noise.size
 
 
@@ -259,7 +273,7 @@ def test_draws_do_not_depend_on_threads(drawn):
     """The same seed gives the same draws on one thread and on two."""
     (one, mixed), (two, _) = drawn
     assert mixed.reached
-    for name in ("states", "scales", "rates", "number_scales", "newcomers", "chain"):
+    for name in ("states", "scales", "rates", "reversions", "number_scales", "newcomers", "chain"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     for a, b in zip(one.numbers, two.numbers, strict=True):
         np.testing.assert_array_equal(a, b)

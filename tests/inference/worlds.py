@@ -79,14 +79,17 @@ class Places:
             k for k, key in enumerate(self.keys) if k == 0 or self.keys[k - 1][0] != key[0]
         ]
 
-    def walk(self, rng, scale, rate, means=None):
-        """Draw all paths: scale · (N(0, 1) + rate · walk), about a mean for each owner."""
+    def walk(self, rng, scale, rate, reversion=0.0, means=None):
+        """Draw all paths: from scale · N(0, 1), about a mean for each owner, back to 0."""
         out = np.zeros(len(self.keys))
         for k, (owner, t) in enumerate(self.keys):
             if k in self.begins:
                 out[k] = scale * rng.normal() + (0.0 if means is None else means[owner])
             else:
-                out[k] = out[k - 1] + scale * rate * np.sqrt(t - self.keys[k - 1][1]) * rng.normal()
+                gap = t - self.keys[k - 1][1]
+                kept = np.exp(-reversion * gap)
+                length = (1.0 - kept**2) / (2.0 * reversion) if reversion else gap
+                out[k] = kept * out[k - 1] + scale * rate * np.sqrt(length) * rng.normal()
         return out
 
     def parts(self, states):
@@ -154,6 +157,11 @@ def draw_rate(rng, walk, span):
     return draw_scale(rng, walk.rate) / np.sqrt(span) if isinstance(walk, Drift) else 0.0
 
 
+def draw_reversion(rng, walk, span):
+    """Draw a reversion a unit of time."""
+    return draw_scale(rng, walk.reversion) / span if isinstance(walk, Drift) else 0.0
+
+
 def draw_truth(design, rng):
     """Draw everything that is not known from its prior."""
     world, span = design.world, design.span
@@ -161,25 +169,30 @@ def draw_truth(design, rng):
     r = world.model.n_factors
     scales = [1e-6 if scores is None else draw_scale(rng, scores.scale)]
     scales += [draw_scale(rng, factors.scale) for _ in range(r)]
-    rates = [0.0 if term is None else draw_rate(rng, term.walk, span) for term in (scores, factors)]
+    rates, reversions = (
+        [0.0 if term is None else draw(rng, term.walk, span) for term in (scores, factors)]
+        for draw in (draw_rate, draw_reversion)
+    )
     newcomers = float(rng.normal()) if scores is not None and design.newcomer.any() else 0.0
     states = np.zeros((len(design.items.keys), 1 + 2 * r))
-    states[:, 0] = design.items.walk(rng, scales[0], rates[0], newcomers * design.newcomer)
+    means = newcomers * design.newcomer
+    states[:, 0] = design.items.walk(rng, scales[0], rates[0], reversions[0], means)
     for k in range(1, 1 + r):
         for column in (k, k + r):
-            states[:, column] = design.items.walk(rng, scales[k], rates[1])
+            states[:, column] = design.items.walk(rng, scales[k], rates[1], reversions[1])
     others = others_of(world.model)
     number_scales = np.array([draw_scale(rng, term.scale) for term in others])
     number_rates = np.array([draw_rate(rng, term.walk, span) for term in others])
+    number_reversions = np.array([draw_reversion(rng, term.walk, span) for term in others])
+    sizes = zip(number_scales, number_rates, number_reversions, strict=True)
     numbers = tuple(
-        places.walk(rng, scale, rate)
-        for places, scale, rate in zip(design.numbers, number_scales, number_rates, strict=True)
+        places.walk(rng, *size) for places, size in zip(design.numbers, sizes, strict=True)
     )
     gaps = np.exp(GAP_CENTRE + GAP_SPREAD * rng.normal(size=world.n_cuts))
     noise = draw_scale(rng, world.law.noise) if world.law.kind == "squared" else 0.3
     return Draw(
-        states, numbers, np.array(scales), np.array(rates), number_scales, number_rates,
-        newcomers, np.cumsum(gaps), noise,
+        states, numbers, np.array(scales), np.array(rates), np.array(reversions),
+        number_scales, number_rates, number_reversions, newcomers, np.cumsum(gaps), noise,
     )  # fmt: skip
 
 
@@ -261,20 +274,23 @@ def quantities(design, draw, outcomes, games):
 
 
 def _scales(model, draw):
-    """Return scales and rates that are drawn; planes from the largest on."""
-    named = [("scores", model.term(Scores), draw.scales[0], draw.rates[0])]
+    """Return scales, rates and reversions that are drawn; planes from the largest on."""
+    walks = list(zip(draw.rates, draw.reversions, strict=True))
+    named = [("scores", model.term(Scores), draw.scales[0], *walks[0])]
     planes = enumerate(np.sort(draw.scales[1:])[::-1], 1)
-    named += [(f"factor {k}", model.term(Factors), scale, draw.rates[1]) for k, scale in planes]
+    named += [(f"factor {k}", model.term(Factors), scale, *walks[1]) for k, scale in planes]
     named += [
-        (str(term), term, draw.number_scales[k], draw.number_rates[k])
+        (str(term), term, draw.number_scales[k], draw.number_rates[k], draw.number_reversions[k])
         for k, term in enumerate(others_of(model))
     ]
     out = {}
-    for name, term, scale, rate in named:
+    for name, term, scale, rate, reversion in named:
         if term is not None and isinstance(term.scale, HalfCauchy):
             out[name] = scale
         if term is not None and isinstance(getattr(term.walk, "rate", None), HalfCauchy):
             out[f"rate of {name}"] = rate
+        if term is not None and isinstance(getattr(term.walk, "reversion", None), HalfCauchy):
+            out[f"reversion of {name}"] = reversion
     for k, term in enumerate(others_of(model)):
         if isinstance(term, Side):
             out["worth of the side"] = draw.numbers[k][-1]
@@ -288,6 +304,7 @@ def others_of(model):
 
 PRIOR = HalfCauchy(0.5)  # tighter than ours: half-Cauchy tails make slow chains
 MOVING = Drift(PRIOR)
+RETURNING = Drift(PRIOR, HalfCauchy(1.0))
 
 WORLDS = {
     "wins, still": World(
@@ -297,16 +314,16 @@ WORLDS = {
         n_games=200,
     ),
     "wins, all terms": World(
-        Scores(PRIOR, MOVING)
-        + Factors(2, PRIOR, MOVING)
-        + PairEffects(PRIOR, MOVING)
+        Scores(PRIOR, RETURNING)
+        + Factors(2, PRIOR, RETURNING)
+        + PairEffects(PRIOR, RETURNING)
         + Side(1.0, MOVING)
         + By("surface", PRIOR),
         Wins(),
         n_late=2,
     ),
     "wins, no scores": World(
-        Factors(2, PRIOR, MOVING) + Side(1.0, Still()) + By("surface", PRIOR, MOVING), Wins()
+        Factors(2, PRIOR, MOVING) + Side(1.0, Still()) + By("surface", PRIOR, RETURNING), Wins()
     ),
     "wins, known scales": World(
         Scores(0.7, MOVING) + Factors(1, 0.8, MOVING) + PairEffects(0.7, MOVING), Wins()
@@ -316,7 +333,7 @@ WORLDS = {
         Wins(),
     ),
     "ties": World(
-        Scores(PRIOR, MOVING) + Factors(1, PRIOR, Still()) + Side(1.0, MOVING),
+        Scores(PRIOR, Drift(PRIOR, 0.8)) + Factors(1, PRIOR, Still()) + Side(1.0, RETURNING),
         Levels(),
         n_late=2,
         n_cuts=1,

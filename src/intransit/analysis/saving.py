@@ -151,6 +151,9 @@ def _plain(kind: Any, words: Any, name: str) -> Any:
 
 MOST_FACTORS = 1_000  # more than any table can tell apart
 WAYS = ("gibbs", "newton", "filter")  # in which draws are made
+SCALE_PARTS = tuple(
+    f"{of}{part}" for of in ("", "number_") for part in ("scales", "rates", "reversions")
+)
 CELL_COLUMNS = ("times", "counts", "means", "sides", "positive")
 WORDS_OF_ALL = {"format", "version", "answer", "index"}
 SMALL = 1 << 26  # bytes: files up to that are read whole
@@ -336,7 +339,7 @@ def _fields(kept: Kept, layout: Layout) -> dict[str, Any]:
 def check_large(kept: Kept, layout: Layout) -> dict[str, bool]:
     """Return of the parts of a large answer whether they have the shapes of its index."""
     shaped = {**_shapes_of_games(kept, layout.seen.n_items), **_shapes_of_draws(kept, layout)}
-    for name in ("scales", "rates", "number_scales", "number_rates", "cuts"):
+    for name in (*SCALE_PARTS, "cuts"):
         part = getattr(kept.draws, name)
         shaped[name] &= _is_sound(part) and bool((part >= 0).all())
     times = "first and last times"
@@ -367,8 +370,10 @@ def _shapes_of_draws(kept: Kept, layout: Layout) -> dict[str, bool]:
         "states": (n, layout.items.n_states, 2 * width - 1),
         "scales": (n, width),
         "rates": (n, 2),
+        "reversions": (n, 2),
         "number_scales": (n, numbers),
         "number_rates": (n, numbers),
+        "number_reversions": (n, numbers),
         "newcomers": (n,),
         "noise": (n,),
         "chain": (n,),
@@ -438,7 +443,7 @@ def check_games(kept: Kept) -> dict[str, bool]:
 def check_draws(kept: Kept, layout: Layout) -> dict[str, bool]:
     """Return of every part of the draws whether it is sound."""
     draws, sound = kept.draws, _shapes_of_draws(kept, layout)
-    never_negative = ("scales", "rates", "number_scales", "number_rates", "noise", "steps", "chain")
+    never_negative = (*SCALE_PARTS, "noise", "steps", "chain")
     for name in ("states", "newcomers", *never_negative):
         part = getattr(draws, name)
         sound[name] &= part is None or _is_sound(part)

@@ -27,7 +27,7 @@ from intransit.errors import InputError
 Arrays = dict[str, np.ndarray]
 
 FORMAT = "intransit answer"
-VERSION = 5
+VERSION = 6
 AGAIN = "make it again with `intransit fit`"
 CUT_SHORT = "it is no answer of intransit, or was cut short or altered"
 WORDS, NUMBERS, SEAL = "answer.json", "arrays.npz", "sha256"

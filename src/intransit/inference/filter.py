@@ -423,6 +423,8 @@ def posterior_of_filter(filter: Filter, n: int, rng: np.random.Generator) -> Pos
         (),
         np.tile([1.0, *[1.0] * r, *[0.0] * r], (n, 1)),
         np.zeros((n, 2)),
+        np.zeros((n, 2)),
+        np.zeros((n, 0)),
         np.zeros((n, 0)),
         np.zeros((n, 0)),
         np.zeros(n),

@@ -6,8 +6,8 @@ A sweep draws, in turn and each given all the rest,
 2. every item's path of score and factors, then every other path (`path_kernels`); effects of
    pairs and sides with their scale and rate, from which their paths are integrated out,
 3. what newcomers are worth on average,
-4. every other scale, given the states, with the states moving along, and against its rate
-   (`scale_kernels`),
+4. every other scale, given the states, with the states moving along, and against its rate; how
+   fast walks return to 0 (`scale_kernels`),
 5. the cuts between levels, or the noise of readings.
 
 Nothing is tuned and nothing is approximated but the weight of cells of many games, see
@@ -35,12 +35,15 @@ from intransit.inference.path_kernels import (
     item_margins,
     items_kernel,
     number_evidence,
+    set_transitions,
 )
 from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.scale_kernels import (
     WIDTH,
     draw_factor,
+    draw_reversion,
     draw_scale,
+    gap_sums,
     half_cauchy,
     moving_lines,
     number_parts,
@@ -80,9 +83,10 @@ class Draw:
         Of items: score, u, v.
     numbers
         Of the other terms, one array each.
-    scales, rates
-        Scores first, then one scale a plane; rates of scores and of planes, a unit of time.
-    number_scales, number_rates
+    scales, rates, reversions
+        Scores first, then one scale a plane; rates and reversions of scores and of planes, a unit
+        of time.
+    number_scales, number_rates, number_reversions
         Of the other terms.
     newcomers
         What newcomers are worth on average beside those who were there from the start.
@@ -94,8 +98,10 @@ class Draw:
     numbers: tuple[FloatArray, ...]
     scales: FloatArray  # (1 + r,)
     rates: FloatArray  # (2,)
+    reversions: FloatArray  # (2,)
     number_scales: FloatArray  # (n_numbers,)
     number_rates: FloatArray  # (n_numbers,)
+    number_reversions: FloatArray  # (n_numbers,)
     newcomers: float
     cuts: FloatArray  # (n_cuts,)
     noise: float
@@ -107,6 +113,34 @@ def rate_of(walk: Walk, span: float) -> tuple[float, float]:
         return 0.0, 0.0
     root = float(np.sqrt(span))
     return start_value(walk.rate) / root, prior_scale(walk.rate) / root
+
+
+def reversion_of(walk: Walk, span: float) -> tuple[float, float]:
+    """Return a reversion to begin with, a unit of time, and the scale of its prior; 0 if known."""
+    if not isinstance(walk, Drift):
+        return 0.0, 0.0
+    return start_value(walk.reversion) / span, prior_scale(walk.reversion) / span
+
+
+class Transitions:
+    """How every state of some paths follows from the one before it, by kind of column."""
+
+    def __init__(self, paths: Paths, reversions: FloatArray) -> None:
+        self.paths = paths
+        shape = (paths.n_states, len(reversions))
+        self.keep, self.length, self.fade = np.ones(shape), np.ones(shape), np.ones(shape)
+        for column, reversion in enumerate(reversions):
+            self.turn(column, float(reversion))
+
+    @property
+    def steps(self) -> tuple[FloatArray, FloatArray]:
+        """What is kept of the state before, and the length of the step from there."""
+        return self.keep, self.length
+
+    def turn(self, column: int, reversion: float) -> None:
+        """Let a kind of column return to 0 at another rate."""
+        arrays = self.keep, self.length, self.fade
+        set_transitions(self.paths.begin, *self.paths.gaps, reversion, column, *arrays)
 
 
 class Chain:
@@ -129,12 +163,15 @@ class Chain:
         walks = [None if term is None else term.walk for term in (self._scores, self._factors)]
         begin = [(0.0, 0.0) if w is None else rate_of(w, layout.span) for w in walks]
         self._rate_priors = np.array([prior for _, prior in begin])
+        back = [(0.0, 0.0) if w is None else reversion_of(w, layout.span) for w in walks]
+        self._reversion_priors = np.array([prior for _, prior in back])
         self.newcomers, self.n_sweeps, often = 0.0, 0, _often(layout)
         self.settle = 0 if start is not None else SETTLE
         if start is None:
             unit = np.array([self.unit, *[np.sqrt(self.unit)] * r])
             self.scales = np.array([start_value(scores), *[start_value(factors)] * r]) * unit
             self.rates = np.array([0.3 * value if prior else value for value, prior in begin])
+            self.reversions = np.array([0.3 * value if prior else value for value, prior in back])
             width = np.concatenate([self.scales, self.scales[1:]])
             self.states = width * rng.standard_normal((layout.items.n_states, 1 + 2 * r))
             self.states = self.states[layout.items.start]  # paths begin flat
@@ -144,6 +181,8 @@ class Chain:
             )
             rates = [rate_of(one.term.walk, layout.span) for one in layout.numbers]
             self.number_rates = np.array([0.3 * v if prior else v for v, prior in rates])
+            rates = [reversion_of(one.term.walk, layout.span) for one in layout.numbers]
+            self.number_reversions = np.array([0.3 * v if prior else v for v, prior in rates])
             self.cuts = np.array(first_cuts(often) if len(often) else ())
             self.noise = 0.3 * self.unit
             if isinstance(law, Readings) and not isinstance(law.noise, HalfCauchy):
@@ -156,6 +195,11 @@ class Chain:
         self.cells = self.x, self.w, self.pull  # changed in place, always
         self.below, self.above, self.parts = (np.zeros(len(seen)) for _ in range(3))
         self._often = often[:-1]  # but for the largest
+        self._steps = Transitions(layout.items, self.reversions)
+        self._number_steps = [
+            Transitions(one.paths, self.number_reversions[k : k + 1])
+            for k, one in enumerate(layout.numbers)
+        ]
         self._margins()
 
     def _prior(self, scale: Scale, *, root: bool = False) -> float:
@@ -164,9 +208,9 @@ class Chain:
     def _resume(self, start: Draw) -> None:
         self.states = np.array(start.states, dtype=float)
         self.numbers = [np.array(one, dtype=float) for one in start.numbers]
-        self.scales, self.rates = start.scales.astype(float), start.rates.astype(float)
-        self.number_scales = start.number_scales.astype(float)
-        self.number_rates = start.number_rates.astype(float)
+        for name in ("scales", "rates", "reversions"):
+            setattr(self, name, getattr(start, name).astype(float))
+            setattr(self, f"number_{name}", getattr(start, f"number_{name}").astype(float))
         self.newcomers, self.cuts = float(start.newcomers), start.cuts.astype(float)
         self.noise = float(start.noise)
 
@@ -184,7 +228,7 @@ class Chain:
         rest = np.zeros(len(self.x))
         for one, states in zip(self.layout.numbers, self.numbers, strict=True):
             p = one.paths
-            number_parts(p.begin, *p.entries, states, False, self.parts)
+            number_parts(p.begin, *p.entries, states, np.zeros((p.n_states, 1)), self.parts)
             rest += self.parts
         item_margins(self.first, self.second, self.states, rest, self.x)
 
@@ -197,6 +241,7 @@ class Chain:
         self._draw_newcomers()
         if self.n_sweeps >= self.settle:
             self._draw_item_scales()
+            self._draw_item_reversions()
             for k, one in enumerate(self.layout.numbers):
                 self._draw_number_scales(k, one)
         self._draw_law()
@@ -224,7 +269,7 @@ class Chain:
             self.rng,
             self.rng.permutation(len(p.begin) - 1),
             p.begin,
-            p.clock,
+            *self._steps.steps,
             *p.entries,
             self.layout.other,
             self.states,
@@ -238,11 +283,12 @@ class Chain:
         p = one.paths
         if p.n_states and p.separate and self.n_sweeps >= self.settle:
             self._draw_separate_scales(k, one)
-        scale = self.number_scales[k]
+        scale, (keep, length) = self.number_scales[k], self._number_steps[k].steps
         draw_numbers(
             self.rng,
             p.begin,
-            p.clock,
+            keep,
+            length,
             *p.entries,
             self.numbers[k],
             *self.cells,
@@ -261,13 +307,13 @@ class Chain:
         precision = len(starts) / self.scales[0] ** 2 + spread
         mean = starts.sum() / self.scales[0] ** 2 / precision
         self.newcomers = mean + float(self.rng.standard_normal()) / np.sqrt(precision)
-        moved = np.repeat(new, np.diff(p.begin))
-        part = moved[self.first].astype(float) - moved[self.second]
+        moved = np.where(np.repeat(new, np.diff(p.begin)), self._steps.fade[:, 0], 0.0)
+        part = moved[self.first] - moved[self.second]
         precision = float(self.w @ part**2) + spread
         pull = float(part @ (self.pull - self.w * self.x)) - spread * self.newcomers
         step = pull / precision + float(self.rng.standard_normal()) / np.sqrt(precision)
         self.newcomers += step
-        self.states[moved, 0] += step
+        self.states[:, 0] += step * moved
         self.x += step * part
 
     def _draw_item_scales(self) -> None:
@@ -275,7 +321,7 @@ class Chain:
         d = 1 + 2 * r
         first, steps, lines = np.zeros(d), np.zeros(d), np.zeros(4)
         means = self._item_means()
-        squares_of(p.begin, p.clock, self.states, means, first, steps)
+        squares_of(p.begin, *self._steps.steps, self.states, means, first, steps)
         n_first, n_steps = len(p.begin) - 1, p.n_states - (len(p.begin) - 1)
         for k in range(1 + r):
             if self._priors[k] == 0.0:
@@ -289,7 +335,7 @@ class Chain:
             scale = draw_scale(self.rng, self.scales[k], n, squares, HELD, self._priors[k])
             self.scales[k] = scale
             if k == 0:
-                base = np.repeat(means, np.diff(p.begin))
+                base = self._steps.fade[:, 0] * np.repeat(means, np.diff(p.begin))
                 score_parts(self.first, self.second, self.states, base, self.parts)
             else:
                 plane_parts(self.first, self.second, self.states, k, self.parts)
@@ -314,7 +360,7 @@ class Chain:
             columns = slice(0, 1) if g == 0 else slice(1, 1 + 2 * r)
             planes = slice(0, 1) if g == 0 else slice(1, 1 + r)
             prior = self._rate_priors[g]
-            squares_of(p.begin, p.clock, self.states, means, first, steps)
+            squares_of(p.begin, *self._steps.steps, self.states, means, first, steps)
             width = np.concatenate([self.scales, self.scales[1:]])
             n = n_steps * (columns.stop - columns.start)
             squares = float(np.sum(steps[columns] / width[columns] ** 2))
@@ -343,13 +389,28 @@ class Chain:
             self._place(columns, f * begins, walks, means)
             item_margins(self.first, self.second, self.states, rest, self.x)
 
+    def _draw_item_reversions(self) -> None:
+        """Draw how fast scores and planes return to 0, and their rates along with that."""
+        r, p = self.layout.n_factors, self.layout.items
+        width, (gap, gaps) = np.concatenate([self.scales, self.scales[1:]]), p.gaps
+        sums = np.zeros((len(gaps), 4))
+        for g in range(2 if r else 1):
+            prior = self._reversion_priors[g]
+            if prior == 0.0 or p.n_states == len(p.keys):
+                continue
+            gap_sums(p.begin, gap, self.states, g, 1 + 2 * r * g, width, sums)
+            found = self.rates[g], self._rate_priors[g], self.reversions[g], prior
+            self.rates[g], self.reversions[g] = draw_reversion(self.rng, *found, gaps, sums)
+            self._steps.turn(g, float(self.reversions[g]))
+
     def _split(self, columns: slice, means: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return columns of states as first states, less their prior mean, and walks from there."""
-        p = self.layout.items
-        begins = self.states[p.start, columns]
+        p, group = self.layout.items, min(columns.start, 1)
+        fade = self._steps.fade[:, group : group + 1]
+        begins = fade * self.states[p.start, columns]
         walks = self.states[:, columns] - begins
-        if columns.start == 0:
-            begins = begins - np.repeat(means, np.diff(p.begin))[:, None]
+        if group == 0:
+            begins = begins - fade * np.repeat(means, np.diff(p.begin))[:, None]
         return begins, walks
 
     def _place(
@@ -358,7 +419,8 @@ class Chain:
         """Put first states and walks together again."""
         self.states[:, columns] = begins + walks
         if columns.start == 0:
-            self.states[:, 0] += np.repeat(means, np.diff(self.layout.items.begin))
+            means = np.repeat(means, np.diff(self.layout.items.begin))
+            self.states[:, 0] += self._steps.fade[:, 0] * means
 
     def _item_lines(
         self, group: int, still: FloatArray, grows: FloatArray, lines: FloatArray
@@ -378,67 +440,76 @@ class Chain:
             return
         n_first = len(p.begin) - 1
         n_steps = p.n_states - n_first
-        prior, rate_prior = self._number_priors(one)
+        prior, rate_prior, reversion_prior = self._number_priors(one)
         if prior > 0.0:
-            first, steps = self._squares(p, states)
+            first, steps = self._squares(k, states)
             rate, n = self.number_rates[k], n_first
             if rate > 0.0:
                 first, n = first + steps / rate**2, n + n_steps
             scale = draw_scale(self.rng, self.number_scales[k], n, first, HELD, prior)
-            self.number_scales[k] = self._grow(one, states, scale, prior, lines, walks=False)
+            self.number_scales[k] = self._grow(k, states, scale, prior, lines, walks=False)
         if rate_prior > 0.0 and n_steps:
-            steps = self._squares(p, states)[1] / self.number_scales[k] ** 2
+            steps = self._squares(k, states)[1] / self.number_scales[k] ** 2
             rate = draw_scale(self.rng, self.number_rates[k], n_steps, steps, HELD, rate_prior)
-            self.number_rates[k] = self._grow(one, states, rate, rate_prior, lines, walks=True)
+            self.number_rates[k] = self._grow(k, states, rate, rate_prior, lines, walks=True)
+        if reversion_prior > 0.0 and n_steps:
+            (gap, gaps), width = p.gaps, self.number_scales[k : k + 1]
+            sums = np.zeros((len(gaps), 4))
+            gap_sums(p.begin, gap, states[:, None], 0, 1, width, sums)
+            found = self.number_rates[k], rate_prior, self.number_reversions[k], reversion_prior
+            rate, reversion = draw_reversion(self.rng, *found, gaps, sums)
+            self.number_rates[k], self.number_reversions[k] = rate, reversion
+            self._number_steps[k].turn(0, reversion)
 
-    @staticmethod
-    def _squares(p: Paths, states: FloatArray) -> tuple[float, float]:
-        """Return the squares of first states, and of steps over their length in time."""
-        first, steps = np.zeros(1), np.zeros(1)
-        squares_of(p.begin, p.clock, states[:, None], np.zeros(len(p.keys)), first, steps)
+    def _squares(self, k: int, states: FloatArray) -> tuple[float, float]:
+        """Return the squares of first states, and of steps over their length."""
+        p, first, steps = self.layout.numbers[k].paths, np.zeros(1), np.zeros(1)
+        along = self._number_steps[k].steps
+        squares_of(p.begin, *along, states[:, None], np.zeros(len(p.keys)), first, steps)
         return float(first[0]), float(steps[0])
 
     def _draw_separate_scales(self, k: int, one: Numbers) -> None:
-        """Draw the scale of a term, its rate, or one against the other, its states integrated out.
+        """Draw scale, rate or reversion of a term, or two together, its states integrated out.
 
-        One of the three at random; the states are drawn next.
+        One of these at random; the states are drawn next.
         """
-        p = one.paths
+        p, steps = one.paths, self._number_steps[k]
         J, h = np.zeros(p.n_states), np.zeros(p.n_states)
         gather_numbers(*p.entries, self.numbers[k], *self.cells, J, h)
-
-        def evidence(scale: float, rate: float) -> float:
-            step = max((scale * rate) ** 2, float(self._stiffest[0]))
-            return number_evidence(p.begin, p.clock, J, h, scale**2, step)
-
-        # Powers of f by which scale and rate grow; one, as all three are a third of a sweep's cost.
-        prior, rate_prior = self._number_priors(one)
-        moves = [(1.0, 0.0)] * (prior > 0.0)
-        if rate_prior > 0.0 and p.n_states > len(p.keys):
-            moves += [(0.0, 1.0), *[(1.0, -1.0)] * (prior > 0.0)]
+        # Powers of f by which the three grow; one move, as all are a third of a sweep's cost.
+        priors = np.array(self._number_priors(one))
+        moves = [(1, 0, 0), (0, 1, 0), (1, -1, 0), (0, 0, 1), (0, 1, 2)]
+        there = [True, *[p.n_states > len(p.keys)] * 2] & (priors > 0.0)
+        moves = [move for move in moves if there[np.flatnonzero(move)].all()]
         if not moves:
             return
-        scale, rate = float(self.number_scales[k]), float(self.number_rates[k])
-        along, across = moves[int(self.rng.integers(len(moves)))]
+        begin = np.array([self.number_scales[k], self.number_rates[k], self.number_reversions[k]])
+        powers = np.array(moves[int(self.rng.integers(len(moves)))])
+        grows = np.flatnonzero(powers)
 
         def density(log_f: float) -> float:
-            f = math.exp(log_f)
-            value = evidence(scale * f**along, rate * f**across)
-            if along:
-                value += half_cauchy(np.log(scale * f**along), prior)
-            return value + (half_cauchy(np.log(rate * f**across), rate_prior) if across else 0.0)
+            scale, rate, reversion = new = begin * np.exp(powers * log_f)
+            if powers[2]:
+                steps.turn(0, reversion)
+            step = max((scale * rate) ** 2, float(self._stiffest[0]))
+            value = number_evidence(p.begin, *steps.steps, J, h, scale**2, step)
+            return value + sum(half_cauchy(math.log(new[m]), priors[m]) for m in grows)
 
-        f = math.exp(draw_by_slice(self.rng, 0.0, WIDTH, density, ()))
-        self.number_scales[k], self.number_rates[k] = scale * f**along, rate * f**across
+        log_f = draw_by_slice(self.rng, 0.0, WIDTH * float(powers.max()), density, ())
+        self.number_scales[k], self.number_rates[k], reversion = begin * np.exp(powers * log_f)
+        if powers[2]:
+            self.number_reversions[k] = reversion
+            steps.turn(0, reversion)
 
-    def _number_priors(self, one: Numbers) -> tuple[float, float]:
-        """Return the scales of the priors of a term's scale and rate; 0 where it is known."""
+    def _number_priors(self, one: Numbers) -> tuple[float, float, float]:
+        """Return the scales of the priors of scale, rate and reversion; 0 where one is known."""
         prior = 0.0 if isinstance(one.term, Side) else self._prior(one.term.scale)
-        return prior, rate_of(one.term.walk, self.layout.span)[1]
+        span = self.layout.span
+        return prior, rate_of(one.term.walk, span)[1], reversion_of(one.term.walk, span)[1]
 
     def _grow(
         self,
-        one: Numbers,
+        k: int,
         states: FloatArray,
         scale: float,
         prior: float,
@@ -447,12 +518,13 @@ class Chain:
         walks: bool,
     ) -> float:
         """Draw a scale with the states moving along, and move them."""
-        p = one.paths
-        number_parts(p.begin, *p.entries, states, walks, self.parts)
+        p = self.layout.numbers[k].paths
+        fade = self._number_steps[k].fade * walks
+        number_parts(p.begin, *p.entries, states, fade, self.parts)
         part_lines(self.parts, 1, *self.cells, lines)
         new = draw_scale(self.rng, scale, 0.0, 0.0, lines, prior)
         grown = new / scale
-        base = states[p.start] if walks else 0.0
+        base = fade[:, 0] * states[p.start]
         states[:] = base + grown * (states - base)
         self.x += (grown - 1.0) * self.parts
         return new

@@ -1,19 +1,16 @@
-"""Paths of states: drawn given everything else, and read at any time.
+"""Paths of states, drawn given everything else.
 
 The likelihood is Gaussian in every margin, k x - w x² / 2 (see `law_kernels`).  A path is a first
-state and a random walk,
+state and a walk that returns to 0 with rate θ,
 
-    y(t_1) ~ N(mean, prior),      y(t_{q+1}) - y(t_q) ~ N(0, step · (t_{q+1} - t_q))
+    y(t_1) ~ N(mean, prior),      y(t_{q+1}) ~ N(keep · y(t_q), step · length)
+    keep = exp(-θ gap),           length = (1 - exp(-2 θ gap)) / 2 θ,      gap = t_{q+1} - t_q
 
-and is drawn whole: messages (precision J, potential h) run from its last state to its first, then
-states are drawn from the first on.  Two kernels: an item's score and factors together, whose parts
-of a margin are products with the other item's, and single numbers that enter margins linearly
-(effects of pairs, what a side is worth, deviations by a covariate).
-
-Between two of its states a path is their interpolation plus the noise of a Brownian bridge; outside
-them it is the nearest state plus that of a free walk; of an owner that was never seen the prior is
-all that is known.  The noise of a draw is a function of the draw, the path and the gap, so that
-every question sees the same path.
+(a random walk where θ is 0: it keeps all, and a length is a gap).  It is drawn whole: messages
+(precision J, potential h) run from its last state to its first, then states are drawn from the
+first on.  Two kernels: an item's score and factors together, whose parts of a margin are products
+with the other item's, and single numbers that enter margins linearly (effects of pairs, what a side
+is worth, deviations by a covariate).
 """
 
 import math
@@ -24,6 +21,14 @@ import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.kernels import compiled
+
+
+@compiled
+def transition(reversion: float, gap: float) -> tuple[float, float]:
+    """Return what a path keeps over a gap in time, and the length of its walk there."""
+    if reversion * gap < 1e-9:  # a random walk, to the last digit
+        return 1.0, gap
+    return math.exp(-reversion * gap), -math.expm1(-2.0 * reversion * gap) / (2.0 * reversion)
 
 
 @compiled
@@ -105,6 +110,7 @@ def _gather(
 @compiled
 def _pass_back(
     stiff: FloatArray,  # (d,): precisions of the step to the next state
+    keep: FloatArray,  # (1 or 2,): what is kept until then, of scores and of planes
     next_J: FloatArray,  # (d, d): lower half
     next_h: FloatArray,
     A: FloatArray,  # workspace
@@ -115,9 +121,10 @@ def _pass_back(
     h: FloatArray,  # changed
     d: int,
 ) -> None:
-    """Add the message of the next state on: J += J' - J' A⁻¹ J', h += h' - J' A⁻¹ h', A = J' + D.
+    """Add the message of the next state on, with K what is kept of this one and A = J' + D.
 
-    In this form it keeps its digits however stiff the step is.
+    J += K (J' - J' A⁻¹ J') K and h += K (h' - J' A⁻¹ h'); in this form it keeps its digits however
+    stiff the step is.
     """
     for k in range(d):
         for m in range(k + 1):
@@ -138,12 +145,12 @@ def _pass_back(
         s = next_h[k]
         for n in range(d):
             s -= B[n, k] * g[n]
-        h[k] += s
+        h[k] += keep[min(k, 1)] * s
         for m in range(k + 1):
             s = next_J[k, m]
             for n in range(d):
                 s -= B[n, k] * B[n, m]
-            J[k, m] += s
+            J[k, m] += keep[min(k, 1)] * keep[min(m, 1)] * s
 
 
 @compiled
@@ -201,7 +208,8 @@ def items_kernel(r: int) -> Callable[..., None]:
         rng: np.random.Generator,
         order: IntArray,  # items in the order they are drawn in
         begin: IntArray,  # (n_items + 1,): states of each item
-        clock: FloatArray,  # (n_states,)
+        keep: FloatArray,  # (n_states, 2): of the state before, of scores and of planes
+        length: FloatArray,  # (n_states, 2): of the step from there
         cell_begin: IntArray,  # (n_states + 1,)
         cell: IntArray,  # (2 n_cells,): cells of each state
         sign: FloatArray,  # (2 n_cells,): 1 where the state is the first's
@@ -228,8 +236,9 @@ def items_kernel(r: int) -> Callable[..., None]:
                 _gather(entries, states[s], cell, sign, other, states, x, w, pull, g, J[q], h[q], r)
                 if q + 1 < m:
                     for k in range(d):
-                        stiff[q, k] = 1.0 / (step[k] * (clock[s + 1] - clock[s]))
-                    _pass_back(stiff[q], J[q + 1], h[q + 1], A, B, g, root[q + 1], J[q], h[q], d)
+                        stiff[q, k] = 1.0 / (step[k] * length[s + 1, min(k, 1)])
+                    last = J[q + 1], h[q + 1]
+                    _pass_back(stiff[q], keep[s + 1], *last, A, B, g, root[q + 1], J[q], h[q], d)
             for k in range(d):
                 for n in range(k + 1):
                     A[k, n] = J[0, k, n]
@@ -239,7 +248,7 @@ def items_kernel(r: int) -> Callable[..., None]:
             for q in range(m):
                 if q > 0:
                     for k in range(d):
-                        h[q, k] += stiff[q - 1, k] * drawn[q - 1, k]
+                        h[q, k] += stiff[q - 1, k] * keep[low + q, min(k, 1)] * drawn[q - 1, k]
                 _draw_state(rng, root[q], h[q], g, drawn[q], d)
             for q in range(m):
                 s = low + q
@@ -256,7 +265,8 @@ def items_kernel(r: int) -> Callable[..., None]:
 def draw_numbers(
     rng: np.random.Generator,
     begin: IntArray,  # (n_paths + 1,): states of each path
-    clock: FloatArray,  # (n_states,)
+    keep: FloatArray,  # (n_states, 1): of the state before
+    length: FloatArray,  # (n_states, 1): of the step from there
     cell_begin: IntArray,  # (n_states + 1,)
     cell: IntArray,  # cells of each state
     factor: FloatArray,  # what the state is multiplied by in each of them
@@ -282,9 +292,9 @@ def draw_numbers(
                 J[q] += w[c] * f * f
                 h[q] += f * (pull[c] - w[c] * (x[c] - f * states[state]))
             if q + 1 < m:
-                stiff = 1.0 / (step * (clock[state + 1] - clock[state]))
-                share = stiff / (J[q + 1] + stiff)
-                J[q] += share * J[q + 1]
+                stiff = 1.0 / (step * length[state + 1, 0])
+                share = keep[state + 1, 0] * stiff / (J[q + 1] + stiff)
+                J[q] += keep[state + 1, 0] * share * J[q + 1]
                 h[q] += share * h[q + 1]
         last = 0.0
         for q in range(m):
@@ -292,8 +302,8 @@ def draw_numbers(
             if q == 0:
                 precision, potential = J[0] + 1.0 / prior, h[0]
             else:
-                stiff = 1.0 / (step * (clock[state] - clock[state - 1]))
-                precision, potential = J[q] + stiff, h[q] + stiff * last
+                stiff = 1.0 / (step * length[state, 0])
+                precision, potential = J[q] + stiff, h[q] + stiff * keep[state, 0] * last
             last = potential / precision + rng.standard_normal() / math.sqrt(precision)
             change = last - states[state]
             states[state] = last
@@ -326,7 +336,8 @@ def gather_numbers(
 @compiled
 def number_evidence(
     begin: IntArray,
-    clock: FloatArray,
+    keep: FloatArray,  # (n_states, 1)
+    length: FloatArray,  # (n_states, 1)
     J: FloatArray,
     h: FloatArray,
     prior: float,
@@ -341,7 +352,8 @@ def number_evidence(
         mean, variance = 0.0, prior
         for q in range(begin[i], begin[i + 1]):
             if q > begin[i]:
-                variance += step * (clock[q] - clock[q - 1])
+                mean *= keep[q, 0]
+                variance = keep[q, 0] * keep[q, 0] * variance + step * length[q, 0]
             gap = h[q] - J[q] * mean
             widened = 1.0 + J[q] * variance
             gain = variance / widened
@@ -355,227 +367,25 @@ def number_evidence(
     return total - 0.5 * math.log(grown)
 
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-S30, S27, S31, S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
-ONE = np.uint64(1)
-# Acklam's coefficients: the middle (C over D), and the tails (T over B).
-C0, C1, C2 = -3.969683028665376e01, 2.209460984245205e02, -2.759285104469687e02
-C3, C4, C5 = 1.383577518672690e02, -3.066479806614716e01, 2.506628277459239e00
-D0, D1, D2 = -5.447609879822406e01, 1.615858368580409e02, -1.556989798598866e02
-D3, D4 = 6.680131188771972e01, -1.328068155288572e01
-T0, T1, T2 = -7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e00
-T3, T4, T5 = -2.549732539343734e00, 4.374664141464968e00, 2.938163982698783e00
-B0, B1, B2, B3 = (
-    7.784695709041462e-03,
-    3.224671290700398e-01,
-    2.445134137142996e00,
-    3.754408661907416e00,
-)
-
-
 @compiled
-def _scramble(z: np.uint64) -> np.uint64:
-    """Return a whole number that looks random (the finaliser of SplitMix64)."""
-    z = (z ^ (z >> S30)) * MIX_1
-    z = (z ^ (z >> S27)) * MIX_2
-    return z ^ (z >> S31)
-
-
-@compiled
-def seed_of(draw: int, key: int) -> np.uint64:
-    """Return a whole number that belongs to a draw and a key."""
-    return _scramble(_scramble(np.uint64(draw) * GOLDEN + ONE) ^ (np.uint64(key) * GOLDEN))
-
-
-@compiled
-def normal_of(seed: np.uint64, column: int) -> float:
-    """Return a standard normal number that belongs to a seed and a column.
-
-    The inverse of the normal distribution function, by Acklam's rational approximation (relative
-    error 1e-9), of a uniform number.
-    """
-    z = _scramble(seed + np.uint64(column) * GOLDEN)
-    u = (float(z >> S11) + 0.5) / 9007199254740992.0
-    q = u - 0.5
-    if abs(q) <= 0.47575:
-        r = q * q
-        top = ((((C0 * r + C1) * r + C2) * r + C3) * r + C4) * r + C5
-        return top * q / (((((D0 * r + D1) * r + D2) * r + D3) * r + D4) * r + 1.0)
-    tail = math.sqrt(-2.0 * math.log(u if q < 0.0 else 1.0 - u))
-    top = ((((T0 * tail + T1) * tail + T2) * tail + T3) * tail + T4) * tail + T5
-    value = top / ((((B0 * tail + B1) * tail + B2) * tail + B3) * tail + 1.0)
-    return value if q < 0.0 else -value
-
-
-@compiled
-def last_before(
-    clock: FloatArray,  # (n_states,): rising within each path
+def set_transitions(
     begin: IntArray,  # (n_paths + 1,)
-    owners: IntArray,  # (n,)
-    times: FloatArray,  # (n,)
-    out: IntArray,  # (n,)
+    gap: IntArray,  # (n_states,): which of the gaps lies before each state
+    gaps: FloatArray,  # (n_gaps,): the different gaps
+    reversion: float,
+    column: int,
+    keep: FloatArray,  # (n_states, n_columns), out: of the state before
+    length: FloatArray,  # (n_states, n_columns), out: of the step from there
+    fade: FloatArray,  # (n_states, n_columns), out: what is kept of the path's first state
 ) -> None:
-    """Write the last state of each owner at or before a time; its first less one if none is."""
-    for n in range(len(owners)):
-        low, high = begin[owners[n]], begin[owners[n] + 1]
-        while low < high:
-            middle = (low + high) // 2
-            if clock[middle] <= times[n]:
-                low = middle + 1
+    """Write how every state follows from the one before it."""
+    kept, lengths = np.empty(len(gaps)), np.empty(len(gaps))
+    for u in range(len(gaps)):
+        kept[u], lengths[u] = transition(reversion, gaps[u])
+    for i in range(len(begin) - 1):
+        for q in range(begin[i], begin[i + 1]):
+            if q == begin[i]:
+                keep[q, column], length[q, column], fade[q, column] = 1.0, 1.0, 1.0
             else:
-                high = middle
-        out[n] = low - 1
-
-
-@compiled
-def read_paths(
-    states: FloatArray,  # (n_all_draws, n_states, d)
-    which: IntArray,  # (n_draws,): draws to read
-    before: IntArray,  # (n,): states; -1 for an owner that was never seen
-    after: IntArray,  # (n,)
-    share: FloatArray,  # (n,): of the second
-    spread: FloatArray,  # (n,): variance on top, in units of a step's
-    keys: IntArray,  # (n,): of the noise
-    steps: FloatArray,  # (n_all_draws, d): deviations of steps
-    scales: FloatArray,  # (n_all_draws, d): deviations of first states
-    means: FloatArray,  # (n_all_draws,): of first states, in the first column, of the never seen
-    out: FloatArray,  # (n_draws, n, d)
-) -> None:
-    """Write the states of some paths at some times, in every draw asked for."""
-    d = states.shape[2]
-    for place in range(len(which)):
-        g = which[place]
-        for n in range(len(before)):
-            seed = seed_of(place, keys[n])
-            if before[n] < 0:
-                for k in range(d):
-                    out[place, n, k] = scales[g, k] * normal_of(seed, k)
-                out[place, n, 0] += means[g]
-                continue
-            b, a, s = before[n], after[n], share[n]
-            root = math.sqrt(spread[n])
-            for k in range(d):
-                value = (1.0 - s) * states[g, b, k] + s * states[g, a, k]
-                if root > 0.0 and steps[g, k] > 0.0:
-                    value += root * steps[g, k] * normal_of(seed, k)
-                out[place, n, k] = value
-
-
-@compiled
-def _margin(a: FloatArray, b: FloatArray) -> float:  # (1 + 2 r,) each: score, u, v
-    """Return the margin that scores and planes of two items make."""
-    x = float(a[0] - b[0])
-    r = (len(a) - 1) // 2
-    for k in range(1, 1 + r):
-        x += a[k] * b[k + r] - a[k + r] * b[k]
-    return x
-
-
-@compiled
-def pair_margins(
-    values: FloatArray,  # (n_draws, n_points, d)
-    first: IntArray,  # (n,): points
-    second: IntArray,
-    out: FloatArray,  # (n_draws, n)
-) -> None:
-    """Write the margins that scores and planes make."""
-    for g in range(values.shape[0]):
-        for n in range(len(first)):
-            out[g, n] = _margin(values[g, first[n]], values[g, second[n]])
-
-
-@compiled
-def _chance(x: float, cut: float, noise: float) -> float:
-    """Return the expected result at a margin."""
-    if noise > 0.0:
-        return 0.5 * math.erfc(-x / (noise * math.sqrt(2.0)))
-    if cut == 0.0:
-        return 1.0 / (1.0 + math.exp(-x))
-    return 0.5 / (1.0 + math.exp(cut - x)) + 0.5 / (1.0 + math.exp(-cut - x))
-
-
-@compiled
-def expected_chances(
-    values: FloatArray,  # (n_draws, n, d)
-    begin: int,  # first row
-    end: int,
-    effects: FloatArray,  # (n_draws, n_effects)
-    effect: IntArray,  # (n, n): which of them, -1 for none, -2 for unknown
-    sign: FloatArray,  # (n, n)
-    unknown: FloatArray,
-    cuts: FloatArray,
-    noise: FloatArray,
-    out: FloatArray,  # (n, n)
-) -> None:
-    """Write the chance of every pair whose first item is in some rows, averaged over draws."""
-    n_draws, n_items = values.shape[:2]
-    for n in range(begin, end):
-        out[n, n] = 0.5
-        for m in range(n + 1, n_items):
-            e = effect[n, m]
-            total = 0.0
-            for g in range(n_draws):
-                x = _margin(values[g, n], values[g, m])
-                if e >= 0:
-                    x += sign[n, m] * effects[g, e]
-                elif e == -2:
-                    x /= math.sqrt(1.0 + math.pi / 8.0 * unknown[g] ** 2)
-                total += _chance(x, cuts[g], noise[g])
-            out[n, m] = total / n_draws
-            out[m, n] = 1.0 - out[n, m]
-
-
-@compiled
-def mean_chances(
-    values: FloatArray,  # (n_draws, n_points, d)
-    items: IntArray,  # (n,): points
-    panel: IntArray,  # (n_panel,): points
-    weights: FloatArray,  # (n, n_panel): 0 where they are not to be compared
-    effects: FloatArray,  # (n_draws, n_effects)
-    effect: IntArray,  # (n, n_panel): which of them, -1 for none, -2 for unknown
-    sign: FloatArray,  # (n, n_panel)
-    unknown: FloatArray,  # (n_draws,): deviation of an effect that is not known
-    cuts: FloatArray,  # (n_draws,): half the width of a tie
-    noise: FloatArray,  # (n_draws,): of readings; 0 for games
-    out: FloatArray,  # (n_draws, n)
-) -> None:
-    """Write the mean chance of every item against a panel, a tie as half a win.
-
-    An effect that is not known makes chances flatter: a logistic curve over a normal number is
-    close to one that is wider by √(1 + π s² / 8).
-    """
-    for g in range(values.shape[0]):
-        flat = 1.0 / math.sqrt(1.0 + math.pi / 8.0 * unknown[g] ** 2)
-        for n in range(len(items)):
-            total, weight = 0.0, 0.0
-            for m in range(len(panel)):
-                if weights[n, m] == 0.0:
-                    continue
-                x = _margin(values[g, items[n]], values[g, panel[m]])
-                e = effect[n, m]
-                if e >= 0:
-                    x += sign[n, m] * effects[g, e]
-                elif e == -2:
-                    x *= flat
-                chance = _chance(x, cuts[g], noise[g])
-                total += weights[n, m] * chance
-                weight += weights[n, m]
-            out[g, n] = total / weight if weight > 0.0 else 0.5
-
-
-@compiled
-def _fill_normals(salt: int, keys: IntArray, out: FloatArray) -> None:
-    for n in range(len(keys)):
-        out[n] = normal_of(seed_of(salt, keys[n]), 0)
-
-
-def keyed_normals(keys: IntArray, *salt: int) -> FloatArray:  # (n,)
-    """Return a standard normal number for each key, others for another salt.
-
-    The same wherever, and in whatever order, they are drawn.
-    """
-    word = np.random.SeedSequence(salt).generate_state(1, np.uint64)[0]
-    out = np.empty(len(keys))
-    _fill_normals(int(word >> np.uint64(1)), keys, out)
-    return out
+                keep[q, column], length[q, column] = kept[gap[q]], lengths[gap[q]]
+                fade[q, column] = fade[q - 1, column] * kept[gap[q]]

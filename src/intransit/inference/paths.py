@@ -53,6 +53,14 @@ class Paths:
         return np.repeat(self.begin[:-1], np.diff(self.begin))
 
     @cached_property
+    def gaps(self) -> tuple[IntArray, FloatArray]:
+        """Which of the different gaps in time lies before each state, and those gaps."""
+        lengths = np.diff(self.clock, prepend=0.0)
+        lengths[self.begin[:-1]] = 0.0  # nothing lies before a path's first state
+        gaps, which = np.unique(lengths, return_inverse=True)
+        return which, gaps
+
+    @cached_property
     def separate(self) -> bool:
         """Whether no cell has two of the paths, which are then independent given the rest."""
         return len(np.unique(self.cell)) == len(self.cell)

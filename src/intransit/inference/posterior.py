@@ -16,14 +16,14 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, log_expit, log_ndtr, ndtr
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.inference.path_kernels import (
+from intransit.inference.paths import Layout, Numbers, Paths
+from intransit.inference.posterior_kernels import (
     expected_chances,
     last_before,
     mean_chances,
     pair_margins,
     read_paths,
 )
-from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.sampling import Draws, Mixing
 from intransit.model.laws import Kind, OutcomeLaw, boundaries
 from intransit.model.terms import By, PairEffects, Side
@@ -137,14 +137,14 @@ class Posterior:
         """
         p, d = self.layout.items, self.draws
         new = items < 0
-        before, after, share, spread = around(p, np.where(new, 0, items), times)
-        keys = np.where(new, UNSEEN - items, p.number(before) * 2 + (spread > 0) * (share == 0))
+        before, after, since, until = around(p, np.where(new, 0, items), times)
+        keys = np.where(new, UNSEEN - items, p.number(before) * 2 + (since > 0) * (until == 0))
         before = np.where(new, -1, before)
         which = np.arange(len(d)) if which is None else which
         out = np.empty((len(which), len(items), d.states.shape[2]))
         means = d.newcomers if self.layout.has_newcomers else np.zeros(len(d))
-        places = before, after, share, spread, keys
-        read_paths(d.states, which, *places, d.walks, d.widths, means, out)
+        places = before, after, since, until, keys
+        read_paths(d.states, which, *places, d.walks, d.returns, d.widths, means, out)
         return out
 
     def numbers(
@@ -154,9 +154,9 @@ class Posterior:
         one, d = self.layout.numbers[k], self.draws
         p = one.paths
         place, known = p.find(keys)
-        before, after, share, spread = around(p, place, times)
+        before, after, since, until = around(p, place, times)
         scales = d.number_scales[:, k : k + 1]
-        noise = np.where(known, p.number(before) * 2 + (spread > 0) * (share == 0), UNSEEN + keys)
+        noise = np.where(known, p.number(before) * 2 + (since > 0) * (until == 0), UNSEEN + keys)
         before = np.where(known, before, -1)
         which = np.arange(len(d)) if which is None else which
         out = np.empty((len(which), len(keys), 1))
@@ -165,10 +165,11 @@ class Posterior:
             which,
             before,
             after,
-            share,
-            spread,
+            since,
+            until,
             noise + (k + 1) * (UNSEEN << 2),
             scales * d.number_rates[:, k : k + 1],
+            d.number_reversions[:, k : k + 1],
             scales,
             np.zeros(len(d)),
             out,
@@ -471,9 +472,9 @@ def _spread_out(n: int, most: int) -> IntArray:
 def around(
     paths: Paths, owners: IntArray, times: FloatArray
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Return the states around each time: before, after, the share of the second, and a spread.
+    """Return the states around each time, before and after, and how far off in time they are.
 
-    A path at that time is (1 - share) · before + share · after + noise of variance spread · step.
+    Outside a path both are its nearest state, and nothing is left until the second.
     """
     nothing, nobody = np.zeros(len(owners)), len(paths.begin) == 1
     if nobody or not paths.moves:
@@ -484,12 +485,8 @@ def around(
     first, last = paths.begin[owners], paths.begin[owners + 1] - 1
     before = np.clip(before, first, last)
     after = np.where(times > clock[before], np.minimum(before + 1, last), before)
-    left, right = clock[before], clock[after]
-    gap = right - left
-    share = np.where(gap > 0, (times - left) / np.where(gap > 0, gap, 1.0), 0.0)
-    spread = np.where(gap > 0, (times - left) * (right - times) / np.where(gap > 0, gap, 1.0), 0.0)
-    outside = (gap <= 0) & (times != left)
-    return before, after, share, np.where(outside, np.abs(times - left), spread)
+    inside = after > before
+    return before, after, np.abs(times - clock[before]), (clock[after] - times) * inside
 
 
 def _points(items: IntArray, times: FloatArray) -> tuple[tuple[IntArray, FloatArray], IntArray]:

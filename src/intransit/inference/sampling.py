@@ -180,8 +180,10 @@ class Draws:
     numbers: tuple[FloatArray, ...]  # (n_draws, n_states) each
     scales: FloatArray  # (n_draws, 1 + r)
     rates: FloatArray  # (n_draws, 2)
+    reversions: FloatArray  # (n_draws, 2)
     number_scales: FloatArray  # (n_draws, n_numbers)
     number_rates: FloatArray  # (n_draws, n_numbers)
+    number_reversions: FloatArray  # (n_draws, n_numbers)
     newcomers: FloatArray  # (n_draws,)
     cuts: FloatArray  # (n_draws, n_cuts)
     noise: FloatArray  # (n_draws,)
@@ -201,6 +203,11 @@ class Draws:
         width = self.widths
         rates = np.repeat(self.rates, [1, width.shape[1] - 1], axis=1)
         return np.asarray(width * rates)
+
+    @property
+    def returns(self) -> FloatArray:  # (n_draws, 1 + 2 r)
+        """Rates at which states return to 0, by column."""
+        return np.repeat(self.reversions, [1, self.states.shape[2] - 1], axis=1)
 
     def __len__(self) -> int:
         return len(self.newcomers)
@@ -315,12 +322,13 @@ class Watch:
 def scale_names(layout: Layout) -> list[str]:
     """Return what the scales are called, in the order of `scale_values`."""
     names = ["scores", *(f"factor {k + 1}" for k in range(layout.n_factors))]
-    names += ["rate of scores"] + (["rate of factors"] if layout.n_factors else [])
-    for one in layout.numbers:
+    for kind in ("rate", "reversion"):
         names += [
-            str(one.term).removeprefix("drifting "),
-            f"rate of {one.term}".replace("drifting ", ""),
+            f"{kind} of {part}" for part in ("scores", "factors")[: 1 + (layout.n_factors > 0)]
         ]
+    for one in layout.numbers:
+        name = str(one.term).removeprefix("drifting ")
+        names += [name, f"rate of {name}", f"reversion of {name}"]
     if layout.seen.kind == "ordered":
         names += [f"cut {k + 1}" for k in range(layout.seen.n_levels)]
     if layout.seen.kind == "squared":
@@ -329,13 +337,22 @@ def scale_names(layout: Layout) -> list[str]:
 
 
 def scale_values(layout: Layout, draw: Chain | Draw) -> FloatArray:
-    """Return scales, rates over the whole time, cuts and noise, as one array."""
-    root = np.sqrt(layout.span)
+    """Return scales, rates over the whole time, cuts and noise, as one array.
+
+    A reversion is told by what is kept over the whole time, which no heavy tail can upset.
+    """
+    root, groups = np.sqrt(layout.span), 1 + (layout.n_factors > 0)
+    numbers = [
+        draw.number_scales,
+        draw.number_rates * root,
+        np.exp(-draw.number_reversions * layout.span),
+    ]
     parts = [
         draw.scales[:1],
         np.sort(draw.scales[1:])[::-1],
-        draw.rates[: 1 + (layout.n_factors > 0)] * root,
-        np.stack([draw.number_scales, draw.number_rates * root], axis=1).ravel(),
+        draw.rates[:groups] * root,
+        np.exp(-draw.reversions[:groups] * layout.span),
+        np.stack(numbers, axis=1).ravel(),
     ]
     if layout.seen.kind == "ordered":
         parts.append(draw.cuts)

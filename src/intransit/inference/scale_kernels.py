@@ -18,6 +18,9 @@ are independent given the rest, and a filter gives the density of scale and rate
 (`path_kernels.number_evidence`).  Where pairs met once or twice, 2 · 300 sweeps
 give 76 effective draws of the scale, and gave 7 in the other ways (2,300 players, 30,000 games).
 
+How fast a walk returns to 0 is drawn given the states, alone and together with its rate so that
+the size it settles at stays; all that counts then are three sums for each different gap in time.
+
 All are drawn on the log by slices.
 """
 
@@ -26,6 +29,7 @@ import math
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.inference.path_kernels import transition
 from intransit.kernels import compiled, draw_by_slice
 
 WIDTH = 0.5  # of the first slice, in logs
@@ -95,11 +99,12 @@ def draw_scale(
 @compiled
 def squares_of(
     begin: IntArray,
-    clock: FloatArray,
+    keep: FloatArray,  # (n_states, 1 or 2): of the state before
+    length: FloatArray,  # (n_states, 1 or 2): of the step from there
     states: FloatArray,  # (n_states, d)
     means: FloatArray,  # (n_paths,): prior mean of the first state's first column
     first: FloatArray,  # (d,): out, squares of first states
-    steps: FloatArray,  # (d,): out, squares of steps over their length in time
+    steps: FloatArray,  # (d,): out, squares of steps over their length
 ) -> None:
     """Add up squares of first states and of steps, by column."""
     d = states.shape[1]
@@ -113,9 +118,9 @@ def squares_of(
                 for k in range(1, d):
                     first[k] += states[q, k] ** 2
             else:
-                gap = clock[q] - clock[q - 1]
                 for k in range(d):
-                    steps[k] += (states[q, k] - states[q - 1, k]) ** 2 / gap
+                    g = min(k, 1)
+                    steps[k] += (states[q, k] - keep[q, g] * states[q - 1, k]) ** 2 / length[q, g]
 
 
 @compiled
@@ -203,7 +208,7 @@ def number_parts(
     cell: IntArray,
     factor: FloatArray,
     states: FloatArray,
-    walks: bool,
+    fade: FloatArray,  # (n_states, 1): what is kept of the first state; 0 for all of a path
     parts: FloatArray,  # (n_cells,), out
 ) -> None:
     """Write what linear paths add to each margin: all of it, or their walks only."""
@@ -212,6 +217,77 @@ def number_parts(
     for i in range(len(begin) - 1):
         low = begin[i]
         for q in range(low, begin[i + 1]):
-            value = states[q] - states[low] if walks else states[q]
+            value = states[q] - fade[q, 0] * states[low]
             for p in range(cell_begin[q], cell_begin[q + 1]):
                 parts[cell[p]] += factor[p] * value
+
+
+@compiled
+def gap_sums(
+    begin: IntArray,
+    gap: IntArray,  # (n_states,): which of the gaps lies before each state
+    states: FloatArray,  # (n_states, d)
+    low: int,  # columns from here on
+    high: int,
+    widths: FloatArray,  # (d,): scales of the columns
+    sums: FloatArray,  # (n_gaps, 4), out: of n, y², y y', y'², y' the state before
+) -> None:
+    """Add up, for each different gap, what tells how paths went on over it."""
+    sums[:] = 0.0
+    for i in range(len(begin) - 1):
+        for q in range(begin[i] + 1, begin[i + 1]):
+            u = gap[q]
+            sums[u, 0] += high - low
+            for k in range(low, high):
+                here, before = states[q, k] / widths[k], states[q - 1, k] / widths[k]
+                sums[u, 1] += here * here
+                sums[u, 2] += here * before
+                sums[u, 3] += before * before
+
+
+@compiled
+def _walk_density(
+    log_f: float,
+    along: float,  # powers of f by which the rate and the reversion grow
+    across: float,
+    rate: float,
+    rate_prior: float,  # 0 where it is known
+    reversion: float,
+    reversion_prior: float,
+    gaps: FloatArray,
+    sums: FloatArray,
+) -> float:
+    """Return the log density of the log of a factor by which rate and reversion grow."""
+    rate, reversion = rate * math.exp(along * log_f), reversion * math.exp(across * log_f)
+    value = half_cauchy(math.log(reversion), reversion_prior)
+    if along != 0.0:
+        value += half_cauchy(math.log(rate), rate_prior)
+    for u in range(len(gaps)):
+        if sums[u, 0] > 0.0:
+            kept, length = transition(reversion, gaps[u])
+            variance = rate * rate * length
+            left = sums[u, 1] - kept * (2.0 * sums[u, 2] - kept * sums[u, 3])
+            value -= 0.5 * (sums[u, 0] * math.log(variance) + left / variance)
+    return value
+
+
+@compiled
+def draw_reversion(
+    rng: np.random.Generator,
+    rate: float,
+    rate_prior: float,
+    reversion: float,
+    reversion_prior: float,
+    gaps: FloatArray,
+    sums: FloatArray,
+) -> tuple[float, float]:
+    """Draw a reversion given the states, then with the rate moving along; return both.
+
+    In the second move rate² / reversion, and so the size that the walk settles at, stays.
+    """
+    for move in range(2 if rate_prior > 0.0 else 1):
+        along, across = 1.0 * move, 1.0 + move
+        rest = (along, across, rate, rate_prior, reversion, reversion_prior, gaps, sums)
+        f = math.exp(draw_by_slice(rng, 0.0, WIDTH, _walk_density, rest))
+        rate, reversion = rate * f**along, reversion * f**across
+    return rate, reversion

@@ -253,7 +253,7 @@ def _from_a_part(
     place: "tuple[Placement, Path] | None" = None,
 ) -> Posterior:
     """Draw scales from a sub-population, then states by Newton's method, here or by workers."""
-    seen, model = layout.seen, layout.model
+    seen, model = layout.seen, layout.model.without_reversion()  # Newton's walks are random walks
     part = sub_population(seen, effort.part_games, rng)
     report(f"drawing scales from {part.n_items:,} of {seen.n_items:,} items")
     seconds = effort.part_time * effort.seconds

@@ -6,9 +6,14 @@
              +  h(t) · side                                       Side
              +  b_i(value) - b_j(value)                           By
 
-Every path over time is  scale · (N(0, 1) + rate · W(t)),  W a random walk of variance 1 a unit of
-time.  Scale and rate are the term's own and are drawn with everything else, under priors, so that a
-term the data do not need shrinks away.  A number in place of a prior is taken for known.
+Every path over time begins at  scale · N(0, 1)  and then follows
+
+    dx  =  - reversion · x dt  +  scale · rate · dW
+
+with W a random walk of variance 1 a unit of time: it drifts, and what an item is ahead or behind
+fades (an Ornstein-Uhlenbeck process; a random walk where nothing fades).  Scale, rate and reversion
+are the term's own and are drawn with everything else, under priors, so that a term the data do not
+need shrinks away.  A number in place of a prior is taken for known.
 
 >>> model = Scores() + Factors(2) + PairEffects(walk=Still())
 >>> print(model)
@@ -35,10 +40,10 @@ class HalfCauchy:
 Scale = HalfCauchy | float
 
 
-def check_scale(name: str, scale: Scale) -> None:
-    """Refuse a scale that is neither a prior nor a number above 0."""
+def check_scale(name: str, scale: Scale, *, strict: bool = True) -> None:
+    """Refuse a scale that is neither a prior nor a number above 0 (or 0, unless strict)."""
     if not isinstance(scale, HalfCauchy):
-        as_number(name, scale, least=0.0, strict=True)
+        as_number(name, scale, least=0.0, strict=strict)
 
 
 def prior_scale(scale: Scale) -> float:
@@ -60,20 +65,25 @@ class Still:
 
 @dataclass(frozen=True)
 class Drift:
-    """A random walk.
+    """A random walk, which may return to the mean.
 
     Attributes
     ----------
     rate
-        Standard deviation of the change over the whole time of the table, in units of the term's
+        Standard deviation of the walk over the whole time of the table, in units of the term's
         scale: a prior, or a number.
+    reversion
+        How fast what an item is ahead or behind fades: over the whole time it shrinks by a factor
+        of exp(-reversion).  A prior, or a number; 0 for a plain random walk.
     """
 
     rate: Scale = field(default=HalfCauchy(1.0))
+    reversion: Scale = 0.0
     word = "drifting "
 
     def __post_init__(self) -> None:
         check_scale("Drift: rate", self.rate)
+        check_scale("Drift: reversion", self.reversion, strict=False)
 
 
 Walk = Still | Drift
@@ -104,11 +114,11 @@ class Scores(Term):
     scale
         Of the scores when an item is first seen, in log odds.
     walk
-        How they move.
+        How they move: by default they drift and return to the mean, as fast as the data say.
     """
 
     scale: Scale = field(default=HalfCauchy(1.0))
-    walk: Walk = field(default_factory=Drift)
+    walk: Walk = field(default_factory=lambda: Drift(reversion=HalfCauchy(0.3)))
 
     def __post_init__(self) -> None:
         self._check()
@@ -269,6 +279,17 @@ class Model:
             )
         )
 
+    def without_reversion(self) -> "Model":
+        """Return the model with every walk a plain random walk."""
+        return Model(
+            tuple(
+                replace(term, walk=replace(walk, reversion=0.0))  # type: ignore[call-arg]
+                if isinstance(walk := getattr(term, "walk", None), Drift)
+                else term
+                for term in self.terms
+            )
+        )
+
     @property
     def n_factors(self) -> int:
         """Number of planes."""
@@ -323,7 +344,7 @@ def default_model(
         Number of planes, if not the usual one, and whether pairs have effects of their own.
     """
     walk: Walk = Still() if still else Drift()
-    terms: list[Term] = [Scores(walk=walk)]
+    terms: list[Term] = [Scores(walk=walk) if still else Scores()]
     n = min(3, (n_items - 1) // 2) if factors is None else factors
     if n > 0:
         terms.append(Factors(n, walk=walk))

@@ -19,7 +19,7 @@ from intransit.inference.gauge import grams_of
 from intransit.inference.joint_problem import FactorStates
 from intransit.inference.joint_system import SparseEquations, factor_side, known_width
 from intransit.inference.likelihood import Ends, side_pulls
-from intransit.inference.path_kernels import keyed_normals
+from intransit.inference.posterior_kernels import keyed_normals
 from intransit.inference.shards.links import NOTHING, Inbox, Linked, Message, Round, exchange
 from intransit.inference.shards.sharding import read_arrays, write_arrays
 from intransit.kernels import add_part, advance, dot, turn
