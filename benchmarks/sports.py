@@ -31,7 +31,8 @@ from intransit.data.games import Games, merge
 from intransit.data.reading import Reading
 from intransit.inference.sampling import Effort
 
-KEPT, BUILDING = range(6_400, 6_401), range(1, 2)
+KEPT, BUILDING = range(6_400, 6_403), range(1, 2)
+TRUTH = "the true chances"
 LAST, MONTH, WEEK, YEAR = 0.2, 30.0, 7.0, 365.0
 WEEKS_A_YEAR = 52
 EFFORT = Effort(
@@ -79,29 +80,56 @@ SPORTS = {
 
 
 def main(scale: float = 1.0, *only: str) -> None:
-    seed = seeds_for(scale, KEPT, BUILDING)[0]
+    seeds = seeds_for(scale, KEPT, BUILDING)
     rows, lost = [], []
     for number, (name, sport) in enumerate(SPORTS.items()):
         if only and not name.startswith(only):
             continue
-        told = run(smaller(sport, min(scale, 1.0)), np.random.default_rng([seed, number]))
-        rows += [[name if k == 0 else "", *cells] for k, cells in enumerate(told.rows)]
-        lost += [f"{name}: {peer}" for peer in told.better]
-    print("Log loss of the last fifth, month by month; differences with the standard error of")
-    print("games of a day taken together; seconds of processor, tuning included.\n")
+        size = smaller(sport, min(scale, 1.0))
+        tables = [run(size, np.random.default_rng([seed, number])) for seed in seeds]
+        base = float(np.mean([table.ours for table in tables]))
+        n_games = sum(table.n_games for table in tables) / len(tables)
+        seconds = np.mean([table.seconds for table in tables])
+        words = f"{n_games:,.0f} games, {len(tables)} tables"
+        rows.append([name, "intransit", words, f"{base:.4f}", "", f"{seconds:.0f}"])
+        for peer in tables[0].rivals:
+            of = [table.rivals[peer] for table in tables]
+            gap = float(np.mean([one.gap for one in of]))
+            error = float(np.sqrt(np.sum([one.error**2 for one in of]))) / len(of)
+            if gap < 0 and peer != TRUTH:
+                lost.append(f"{name}: {peer} ({gap:+.4f} ± {error:.4f})")
+            apart = ", ".join(f"{one.gap:+.4f}" for one in of)
+            told = [f"{base + gap:.4f}", f"{gap:+.4f} ± {error:.4f} ({apart})"]
+            seconds = np.mean([one.seconds for one in of])
+            rows.append(["", peer, of[0].settings, *told, f"{seconds:.0f}"])
+    print("Log loss of the last fifth, month by month, means over tables; differences with the")
+    print("standard error of games of a day taken together, and of each table alone; settings of")
+    print("the first table; seconds of processor a table, tuning included.\n")
     print_table(["sport", "system", "settings", "log loss", "above ours", "s"], rows)
     print(f"Below ours (to hold: none): {'; '.join(lost) or 'none'}.")
 
 
 @dataclass(frozen=True)
-class Told:
-    """What was found of one sport."""
+class Rival:
+    """How far the forecasts of another system are above ours."""
 
-    rows: list[list[str]]
-    better: list[str]  # peers below ours
+    gap: float
+    error: float
+    settings: str
+    seconds: float
 
 
-def run(sport: Sport, rng: np.random.Generator) -> Told:
+@dataclass(frozen=True)
+class Table:
+    """What was found on one simulated table."""
+
+    ours: float
+    n_games: float
+    seconds: float
+    rivals: dict[str, Rival]
+
+
+def run(sport: Sport, rng: np.random.Generator) -> Table:
     truth, games = simulate(sport, rng)
     plan = cut(turn(games), LAST, MONTH, 0)
     test = plan.test
@@ -109,35 +137,31 @@ def run(sport: Sport, rng: np.random.Generator) -> Told:
     plain = {"edge": (0.0,)} if games.sides is None else {}
     began = time.process_time()
     ours = log_losses(roll(FittedModel(None, effort=EFFORT), plan, lambda _: None), test.outcomes)
-    size = f"{games.counts.sum():,.0f} games of {games.n_items:,}, {len(plan.blocks)} months"
-    base = float(weights @ ours / weights.sum())
-    rows = [["intransit", size, f"{base:.4f}", "", f"{time.process_time() - began:.0f}"]]
-    show(rows)
-    better = []
+    took, base = time.process_time() - began, float(weights @ ours / weights.sum())
+    show([f"{games.counts.sum():,.0f} games of {games.n_items:,}", f"{base:.4f}", f"{took:.0f} s"])
     peers: dict[str, Callable[[], tuple[Forecaster, dict[str, float]]]] = {
         "Elo": lambda: best(Elo, ELO | plain, plan),
         "Glicko-2": lambda: best(Glicko, GLICKO | plain, plan),
         "kickscore": lambda: best_kickscore(plan, sport.ties > 0),
     }
+    rivals = {}
     for name, make in peers.items():
         began = time.process_time()
         forecaster, settings = make()
         losses = log_losses(roll(forecaster, plan, lambda _: None), test.outcomes)
-        took = time.process_time() - began
-        gap, error = mean_and_error(losses - ours, weights, days)
-        if gap < 0:
-            better.append(f"{name} ({gap:+.4f} ± {error:.4f})")
+        seconds = time.process_time() - began
         said = ", ".join(f"{key} {value:g}" for key, value in settings.items())
-        rows.append([name, said, f"{base + gap:.4f}", f"{gap:+.4f} ± {error:.4f}", f"{took:.0f}"])
-        show(rows)
+        gap, error = mean_and_error(losses - ours, weights, days)
+        rivals[name] = Rival(gap, error, said, seconds)
+        show([name, said, f"{gap:+.4f} ± {error:.4f}"])
     gap, error = mean_and_error(log_losses(truth(test), test.outcomes) - ours, weights, days)
-    rows.append(["the true chances", "", f"{base + gap:.4f}", f"{gap:+.4f} ± {error:.4f}", ""])
-    return Told(rows, better)
+    rivals[TRUTH] = Rival(gap, error, "", 0.0)
+    return Table(base, float(games.counts.sum()), took, rivals)
 
 
-def show(rows: list[list[str]]) -> None:
-    """Show what was found last while the rest is under way."""
-    print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
+def show(words: list[str]) -> None:
+    """Show what was found while the rest is under way."""
+    print(" | ".join(words), file=sys.stderr, flush=True)
 
 
 def best(
