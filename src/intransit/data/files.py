@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from intransit.data.engine import Engine, quote, refuse
+from intransit.data.engine import Engine, located, quote, refuse
 from intransit.errors import InputError
 
 HEAD = 1 << 16  # bytes looked at
@@ -102,11 +102,6 @@ def lines_of(path: Path, compression: str) -> str:
         "escape = '', header = false, auto_detect = false, max_line_size = 16777216, "
         f"compression = '{compression}', store_rejects = true)"
     )
-
-
-def located(path: Path) -> str:
-    """Return a path as SQL, with the signs that DuckDB would expand held still."""
-    return quote(re.sub(r"([*?\[])", r"[\1]", str(path)))
 
 
 def lay_out(label: str, head: str) -> TextLayout:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 
 from intransit.data import vocabulary as words
+from intransit.data.engine import columns_sql
 from intransit.data.facts import Facts, find_column, list_names
 from intransit.data.files import shorten
-from intransit.data.intake import columns_sql
 from intransit.data.outcomes import number
 from intransit.data.reading import Column, ReadOptions, plural
 from intransit.data.shapes import Shaped, made_columns, materialised, named_by_hand
@@ -158,12 +158,12 @@ def _as_games(
     scores: bool,
 ) -> Shaped | None:
     table, n = facts.table, len(facts.table.names)
-    _list_finishers(facts, place, event, ranks)
+    finishers = _finishers(facts, place, event, ranks)
     n_events, pairs, twice, unused, unfinished = table.engine.ask(
         "SELECT count(*), coalesce(sum(n * (n - 1) // 2), 0), coalesce(sum(n - m), 0), sum(u), "
         "sum(f) FROM (SELECT count(place) AS n, count(DISTINCT CASE WHEN place IS NOT NULL THEN "
         f"{facts.text(item)} END) AS m, count(*) FILTER (WHERE place IS NULL) AS u, "
-        f"count(*) FILTER (WHERE place = {LAST}) AS f FROM finishers GROUP BY event)"
+        f"count(*) FILTER (WHERE place = {LAST}) AS f FROM {finishers} GROUP BY event)"
     )[0]
     if not pairs or (scores and twice):  # scores of many games in one tournament
         return None
@@ -171,11 +171,11 @@ def _as_games(
     columns = ", ".join(f"a.c{i}" for i in range(n))
     rows = (
         f"SELECT {columns}, b.c{item} AS c{n}, CASE WHEN a.place < b.place THEN 1.0 ELSE 0.5 "
-        f"END::DOUBLE AS c{n + 1}, a.row FROM finishers AS a JOIN finishers AS b ON a.event = "
-        f"b.event AND (a.place < b.place OR (a.place = b.place AND a.row < b.row AND a.place < "
-        f"{LAST}))"
+        f"END::DOUBLE AS c{n + 1}, a.row FROM {finishers} AS a JOIN {finishers} AS b ON "
+        "a.event = b.event AND (a.place < b.place OR (a.place = b.place AND a.row < b.row AND "
+        f"a.place < {LAST}))"
     )
-    new = materialised(table, "orders", rows, {OTHER: table.types[item], OUTCOME: "DOUBLE"})
+    new = materialised(table, rows, {OTHER: table.types[item], OUTCOME: "DOUBLE"})
     notes = [
         f"{plural(n_events, 'finishing order')}, taken as games of each two; games of one order "
         "are not independent of each other"
@@ -216,27 +216,25 @@ def _left_out(facts: Facts, place: int, ranks: dict[str, float | None], unused: 
     return notes
 
 
-def _list_finishers(
+def _finishers(
     facts: Facts, place: int, event: tuple[int, ...], ranks: dict[str, float | None]
-) -> None:
-    """Make the table `finishers`: the rows with their place as a number, and their event."""
-    engine = facts.table.engine
-    engine.run(
-        "CREATE TEMP TABLE ranks AS SELECT unnest(?::VARCHAR[]) AS text, unnest(?::DOUBLE[]) AS "
-        "place",
+) -> str:
+    """Return a table of the rows with their place as a number, and their event."""
+    known = facts.table.engine.store(
+        "SELECT unnest(?::VARCHAR[]) AS text, unnest(?::DOUBLE[]) AS place",
         [list(ranks), list(ranks.values())],
     )
     key = " || chr(31) || ".join(f"coalesce({facts.text(i)}, '')" for i in event)
-    engine.run(
-        f"CREATE TEMP TABLE finishers AS SELECT t.*, ranks.place AS place, {key} AS event FROM "
-        f"{facts.numbered} AS t LEFT JOIN ranks ON coalesce({facts.raw(place)}, '') = ranks.text"
+    return facts.table.engine.store(
+        f"SELECT t.*, known.place AS place, {key} AS event FROM {facts.rows} AS t LEFT JOIN "
+        f"{known} AS known ON coalesce({facts.raw(place)}, '') = known.text"
     )
 
 
 def _check(facts: Facts, item: int, event: tuple[int, ...], pairs: int, twice: int) -> None:
     """Refuse orders in which items stand twice, or that make too many games."""
     table, refuse = facts.table, facts.table.engine.refuse
-    if twice * 20 > table.engine.ask("SELECT count(*) FROM finishers")[0][0]:
+    if twice * 20 > facts.count()[0]:
         raise refuse(
             f'"{table.names[item]}" has names that stand twice in one event, told apart '
             f"by {list_names([table.names[i] for i in event])}; name what tells events apart with "
@@ -288,11 +286,11 @@ def find_podiums(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
     )
     rows = (
         f"SELECT {columns_sql(n)}, placed[i] AS c{n}, placed[j] AS c{n + 1}, 1.0::DOUBLE AS "
-        f"c{n + 2}, row FROM (SELECT *, [{listed}] AS placed FROM {facts.numbered}) JOIN "
+        f"c{n + 2}, row FROM (SELECT *, [{listed}] AS placed FROM {facts.rows}) JOIN "
         f"(VALUES {pairs}) AS p(i, j) ON placed[i] IS NOT NULL AND placed[j] IS NOT NULL"
     )
     extra = {BETTER: "VARCHAR", WORSE: "VARCHAR", OUTCOME: "DOUBLE"}
-    new = materialised(table, "podiums", rows, extra)
+    new = materialised(table, rows, extra)
     notes = (
         f"each row is a finishing order with {plural(len(columns), 'place')}, taken as games of "
         "each two; games of one order are not independent of each other",

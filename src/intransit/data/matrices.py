@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from intransit.arrays import FloatArray
+from intransit.data.engine import EngineTable
 from intransit.data.facts import Facts
-from intransit.data.intake import EngineTable
 from intransit.data.outcomes import number
 from intransit.data.reading import MatrixEntries, ReadOptions, plural
 from intransit.data.shapes import Shaped, named_by_hand
@@ -68,7 +68,7 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     if len(known) < max(FEWEST - asked, KNOWN * len(labels)):
         return None
     columns = ", ".join(facts.raw(i) for i in range(len(table.names)))
-    found = table.engine.ask(f"SELECT row, {columns} FROM {facts.numbered} ORDER BY row")
+    found = table.engine.ask(f"SELECT row, {columns} FROM {facts.rows} ORDER BY row")
     cells = {str(label).strip(): (row, values) for row, label, *values in found}
     names = tuple(header for header in dict.fromkeys(headers) if header in cells)
     if len(cells) < len(found) or len(names) < 2:
@@ -103,9 +103,7 @@ def _crosstable(facts: Facts) -> Matrix | None:
         return None
     columns = ", ".join(facts.raw(i) for i in range(begin, begin + n))
     label = facts.text((named or texts)[0])
-    found = facts.table.engine.ask(
-        f"SELECT row, {label}, {columns} FROM {facts.numbered} ORDER BY row"
-    )
+    found = facts.table.engine.ask(f"SELECT row, {label}, {columns} FROM {facts.rows} ORDER BY row")
     names = tuple(str(name) for _, name, *_ in found)
     points, games = np.full((n, n), np.nan), np.full((n, n), np.nan)
     for i, (_, _, *cells) in enumerate(found):
@@ -304,17 +302,16 @@ def _stored(
     table: EngineTable, records: Sequence[tuple[int, str, str, float, float]]
 ) -> EngineTable:
     lists = [list(column) for column in zip(*records, strict=True)] or [[], [], [], [], []]
-    table.engine.run(
-        "CREATE TEMP TABLE entries AS SELECT unnest(?::BIGINT[]) AS row, unnest(?::VARCHAR[]) AS "
-        "c0, unnest(?::VARCHAR[]) AS c1, unnest(?::DOUBLE[]) AS c2, unnest(?::DOUBLE[]) AS c3",
+    name = table.engine.store(
+        "SELECT unnest(?::BIGINT[]) AS row, unnest(?::VARCHAR[]) AS c0, unnest(?::VARCHAR[]) AS "
+        "c1, unnest(?::DOUBLE[]) AS c2, unnest(?::DOUBLE[]) AS c3",
         lists,
     )
     return EngineTable(
         table.engine,
         names=("row", "column", "entry", "games"),
         types=("VARCHAR", "VARCHAR", "DOUBLE", "DOUBLE"),
-        rows="(SELECT c0, c1, c2, c3 FROM entries)",
-        numbered="(SELECT c0, c1, c2, c3, row FROM entries)",
+        rows=name,
         unit=table.unit,
         locate=table.locate,
         rejected=table.rejected,

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from intransit.data.engine import N_SAME
 from intransit.data.facts import Facts
 from intransit.data.files import shorten
 from intransit.data.games import NO_VALUE, Covariate, listed_in_order, without_unseen
-from intransit.data.intake import N_SAME
 from intransit.data.outcomes import MOST_VALUES, read_sides, read_switch
 from intransit.data.reading import ROW_LIMITS, RowLimits
 from intransit.data.search import Roles
@@ -37,6 +37,8 @@ class Query:
     raw_names: list[str] = field(default_factory=list)
     by: list[Covariate] = field(default_factory=list)  # still without codes
     limits: RowLimits = ROW_LIMITS
+    whole_times: bool = True  # whether all times are whole numbers, known beforehand
+    whole_halves: bool = False  # whether all outcomes are 1, 0 or 0.5, known beforehand
 
     @property
     def single(self) -> bool:
@@ -130,8 +132,7 @@ def _look_up(query: Query, role: str, column: int, values: Mapping[str, tuple[ob
         "unnest(?::DOUBLE[]) AS told_margin, unnest(?::INTEGER[]) AS told_why"
     )
     engine.run(
-        f"CREATE TEMP TABLE {name} AS SELECT c{column} AS raw, told, told_margin, told_why, "
-        "TRY_CAST(told * 2 AS INTEGER) AS told_twice FROM "
+        f"CREATE TEMP TABLE {name} AS SELECT c{column} AS raw, told, told_margin, told_why FROM "
         f"(SELECT DISTINCT c{column} FROM {facts.rows}) JOIN ({meant}) "
         f"ON {facts.raw(column)} = text",
         [texts, *(list(part) for part in meanings)],
@@ -212,14 +213,17 @@ def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:
         if roles.tie is not None:
             tie = _add_switch(query, "tie", roles.tie)
         query.columns["outcome"] = f"CASE WHEN {tie} = 1 THEN 0.5 ELSE 1.0 END::DOUBLE"
+        query.whole_halves = True
     elif roles.sided is not None:
         _add_sided_outcome(query, roles)
+        query.whole_halves = True
         return
     elif told is None or roles.outcome is None:
         by_sign = "CASE WHEN margin > 0 THEN 1.0 WHEN margin < 0 THEN 0.0 WHEN margin = 0 THEN 0.5"
         query.columns["outcome"] = f"{by_sign} END::DOUBLE"
         what = "a score is" if roles.scores else "the margin is"
         query.reject("outcome IS NULL", f"{what} empty")
+        query.whole_halves = True
         return
     elif told.kind == "shares":
         x, flag = facts.number(roles.outcome), facts.filled(roles.outcome)
@@ -275,6 +279,7 @@ def _add_told_outcome(query: Query, roles: Roles, both_bad: str) -> None:
         strange = _strange(query, "outcome", column, set(values))
         values |= {text: (None, None, why) for text, why in strange.items()}
     name = _look_up(query, "outcome", column, values)
+    query.whole_halves = set(told.values.values()) <= {0.0, 0.5, 1.0}
     query.columns["outcome"] = f"{name}.told"
     query.columns["why"] = f"{name}.told_why"
     if told.kind == "names":
@@ -301,7 +306,8 @@ def _add_time(query: Query, roles: Roles) -> None:
         known = {t: (x, None, None) for t, x in roles.moments.periods.values.items()}
         query.columns["time"] = f"{_look_up(query, 'time', roles.time, known)}.told"
     else:
-        query.columns["time"] = f"CAST({roles.moments.sql} AS DOUBLE)"
+        query.columns["time"] = roles.moments.sql
+        query.whole_times = roles.moments.whole
     query.columns["timed"] = query.facts.filled(roles.time)
     query.reject("NOT timed", "the time is empty")
     query.reject("time IS NULL", f"the time is not a {what}")

@@ -20,9 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from intransit.data import vocabulary as words
-from intransit.data.engine import refuse
+from intransit.data.engine import EngineTable, columns_sql, refuse
 from intransit.data.facts import Facts, find_column
-from intransit.data.intake import EngineTable, columns_sql
 from intransit.data.reading import Column, Columns, ReadOptions, plural
 from intransit.data.vocabulary import ITEMS, MARKERS, listed, plain, short_names, tokens_of
 
@@ -92,29 +91,13 @@ def told_by_shape(columns: Sequence[Column], shaped: Shaped) -> list[Column]:
     ]
 
 
-def with_columns(table: EngineTable, extra: Mapping[str, tuple[str, str]]) -> EngineTable:
-    """Return the table with further columns, each a name with its type and its SQL."""
-    n = len(table.names)
-    added = "".join(f", {sql} AS c{n + k}" for k, (_, sql) in enumerate(extra.values()))
-    return replace(
-        table,
-        names=(*table.names, *extra),
-        types=(*table.types, *(kind for kind, _ in extra.values())),
-        rows=f"(SELECT *{added} FROM {table.rows})",
-        numbered=f"(SELECT *{added} FROM {table.numbered})",
-    )
-
-
-def materialised(table: EngineTable, name: str, rows: str, extra: Mapping[str, str]) -> EngineTable:
+def materialised(table: EngineTable, rows: str, extra: Mapping[str, str]) -> EngineTable:
     """Return new rows (SQL of c0, c1, ... and `row`) as a table; `extra` has names and types."""
-    table.engine.run(f"CREATE TEMP TABLE {name} AS {rows}")
-    columns = columns_sql(len(table.names) + len(extra))
     return replace(
         table,
         names=(*table.names, *extra),
         types=(*table.types, *extra.values()),
-        rows=f"(SELECT {columns} FROM {name})",
-        numbered=f"(SELECT {columns}, row FROM {name})",
+        rows=table.engine.store(rows),
     )
 
 
@@ -161,7 +144,7 @@ def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | Non
         f'{roles[1]}="{facts.table.names[seconds[0]]}"',
     )
     return Shaped(
-        with_columns(facts.table, extra),
+        facts.table.with_columns(extra),
         dict(zip(roles, names, strict=True)),
         told,
         notes,
@@ -265,17 +248,17 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
     n, total = len(facts.table.names), " + ".join(f"coalesce({facts.number(i)}, 0)" for i in used)
     parts = [
         f"SELECT * EXCLUDE (row), {outcome}::DOUBLE AS c{n}, {facts.number(column)} AS c{n + 1}, "
-        f"row FROM {facts.numbered} WHERE {_fine(facts, used)} AND {facts.number(column)} > 0"
+        f"row FROM {facts.rows} WHERE {_fine(facts, used)} AND {facts.number(column)} > 0"
         for outcome, column in zip(("1.0", "0.0", "0.5"), used, strict=False)
     ]
     # Rows with something that is no count stay, so that they are reported.
     parts.append(
-        f"SELECT * EXCLUDE (row), NULL::DOUBLE, NULL::DOUBLE, row FROM {facts.numbered} "
+        f"SELECT * EXCLUDE (row), NULL::DOUBLE, NULL::DOUBLE, row FROM {facts.rows} "
         f"WHERE NOT {_fine(facts, used)}"
     )
     n_rows, empty = facts.count(f"{_fine(facts, used)} AND {total} = 0")
     table = materialised(
-        facts.table, "tallies", " UNION ALL ".join(parts), {OUTCOME: "DOUBLE", GAMES: "DOUBLE"}
+        facts.table, " UNION ALL ".join(parts), {OUTCOME: "DOUBLE", GAMES: "DOUBLE"}
     )
     notes = [f"{plural(n_rows, 'row')} of games won and lost, counted as that many games"]
     if empty:
@@ -373,11 +356,11 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
     sides = ((baseline, own, found[0]), (own, baseline, found[1]))
     rows = " UNION ALL ".join(
         f"SELECT {columns_sql(n)}, {first} AS c{n}, {second} AS c{n + 1}, c{verdict} AS c{n + 2}, "
-        f"row FROM {facts.numbered}"
+        f"row FROM {facts.rows}"
         for first, second, verdict in sides
     )
     extra = {FIRST: "VARCHAR", SECOND: "VARCHAR", VERDICT: table.types[found[0]]}
-    new = materialised(table, "judgments", rows, extra)
+    new = materialised(table, rows, extra)
     notes = ["each row is two games with the places swapped: A is the baseline, then the model"]
     if not has_baseline:
         notes.append(f'no column names the baseline: it is called "{UNNAMED}"')

@@ -307,6 +307,7 @@ class TimeColumn:
     understood: float  # share of filled cells
     periods: Periods | None = None
     note: str = ""
+    whole: bool = False  # whether the SQL gives whole numbers, as for dates
 
 
 NO_TIMES = TimeColumn("number", "NULL::DOUBLE", "no times", 0.0)
@@ -324,7 +325,7 @@ def read_moments(
 
     With `any_names`, periods may have names of any kind, in the order in which the table has them.
     """
-    if isinstance(order, str) and order == "file" and not facts.table.numbered:
+    if isinstance(order, str) and order == "file" and not facts.table.ordered:
         raise facts.table.engine.refuse(
             'order="file" is given, but rows of an engine have no order; list the periods (command '
             "line: --order Spring,Summer)."
@@ -339,7 +340,7 @@ def read_moments(
         sql = f"CASE WHEN isfinite({cell}) THEN epoch_us({cell}) / {US_A_DAY} END"
         if kind == "DATE":
             sql = f"CASE WHEN isfinite({cell}) THEN {cell} - DATE '1970-01-01' END"
-        return TimeColumn("date", sql, "dates", 1.0)
+        return TimeColumn("date", sql, "dates", 1.0, whole=kind == "DATE")
     if facts.is_number(column):
         return _numbers(facts, column)
     if not facts.is_text(column):
@@ -365,7 +366,7 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
     odd = None if named else read_odd_dates(facts, column, filled, day_first)
     if odd is not None and odd.understood >= 0.5:
         return TimeColumn("date", f"({odd.sql}) / {US_A_DAY}", odd.why, odd.understood)
-    in_order = any_names and bool(facts.table.numbered)
+    in_order = any_names and facts.table.ordered
     named = named or in_some_order(cells, as_the_table_has_them=in_order)
     return _named(facts, column, named)
 
