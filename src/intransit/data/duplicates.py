@@ -23,7 +23,7 @@ from intransit.data.distinct_rows import in_order
 from intransit.data.facts import Facts
 from intransit.data.games import Games
 from intransit.data.queries import Query
-from intransit.data.search import Roles
+from intransit.data.roles import Roles
 from intransit.data.sources import with_column
 from intransit.data.vocabulary import plain
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from intransit.data.engine import N_SAME, EngineTable, columns_sql, quote, refuse
 from intransit.data.files import shorten
-from intransit.data.outcomes import MOST_VALUES
-from intransit.data.vocabulary import plain
+from intransit.data.vocabulary import MOST_VALUES, plain
 
 MOST_LISTED = 20  # names that one sentence lists
 

@@ -13,11 +13,10 @@ from intransit.data import vocabulary as words
 from intransit.data.engine import columns_sql
 from intransit.data.facts import Facts, find_column, list_names
 from intransit.data.files import shorten
-from intransit.data.outcomes import number
 from intransit.data.reading import Column, ReadOptions, plural
 from intransit.data.shapes import Shaped, made_columns, materialised, named_by_hand
 from intransit.data.time_columns import read_moments
-from intransit.data.vocabulary import listed, plain, short_names
+from intransit.data.vocabulary import listed, number, plain, short_names
 
 PLACES = (  # the first that is there is taken
     *("place", "position", "finish", "finishposition", "finishingposition", "placing", "placement"),

@@ -14,12 +14,11 @@ import numpy as np
 from intransit.arrays import FloatArray
 from intransit.data.engine import EngineTable
 from intransit.data.facts import Facts
-from intransit.data.outcomes import number
 from intransit.data.reading import MatrixEntries, ReadOptions, plural
 from intransit.data.shapes import Shaped, named_by_hand
 from intransit.data.sources import take_in
 from intransit.data.sources import whole as whole_table
-from intransit.data.vocabulary import ITEMS, plain
+from intransit.data.vocabulary import ITEMS, number, plain
 
 FEWEST, MOST = 3, 2_000  # items; fewer are no chart, and more are no matrix that anybody wrote
 KNOWN = 0.8  # share of rows whose name is a column

@@ -14,10 +14,9 @@ from intransit.data.engine import N_SAME
 from intransit.data.facts import Facts
 from intransit.data.files import shorten
 from intransit.data.games import NO_VALUE, Covariate, listed_in_order, without_unseen
-from intransit.data.outcomes import MOST_VALUES, read_sides, read_switch
 from intransit.data.reading import ROW_LIMITS, RowLimits
-from intransit.data.search import Roles
-from intransit.data.vocabulary import SIDE_FLAGS, plain
+from intransit.data.roles import Roles
+from intransit.data.vocabulary import MOST_VALUES, SIDE_FLAGS, plain, read_sides, read_switch
 
 NAMED = 5  # strange values that get a reason of their own
 ONE_GAME, NO_TIME = "1.0::DOUBLE", "0.0::DOUBLE"  # SQL
@@ -301,13 +300,11 @@ def _add_time(query: Query, roles: Roles) -> None:
         query.columns["time"] = NO_TIME
         return
     what = "date" if roles.moments.kind == "date" else "finite number"
-    if roles.moments.periods is not None:
+    query.columns["time"], query.whole_times = roles.moments.sql, roles.moments.whole
+    if roles.moments.names:
         what = "known period"
-        known = {t: (x, None, None) for t, x in roles.moments.periods.values.items()}
+        known = {t: (x, None, None) for t, x in roles.moments.values.items()}
         query.columns["time"] = f"{_look_up(query, 'time', roles.time, known)}.told"
-    else:
-        query.columns["time"] = roles.moments.sql
-        query.whole_times = roles.moments.whole
     query.columns["timed"] = query.facts.filled(roles.time)
     query.reject("NOT timed", "the time is empty")
     query.reject("time IS NULL", f"the time is not a {what}")

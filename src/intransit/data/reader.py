@@ -29,8 +29,17 @@ from intransit.data.reading import (
     describe_unused,
     plural,
 )
-from intransit.data.roles import choose_roles
-from intransit.data.search import Roles
+from intransit.data.roles import (
+    Roles,
+    Search,
+    choose_counts,
+    choose_items,
+    choose_margin,
+    choose_outcome,
+    choose_scores,
+    choose_side,
+    note_unused_scores,
+)
 from intransit.data.shapes import (
     Shaped,
     apply,
@@ -41,6 +50,7 @@ from intransit.data.shapes import (
     told_by_shape,
 )
 from intransit.data.sources import embedded, label_of, settled, take_in
+from intransit.data.time_columns import choose_time
 from intransit.errors import InputError
 
 FINDERS = {
@@ -230,8 +240,10 @@ def assemble(
         if shaped is not None:
             roles.columns = [*shaped.told, *told_by_shape(roles.columns, shaped)]
             roles.notes[:0] = shaped.notes
+        told = roles.moments  # periods that no row has keep their place
+        clock = Clock(told.kind, told.names, told.numbers) if told else Clock("none")
         query = build_query(rows, roles, options.both_bad, limits)
-        games, counted = add_up(query, _clock(roles))
+        games, counted = add_up(query, clock)
         n_used = counted.n_rows - sum(part.count for part in counted.unused)
         games, halved, doubt = count_once(query, games, n_used, roles, options.doubled)
         roles.notes += [note for note in (halved, doubt) if note]
@@ -252,12 +264,17 @@ def _shaped_rows(facts: Facts, shaped: Shaped) -> Facts:
     return rows
 
 
-def _clock(roles: Roles) -> Clock:
-    """Return what the times are; periods that no row has keep their place."""
-    told = roles.moments
-    if told is None or told.periods is None:
-        return Clock("none" if told is None else told.kind)
-    return Clock(told.kind, told.periods.names, told.periods.numbers)
+def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
+    """Return the roles that the columns of a table play."""
+    search = Search(facts, options)
+    for choose in (choose_items, choose_scores, choose_margin, choose_outcome):
+        choose(search)
+    for choose in (choose_time, choose_side, choose_counts):
+        choose(search)
+    note_unused_scores(search)
+    for column in search.roles.by:
+        search.tell("by", column, "named")
+    return search.roles
 
 
 def _conditions(table: EngineTable, where: Mapping[str, object]) -> dict[int, object]:

@@ -48,7 +48,7 @@ from intransit.data.files import (
 )
 from intransit.data.formats import lay_flat, take_json, take_pgn, take_text
 from intransit.data.reading import ROW_LIMITS, ReadOptions, plural
-from intransit.data.search import Roles
+from intransit.data.roles import Roles
 from intransit.data.shapes import Find, reshape
 from intransit.data.vocabulary import plain
 from intransit.errors import InputError, IntransitError, MissingDependencyError
