@@ -62,6 +62,10 @@ class Facts:
         self._values: dict[int, list[tuple[str, int]] | None] = {}
         self._n_rows: int | None = None
 
+    def column(self, name: str, role: str) -> int:
+        """Return the place of the column called `name`, which the user gives for a role."""
+        return find_column(self.table.names, name, role, self.table.engine.label)
+
     @property
     def filter(self) -> str:
         """SQL of `where`, with its WHERE."""

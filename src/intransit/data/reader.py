@@ -9,9 +9,7 @@ from intransit.data.distinct_rows import RowCounts, add_up, sequence_of, with_se
 from intransit.data.duplicates import count_once
 from intransit.data.engine import EngineTable, open_engine
 from intransit.data.facts import Facts, find_column
-from intransit.data.finishing_orders import find_orders, find_podiums
 from intransit.data.games import Games, merge
-from intransit.data.matrices import find_matrix
 from intransit.data.queries import Query, build_query
 from intransit.data.reading import (
     ROW_LIMITS,
@@ -50,6 +48,7 @@ from intransit.data.shapes import (
     told_by_shape,
 )
 from intransit.data.sources import embedded, label_of, settled, take_in
+from intransit.data.standings import find_matrix, find_orders, find_podiums
 from intransit.data.time_columns import choose_time
 from intransit.errors import InputError
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from intransit.data import vocabulary as words
-from intransit.data.facts import Facts, find_column, list_names
+from intransit.data.facts import Facts, list_names
 from intransit.data.files import shorten
 from intransit.data.reading import Column, ReadOptions, how_to_say
 from intransit.data.vocabulary import (
@@ -102,11 +102,10 @@ class Search:
         self.facts = facts
         self.names = facts.table.names
         self.plain = [plain(name) for name in short_names(self.names)]
-        self.label = facts.table.engine.label
         self.options = options
         self.wanted = options.columns
         self.named = {role: self._find(role) for role in self.wanted}
-        by = tuple(find_column(self.names, name, "by", self.label) for name in options.by)
+        by = tuple(facts.column(name, "by") for name in options.by)
         self.roles = Roles(by=by)
 
     def _find(self, role: str) -> int | None:
@@ -114,7 +113,7 @@ class Search:
         name = self.wanted[role]
         if name is None or name is False or (role == "side" and name in {"first", "second"}):
             return None
-        return find_column(self.names, str(name), role, self.label)
+        return self.facts.column(str(name), role)
 
     def refuse(self, sentence: str) -> InputError:
         """Return the error that says this of the table."""
