@@ -130,6 +130,14 @@ def framed(source: object, engine: Engine) -> LazyRows:
     return LazyRows(frame, names, engine)
 
 
+def n_rows_of(source: Any, engine: Engine) -> int:
+    """Return how many rows a lazy table has; its other columns are not computed for it."""
+    if type(source).__name__ == "DuckDBPyRelation":
+        return int(engine.attempt(lambda: source.count("*").fetchall())[0][0])
+    count = nw.from_native(source).select(nw.len())
+    return int(attempt(engine.label, lambda: count.collect().item()))
+
+
 def as_arrow(source: object) -> Any:
     """Return a data frame that only narwhals knows as an arrow table."""
     try:

@@ -210,18 +210,6 @@ def is_lazy(source: object) -> bool:
     return type(source).__name__ in {"LazyFrame", "DuckDBPyRelation"}
 
 
-def n_rows_of(source: Any, engine: Engine) -> int:
-    """Return how many rows a lazy table has; its other columns are not computed for it."""
-    if type(source).__name__ == "DuckDBPyRelation":
-        return int(engine.attempt(lambda: source.count("*").fetchall())[0][0])
-    import narwhals as nw  # noqa: PLC0415
-
-    from intransit.data.lazy_rows import attempt  # noqa: PLC0415
-
-    count = nw.from_native(source).select(nw.len())
-    return int(attempt(engine.label, lambda: count.collect().item()))
-
-
 def sampled(source: object, engine: Engine) -> EngineTable:
     """Return a table that stays where it is: some rows of it, all columns that can be compared."""
     from intransit.data.lazy_rows import framed  # noqa: PLC0415
@@ -366,7 +354,12 @@ def take_in(source: object, engine: Engine, most_whole: int = ROW_LIMITS.fetched
     streams = hasattr(source, "__next__") and not hasattr(source, "read_all")
     if streams or isinstance(source, type):
         raise InputError(f"{engine.label}: it is no table; give a file or a data frame.")
-    if stays_in_engine(source) or (is_lazy(source) and n_rows_of(source, engine) > most_whole):
+    stays = stays_in_engine(source)
+    if is_lazy(source):
+        from intransit.data.lazy_rows import n_rows_of  # noqa: PLC0415
+
+        stays = n_rows_of(source, engine) > most_whole
+    if stays:
         return sampled(source, engine)
     if type(source).__name__ == "DuckDBPyRelation":
         # A relation belongs to another connection: it writes itself out, in batches.
@@ -460,11 +453,9 @@ def _take_file(source: Source, engine: Engine) -> EngineTable:
     encoding = wide_encoding(first_bytes(source))
     if encoding is not None:
         source = to_utf_8(source, encoding, engine.fresh("utf-8"))
-    kind = look_at(source)
-    if kind.form == "parquet":
+    form, head = look_at(source)
+    if form == "parquet":
         return lay_flat(read_table(engine, parquet_sql(source.path)))
-    if kind.form == "json":
-        return take_json(source, kind.head, engine)
-    if kind.form == "pgn":
+    if form == "pgn":
         return take_pgn(source, engine)
-    return take_text(source, kind.head, engine)
+    return (take_json if form == "json" else take_text)(source, head, engine)

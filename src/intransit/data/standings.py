@@ -87,8 +87,7 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     filled = [cell for row in parsed for cell in row if cell is not None]
     if not filled or sum(cell == (None,) for cell in filled) > 0.05 * len(filled):
         return None
-    shape = (len(names), len(names))
-    entries, against, games = (np.full(shape, np.nan) for _ in range(3))
+    entries, against, games = np.full((3, len(names), len(names)), np.nan)
     percent = False
     for i, row in enumerate(parsed):
         for j, cell in enumerate(row):
@@ -114,7 +113,7 @@ def _crosstable(facts: Facts) -> Matrix | None:
     label = facts.text((named or texts)[0])
     found = facts.table.engine.ask(f"SELECT row, {label}, {columns} FROM {facts.rows} ORDER BY row")
     names = tuple(str(name) for _, name, *_ in found)
-    points, games = np.full((n, n), np.nan), np.full((n, n), np.nan)
+    points, games = np.full((2, n, n), np.nan)
     for i, (_, _, *cells) in enumerate(found):
         for j, cell in enumerate(cells):
             text = "" if cell is None else str(cell).strip()
@@ -134,8 +133,8 @@ def _crosstable(facts: Facts) -> Matrix | None:
             f'"{names[j]}" against "{names[i]}" does not add up to their games; correct it.'
         )
     shares = np.where(both, points / np.where(both, games, 1.0), np.nan)
-    rows = tuple(int(row) for row, *_ in found)
-    return Matrix(names, rows, shares, np.full((n, n), np.nan), games, False, ())
+    rows, none = tuple(int(row) for row, *_ in found), np.full((n, n), np.nan)
+    return Matrix(names, rows, shares, none, games, False, ())
 
 
 def numbered_headers(names: Sequence[str]) -> tuple[int, int]:
@@ -525,8 +524,8 @@ def _other_items(facts: Facts, item: int) -> Sequence[int]:
 
 
 ORDINALS = (
-    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
-    "tenth",
+    *("first", "second", "third", "fourth", "fifth"),
+    *("sixth", "seventh", "eighth", "ninth", "tenth"),
 )
 NUMBERED = re.compile(
     r"(?:(?:place|placing|position|pos|rank|ranking|finish|finisher|p)(\d+)"
