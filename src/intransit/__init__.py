@@ -15,10 +15,10 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time they load when u
     from intransit import datasets, study, theory
     from intransit.analysis.results import Forecast
     from intransit.answer import Answer
+    from intransit.data.cells import Timeline
     from intransit.data.games import Games
     from intransit.data.measurements import Combinations, Entries, Matrices, Measurements
     from intransit.data.reader import read
-    from intransit.data.timeline import Timeline
     from intransit.fit import fit
     from intransit.groups import Groups, fit_each
     from intransit.inference.assembly import Scales
@@ -117,7 +117,7 @@ load_when_used(
         "intransit.data.games": "Games",
         "intransit.data.measurements": "Combinations Entries Matrices Measurements",
         "intransit.data.reader": "read",
-        "intransit.data.timeline": "Timeline",
+        "intransit.data.cells": "Timeline",
         "intransit.fit": "fit",
         "intransit.groups": "Groups fit_each",
         "intransit.inference.assembly": "Scales",

@@ -18,9 +18,9 @@ from intransit import InputError, read
 from intransit.data.engine import open_engine
 from intransit.data.facts import SAMPLE
 from intransit.data.files import shorten
+from intransit.data.lazy_rows import framed
 from intransit.data.reader import assemble
 from intransit.data.reading import ROLES, ReadOptions, RowLimits
-from intransit.data.sources import framed
 from intransit.errors import MissingDependencyError
 
 pytestmark = [

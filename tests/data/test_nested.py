@@ -75,8 +75,16 @@ def test_lists_of_names_are_teams(tmp_path):
         {"team_a": ["y", "x"], "team_b": ["z"], "outcome": 1},
         {"team_a": ["w"], "team_b": ["y", "x"], "outcome": 0},
     ]
-    games = read(parquet(tmp_path, uneven))
-    assert results(games) == {("x / y", "z", 1.0): 1.0, ("w", "x / y", 0.0): 1.0}
+    for games in (read(parquet(tmp_path, uneven)), games_of(tmp_path, json.dumps(uneven))):
+        assert results(games) == {("x / y", "z", 1.0): 1.0, ("w", "x / y", 0.0): 1.0}
+
+
+def test_keys_that_differ_by_case_are_columns_of_their_own(tmp_path):
+    """A record cannot hold both, so the second is taken out of the text."""
+    rows = [{"a": "x", "b": "y", "outcome": 1, "A": "u"}, {"a": "z", "b": "y", "outcome": 0}]
+    games = games_of(tmp_path, json.dumps(rows), first="a", by=("A",), second="b")
+    assert results(games) == {("x", "y", 1.0): 1.0, ("z", "y", 0.0): 1.0}
+    assert games.by[0].values == ("u",)
 
 
 def judgments(**more):

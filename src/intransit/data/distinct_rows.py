@@ -6,25 +6,86 @@ rows.  Sorting them takes a tenth of the time in which an engine groups and sort
 be whole and outcomes 1, 0 or 0.5; where anything does not fit, the engine does it.
 """
 
-import re
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray, n_distinct, number_rows
-from intransit.data.engine import Engine
+from intransit.data.clock import Clock
+from intransit.data.engine import N_SAME, SHOWN, Engine
 from intransit.data.files import shorten
-from intransit.data.games import Covariate, series_in_order
-from intransit.data.intake import N_SAME, SHOWN
+from intransit.data.games import Games, series_in_order
 from intransit.data.queries import Query
-from intransit.data.reading import Unused
+from intransit.data.reading import Reading, Unused
 
 MOST_BITS = 62
 FEW_BITS = 31  # half the memory, and sorted in half the time
-WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}
-TWICE = "outcome_values.told_twice"
 TOGETHER = 1 << 16  # cells unpacked at once: what is in between stays in the processor's cache
+BATCH = 1 << 20  # rows fetched at once
+MEASURED = {"time", "outcome", "margin", "side", "count"}  # the others number items and values
+Arrays = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Sorted distinct rows as columns, with how often each occurs, and what became of the rows."""
+
+    arrays: Arrays
+    n_rows: int
+    refused: dict[int, int]  # rows by reason
+    listed: IntArray | None = None  # the distinct row of each used row, in the table's order
+    n_without_margin: int = 0  # used rows, when others have one
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """What became of the rows of a table."""
+
+    n_rows: int
+    unused: tuple[Unused, ...]
+    n_without_margin: int
+
+
+def add_up(query: Query, clock: Clock) -> tuple[Games, RowCounts]:
+    """Run the query, add up equal rows, and return them sorted, as games without a report."""
+    found = add_up_packed(query) or _add_up_in_engine(query)
+    unused, arrays = _find_unused(query, found.refused), found.arrays
+    first, second = (np.asarray(arrays[role], dtype=np.int64) for role in ("first", "second"))
+    seen = np.zeros(len(query.names), dtype=bool)
+    seen[first] = seen[second] = True
+    if not seen.all():
+        number = np.cumsum(seen) - 1
+        first, second = number[first], number[second]
+    names = tuple(name for name, there in zip(query.names, seen, strict=True) if there)
+    report = Reading(query.facts.table.engine.label)
+    games = _as_games(names, first, second, arrays, clock, report, query)
+    games = replace(games, sequence=found.listed)
+    return games, RowCounts(found.n_rows, unused, found.n_without_margin)
+
+
+def _as_games(
+    names: tuple[str, ...],
+    first: IntArray,
+    second: IntArray,
+    arrays: Arrays,
+    clock: Clock,
+    report: Reading,
+    query: Query,
+) -> Games:
+    return Games(
+        names,
+        first,
+        second,
+        arrays["outcome"],
+        arrays.get("margin"),
+        arrays["time"],
+        arrays["count"],
+        arrays.get("side"),
+        clock,
+        report,
+        by=query.covariates(arrays),
+    )
 
 
 @dataclass(frozen=True)
@@ -37,31 +98,15 @@ class BitField:
     least: int = 0
     scale: float = 1.0
 
-    @property
-    def whole(self) -> bool:
-        """Whether it numbers items or values, and measures nothing."""
-        return self.name in {"first", "second"} or self.name.startswith("by")
 
-
-@dataclass(frozen=True)
-class Packed:
-    """Sorted distinct rows as columns, how often each occurs, and rows by reason of refusal."""
-
-    arrays: dict[str, FloatArray | IntArray]
-    unused: dict[int, int]
-    n_rows: int
-    listed: IntArray | None  # the distinct row that each used row is, in the order of the table
-
-
-def add_up_packed(query: Query) -> Packed | None:
+def add_up_packed(query: Query) -> Distinct | None:
     """Return the distinct rows of a query, or None where they do not fit into whole numbers."""
     grouped = query.facts.table.grouping is not None
     if not query.single or "margin" in query.columns or grouped:
         return None
     n_rows = query.facts.count()[0]
-    query = _with_whole_outcomes(_with_whole_times(query))
-    fields = _fields(query)
-    if fields is None or n_rows > query.limits.packed:
+    fields = _fields(query) if n_rows <= query.limits.packed else None
+    if fields is None:
         return None
     kind = "INTEGER" if sum(field.bits for field in fields) <= FEW_BITS else "BIGINT"
     shift, terms = 0, []
@@ -72,7 +117,7 @@ def add_up_packed(query: Query) -> Packed | None:
     row = " + ".join(terms)
     key = f"CASE WHEN reason IS NULL THEN {row} ELSE CAST(-1 - reason AS {kind}) END AS key"
     in_order = n_rows <= query.limits.in_sequence
-    keys = _keys_in_order(query, key) if in_order else _keys(query, key)
+    keys = _keys(query, key, in_order=in_order)
     if keys is None:
         return None
     listed = None
@@ -81,73 +126,46 @@ def add_up_packed(query: Query) -> Packed | None:
     keys.sort()
     n_refused = int(np.searchsorted(keys, keys.dtype.type(0)))  # of another type, all are cast
     reasons, tallies = np.unique(keys[:n_refused], return_counts=True)
-    unused = {int(-1 - reason): int(n) for reason, n in zip(reasons, tallies, strict=True)}
-    return Packed(_unpack(keys[n_refused:], fields), unused, n_rows, listed)
+    refused = {int(-1 - reason): int(n) for reason, n in zip(reasons, tallies, strict=True)}
+    return Distinct(_unpack(keys[n_refused:], fields), n_rows, refused, listed)
 
 
-def _keys(query: Query, key: str) -> IntArray | None:
-    """Return the numbers of the rows in any order, or None where one has none."""
-    engine = query.facts.table.engine
-    engine.run("SET preserve_insertion_order = false")
-    found = engine.arrays(f"SELECT {key} FROM {query.sql(query.facts.rows)}")["key"]
-    engine.run("SET preserve_insertion_order = true")
-    return _filled(found)
-
-
-def _keys_in_order(query: Query, key: str) -> IntArray | None:
-    """Return the numbers of the rows in the order of the table, or None where one has none."""
-    engine = query.facts.table.engine
-    with query.facts.table.in_order():
-        found = engine.arrays(
-            f"SELECT row, {key} FROM {query.sql(query.facts.numbered, with_row=True)}"
-        )
-    keys, row = _filled(found["key"]), np.asarray(found["row"])
-    if keys is None or (row[1:] > row[:-1]).all():
-        return keys
-    return keys[np.argsort(row)]
-
-
-def _filled(found: IntArray) -> IntArray | None:
-    masked = getattr(found, "mask", None)  # numpy.ma, which takes long to load, only where needed
-    return np.asarray(found) if masked is None or not np.any(masked) else None
-
-
-def _with_whole_times(query: Query) -> Query:
-    """Return the query with times as whole numbers where their SQL gives such, as for dates."""
-    sql = query.columns["time"]
-    inner = sql.removeprefix("CAST(").removesuffix(" AS DOUBLE)")
-    if inner == sql or not sql.startswith("CAST("):
-        return query
-    kind = query.facts.table.engine.ask(f"SELECT typeof({inner}) FROM {query.facts.rows} LIMIT 1")
-    if not kind or kind[0][0] not in WHOLE:
-        return query
-    return replace(query, columns={**query.columns, "time": inner})
-
-
-def _with_whole_outcomes(query: Query) -> Query:
-    """Return the query with outcomes that are merely looked up as 0, 1 and 2."""
-    if query.columns["outcome"] != "outcome_values.told":
-        return query
-    return replace(query, columns={**query.columns, "outcome": TWICE})
+def _keys(query: Query, key: str, *, in_order: bool) -> IntArray | None:
+    """Return the numbers of the rows, or None where one has none."""
+    table = query.facts.table
+    if in_order:
+        with table.in_order():
+            judged = query.sql(query.facts.rows, with_row=True)
+            found = table.engine.arrays(f"SELECT row, {key} FROM {judged}")
+    else:
+        table.engine.run("SET preserve_insertion_order = false")
+        found = table.engine.arrays(f"SELECT {key} FROM {query.sql(query.facts.rows)}")
+        table.engine.run("SET preserve_insertion_order = true")
+    masked = getattr(found["key"], "mask", None)  # numpy.ma, slow to load, only where needed
+    if masked is not None and np.any(masked):
+        return None
+    keys, row = np.asarray(found["key"]), np.asarray(found.get("row", []))
+    return keys if (row[1:] > row[:-1]).all() else keys[np.argsort(row)]
 
 
 def _fields(query: Query) -> list[BitField] | None:
     """Return the parts of a row in the order in which rows are sorted, or None if too many bits."""
     span = _span_of_times(query)
-    if span is None or not _outcomes_fit(query):
+    if span is None:
         return None
     low, high = span
     items = max(len(query.names) - 1, 0).bit_length()
-    certain = query.timeless or "AS DOUBLE)" not in query.columns["time"]
-    time = f"(time - {low})" if certain else f"CASE WHEN time = floor(time) THEN time - {low} END"
-    outcome = "outcome" if query.columns["outcome"] == TWICE else "outcome * 2"
-    if "outcome_values" not in query.columns["outcome"]:
-        outcome = "CASE WHEN outcome IN (0, 0.5, 1) THEN outcome * 2 END"
+    time = f"(time - {low})"
+    if not query.whole_times:
+        time = f"CASE WHEN time = floor(time) THEN {time} END"
+    twice = "outcome * 2"
+    if not query.whole_halves:
+        twice = f"CASE WHEN outcome IN (0, 0.5, 1) THEN {twice} END"
     fields = [
         BitField("time", time, (high - low).bit_length(), low),
         BitField("first", "first", items),
         BitField("second", "second", items),
-        BitField("outcome", outcome, 2, 0, 0.5),
+        BitField("outcome", twice, 2, 0, 0.5),
     ]
     if "side" in query.columns:
         side = "CASE WHEN side IN (-1, 0, 1) THEN side + 1 END"
@@ -157,42 +175,20 @@ def _fields(query: Query) -> list[BitField] | None:
     return fields if sum(field.bits for field in fields) <= MOST_BITS else None
 
 
-def _outcomes_fit(query: Query) -> bool:
-    """Return whether outcomes that are looked up are all 1, 0 or 0.5; others are tested by row."""
-    if "outcome_values" not in query.columns["outcome"]:
-        return True
-    odd = "SELECT 1 FROM outcome_values WHERE told NOT IN (0, 0.5, 1) LIMIT 1"
-    return not query.facts.table.engine.ask(odd)
-
-
 def _span_of_times(query: Query) -> tuple[int, int] | None:
     """Return the first and last time, or None where times are not whole."""
-    engine, sql = query.facts.table.engine, query.columns["time"]
     if query.timeless:
         return 0, 0
+    sql = query.columns["time"]
     table, _, column = sql.partition(".")
-    if column == "told":
-        found = f"SELECT min(told), max(told), bool_and(told = floor(told)) FROM {table}"
-    else:
-        found = f"SELECT min(x), max(x), true FROM (SELECT {sql} AS x FROM {_ends(query, sql)})"
-    low, high, whole = engine.ask(found)[0]
-    if low is None or not whole or low != np.floor(low) or max(abs(low), abs(high)) > 2**40:
+    rows = table if column == "told" else f"(SELECT {sql} AS told FROM {query.facts.rows})"
+    low, high = query.facts.table.engine.ask(f"SELECT min(told), max(told) FROM {rows}")[0]
+    if low is None or low != np.floor(low) or max(abs(low), abs(high)) > 2**40:
         return None
     return int(low), int(np.ceil(high))
 
 
-def _ends(query: Query, sql: str) -> str:
-    """SQL: rows among which are those of the first and last time; of dates, just these two."""
-    columns, rows = set(re.findall(r"\bc(\d+)\b", sql)), query.facts.rows
-    if len(columns) != 1 or query.facts.table.types[int(min(columns))] != "DATE":
-        return rows
-    cell = f"c{min(columns)}"
-    ends = f"(SELECT unnest([min({cell}), max({cell})]) AS {cell} FROM {rows})"  # a file knows them
-    finite = query.facts.table.engine.ask(f"SELECT bool_and(isfinite({cell})) FROM {ends}")[0][0]
-    return ends if finite else rows
-
-
-def _unpack(keys: IntArray, fields: list[BitField]) -> dict[str, FloatArray | IntArray]:
+def _unpack(keys: IntArray, fields: list[BitField]) -> Arrays:
     """Return the columns of sorted keys, each distinct key once, and their counts."""
     new = np.ones(len(keys), dtype=bool)
     np.not_equal(keys[1:], keys[:-1], out=new[1:])
@@ -200,8 +196,8 @@ def _unpack(keys: IntArray, fields: list[BitField]) -> dict[str, FloatArray | In
     counts = np.empty(len(starts))
     counts[-1:] = len(keys) - starts[-1:]
     np.subtract(starts[1:], starts[:-1], out=counts[:-1])
-    arrays: dict[str, FloatArray | IntArray] = {
-        field.name: np.empty(len(starts), np.int64) if field.whole else np.empty(len(starts))
+    arrays: Arrays = {
+        field.name: np.empty(len(starts), float if field.name in MEASURED else np.int64)
         for field in fields
         if field.name != "first"
     }
@@ -211,96 +207,51 @@ def _unpack(keys: IntArray, fields: list[BitField]) -> dict[str, FloatArray | In
         rest = keys[starts[cells]].astype(np.int64)
         for field in reversed(fields):
             part = (rest & ((1 << field.bits) - 1)) + field.least
-            arrays[field.name][cells] = part if field.whole else part * field.scale
+            arrays[field.name][cells] = part * field.scale if field.scale != 1.0 else part
             rest >>= field.bits
     return {"count": counts, **arrays}
 
 
-BATCH = 1 << 20  # rows fetched at once
-MEASURED = {"time", "outcome", "margin", "side", "count"}  # the others number items and values
-
-
-@dataclass(frozen=True)
-class DistinctRows:
-    """The finished arrays, sorted, and what became of the rows."""
-
-    names: tuple[str, ...]
-    arrays: dict[str, FloatArray]
-    first: IntArray
-    second: IntArray
-    n_rows: int
-    unused: tuple[Unused, ...]
-    n_without_margin: int  # used rows, when others have one
-    series: IntArray | None = None  # see `series`; only where rows are not added up
-    listed: IntArray | None = None  # the cell of each used row, in the order of the table
-    by: tuple[Covariate, ...] = ()
-
-
-def add_up(query: Query) -> DistinctRows:
-    """Run the query, add up equal rows, and return the cells sorted."""
-    without, listed = 0, None
-    packed = add_up_packed(query)
-    if packed is None:
-        arrays, n_rows, unused, without = _add_up_in_engine(query)
-    else:
-        arrays, n_rows, listed = packed.arrays, packed.n_rows, packed.listed
-        unused = _find_unused(query, packed.unused)
-    first, second = (np.asarray(arrays.pop(role), dtype=np.int64) for role in ("first", "second"))
-    seen = np.zeros(len(query.names), dtype=bool)
-    seen[first] = seen[second] = True
-    if not seen.all():
-        number = np.cumsum(seen) - 1
-        first, second = number[first], number[second]
-    names = tuple(name for name, there in zip(query.names, seen, strict=True) if there)
-    by = query.covariates(arrays)
-    return DistinctRows(names, arrays, first, second, n_rows, unused, without, by=by, listed=listed)
-
-
-def _add_up_in_engine(query: Query) -> tuple[dict[str, Any], int, tuple[Unused, ...], int]:
-    """Return the columns of the cells, the rows, those not used, and those without a margin."""
+def _add_up_in_engine(query: Query) -> Distinct:
+    """Return the distinct rows of a query, whatever they hold."""
     engine = query.facts.table.engine
     keys = [key for key in query.keys if key in query.columns]
     kept = ", ".join(f"CASE WHEN reason IS NULL THEN {key} END AS {key}" for key in keys)
-    grouped = query.facts.table.grouping is not None
-    count = f"CASE WHEN reason IS NULL THEN count{f' * {N_SAME}' if grouped else ''} END"
-    engine.run(
-        f"CREATE TEMP TABLE cells AS SELECT {kept}, reason, sum({count}) AS count, "
+    same = "" if query.facts.table.grouping is None else f" * {N_SAME}"
+    cells = engine.store(
+        f"SELECT {kept}, reason, sum(CASE WHEN reason IS NULL THEN count{same} END) AS count, "
         f"{query.facts.tally()} AS n_rows FROM {query.sql(query.facts.rows)} "
         f"GROUP BY {', '.join(keys)}, reason"
     )
+    tallies = engine.ask(f"SELECT reason, sum(n_rows) FROM {cells} GROUP BY reason")
+    refused = {reason: int(n) for reason, n in tallies if reason is not None}
     without = 0
     if "margin" in keys:
-        tally = "sum(n_rows) FILTER (WHERE margin IS NULL) FROM cells WHERE reason IS NULL"
-        without = int(engine.ask(f"SELECT {tally}")[0][0] or 0)
+        bare = "reason IS NULL AND margin IS NULL"
+        without = int(engine.ask(f"SELECT sum(n_rows) FROM {cells} WHERE {bare}")[0][0] or 0)
     if without:
         keys.remove("margin")
-    n_rows = int(engine.ask("SELECT sum(n_rows) FROM cells")[0][0] or 0)
-    tallies = dict(
-        engine.ask("SELECT reason, sum(n_rows) FROM cells WHERE reason IS NOT NULL GROUP BY reason")
-    )
-    unused = _find_unused(query, tallies)
     listed = ", ".join(keys)
-    engine.run(
-        f"CREATE TEMP TABLE done AS SELECT {listed}, sum(count) AS count FROM cells "
-        f"WHERE reason IS NULL GROUP BY {listed} ORDER BY {listed}"
-        if without
-        else f"CREATE TEMP TABLE done AS SELECT {listed}, count FROM cells WHERE reason IS NULL "
+    count, together = ("sum(count)", f"GROUP BY {listed} ") if without else ("count", "")
+    done = engine.store(
+        f"SELECT {listed}, {count} AS count FROM {cells} WHERE reason IS NULL {together}"
         f"ORDER BY {listed}"
     )
-    engine.run("DROP TABLE cells")
-    return _fetch(engine, [*keys, "count"]), n_rows, unused, without
+    engine.run(f"DROP TABLE {cells}")
+    n_rows = int(sum(n for _, n in tallies))
+    return Distinct(_fetch(engine, done, [*keys, "count"]), n_rows, refused, None, without)
 
 
-def _fetch(engine: Engine, columns: list[str]) -> dict[str, FloatArray]:
-    """Return the finished columns as arrays, filled batch by batch."""
-    n = engine.ask("SELECT count(*) FROM done")[0][0]
-    arrays: dict[str, FloatArray] = {}
-    for column in columns:
-        kind = np.float64 if column in MEASURED else np.int32
-        arrays[column] = np.empty(n, dtype=kind)
+def _fetch(engine: Engine, table: str, columns: list[str]) -> Arrays:
+    """Return the columns of a table as arrays, filled batch by batch."""
+    n = engine.ask(f"SELECT count(*) FROM {table}")[0][0]
+    arrays: Arrays = {
+        column: np.empty(n, dtype=np.float64 if column in MEASURED else np.int32)
+        for column in columns
+    }
     for begin in range(0, n, BATCH):
         part = engine.arrays(
-            f"SELECT {', '.join(columns)} FROM done WHERE rowid >= {begin} AND rowid < "
+            f"SELECT {', '.join(columns)} FROM {table} WHERE rowid >= {begin} AND rowid < "
             f"{begin + BATCH} ORDER BY rowid"
         )
         for column in columns:
@@ -324,7 +275,7 @@ def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
         names = [facts.table.names[k] for k in columns]
         examples = {reason: tuple(_in_words(names, row) for row in rows) for reason, rows in found}
     else:
-        told = query.sql(facts.numbered, with_row=True)
+        told = query.sql(facts.all_rows, with_row=True)
         with facts.table.in_order():
             found = engine.ask(f"SELECT reason, min(row, {SHOWN}) FROM {told} {by_reason}")
         lines = facts.table.lines({row for _, rows in found for row in rows})
@@ -344,77 +295,67 @@ def _in_words(names: list[str], texts: list[str | None]) -> str:
     return ", ".join(f'{name} "{shorten(text or "")}"' for name, text in told)
 
 
-def with_series(query: Query, cells: DistinctRows) -> DistinctRows:
+def with_series(query: Query, games: Games, n_rows: int) -> Games:
     """Return the rows of a table without distinct times one by one, numbered by their series.
 
     As they are, added up, where there are times, too many rows, or no series to be seen.
     """
-    times = cells.arrays["time"]
-    if not len(times) or (times != times[0]).any() or cells.n_rows > query.limits.one_by_one:
-        return cells
-    if not query.facts.table.numbered:
-        return cells
-    rows = _one_by_one(query, cells)
-    series = series_in_order(rows.first, rows.second, rows.arrays["outcome"], rows.arrays["count"])
-    return cells if series is None else replace(rows, series=series)
+    times = games.times
+    if not len(times) or (times != times[0]).any() or n_rows > query.limits.one_by_one:
+        return games
+    if not query.facts.table.ordered:
+        return games
+    rows = in_order(query, games)
+    series = series_in_order(rows.first, rows.second, rows.outcomes, rows.counts)
+    return games if series is None else replace(rows, series=series)
 
 
-def sequence_of(query: Query, cells: DistinctRows) -> IntArray | None:  # (n_games,)
-    """Return the cell of every game, in the order of the table; None where time tells the order.
+def sequence_of(query: Query, games: Games, n_rows: int) -> IntArray | None:  # (n_games,)
+    """Return the row of every game, in the order of the table; None where time tells the order.
 
     Also None where there are too many games, rows that stand for several, or rows of an engine:
     these have no order.
     """
-    times = cells.arrays["time"]
-    if (
-        not query.single
-        or cells.n_rows > query.limits.in_sequence
-        or not query.facts.table.numbered
-    ):
+    if not query.single or n_rows > query.limits.in_sequence or not query.facts.table.ordered:
         return None
-    if cells.series is not None:
-        return np.arange(len(times))
-    if n_distinct(times) == len(times):
+    if games.series is not None:
+        return np.arange(len(games))
+    if n_distinct(games.times) == len(games):
         return None
-    if cells.listed is not None:
-        return cells.listed
-    rows = _one_by_one(query, cells)
-    both = zip(_columns(cells), _columns(rows), strict=True)
+    if games.sequence is not None:
+        return games.sequence
+    both = zip(_columns(games), _columns(in_order(query, games)), strict=True)
     group = number_rows(*(np.concatenate(columns) for columns in both))
     cell = np.full(int(group.max()) + 1, -1)
-    cell[group[: len(times)]] = np.arange(len(times))
-    return cell[group[len(times) :]]
+    cell[group[: len(games)]] = np.arange(len(games))
+    return cell[group[len(games) :]]
 
 
-def _columns(cells: DistinctRows) -> list[FloatArray | IntArray]:
-    measured = [cells.arrays[name] for name in sorted(cells.arrays) if name != "count"]
-    return [cells.first, cells.second, *measured, *(covariate.codes for covariate in cells.by)]
+def _columns(games: Games) -> list[FloatArray | IntArray]:
+    measured = (games.first, games.second, games.margins, games.outcomes, games.sides, games.times)
+    codes = (covariate.codes for covariate in games.by)
+    return [column for column in (*measured, *codes) if column is not None]
 
 
-def _one_by_one(query: Query, cells: DistinctRows) -> DistinctRows:
-    """Return the rows that were added up to these cells, in the order of the table."""
-    if cells.listed is not None:
-        return _repeated(cells, cells.listed)
-    engine = query.facts.table.engine
-    kept = {"first", "second", *(key for key in query.keys if key.startswith("by"))}
-    columns = [key for key in query.keys if key in cells.arrays or key in kept]
+def in_order(query: Query, games: Games) -> Games:
+    """Return the rows that were added up to these games, in the order of the table."""
+    if games.sequence is not None:
+        rows = replace(games, sequence=None).only(games.sequence)
+        return replace(rows, counts=np.ones(len(rows)))
+    without = {"margin"} if games.margins is None else set()
+    columns = [key for key in query.keys if key in query.columns and key not in without]
     with query.facts.table.in_order():
-        rows = engine.arrays(
+        found = query.facts.table.engine.arrays(
             f"SELECT {', '.join(columns)}, count FROM "
-            f"{query.sql(query.facts.numbered, with_row=True)} WHERE reason IS NULL ORDER BY row"
+            f"{query.sql(query.facts.all_rows, with_row=True)} WHERE reason IS NULL ORDER BY row"
         )
-    place = {name: k for k, name in enumerate(cells.names)}
+    place = {name: k for k, name in enumerate(games.names)}
     number = np.array([place.get(name, -1) for name in query.names])
-    first, second = (number[np.asarray(rows.pop(role))] for role in ("first", "second"))
-    by = query.covariates(rows)
-    arrays = {name: np.asarray(column, dtype=np.float64) for name, column in rows.items()}
-    return replace(cells, arrays=arrays, first=first, second=second, by=by)
-
-
-def _repeated(cells: DistinctRows, listed: IntArray) -> DistinctRows:
-    """Return cells of single games, each as often as it is listed."""
-    arrays = {name: column[listed] for name, column in cells.arrays.items()}
-    arrays["count"] = np.ones(len(listed))
-    by = tuple(covariate.only(listed) for covariate in cells.by)
-    first, second = cells.first[listed], cells.second[listed]
-    return replace(cells, arrays=arrays, first=first, second=second, by=by)
+    arrays: Arrays = {
+        name: number[np.asarray(column)]
+        if name in {"first", "second"}
+        else np.asarray(column, dtype=np.float64)
+        for name, column in found.items()
+    }
+    first, second = arrays["first"], arrays["second"]
+    return _as_games(games.names, first, second, arrays, games.clock, games.report, query)

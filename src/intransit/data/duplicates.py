@@ -14,15 +14,17 @@ results evenly: with d_c of m twins ending as c, with the hypergeometric probabi
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, number_rows
-from intransit.data.distinct_rows import DistinctRows
+from intransit.data.distinct_rows import in_order
 from intransit.data.facts import Facts
+from intransit.data.games import Games
 from intransit.data.queries import Query
-from intransit.data.search import Roles
-from intransit.data.sources import origin_of, with_column
+from intransit.data.roles import Roles
+from intransit.data.sources import with_column
 from intransit.data.vocabulary import plain
 
 MOSTLY = 0.5  # share of rows with a counterpart, in a table that names an opponent
@@ -66,93 +68,78 @@ class Told:
 
 
 def count_once(
-    query: Query, cells: DistinctRows, roles: Roles, wish: str | None
-) -> tuple[DistinctRows, str, str]:
-    """Return the cells with each game once, what was done, and what may be the case.
+    query: Query, games: Games, n_used: int, roles: Roles, wish: str | None
+) -> tuple[Games, str, str]:
+    """Return the rows with each game once, what was done, and what may be the case.
 
     Without a wish, games count once where a column names an opponent and most rows have a
     counterpart (all, where there are no times), and in any table where every row has its twin and
     chance does not explain it.
     """
-    n_used = cells.n_rows - sum(part.count for part in cells.unused)
-    if wish == "keep" or not len(cells.first):
-        return cells, "", ""
+    if wish == "keep" or not len(games):
+        return games, "", ""
     opponent = roles.marker is not None and roles.marker.second in OPPONENTS
-    large = len(cells.first) > query.limits.one_by_one
-    if large and not opponent and wish is None and _is_lopsided(cells, query):
-        return cells, "", ""
-    told = _told(cells, query)
+    large = len(games) > query.limits.one_by_one
+    if large and not opponent and wish is None and _is_lopsided(games, query):
+        return games, "", ""
+    told = _told(games, query)
     if opponent or wish == "once":
-        joined, note = _join_mirrors(cells, told, wish)
+        joined, note = _join_mirrors(games, told, n_used, wish)
         if note:
             return joined, note, ""
     kind = _kind(query, told)
-    if kind and (wish == "once" or (n_used >= FEWEST and _evidence(query, told, kind) < SURE)):
-        return _halved(cells, told), _said(kind, n_used), ""
+    sure = kind and n_used >= FEWEST and wish is None and _evidence(query, games, told, kind) < SURE
+    if sure or (kind and wish == "once"):
+        return _halved(games, told), _said(kind, n_used), ""
     if wish == "once" or n_used < FEWEST:
-        return cells, "", ""
-    return cells, "", _suspicion(told, kind, large=large)
+        return games, "", ""
+    return games, "", _suspicion(told, kind, large=large)
 
 
-def _is_lopsided(cells: DistinctRows, query: Query) -> bool:
-    """Return whether the numbers of games alone exclude that each has its twin."""
-    counts, turned = cells.arrays["count"], cells.first > cells.second
+def _is_lopsided(games: Games, query: Query) -> bool:
+    """Return whether a look at counts alone rules out that games are told twice."""
+    counts, turned = games.counts, games.first > games.second
     if not query.single or 2.0 * counts.sum(where=turned) == counts.sum():
         return False
     parts = (counts[begin : begin + BATCH] for begin in range(0, len(counts), BATCH))
     return any((part % 2.0).any() for part in parts)
 
 
-def _told(cells: DistinctRows, query: Query) -> Told:
-    arrays, turned = cells.arrays, cells.first > cells.second
-    columns = [np.where(turned, 1.0 - arrays["outcome"], arrays["outcome"])]
-    columns += [
-        np.where(turned, -arrays[name], arrays[name])
-        for name in ("margin", "side")
-        if name in arrays
-    ]
-    columns += [covariate.codes for covariate in cells.by]
+def _told(games: Games, query: Query) -> Told:
+    turned = games.first > games.second
+    columns = [np.where(turned, 1.0 - games.outcomes, games.outcomes)]
+    signed = (games.margins, games.sides)
+    columns += [np.where(turned, -column, column) for column in signed if column is not None]
+    columns += [covariate.codes for covariate in games.by]
     content = np.round(np.column_stack(columns), 9) + 0.0  # so that 1 - 0.7 is 0.3, and -0 is 0
-    low, high = np.minimum(cells.first, cells.second), np.maximum(cells.first, cells.second)
-    return Told(arrays["time"], low, high, turned, content, arrays["count"], query.single)
+    low, high = np.minimum(games.first, games.second), np.maximum(games.first, games.second)
+    return Told(games.times, low, high, turned, content, games.counts, query.single)
 
 
 def _kind(query: Query, told: Told) -> str:
     """Return how every row has its twin: "mirrored", "repeated", "numbered", or not at all."""
-    first, second = told.counts[~told.turned].sum(), told.counts[told.turned].sum()
-    if first == second and not _signed_sum(told).any():
+    if 2.0 * told.counts.sum(where=told.turned) == told.counts.sum() and _is_mirrored(told):
         return "mirrored"
-    few = (
-        query.facts.count()[0] <= query.limits.one_by_one
-    )  # beyond, grouping rows would cost more than reading
+    # Beyond this, grouping rows would cost more than reading them.
+    few = query.facts.count()[0] <= query.limits.one_by_one
     even = told.single and not (told.counts % 2.0).any()
     if (even or (few and not told.single)) and _rows_are_even(query):
         return "repeated"
     return "numbered" if few and told.single and _ids_are_twice(query) else ""
 
 
-def _signed_sum(told: Told) -> IntArray:
-    """Return 0 if both ways round hold the same games (a sum of hashes: no sorting)."""
-    columns = [told.time, told.low, told.high, *told.content.T]
+def _is_mirrored(told: Told) -> bool:
+    """Return whether both ways round hold the same games; rows of several only as they are."""
     if not told.single:
-        columns.append(told.counts)
-    mixed = np.full(len(told.low), 0x9E3779B97F4A7C15, dtype=np.uint64)
-    for column in columns:
-        mixed ^= np.ascontiguousarray(column, dtype=np.float64).view(np.uint64)
-        mixed *= np.uint64(0xBF58476D1CE4E5B9)
-        mixed ^= mixed >> np.uint64(31)
-        mixed *= np.uint64(0x94D049BB133111EB)
-        mixed ^= mixed >> np.uint64(29)
-    times = told.counts.astype(np.uint64) if told.single else np.uint64(1)
-    signed = np.where(told.turned, np.uint64(0) - mixed * times, mixed * times)
-    return np.asarray([np.add.reduce(signed)]).view(np.int64)
+        told = replace(told, content=np.column_stack([told.content, told.counts]))
+    return bool(_matched(told, _counterparts(told)).sum() == told.counts.sum())
 
 
 def _rows_are_even(query: Query) -> bool:
     """Return whether every row stands an even number of times, in every column but an index."""
-    index, (origin, kept) = _indexes(query.facts), origin_of(query.facts)
+    index = _indexes(query.facts)
     columns = [k for k in range(len(query.facts.table.names)) if k not in index]
-    return bool(columns) and not origin.has_odd(columns, kept)
+    return bool(columns) and not query.facts.repeats(columns)[1]
 
 
 def _ids_are_twice(query: Query) -> bool:
@@ -183,14 +170,13 @@ def _ids_are_twice(query: Query) -> bool:
 
 def _indexes(facts: Facts) -> set[int]:
     """Return the columns that number the rows, one after the other."""
-    n, (origin, kept) = facts.count()[0], origin_of(facts)
-    numbers = [k for k in range(len(facts.table.names)) if facts.is_number(k)]
-    spans = zip(numbers, origin.spans(numbers, kept), strict=True)
+    n, numbers = facts.count()[0], [k for k in range(len(facts.table.names)) if facts.is_number(k)]
+    spans = zip(numbers, facts.spans(numbers), strict=True)
     near = [k for k, (m, least, most) in spans if m == n > 1 and most - least == n - 1]
-    return {k for k in near if not origin.n_repeats([k], kept)}
+    return {k for k in near if not facts.repeats([k])[0]}
 
 
-def _evidence(query: Query, told: Told, kind: str) -> float:
+def _evidence(query: Query, games: Games, told: Told, kind: str) -> float:
     """Return the logarithm of the probability that rows which are no twins look like twins."""
     from scipy.special import gammaln  # noqa: PLC0415 - a third of a second that few tables need
 
@@ -210,7 +196,7 @@ def _evidence(query: Query, told: Told, kind: str) -> float:
         chance = ways.sum() - np.sum(gammaln(2 * size + 1) - 2 * gammaln(size + 1))
     else:
         chance = float(np.sum(np.bincount(group) - 1)) * EVEN
-    order = _chance_of_order(query, told, kind)
+    order = _chance_of_order(query, games, told, kind)
     in_order = 0.0 if order is None else max(order + alone, twins * agree)
     return float(min(chance + alone, in_order))
 
@@ -252,7 +238,7 @@ def _predictability(games: Told) -> float:
     return 1.0 - float(counts[upset].sum() / counts.sum())
 
 
-def _chance_of_order(query: Query, told: Told, kind: str) -> float | None:
+def _chance_of_order(query: Query, games: Games, told: Told, kind: str) -> float | None:
     """Return the log probability that twins stand in one order, or None where they do not.
 
     Of two sequences of m games of a pair, d_c of which end as c, m! / Π d_c! orders are possible
@@ -262,81 +248,46 @@ def _chance_of_order(query: Query, told: Told, kind: str) -> float | None:
     from scipy.special import gammaln  # noqa: PLC0415
 
     few = told.counts.sum() <= query.limits.one_by_one
-    if not query.facts.table.numbered or not few or (told.time != told.time[0]).any():
+    if not query.facts.table.ordered or not few or (told.time != told.time[0]).any():
         return None
-    rows = _rows_in_order(query)
-    pair, turned, _ = rows
+    listed = _told(in_order(query, games), query)
+    pair, ending = number_rows(listed.low, listed.high), number_rows(*listed.content.T)
+    rows = np.column_stack([pair, ending])
     if kind == "mirrored":
-        twins = [_take(rows, turned == side) for side in (False, True)]
+        twins = [np.flatnonzero(listed.turned == side) for side in (False, True)]
     else:
-        place = np.argsort(number_rows(pair, turned), kind="stable")
-        group = number_rows(pair, turned)[place]
-        rank = np.arange(len(group)) - np.searchsorted(group, group)
-        size = np.bincount(group)[group]
-        second = rank >= size / 2
-        if not _same(rows, place[~second], place[second]):
+        group = number_rows(pair, listed.turned)
+        place = np.argsort(group, kind="stable")
+        rank = np.arange(len(group)) - np.searchsorted(group[place], group[place])
+        second = rank >= np.bincount(group)[group[place]] / 2
+        if not np.array_equal(rows[place[~second]], rows[place[second]]):
             second = rank % 2 == 1
-        twins = [_take(rows, np.sort(place[part])) for part in (~second, second)]
-    ones, others = (_by_pair(part) for part in twins)
-    if len(ones) != len(others) or not np.array_equal(ones[:, [0, 2]], others[:, [0, 2]]):
+        twins = [np.sort(place[part]) for part in (~second, second)]
+    ones, others = (_by_pair(rows[part]) for part in twins)
+    if not np.array_equal(ones, others):
         return None
     half = len(pair) // 2
-    for apart in (np.arange(half), np.arange(half) * 2):
-        twin = apart + (half if apart[-1] < half else 1)
-        if _same(rows, apart, twin):
-            return -np.inf
+    halves, alternating = (rows[:half], rows[half:]), (rows[::2], rows[1::2])
+    if any(np.array_equal(*parts) for parts in (halves, alternating)):
+        return -np.inf
     if _is_sorted(ones):
         return None
-    endings = np.bincount(number_rows(ones[:, 0], ones[:, 2]))
+    endings = np.bincount(number_rows(*ones.T))
     sizes = np.bincount(number_rows(ones[:, 0]))
     one = gammaln(sizes + 1).sum() - gammaln(endings + 1).sum()
     both = gammaln(2 * sizes + 1).sum() - gammaln(2 * endings + 1).sum()
     return float(one - both)
 
 
-def _rows_in_order(query: Query) -> tuple[IntArray, BoolArray, IntArray]:
-    """Return pair, way round and ending of every row, in the order of the table."""
-    names = [key for key in query.keys if key in query.columns]
-    engine = query.facts.table.engine
-    with query.facts.table.in_order():
-        found = engine.arrays(
-            f"SELECT {', '.join(names)} FROM {query.sql(query.facts.numbered, with_row=True)} "
-            "WHERE reason IS NULL ORDER BY row"
-        )
-    table = {name: np.ma.filled(found[name].astype(float), -1.0) for name in names}
-    first, second = table.pop("first"), table.pop("second")
-    turned = first > second
-    table["outcome"] = np.where(turned, 1.0 - table["outcome"], table["outcome"])
-    for name in {"margin", "side"} & set(table):
-        table[name] = np.where(turned, -table[name], table[name]) + 0.0
-    endings = [np.asarray(np.round(column, 9), dtype=np.float64) for column in table.values()]
-    ending = number_rows(*endings)
-    return number_rows(np.minimum(first, second), np.maximum(first, second)), turned, ending
-
-
-def _take(
-    rows: tuple[IntArray, BoolArray, IntArray], where: BoolArray | IntArray
-) -> tuple[IntArray, BoolArray, IntArray]:
-    return rows[0][where], rows[1][where], rows[2][where]
-
-
-def _same(rows: tuple[IntArray, BoolArray, IntArray], these: IntArray, those: IntArray) -> bool:
-    """Return whether some rows tell what others tell, one by one."""
-    pair, _, ending = rows
-    return len(these) == len(those) and bool(
-        (pair[these] == pair[those]).all() and (ending[these] == ending[those]).all()
-    )
-
-
-def _by_pair(rows: tuple[IntArray, BoolArray, IntArray]) -> IntArray:  # (n, 3)
+def _by_pair(rows: IntArray) -> IntArray:  # (n, 2)
     """Return rows in the order of pairs, those of one pair in the order of the table."""
-    return np.asarray(np.column_stack(rows)[np.argsort(rows[0], kind="stable")], dtype=np.int64)
+    return rows[np.argsort(rows[:, 0], kind="stable")]
 
 
 def _is_sorted(rows: IntArray) -> bool:
     """Return whether games of most pairs stand by their endings, which says nothing of order."""
     follows = rows[1:, 0] == rows[:-1, 0]
-    step = np.sign(rows[1:, 2] - rows[:-1, 2]) * follows
+    step = np.sign(rows[1:, 1] - rows[:-1, 1]) * follows
     pair = rows[1:, 0]
     n = int(rows[:, 0].max()) + 1
     up, down = np.bincount(pair, step > 0, n) > 0, np.bincount(pair, step < 0, n) > 0
@@ -345,13 +296,14 @@ def _is_sorted(rows: IntArray) -> bool:
     return bool(np.sum(up & ~down) >= most or np.sum(down & ~up) >= most)
 
 
-def _halved(cells: DistinctRows, told: Told) -> DistinctRows:
-    """Return the cells with half of their games, each as the first by name sees it."""
-    arrays = dict(cells.arrays)
-    for k, name in enumerate(name for name in ("outcome", "margin", "side") if name in arrays):
-        arrays[name] = told.content[:, k]
-    arrays["count"] = told.counts / 2.0
-    return replace(cells, arrays=arrays, first=told.low, second=told.high, series=None)
+def _halved(games: Games, told: Told) -> Games:
+    """Return half of the games, each as the first by name sees it."""
+    measured = [
+        name for name in ("outcomes", "margins", "sides") if getattr(games, name) is not None
+    ]
+    content = {name: told.content[:, k] for k, name in enumerate(measured)}
+    halves: dict[str, Any] = {**content, "counts": told.counts / 2.0}
+    return replace(games, first=told.low, second=told.high, sequence=None, **halves)
 
 
 def _said(kind: str, n_rows: int) -> str:
@@ -379,32 +331,26 @@ def _suspicion(told: Told, kind: str, *, large: bool) -> str:
     )
 
 
-def _join_mirrors(cells: DistinctRows, told: Told, wish: str | None) -> tuple[DistinctRows, str]:
-    """Return the cells of a table of opponents with each game once, and what was done."""
-    counts = cells.arrays["count"]
+def _join_mirrors(games: Games, told: Told, n_used: int, wish: str | None) -> tuple[Games, str]:
+    """Return a table of opponents with each game once, and what was done."""
     partner = _counterparts(told)
     matched = _matched(told, partner)
-    share = float(matched.sum() / counts.sum())
+    n_matched = float(matched.sum())
+    share = n_matched / games.counts.sum()
     timed = bool((told.time != told.time[0]).any())
-    if wish is None and (share < (MOSTLY if timed else 1.0) or cells.n_rows < 3):
-        return cells, ""
-    if not matched.any():
-        return cells, ""
+    enough = MOSTLY if timed else 1.0
+    if not n_matched or (wish is None and (share < enough or n_used < 3)):
+        return games, ""
     # Of the two, the row in which the first item comes first by name keeps the games of both.
     leads = (partner >= 0) & ~told.turned
-    follows = (partner >= 0) & told.turned
-    new = counts.copy()
-    new[leads] = counts[leads] + counts[partner[leads]] - matched[leads]
-    kept = ~follows
-    n_twice = float(matched.sum()) / 2.0
+    counts = games.counts.copy()
+    counts[leads] += games.counts[partner[leads]] - matched[leads]
     note = (
-        f"{2.0 * n_twice:,.12g} rows tell {n_twice:,.12g} games twice, once as each side sees "
+        f"{n_matched:,.12g} rows tell {n_matched / 2.0:,.12g} games twice, once as each side sees "
         f"them; these were counted once; to count both, say {SWITCH.format('keep')}"
     )
-    arrays = {name: values[kept] for name, values in {**cells.arrays, "count": new}.items()}
-    by = tuple(covariate.only(kept) for covariate in cells.by)
-    first, second = cells.first[kept], cells.second[kept]
-    return replace(cells, arrays=arrays, first=first, second=second, series=None, by=by), note
+    joined = replace(games, counts=counts, sequence=None)
+    return joined.only((partner < 0) | ~told.turned), note
 
 
 def _matched(told: Told, partner: IntArray) -> FloatArray:

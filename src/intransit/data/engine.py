@@ -1,7 +1,9 @@
 """DuckDB for one reading: within a limit of memory, in a scratch folder, stopped by Ctrl-C.
 
-Everything is asked in SQL and comes back as small lists; only the finished cells are fetched, in
-batches.  DuckDB is loaded when a table is read, not with the library.
+Any source becomes one table that can be asked many times, with columns c0, c1, ... and the numbers
+of its rows.  Text is parsed once, into a Parquet file in the scratch folder; Parquet files and data
+frames are asked where they are.  Everything is asked in SQL and comes back as small lists; only the
+finished cells are fetched, in batches.  DuckDB is loaded when a table is read, not before.
 
 A reading holds a lock on a file in its scratch folder for as long as it lives, so that the next one
 can tell a folder that is in use from one that a killed reading left behind, and remove that.
@@ -13,12 +15,14 @@ import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from intransit.checks import shown
+from intransit.data.reading import Unused
 from intransit.errors import InputError
 
 if TYPE_CHECKING:
@@ -173,6 +177,19 @@ class Engine:
         self.n_files += 1
         return self.folder / f"{self.n_files}-{name}"
 
+    def store(self, rows: str, values: list[Any] | None = None) -> str:
+        """Store the rows of a query as a table, and return its name."""
+        self.n_files += 1
+        name = f"rows_{self.n_files}"
+        self.run(f"CREATE TEMP TABLE {name} AS {rows}", values)
+        return name
+
+    def store_as_parquet(self, rows: str) -> str:
+        """Store the rows of a query as a Parquet file, and return the SQL that reads it."""
+        place = self.fresh("rows.parquet")
+        self.run(f"COPY ({rows}) TO {quote(str(place))} (FORMAT parquet)")
+        return parquet_sql(place)
+
     def ask(self, query: str, values: list[Any] | None = None) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
         return self.attempt(lambda: self.con.execute(query, values).fetchall())
@@ -261,3 +278,98 @@ def open_engine(label: str, memory_limit: str) -> Iterator[Engine]:
 def quote(text: str) -> str:
     """Return text as an SQL string."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def located(path: Path) -> str:
+    """Return a path as SQL, with the signs that DuckDB would expand held still."""
+    return quote(re.sub(r"([*?\[])", r"[\1]", str(path)))
+
+
+def parquet_sql(path: Path) -> str:
+    """Return the SQL that reads one Parquet file with the numbers of its rows."""
+    return f"read_parquet({located(path)}, {NUMBERED})"
+
+
+def columns_sql(columns: int | Iterable[int]) -> str:
+    """SQL: the columns of these numbers, or the first so many."""
+    numbers = range(columns) if isinstance(columns, int) else columns
+    return ", ".join(f"c{k}" for k in numbers)
+
+
+NUMBERED = "file_row_number = true"
+N_SAME = "n_same"  # column that says how many rows of the source a row stands for
+SHOWN = 20  # line numbers kept for each reason
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """What is known of a table whose equal rows are added up before they are judged."""
+
+    sample: str  # table of the embedded engine: some rows with all columns, `n_same` 1 each
+    origin: Any  # all rows: SQL for the embedded engine, or `LazyRows` of another
+    held: frozenset[int] = frozenset()  # columns in which all its rows were compared, if any
+
+
+@dataclass(frozen=True)
+class EngineTable:
+    """A table inside the engine."""
+
+    engine: Engine
+    names: tuple[str, ...]  # as the user wrote them
+    types: tuple[str, ...]  # DuckDB's
+    rows: str  # SQL: FROM this come c0, c1, ... and, counted from 1 in the source's order, `row`
+    unit: Literal["line", "row"] = "row"
+    locate: Callable[[set[int]], dict[int, int]] | None = None  # rows to lines of the file
+    rejected: tuple[Unused, ...] = ()  # rows that are no rows: wrong number of columns, ...
+    decimal_comma: bool = False
+    notes: tuple[str, ...] = ()
+    ordered: bool = True  # whether rows have an order, and `row`
+    grouping: Grouping | None = None  # where equal rows are added up
+
+    def lines(self, rows: set[int]) -> dict[int, int]:
+        """Return where rows stand, as the user counts."""
+        return self.locate(rows) if self.locate else {row: row for row in rows}
+
+    @contextlib.contextmanager
+    def in_order(self) -> Iterator[None]:
+        """Let the engine number rows in the order of the source, which several threads would not.
+
+        The rows of one Parquet file carry their numbers; those of views are counted as they come.
+        """
+        if "row_number()" not in self.rows:
+            yield
+            return
+        threads = self.engine.ask("SELECT current_setting('threads')")[0][0]
+        self.engine.run("SET threads = 1")
+        yield
+        self.engine.run(f"SET threads = {threads}")
+
+    def with_columns(self, extra: Mapping[str, tuple[str, str]]) -> "EngineTable":
+        """Return the table with further columns, each a name with its type and its SQL."""
+        n = len(self.names)
+        added = "".join(f", {sql} AS c{n + k}" for k, (_, sql) in enumerate(extra.values()))
+        return replace(
+            self,
+            names=(*self.names, *extra),
+            types=(*self.types, *(kind for kind, _ in extra.values())),
+            rows=f"(SELECT *{added} FROM {self.rows})",
+        )
+
+
+def read_table(engine: Engine, sql: str, **more: Any) -> EngineTable:
+    """Return what SQL reads as a table; one Parquet file numbers its rows itself."""
+    numbered = NUMBERED in sql
+    described = engine.ask(f"DESCRIBE FROM {sql}")
+    described = described[:-1] if numbered else described
+    columns = columns_sql(len(described))
+    if not columns:
+        raise engine.refuse("there is no column; give a table with some.")
+    row = "file_row_number + 1" if numbered else "row_number() OVER ()"
+    called = f"{columns}, file_row_number" if numbered else columns
+    settings: dict[str, Any] = {"names": tuple(str(name) for name, *_ in described)} | more
+    return EngineTable(
+        engine,
+        types=tuple(str(kind) for _, kind, *_ in described),
+        rows=f"(SELECT {columns}, {row} AS row FROM {sql} AS t({called}))",
+        **settings,
+    )

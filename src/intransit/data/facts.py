@@ -7,12 +7,11 @@ spaces.
 import difflib
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from intransit.data.engine import quote, refuse
+from intransit.data.engine import N_SAME, EngineTable, columns_sql, quote, refuse
 from intransit.data.files import shorten
-from intransit.data.intake import N_SAME, EngineTable
-from intransit.data.outcomes import MOST_VALUES
-from intransit.data.vocabulary import plain
+from intransit.data.vocabulary import MOST_VALUES, plain
 
 MOST_LISTED = 20  # names that one sentence lists
 
@@ -63,6 +62,10 @@ class Facts:
         self._values: dict[int, list[tuple[str, int]] | None] = {}
         self._n_rows: int | None = None
 
+    def column(self, name: str, role: str) -> int:
+        """Return the place of the column called `name`, which the user gives for a role."""
+        return find_column(self.table.names, name, role, self.table.engine.label)
+
     @property
     def filter(self) -> str:
         """SQL of `where`, with its WHERE."""
@@ -78,13 +81,8 @@ class Facts:
 
     @property
     def rows(self) -> str:
-        """SQL: the rows that `where` keeps."""
+        """SQL: the rows that `where` keeps, with their numbers in the whole table."""
         return f"(SELECT * FROM {self.table.rows}{self.filter})"
-
-    @property
-    def numbered(self) -> str:
-        """SQL: the same rows with their numbers in the whole table."""
-        return f"(SELECT * FROM {self.table.numbered}{self.filter})"
 
     def rows_about(self, *sql: str) -> str:
         """SQL: rows that tell about the columns in some SQL; if not all of them can, some do."""
@@ -170,12 +168,11 @@ class Facts:
 
     def first_rows(self, column: int) -> dict[str, int]:
         """Return the number of the first row that has each cell of a column with few values."""
-        engine = self.table.engine
-        if not self.table.numbered:
+        if not self.table.ordered:
             return {}
         with self.table.in_order():
-            found = engine.ask(
-                f"SELECT {self.raw(column)}, min(row) FROM {self.numbered} GROUP BY c{column}"
+            found = self.table.engine.ask(
+                f"SELECT {self.raw(column)}, min(row) FROM {self.all_rows} GROUP BY c{column}"
             )
         return {str(text): int(row) for text, row in found if text is not None}
 
@@ -201,6 +198,44 @@ class Facts:
         if cell:  # grouped, or the engine would put the whole of it into every test
             cells = f"SELECT {cell} AS cell, sum(n) AS n FROM ({cells}) GROUP BY ALL"
         return [int(n) for n in self.table.engine.ask(f"SELECT {counts} FROM ({cells})")[0]]
+
+    def repeats(self, columns: Sequence[int]) -> tuple[int, bool]:
+        """Return how many rows repeat another in these, and if any stands oddly often."""
+        grouping, rows, n = self.table.grouping, self.all_rows, "count(*)"
+        if grouping is not None and grouping.held >= set(columns):  # already counted
+            rows, n = self.rows, f"sum({N_SAME})"
+        elif not isinstance(rows, str):
+            return rows.repeats(columns, self._kept())  # type: ignore[no-any-return]
+        groups = f"SELECT {n} AS n FROM {rows} GROUP BY {columns_sql(columns)}"
+        asked = "coalesce(sum(n - 1), 0), coalesce(max(n % 2), 0)"
+        more, odd = self.table.engine.ask(f"SELECT {asked} FROM ({groups})")[0]
+        return int(more), bool(odd)
+
+    def spans(self, columns: Sequence[int]) -> list[tuple[Any, ...]]:
+        """Return of each column how many cells are filled, the least of them and the most."""
+        rows = self.all_rows
+        asked = [f"{what}(c{k})" for k in columns for what in ("count", "min", "max")]
+        found = (
+            self.table.engine.ask_all(asked, rows)
+            if isinstance(rows, str)
+            else rows.spans(columns, self._kept())
+        )
+        return list(zip(found[::3], found[1::3], found[2::3], strict=True))
+
+    @property
+    def all_rows(self) -> Any:
+        """All rows that `where` keeps, one by one: SQL, or `LazyRows` of an engine."""
+        grouping = self.table.grouping
+        if grouping is None or not isinstance(grouping.origin, str):
+            return self.rows if grouping is None else grouping.origin
+        return f"(SELECT * FROM {grouping.origin}{self.filter})"
+
+    def _kept(self) -> dict[int, list[Any]]:
+        """Return the cells that `where` allows in each of its columns."""
+        ask, rows = self.table.engine.ask, self.rows
+        return {
+            k: [cell for (cell,) in ask(f"SELECT DISTINCT c{k} FROM {rows}")] for k in self.where
+        }
 
     def often_filled(self, columns: Sequence[int]) -> list[int]:
         """Return those of the columns that hold something in most of the first rows."""

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from intransit.data.engine import Engine, quote, refuse
+from intransit.data.engine import Engine, located, quote, refuse
 from intransit.errors import InputError
 
 HEAD = 1 << 16  # bytes looked at
@@ -40,14 +40,6 @@ class Source:
 
 
 @dataclass(frozen=True)
-class FileKind:
-    """How a file is to be read."""
-
-    form: Literal["parquet", "json", "pgn", "text"]
-    head: str = ""  # its first lines, decoded
-
-
-@dataclass(frozen=True)
 class TextLayout:
     """How separated text is laid out."""
 
@@ -56,13 +48,13 @@ class TextLayout:
     skip: int  # blank lines before the header
 
 
-def look_at(source: Source) -> FileKind:
-    """Return what a file of plain bytes is, or refuse it with a sentence."""
+def look_at(source: Source) -> tuple[Literal["parquet", "json", "pgn", "text"], str]:
+    """Return what a file of plain bytes is, and its first lines, or refuse it with a sentence."""
     start = first_bytes(source)
     if not start.strip():
         raise refuse(source.label, EMPTY)
     if start.startswith(b"PAR1"):
-        return FileKind("parquet")
+        return "parquet", ""
     if b"\x00" in start:
         found = "this is not text; CSV, JSON or Parquet can be read."
         raise refuse(source.label, found)
@@ -73,11 +65,11 @@ def look_at(source: Source) -> FileKind:
         raise refuse(source.label, EMPTY)
     first = head.lstrip()
     if re.match(r"\[[A-Z]\w* +\".*\"\][ \t]*\r?$", first, re.MULTILINE):
-        return FileKind("pgn", head)
+        return "pgn", head
     named = re.search(r"\.(jsonl?|ndjson)\b", source.label, re.IGNORECASE)
     if first[:1] == "{" or (first[:1] == "[" and re.match(r"\[\s*[\[{\]]", first)) or named:
-        return FileKind("json", head)
-    return FileKind("text", head)
+        return "json", head
+    return "text", head
 
 
 def first_bytes(source: Source) -> bytes:
@@ -102,11 +94,6 @@ def lines_of(path: Path, compression: str) -> str:
         "escape = '', header = false, auto_detect = false, max_line_size = 16777216, "
         f"compression = '{compression}', store_rejects = true)"
     )
-
-
-def located(path: Path) -> str:
-    """Return a path as SQL, with the signs that DuckDB would expand held still."""
-    return quote(re.sub(r"([*?\[])", r"[\1]", str(path)))
 
 
 def lay_out(label: str, head: str) -> TextLayout:

@@ -5,35 +5,42 @@
 *Chess games* in PGN: one row a game, one column a tag (White, Black, Result, Date, ...), which say
 who met whom and how it ended; the moves are not looked at.
 
-*JSON*: objects by line, in an array or one after another.  Every object is parsed a fixed number of
-times, so that the work grows with the bytes and not with the keys.
+*JSON*: objects by line, in an array or one after another.  What they hold is found in one pass, and
+taken out in another, as one record a row.
 
 *What is nested*, in JSON, Parquet or a data frame, is laid flat.  A record's fields get names such
 as ``winner.name``.  Of lists that are all of one length, such as the two players of a game or the
-five of a team, the parts are numbered, ``players.name.1`` and on; in Parquet and data frames, names
-in lists of several lengths are joined, sorted, into one item a list.
+five of a team, the parts are numbered, ``players.name.1`` and on; names in lists of several lengths
+are joined, sorted, into one item a list.
 """
 
 import csv
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from intransit.data.engine import Engine, quote, refuse
+from intransit.data.engine import (
+    SHOWN,
+    Engine,
+    EngineTable,
+    located,
+    quote,
+    read_table,
+    refuse,
+)
 from intransit.data.files import (
     Source,
     TextLayout,
     lay_out,
     lines_of,
-    located,
     physical_lines,
     shorten,
     to_utf_8,
     with_plain_lines,
 )
-from intransit.data.intake import SHOWN, EngineTable, stored
 from intransit.data.reading import Unused, plural
 from intransit.data.shapes import BETWEEN
 from intransit.errors import InputError
@@ -64,7 +71,7 @@ def take_text(source: Source, head: str, engine: Engine) -> EngineTable:
         Unused(reason, len(group), tuple(lines.get(-place, place) for place in group[:SHOWN]))
         for reason, group in places.items()
     )
-    return stored(
+    return read_table(
         engine,
         parquet,
         names=layout.names,
@@ -92,16 +99,14 @@ def _parse_lines(
 
 def _parse(path: Path, layout: TextLayout, engine: Engine) -> str:
     """Parse the file into Parquet, refused rows into `reject_errors`; return the SQL for it."""
-    place = engine.fresh("text.parquet")
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(layout.names)))
     engine.forget_rejects()
-    engine.run(
-        f"COPY (FROM read_csv({located(path)}, columns = {{{columns}}}, "
+    return engine.store_as_parquet(
+        f"FROM read_csv({located(path)}, columns = {{{columns}}}, "
         f"delim = {quote(layout.delimiter)}, quote = '\"', escape = '\"', header = true, "
         f"skip = {layout.skip}, auto_detect = false, store_rejects = true, "
-        f"compression = 'none', max_line_size = 16777216)) TO {quote(str(place))} (FORMAT parquet)"
+        "compression = 'none', max_line_size = 16777216)"
     )
-    return f"read_parquet({located(place)}, file_row_number = true)"
 
 
 def _beyond_ascii(parquet: str, layout: TextLayout, engine: Engine) -> bool:
@@ -189,98 +194,73 @@ def _games(source: Source) -> Iterator[dict[str, str]]:
 
 DEEPEST = 6  # records within records that are laid flat
 MOST_PARTS = 11  # of a list; longer ones are data and not members
+Leaf = tuple[str, str, str]  # name, type and SQL of a column
 
 
 def lay_flat(table: EngineTable) -> EngineTable:
     """Return the table without nested columns, as far as it goes."""
-    for _ in range(DEEPEST):
-        if not any(_is_record(kind) or _is_list(kind) for kind in table.types):
-            break
-        table = _one_level(table)
-    return table
-
-
-def numbered(name: str) -> tuple[str, str]:
-    """Return a name without the number of its part, and that number with its dot."""
-    base, dot, number = name.rpartition(".")
-    return (base, dot + number) if dot and number.isdigit() else (name, "")
-
-
-def _is_record(kind: str) -> bool:
-    return kind.startswith("STRUCT(") and kind.endswith(")")
-
-
-def _is_list(kind: str) -> bool:
-    return kind.endswith("]")
-
-
-def _one_level(table: EngineTable) -> EngineTable:
-    names: list[str] = []
-    types: list[str] = []
-    cells: list[str] = []
-    for i, (name, kind) in enumerate(zip(table.names, table.types, strict=True)):
-        base, number = numbered(name)
-        if _is_record(kind):
-            fields = table.engine.ask(f"DESCRIBE SELECT c{i}.* FROM {table.rows}")
-            names += [f"{base}.{field}{number}" for field, *_ in fields]
-            types += [str(inner) for _, inner, *_ in fields]
-            cells += [f"struct_extract(c{i}, {quote(str(field))})" for field, *_ in fields]
-        elif _is_list(kind):
-            inner, n = kind[: kind.rindex("[")], _length(table, i)
-            if n is not None:
-                names += [f"{name}.{k}" for k in range(1, n + 1)]
-                types += [inner] * n
-                cells += [f"c{i}[{k}]" for k in range(1, n + 1)]
-            else:
-                names.append(name)
-                types.append("VARCHAR")
-                cells.append(_joined(i) if inner == "VARCHAR" else f"c{i}::VARCHAR")
-        else:
-            names.append(name)
-            types.append(kind)
-            cells.append(f"c{i}")
-    listed = ", ".join(f"{sql} AS c{i}" for i, sql in enumerate(cells))
+    if not any(kind.startswith("STRUCT(") or kind.endswith("]") for kind in table.types):
+        return table
+    engine, rows = table.engine, table.rows
+    kinds = engine.attempt(lambda: engine.con.sql(f"FROM {rows}").types)
+    leaves = [
+        leaf
+        for i, name in enumerate(table.names)
+        for leaf in _leaves(table, name, kinds[i], f"c{i}", DEEPEST)
+    ]
+    listed = ", ".join(f"{sql} AS c{i}" for i, (*_, sql) in enumerate(leaves))
     return replace(
         table,
-        names=tuple(names),
-        types=tuple(types),
-        rows=f"(SELECT {listed} FROM {table.rows})",
-        numbered=f"(SELECT {listed}, row FROM {table.numbered})",
+        names=tuple(name for name, *_ in leaves),
+        types=tuple(kind for _, kind, _ in leaves),
+        rows=f"(SELECT {listed}, row FROM {rows})",
     )
 
 
-def _length(table: EngineTable, column: int) -> int | None:
-    """Return the length of lists that are all of one, from 2 to 11; else None."""
-    least, most = table.engine.ask(
-        f"SELECT min(len(c{column})), max(len(c{column})) FROM {table.rows}"
-    )[0]
-    return int(least) if least == most and least and 2 <= least <= MOST_PARTS else None
-
-
-def _joined(column: int) -> str:
-    """SQL: the names of a list, sorted, as one text; empty where there is none."""
-    kept = f"list_sort(list_filter(c{column}, lambda m: m IS NOT NULL))"
-    return f"nullif(array_to_string({kept}, '{BETWEEN}'), '')"
+def _leaves(table: EngineTable, name: str, kind: Any, sql: str, depth: int) -> Iterator[Leaf]:
+    """Yield the columns that a nested one is laid out in; parts of lists are numbered."""
+    if kind.id == "struct" and depth:
+        _, dot, number = name.rpartition(".")
+        part = dot + number if dot and number.isdigit() else ""
+        before = f"{name.removesuffix(part)}." if name else ""
+        for field, inner in kind.children:
+            at = f"struct_extract({sql}, {quote(field)})"
+            yield from _leaves(table, f"{before}{field}{part}", inner, at, depth - 1)
+    elif kind.id in {"list", "array"} and depth:
+        inner, lengths = kind.children[0][1], f"min(len({sql})), max(len({sql}))"
+        least, most = table.engine.ask(f"SELECT {lengths} FROM {table.rows}")[0]
+        if least == most and 2 <= (most or 0) <= MOST_PARTS:
+            for k in range(1, most + 1):
+                yield from _leaves(table, f"{name}.{k}", inner, f"({sql})[{k}]", depth - 1)
+        else:
+            kept = f"list_sort(list_filter({sql}, lambda m: m IS NOT NULL))"
+            joined = f"nullif(array_to_string({kept}, '{BETWEEN}'), '')"
+            yield name, "VARCHAR", joined if str(inner) == "VARCHAR" else f"({sql})::VARCHAR"
+    else:
+        yield name, str(kind), sql
 
 
 MOST_KEYS = 5_000  # columns; beyond, keys are data and not names
-NO_OBJECT = "no line is a JSON object; write one object a line (JSON lines)."
 
 
 def take_json(source: Source, head: str, engine: Engine) -> EngineTable:
     """Return the objects of a JSON file as a table."""
     first = next((line for line in head.splitlines() if line.strip()), "").strip()
-    by_line = not _is_array(head) and (_is_object(first) or not head.lstrip().startswith("{"))
-    if by_line:
+    is_array = head.lstrip().startswith("[")
+    if not is_array and (_is_object(first) or not head.lstrip().startswith("{")):
         return _take_lines(source, engine)
-    kept = _objects(source, engine, "array" if _is_array(head) else "unstructured")
-    kept = _unwrapped(kept, engine)
-    table = _as_columns(source, kept, engine)
-    return replace(table, unit="row")
-
-
-def _is_array(head: str) -> bool:
-    return head.lstrip().startswith("[")
+    form = "array" if is_array else "unstructured"
+    try:
+        objects = engine.store_as_parquet(
+            f"SELECT json::VARCHAR AS line FROM read_json_objects({located(source.path)}, "
+            f"format = '{form}', compression = 'none', maximum_object_size = 268435456)"
+        )
+    except InputError as error:
+        raise refuse(
+            source.label,
+            "the JSON is damaged or cut short; write it again, or as one object a line.",
+        ) from error
+    return _as_table(source, f"(SELECT line, file_row_number + 1 AS row FROM {objects})", engine)
 
 
 def _is_object(text: str) -> bool:
@@ -293,225 +273,98 @@ def _is_object(text: str) -> bool:
 
 
 def _take_lines(source: Source, engine: Engine) -> EngineTable:
-    place = engine.fresh("lines.parquet")
     try:
-        _store_lines(source, place, engine)
+        lines = _store_lines(source, engine)
     except InputError as error:
         if "state machine" not in str(error):
             raise
         source = with_plain_lines(source, engine.fresh("lines"))  # they end in several ways
-        _store_lines(source, place, engine)
+        lines = _store_lines(source, engine)
     for (line,) in engine.ask("SELECT line FROM reject_errors ORDER BY line LIMIT 1"):
         raise refuse(source.label, "this is not UTF-8 text; JSON lines must be.", line)
-    parquet = f"read_parquet({located(place)}, file_row_number = true)"
-    bad = engine.ask(
-        f"SELECT count(*), min(file_row_number + 1, {SHOWN}) FROM {parquet} "
+    n_bad, places = engine.ask(
+        f"SELECT count(*), min(file_row_number + 1, {SHOWN}) FROM {lines} "
         "WHERE line IS NOT NULL AND trim(line) <> '' AND NOT fine"
     )[0]
-    kept = f"(SELECT line, file_row_number + 1 AS row FROM {parquet} WHERE fine)"
-    table = _as_columns(source, _unwrapped(kept, engine), engine)
+    rows = f"(SELECT line, file_row_number + 1 AS row FROM {lines} WHERE fine)"
     reason = "the line is not a JSON object"
-    rejected = (Unused(reason, bad[0], tuple(bad[1])),) if bad[0] else ()
-    return replace(table, unit="line", rejected=rejected)
+    rejected = (Unused(reason, n_bad, tuple(places)),) if n_bad else ()
+    return replace(_as_table(source, rows, engine), unit="line", rejected=rejected)
 
 
-def _store_lines(source: Source, place: Path, engine: Engine) -> None:
+def _store_lines(source: Source, engine: Engine) -> str:
     """Store the lines of a file as Parquet, with whether each is a JSON object."""
-    lines = lines_of(source.path, "none")
     engine.forget_rejects()
-    engine.run(
-        f"COPY (SELECT *, json_valid(line) AND json_type(CASE WHEN json_valid(line) THEN line END)"
-        f" = 'OBJECT' AS fine FROM {lines}) TO {quote(str(place))} (FORMAT parquet)"
+    return engine.store_as_parquet(
+        "SELECT *, json_valid(line) AND json_type(CASE WHEN json_valid(line) THEN line END) = "
+        f"'OBJECT' AS fine FROM {lines_of(source.path, 'none')}"
     )
 
 
-def _objects(source: Source, engine: Engine, form: str) -> str:
-    """Return the SQL of the objects of an array, or of objects one after another."""
-    place = engine.fresh("objects.parquet")
-    try:
-        engine.run(
-            f"COPY (SELECT json::VARCHAR AS line FROM read_json_objects({located(source.path)}, "
-            f"format = '{form}', compression = 'none', maximum_object_size = 268435456)) "
-            f"TO {quote(str(place))} (FORMAT parquet)"
-        )
-    except InputError as error:
-        raise refuse(
-            source.label,
-            "the JSON is damaged or cut short; write it again, or as one object a line.",
-        ) from error
-    parquet = f"read_parquet({located(place)}, file_row_number = true)"
-    return f"(SELECT line, file_row_number + 1 AS row FROM {parquet})"
+def _as_table(source: Source, objects: str, engine: Engine) -> EngineTable:
+    """Return objects (SQL with `line` and `row`) as a table, a column for whatever they hold."""
+    held = _structure(objects, engine)
+    if engine.ask(f"SELECT count(*) FROM {objects}")[0][0] == 1 and (place := _wrapped(held)):
+        array = f"from_json(json_extract(line, [{quote(place)}])[1], '[\"JSON\"]')"
+        inner = f"SELECT unnest({array}) AS part FROM {objects}"
+        objects = f"(SELECT part::VARCHAR AS line, row_number() OVER () AS row FROM ({inner}))"
+        held = _structure(objects, engine)
+    if not isinstance(held, dict) or not held:
+        found = "no line is a JSON object; write one object a line (JSON lines)."
+        raise refuse(source.label, found)
+    if len(held) > MOST_KEYS:
+        found = f"its objects have {len(held):,} different keys; write the same few in each."
+        raise refuse(source.label, found)
+    alike = _alike(held)
+    record = json.dumps(_in_text({k: v for k, v in held.items() if k not in alike}))
+    cells = [f"json_transform(line, {quote(record)})"] if len(alike) < len(held) else []
+    cells += [f"json_extract_string(line, {quote(_pointer(key))})" for key in alike]
+    listed = ", ".join(f"{sql} AS c{i}" for i, sql in enumerate(cells))
+    nested = engine.store(f"SELECT {listed}, row FROM {objects} ORDER BY row")
+    names = (*[""] * (len(cells) - len(alike)), *alike)
+    kinds = tuple(str(kind) for _, kind, *_ in engine.ask(f"DESCRIBE {nested}")[:-1])
+    table = lay_flat(EngineTable(engine, names, kinds, nested))
+    flat = engine.store_as_parquet(f"FROM {table.rows} ORDER BY row")
+    engine.run(f"DROP TABLE {nested}")
+    return replace(table, rows=f"(SELECT * EXCLUDE (file_row_number) FROM {flat})")
 
 
-def _unwrapped(kept: str, engine: Engine) -> str:
-    """Return the objects inside the one that wraps them, as in ``{"data": [{...}, ...]}``."""
-    (count,) = engine.ask(f"SELECT count(*) FROM {kept}")[0]
-    if count != 1:
-        return kept
-    keys = _keys(engine, f"SELECT line AS object FROM {kept} WHERE json_type(line) = 'OBJECT'")
-    if not keys or len(keys) > MOST_KEYS:
-        return kept
-    place = _wrapped(engine, kept, [_pointer(key) for key in keys])
-    if place is None:
-        return kept
-    array = f"json_extract(line, [{quote(place)}])[1]"
-    return (
-        f"(SELECT part::VARCHAR AS line, row_number() OVER () AS row FROM "
-        f"(SELECT unnest(from_json({array}, '[\"JSON\"]')) AS part FROM {kept}))"
-    )
+def _structure(objects: str, engine: Engine) -> Any:
+    """Return what objects hold: keys in the order in which they come, lists, and names of types."""
+    found = engine.ask(
+        "SELECT json_group_structure(line::JSON) FROM "
+        f"(SELECT line FROM {objects} WHERE json_type(line) = 'OBJECT' ORDER BY row)"
+    )[0][0]
+    return json.loads(found or "null")
 
 
-def _wrapped(engine: Engine, kept: str, places: list[str]) -> str | None:
-    """Return where the only list of objects is, also within objects, or None."""
-    for _ in range(DEEPEST):
-        asked = [*places, *(f"{place}/0" for place in places)]
-        listed = ", ".join(quote(place) for place in asked)
-        (kinds,) = engine.ask(f"SELECT json_type(line, [{listed}]) FROM {kept}")[0]
-        kind = dict(zip(asked, kinds, strict=True))
-        inside = [place for place in places if kind[f"{place}/0"] == "OBJECT"]
-        if inside:
-            return inside[0] if len(inside) == 1 else None
-        opened = [place for place in places if kind[place] == "OBJECT"]
+def _in_text(held: Any) -> Any:
+    """Return a structure in which whatever is no object and no list is text."""
+    if isinstance(held, dict) and not _alike(held):
+        return {key: _in_text(inner) for key, inner in held.items()}
+    return [_in_text(held[0])] if isinstance(held, list) else "VARCHAR"
+
+
+def _alike(keys: dict[str, Any]) -> list[str]:
+    """Return keys that differ by case only from one before, which a record cannot hold."""
+    seen = {key.casefold(): key for key in reversed(keys)}
+    return [key for key in keys if seen[key.casefold()] != key or not key]
+
+
+def _wrapped(held: Any) -> str | None:
+    """Return where the only list of objects is that an object wraps, also within others."""
+    place = ""
+    while isinstance(held, dict):
+        lists = [k for k, v in held.items() if isinstance(v, list) and isinstance(v[0], dict)]
+        opened = lists or [key for key, inner in held.items() if isinstance(inner, dict)]
         if len(opened) != 1:
             return None
-        held = f"SELECT json_extract(line, [{quote(opened[0])}])[1] AS object FROM {kept}"
-        places = [opened[0] + _pointer(key) for key in _keys(engine, held)[:MOST_KEYS]]
-        if not places:
-            return None
+        place += _pointer(opened[0])
+        if lists:
+            return place
+        held = held[opened[0]]
     return None
 
 
 def _pointer(key: str) -> str:
     return "/" + key.replace("~", "~0").replace("/", "~1")
-
-
-def _as_columns(source: Source, kept: str, engine: Engine) -> EngineTable:
-    """Return objects (SQL with `line` and `row`) as a table, a column for every key."""
-    place = engine.fresh("columns.parquet")
-    keys = _keys(engine, f"SELECT line AS object FROM {kept} WHERE json_type(line) = 'OBJECT'")
-    if not keys:
-        raise refuse(source.label, NO_OBJECT)
-    if len(keys) > MOST_KEYS:
-        raise refuse(
-            source.label,
-            f"its objects have {len(keys):,} different keys; write the same few in each.",
-        )
-    cells = ", ".join(f"{sql} AS c{i}" for i, sql in enumerate(_extract("found", keys)))
-    engine.run(
-        f"COPY (SELECT {cells}, row FROM (SELECT {_parsed('line', keys)} AS found, line, row "
-        f"FROM {kept}) ORDER BY row) TO {quote(str(place))} (FORMAT parquet)"
-    )
-    names, columns = list(keys), [f"c{i}" for i in range(len(keys))]
-    rows = f"read_parquet({located(place)})"
-    for _ in range(DEEPEST):
-        deeper = _lay_flat(engine, rows, names, columns)
-        if deeper is None:
-            break
-        rows, names, columns = deeper
-    listed = ", ".join(f"{column} AS c{i}" for i, column in enumerate(columns))
-    return EngineTable(
-        engine,
-        names=tuple(names),
-        types=("VARCHAR",) * len(names),
-        rows=f"(SELECT {listed} FROM {rows})",
-        numbered=f"(SELECT {listed}, row FROM {rows})",
-    )
-
-
-def _keys(engine: Engine, objects: str) -> list[str]:
-    """Return the keys of objects, those that stand first in them first."""
-    found = engine.ask(
-        "SELECT key, min(place) FROM (SELECT unnest(json_keys(object)) AS key, "
-        f"unnest(range(len(json_keys(object)))) AS place FROM ({objects})) "
-        "GROUP BY key ORDER BY 2, 1"
-    )
-    return [str(key) for key, _ in found]
-
-
-def _parsed(text: str, keys: Sequence[str]) -> str:
-    """SQL: an object taken apart in one go."""
-    if _alike(keys):  # a structure cannot hold two names that differ by case only
-        pointers = ", ".join(quote(_pointer(key)) for key in keys)
-        return f"json_extract_string({text}, [{pointers}])"
-    structure = json.dumps(dict.fromkeys(keys, "VARCHAR"), ensure_ascii=False)
-    return f"json_transform({text}, {quote(structure)})"
-
-
-def _extract(found: str, keys: Sequence[str]) -> list[str]:
-    """SQL of each part of what `_parsed` gives."""
-    if _alike(keys):
-        return [f"{found}[{i + 1}]" for i in range(len(keys))]
-    return [f"struct_extract({found}, {quote(key)})" for key in keys]
-
-
-def _alike(keys: Sequence[str]) -> bool:
-    return len({key.casefold() for key in keys}) < len(keys) or "" in keys
-
-
-def _lay_flat(
-    engine: Engine, rows: str, names: list[str], columns: list[str]
-) -> tuple[str, list[str], list[str]] | None:
-    """Return rows, names and columns with nested objects and lists taken apart, or None."""
-    objects, lists = _nested(engine, rows, columns)
-    if not objects and not lists:
-        return None
-    place = engine.fresh("flat.parquet")
-    new_names: list[str] = []
-    cells: list[str] = []
-    taken_apart = ["*"]
-    for name, column in zip(names, columns, strict=True):
-        if column in objects:
-            keys = _keys(engine, f"SELECT {column} AS object FROM {rows} WHERE {_is_open(column)}")
-            parsed = f"CASE WHEN {_is_open(column)} THEN {_parsed(column, keys)} END"
-            taken_apart.append(f"{parsed} AS {column}_found")
-            base, number = numbered(name)
-            new_names += [f"{base}.{key}{number}" for key in keys]
-            cells += _extract(f"{column}_found", keys)
-        elif column in lists:
-            for k in range(1, lists[column] + 1):
-                new_names.append(f"{name}.{k}")
-                cells.append(
-                    f"CASE WHEN json_valid({column}) THEN json_extract_string({column}, "
-                    f"'/{k - 1}') END"
-                )
-        else:
-            new_names.append(name)
-            cells.append(column)
-    listed = ", ".join(f"{sql} AS c{i}" for i, sql in enumerate(cells))
-    engine.run(
-        f"COPY (SELECT {listed}, row FROM (SELECT {', '.join(taken_apart)} FROM {rows}) "
-        f"ORDER BY row) TO {quote(str(place))} (FORMAT parquet)"
-    )
-    return f"read_parquet({located(place)})", new_names, [f"c{i}" for i in range(len(cells))]
-
-
-def _is_open(column: str) -> str:
-    """SQL: whether a cell is an object."""
-    return f"({column} LIKE '{{%' AND json_valid({column}))"
-
-
-def _nested(engine: Engine, rows: str, columns: list[str]) -> tuple[set[str], dict[str, int]]:
-    """Return the columns that mostly hold objects, and the length of arrays all of one length."""
-    tests = [f"bool_or(starts_with({c}, '{{') OR starts_with({c}, '['))" for c in columns]
-    opened = engine.ask_all(tests, rows)
-    columns = [column for column, some in zip(columns, opened, strict=True) if some]
-    if not columns:
-        return set(), {}
-    array = "CASE WHEN {0} LIKE '[%' AND json_valid({0}) THEN {0} END"
-    length = f"json_array_length({array})"
-    tests = []
-    for column in columns:
-        tests.append(f"count({column})")
-        tests.append(f"count(*) FILTER (WHERE {_is_open(column)})")
-        tests.append(f"count({length.format(column)})")
-        tests.append(f"min({length.format(column)})")
-        tests.append(f"max({length.format(column)})")
-    counts = engine.ask(f"SELECT {', '.join(tests)} FROM {rows}")[0]
-    objects, lists = set(), {}
-    for k, column in enumerate(columns):
-        filled, opened, arrays, least, most = counts[5 * k : 5 * k + 5]
-        if opened and 2 * opened >= filled:
-            objects.add(column)
-        elif arrays and arrays == filled and least == most and 2 <= most <= MOST_PARTS:
-            lists[column] = int(most)
-    return objects, lists

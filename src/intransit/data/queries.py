@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from intransit.data.engine import N_SAME
 from intransit.data.facts import Facts
 from intransit.data.files import shorten
 from intransit.data.games import NO_VALUE, Covariate, listed_in_order, without_unseen
-from intransit.data.intake import N_SAME
-from intransit.data.outcomes import MOST_VALUES, read_sides, read_switch
 from intransit.data.reading import ROW_LIMITS, RowLimits
-from intransit.data.search import Roles
-from intransit.data.vocabulary import SIDE_FLAGS, plain
+from intransit.data.roles import Roles
+from intransit.data.vocabulary import MOST_VALUES, SIDE_FLAGS, plain, read_sides, read_switch
 
 NAMED = 5  # strange values that get a reason of their own
 ONE_GAME, NO_TIME = "1.0::DOUBLE", "0.0::DOUBLE"  # SQL
@@ -37,6 +36,8 @@ class Query:
     raw_names: list[str] = field(default_factory=list)
     by: list[Covariate] = field(default_factory=list)  # still without codes
     limits: RowLimits = ROW_LIMITS
+    whole_times: bool = True  # whether all times are whole numbers, known beforehand
+    whole_halves: bool = False  # whether all outcomes are 1, 0 or 0.5, known beforehand
 
     @property
     def single(self) -> bool:
@@ -105,9 +106,9 @@ def _add_items(query: Query, roles: Roles) -> None:
     query.raw_names = raws
     query.names = sorted({raw.strip() for raw in raws} - {""})
     number = {name: i for i, name in enumerate(query.names)}
-    engine.run("CREATE TEMP TABLE items (raw VARCHAR, number INTEGER)")
     engine.run(
-        "INSERT INTO items SELECT unnest(?::VARCHAR[]), unnest(?::INTEGER[])",
+        "CREATE TEMP TABLE items AS SELECT unnest(?::VARCHAR[]) AS raw, unnest(?::INTEGER[]) AS "
+        "number",
         [raws, [number.get(raw.strip()) for raw in raws]],
     )
     for role, column in (("first", roles.first), ("second", roles.second)):
@@ -120,24 +121,36 @@ def _add_items(query: Query, roles: Roles) -> None:
     query.reject("first = second", "an item is compared with itself")
 
 
-def _look_up(query: Query, role: str, column: int, values: Mapping[str, tuple[object, ...]]) -> str:
-    """Join a table of what the distinct cells of a column mean; return its name."""
-    facts, engine = query.facts, query.facts.table.engine
-    name = f"{role}_values"
-    texts, meanings = list(values), list(zip(*values.values(), strict=True)) or [(), (), ()]
-    meant = (
-        "SELECT unnest(?::VARCHAR[]) AS text, unnest(?::DOUBLE[]) AS told, "
-        "unnest(?::DOUBLE[]) AS told_margin, unnest(?::INTEGER[]) AS told_why"
-    )
-    engine.run(
-        f"CREATE TEMP TABLE {name} AS SELECT c{column} AS raw, told, told_margin, told_why, "
-        "TRY_CAST(told * 2 AS INTEGER) AS told_twice FROM "
-        f"(SELECT DISTINCT c{column} FROM {facts.rows}) JOIN ({meant}) "
-        f"ON {facts.raw(column)} = text",
-        [texts, *(list(part) for part in meanings)],
+def _look_up(
+    query: Query,
+    role: str,
+    column: int,
+    told: Mapping[str, float],
+    *,
+    margins: Mapping[str, float] | None = None,
+    why: Mapping[str, int] | None = None,
+    called: str = "",
+) -> str:
+    """Join what the distinct cells of a column mean; return the SQL of the meaning.
+
+    Texts in `why` are left out for that reason; if it is `called` anything, so are all others.
+    """
+    facts, name = query.facts, f"{role}_values"
+    reasons = {**(_strange(query, called, column, set(told)) if called else {}), **(why or {})}
+    texts = [*told, *(text for text in reasons if text not in told)]
+    meanings = [list(map(part.get, texts)) for part in (told, margins or {}, reasons)]
+    facts.table.engine.run(
+        f"CREATE TEMP TABLE {name} AS SELECT c{column} AS raw, told, told_margin, told_why FROM "
+        f"(SELECT DISTINCT c{column} FROM {facts.rows}) JOIN (SELECT unnest(?::VARCHAR[]) AS text, "
+        "unnest(?::DOUBLE[]) AS told, unnest(?::DOUBLE[]) AS told_margin, unnest(?::INTEGER[]) AS "
+        f"told_why) ON {facts.raw(column)} = text",
+        [texts, *meanings],
     )
     query.joins.append(f"LEFT JOIN {name} ON t.c{column} = {name}.raw")
-    return name
+    if reasons:
+        query.columns[f"{role}_why"] = f"{name}.told_why"
+        query.tests.append(f"WHEN {role}_why IS NOT NULL THEN {role}_why")
+    return f"{name}.told"
 
 
 def _strange(query: Query, role: str, column: int, known: set[str]) -> dict[str, int]:
@@ -153,19 +166,6 @@ def _strange(query: Query, role: str, column: int, known: set[str]) -> dict[str,
         other = f"other texts for the {role} are not understood"
         why[text] = query.reason(named if place < NAMED or len(strange) <= NAMED + 1 else other)
     return why
-
-
-def _join_told(
-    query: Query, role: str, column: int, told: Mapping[str, float], called: str = ""
-) -> str:
-    """Join what the cells of a column mean; others get a reason.  Return the SQL of the meaning."""
-    values: dict[str, tuple[object, ...]] = {text: (x, None, None) for text, x in told.items()}
-    strange = _strange(query, called or role, column, set(told))
-    values |= {text: (None, None, why) for text, why in strange.items()}
-    name = _look_up(query, role, column, values)
-    query.columns[f"{role}_why"] = f"{name}.told_why"
-    query.tests.append(f"WHEN {role}_why IS NOT NULL THEN {role}_why")
-    return f"{name}.told"
 
 
 def _add_margin(query: Query, roles: Roles) -> None:
@@ -208,18 +208,19 @@ def _tells_absence(facts: Facts, scores: tuple[int, int]) -> bool:
 def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:
     facts, told = query.facts, roles.meaning
     if roles.winner_first:
-        tie = "0"
-        if roles.tie is not None:
-            tie = _add_switch(query, "tie", roles.tie)
+        tie = "0" if roles.tie is None else _add_switch(query, "tie", roles.tie)
         query.columns["outcome"] = f"CASE WHEN {tie} = 1 THEN 0.5 ELSE 1.0 END::DOUBLE"
+        query.whole_halves = True
     elif roles.sided is not None:
         _add_sided_outcome(query, roles)
+        query.whole_halves = True
         return
     elif told is None or roles.outcome is None:
         by_sign = "CASE WHEN margin > 0 THEN 1.0 WHEN margin < 0 THEN 0.0 WHEN margin = 0 THEN 0.5"
         query.columns["outcome"] = f"{by_sign} END::DOUBLE"
         what = "a score is" if roles.scores else "the margin is"
         query.reject("outcome IS NULL", f"{what} empty")
+        query.whole_halves = True
         return
     elif told.kind == "shares":
         x, flag = facts.number(roles.outcome), facts.filled(roles.outcome)
@@ -247,7 +248,7 @@ def _add_sided_outcome(query: Query, roles: Roles) -> None:
     assert roles.sided is not None
     sided = roles.sided
     won = [
-        _join_told(query, f"{side}_won", column, told, f"{side}'s outcome")
+        _look_up(query, f"{side}_won", column, told, called=f"{side}'s outcome")
         for side, column, told in (
             ("first", sided.first, sided.first_values),
             ("second", sided.second, sided.second_values),
@@ -266,28 +267,24 @@ def _add_sided_outcome(query: Query, roles: Roles) -> None:
 def _add_told_outcome(query: Query, roles: Roles, both_bad: str) -> None:
     facts, told, column = query.facts, roles.meaning, roles.outcome
     assert told is not None and column is not None  # noqa: PT018
-    dropped = query.reason("both are called bad") if both_bad == "drop" else None
-    values: dict[str, tuple[object, ...]] = {
-        text: (value, told.margins.get(text), dropped if text in told.both_bad else None)
-        for text, value in told.values.items()
-    }
-    if told.kind == "words":
-        strange = _strange(query, "outcome", column, set(values))
-        values |= {text: (None, None, why) for text, why in strange.items()}
-    name = _look_up(query, "outcome", column, values)
-    query.columns["outcome"] = f"{name}.told"
-    query.columns["why"] = f"{name}.told_why"
+    bad = told.both_bad if both_bad == "drop" else ()
+    why = {text: query.reason("both are called bad") for text in bad}
+    called = "outcome" if told.kind == "words" else ""
+    query.columns["given"] = facts.filled(column)
+    query.reject("NOT given", "the outcome is empty")
+    means = _look_up(
+        query, "outcome", column, told.values, margins=told.margins, why=why, called=called
+    )
+    query.whole_halves = set(told.values.values()) <= {0.0, 0.5, 1.0}
+    query.columns["outcome"] = means
     if told.kind == "names":
         query.joins.append(
             f"LEFT JOIN items AS winner_item ON {facts.raw(column)} = winner_item.raw"
         )
         query.columns["outcome"] = (
             f"CASE WHEN winner_item.number = first_item.number THEN 1.0 WHEN winner_item.number "
-            f"= second_item.number THEN 0.0 ELSE {name}.told END::DOUBLE"
+            f"= second_item.number THEN 0.0 ELSE {means} END::DOUBLE"
         )
-    query.columns["given"] = facts.filled(column)
-    query.reject("NOT given", "the outcome is empty")
-    query.tests.append("WHEN why IS NOT NULL THEN why")
     query.reject("outcome IS NULL", "the winner is neither of the two")
 
 
@@ -296,12 +293,10 @@ def _add_time(query: Query, roles: Roles) -> None:
         query.columns["time"] = NO_TIME
         return
     what = "date" if roles.moments.kind == "date" else "finite number"
-    if roles.moments.periods is not None:
+    query.columns["time"], query.whole_times = roles.moments.sql, roles.moments.whole
+    if roles.moments.names:
         what = "known period"
-        known = {t: (x, None, None) for t, x in roles.moments.periods.values.items()}
-        query.columns["time"] = f"{_look_up(query, 'time', roles.time, known)}.told"
-    else:
-        query.columns["time"] = f"CAST({roles.moments.sql} AS DOUBLE)"
+        query.columns["time"] = _look_up(query, "time", roles.time, roles.moments.values)
     query.columns["timed"] = query.facts.filled(roles.time)
     query.reject("NOT timed", "the time is empty")
     query.reject("time IS NULL", f"the time is not a {what}")
@@ -310,7 +305,7 @@ def _add_time(query: Query, roles: Roles) -> None:
 def _add_switch(query: Query, role: str, column: int) -> str:
     """Join a column of yes and no; return the SQL of its value."""
     known = read_switch(query.facts.texts(column))
-    return f"coalesce({_join_told(query, role, column, known)}, 0)"
+    return f"coalesce({_look_up(query, role, column, known, called=role)}, 0)"
 
 
 def _add_side(query: Query, roles: Roles) -> None:
@@ -319,7 +314,7 @@ def _add_side(query: Query, roles: Roles) -> None:
         headers = facts.table.names[roles.first], facts.table.names[roles.second]
         flag = plain(facts.table.names[roles.side]) in SIDE_FLAGS
         known = read_sides(facts.texts(roles.side), headers, flag=flag)
-        query.columns["side"] = _join_told(query, "side", roles.side, known)
+        query.columns["side"] = _look_up(query, "side", roles.side, known, called="side")
         query.reject("side IS NULL", "the side is empty")
     elif roles.side_always is not None:
         query.columns["side"] = f"{roles.side_always}::DOUBLE"
@@ -341,22 +336,17 @@ def _add_counts(query: Query, roles: Roles) -> None:
 
 def _add_covariates(query: Query, roles: Roles) -> None:
     """Join the numbers of the values of further columns; an empty cell has none."""
-    facts, engine = query.facts, query.facts.table.engine
+    facts = query.facts
     for k, column in enumerate(roles.by):
         texts, name = facts.texts(column), facts.table.names[column]
         if facts.values(column) is None:
-            raise engine.refuse(
+            raise facts.table.engine.refuse(
                 f'"{name}" (for by) has more than {MOST_VALUES:,} values; name a column with few, '
                 "such as a surface or a format."
             )
         values = listed_in_order({text.strip() for text in texts} - {""})
         number = {value: code for code, value in enumerate(values)}
-        codes = [number.get(text.strip(), NO_VALUE) for text in texts]
-        engine.run(
-            f"CREATE TEMP TABLE by{k}_values AS SELECT unnest(?::VARCHAR[]) AS raw, "
-            "unnest(?::INTEGER[]) AS code",
-            [texts, codes],
-        )
-        query.joins.append(f"LEFT JOIN by{k}_values ON {facts.raw(column)} = by{k}_values.raw")
-        query.columns[f"by{k}"] = f"coalesce(by{k}_values.code, {NO_VALUE})"
+        codes = {text: float(number.get(text.strip(), NO_VALUE)) for text in texts}
+        code = _look_up(query, f"by{k}", column, codes)
+        query.columns[f"by{k}"] = f"CAST(coalesce({code}, {NO_VALUE}) AS INTEGER)"
         query.by.append(Covariate(name, values, np.zeros(0, dtype=np.int64)))

@@ -1,19 +1,15 @@
 """`read`: the front door, from a file or data frame to Games."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
-import numpy as np
-
 from intransit.data.clock import Clock
-from intransit.data.distinct_rows import DistinctRows, add_up, sequence_of, with_series
+from intransit.data.distinct_rows import RowCounts, add_up, sequence_of, with_series
 from intransit.data.duplicates import count_once
-from intransit.data.engine import open_engine
+from intransit.data.engine import EngineTable, open_engine
 from intransit.data.facts import Facts, find_column
-from intransit.data.finishing_orders import find_orders, find_podiums
 from intransit.data.games import Games, merge
-from intransit.data.intake import N_SAME, EngineTable
-from intransit.data.matrices import find_matrix
 from intransit.data.queries import Query, build_query
 from intransit.data.reading import (
     ROW_LIMITS,
@@ -31,8 +27,17 @@ from intransit.data.reading import (
     describe_unused,
     plural,
 )
-from intransit.data.roles import choose_roles
-from intransit.data.search import Roles
+from intransit.data.roles import (
+    Roles,
+    Search,
+    choose_counts,
+    choose_items,
+    choose_margin,
+    choose_outcome,
+    choose_scores,
+    choose_side,
+    note_unused_scores,
+)
 from intransit.data.shapes import (
     Shaped,
     apply,
@@ -42,7 +47,9 @@ from intransit.data.shapes import (
     reshape,
     told_by_shape,
 )
-from intransit.data.sources import embedded, label_of, origin_of, settled, take_in
+from intransit.data.sources import embedded, label_of, settled, take_in
+from intransit.data.standings import find_matrix, find_orders, find_podiums
+from intransit.data.time_columns import choose_time
 from intransit.errors import InputError
 
 FINDERS = {
@@ -232,30 +239,20 @@ def assemble(
         if shaped is not None:
             roles.columns = [*shaped.told, *told_by_shape(roles.columns, shaped)]
             roles.notes[:0] = shaped.notes
+        told = roles.moments  # periods that no row has keep their place
+        clock = Clock(told.kind, told.names, told.numbers) if told else Clock("none")
         query = build_query(rows, roles, options.both_bad, limits)
-        cells, halved, doubt = count_once(query, add_up(query), roles, options.doubled)
+        games, counted = add_up(query, clock)
+        n_used = counted.n_rows - sum(part.count for part in counted.unused)
+        games, halved, doubt = count_once(query, games, n_used, roles, options.doubled)
         roles.notes += [note for note in (halved, doubt) if note]
-        report = _report(facts, roles, query, cells, options.both_bad)
-        cells = cells if halved else with_series(query, cells)
-        sequence = None if halved else sequence_of(query, cells)
+        report = _report(facts, roles, query, games, counted, options.both_bad)
+        if not halved:
+            games = with_series(query, games, counted.n_rows)
+            games = replace(games, sequence=sequence_of(query, games, counted.n_rows))
     _check_rows(report, options.strict)
-    arrays = cells.arrays
-    games = Games(
-        names=cells.names,
-        first=cells.first,
-        second=cells.second,
-        outcomes=arrays["outcome"],
-        margins=arrays.get("margin"),
-        times=arrays["time"],
-        counts=arrays["count"],
-        sides=arrays.get("side"),
-        clock=_clock(roles),
-        report=report,
-        series=cells.series,
-        by=cells.by,
-        sequence=sequence,
-    )
-    return merge(games) if halved or cells.series is not None else games
+    games = replace(games, report=report)
+    return merge(games) if halved or games.series is not None else games
 
 
 def _shaped_rows(facts: Facts, shaped: Shaped) -> Facts:
@@ -266,12 +263,17 @@ def _shaped_rows(facts: Facts, shaped: Shaped) -> Facts:
     return rows
 
 
-def _clock(roles: Roles) -> Clock:
-    """Return what the times are; periods that no row has keep their place."""
-    told = roles.moments
-    if told is None or told.periods is None:
-        return Clock("none" if told is None else told.kind)
-    return Clock(told.kind, told.periods.names, told.periods.numbers)
+def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
+    """Return the roles that the columns of a table play."""
+    search = Search(facts, options)
+    for choose in (choose_items, choose_scores, choose_margin, choose_outcome):
+        choose(search)
+    for choose in (choose_time, choose_side, choose_counts):
+        choose(search)
+    note_unused_scores(search)
+    for column in search.roles.by:
+        search.tell("by", column, "named")
+    return search.roles
 
 
 def _conditions(table: EngineTable, where: Mapping[str, object]) -> dict[int, object]:
@@ -283,11 +285,11 @@ def _conditions(table: EngineTable, where: Mapping[str, object]) -> dict[int, ob
 
 
 def _report(
-    facts: Facts, roles: Roles, query: Query, cells: DistinctRows, both_bad: str
+    facts: Facts, roles: Roles, query: Query, games: Games, counted: RowCounts, both_bad: str
 ) -> Reading:
     table = facts.table
-    unused = (*table.rejected, *cells.unused)
-    n_rows = cells.n_rows + sum(part.count for part in table.rejected)
+    unused = (*table.rejected, *counted.unused)
+    n_rows = counted.n_rows + sum(part.count for part in table.rejected)
     n_used = n_rows - sum(part.count for part in unused)
     notes = [*table.notes, *roles.notes, *_name_notes(query)]
     if facts.where:
@@ -297,13 +299,12 @@ def _report(
         cell_counts = dict(query.facts.values(roles.outcome or 0) or [])
         n_bad = sum(cell_counts[text] for text in roles.meaning.both_bad)
         notes.append(f"{plural(n_bad, 'verdict')} that both are bad taken as ties")
-    if cells.n_without_margin:
-        missing = plural(cells.n_without_margin, "row")
+    if counted.n_without_margin:
+        missing = plural(counted.n_without_margin, "row")
         notes.append(f"{missing} without a margin, so margins are not used, only who won")
-    outcomes = cells.arrays["outcome"]
-    ties = float(cells.arrays["count"][outcomes == 0.5].sum())
-    if ties and np.isin(outcomes, (0.0, 0.5, 1.0)).all():
-        notes.append(f"{ties:,.12g} of {cells.arrays['count'].sum():,.12g} games are ties")
+    if games.has_ties:
+        ties = float(games.counts[games.outcomes == 0.5].sum())
+        notes.append(f"{ties:,.12g} of {games.counts.sum():,.12g} games are ties")
     notes += _repeats(facts, query.limits.repeats)
     return Reading(
         table.engine.label,
@@ -336,13 +337,7 @@ def _repeats(facts: Facts, most_rows: int) -> list[str]:
     n_rows = facts.count()[0]
     if n_rows > most_rows:
         return [f"repeated rows were not looked for among {n_rows:,} rows"]
-    columns, grouping = range(len(facts.table.names)), facts.table.grouping
-    if grouping is not None and grouping.held >= set(columns):  # already counted
-        count = f"SELECT coalesce(sum({N_SAME} - 1), 0) FROM {facts.rows}"
-        repeats = int(facts.table.engine.ask(count)[0][0])
-    else:
-        origin, kept = origin_of(facts)
-        repeats = origin.n_repeats(columns, kept)
+    repeats, _ = facts.repeats(range(len(facts.table.names)))
     if not repeats:
         return []
     verb = "repeats" if repeats == 1 else "repeat"

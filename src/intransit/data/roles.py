@@ -1,28 +1,258 @@
 """Which column plays which role: as the user says, else by its name, else by what it holds.
 
 The two items of a game are recognised by the words in their names, or by what they share.  Where
-two columns could play a role and nothing decides, the table is refused with the options.
+two columns could play a role and nothing decides, the table is refused with the options.  Outcomes
+may also be told once for each side, as in white_result beside black_result; as in winner_model_a,
+winner_model_b and winner_tie; and as flags of the first alone, as radiant_win.
 """
 
 import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 from intransit.data import vocabulary as words
-from intransit.data.facts import Facts
+from intransit.data.facts import Facts, list_names
 from intransit.data.files import shorten
-from intransit.data.outcomes import Meaning, number, read_outcomes, read_sides, read_switch
-from intransit.data.reading import ReadOptions, how_to_say
-from intransit.data.search import (
-    CLEAR,
-    Roles,
-    Search,
-    find_scores,
-    find_sided,
-    flags_first,
-    tie_beside,
+from intransit.data.reading import Column, ReadOptions, how_to_say
+from intransit.data.vocabulary import (
+    MARKERS,
+    WINNERS,
+    Marker,
+    Meaning,
+    Pair,
+    listed,
+    number,
+    plain,
+    read_outcomes,
+    read_sides,
+    read_switch,
+    short_names,
+    tokens_of,
 )
-from intransit.data.time_columns import TimeColumn, read_moments
-from intransit.data.vocabulary import MARKERS, WINNERS, Marker, Pair, tokens_of
 from intransit.errors import InputError
+
+
+@dataclass(frozen=True)
+class Sided:
+    """Columns that tell of each side whether it won, and what their texts mean."""
+
+    first: int
+    second: int
+    first_values: dict[str, float]
+    second_values: dict[str, float]
+
+
+CLEAR = 0.95  # share of cells that must make sense before a column is taken by content alone
+
+
+@dataclass(frozen=True)
+class TimeColumn:
+    """How a time column is read."""
+
+    kind: Literal["date", "number"]
+    sql: str  # cell to number, NULL where it is no time; empty where periods have names
+    why: str
+    understood: float = 1.0  # share of filled cells
+    note: str = ""
+    whole: bool = False  # whether the SQL gives whole numbers, as for dates
+    names: tuple[str, ...] = ()  # of periods that have some, in order
+    numbers: tuple[float, ...] = ()  # the number of each name
+    values: Mapping[str, float] = field(default_factory=dict)  # the number of each text
+
+
+@dataclass
+class Roles:
+    """Columns by role; what is None the table does not have."""
+
+    first: int = -1
+    second: int = -1
+    marker: Marker | None = None
+    winner_first: bool = False  # the first column names the winner
+    tie: int | None = None
+    outcome: int | None = None
+    meaning: Meaning | None = None
+    sided: Sided | None = None  # instead of an outcome: columns that tell of each side
+    scores: tuple[int, int] | None = None
+    margin: int | None = None
+    time: int | None = None
+    moments: TimeColumn | None = None
+    side: int | None = None
+    side_always: float | None = None
+    neutral: int | None = None
+    count: int | None = None
+    weight: int | None = None
+    by: tuple[int, ...] = ()
+    columns: list[Column] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def taken(self) -> set[int]:
+        """Columns that have a role."""
+        single = (self.first, self.second, self.tie, self.outcome, self.margin, self.time)
+        more = (self.side, self.neutral, self.count, self.weight, *(self.scores or ()), *self.by)
+        told = () if self.sided is None else (self.sided.first, self.sided.second)
+        return {column for column in (*single, *more, *told) if column is not None}
+
+
+class Search:
+    """Roles chosen one after the other; later choices know the earlier ones."""
+
+    def __init__(self, facts: Facts, options: ReadOptions) -> None:
+        self.facts = facts
+        self.names = facts.table.names
+        self.plain = [plain(name) for name in short_names(self.names)]
+        self.options = options
+        self.wanted = options.columns
+        self.named = {role: self._find(role) for role in self.wanted}
+        by = tuple(facts.column(name, "by") for name in options.by)
+        self.roles = Roles(by=by)
+
+    def _find(self, role: str) -> int | None:
+        """Return the column that the user names for a role."""
+        name = self.wanted[role]
+        if name is None or name is False or (role == "side" and name in {"first", "second"}):
+            return None
+        return self.facts.column(str(name), role)
+
+    def refuse(self, sentence: str) -> InputError:
+        """Return the error that says this of the table."""
+        return self.facts.table.engine.refuse(sentence)
+
+    def listed(self, columns: list[int] | None = None, joint: str = ", ") -> str:
+        """Return names of columns, all of them unless some are given."""
+        names = self.names if columns is None else [self.names[i] for i in columns]
+        return list_names(names, joint)
+
+    def free(self) -> list[int]:
+        """Columns without a role, neither chosen nor named by the user."""
+        used = self.roles.taken() | {i for i in self.named.values() if i is not None}
+        return [i for i in range(len(self.names)) if i not in used]
+
+    def one(self, role: str, vocabulary: frozenset[str]) -> int | None:
+        """Return the one free column whose name says this role; refuse when there are two."""
+        if self.named.get(role) is not None or self.wanted.get(role) is False:
+            return self.named.get(role)
+        found = [i for i in self.free() if self.plain[i] in vocabulary]
+        if len(found) > 1:
+            raise self.two(role, found)
+        return found[0] if found else None
+
+    def two(self, role: str, found: list[int]) -> InputError:
+        """Return the error that two columns could play a role."""
+        return self.refuse(
+            f"{self.listed(found, ' and ')} could each be the {role}; say which with "
+            f"{how_to_say(role, none=role)}."
+        )
+
+    def why(self, role: str) -> str:
+        """Return how a column came to its role."""
+        return "named" if self.named.get(role) is not None else "by its name"
+
+    def ignore(self, column: int, why: str) -> None:
+        """Report a column that could have played a role, and why it does not."""
+        self.roles.notes.append(f'"{self.names[column]}" is not used{why}')
+
+    def tell(self, role: str, column: int, why: str) -> None:
+        """Report a choice."""
+        self.roles.columns.append(Column(role, self.names[column], why))
+
+    @property
+    def headers(self) -> tuple[str, str]:
+        """Names of the two columns with the items."""
+        return self.names[self.roles.first], self.names[self.roles.second]
+
+
+TOLD = re.compile(r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)")
+FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
+SHORT = {("blue", "red"): ("b", "r"), ("r", "b"): ("red", "blue"), ("home", "away"): ("h", "a")}
+# Of chess sites, beside the words of outcomes: how a game was lost, and how it was drawn.
+LOST = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
+DRAWN = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
+ONE_SIDE = {
+    **dict.fromkeys(LOST | words.SECOND | words.NO, 0.0),
+    **dict.fromkeys(DRAWN | words.TIE, 0.5),
+    **dict.fromkeys(words.FIRST | words.YES, 1.0),
+}
+
+
+def find_sided(search: Search) -> Sided | None:
+    """Return the columns that tell of each side whether it won, or None."""
+    free = set(search.free())
+    for first, second in _columns_of_sides(search):
+        if {first, second} <= free:
+            told = [_meanings(search, column) for column in (first, second)]
+            if told[0] is not None and told[1] is not None:
+                return Sided(first, second, told[0], told[1])
+    return None
+
+
+def find_scores(search: Search) -> list[Pair]:
+    """Return columns such as result_1 and result_2 that hold more than who won."""
+    return [
+        Pair(MARKERS[0], *pair)
+        for pair in _columns_of_sides(search)
+        if all(search.facts.looks_numeric(column) for column in pair)
+        and any(_meanings(search, column) is None for column in pair)
+    ]
+
+
+def flags_first(search: Search, column: int) -> bool:
+    """Return whether a column's name asks whether the first side won, as in radiant_win."""
+    rests = (words.stem(search.plain[column], side) for side, _ in _sides(search))
+    return any(rest is not None and FLAG.fullmatch(rest) for rest in rests)
+
+
+def _sides(search: Search) -> list[tuple[str, str]]:
+    """Return the words that tell the two items apart in their own names, and these names."""
+    first, second = (plain(name) for name in search.headers)
+    found = [
+        (marker.first, marker.second)
+        for marker in MARKERS
+        if words.stem(first, marker.first) is not None
+        and words.stem(second, marker.second) is not None
+    ]
+    return [*found, (first, second)]  # team_a_won
+
+
+def _columns_of_sides(search: Search) -> list[tuple[int, int]]:
+    """Return pairs of columns whose names speak of what came of it for the first and the second."""
+    *marked, headers = _sides(search)
+    found = []
+    for pair in marked:
+        for both in (pair, SHORT.get(pair, pair), headers):
+            first, second = (
+                {rest: i for i, name in enumerate(search.plain) if (rest := _rest(name, word))}
+                for word in both
+            )
+            found += [(i, second[rest]) for rest, i in first.items() if rest in second]
+    return [(i, j) for i, j in dict.fromkeys(found) if i != j]
+
+
+def _rest(name: str, word: str) -> str | None:
+    """Return what is left of a name without the side's word, if it speaks of an outcome."""
+    rest = words.stem(name, word)
+    if rest is not None and TOLD.fullmatch(rest):
+        return rest
+    ending = name.removesuffix(word)
+    told = ending != name and re.fullmatch(r"(winner|label|result)(model|team|player)?", ending)
+    return ending if told else None
+
+
+def _meanings(search: Search, column: int) -> dict[str, float] | None:
+    """Return what the texts of a column say of its side: 1 won, 0 lost, 0.5 neither; or None."""
+    cells = [(text, n) for text, n in search.facts.values(column) or [] if text.strip()]
+    told: dict[str, float] = {}
+    for text, _ in cells:
+        word = re.sub(r"[\s_]+", "", text.casefold())
+        value = number(word)
+        value = value if value in {0.0, 0.5, 1.0} else ONE_SIDE.get(word)
+        if value is not None:
+            told[text] = value
+    known = sum(n for text, n in cells if text in told)
+    total = sum(n for _, n in cells)
+    return told if total and known >= CLEAR * total else None
+
 
 HOW_TO_NAME = (
     "name them with first= and second=, or winner= and loser= (command line: --first and "
@@ -36,9 +266,9 @@ def choose_items(search: Search) -> None:
     if named["winner"] is not None and named["loser"] is not None:
         pair, why = Pair(words.WINNER, named["winner"], named["loser"]), "named"
     elif named["first"] is not None and named["second"] is not None:
-        marker = next((m for m in MARKERS if _marked(search, m)), None)
-        pair = Pair(marker or MARKERS[0], named["first"], named["second"])
-        why = "named"
+        own = [Pair(marker, named["first"], named["second"]) for marker in MARKERS]
+        marked = (p for p in own if p in words.name_pairs(search.plain, (p.marker,)))
+        pair, why = next(marked, own[0]), "named"
     elif any(named[role] is not None for role in ("first", "second", "loser")):
         raise search.refuse(f"name both items: {HOW_TO_NAME.removeprefix('name them with ')}")
     else:
@@ -49,12 +279,6 @@ def choose_items(search: Search) -> None:
         raise search.refuse(f'both items are in "{search.names[pair.first]}"; name two columns.')
     search.tell("winner" if roles.winner_first else "first", pair.first, why)
     search.tell("loser" if roles.winner_first else "second", pair.second, why)
-
-
-def _marked(search: Search, marker: Marker) -> bool:
-    """Return whether the columns that the user named carry a marker's words."""
-    pair = Pair(marker, search.named["first"] or 0, search.named["second"] or 0)
-    return pair in words.name_pairs(search.plain, (marker,))
 
 
 def _recognised_pair(search: Search) -> tuple[Pair, str]:
@@ -136,7 +360,7 @@ def choose_scores(search: Search) -> None:
         same = [pair for pair in pairs if pair.marker == search.roles.marker]
         pairs = same if len(same) == 1 else pairs
         if not pairs and not search.roles.winner_first:
-            pairs = [Pair(MARKERS[0], *found) for found in find_scores(search)]
+            pairs = find_scores(search)
         if search.roles.winner_first:
             pairs = _of_winners(search, pairs)
         if len(pairs) > 1:
@@ -153,7 +377,9 @@ def _of_winners(search: Search, pairs: list[Pair]) -> list[Pair]:
     """Return the pair in which winners have more: points of a ranking are no scores of a game."""
     kept: list[Pair] = []
     others: list[Pair] = []
-    for pair in sorted(pairs, key=lambda pair: _rank_of_score(search.plain[pair.first])):
+    for pair in sorted(
+        pairs, key=lambda p: [word not in search.plain[p.first] for word in TELLING]
+    ):
         ours, theirs = search.facts.number(pair.first), search.facts.number(pair.second)
         _, filled, fewer = search.facts.count(f"{ours} <> {theirs}", f"{ours} < {theirs}")
         (others if kept or fewer > MOST_AGAINST * filled else kept).append(pair)
@@ -164,10 +390,6 @@ def _of_winners(search: Search, pairs: list[Pair]) -> list[Pair]:
             + f"; name scores with {how_to_say('first_score', 'second_score')}"
         )
     return kept
-
-
-def _rank_of_score(name: str) -> int:
-    return next((k for k, word in enumerate(TELLING) if word in name), len(TELLING))
 
 
 def choose_margin(search: Search) -> None:
@@ -200,12 +422,12 @@ def choose_outcome(search: Search) -> None:
         if roles.outcome is None and roles.scores is None and roles.margin is None:
             roles.sided = find_sided(search)
     if roles.sided is not None:
-        roles.tie = tie_beside(search, roles.sided)
+        roles.tie = _tie(search, re.compile(r"(winner|label|result)?(tie|draw|tied|drawn)"))
         search.tell("first won", roles.sided.first, "by its name")
         search.tell("second won", roles.sided.second, "by its name")
     elif roles.outcome is not None and roles.meaning is not None:
         search.tell("outcome", roles.outcome, f"{why}; {roles.meaning.why}")
-        roles.tie = _tie(search)
+        roles.tie = _tie(search, re.compile("|".join(words.TIES)))
     if roles.tie is not None:
         search.tell("tie", roles.tie, "by its name")
     told = (roles.sided, roles.outcome, roles.scores, roles.margin)
@@ -216,11 +438,11 @@ def choose_outcome(search: Search) -> None:
         )
 
 
-def _tie(search: Search) -> int | None:
-    """Return the column that says yes where nobody won, beside one that tells who did."""
+def _tie(search: Search, called: re.Pattern[str]) -> int | None:
+    """Return the column that says yes where nobody won, beside those that tell who did."""
     if search.wanted.get("tie") is False:
         return None
-    found = [i for i in search.free() if search.plain[i] in words.TIES]
+    found = [i for i in search.free() if called.fullmatch(search.plain[i])]
     texts = search.facts.texts(found[0]) if len(found) == 1 else []
     filled = [text for text in texts if text.strip()]
     return found[0] if filled and len(read_switch(filled)) == len(filled) else None
@@ -294,16 +516,12 @@ def _meaning(search: Search, column: int) -> Meaning:
     headers = search.names[roles.first], search.names[roles.second]
     cells = facts.values(column)
     comma = facts.table.decimal_comma
+    name, grades = search.plain[column], search.options.grades
+    graded, rated = name in words.PREFERENCES, name in words.SHARES
     told = read_outcomes(
-        cells or [],
-        headers,
-        roles.marker,
-        comma,
-        grades=search.options.grades,
-        graded=search.plain[column] in words.PREFERENCES,
-        rated=search.plain[column] in words.SHARES,
+        cells or [], headers, roles.marker, comma, grades=grades, graded=graded, rated=rated
     )
-    prefer = search.plain[column] in words.WINNER_WORDS or column == search.named["winner"]
+    prefer = name in words.WINNER_WORDS or column == search.named["winner"]
     if told.understood == 1.0 and not prefer:
         return told
     text, x = facts.text(column), facts.number(column)
@@ -313,7 +531,11 @@ def _meaning(search: Search, column: int) -> Meaning:
         return Meaning("words", "empty", 0.0)
     if cells is None and shares > names:
         return Meaning("shares", "share of games that the first won", shares / filled)
-    ties = {text: value for text, value in told.values.items() if _is_tie(text, value)}
+    ties = {
+        text: value
+        for text, value in told.values.items()
+        if value == 0.5 and not text.strip()[:1].isdigit()
+    }
     n_ties = sum(count for text, count in cells or () if text in ties)
     by_name = (names + n_ties) / filled
     if names and (by_name > told.understood or (prefer and by_name == told.understood)):
@@ -321,94 +543,6 @@ def _meaning(search: Search, column: int) -> Meaning:
             "names", "the winner's name", by_name, ties, both_bad=told.both_bad, in_words=True
         )
     return told
-
-
-def _is_tie(text: str, value: float) -> bool:
-    return value == 0.5 and not text.strip()[:1].isdigit()
-
-
-def choose_time(search: Search) -> None:
-    """Choose the column of times, and how it is read."""
-    roles = search.roles
-    if search.wanted["time"] is False:
-        if search.options.order is not None:
-            raise search.refuse("order= is given, but time=False says that there is no time.")
-        return
-    if search.named["time"] is not None:
-        candidates, why = [search.named["time"]], "named"
-    else:
-        candidates, why = _time_candidates(search)
-    told = {i: _moments(search, i, any_names=why == "named") for i in candidates}
-    clear = [i for i in candidates if told[i].understood >= 0.5]
-    if not clear and candidates and (why != "by what it holds"):
-        name = search.names[candidates[0]]
-        raise search.refuse(
-            f'the times in "{name}" are not understood; write dates as 2026-05-01, or numbers, or '
-            "say time=False for none (command line: --without time), or order= for periods with "
-            "names (command line: --order)."
-        )
-    if len(clear) > 1:
-        raise search.two("time", clear)
-    if clear:
-        roles.time, roles.moments = clear[0], told[clear[0]]
-        search.tell("time", clear[0], f"{why}; {roles.moments.why}")
-        if roles.moments.note:
-            roles.notes.append(roles.moments.note)
-
-
-def _moments(search: Search, column: int, *, any_names: bool = False) -> TimeColumn:
-    options = search.options
-    return read_moments(
-        search.facts,
-        column,
-        order=options.order,
-        day_first=options.day_first,
-        any_names=any_names or search.plain[column] in words.STAGES,
-    )
-
-
-def _time_candidates(search: Search) -> tuple[list[int], str]:
-    free = search.free()
-    named_dates = [i for i in free if _tells_date(search, i)]
-    for vocabulary in (words.TIMES, words.PERIODS, words.VERSIONS, words.STAGES):
-        if vocabulary is words.PERIODS and len(named_dates) == 1:  # before a season
-            return named_dates, "by its name"
-        found = [i for i in free if search.plain[i] in vocabulary]
-        if len(found) > 1:  # a date beside the time of day
-            found = [i for i in found if _moments(search, i).understood >= 0.5] or found
-        if vocabulary in (words.VERSIONS, words.STAGES):  # these words have other meanings too
-            found = [i for i in found if _moments(search, i).understood >= CLEAR]
-        if found:
-            return found, "by its name"
-    texts = search.facts.often_filled([i for i in free if not search.facts.is_number(i)])
-    told = {i: read_moments(search.facts, i, day_first=search.options.day_first) for i in texts}
-    dated = [i for i in texts if told[i].kind == "date" and told[i].understood >= CLEAR]
-    if not dated and (rounds := _rounds(search)):
-        return rounds, "by its name"
-    return dated, "by what it holds"
-
-
-def _rounds(search: Search) -> list[int]:
-    """Return the rounds of one tournament; those of several do not follow each other."""
-    found = [i for i in search.free() if search.plain[i] in words.ROUNDS]
-    events = [i for i in search.free() if search.plain[i] in words.TOURNAMENTS]
-    several = any(len(search.facts.values(i) or (1, 2)) > 1 for i in events)
-    if len(found) != 1 or several or _moments(search, found[0]).understood < CLEAR:
-        return []
-    search.roles.notes.append(
-        f'the rounds in "{search.names[found[0]]}" are taken for times; if they are none, say '
-        "time=False (command line: --without time)"
-    )
-    return found
-
-
-def _tells_date(search: Search, column: int) -> bool:
-    """Return whether a column is called by a date, as in game_date_est, and holds dates."""
-    name = search.plain[column]
-    if name in words.TIMES or not words.DATED.search(name) or words.OTHER_DATES.search(name):
-        return False
-    found = _moments(search, column)
-    return found.kind == "date" and found.understood >= CLEAR
 
 
 def choose_side(search: Search) -> None:
@@ -423,8 +557,7 @@ def choose_side(search: Search) -> None:
         texts = [text for text in search.facts.texts(roles.side) if text.strip()]
         if not texts or len(read_sides(texts, search.headers)) < len(texts):
             if search.plain[roles.side] not in words.GROUNDS:
-                name = search.names[roles.side]
-                roles.notes.append(f'"{name}" is not used: it does not say who has the side')
+                search.ignore(roles.side, ": it does not say who has the side")
             roles.side = None
     if roles.side is not None:
         search.tell("side", roles.side, search.why("side"))
@@ -434,17 +567,17 @@ def choose_side(search: Search) -> None:
     if roles.side is None and roles.side_always is None:
         unused = [i for i in search.free() if search.plain[i] in words.NEUTRALS]
         if unused and said is None:
-            roles.notes.append(
-                f'"{search.names[unused[0]]}" is not used, as nothing says who has the side; if '
-                'the first item has it, say side="first" (command line: --side first)'
+            search.ignore(
+                unused[0],
+                ", as nothing says who has the side; if the first item has it, say "
+                'side="first" (command line: --side first)',
             )
         return
     roles.neutral = search.one("neutral", words.NEUTRALS)
     if roles.neutral is not None:
         texts = search.facts.texts(roles.neutral)
         if len(read_switch(texts)) < len(texts) and search.named["neutral"] is None:
-            name = search.names[roles.neutral]
-            roles.notes.append(f'"{name}" is not used: it does not say yes or no')
+            search.ignore(roles.neutral, ": it does not say yes or no")
             roles.neutral = None
         else:
             search.tell("neutral", roles.neutral, search.why("neutral"))
@@ -457,25 +590,9 @@ def choose_counts(search: Search) -> None:
     roles.weight = search.one("weight", words.WEIGHTS)
     margins = roles.margin is not None or roles.scores is not None
     if roles.count is not None and search.named["count"] is None and margins:
-        name = search.names[roles.count]
-        roles.notes.append(
-            f'"{name}" is not used: beside margins a row is one game, unless you say '
-            f'count="{name}" (command line: --count)'
-        )
+        said = f'count="{search.names[roles.count]}" (command line: --count)'
+        search.ignore(roles.count, f": beside margins a row is one game, unless you say {said}")
         roles.count = None
     for role, column in (("count", roles.count), ("weight", roles.weight)):
         if column is not None:
             search.tell(role, column, search.why(role))
-
-
-def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
-    """Return the roles that the columns of a table play."""
-    search = Search(facts, options)
-    for choose in (choose_items, choose_scores, choose_margin, choose_outcome):
-        choose(search)
-    for choose in (choose_time, choose_side, choose_counts):
-        choose(search)
-    note_unused_scores(search)
-    for column in search.roles.by:
-        search.tell("by", column, "named")
-    return search.roles

@@ -1,7 +1,7 @@
 """Tables that do not have one row a game, turned into tables that have.
 
-A matrix, counts of games won and lost, finishing orders and teams of several a side each become
-rows of two items with an outcome; the columns they are made of are reported like any other.
+Each becomes rows of two items with an outcome; the columns they are made of are reported like any
+other.  Matrices and finishing orders are in `standings`.
 
 *Teams.*  A comparison here is between two items, so a team is an item of its own, whoever else its
 members play with; their names are sorted, so that the order in which they are listed changes
@@ -20,13 +20,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from intransit.data import vocabulary as words
-from intransit.data.engine import refuse
-from intransit.data.facts import Facts, find_column
-from intransit.data.intake import EngineTable, columns_sql
+from intransit.data.engine import EngineTable, columns_sql
+from intransit.data.facts import Facts
 from intransit.data.reading import Column, Columns, ReadOptions, plural
-from intransit.data.vocabulary import ITEMS, MARKERS, listed, plain, short_names, tokens_of
+from intransit.data.vocabulary import (
+    ITEMS,
+    MARKERS,
+    listed,
+    plain,
+    short_names,
+    tokens_of,
+)
 
-ITEM_ROLES = ("first", "second", "winner", "loser")
+BETWEEN = " / "  # the members of a team
 
 
 @dataclass(frozen=True)
@@ -64,13 +70,33 @@ def reshape(facts: Facts, options: ReadOptions, finders: Mapping[str, Find]) -> 
 
 def named_by_hand(options: ReadOptions) -> bool:
     """Return whether the caller names the columns with the items."""
-    return any(isinstance(options.columns.get(role), str) for role in ITEM_ROLES)
+    return any(
+        isinstance(options.columns.get(role), str)
+        for role in ("first", "second", "winner", "loser")
+    )
 
 
-def made_columns(**made: str) -> Columns:
-    """Return the roles of columns that a shape made; the others of a game there are not."""
+def made_games(
+    facts: Facts,
+    rows: str,
+    extra: Mapping[str, str],
+    told: Sequence[Column],
+    notes: Sequence[str],
+    **made: str,
+) -> Shaped:
+    """Return new rows (SQL of c0, c1, ... and `row`) as games.
+
+    `extra` has the names and types of further columns, `made` the roles that columns play; other
+    roles of a game there are not.
+    """
+    table = replace(
+        facts.table,
+        names=(*facts.table.names, *extra),
+        types=(*facts.table.types, *extra.values()),
+        rows=facts.table.engine.store(rows),
+    )
     none = ("winner", "loser", "first_score", "second_score", "margin", "side", "count")
-    return {**dict.fromkeys(none, False), **made}
+    return Shaped(table, {**dict.fromkeys(none, False), **made}, tuple(told), tuple(notes))
 
 
 def apply(options: ReadOptions, shaped: Shaped) -> ReadOptions:
@@ -92,32 +118,6 @@ def told_by_shape(columns: Sequence[Column], shaped: Shaped) -> list[Column]:
     ]
 
 
-def with_columns(table: EngineTable, extra: Mapping[str, tuple[str, str]]) -> EngineTable:
-    """Return the table with further columns, each a name with its type and its SQL."""
-    n = len(table.names)
-    added = "".join(f", {sql} AS c{n + k}" for k, (_, sql) in enumerate(extra.values()))
-    return replace(
-        table,
-        names=(*table.names, *extra),
-        types=(*table.types, *(kind for kind, _ in extra.values())),
-        rows=f"(SELECT *{added} FROM {table.rows})",
-        numbered=f"(SELECT *{added} FROM {table.numbered})",
-    )
-
-
-def materialised(table: EngineTable, name: str, rows: str, extra: Mapping[str, str]) -> EngineTable:
-    """Return new rows (SQL of c0, c1, ... and `row`) as a table; `extra` has names and types."""
-    table.engine.run(f"CREATE TEMP TABLE {name} AS {rows}")
-    columns = columns_sql(len(table.names) + len(extra))
-    return replace(
-        table,
-        names=(*table.names, *extra),
-        types=(*table.types, *extra.values()),
-        rows=f"(SELECT {columns} FROM {name})",
-        numbered=f"(SELECT {columns}, row FROM {name})",
-    )
-
-
 SIDES = (  # words for the two sides, in the order in which they are tried
     *(("winner", "loser"), ("winning", "losing"), ("won", "lost"), ("w", "l")),
     *(("blue", "red"), ("radiant", "dire"), ("home", "away"), ("left", "right"), ("a", "b")),
@@ -127,46 +127,41 @@ MEMBERS = listed(
     "top jungle jng jg mid middle adc bot bottom support sup sup. carry champ champion hero pick "
     "member partner front back forehand backhand drive first second third fourth fifth"
 )
-BETWEEN = " / "
 
 
 def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
     """Return teams of several as one item each, or None where there is one column a side."""
-    found = _named_teams(facts, options) if options.teams else None
-    if found is None and not named_by_hand(options):
-        found = _recognised_teams(facts)
-    if found is None:
+    if options.teams:
+        sides = {
+            role: [facts.column(name, role) for name in columns]
+            for role, columns in options.teams.items()
+        }
+    else:
+        sides = {} if named_by_hand(options) else _recognised_teams(facts)
+    if not sides:
         return None
-    (first_word, second_word), firsts, seconds = found
-    taken = facts.table.names  # of the team: what a winner would be called, where that is free
-    names = tuple(
-        word if word[-1].isdigit() and word not in taken else f"{word} team"
-        for word in (first_word, second_word)
-    )
-    extra = {
-        name: ("VARCHAR", _joined(facts, columns))
-        for name, columns in zip(names, (firsts, seconds), strict=True)
-    }
-    won = first_word in {"winner", "winning", "won", "w"}
+    taken = facts.table.names
+    names = [  # what a winner would be called, where that is free
+        word if word[-1].isdigit() and word not in taken else f"{word} team" for word in sides
+    ]
+    joined = [("VARCHAR", _joined(facts, columns)) for columns in sides.values()]
+    won = next(iter(sides)) in {"winner", "winning", "won", "w"}
     roles = ("winner", "loser") if won else ("first", "second")
-    listed_names = [facts.table.names[i] for i in (*firsts, *seconds)]
+    why = "named" if options.teams else "by its name"
     told = tuple(
-        Column(f"{role} member", facts.table.names[i], "named" if options.teams else "by its name")
-        for role, columns in zip(roles, (firsts, seconds), strict=True)
+        Column(f"{role} member", taken[i], why)
+        for role, columns in zip(roles, sides.values(), strict=True)
         for i in columns
     )
-    notes = (
+    firsts, seconds = sides.values()
+    note = (
         f"{len(firsts)} a side: each team is one item, its members joined by a stroke; to compare "
-        f'single members, name one column a side, as in {roles[0]}="{listed_names[0]}" and '
-        f'{roles[1]}="{facts.table.names[seconds[0]]}"',
+        f'single members, name one column a side, as in {roles[0]}="{taken[firsts[0]]}" and '
+        f'{roles[1]}="{taken[seconds[0]]}"'
     )
-    return Shaped(
-        with_columns(facts.table, extra),
-        dict(zip(roles, names, strict=True)),
-        told,
-        notes,
-        keeps_where=True,
-    )
+    table = facts.table.with_columns(dict(zip(names, joined, strict=True)))
+    made = dict(zip(roles, names, strict=True))
+    return Shaped(table, dict(made), told, (note,), keeps_where=True)
 
 
 def _joined(facts: Facts, columns: list[int]) -> str:
@@ -176,19 +171,8 @@ def _joined(facts: Facts, columns: list[int]) -> str:
     return f"nullif(array_to_string({kept}, '{BETWEEN}'), '')"
 
 
-def _named_teams(
-    facts: Facts, options: ReadOptions
-) -> tuple[tuple[str, str], list[int], list[int]] | None:
-    label = facts.table.engine.label
-    sides = [
-        [find_column(facts.table.names, name, role, label) for name in columns]
-        for role, columns in options.teams.items()
-    ]
-    roles = tuple(options.teams)
-    return (roles[0], roles[1]), sides[0], sides[1]
-
-
-def _recognised_teams(facts: Facts) -> tuple[tuple[str, str], list[int], list[int]] | None:
+def _recognised_teams(facts: Facts) -> dict[str, list[int]]:
+    """Return the columns of members of the two sides, by the side's word."""
     tokens = [tokens_of(name) for name in facts.table.names]
     for first, second in SIDES:
         sides = [_of_side(tokens, word) for word in (first, second)]
@@ -201,8 +185,8 @@ def _recognised_teams(facts: Facts) -> tuple[tuple[str, str], list[int], list[in
             if len(members) >= 2 and items:
                 columns = [[side[rest] for rest in members] for side in sides]
                 if all(_has_names(facts, i) for i in itertools.chain(*columns)):
-                    return (first, second), columns[0], columns[1]
-    return None
+                    return {first: columns[0], second: columns[1]}
+    return {}
 
 
 def _has_names(facts: Facts, column: int) -> bool:
@@ -239,50 +223,35 @@ EACH = listed(
 OUTCOME, GAMES = "won, lost or drawn", "number of games"
 
 
-@dataclass(frozen=True)
-class Tally:
-    """Columns with the games that the first won, lost and drew."""
-
-    won: int
-    lost: int
-    drawn: int | None
-    why: str
-
-
 def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
     """Return rows of won and lost games as games, or None where there are none."""
-    found = _named_tally(facts, options) or _recognised_tally(facts, options, asked)
-    if found is None:
+    named = _named_tally(facts, options)
+    used = named or _recognised_tally(facts, options, asked)
+    if not used or not (asked or named or _are_counts(facts, used)):
         return None
-    used = [found.won, found.lost] + ([] if found.drawn is None else [found.drawn])
-    if not asked and found.why != "named" and not _are_counts(facts, used):
-        return None
-    roles = ("won", "lost", "drawn")
-    told = tuple(
-        Column(role, facts.table.names[column], found.why)
-        for role, column in zip(roles, used, strict=False)
-    )
+    told = [
+        Column(role, facts.table.names[column], "named" if named else "by its name")
+        for role, column in zip(("won", "lost", "drawn"), used, strict=False)
+    ]
     n, total = len(facts.table.names), " + ".join(f"coalesce({facts.number(i)}, 0)" for i in used)
     parts = [
         f"SELECT * EXCLUDE (row), {outcome}::DOUBLE AS c{n}, {facts.number(column)} AS c{n + 1}, "
-        f"row FROM {facts.numbered} WHERE {_fine(facts, used)} AND {facts.number(column)} > 0"
+        f"row FROM {facts.rows} WHERE {_fine(facts, used)} AND {facts.number(column)} > 0"
         for outcome, column in zip(("1.0", "0.0", "0.5"), used, strict=False)
     ]
     # Rows with something that is no count stay, so that they are reported.
     parts.append(
-        f"SELECT * EXCLUDE (row), NULL::DOUBLE, NULL::DOUBLE, row FROM {facts.numbered} "
+        f"SELECT * EXCLUDE (row), NULL::DOUBLE, NULL::DOUBLE, row FROM {facts.rows} "
         f"WHERE NOT {_fine(facts, used)}"
     )
     n_rows, empty = facts.count(f"{_fine(facts, used)} AND {total} = 0")
-    table = materialised(
-        facts.table, "tallies", " UNION ALL ".join(parts), {OUTCOME: "DOUBLE", GAMES: "DOUBLE"}
-    )
     notes = [f"{plural(n_rows, 'row')} of games won and lost, counted as that many games"]
     if empty:
         notes.append(f"{plural(empty, 'row')} without any game")
-    columns: dict[str, str | bool | None] = {"outcome": OUTCOME, "count": GAMES}
-    columns |= dict.fromkeys(("first_score", "second_score", "margin"), False)
-    return Shaped(table, columns, told, tuple(notes))
+    none = dict.fromkeys(("first_score", "second_score", "margin"), False)
+    extra = {OUTCOME: "DOUBLE", GAMES: "DOUBLE"}
+    made = made_games(facts, " UNION ALL ".join(parts), extra, told, notes)
+    return replace(made, columns={**none, "outcome": OUTCOME, "count": GAMES})
 
 
 def _fine(facts: Facts, columns: list[int]) -> str:
@@ -296,39 +265,35 @@ def _fine(facts: Facts, columns: list[int]) -> str:
     return f"({' AND '.join(tests)} AND ({some}))"
 
 
-def _named_tally(facts: Facts, options: ReadOptions) -> Tally | None:
-    names, label = facts.table.names, facts.table.engine.label
-    told = options.tally
-    if told.get("wins") is None and told.get("losses") is None:
-        return None
-    places = {role: find_column(names, name, role, label) for role, name in told.items() if name}
+def _named_tally(facts: Facts, options: ReadOptions) -> list[int]:
+    if not {"wins", "losses"} & set(options.tally):
+        return []
+    places = {role: facts.column(name, role) for role, name in options.tally.items()}
     if "wins" not in places or "losses" not in places:
-        raise refuse(label, "name both wins= and losses= (command line: --wins and --losses).")
-    return Tally(places["wins"], places["losses"], places.get("draws"), "named")
+        found = "name both wins= and losses= (command line: --wins and --losses)."
+        raise facts.table.engine.refuse(found)
+    return [places[role] for role in ("wins", "losses", "draws") if role in places]
 
 
-def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> Tally | None:
+def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> list[int]:
+    """Return the columns with the games that the first won and lost, and those drawn if any."""
     names = [plain(name) for name in short_names(facts.table.names)]
     said = {plain(str(name)) for name in options.columns.values() if isinstance(name, str)}
     names = ["" if name in said else name for name in names]
-    if not asked and _says_who_won(names):
-        return None
-    drawn = next((i for i, name in enumerate(names) if name in DRAWN), None)
+    # Where another column tells outcomes, wins may be what was before.
+    outcomes = words.OUTCOMES - WON - LOST
+    if not asked and (outcomes & set(names) or words.score_pairs(names, MARKERS)):
+        return []
+    drawn = [i for i, name in enumerate(names) if name in DRAWN][:1]
     won = [i for i, name in enumerate(names) if name in WON]
     lost = [i for i, name in enumerate(names) if name in LOST]
     if len(won) == 1 and len(lost) == 1:
-        return Tally(won[0], lost[0], drawn, "by its name")
+        return [won[0], lost[0], *drawn]
     for marker in MARKERS:
         pair = [_each(names, word) for word in (marker.first, marker.second)]
         if pair[0] is not None and pair[1] is not None and pair[0] != pair[1]:
-            return Tally(pair[0], pair[1], drawn, "by its name")
-    return None
-
-
-def _says_who_won(names: list[str]) -> bool:
-    """Return whether another column tells outcomes, so that wins may be what was before."""
-    outcomes = words.OUTCOMES - WON - LOST
-    return bool(outcomes & set(names) or words.score_pairs(names, MARKERS))
+            return [pair[0], pair[1], *drawn]
+    return []
 
 
 def _each(names: list[str], word: str) -> int | None:
@@ -373,17 +338,13 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
     sides = ((baseline, own, found[0]), (own, baseline, found[1]))
     rows = " UNION ALL ".join(
         f"SELECT {columns_sql(n)}, {first} AS c{n}, {second} AS c{n + 1}, c{verdict} AS c{n + 2}, "
-        f"row FROM {facts.numbered}"
+        f"row FROM {facts.rows}"
         for first, second, verdict in sides
     )
     extra = {FIRST: "VARCHAR", SECOND: "VARCHAR", VERDICT: table.types[found[0]]}
-    new = materialised(table, "judgments", rows, extra)
     notes = ["each row is two games with the places swapped: A is the baseline, then the model"]
     if not has_baseline:
         notes.append(f'no column names the baseline: it is called "{UNNAMED}"')
-    told = (
-        Column("model", table.names[model], "by its name"),
-        *(Column("verdict", table.names[i], "by its name") for i in found),
-    )
-    said = made_columns(first=FIRST, second=SECOND, outcome=VERDICT)
-    return Shaped(new, said, told, tuple(notes))
+    columns = zip(("model", "verdict", "verdict"), (model, *found), strict=True)
+    told = [Column(role, table.names[i], "by its name") for role, i in columns]
+    return made_games(facts, rows, extra, told, notes, first=FIRST, second=SECOND, outcome=VERDICT)

@@ -14,13 +14,24 @@ of rows that it stands for, by the query that judges every table.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
-from intransit.data.engine import Engine, quote, refuse
+from intransit.data.engine import (
+    N_SAME,
+    Engine,
+    EngineTable,
+    Grouping,
+    columns_sql,
+    located,
+    parquet_sql,
+    quote,
+    read_table,
+    refuse,
+)
 from intransit.data.facts import SAMPLE, Facts
 from intransit.data.files import (
     EMPTY,
@@ -30,32 +41,16 @@ from intransit.data.files import (
     find_sources,
     first_bytes,
     is_partitioned,
-    located,
     look_at,
     to_utf_8,
     unpack,
     wide_encoding,
 )
 from intransit.data.formats import lay_flat, take_json, take_pgn, take_text
-from intransit.data.intake import (
-    N_SAME,
-    EmbeddedOrigin,
-    EngineTable,
-    FrameOrigin,
-    Grouping,
-    Kept,
-    Origin,
-    attempt,
-    columns_sql,
-    one_after_another,
-    registered,
-    stored,
-    stored_in_parts,
-    viewed,
-)
-from intransit.data.reading import ROW_LIMITS, ReadOptions
-from intransit.data.search import Roles
+from intransit.data.reading import ROW_LIMITS, ReadOptions, plural
+from intransit.data.roles import Roles
 from intransit.data.shapes import Find, reshape
+from intransit.data.vocabulary import plain
 from intransit.errors import InputError, IntransitError, MissingDependencyError
 
 SCHEME = re.compile(r"(?!file:)([A-Za-z][A-Za-z0-9+.\-]+)://")
@@ -112,7 +107,7 @@ def _stored_elsewhere(address: str, engine: Engine) -> EngineTable:
             f"it could not be read ({told}); check the address, and that DuckDB has a secret for "
             "it (CREATE PERSISTENT SECRET)."
         ) from None
-    return viewed(engine, "parts")
+    return read_table(engine, "parts")
 
 
 def _attached(address: str, engine: Engine) -> EngineTable:
@@ -135,7 +130,7 @@ def _attached(address: str, engine: Engine) -> EngineTable:
         '"{}"'.format(part.replace('"', '""')) for part in ("elsewhere", schema or "main", name)
     )
     engine.run(f"CREATE TEMP VIEW elsewhere_rows AS FROM {place}")
-    return viewed(engine, "elsewhere_rows")
+    return read_table(engine, "elsewhere_rows")
 
 
 def connected(address: str, engine: Engine) -> Any:
@@ -215,60 +210,27 @@ def is_lazy(source: object) -> bool:
     return type(source).__name__ in {"LazyFrame", "DuckDBPyRelation"}
 
 
-def n_rows_of(source: Any, engine: Engine) -> int:
-    """Return how many rows a lazy table has; its other columns are not computed for it."""
-    import narwhals as nw  # noqa: PLC0415
+def sampled(source: object, engine: Engine) -> EngineTable:
+    """Return a table that stays where it is: some rows of it, all columns that can be compared."""
+    from intransit.data.lazy_rows import framed  # noqa: PLC0415
 
-    if type(source).__name__ == "DuckDBPyRelation":
-        return int(engine.attempt(lambda: source.count("*").fetchall())[0][0])
-    count = nw.from_native(source).select(nw.len())
-    return int(attempt(engine.label, lambda: count.collect().item()))
-
-
-def framed(source: object, engine: Engine) -> FrameOrigin:
-    """Return a lazy frame of any library as a table that stays where it is."""
-    import narwhals as nw  # noqa: PLC0415
-
-    label = engine.label
-    try:
-        frame = nw.from_native(source)  # type: ignore[call-overload]
-    except TypeError as error:
-        raise InputError(f"{label}: it is no table; give a file or a data frame.") from error
-    if not isinstance(frame, nw.LazyFrame):
-        frame = frame.lazy()
-    schema = attempt(label, frame.collect_schema)
-    nested = (nw.Struct, nw.List, nw.Array, nw.Object)
-    names = tuple(name for name, kind in schema.items() if not isinstance(kind, nested))
-    if not names:
-        raise engine.refuse("there is no column; give a table with some.")
-    return FrameOrigin(frame, names, engine)
-
-
-def sampled(origin: FrameOrigin, n_rows: int = SAMPLE) -> EngineTable:
-    """Return some rows of a table that stays where it is, all columns that can be compared."""
-    engine, columns = origin.engine, columns_sql(len(origin.names))
-    name = _fresh(engine)
-    origin.store_rows(n_rows, name)
-    described = engine.ask(f"DESCRIBE SELECT {columns} FROM {name}")
+    origin = framed(source, engine)
+    columns, name = columns_sql(len(origin.names)), origin.store_rows(SAMPLE)
     nested = [other for other in origin.frame.collect_schema() if other not in origin.names]
     notes = [f'"{other}" holds records or lists and is not looked at' for other in nested]
-    return EngineTable(
-        engine,
-        names=origin.names,
-        types=tuple(str(kind) for _, kind, *_ in described),
-        rows=f"(SELECT {columns} FROM {name})",
-        numbered="",
-        notes=tuple(notes),
-        grouping=Grouping(origin, name),
+    rows = f"(SELECT {columns} FROM {name})"
+    return replace(
+        read_table(engine, rows, names=origin.names, notes=tuple(notes)),
+        rows=rows,
+        ordered=False,
+        grouping=Grouping(name, origin),
     )
 
 
 def embedded(table: EngineTable) -> EngineTable:
     """Return a table of the embedded engine as one whose rows are counted before anything else."""
-    rows = f"(SELECT *, 1 AS {N_SAME} FROM {table.rows} LIMIT {SAMPLE})"
-    name = _fresh(table.engine)
-    table.engine.run(f"CREATE TEMP TABLE {name} AS FROM {rows}")
-    return replace(table, grouping=Grouping(EmbeddedOrigin(table.engine, table.rows), name))
+    rows = f"SELECT * EXCLUDE (row), 1 AS {N_SAME} FROM {table.rows} LIMIT {SAMPLE}"
+    return replace(table, grouping=Grouping(table.engine.store(rows), table.rows))
 
 
 def settled(
@@ -284,12 +246,13 @@ def settled(
     Its equal rows are added up.  A table that has not one row a game is returned whole instead,
     without roles, or refused where it is large.
     """
-    sample = _sample_of(table)
+    assert table.grouping is not None
+    sample = _fetched(table, table.grouping.sample)
     looked = Facts(sample, where)
     looked = looked if looked.count()[0] else Facts(sample, {})
     if not looked.count()[0]:
         return looked, None
-    if _has_shape(looked, options, finders):
+    if reshape(looked, options, finders) is not None:
         return Facts(whole(table, most_whole), where), None
     held = _columns_in_sample(choose, looked, options) | set(where)
     while True:
@@ -309,52 +272,25 @@ def with_column(facts: Facts, column: int) -> Facts:
     return Facts(add_up_equal(facts.table, grouping.held | {column}), facts.where)
 
 
-def origin_of(facts: Facts) -> tuple[Origin, Kept]:
-    """Return where all rows are, and the cells that `where` allows in each of its columns."""
-    engine, grouping = facts.table.engine, facts.table.grouping
-    if grouping is None:
-        return EmbeddedOrigin(engine, facts.rows), {}
-    cells = {k: engine.ask(f"SELECT DISTINCT c{k} FROM {facts.rows}") for k in facts.where}
-    return grouping.origin, {k: [cell for (cell,) in found] for k, found in cells.items()}
-
-
 def add_up_equal(table: EngineTable, columns: set[int] | frozenset[int]) -> EngineTable:
     """Return the table with rows that are equal in these columns added up where they are."""
     assert table.grouping is not None
-    name = _fresh(table.engine)
-    table.grouping.origin.store_groups(sorted(columns), name)
+    engine, origin, listed = table.engine, table.grouping.origin, columns_sql(sorted(columns))
+    name = (
+        engine.store(f"SELECT {listed}, count(*) AS {N_SAME} FROM {origin} GROUP BY {listed}")
+        if isinstance(origin, str)
+        else origin.store_groups(sorted(columns))
+    )
     grouping = replace(table.grouping, held=frozenset(columns))
-    kinds = {str(column): str(kind) for column, kind, *_ in table.engine.ask(f"DESCRIBE {name}")}
+    kinds = {str(column): str(kind) for column, kind, *_ in engine.ask(f"DESCRIBE {name}")}
     types = tuple(kinds.get(f"c{k}", kind) for k, kind in enumerate(table.types))
-    return replace(table, types=types, rows=f"(SELECT * FROM {name})", grouping=grouping)
-
-
-def _sample_of(table: EngineTable) -> EngineTable:
-    """Return the sample of a table that stays where it is as a table of its own."""
-    assert table.grouping is not None
-    return _fetched(table, table.grouping.sample)
+    return replace(table, types=types, rows=name, grouping=grouping)
 
 
 def _fetched(table: EngineTable, name: str) -> EngineTable:
     """Return a table whose rows are in a table of the embedded engine."""
-    columns = columns_sql(len(table.names))
-    return replace(
-        table,
-        rows=f"(SELECT {columns} FROM {name})",
-        numbered=f"(SELECT {columns}, rowid + 1 AS row FROM {name})",
-        grouping=None,
-    )
-
-
-def _has_shape(sample: Facts, options: ReadOptions, finders: Mapping[str, Find]) -> bool:
-    """Return whether a row is not one game; what was stored to find out is removed again."""
-    engine, listed = sample.table.engine, "SELECT table_name FROM duckdb_tables() WHERE temporary"
-    before = engine.ask(listed)
-    found = reshape(sample, options, finders)
-    for (name,) in engine.ask(listed):
-        if (name,) not in before:
-            engine.run(f"DROP TABLE {name}")
-    return found is not None
+    rows = f"(SELECT {columns_sql(len(table.names))}, rowid + 1 AS row FROM {name})"
+    return replace(table, rows=rows, ordered=True, grouping=None)
 
 
 def _columns_in_sample(choose: Choose, sample: Facts, options: ReadOptions) -> set[int]:
@@ -374,25 +310,17 @@ def whole(table: EngineTable, most: int = ROW_LIMITS.fetched) -> EngineTable:
     """Return the table with all its rows here, if they are not too many."""
     if table.grouping is None:
         return table
-    origin, engine = table.grouping.origin, table.engine
-    if isinstance(origin, EmbeddedOrigin):
-        return replace(table, rows=origin.rows, grouping=None)
-    assert isinstance(origin, FrameOrigin)
+    origin = table.grouping.origin
+    if isinstance(origin, str):
+        return replace(table, rows=origin, grouping=None)
     n_rows = origin.n_rows()
     if n_rows > most:
-        raise engine.refuse(
+        raise table.engine.refuse(
             f"a row of it is not one game, and of such tables at most {most:,} rows are fetched "
             f"(it has {n_rows:,}); select one row a game there, write the table to Parquet and "
             'read that, or say shape="games" (command line: --shape games) if a row is a game.'
         )
-    name = _fresh(engine)
-    origin.store_rows(n_rows, name)
-    return _fetched(table, name)
-
-
-def _fresh(engine: Engine) -> str:
-    """Return a name that no table of the engine has."""
-    return f"rows_{engine.fresh('rows').name.partition('-')[0]}"
+    return _fetched(table, origin.store_rows(n_rows))
 
 
 def label_of(source: object) -> str:
@@ -420,28 +348,102 @@ def take_in(source: object, engine: Engine, most_whole: int = ROW_LIMITS.fetched
     if isinstance(source, str | Path):
         found = find_sources(source, engine)
         if (len(found) > 1 or Path(source).is_dir()) and are_parquet(found):
-            return lay_flat(stored_in_parts(engine, found, partitioned=is_partitioned(found)))
+            return lay_flat(_in_parts(found, engine))
         tables = [_take_file(part, engine) for part in found]
         return tables[0] if len(tables) == 1 else one_after_another(tables, found)
     streams = hasattr(source, "__next__") and not hasattr(source, "read_all")
     if streams or isinstance(source, type):
         raise InputError(f"{engine.label}: it is no table; give a file or a data frame.")
-    if stays_in_engine(source) or (is_lazy(source) and n_rows_of(source, engine) > most_whole):
-        return sampled(framed(source, engine))
-    return _take_frame(source, engine)
+    stays = stays_in_engine(source)
+    if is_lazy(source):
+        from intransit.data.lazy_rows import n_rows_of  # noqa: PLC0415
 
-
-def _take_frame(source: object, engine: Engine) -> EngineTable:
+        stays = n_rows_of(source, engine) > most_whole
+    if stays:
+        return sampled(source, engine)
     if type(source).__name__ == "DuckDBPyRelation":
         # A relation belongs to another connection: it writes itself out, in batches.
         place = engine.fresh("relation.parquet")
         engine.attempt(lambda: source.write_parquet(str(place)))  # type: ignore[attr-defined]
-        return _flat_file(engine, place)
-    return lay_flat(registered(source, engine))
+        return lay_flat(read_table(engine, parquet_sql(place)))
+    return lay_flat(_registered(source, engine))
 
 
-def _flat_file(engine: Engine, path: Path) -> EngineTable:
-    return lay_flat(stored(engine, f"read_parquet({located(path)}, file_row_number = true)"))
+def _registered(source: object, engine: Engine) -> EngineTable:
+    """Return a data frame as a table."""
+    import duckdb  # noqa: PLC0415
+
+    if hasattr(source, "read_all"):  # a stream can be read only once
+        source = source.read_all()
+    if hasattr(source, "to_frame") and not hasattr(source, "columns"):
+        raise engine.refuse("it is one column; give a table with several.")
+    if hasattr(source, "reset_index") and _names_columns(source):
+        source = source.reset_index()  # a matrix whose rows are named by its index
+    try:
+        engine.con.register("given", source)
+    except (duckdb.Error, TypeError, RuntimeError):
+        from intransit.data.lazy_rows import as_arrow  # noqa: PLC0415
+
+        arrow = as_arrow(source)
+        if not arrow.column_names:
+            raise engine.refuse("there is no column; give a table with some.") from None
+        engine.con.register("given", arrow)
+    table = read_table(engine, "given")
+    field = "column_names" if hasattr(source, "column_names") else "columns"
+    own = None if type(source).__name__ == "LazyFrame" else getattr(source, field, None)
+    if own is not None and len(own) == len(table.names):  # DuckDB renames those equal but for case
+        table = replace(table, names=tuple(str(name) for name in own))
+    return table
+
+
+def _names_columns(frame: Any) -> bool:
+    """Return whether the index of a data frame names its columns too, as that of a matrix does."""
+    labels = {str(label) for label in frame.index[:10_000]}
+    shared = labels & {str(column) for column in frame.columns}
+    return len(shared) >= 2 and 2 * len(shared) >= len(labels)
+
+
+def _in_parts(sources: Sequence[Source], engine: Engine) -> EngineTable:
+    """Return the table in several Parquet files, folders such as ``year=2024`` as columns."""
+    listed = ", ".join(located(source.path) for source in sources)
+    hive = "true" if is_partitioned(sources) else "false"
+    engine.run(
+        f"CREATE TEMP VIEW parts AS FROM read_parquet([{listed}], hive_partitioning = {hive}, "
+        "union_by_name = true)"
+    )
+    note = f"{plural(len(sources), 'Parquet file')}, in the order of their names"
+    return read_table(engine, "parts", notes=(note,))
+
+
+def one_after_another(tables: Sequence[EngineTable], sources: Sequence[Source]) -> EngineTable:
+    """Return several tables with the same columns, in any order, as one."""
+    first, where = tables[0], sources[0].label
+    keys = [plain(name) for name in first.names]
+    rows, begin, rejected = [], 0, []
+    for table, source in zip(tables, sources, strict=True):
+        own = [plain(name) for name in table.names]
+        if sorted(own) != sorted(keys):
+            missing = sorted(set(keys) ^ set(own)) or own
+            raise refuse(
+                source.label,
+                f'its columns are not those of {where} (they differ in "{missing[0]}"); files that '
+                "are read together must have the same.",
+            )
+        columns = ", ".join(f"c{own.index(key)} AS c{i}" for i, key in enumerate(keys))
+        rows.append(f"SELECT {columns}, row + {begin} AS row FROM {table.rows}")
+        begin += int(first.engine.ask(f"SELECT count(*) FROM {table.rows}")[0][0])
+        name = Path(source.label).name
+        rejected += [replace(part, reason=f"{name}: {part.reason}") for part in table.rejected]
+    notes = dict.fromkeys(note for table in tables for note in table.notes)
+    together = f"{plural(len(tables), 'file')}, in the order of their names; rows are counted on"
+    return replace(
+        first,
+        rows=f"({' UNION ALL '.join(rows)})",
+        unit="row",
+        locate=None,
+        rejected=tuple(rejected),
+        notes=(together, *notes),
+    )
 
 
 def _take_file(source: Source, engine: Engine) -> EngineTable:
@@ -451,11 +453,9 @@ def _take_file(source: Source, engine: Engine) -> EngineTable:
     encoding = wide_encoding(first_bytes(source))
     if encoding is not None:
         source = to_utf_8(source, encoding, engine.fresh("utf-8"))
-    kind = look_at(source)
-    if kind.form == "parquet":
-        return _flat_file(engine, source.path)
-    if kind.form == "json":
-        return take_json(source, kind.head, engine)
-    if kind.form == "pgn":
+    form, head = look_at(source)
+    if form == "parquet":
+        return lay_flat(read_table(engine, parquet_sql(source.path)))
+    if form == "pgn":
         return take_pgn(source, engine)
-    return take_text(source, kind.head, engine)
+    return (take_json if form == "json" else take_text)(source, head, engine)

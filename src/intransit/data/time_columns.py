@@ -6,10 +6,11 @@ Dates may be in ISO form, with the day or the month first, or in words.  Periods
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
+from intransit.data import vocabulary as words
 from intransit.data.facts import Facts
+from intransit.data.roles import CLEAR, Search, TimeColumn
 from intransit.data.vocabulary import UNIX, VERSIONS, listed, plain
 from intransit.errors import InputError
 
@@ -23,15 +24,6 @@ IN_WORDS = (
     *("%d %B %Y", "%Y %b %d", "%Y %B %d", "%Y.%m.%d", "%Y%m%d", "%b %Y", "%B %Y"),
 )
 UNUSUAL = ("%b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%Y.%m.%d-%H.%M.%S")
-
-
-@dataclass(frozen=True)
-class OddDates:
-    """How dates that are not in ISO form are read."""
-
-    sql: str  # cell to microseconds
-    why: str
-    understood: float
 
 
 def iso(text: str) -> str:
@@ -50,11 +42,11 @@ def iso(text: str) -> str:
 
 def read_odd_dates(
     facts: Facts, column: int, filled: int, day_first: bool | None
-) -> OddDates | None:
+) -> TimeColumn | None:
     """Return how dates that are not in ISO form are read, or None where no form fits any."""
     text = facts.text(column)
     cell = _without_trimmings(text)
-    found: dict[str, OddDates] = {}
+    found: dict[str, TimeColumn] = {}
     for why, forms in _forms(facts, column, cell, day_first).items():
         tests = (f"try_strptime(cell, '{form}') IS NOT NULL" for form in forms)
         hits = facts.count_cells(column, *tests, cell=cell)
@@ -64,7 +56,7 @@ def read_odd_dates(
             zone = _zone(text)
             sql = f"epoch_us(try_strptime({cell}, [{listed}])) - {zone}"
             (n,) = facts.count_cells(column, f"({sql}) IS NOT NULL")
-            found[why] = OddDates(sql, why, n / filled)
+            found[why] = TimeColumn("date", f"({sql}) / {US_A_DAY}", why, n / filled)
     if not found:
         return None
     best = max(found.values(), key=lambda way: way.understood)
@@ -154,18 +146,7 @@ ROUNDS = tuple(  # of a knock-out, the final last
 Cells = Sequence[tuple[str, int]]  # distinct texts in the order of the table, and how often
 
 
-@dataclass(frozen=True)
-class Periods:
-    """Names of periods in order, and the number of each text."""
-
-    values: Mapping[str, float]
-    names: tuple[str, ...]
-    numbers: tuple[float, ...]
-    why: str
-    note: str = ""
-
-
-def as_seasons(cells: Cells, *, by_name: bool) -> Periods | None:
+def as_seasons(cells: Cells, *, by_name: bool) -> TimeColumn | None:
     """Return seasons such as 2019-20 and 19/20 with the year in which they began, or None."""
     begins: dict[str, int] = {}
     for text, _ in cells:
@@ -181,10 +162,10 @@ def as_seasons(cells: Cells, *, by_name: bool) -> Periods | None:
     order = sorted({year: text.strip() for text, year in begins.items()}.items())
     values = {text: float(year) for text, year in begins.items()}
     names, numbers = tuple(text for _, text in order), tuple(float(year) for year, _ in order)
-    return Periods(values, names, numbers, "seasons, by the year in which they begin")
+    return _periods("seasons, by the year in which they begin", names, values, numbers)
 
 
-def as_versions(cells: Cells, *, by_name: bool) -> Periods | None:
+def as_versions(cells: Cells, *, by_name: bool) -> TimeColumn | None:
     """Return versions such as 13.8 < 13.10 and v1.0.2, or None where they are plain numbers."""
     texts = [text.strip() for text, _ in cells]
     if not texts or not all(VERSION.fullmatch(text) or text.isdecimal() for text in texts):
@@ -206,7 +187,7 @@ def _counts_up(texts: list[str]) -> bool:
     return any(part >= 10 and part - 1 in parts for part in parts)
 
 
-def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> Periods | None:
+def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> TimeColumn | None:
     """Return rounds, or names that differ by their numbers; else in the order of the table."""
     if not cells or len(cells) > MOST_PERIODS:
         return None
@@ -227,7 +208,7 @@ def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> Periods | Non
     return replace(found, note=note)
 
 
-def in_given_order(cells: Cells, order: str | Sequence[object]) -> Periods | None:
+def in_given_order(cells: Cells, order: str | Sequence[object]) -> TimeColumn | None:
     """Return periods as the caller orders them: a list, as versions, or as the table does."""
     if isinstance(order, str):
         ways: dict[str, Callable[[str], object]] = {"file": lambda _: 0, "version": natural}
@@ -251,7 +232,7 @@ def in_given_order(cells: Cells, order: str | Sequence[object]) -> Periods | Non
             + (f" and {len(later.names) - 1} more" if len(later.names) > 1 else "")
             + "; they come after the others"
         )
-    return Periods(values, names, _counted(names), "periods, in the order given", note)
+    return replace(_periods("periods, in the order given", names, values), note=note)
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -260,16 +241,25 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts)
 
 
-def _sorted(cells: Cells, key: Callable[[str], object], why: str) -> Periods:
+def _sorted(cells: Cells, key: Callable[[str], object], why: str) -> TimeColumn:
     names = tuple(dict.fromkeys(text.strip() for text, _ in cells))
     names = tuple(sorted(names, key=key))  # type: ignore[arg-type]
     place = {name: float(k) for k, name in enumerate(names)}
     values = {text: place[text.strip()] for text, _ in cells}
-    return Periods(values, names, _counted(names), why)
+    return _periods(why, names, values)
 
 
-def _counted(names: Sequence[str]) -> tuple[float, ...]:
-    return tuple(float(k) for k in range(len(names)))
+def _periods(
+    why: str,
+    names: tuple[str, ...],
+    values: Mapping[str, float],
+    numbers: tuple[float, ...] | None = None,
+) -> TimeColumn:
+    """Return periods with names, counted from 0 unless they have numbers of their own."""
+    counted = tuple(float(k) for k in range(len(names)))
+    return TimeColumn(
+        "number", "", why, whole=True, names=names, numbers=numbers or counted, values=values
+    )
 
 
 def _round(text: str) -> int | None:
@@ -297,18 +287,6 @@ UNIX_FROM = 5e8  # seconds, of 1985: a time of day or a duration is less
 Order = str | Sequence[object] | None
 
 
-@dataclass(frozen=True)
-class TimeColumn:
-    """How a time column is read."""
-
-    kind: Literal["date", "number"]
-    sql: str  # cell to number, NULL where it is no time; empty where periods have names
-    why: str
-    understood: float  # share of filled cells
-    periods: Periods | None = None
-    note: str = ""
-
-
 NO_TIMES = TimeColumn("number", "NULL::DOUBLE", "no times", 0.0)
 
 
@@ -324,7 +302,7 @@ def read_moments(
 
     With `any_names`, periods may have names of any kind, in the order in which the table has them.
     """
-    if isinstance(order, str) and order == "file" and not facts.table.numbered:
+    if isinstance(order, str) and order == "file" and not facts.table.ordered:
         raise facts.table.engine.refuse(
             'order="file" is given, but rows of an engine have no order; list the periods (command '
             "line: --order Spring,Summer)."
@@ -339,7 +317,7 @@ def read_moments(
         sql = f"CASE WHEN isfinite({cell}) THEN epoch_us({cell}) / {US_A_DAY} END"
         if kind == "DATE":
             sql = f"CASE WHEN isfinite({cell}) THEN {cell} - DATE '1970-01-01' END"
-        return TimeColumn("date", sql, "dates", 1.0)
+        return TimeColumn("date", sql, "dates", 1.0, whole=kind == "DATE")
     if facts.is_number(column):
         return _numbers(facts, column)
     if not facts.is_text(column):
@@ -364,8 +342,8 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
         return _numbers(facts, column)
     odd = None if named else read_odd_dates(facts, column, filled, day_first)
     if odd is not None and odd.understood >= 0.5:
-        return TimeColumn("date", f"({odd.sql}) / {US_A_DAY}", odd.why, odd.understood)
-    in_order = any_names and bool(facts.table.numbered)
+        return odd
+    in_order = any_names and facts.table.ordered
     named = named or in_some_order(cells, as_the_table_has_them=in_order)
     return _named(facts, column, named)
 
@@ -380,13 +358,13 @@ def _cells(facts: Facts, column: int) -> list[tuple[str, int]]:
     return sorted(filled, key=lambda cell: (first.get(cell[0], 0), cell[0]))
 
 
-def _named(facts: Facts, column: int, found: Periods | None) -> TimeColumn:
+def _named(facts: Facts, column: int, found: TimeColumn | None) -> TimeColumn:
     cells = _cells(facts, column)
     if found is None or not cells:
         return NO_TIMES
     total = sum(count for _, count in cells)
     known = sum(count for text, count in cells if text in found.values)
-    return TimeColumn("number", "", found.why, known / total, found, found.note)
+    return replace(found, understood=known / total)
 
 
 def _numbers(facts: Facts, column: int) -> TimeColumn:
@@ -421,3 +399,82 @@ def _numbers(facts: Facts, column: int) -> TimeColumn:
             "they are versions, store them as text"
         )
     return TimeColumn("number", finite, "numbers", share, note=note)
+
+
+def choose_time(search: Search) -> None:
+    """Choose the column of times, and how it is read."""
+    roles = search.roles
+    if search.wanted["time"] is False:
+        if search.options.order is not None:
+            raise search.refuse("order= is given, but time=False says that there is no time.")
+        return
+    if search.named["time"] is not None:
+        candidates, why = [search.named["time"]], "named"
+    else:
+        candidates, why = _time_candidates(search)
+    told = {i: _moments(search, i, any_names=why == "named") for i in candidates}
+    clear = [i for i in candidates if told[i].understood >= 0.5]
+    if not clear and candidates and (why != "by what it holds"):
+        name = search.names[candidates[0]]
+        raise search.refuse(
+            f'the times in "{name}" are not understood; write dates as 2026-05-01, or numbers, or '
+            "say time=False for none (command line: --without time), or order= for periods with "
+            "names (command line: --order)."
+        )
+    if len(clear) > 1:
+        raise search.two("time", clear)
+    if clear:
+        roles.time, roles.moments = clear[0], told[clear[0]]
+        search.tell("time", clear[0], f"{why}; {roles.moments.why}")
+        if roles.moments.note:
+            roles.notes.append(roles.moments.note)
+
+
+def _moments(search: Search, column: int, *, any_names: bool = False) -> TimeColumn:
+    order, day_first = search.options.order, search.options.day_first
+    any_names = any_names or search.plain[column] in words.STAGES
+    return read_moments(search.facts, column, order=order, day_first=day_first, any_names=any_names)
+
+
+def _time_candidates(search: Search) -> tuple[list[int], str]:
+    free = search.free()
+    named_dates = [i for i in free if _tells_date(search, i)]
+    for vocabulary in (words.TIMES, words.PERIODS, words.VERSIONS, words.STAGES):
+        if vocabulary is words.PERIODS and len(named_dates) == 1:  # before a season
+            return named_dates, "by its name"
+        found = [i for i in free if search.plain[i] in vocabulary]
+        if len(found) > 1:  # a date beside the time of day
+            found = [i for i in found if _moments(search, i).understood >= 0.5] or found
+        if vocabulary in (words.VERSIONS, words.STAGES):  # these words have other meanings too
+            found = [i for i in found if _moments(search, i).understood >= CLEAR]
+        if found:
+            return found, "by its name"
+    texts = search.facts.often_filled([i for i in free if not search.facts.is_number(i)])
+    told = {i: read_moments(search.facts, i, day_first=search.options.day_first) for i in texts}
+    dated = [i for i in texts if told[i].kind == "date" and told[i].understood >= CLEAR]
+    if not dated and (rounds := _rounds(search)):
+        return rounds, "by its name"
+    return dated, "by what it holds"
+
+
+def _rounds(search: Search) -> list[int]:
+    """Return the rounds of one tournament; those of several do not follow each other."""
+    found = [i for i in search.free() if search.plain[i] in words.ROUNDS]
+    events = [i for i in search.free() if search.plain[i] in words.TOURNAMENTS]
+    several = any(len(search.facts.values(i) or (1, 2)) > 1 for i in events)
+    if len(found) != 1 or several or _moments(search, found[0]).understood < CLEAR:
+        return []
+    search.roles.notes.append(
+        f'the rounds in "{search.names[found[0]]}" are taken for times; if they are none, say '
+        "time=False (command line: --without time)"
+    )
+    return found
+
+
+def _tells_date(search: Search, column: int) -> bool:
+    """Return whether a column is called by a date, as in game_date_est, and holds dates."""
+    name = search.plain[column]
+    if name in words.TIMES or not words.DATED.search(name) or words.OTHER_DATES.search(name):
+        return False
+    found = _moments(search, column)
+    return found.kind == "date" and found.understood >= CLEAR

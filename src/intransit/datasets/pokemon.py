@@ -16,8 +16,8 @@ import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.checks import as_number, open_rng
+from intransit.data.cells import Timeline
 from intransit.data.games import Games
-from intransit.data.timeline import Timeline
 from intransit.errors import InputError
 
 

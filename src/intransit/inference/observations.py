@@ -13,9 +13,8 @@ import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import as_whole
-from intransit.data.cells import Rows
+from intransit.data.cells import Rows, Timeline
 from intransit.data.games import Games
-from intransit.data.timeline import Timeline
 from intransit.errors import InputError
 from intransit.model import Levels, Model, OutcomeLaw, Readings, Scores, Wins, default_model
 from intransit.model.laws import Kind

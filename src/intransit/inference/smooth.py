@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.checks import LARGEST, as_number, as_whole, check_option, open_rng
+from intransit.data.cells import Timeline, as_timeline, check_outcomes
 from intransit.data.measurements import Measurements
-from intransit.data.timeline import Timeline, as_timeline, check_outcomes
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.inference.assembly import Columns
 from intransit.inference.joint_fit import Fitted, Given, fit_model, plain_columns

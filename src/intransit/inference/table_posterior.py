@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import expit, log_expit, logsumexp
 
 from intransit.arrays import FloatArray
-from intransit.data.timeline import Timeline
+from intransit.data.cells import Timeline
 from intransit.errors import InputError
 from intransit.inference.draws import TrajectoryDraws
 from intransit.inference.observations import Observations

@@ -19,9 +19,8 @@ from intransit.checks import (
     check_pairs,
     open_rng,
 )
-from intransit.data.cells import Cells
+from intransit.data.cells import Cells, Timeline, as_timeline, check_outcomes
 from intransit.data.measurements import Measurements
-from intransit.data.timeline import Timeline, as_timeline, check_outcomes
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.inference.assembly import Columns, Pairs, Scales
 from intransit.inference.draws import (

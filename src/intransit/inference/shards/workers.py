@@ -22,8 +22,7 @@ import numpy as np
 
 from intransit.arrays import FloatArray
 from intransit.checks import as_whole
-from intransit.data.cells import Cells
-from intransit.data.timeline import Timeline
+from intransit.data.cells import Cells, Timeline
 from intransit.errors import InputError
 from intransit.inference.assembly import Scales, assemble, fill_known
 from intransit.inference.draws import TrajectoryDraws
