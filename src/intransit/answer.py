@@ -21,18 +21,10 @@ from intransit.analysis.ranking import (
     find_standings,
 )
 from intransit.analysis.results import Changes, Cycles, Ranking, Standing
-from intransit.analysis.saving import (
-    as_path,
-    is_large,
-    open_place,
-    read_answer,
-    replacing,
-    write_answer,
-    write_whole,
-)
+from intransit.analysis.saving import is_large, read_answer, replacing, write_answer, write_whole
 from intransit.analysis.strict_order import as_edge, look_for_cycles
 from intransit.analysis.verdict import Transitivity, at_edge
-from intransit.checks import as_whole, check_report, open_rng, open_seed, shown
+from intransit.checks import as_path, as_whole, check_report, open_place, open_rng, open_seed, shown
 from intransit.data.games import Covariate, Games, check_games
 from intransit.data.reading import plural
 from intransit.errors import InputError
