@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.answer import Answer
+from intransit.answer import Answer, fit
 from intransit.arrays import FloatArray
 from intransit.data.games import Games
 from intransit.errors import InputError, MissingDependencyError
-from intransit.fit import fit
 from intransit.inference.observations import model_for
 
 try:

@@ -7,7 +7,6 @@ import pytest
 from scipy.special import expit, ndtr
 
 import intransit as it
-from intransit.analysis.order_kernels import least_paid, settle, widest_cycle
 from intransit.analysis.strict_order import (
     WIDE_FACTORS,
     WIDE_PAIRS,
@@ -16,6 +15,7 @@ from intransit.analysis.strict_order import (
     open_weights,
 )
 from intransit.analysis.verdict import NOISY
+from intransit.study.graph_kernels import least_paid, settle, widest_cycle
 
 
 def skew(rng, n):

@@ -21,10 +21,10 @@ from scipy.sparse import csr_array
 from scipy.special import ndtr
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import games_of, present, text
 from intransit.analysis.results import Changes, ItemChange, MatchupChange
+from intransit.analysis.standings import games_of, most_played, present, text
 from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.checks import as_number, as_whole
+from intransit.checks import as_number, as_whole, open_seed
 from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.inference.draws import reach_of
@@ -95,12 +95,28 @@ def find_changes(
     most_items: int = MOST_ITEMS,
     panel: int = PANEL,
 ) -> Changes:
-    """Return what changed between two times, by default the first and the last of the table.
+    """Return who became stronger between two times, and which matchups changed.
 
-    Of items that were being compared about both times; see `Answer.changes`.  Where there are more
-    than `most_items` they are measured against `panel` of each group, drawn at random.
+    Of items that were being compared about both times, against the same opponents.  An item
+    becomes stronger against the others: where all improve alike, nobody does.
+
+    Parameters
+    ----------
+    since, until
+        The times, by default the first and the last one of the table.
+    level
+        Of the intervals.
+    rate
+        Expected share of false ones among those that are called sure: a wrong sign is false.
+    most
+        How many matchups to list, the surest.
+    rng
+        Seed of the panel that everybody is measured against, where there are many items.
+    most_items, panel
+        Where there are more items, so many of each group are that panel.
     """
     reach_of(level)
+    answer, seed = most_played(answer), open_seed(rng)
     rate = as_number("rate", rate, least=0.0, strict=True)
     most = as_whole("most", most, least=1)
     begin, end = _span(answer, since, until)
@@ -108,7 +124,7 @@ def find_changes(
     if not answer.model.moves:
         note = "Nothing moves in this model, so nothing changes."
         return Changes(*words, (), (), 0.0, 0.0, 0.0, note)
-    field = _field(answer, begin, end, rng, most_items, panel)
+    field = _field(answer, begin, end, seed, most_items, panel)
     left = answer.n_items - len(field.items)
     said = [f"{plural(left, 'item')} left out: not compared about both times."] if left else []
     if not len(field.first):

@@ -16,8 +16,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import MOST_ITEMS, busiest, present, text
 from intransit.analysis.results import Cycles, ItemCycle
+from intransit.analysis.standings import MOST_ITEMS, busiest, most_played, present, text
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_flag, as_whole
 from intransit.data.reading import plural
@@ -56,12 +56,31 @@ def find_cycles(
     gate: bool = True,
     most_items: int = MOST_ITEMS,
 ) -> Cycles:
-    """Return the cycles at a time that are there with a probability of at least `level`.
+    """Return the cycles at a time, each with the probability that it is real.
 
-    Of items that comparisons connect and that were being compared about then, those that played
-    most; see `Answer.cycles`.
+    Of items that comparisons connect and that were being compared about then: from a tenth of
+    the table's span before their first game to a tenth after their last.  A cycle is listed
+    when all its edges point its way with a probability of `level` or more.
+
+    Parameters
+    ----------
+    at
+        The time, by default the last one of the table.
+    level
+        Probability that a cycle needs to be listed.  Where the verdict is that there are
+        cycles and none reaches it, the likeliest is listed, and `note` says so.
+    longest
+        Items of the longest cycle.  Of those with more than three, only those with no sure edge
+        across, which a shorter cycle would tell.
+    most
+        How many to list, the surest.
+    gate
+        Whether to list none where the test of transitivity does not find cycles.
+    most_items
+        Of more items those are searched that played most.
     """
     reach_of(level)
+    answer = most_played(answer)
     longest, most = as_whole("longest", longest, least=SHORTEST), as_whole("most", most, least=1)
     when = answer.when(at)
     longest = min(longest, max(answer.n_items, SHORTEST))

@@ -36,7 +36,7 @@ from typing import IO, Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import leaderboard
+from intransit.analysis.standings import leaderboard
 from intransit.analysis.stored import LARGE, MANY, Index
 from intransit.analysis.verdict import Transitivity
 from intransit.checks import LARGEST

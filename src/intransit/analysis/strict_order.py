@@ -24,7 +24,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, ndtr
 
-from intransit.analysis.order_kernels import GAINED, least_paid, settle, widest_cycle
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_number, shown
 from intransit.errors import InputError
@@ -32,6 +31,7 @@ from intransit.inference.posterior import Posterior, expected_results
 from intransit.model.laws import boundaries
 from intransit.model.terms import Factors, PairEffects, Scale, prior_scale
 from intransit.skew import fill_skew
+from intransit.study.graph_kernels import GAINED, least_paid, settle, widest_cycle
 
 EDGE = 0.52  # chance that an edge of a cycle must exceed, to matter
 WIDE_FACTORS, WIDE_PAIRS = 0.5, 0.3  # priors' scales with which planes and pairs are left open
