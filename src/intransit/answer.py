@@ -13,9 +13,18 @@ from intransit.analysis.cycles import find_cycles
 from intransit.analysis.fitted_table import FittedTable, Item
 from intransit.analysis.ranking import find_ranking
 from intransit.analysis.saving import is_large, read_answer, replacing, write_answer, write_whole
-from intransit.analysis.strict_order import EDGE, Cyclicity, as_edge, look_for_cycles
 from intransit.analysis.transitivity import Evidence, examine
-from intransit.analysis.verdict import DOUBTED, LEVEL, Transitivity, at_edge, judge
+from intransit.analysis.verdict import (
+    DOUBTED,
+    EDGE,
+    LEVEL,
+    Cyclicity,
+    Transitivity,
+    as_edge,
+    at_edge,
+    judge,
+    look_for_cycles,
+)
 from intransit.checks import as_path, check_report, open_place, open_rng, open_seed, shown
 from intransit.data.games import Covariate, Games, check_games
 from intransit.data.reader import read

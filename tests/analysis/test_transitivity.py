@@ -7,9 +7,8 @@ import pytest
 from scipy.special import expit
 
 import intransit as it
-from intransit.analysis.strict_order import Cyclicity
 from intransit.analysis.transitivity import FALSE_ALARMS, Evidence, examine
-from intransit.analysis.verdict import DOUBTED, judge
+from intransit.analysis.verdict import DOUBTED, Cyclicity, judge
 from intransit.datasets.metagame import simulate_games
 from intransit.inference.observations import Encoding
 

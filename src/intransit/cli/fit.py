@@ -17,8 +17,7 @@ from rich.console import Console
 
 from intransit.analysis.results import Group, Standing
 from intransit.analysis.stored import MANY
-from intransit.analysis.strict_order import EDGE, as_edge
-from intransit.analysis.verdict import as_record
+from intransit.analysis.verdict import EDGE, as_edge, as_record
 from intransit.answer import EFFORT, Answer
 from intransit.answer import fit as fit_games
 from intransit.checks import as_whole
