@@ -18,7 +18,7 @@ item at a time, from several starts.  Of more than 400 items those that played m
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, shortest_path
 
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.results import Ranking, Share, Upset
@@ -229,13 +229,9 @@ def _upsets(
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     lower, higher = np.nonzero((gains > 0.0) & (place[:, None] > place[None, :]))
+    names = [answer.names[k] for k in items.tolist()]
     upsets = [
-        Upset(
-            answer.names[items[i]],
-            answer.names[items[j]],
-            float(0.5 + gains[i, j]),
-            float(favoured[i, j]),
-        )
+        Upset(names[i], names[j], float(0.5 + gains[i, j]), float(favoured[i, j]))
         for i, j in zip(lower, higher, strict=True)
     ]
     upsets.sort(key=lambda u: (-u.probability, -u.chance, u.lower, u.higher))
@@ -246,24 +242,16 @@ def _equilibrium(
     answer: FittedTable, items: IntArray, draws: Posterior, when: float, level: float
 ) -> tuple[Share, ...]:
     """Return the mixture that nothing beats, over draws."""
-    size = len(items)
     gains = draws.results(draws.upper_margins(items, when)) - 0.5
-    weights = np.array([solve_game(fill_skew(one, size)) for one in gains])
-    mean = weights.mean(axis=0)
+    weights = np.array([solve_game(fill_skew(one, len(items))) for one in gains])
     low, high = np.quantile(weights, [0.5 - level / 2, 0.5 + level / 2], axis=0)
-    often = (weights > BELONGS).mean(axis=0)
-    ranks = sorted(range(size), key=lambda k: (-mean[k], answer.names[int(items[k])]))
-    return tuple(
-        Share(
-            answer.names[items[k]],
-            float(mean[k]),
-            float(low[k]),
-            float(high[k]),
-            float(often[k]),
-        )
-        for k in ranks
-        if mean[k] >= NEGLIGIBLE
-    )
+    columns = (weights.mean(axis=0), low, high, (weights > BELONGS).mean(axis=0))
+    shares = [
+        Share(answer.names[item], *numbers)
+        for item, *numbers in zip(items.tolist(), *(one.tolist() for one in columns), strict=True)
+    ]
+    shares.sort(key=lambda share: (-share.weight, share.name))
+    return tuple(share for share in shares if share.weight >= NEGLIGIBLE)
 
 
 def nearest_order(gains: FloatArray, *, rng: int = 0, exact: int = 12) -> IntArray:  # (n_items,)
@@ -289,9 +277,12 @@ def nearest_order(gains: FloatArray, *, rng: int = 0, exact: int = 12) -> IntArr
     label = strong_groups(gains > 0.0)
     groups = [np.flatnonzero(label == k) for k in range(label.max() + 1)]
     strength = gains.mean(axis=1)
-    # Between groups all edges point one way, so that wins over other groups order them; groups
-    # that are even with each other go by strength.
-    beaten = _reach(gains, label)
+    # Between groups all edges point one way, so that who is reached by chains of wins orders them;
+    # groups that are even with each other go by strength.
+    above = np.zeros((len(groups), len(groups)))
+    first, second = np.nonzero(gains > 0.0)
+    above[label[first], label[second]] = 1.0
+    beaten = np.isfinite(shortest_path(above, unweighted=True)).sum(axis=1)
     groups.sort(key=lambda g: (-beaten[label[g[0]]], -float(strength[g].mean()), int(g[0])))
     parts = []
     for group in groups:
@@ -304,21 +295,6 @@ def nearest_order(gains: FloatArray, *, rng: int = 0, exact: int = 12) -> IntArr
         else:
             parts.append(start[_improve(inner, np.random.default_rng(rng))])
     return np.concatenate(parts)
-
-
-def _reach(gains: FloatArray, label: IntArray) -> IntArray:  # (n_groups,)
-    """Return how many groups each group is above of, by chains of wins."""
-    n = int(label.max()) + 1
-    above = np.zeros((n, n), bool)
-    first, second = np.nonzero(gains > 0.0)
-    above[label[first], label[second]] = True
-    np.fill_diagonal(above, False)
-    reached = above
-    while True:
-        further = reached | ((reached.astype(np.float32) @ above.astype(np.float32)) > 0)
-        if (further == reached).all():
-            return np.asarray(reached.sum(axis=1, dtype=np.int64))
-        reached = further
 
 
 def _weigh_all(price: FloatArray) -> IntArray:
