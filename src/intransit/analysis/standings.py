@@ -318,19 +318,16 @@ def _among(seen: Observations, items: IntArray) -> Observations:
     """Return the games among some items, looking through all a part at a time."""
     inside = np.zeros(seen.n_items, bool)
     inside[items] = True
-    cuts = slices(max(len(seen), 1), CELLS_AT_ONCE)
-    rows = np.concatenate([_rows_inside(seen, here, inside) for here in cuts])
-    return seen.among(items, rows)
-
-
-def _rows_inside(seen: Observations, here: slice, inside: BoolArray) -> IntArray:
-    pairs = seen.pairs[here]
-    if pairs.size and not (pairs.min() >= 0 and pairs.max() < seen.n_items):
-        raise InputError(
-            "only: the file of this answer has games of items that it does not know; make it again "
-            "with `intransit fit`."
-        )
-    return np.asarray(here.start + np.flatnonzero(inside[pairs].all(axis=1)))
+    rows = [np.zeros(0, np.int64)]
+    for here in slices(len(seen), CELLS_AT_ONCE):
+        pairs = seen.pairs[here]
+        if not (pairs.min() >= 0 and pairs.max() < seen.n_items):
+            raise InputError(
+                "only: the file of this answer has games of items that it does not know; make it "
+                "again with `intransit fit`."
+            )
+        rows.append(here.start + np.flatnonzero(inside[pairs].all(axis=1)))
+    return seen.among(items, np.concatenate(rows))
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import gammainc, gammaincc, ndtr, ndtri
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import Cells
 from intransit.data.games import Games, in_time, merge
 from intransit.inference.joint_problem import Joint
@@ -40,6 +40,7 @@ from intransit.inference.likelihood import Ordered, loss_of
 from intransit.inference.observations import FEWEST_TIMES, Encoding
 from intransit.inference.smooth import smooth
 from intransit.inference.trajectory import Trajectory
+from intransit.skew import fill_skew
 from intransit.study.digraph import bridges, goes_round, n_cycles
 
 Cause = Literal["luck", "sides"]  # other than cycles; another curve is always taken out
@@ -376,26 +377,23 @@ class _Test:
         return np.asarray(residuals - (solve @ (left @ (residuals / weight))) @ left)
 
     @cached_property
-    def _central(self) -> tuple[BoolArray, FloatArray]:
-        """Return which pairs patterns are looked for in, and the scale of their residuals."""
+    def _central(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return which pairs patterns are looked for in, their items, and residuals' scales."""
         chosen = np.zeros(self.n_items, dtype=bool)
         chosen[self.busiest[:MOST_ITEMS]] = True
-        inside = np.asarray(chosen[self.rows.pairs].all(axis=1))
-        return inside & self.on_cycles, 1.0 / np.sqrt(self.information + self.information.mean())
+        central = np.flatnonzero(chosen[self.rows.pairs].all(axis=1) & self.on_cycles)
+        _, places = np.unique(self.rows.pairs[central], return_inverse=True)
+        scale = 1.0 / np.sqrt(self.information + self.information.mean())
+        return central, places.reshape(-1, 2), scale[central]
 
     def statistics(self, residuals: FloatArray, own: FloatArray) -> tuple[FloatArray, float]:
         """Return energies by pair, and the pattern; `own` are squares within series by pair."""
         total = sums(self.rows.pair, residuals, len(self.information))
         energies = self.weights * (total**2 - own)
-        inside, scale = self._central
-        a, b = self.rows.pairs[inside].T
-        z = (total * scale)[inside]
-        items, places = np.unique(np.concatenate([a, b]), return_inverse=True)
-        Z = np.zeros((len(items), len(items)))
-        Z[places[: len(a)], places[len(a) :]] = z
-        Z[places[len(a) :], places[: len(a)]] = -z
+        central, places, scale = self._central
+        Z = fill_skew(total[central] * scale, int(places.max(initial=-1)) + 1, places)
         products, sizes = Z @ Z.T, Z**2 @ (Z**2).T
-        off = ~np.eye(len(items), dtype=bool)
+        off = ~np.eye(len(Z), dtype=bool)
         together, apart = float(np.sum(products[off] ** 2)), float(np.sum(sizes[off]))
         return energies, float(np.log(together / apart)) if together > 0.0 < apart else 0.0
 
