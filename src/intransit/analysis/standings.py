@@ -27,7 +27,7 @@ from intransit.checks import as_list, as_whole, check_option
 from intransit.errors import InputError, MissingDependencyError
 from intransit.inference.draws import reach_of
 from intransit.inference.observations import Observations, Seen
-from intransit.inference.paths import Layout, Numbers, Paths
+from intransit.inference.paths import Numbers, Paths
 from intransit.inference.posterior import Known, Posterior
 from intransit.inference.sampling import scale_names, scale_values
 from intransit.model.terms import By, PairEffects
@@ -264,29 +264,22 @@ def part_of(whole: Posterior, items: IntArray) -> Posterior:
     numbers, drawn = [], []
     for one, values in zip(layout.numbers, draws.numbers, strict=True):
         keys, new = _owners(one, layout.seen, items)
-        place, known = one.paths.find(keys)
-        some, states = _some_paths(one.paths, place[known], new[known])
+        place, there = one.paths.find(keys)
+        some, of_these = _some_paths(one.paths, place[there], new[there])
         numbers.append(Numbers(one.term, some))
-        drawn.append(np.ascontiguousarray(values[:, states]))
-    seen = _among(layout.seen, items)
-    small = Layout(
-        seen,
-        layout.model,
-        paths,
-        np.zeros(0, np.int64),
-        tuple(numbers),
-        layout.newcomer[items],
-        layout.span,
+        drawn.append(np.ascontiguousarray(values[:, of_these]))
+    small = replace(
+        layout,
+        seen=_among(layout.seen, items),
+        items=paths,
+        other=np.zeros(0, np.int64),
+        numbers=tuple(numbers),
+        newcomer=layout.newcomer[items],
     )
-    return Posterior(
-        small,
-        whole.law,
-        replace(draws, states=np.ascontiguousarray(draws.states[:, rows]), numbers=tuple(drawn)),
-        None,
-        whole.way,
-        whole.notes,
-        known=Known(whole.groups[items], whole.axis),
-    )
+    states = np.ascontiguousarray(draws.states[:, rows])
+    draws = replace(draws, states=states, numbers=tuple(drawn))
+    known = Known(whole.groups[items], whole.axis)
+    return replace(whole, layout=small, draws=draws, mixing=None, known=known)
 
 
 def _some_paths(paths: Paths, owners: IntArray, keys: IntArray) -> tuple[Paths, IntArray]:

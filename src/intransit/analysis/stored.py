@@ -93,9 +93,6 @@ class NumbersOfNames(Mapping[str, int]):
             raise KeyError(name)
         return place
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.names
-
     def __len__(self) -> int:
         return len(self.names)
 
@@ -212,8 +209,7 @@ class Index:
 
     def check(self, n_items: int, n_terms: int) -> dict[str, bool]:
         """Return of every part whether it is sound: whatever others are looked up by, in full."""
-        b, n = self.board, n_items
-        columns = (b.strength, b.low, b.high, b.best, b.worst, b.rating, b.rating_low)
+        n, columns = n_items, vars(self.board).values()
         return {
             "names": self.ends.shape == (n + 1,)
             and bool(self.ends[0] == 0 and self.ends[-1] == len(self.letters))
@@ -225,8 +221,8 @@ class Index:
             "newcomers": self.newcomer.shape == (n,),
             "groups": _are_numbers(self.groups, n),
             "times": self.axis.ndim == 1 and len(self.axis) > 0,
-            "leaderboard": _are_numbers(b.order, n)
-            and all(one.shape == (n,) for one in (*columns, b.rating_high)),
+            "leaderboard": _are_numbers(self.board.order, n)
+            and all(column.shape == (n,) for column in columns),
         }
 
 
