@@ -118,7 +118,8 @@ def find_changes(
     reach_of(level)
     answer, seed = most_played(answer), open_seed(rng)
     rate = as_number("rate", rate, least=0.0, strict=True)
-    most = as_whole("most", most, least=1)
+    most, panel = as_whole("most", most, least=1), as_whole("panel", panel, least=1)
+    most_items = as_whole("most_items", most_items, least=2)
     begin, end = _span(answer, since, until)
     nothing = Changes(text(answer, begin), text(answer, end), level, rate)
     if not answer.model.moves:

@@ -82,6 +82,7 @@ def find_cycles(
     reach_of(level)
     answer = most_played(answer)
     longest, most = as_whole("longest", longest, least=SHORTEST), as_whole("most", most, least=1)
+    most_items = as_whole("most_items", most_items, least=2)
     when = answer.when(at)
     longest = min(longest, max(answer.n_items, SHORTEST))
     note = _reason_for_none(answer, as_flag("gate", gate))

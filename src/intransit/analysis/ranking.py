@@ -163,6 +163,7 @@ def find_ranking(
     """
     reach_of(level)
     n, seed = as_whole("n", n, least=2), open_seed(rng)
+    most_items = as_whole("most_items", most_items, least=2)
     answer = most_played(answer)
     when = answer.when(at)
     connected = largest_group(answer, present(answer, when))
