@@ -18,7 +18,6 @@ from intransit.analysis.verdict import (
     DOUBTED,
     EDGE,
     LEVEL,
-    Cyclicity,
     Transitivity,
     as_edge,
     at_edge,
@@ -343,7 +342,6 @@ def fit(
         report=report,
         placement=placement,
     )
-    n_games = float(table.counts.sum())
     answer = Answer(
         names=table.names,
         posterior=posterior,
@@ -352,7 +350,7 @@ def fit(
         story=tuple(tell(table, encoding, posterior)),
         source=table.report.source,
         seen=Seen.of(table),
-        transitive=_judge(evidence, posterior, n_games, None),
+        transitive=_judge(evidence, posterior, float(table.counts.sum())),
         reading=table.report,
         games=table,
     )
@@ -367,7 +365,7 @@ def fit(
         dispersion=evidence.dispersion,
         rng=rng,
     )
-    return replace(answer, transitive=_judge(evidence, posterior, n_games, cycle))
+    return replace(answer, transitive=at_edge(answer.transitive, cycle))
 
 
 def _placement(on: str | None, workers: int | None, keep: str | Path | None) -> "Placement | None":
@@ -385,14 +383,12 @@ def _placement(on: str | None, workers: int | None, keep: str | Path | None) -> 
     return None
 
 
-def _judge(
-    evidence: Evidence, posterior: Posterior, n_games: float, cycle: Cyclicity | None
-) -> Transitivity:
+def _judge(evidence: Evidence, posterior: Posterior, n_games: float) -> Transitivity:
     """Return the verdict; where pairs never met again, the model says how cyclic they are."""
     modelled = None
     if not evidence.is_measured and posterior.layout.model.is_cyclic:
         modelled = cyclic_share(posterior, LEVEL)
-    return judge(evidence, n_games, evidence.gain, modelled, cycle)
+    return judge(evidence, n_games, evidence.gain, modelled)
 
 
 def cyclic_share(posterior: Posterior, level: float) -> Summary:

@@ -113,7 +113,7 @@ def find_changes(
     rng
         Seed of the panel that everybody is measured against, where there are many items.
     most_items, panel
-        Where there are more items, so many of each group are that panel.
+        Of more items than this, 150 by default, so many of each group, 60, are that panel.
     """
     reach_of(level)
     answer, seed = most_played(answer), open_seed(rng)

@@ -77,7 +77,7 @@ def find_cycles(
     gate
         Whether to list none where the test of transitivity does not find cycles.
     most_items
-        Of more items those are searched that played most.
+        Of more items than this, 400 by default, those are searched that played most.
     """
     reach_of(level)
     answer = most_played(answer)

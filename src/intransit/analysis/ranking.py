@@ -159,7 +159,7 @@ def find_ranking(
     n, rng
         Draws for which the mixture is worked out, fewer for more than 100 items; the seed.
     most_items
-        Of more items those are ranked that played most.
+        Of more items than this, 400 by default, those are ranked that played most.
     """
     reach_of(level)
     n, seed = as_whole("n", n, least=2), open_seed(rng)

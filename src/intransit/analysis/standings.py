@@ -101,7 +101,7 @@ def find_standings(
     answer: FittedTable,
     at: object = None,
     *,
-    level: float = LEVEL,
+    level: float = 0.9,
     begin: int = 1,
     most: int | None = None,
     since: object = None,

@@ -244,7 +244,7 @@ def judge(
 
 
 def at_edge(found: Transitivity, cycle: Cyclicity) -> Transitivity:
-    """Return the verdict with what speaks for a cycle at another edge."""
+    """Return the verdict with what speaks for a cycle, at any edge."""
     verdict = _verdict(found.p_value, found.detectable, cycle, found.causes)
     return replace(found, verdict=verdict, cycle=cycle)
 
