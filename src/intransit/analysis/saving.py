@@ -6,15 +6,11 @@ only after the size that its header tells has been compared with the bytes that 
 begin at multiples of 64 bytes, so that those of a large file can be left there, to be read when
 they are looked at.
 
-A record is a frozen dataclass.  Its arrays are put aside under the name of their field, such as
-``draws.states`` or ``draws.numbers.0``; the rest becomes what JSON can hold, with the name of the
-type, so that a field may hold one of several.  What is read back is checked against the types of
-its records, then for shapes and values.
-
-Every field of the answer is kept but the games themselves.  A file is written beside its place and
-moved there whole.  A large answer is the same file with an index (`stored`), and is asked where it
-lies: shapes are checked when it is opened, and whatever others are looked up by; all the rest by
-the checksum, if that is asked for.
+Every field of the answer is kept but the games themselves.  What is read back is checked against
+the types of its records (`stored`), then for shapes and values.  A file is written beside its place
+and moved there whole.  A large answer is the same file with an index, and is asked where it lies:
+shapes are checked when it is opened, and whatever others are looked up by; all the rest by the
+checksum, if that is asked for.
 """
 
 import hashlib
@@ -25,19 +21,26 @@ import mmap
 import os
 import struct
 import tempfile
-import types
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import IO, Any
 
 import numpy as np
 
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.standings import leaderboard
-from intransit.analysis.stored import LARGE, MANY, Index
+from intransit.analysis.stored import (
+    LARGE,
+    MANY,
+    Arrays,
+    Index,
+    RecordError,
+    put_together,
+    take_apart,
+)
 from intransit.analysis.verdict import Transitivity
 from intransit.checks import LARGEST
 from intransit.data.clock import Clock
@@ -48,8 +51,6 @@ from intransit.inference.paths import Layout, lay_out, terms_of
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Draws, Mixing
 from intransit.model import Model, OutcomeLaw
-
-Arrays = dict[str, np.ndarray]
 
 FORMAT = "intransit answer"
 VERSION = 5
@@ -257,87 +258,9 @@ def _refuse_constant(word: str) -> float:
     raise ValueError(word)  # NaN and Infinity, which we never write
 
 
-KINDS = {np.float64: "f", np.signedinteger: "i", np.bool_: "b", np.uint8: "u"}  # of any width
-IS = "is"  # the key under which the name of a record's type stands
-
-
-class RecordError(ValueError):
-    """A record has a part that is missing, superfluous, or of another kind."""
-
-
-def take_apart(value: Any, name: str, arrays: Arrays) -> Any:
-    """Return a value as words, its arrays put aside."""
-    if isinstance(value, np.ndarray):
-        arrays[name] = value
-        return {"array": name}
-    if isinstance(value, tuple | list):
-        return [take_apart(part, f"{name}.{k}", arrays) for k, part in enumerate(value)]
-    if is_dataclass(value):
-        parts = {
-            entry.name: take_apart(getattr(value, entry.name), f"{name}.{entry.name}", arrays)
-            for entry in fields(value)
-        }
-        return {IS: type(value).__name__, **parts}
-    return value
-
-
-def put_together(kind: Any, words: Any, name: str, arrays: Arrays) -> Any:
-    """Return the value of a type that words and arrays tell, or raise RecordError.
-
-    Each array is taken out of `arrays` when it is used.
-    """
-    origin, parts = get_origin(kind), get_args(kind)
-    if origin in {Union, types.UnionType}:
-        return _one_of(parts, words, name, arrays)
-    if origin is tuple and isinstance(words, list):
-        kinds = (parts[0],) * len(words) if parts[1:] == (...,) else parts
-        if len(kinds) == len(words):
-            return tuple(
-                put_together(kind, word, f"{name}.{k}", arrays)
-                for k, (kind, word) in enumerate(zip(kinds, words, strict=True))
-            )
-    if origin is np.ndarray and words == {"array": name} and name in arrays:
-        scalar = get_args(parts[1])[0]
-        if arrays[name].dtype.kind == KINDS[get_origin(scalar) or scalar]:
-            return arrays.pop(name)
-    if is_dataclass(kind) and isinstance(words, dict):
-        return _record(kind, words, name, arrays)
-    if _is_plain(kind, words) or (origin is Literal and isinstance(words, str) and words in parts):
-        return words
-    raise RecordError(name)
-
-
-def _one_of(kinds: tuple[Any, ...], words: Any, name: str, arrays: Arrays) -> Any:
-    for kind in kinds:
-        try:
-            return put_together(kind, words, name, arrays)
-        except RecordError:
-            continue
-    raise RecordError(name)
-
-
-def _record(kind: Any, words: dict[str, Any], name: str, arrays: Arrays) -> Any:
-    kinds = {one.__name__: one for one in (kind, *kind.__subclasses__())}
-    made = kinds.get(str(words.get(IS)))
-    if made is None or set(words) != {IS, *(entry.name for entry in fields(made))}:
-        raise RecordError(name)
-    hints = get_type_hints(made)
-    keys = [entry.name for entry in fields(made)]
-    return made(
-        **{key: put_together(hints[key], words[key], f"{name}.{key}", arrays) for key in keys}
-    )
-
-
-def _is_plain(kind: Any, words: Any) -> bool:
-    if kind in {float, int} and isinstance(words, int | float) and not isinstance(words, bool):
-        if kind is float:
-            return abs(words) <= LARGEST
-        return isinstance(words, int) and abs(words) < 1 << 62
-    return kind in {str, bool, type(None)} and isinstance(words, kind)
-
-
 MOST_FACTORS = 1_000  # more than any table can tell apart
 WAYS = ("gibbs", "newton", "filter")  # in which draws are made
+SCALES = ("scales", "rates", "number_scales", "number_rates")  # of draws
 SPANS = "first and last times"
 CELL_COLUMNS = ("times", "counts", "means", "sides", "positive")
 SMALL = 1 << 26  # bytes: files up to that are read whole
@@ -466,7 +389,7 @@ def _fields(kept: Kept, layout: Layout) -> dict[str, Any]:
 def check_large(kept: Kept, layout: Layout) -> dict[str, bool]:
     """Return of the parts of a large answer whether they have the shapes of its index."""
     sound = {**_shapes_of_games(kept, layout.seen.n_items), **_shapes_of_draws(kept, layout)}
-    for name in ("scales", "rates", "number_scales", "number_rates", "cuts"):
+    for name in (*SCALES, "cuts"):
         sound[name] &= _within(getattr(kept.draws, name), 0.0)
     sound[SPANS] &= bool(np.isfinite(kept.seen.last.max(initial=-np.inf)))
     return sound
@@ -529,7 +452,7 @@ def check_draws(kept: Kept, layout: Layout) -> dict[str, bool]:
     """Return of every part of the draws whether it is sound."""
     draws, mixing, sound = kept.draws, kept.mixing, _shapes_of_draws(kept, layout)
     signed = ("states", "newcomers")
-    for name in (*signed, "scales", "rates", "number_scales", "number_rates", "noise", "chain"):
+    for name in (*signed, *SCALES, "noise", "chain"):
         sound[name] &= _within(getattr(draws, name), -LARGEST if name in signed else 0.0)
     sound["steps"] &= draws.steps is None or _within(draws.steps, 0.0)
     sound["factors"] = kept.way != "gibbs" or _width(draws) == 1 + layout.n_factors
