@@ -18,11 +18,11 @@ from scipy.special import expit, ndtr
 
 import intransit as it
 from benchmarks._common import print_table, seeds_for
-from intransit.analysis.order_kernels import widest_cycle
 from intransit.analysis.transitivity import FALSE_ALARMS, examine
 from intransit.analysis.verdict import DOUBTED, judge
 from intransit.arrays import FloatArray
 from intransit.inference.observations import Encoding
+from intransit.study.graph_kernels import widest_cycle
 
 N_TABLES = 100  # of each of the first five kinds; of the others a quarter
 DAYS = 365

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.analysis import sealed
+from intransit.analysis import saving
 from intransit.model import Drift, Factors, Model, PairEffects, Scores, Side, Still
+from tests.analysis.fuzzing import seal_file
 
 SCORES = Model((Scores(),))
 STILL = Model((Scores(walk=Still()),))
@@ -187,17 +188,12 @@ def test_files_that_were_cut_short_altered_or_are_something_else_are_refused(ans
         for name in old.namelist():
             content = old.read(name)
             new.writestr(
-                name, content.replace(b"rock", b"sock") if name == sealed.WORDS else content
+                name, content.replace(b"rock", b"sock") if name == saving.WORDS else content
             )
     with pytest.raises(it.InputError, match="checksum"):
         it.Answer.load(altered)
     newer = tmp_path / "newer.intransit"
-    words = {"names": []}
-    version, sealed.VERSION = sealed.VERSION, 99
-    try:
-        newer.write_bytes(sealed.seal_file(words, {"z": np.zeros(1)}))
-    finally:
-        sealed.VERSION = version
+    newer.write_bytes(seal_file({"version": 99, "names": []}, {"z": np.zeros(1)}))
     with pytest.raises(it.InputError, match="version 99"):
         it.Answer.load(newer)
 

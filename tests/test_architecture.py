@@ -35,7 +35,6 @@ LAYERS = {
     "backtest": 7,
     "report": 8,
     "answer": 9,
-    "fit": 10,
     "groups": 11,
     "estimator": 11,
     "": 12,  # `import intransit`: the public names, for what is built on the library

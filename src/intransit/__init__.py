@@ -14,12 +14,11 @@ from intransit.lazy import load_when_used
 if TYPE_CHECKING:  # for readers and type checkers; at run time they load when used
     from intransit import datasets, study, theory
     from intransit.analysis.results import Forecast
-    from intransit.answer import Answer
-    from intransit.data.cells import Timeline
+    from intransit.answer import Answer, fit
     from intransit.data.games import Games
     from intransit.data.measurements import Combinations, Entries, Matrices, Measurements
     from intransit.data.reader import read
-    from intransit.fit import fit
+    from intransit.data.cells import Timeline
     from intransit.groups import Groups, fit_each
     from intransit.inference.assembly import Scales
     from intransit.inference.draws import Summary, TrajectoryDraws
@@ -113,12 +112,11 @@ load_when_used(
     __name__,
     {
         "intransit.analysis.results": "Forecast",
-        "intransit.answer": "Answer",
+        "intransit.answer": "Answer fit",
         "intransit.data.games": "Games",
         "intransit.data.measurements": "Combinations Entries Matrices Measurements",
         "intransit.data.reader": "read",
         "intransit.data.cells": "Timeline",
-        "intransit.fit": "fit",
         "intransit.groups": "Groups fit_each",
         "intransit.inference.assembly": "Scales",
         "intransit.inference.draws": "Summary TrajectoryDraws",

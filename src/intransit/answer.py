@@ -1,49 +1,51 @@
-"""The answer to a table of results: who beats whom, when, and how sure that is."""
+"""From a table of results to an answer, with nothing to set: who beats whom, when, how sure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from intransit.analysis import frames
+from intransit.analysis import standings
 from intransit.analysis.changes import find_changes
-from intransit.analysis.chosen_items import choose_part
 from intransit.analysis.cycles import find_cycles
-from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.frames import to_arviz
-from intransit.analysis.ranking import (
-    MOST_ITEMS,
-    N_GAMES,
-    connected_at_the_end,
-    find_ranking,
-    find_standings,
+from intransit.analysis.fitted_table import FittedTable, Item
+from intransit.analysis.ranking import find_ranking
+from intransit.analysis.saving import is_large, read_answer, replacing, write_answer, write_whole
+from intransit.analysis.transitivity import Evidence, examine
+from intransit.analysis.verdict import (
+    DOUBTED,
+    EDGE,
+    LEVEL,
+    Transitivity,
+    as_edge,
+    at_edge,
+    judge,
+    look_for_cycles,
 )
-from intransit.analysis.results import Changes, Cycles, Ranking, Standing
-from intransit.analysis.saving import (
-    as_path,
-    is_large,
-    open_place,
-    read_answer,
-    replacing,
-    write_answer,
-    write_whole,
-)
-from intransit.analysis.strict_order import as_edge, look_for_cycles
-from intransit.analysis.verdict import Transitivity, at_edge
-from intransit.checks import as_whole, check_report, open_rng, open_seed, shown
+from intransit.checks import as_path, check_report, open_place, open_rng, open_seed, shown
 from intransit.data.games import Covariate, Games, check_games
+from intransit.data.reader import read
 from intransit.data.reading import plural
 from intransit.errors import InputError
-from intransit.inference.draws import reach_of
-from intransit.inference.observations import Seen
-from intransit.inference.sampling import Report
-from intransit.inference.table_posterior import update_posterior
+from intransit.inference.draws import Summary
+from intransit.inference.observations import MOMENTS, Encoding, Seen, check_model, model_for
+from intransit.inference.posterior import Posterior
+from intransit.inference.sampling import Effort, Report
+from intransit.inference.table_posterior import draw_posterior, update_posterior
+from intransit.model import Levels, Model, OutcomeLaw, Readings, Scores, Side, Wins
+from intransit.model.terms import Term
+from intransit.percent import percent
+from intransit.study import decompose
+from intransit.tasks import check_ray, one_thread
+
+if TYPE_CHECKING:
+    from intransit.inference.shards.workers import Placement
 
 SHOWN = 12  # items in a summary
-
-Item = str | int
+MOST_SHARED = 100  # items, and draws, for the model's own share of cycles
+EFFORT = Effort()
 
 
 def _figures() -> Any:
@@ -57,152 +59,17 @@ def _figures() -> Any:
 class Answer(FittedTable):
     """What `fit` found: forecasts, and whatever else can be asked of a fitted table."""
 
-    def rank(
-        self, at: object = None, *, level: float = 0.9, begin: int = 1, most: int | None = None
-    ) -> list[Standing]:
-        """Return all items by their strength, the mean probability of beating the others.
-
-        Against those only that comparisons connect them with, best first; with ratings on a scale
-        like Elo's, and the range of each rank.  Where there are cycles this order says less than
-        the matrix does.
-
-        Parameters
-        ----------
-        at
-            The time, by default the last one of the table.
-        level
-            Of the intervals.
-        begin, most
-            A page: from this rank on, and how many; by default all.
-        """
-        reach_of(level)
-        begin = as_whole("begin", begin, least=1)
-        most = None if most is None else as_whole("most", most, least=1)
-        return find_standings(self, self.when(at), level, begin=begin, most=most)
-
-    def only(
-        self,
-        items: Sequence[Item] = (),
-        *,
-        played: int = 0,
-        top: int = 0,
-    ) -> "Answer":
-        """Return the answer about some of the items: those named, the busiest, the strongest.
-
-        Everything can be asked of it that can be asked of an answer: ranks and strengths are then
-        among these items, chances are those of the whole, and the verdict on cycles is that of the
-        whole table.  It is small, however large the answer is.
-
-        Parameters
-        ----------
-        items
-            Items by name or number.
-        played
-            How many of those that played most.
-        top
-            How many of the strongest, at the end.
-        """
-        return choose_part(self, items, played=played, top=top)
-
-    def most_played(self) -> "Answer":
-        """Return the answer, or of one that is asked where it lies those that played most."""
-        if self.board is None or self.n_items <= MOST_ITEMS:
-            return self
-        return self.only(played=MOST_ITEMS)
-
-    def _check_whole(self, what: str) -> None:
-        if self.part is not None:
-            raise InputError(
-                f"{what}: this is about {self.n_items:,} of {self.part.n_items:,} items; "
-                f"{what} the whole answer."
-            )
-
-    def cycles(
-        self,
-        at: object = None,
-        *,
-        level: float = 0.9,
-        longest: int = 5,
-        most: int = 50,
-        gate: bool = True,
-    ) -> Cycles:
-        """Return the cycles at a time, each with the probability that it is real.
-
-        Of items that comparisons connect and that were being compared about then: from a tenth of
-        the table's span before their first game to a tenth after their last.  A cycle is listed
-        when all its edges point its way with a probability of `level` or more.  Of more than 400
-        items those are searched that played most.
-
-        Parameters
-        ----------
-        at
-            The time, by default the last one of the table.
-        level
-            Probability that a cycle needs to be listed.  Where the verdict is that there are
-            cycles and none reaches it, the likeliest is listed, and `note` says so.
-        longest
-            Items of the longest cycle.  Of those with more than three, only those with no sure edge
-            across, which a shorter cycle would tell.
-        most
-            How many to list, the surest.
-        gate
-            Whether to list none where the test of transitivity does not find cycles.
-        """
-        return find_cycles(
-            self.most_played(), at, level=level, longest=longest, most=most, gate=gate
-        )
-
-    def changes(
-        self,
-        since: object = None,
-        until: object = None,
-        *,
-        level: float = 0.9,
-        rate: float = 0.1,
-        most: int = 30,
-        rng: int = 0,
-    ) -> Changes:
-        """Return who became stronger between two times, and which matchups changed.
-
-        Of items that were being compared about both times, against the same opponents.  An item
-        becomes stronger against the others: where all improve alike, nobody does.
-
-        Parameters
-        ----------
-        since, until
-            The times, by default the first and the last one of the table.
-        level
-            Of the intervals.
-        rate
-            Expected share of false ones among those that are called sure: a wrong sign is false.
-        most
-            How many matchups to list, the surest.
-        rng
-            Seed of the panel that everybody is measured against, where there are many items.
-        """
-        seed = open_seed(rng)
-        few = self.most_played()
-        return find_changes(few, since, until, level=level, rate=rate, most=most, rng=seed)
-
-    def ranking(
-        self, at: object = None, *, level: float = 0.9, n: int = N_GAMES, rng: int = 0
-    ) -> Ranking:
-        """Return the nearest ranking, what it loses, and the mixture that nothing beats.
-
-        The nearest ranking pays least for the pairs against it, each at its chance above a half.
-        Of items that were being compared about then, the largest group that comparisons connect;
-        of more than 400 those that played most.
-
-        Parameters
-        ----------
-        at
-            The time, by default the last one of the table.
-        level
-            Of the intervals of the weights.
-        n, rng
-            Draws for which the mixture is worked out, fewer for more than 100 items; the seed.
-        """
-        return find_ranking(self.most_played(), at, level=level, n=n, rng=open_seed(rng))
+    rank = standings.find_standings
+    only = standings.choose_part
+    most_played = standings.most_played
+    cycles = find_cycles
+    changes = find_changes
+    ranking = find_ranking
+    matrix_frame = standings.matrix_frame
+    rank_frame = standings.rank_frame
+    path_frame = standings.path_frame
+    to_arviz = standings.to_arviz
+    _repr_html_ = standings.html
 
     def figure_cycles(self, at: object = None) -> Any:
         """Draw the surest cycles as a graph."""
@@ -219,6 +86,18 @@ class Answer(FittedTable):
     def figure_equilibrium(self, at: object = None) -> Any:
         """Draw the mixture that nothing beats, with intervals."""
         return _figures().draw_equilibrium(self.ranking(at))
+
+    def figure_matrix(self, at: object = None, items: Sequence[Item] | None = None) -> Any:
+        """Draw who beats whom as a heat map."""
+        return _figures().draw_matrix(self, at, items)
+
+    def figure_strengths(self, items: Sequence[Item] | None = None) -> Any:
+        """Draw strengths over time, with bands."""
+        return _figures().draw_strengths(self, items)
+
+    def figure_head_to_head(self, first: Item, second: Item) -> Any:
+        """Draw the history of two items, and what to expect."""
+        return _figures().draw_head_to_head(self, first, second)
 
     def report(
         self, place: str | Path, *, backtest: Any = None, title: str | None = None, rng: int = 0
@@ -243,40 +122,6 @@ class Answer(FittedTable):
         write_whole(where, write_page(findings).encode())
         return where
 
-    def matrix_frame(self, at: object = None) -> object:
-        """Return the win probabilities as a data frame, of pandas or else of polars."""
-        return frames.matrix_frame(self, at)
-
-    def rank_frame(self, at: object = None) -> object:
-        """Return the standings as a data frame."""
-        return frames.rank_frame(self, at)
-
-    def path_frame(self, items: Sequence[Item] | None = None) -> object:
-        """Return strengths over time as a data frame, a row for every item and time."""
-        return frames.path_frame(self, items)
-
-    def figure_matrix(self, at: object = None, items: Sequence[Item] | None = None) -> Any:
-        """Draw who beats whom as a heat map."""
-        return _figures().draw_matrix(self, at, items)
-
-    def figure_strengths(self, items: Sequence[Item] | None = None) -> Any:
-        """Draw strengths over time, with bands."""
-        return _figures().draw_strengths(self, items)
-
-    def figure_head_to_head(self, first: Item, second: Item) -> Any:
-        """Draw the history of two items, and what to expect."""
-        return _figures().draw_head_to_head(self, first, second)
-
-    def _repr_html_(self) -> str:
-        return frames.html(self)
-
-    def to_arviz(self) -> Any:
-        """Return the draws as ArviZ takes them: scales, and chances of pairs at the last time.
-
-        Needs ArviZ: ``pip install 'intransit[arviz]'``.
-        """
-        return to_arviz(self.posterior, tuple(self.names))
-
     def transitivity(self, *, edge: float | None = None) -> Transitivity:
         """Return whether there are cycles, in words and numbers; ``print`` it.
 
@@ -295,12 +140,19 @@ class Answer(FittedTable):
         few = self.most_played()
         again = look_for_cycles(
             few.posterior,
-            connected_at_the_end(few),
+            standings.connected_at_the_end(few),
             self.seen.end,
             edge=edge,
             dispersion=cycle.dispersion,
         )
         return at_edge(self.transitive, again)
+
+    def _check_whole(self, what: str) -> None:
+        if self.part is not None:
+            raise InputError(
+                f"{what}: this is about {self.n_items:,} of {self.part.n_items:,} items; "
+                f"{what} the whole answer."
+            )
 
     def update(self, games: Games, *, rng: int = 0, report: Report = lambda _: None) -> "Answer":
         """Return the answer with further games, of old and new items.
@@ -384,11 +236,223 @@ class Answer(FittedTable):
         """Return the answer in a few lines: are there cycles, what was fitted, who leads."""
         said = (self.transitive.sentence, *self.story)
         lines = [f"{self.source}: {self.n_items} items", *(f"  {line}" for line in said)]
-        standings = self.rank(most=SHOWN)
-        width = max(len(s.name) for s in standings)
+        leading = self.rank(most=SHOWN)
+        width = max(len(s.name) for s in leading)
         lines.append("Mean probability of beating the others, with 90 % intervals:")
         lines += [
             f"  {s.rank:>3}  {s.name:<{width}}  {s.strength:.3f}  ({s.low:.3f} to {s.high:.3f})"
-            for s in standings
+            for s in leading
         ]
         return "\n".join(lines)
+
+
+@one_thread
+def fit(
+    games: object,
+    *,
+    model: Model | Term | None = None,
+    law: OutcomeLaw | None = None,
+    edge: float = EDGE,
+    effective: float = EFFORT.effective,
+    seconds: float = EFFORT.seconds,
+    chains: int = EFFORT.chains,
+    rng: int = 0,
+    report: Report = lambda _: None,
+    on: str | None = None,
+    workers: int | None = None,
+    keep: str | Path | None = None,
+) -> Answer:
+    """Find out who beats whom, how it changes, and how sure that is.
+
+    One model with every term (scores, factors, effects of pairs, what a side is worth, all of them
+    drifting) is drawn from its whole posterior; a term that the data do not need shrinks away.
+
+    Parameters
+    ----------
+    games
+        What `read` returned, or anything that `read` takes.
+    model
+        A sum of terms, such as ``Scores() + PairEffects()``; by default every term that the table
+        can have, with a `By` for every covariate it was read with.
+    law
+        How results follow from margins: `Wins`, `Levels` or `Readings`; by default levels of
+        victory where the table has ties or margins, else wins.
+    edge
+        Chance that every step of a cycle must exceed for the verdict to be "cycles"; another one
+        can be asked of the answer, ``answer.transitivity(edge=0.55)``.
+    effective
+        Effective draws that the chance of every pair is to have.
+    seconds
+        Most seconds to draw for.  A table that would need more has its scales from a part of the
+        items and its states by Newton's method; the answer says so.
+    chains
+        Number of chains, side by side on the cores.
+    rng
+        Seed.  The same seed gives the same answer, unless time ends the drawing.
+    report
+        Called with a few words at every stage of long work.
+    on
+        Where states are found: here by default, or by workers of Ray, ``"ray"`` on this machine or
+        ``"ray://host:port"`` (``pip install 'intransit[ray]'``; see docs/scale.md).
+    workers
+        How many workers, with `on`; by default one for each processor that Ray has.
+    keep
+        Folder for what workers need, with `on`.  A fit that was stopped goes on from there when it
+        is asked for again.
+
+    Returns
+    -------
+    Answer
+        ``probability``, ``matrix``, ``rank``, ``update``, ``save``, ``summary``, and more.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> games = it.Games.from_arrays(["rock", "paper", "scissors"] * 20,
+    ...                              ["scissors", "rock", "paper"] * 20, [1, 1, 1] * 20)
+    >>> answer = it.fit(games)
+    >>> float(answer.probability("paper", "rock")) > 0.8
+    True
+    """
+    table = games if isinstance(games, Games) else read(games)
+    if law is not None and not isinstance(law, Wins | Levels | Readings):
+        raise InputError(f"law: {shown(law)} was given; give Wins(), Levels() or Readings().")
+    edge, rng = as_edge(edge), open_seed(rng)
+    check_report(report)
+    placement = _placement(on, workers, keep)
+    if len(table) == 0:
+        raise InputError("games: there is no game to learn from; check the filter that was given.")
+    effort = Effort(effective, seconds, chains)
+    chosen = model_for(table) if model is None else model
+    if isinstance(chosen, Term):
+        chosen = Model((chosen,))
+    check_model(chosen, table)
+    fine = Encoding.of(table)
+    report("testing for cycles")
+    evidence = examine(table, fine, rng=rng)
+    encoding = Encoding.of(table, law=law, finest=MOMENTS)
+    if not encoding.sided and len(chosen.terms) > 1:
+        chosen = chosen.without(Side)
+    posterior = draw_posterior(
+        encoding.observations(table),
+        chosen,
+        encoding.law if law is None else law,
+        effort,
+        rng=np.random.default_rng(rng),
+        report=report,
+        placement=placement,
+    )
+    answer = Answer(
+        names=table.names,
+        posterior=posterior,
+        clock=table.clock,
+        encoding=encoding,
+        story=tuple(tell(table, encoding, posterior)),
+        source=table.report.source,
+        seen=Seen.of(table),
+        transitive=_judge(evidence, posterior, float(table.counts.sum())),
+        reading=table.report,
+        games=table,
+    )
+    if evidence.p_value >= DOUBTED or not chosen.is_cyclic:
+        return answer
+    report("looking for cycles")
+    cycle = look_for_cycles(
+        posterior,
+        standings.connected_at_the_end(answer),
+        float(answer.seen.end),
+        edge=edge,
+        dispersion=evidence.dispersion,
+        rng=rng,
+    )
+    return replace(answer, transitive=at_edge(answer.transitive, cycle))
+
+
+def _placement(on: str | None, workers: int | None, keep: str | Path | None) -> "Placement | None":
+    """Return where states are to be found; None for here."""
+    if on is not None:
+        check_ray(on)
+        from intransit.inference.shards.workers import Placement  # noqa: PLC0415  loaded if asked for
+
+        placement = Placement(on, workers, None if keep is None else Path(keep))
+        placement.n_shards()  # connects, so that what cannot be is said before any work
+        return placement
+    if workers is not None or keep is not None:
+        name = "workers" if workers is not None else "keep"
+        raise InputError(f'{name}: it belongs to on="ray", which was not given; give both or none.')
+    return None
+
+
+def _judge(evidence: Evidence, posterior: Posterior, n_games: float) -> Transitivity:
+    """Return the verdict; where pairs never met again, the model says how cyclic they are."""
+    modelled = None
+    if not evidence.is_measured and posterior.layout.model.is_cyclic:
+        modelled = cyclic_share(posterior, LEVEL)
+    return judge(evidence, n_games, evidence.gain, modelled)
+
+
+def cyclic_share(posterior: Posterior, level: float) -> Summary:
+    """Return the share of the margins' mean square at the end that no ranking explains."""
+    few = posterior.thinned(MOST_SHARED)
+    items = np.arange(few.n_items)
+    if len(items) > MOST_SHARED:
+        games = np.bincount(few.layout.seen.pairs.ravel(), np.repeat(few.layout.seen.counts, 2))
+        items = np.sort(np.argsort(-games, kind="stable")[:MOST_SHARED])
+    drawn = few.matrices(items, float(few.axis[-1]))
+    values = np.array([1.0 - decompose(X).transitive_share for X in drawn])
+    return Summary.of(values, float(values.mean()), level)
+
+
+def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
+    """Return what was fitted, and how, line by line."""
+    said = [f"{plural(int(games.counts.sum()), 'game')} as {_outcomes(encoding)}."]
+    said.append(f"Model: {posterior.layout.model}.")
+    said += [posterior.story, *tell_scales(posterior)]
+    if encoding.step and posterior.layout.model.moves:
+        said.append(f"Times are told apart to {encoding.step:.3g} days.")
+    if encoding.loss == "ordered" and posterior.draws.cuts[:, 0].any():
+        ties = np.tanh(0.5 * posterior.draws.cuts[:, 0]).mean()
+        said.append(f"Between equals {percent(float(ties))} of games are ties.")
+    if encoding.sided and posterior.layout.model.term(Side) is not None:
+        worth = posterior.side_worth(posterior.axis[-1:])[:, 0]
+        edge = float(posterior.results(worth[:, None]).mean())
+        said.append(f"The better side is worth {worth.mean():+.2f}: {percent(edge)} for equals.")
+    return said
+
+
+def tell_scales(posterior: Posterior) -> list[str]:
+    """Say how large each part is, and how much it moves."""
+    d, root = posterior.draws, np.sqrt(posterior.layout.span)
+    parts = [f"scores {np.median(d.scales[:, 0]):.2f}"]
+    if posterior.layout.model.term(Scores) is None:
+        parts = []
+    planes = np.median(np.sort(d.scales[:, 1:] ** 2, axis=1)[:, ::-1], axis=0)
+    parts += [f"factor {k + 1} {size:.2f}" for k, size in enumerate(planes)]
+    for k, one in enumerate(posterior.layout.numbers):
+        if not isinstance(one.term, Side):
+            name = str(one.term).removeprefix("drifting ")
+            parts.append(f"{name} {np.median(d.number_scales[:, k]):.2f}")
+    said = [f"Size of each part, in units of a margin: {', '.join(parts)}."]
+    if posterior.layout.model.moves and posterior.layout.model.term(Scores) is not None:
+        moved = float(np.median(d.walks[:, 0])) * root
+        said.append(f"Scores move by about {moved:.2f} over the whole time.")
+        kept = np.exp(-d.reversions[:, 0] * posterior.layout.span)
+        if np.quantile(kept, 0.9) < 0.5:  # hardly any draw keeps half of a lead to the end
+            share = percent(float(np.median(kept)))
+            said.append(f"They return to the mean: of a lead {share} would be left at the end.")
+    if posterior.layout.newcomer.any() and not posterior.layout.newcomer.all():
+        low, high = np.quantile(d.newcomers, [0.05, 0.95])
+        said.append(
+            f"Newcomers are worth {d.newcomers.mean():+.2f} beside those there from the start "
+            f"(90 % interval {low:+.2f} to {high:+.2f})."
+        )
+    return said
+
+
+def _outcomes(encoding: Encoding) -> str:
+    if encoding.loss == "squared":
+        return "readings of margins"
+    if encoding.edges:
+        sizes = ", ".join(f"{edge:g}" for edge in encoding.edges)
+        return f"levels of victory (clearer from {sizes})"
+    return "wins, ties and losses" if encoding.loss == "ordered" else "wins and losses"

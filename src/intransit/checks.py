@@ -1,6 +1,8 @@
 """What users give, as numbers, arrays and generators; or one sentence: where, what, what to do."""
 
+import os
 from collections.abc import Iterable, Mapping, Set
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -190,3 +192,20 @@ def open_seed(rng: np.random.Generator | int | None) -> int:
     """Return a seed: the one that was given, or one that the user's own generator draws."""
     generator, seed = open_rng(rng)
     return int(generator.integers(2**32)) if seed is None else seed
+
+
+def as_path(path: object) -> Path:
+    """Return where a file is, or refuse what names none."""
+    if not isinstance(path, str | os.PathLike) or "\0" in str(path) or not str(path).strip():
+        raise InputError(f"path: {shown(path)} was given; give the name of a file.")
+    return Path(path)
+
+
+def open_place(path: object) -> Path:
+    """Return where a file is to be written; refuse, before any work, where none can be."""
+    place = as_path(path)
+    if place.is_dir():
+        raise InputError(f"{place}: it is a folder; give the name of a file.")
+    if not place.parent.is_dir():
+        raise InputError(f"{place}: there is no folder {place.parent}; make it, or choose another.")
+    return place

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.answer import Answer
+from intransit.answer import Answer, fit
 from intransit.arrays import FloatArray
 from intransit.data.games import Games
 from intransit.errors import InputError, MissingDependencyError
-from intransit.fit import fit
 from intransit.inference.observations import model_for
 
 try:
@@ -166,12 +165,7 @@ def _columns(X: object) -> tuple[list[Any], list[Any], list[Any] | None, list[An
     names = [str(name) for name in getattr(X, "columns", ())]
     if names:
         table: Any = X
-        named = [name for name in COLUMNS if name in names]
-        order = named if {"first", "second"} <= set(named) else list(table.columns)
-        parts = {
-            title: list(table[name].to_numpy())
-            for title, name in zip(named if order is named else COLUMNS, order, strict=False)
-        }
+        columns = [list(table[name].to_numpy()) for name in table.columns]
     else:
         rows = np.asarray(X, dtype=object)
         if rows.ndim != 2:
@@ -179,12 +173,14 @@ def _columns(X: object) -> tuple[list[Any], list[Any], list[Any] | None, list[An
                 f"X: shape {rows.shape} was given; it must have a row for each game, with columns "
                 "first, second, time and, if known, side."
             )
-        order = list(COLUMNS[: rows.shape[1]]) + [""] * (rows.shape[1] - len(COLUMNS))
-        parts = dict(zip(COLUMNS, rows.T.tolist(), strict=False))
-    if not 2 <= len(order) <= len(COLUMNS):
-        raise InputError(
-            f"X: it has {len(order)} columns; give first, second, time and, if known, side."
-        )
+        columns = rows.T.tolist()
+    if not {"first", "second"} <= set(names):
+        names = list(COLUMNS)
+        if not 2 <= len(columns) <= len(COLUMNS):
+            raise InputError(
+                f"X: it has {len(columns)} columns; give first, second, time and, if known, side."
+            )
+    parts = dict(zip(names, columns, strict=False))
     first, second = (_names(parts[name]) for name in ("first", "second"))
     return first, second, parts.get("time"), parts.get("side")
 

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from intransit.analysis.results import Group
-from intransit.analysis.saving import open_place, write_whole
-from intransit.answer import Answer
-from intransit.checks import as_whole, check_report, open_seed, shown
+from intransit.analysis.saving import write_whole
+from intransit.answer import Answer, fit
+from intransit.checks import as_whole, check_report, open_place, open_seed, shown
 from intransit.data.games import Games
 from intransit.data.reader import read
 from intransit.data.reading import Reading, plural
 from intransit.errors import InputError
-from intransit.fit import fit
 from intransit.inference.sampling import Report
 from intransit.model import Model
 from intransit.tasks import Task, run_tasks

@@ -26,7 +26,7 @@ class LazyPackage(ModuleType):
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
-        # Loading intransit.fit must not put the module where the function is looked for.
+        # Loading a module must not put it where a function of its name is looked for.
         if name in self.__dict__.get("lazy_names", {}) and isinstance(value, ModuleType):
             return
         super().__setattr__(name, value)

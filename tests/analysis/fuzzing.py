@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import intransit as it
-from intransit.analysis import sealed
+from intransit.analysis import saving
 from intransit.model import By, Factors, PairEffects, Readings, Scores, Side
 
 NASTY = (
@@ -67,6 +67,20 @@ def sound_answers() -> list[it.Answer]:
     ]
 
 
+def open_file(place):
+    """Return words and arrays of a file whose checksum is right."""
+    file = saving.SealedFile(place)
+    file.verify()
+    return file.words, file.arrays(copied=True)
+
+
+def seal_file(words, arrays):
+    """Return words and arrays as one file, sealed."""
+    out = io.BytesIO()
+    saving.write_sealed(out, words, arrays)
+    return out.getvalue()
+
+
 class Spoiler:
     """Makes bad files of good answers."""
 
@@ -75,7 +89,7 @@ class Spoiler:
         self.whole, self.parts = [], []
         for answer in sound_answers():
             place = answer.save(self.path)
-            words, arrays = sealed.open_file(place)
+            words, arrays = open_file(place)
             self.whole.append(place.read_bytes())
             self.parts.append(({"answer": words["answer"]}, arrays))
 
@@ -96,9 +110,9 @@ class Spoiler:
         elif way < 0.9:
             _change_array(arrays, rng)
         else:
-            return _spoiled_arrays(sealed.seal_file(words, arrays), rng)
+            return _spoiled_arrays(seal_file(words, arrays), rng)
         try:
-            return sealed.seal_file(words, arrays)
+            return seal_file(words, arrays)
         except (ValueError, UnicodeEncodeError):  # what JSON cannot hold
             return self.whole[k][: rng.randrange(100)]
 
@@ -232,7 +246,7 @@ def _change_array(arrays: dict[str, np.ndarray], rng: random.Random) -> None:
 def _spoiled_arrays(data: bytes, rng: random.Random) -> bytes:
     """Return the file with other bytes for arrays, sealed all the same."""
     with zipfile.ZipFile(io.BytesIO(data)) as old:
-        text, numbers = old.read(sealed.WORDS), old.read(sealed.NUMBERS)
+        text, numbers = old.read(saving.WORDS), old.read(saving.NUMBERS)
     way = rng.randrange(4)
     if way == 0:
         numbers = _change_bytes(numbers, rng)
@@ -264,6 +278,6 @@ def seal_bytes(text: bytes, numbers: bytes) -> bytes:
     out = io.BytesIO()
     seal = hashlib.sha256(text + numbers).hexdigest().encode()
     with zipfile.ZipFile(out, "w") as file:
-        for name, content in zip(sealed.PARTS, (text, numbers, seal), strict=True):
+        for name, content in zip(saving.PARTS, (text, numbers, seal), strict=True):
             file.writestr(zipfile.ZipInfo(name), content)
     return out.getvalue()

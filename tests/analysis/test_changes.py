@@ -210,7 +210,7 @@ def test_one_clear_change_among_many_is_sure_and_an_even_one_is_not(n_draws):
     """Ten deviations from 0 are as sure as can be, however many others there are."""
     change = np.random.default_rng(0).normal(size=(n_draws, 500))
     change[:, 7] += 10.0
-    _, probability, low, high, sure = changing._judge(change, 0.9, 0.1)
+    _, low, high, probability, sure = changing._judge(change, 0.9, 0.1)
     assert np.flatnonzero(sure).tolist() == [7]
     assert probability.argmax() == 7
     assert low[7] > 0.0

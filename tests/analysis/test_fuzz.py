@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.analysis import sealed
-from tests.analysis.fuzzing import Spoiler, seal_bytes
+from intransit.analysis import saving
+from tests.analysis.fuzzing import Spoiler, seal_bytes, seal_file
 
 SEED, SECONDS, MOST = 14, 10.0, 400  # longer by `python -m benchmarks.fuzz`
 LITTLE = 30_000_000  # bytes
@@ -36,7 +36,7 @@ def test_spoiled_answers_are_read_or_refused_in_a_sentence(spoiler):
 
 def parts_of(data):
     with zipfile.ZipFile(io.BytesIO(data)) as file:
-        return [file.read(name) for name in sealed.PARTS]
+        return [file.read(name) for name in saving.PARTS]
 
 
 def zipped(*parts, kind=zipfile.ZIP_STORED):
@@ -71,7 +71,7 @@ def with_words(change):
     def made(spoiler):
         words, arrays = json.loads(json.dumps(spoiler.parts[0][0])), dict(spoiler.parts[0][1])
         change(words["answer"], arrays)
-        return sealed.seal_file(words, arrays)
+        return seal_file(words, arrays)
 
     return made
 
@@ -152,4 +152,4 @@ def test_a_bad_file_is_refused_before_memory_is_taken(case, spoiler):
         tracemalloc.stop()
     assert "\n" not in str(caught.value)
     assert most < LITTLE
-    assert not sealed.is_sealed(place) or place.stat().st_size > 1_000
+    assert not saving.is_sealed(place) or place.stat().st_size > 1_000

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from intransit.analysis.ranking import busiest, games_of, largest_group, present
+from intransit.analysis.standings import busiest, games_of, largest_group, present
 from tests.analysis.worlds import NAMES, answer_to, ladder, play, ring, table
 
 

@@ -1,44 +1,75 @@
-"""Circles of comparisons and of results."""
+"""What scores leave of noise, against the formula written out."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from intransit.analysis.residuals import bridges, goes_round, n_cycles
+import intransit as it
+from intransit.analysis.transitivity import ResidualMap, inflation
+from intransit.inference.joint_system import information
 
 
-def n_groups(pairs, n_items):
-    graph = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n_items, n_items))
-    return connected_components(graph, directed=False)[0]
+def fitted(drift):
+    rng = np.random.default_rng(3)
+    first = rng.integers(5, size=60)
+    second = (first + rng.integers(1, 5, size=60)) % 5
+    data = it.Timeline.from_arrays(
+        first, second, rng.integers(2, size=60), rng.integers(6, size=60)
+    )
+    return it.smooth(
+        data, n_factors=0, scores=True, loss="logistic", score_drift_scale=drift,
+        drift_scale=drift, score_prior_scale=1.0, prior_scale=1.0, rng=0,
+    )  # fmt: skip
 
 
-@given(seed=st.integers(0, 2**32 - 1), n_items=st.integers(2, 9), share=st.floats(0.1, 0.9))
-def test_bridges_are_what_holds_groups_together(seed, n_items, share):
-    """A pair is a bridge if and only if there are more groups without it."""
-    rng = np.random.default_rng(seed)
-    every = np.stack(np.triu_indices(n_items, 1), axis=1)
-    pairs = every[rng.random(len(every)) < share]
-    if not len(pairs):
-        return
-    slow = [
-        n_groups(np.delete(pairs, k, axis=0), n_items) > n_groups(pairs, n_items)
-        for k in range(len(pairs))
-    ]
-    assert bridges(pairs, n_items).tolist() == slow
+def written_out(path):
+    """G H⁻¹ Gᵀ with G made column by column."""
+    problem, z = path.problem, path.solution.z
+    free = np.flatnonzero(problem.free)
+    G = np.stack([problem.push(z, row) for row in np.eye(len(z))[free]], axis=1)
+    curvature = problem.loss.terms(problem.margins(z))[1]
+    return G @ np.linalg.inv(information(problem, z, curvature)) @ G.T, curvature
 
 
-def test_circles_are_counted():
-    """A triangle has one, a tree none, four items that all met three."""
-    assert n_cycles(np.array([(0, 1), (1, 2), (0, 2)]), 5) == 1
-    assert n_cycles(np.array([(0, 1), (1, 2)]), 3) == 0
-    assert n_cycles(np.stack(np.triu_indices(4, 1), axis=1), 4) == 3
+def test_what_scores_explain_is_the_projection():
+    """The quick map is G H⁻¹ Gᵀ, with drift and without, dense and by conjugate gradients."""
+    for drift in (0.0, 0.3):
+        path = fitted(drift)
+        whole, _ = written_out(path)
+        noise = np.random.default_rng(0).normal(size=len(whole))
+        quick = ResidualMap(path.problem, path.solution.z)
+        np.testing.assert_allclose(quick.explained(noise), whole @ noise, atol=1e-8)
+        quick._dense = None
+        np.testing.assert_allclose(quick.explained(noise), whole @ noise, rtol=0.05, atol=0.02)
 
 
-def test_results_go_round_or_not():
-    """An order without an upset does not go round; one upset, a tie, or a circle does."""
-    first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
-    assert not goes_round(first, second, np.ones(3), 3)
-    assert goes_round(first, second, np.array([1.0, 0.0, 1.0]), 3)
-    assert goes_round(first, second, np.array([1.0, 0.5, 1.0]), 3)
+def test_what_the_prior_keeps_unexplained_is_drawn_too():
+    """With a generator the scores themselves are drawn: the mean square is noise's plus theirs."""
+    path = fitted(0.3)
+    whole, _ = written_out(path)
+    quick = ResidualMap(path.problem, path.solution.z)
+    nothing = np.zeros(len(whole))
+    drawn = [quick.explained(nothing, np.random.default_rng(k)) for k in range(400)]
+    problem, z = path.problem, path.solution.z
+    prior = np.zeros((len(z), len(z)))
+    for k, unit in enumerate(np.eye(len(z))):
+        problem.add_prior(unit, prior[k])
+    free = np.flatnonzero(problem.free)
+    G = np.stack([problem.push(z, row) for row in np.eye(len(z))[free]], axis=1)
+    curvature = problem.loss.terms(problem.margins(z))[1]
+    back = G @ np.linalg.inv(information(problem, z, curvature))
+    exact = np.einsum("ck,kl,cl->c", back, prior[np.ix_(free, free)], back)
+    np.testing.assert_allclose(np.mean(np.square(drawn), axis=0), exact, rtol=0.35)
+
+
+def test_variances_are_a_lower_bound():
+    """An item's variance given all others is at most its variance."""
+    path = fitted(0.3)
+    whole, _ = written_out(path)
+    low = ResidualMap(path.problem, path.solution.z).variances()
+    assert (low <= np.diag(whole) * (1 + 1e-9) + 0.2).all()
+    assert (low > 0).all()
+
+
+def test_residuals_grow_back_to_the_size_of_their_noise():
+    """With leverage h a residual is smaller than its noise by √(1 - h); h is kept below 0.9."""
+    grown = inflation(np.array([1.0, 1.0, 1.0]), np.array([0.0, 0.75, 5.0]))
+    np.testing.assert_allclose(grown, [1.0, 2.0, np.sqrt(10.0)])

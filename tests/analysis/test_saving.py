@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.analysis import sealed
 from intransit.inference.observations import model_for
 from intransit.inference.paths import Layout
 from intransit.inference.sampling import Effort
 from intransit.inference.table_posterior import draw_posterior
 from intransit.model import By, Drift, Factors, HalfCauchy, PairEffects, Readings, Scores, Side
 from intransit.model.terms import Still
+from tests.analysis.fuzzing import open_file, seal_file
 
 CIRCLE = np.array([[0, -1, 1, 0.3], [1, 0, -1, 0.3], [-1, 1, 0, 0.3], [-0.3, -0.3, -0.3, 0]])
 
@@ -170,17 +170,17 @@ def test_draws_that_do_not_fit_the_games_are_refused(tmp_path):
     """A file put together from two answers is no answer."""
     games = games_of(60)
     answer = it.fit(games, model=model_for(games, factors=0, pairs=False), effective=5)
-    words, arrays = sealed.open_file(answer.save(tmp_path / "good.intransit"))
+    words, arrays = open_file(answer.save(tmp_path / "good.intransit"))
     for head in ("format", "version"):
         words.pop(head)
     bad, states = tmp_path / "bad.intransit", "answer.draws.states"
-    bad.write_bytes(sealed.seal_file(words, arrays | {states: arrays[states][:, 1:]}))
+    bad.write_bytes(seal_file(words, arrays | {states: arrays[states][:, 1:]}))
     with pytest.raises(it.InputError, match="do not fit"):
         it.Answer.load(bad)
-    bad.write_bytes(sealed.seal_file(words | {"luck": 1}, arrays))
+    bad.write_bytes(seal_file(words | {"luck": 1}, arrays))
     with pytest.raises(it.InputError, match="missing or of another kind"):
         it.Answer.load(bad)
     words["answer"].pop("clock")
-    bad.write_bytes(sealed.seal_file(words, arrays))
+    bad.write_bytes(seal_file(words, arrays))
     with pytest.raises(it.InputError, match="missing or of another kind"):
         it.Answer.load(bad)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.analysis import sealed
 from intransit.analysis.saving import read_answer, write_answer
 from intransit.analysis.stored import MANY, StoredNames, likely_names
+from tests.analysis.fuzzing import open_file, seal_file
 from tests.analysis.test_saving import games_of, levels, newton, wins
 from tests.analysis.worlds import ladder, play, table
 
@@ -164,9 +164,9 @@ def test_names_are_found_by_halving():
 
 def spoil(place, name, change):
     """Change an array of a file, and seal it again."""
-    words, arrays = sealed.open_file(place)
+    words, arrays = open_file(place)
     arrays[name] = change(arrays[name].copy())
-    place.write_bytes(sealed.seal_file({key: words[key] for key in ("answer", "index")}, arrays))
+    place.write_bytes(seal_file({key: words[key] for key in ("answer", "index")}, arrays))
 
 
 def _set(place, value):

@@ -7,9 +7,8 @@ import pytest
 from scipy.special import expit
 
 import intransit as it
-from intransit.analysis.strict_order import Cyclicity
-from intransit.analysis.transitivity import FALSE_ALARMS, Evidence, examine
-from intransit.analysis.verdict import DOUBTED, judge
+from intransit.analysis.transitivity import FALSE_ALARMS, Evidence, examine, residual_rows
+from intransit.analysis.verdict import DOUBTED, Cyclicity, judge
 from intransit.datasets.metagame import simulate_games
 from intransit.inference.observations import Encoding
 
@@ -379,3 +378,17 @@ def test_sides_that_explain_the_deviations_are_no_cycle():
     found = judge(replace(SURE, causes=("sides",)), 100, None, None, ROUND)
     assert found.verdict == "not one scale"
     assert judge(SURE, 100, None, None, ROUND).has_cycles
+
+
+def test_shares_of_games_may_have_covariates():
+    """A share becomes so many wins and so many losses, each with the row's covariate."""
+    games = it.Games.from_arrays(
+        list("abcabc"),
+        list("bcabca"),
+        [0.6, 0.7, 0.4, 0.3, 0.55, 0.8],
+        counts=[10.0] * 6,
+        by={"map": list("xxxyyy")},
+    )
+    rows = residual_rows(games, Encoding.of(games))
+    assert rows.counts.sum() == pytest.approx(60.0)
+    assert len(rows.counts) == 12

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from intransit.analysis.saving import put_together, take_apart
+from intransit.analysis.stored import put_together, take_apart
 from intransit.errors import InputError
 from intransit.model import (
     By,

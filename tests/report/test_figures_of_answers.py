@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import intransit as it
-from intransit.analysis import frames
+from intransit.analysis import standings
 from intransit.model import Model, Scores
 from intransit.report import figures as drawing
 from tests.backtest.seasons import season, table
@@ -57,7 +57,7 @@ def test_strengths_have_a_panel_each_with_a_band_around_the_line(answer, tmp_pat
     seen = [axis for axis in figure.axes if axis.get_visible()]
     assert [axis.get_title(loc="left") for axis in seen] == ["f", "a", "b", "c", "d"]
     assert saved(figure, tmp_path)
-    found = frames.paths(answer, ["f", "a"])
+    found = standings.paths(answer, ["f", "a"])
     assert np.all(found.low <= found.strengths)
     assert np.all(found.strengths <= found.high)
     assert np.all(found.strengths[0] > found.strengths[1])
@@ -87,34 +87,34 @@ def test_questions_without_sense_are_refused(answer, static):
 
 @pytest.mark.parametrize(("backend", "library"), [(None, pd), ("pandas", pd), ("polars", pl)])
 def test_frames_hold_what_the_answer_says(answer, backend, library):
-    matrix = frames.matrix_frame(answer, backend=backend)
+    matrix = standings.matrix_frame(answer, backend=backend)
     assert isinstance(matrix, library.DataFrame)
     assert list(matrix.columns) == ["item", *answer.names]
     values = np.array(matrix[list(answer.names)])
     np.testing.assert_array_equal(values, answer.matrix())
     np.testing.assert_array_equal(values + values.T, 1.0)
-    ranks = frames.rank_frame(answer, backend=backend)
+    ranks = standings.rank_frame(answer, backend=backend)
     assert list(ranks["name"]) == [s.name for s in answer.rank()]
-    path = frames.path_frame(answer, ["a", "f"], backend=backend)
+    path = standings.path_frame(answer, ["a", "f"], backend=backend)
     assert list(path.columns) == ["item", "time", "strength", "low", "high"]
     assert len(path) == 2 * len(set(path["time"]))
     assert str(max(path["time"]))[:10] == answer.clock.to_text(answer.seen.end)
 
 
 def test_a_frame_of_an_item_called_item(static):
-    assert frames.matrix_frame(static).columns[0] == "item_"
+    assert standings.matrix_frame(static).columns[0] == "item_"
 
 
 def test_without_a_library_for_frames_a_sentence_says_so(answer, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(it.MissingDependencyError, match="pip install pandas"):
-        frames.rank_frame(answer)
+        standings.rank_frame(answer)
     with pytest.raises(it.MissingDependencyError, match="pip install polars"):
-        frames.rank_frame(answer, backend="polars")
+        standings.rank_frame(answer, backend="polars")
 
 
 def test_the_notebook_view_escapes_names_and_stays_short(static):
-    page = frames.html(static)
+    page = standings.html(static)
     assert "&lt;b&gt;" in page
     assert NASTY not in page
     assert len(re.findall("<tr>", page)) == 4

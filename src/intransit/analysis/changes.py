@@ -14,17 +14,17 @@ probabilities; the sure ones are found by the procedure of Benjamini and Hochber
 change where factors or effects of pairs drift; in other models they stand still.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import ndtr
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import games_of, present, text
 from intransit.analysis.results import Changes, ItemChange, MatchupChange
+from intransit.analysis.standings import games_of, most_played, present, text
 from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.checks import as_number, as_whole
+from intransit.checks import as_number, as_whole, open_seed
 from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.inference.draws import reach_of
@@ -95,40 +95,63 @@ def find_changes(
     most_items: int = MOST_ITEMS,
     panel: int = PANEL,
 ) -> Changes:
-    """Return what changed between two times, by default the first and the last of the table.
+    """Return who became stronger between two times, and which matchups changed.
 
-    Of items that were being compared about both times; see `Answer.changes`.  Where there are more
-    than `most_items` they are measured against `panel` of each group, drawn at random.
+    Of items that were being compared about both times, against the same opponents.  An item
+    becomes stronger against the others: where all improve alike, nobody does.
+
+    Parameters
+    ----------
+    since, until
+        The times, by default the first and the last one of the table.
+    level
+        Of the intervals.
+    rate
+        Expected share of false ones among those that are called sure: a wrong sign is false.
+    most
+        How many matchups to list, the surest.
+    rng
+        Seed of the panel that everybody is measured against, where there are many items.
+    most_items, panel
+        Of more items than this, 150 by default, so many of each group, 60, are that panel.
     """
     reach_of(level)
+    answer, seed = most_played(answer), open_seed(rng)
     rate = as_number("rate", rate, least=0.0, strict=True)
-    most = as_whole("most", most, least=1)
+    most, panel = as_whole("most", most, least=1), as_whole("panel", panel, least=1)
+    most_items = as_whole("most_items", most_items, least=2)
     begin, end = _span(answer, since, until)
-    words = (text(answer, begin), text(answer, end), level, rate)
+    nothing = Changes(text(answer, begin), text(answer, end), level, rate)
     if not answer.model.moves:
-        note = "Nothing moves in this model, so nothing changes."
-        return Changes(*words, (), (), 0.0, 0.0, 0.0, note)
-    field = _field(answer, begin, end, rng, most_items, panel)
+        return replace(nothing, note="Nothing moves in this model, so nothing changes.")
+    field = _field(answer, begin, end, seed, most_items, panel)
     left = answer.n_items - len(field.items)
-    said = [f"{plural(left, 'item')} left out: not compared about both times."] if left else []
+    note = f"{plural(left, 'item')} left out: not compared about both times." if left else ""
     if not len(field.first):
-        return Changes(*words, (), (), 0.0, 0.0, 0.0, " ".join([*said, "Nobody is left."]))
+        return replace(nothing, note=f"{note} Nobody is left.".lstrip())
     posterior = answer.posterior.thinned(max(MOST_MARGINS // (2 * len(field.first)), 100))
     pair = (field.items[field.first], field.items[field.second])
     margins = np.stack(
         [posterior.margins(*pair, np.full(len(pair[0]), t)) for t in (begin, end)], axis=1
     )  # (n_draws, 2, n_pairs)
-    items = _items(answer, posterior, field, margins, level, rate)
+    found = replace(
+        nothing, items=_items(answer, posterior, field, margins, level, rate), note=note
+    )
     if not answer.model.matchups_move:
-        said.append("The model lets matchups stand still: only strengths change in it.")
-        return Changes(*words, items, (), 0.0, 0.0, 0.0, " ".join(said))
+        still = "The model lets matchups stand still: only strengths change in it."
+        return replace(found, note=f"{note} {still}".lstrip())
     change = margins[:, 1] - margins[:, 0]
     scores = field.average(change, itself=True)
     moved = change - scores[:, field.first] + scores[:, field.second]
-    share = _share(moved, change, level)
+    middle, low, high = _share(moved, change, level)
     moved -= field.lopsided(change.mean(axis=0))
-    pairs = _matchups(answer, posterior, field, margins, moved, level, rate, most)
-    return Changes(*words, items, pairs, *share, " ".join(said))
+    return replace(
+        found,
+        matchups=_matchups(answer, posterior, field, margins, moved, level, rate, most),
+        matchup_share=middle,
+        matchup_share_low=low,
+        matchup_share_high=high,
+    )
 
 
 def _span(answer: FittedTable, since: object, until: object) -> tuple[float, float]:
@@ -195,20 +218,10 @@ def _items(
     """Return how much stronger each item became, the surest first."""
     strengths = field.average(posterior.results(margins) - 0.5, itself=False)
     change = strengths[:, 1] - strengths[:, 0]  # (n_draws, n_there)
-    mean, probability, low, high, sure = _judge(change, level, rate)
-    names = [answer.names[k] for k in field.items]
-    order = sorted(range(len(names)), key=lambda k: (-probability[k], -abs(mean[k]), names[k]))
-    return tuple(
-        ItemChange(
-            names[k],
-            float(mean[k]),
-            float(low[k]),
-            float(high[k]),
-            float(probability[k]),
-            bool(sure[k]),
-        )
-        for k in order
-    )
+    judged = (one.tolist() for one in _judge(change, level, rate))
+    names = (answer.names[k] for k in field.items)
+    found = [ItemChange(*one) for one in zip(names, *judged, strict=True)]
+    return tuple(sorted(found, key=lambda one: (-one.probability, -abs(one.change), one.name)))
 
 
 def _matchups(
@@ -226,23 +239,13 @@ def _matchups(
     middle, half = margins[:, :, met].mean(axis=(0, 1)), 0.5 * moved[:, met]
     change = posterior.results(middle + half) - posterior.results(middle - half)
     gained = np.where(change.mean(axis=0) >= 0.0, 1.0, -1.0)
-    mean, probability, low, high, sure = _judge(change * gained, level, rate)
-    order = np.lexsort((met, -mean, -probability))[:most]
+    judged = _judge(change * gained, level, rate)
+    mean, _, _, probability, _ = judged
     found = []
-    for k in order:
-        pair = (field.items[field.first[met[k]]], field.items[field.second[met[k]]])
-        first, second = pair if gained[k] > 0 else pair[::-1]
-        found.append(
-            MatchupChange(
-                answer.names[first],
-                answer.names[second],
-                float(mean[k]),
-                float(low[k]),
-                float(high[k]),
-                float(probability[k]),
-                bool(sure[k]),
-            )
-        )
+    for k in np.lexsort((met, -mean, -probability))[:most]:
+        pair = field.items[[field.first[met[k]], field.second[met[k]]]]
+        first, second = (answer.names[item] for item in pair[:: int(gained[k])])
+        found.append(MatchupChange(first, second, *(one[k].item() for one in judged)))
     return tuple(found)
 
 
@@ -251,14 +254,14 @@ def _judge(
     level: float,
     rate: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, BoolArray]:
-    """Return mean, probability of its sign, interval, and whether it is sure, of changes."""
+    """Return mean, interval, probability of the mean's sign, and whether it is sure, of changes."""
     mean, spread = change.mean(axis=0), change.std(axis=0)
     moves = spread > ROUNDING
     ratio = np.divide(np.abs(mean), spread, out=np.zeros_like(mean), where=moves)
     probability = np.where(moves, ndtr(ratio), 0.5)
     sure = discoveries(np.where(moves, 2.0 * ndtr(-ratio), 1.0), rate)
     low, high = np.quantile(change, [0.5 - level / 2, 0.5 + level / 2], axis=0)
-    return mean, probability, low, high, sure
+    return mean, low, high, probability, sure
 
 
 def discoveries(p_values: FloatArray, rate: float) -> BoolArray:

@@ -16,8 +16,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import MOST_ITEMS, busiest, present, text
 from intransit.analysis.results import Cycles, ItemCycle
+from intransit.analysis.standings import MOST_ITEMS, busiest, most_played, present, text
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_flag, as_whole
 from intransit.data.reading import plural
@@ -56,13 +56,33 @@ def find_cycles(
     gate: bool = True,
     most_items: int = MOST_ITEMS,
 ) -> Cycles:
-    """Return the cycles at a time that are there with a probability of at least `level`.
+    """Return the cycles at a time, each with the probability that it is real.
 
-    Of items that comparisons connect and that were being compared about then, those that played
-    most; see `Answer.cycles`.
+    Of items that comparisons connect and that were being compared about then: from a tenth of
+    the table's span before their first game to a tenth after their last.  A cycle is listed
+    when all its edges point its way with a probability of `level` or more.
+
+    Parameters
+    ----------
+    at
+        The time, by default the last one of the table.
+    level
+        Probability that a cycle needs to be listed.  Where the verdict is that there are
+        cycles and none reaches it, the likeliest is listed, and `note` says so.
+    longest
+        Items of the longest cycle.  Of those with more than three, only those with no sure edge
+        across, which a shorter cycle would tell.
+    most
+        How many to list, the surest.
+    gate
+        Whether to list none where the test of transitivity does not find cycles.
+    most_items
+        Of more items than this, 400 by default, those are searched that played most.
     """
     reach_of(level)
+    answer = most_played(answer)
     longest, most = as_whole("longest", longest, least=SHORTEST), as_whole("most", most, least=1)
+    most_items = as_whole("most_items", most_items, least=2)
     when = answer.when(at)
     longest = min(longest, max(answer.n_items, SHORTEST))
     note = _reason_for_none(answer, as_flag("gate", gate))
@@ -70,19 +90,16 @@ def find_cycles(
         return Cycles(text(answer, when), level, (), 0, 0.0, (), note)
     there = np.flatnonzero(present(answer, when))
     items = busiest(answer, there, most_items)
-    edges = _sure_edges(answer.posterior, items, when, level)
-    found, counts, complete = _follow(edges, level, longest)
-    n_sure = len(found)
-    for lesser in [one for one in LESSER if gate and one < level]:
+    # Where there is a cycle, and no single one is sure, the likeliest tells it: one of three items
+    # where it is rather unlikely, as there is one in every draw that holds a cycle.
+    for least in (level, *(lesser for lesser in LESSER if gate and lesser < level)):
+        edges = _sure_edges(answer.posterior, items, when, least)
+        size = longest if least >= min(level, LESSER[0]) else SHORTEST
+        found, counts, complete = _follow(edges, least, size)
         if len(found):
             break
-        # There is a cycle, and no single one is sure: the likeliest tells it, one of three items
-        # where it is rather unlikely, as there is one in every draw that holds a cycle.
-        edges = _sure_edges(answer.posterior, items, when, lesser)
-        found, counts, complete = _follow(
-            edges, lesser, longest if lesser == LESSER[0] else SHORTEST
-        )
-        most = 1
+    n_sure = len(found) if least == level else 0
+    most = most if least == level else 1
     chances = _smoothed(counts, edges.n_draws)
     order = np.lexsort((-_least(edges.mean, found), -chances))
     listed = [cycle[cycle >= 0] for cycle in found[order[:most]]]
@@ -282,18 +299,12 @@ def _histories(
     used, back = np.unique(np.concatenate(cycles), return_inverse=True)
     few = answer.posterior.thinned(HISTORY_DRAWS)
     first, second = edges.first[used], edges.second[used]
-    asked = times if answer.model.moves else times[-1:]
-    shape = (len(few), len(used), len(times))
-    holds = np.empty(shape, bool)
-    for k, time in enumerate(asked):
-        holds[:, :, k] = few.margins(first, second, np.full(len(used), time)) > 0.0
-    if len(asked) < len(times):
-        holds[:] = holds[:, :, :1]
+    asked = times if answer.model.moves else times[-1:]  # one stands for all
+    margins = [few.margins(first, second, np.full(len(used), time)) for time in asked]
+    holds = np.stack(margins, axis=2) > 0.0  # (n_draws, n_edges, n_asked)
     there = np.array([present(answer, t) for t in times]).T  # (n_items, n_times)
-    begin = 0
-    for k, cycle in enumerate(cycles):
-        mine = back[begin : begin + len(cycle)]
-        begin += len(cycle)
+    cuts = np.cumsum([len(cycle) for cycle in cycles])[:-1]
+    for k, mine in enumerate(np.split(back, cuts)):
         count = holds[:, mine].all(axis=1).sum(axis=0)
         out[k] = _smoothed(count, len(few)) * there[first[mine]].all(axis=0)
     return out
@@ -333,10 +344,6 @@ def _since(
         return ""
     if not answer.model.moves:
         return text(answer, float(answer.seen.first[items].max()))
-    until = np.flatnonzero(times <= when)
-    begin = when
-    for k in until[::-1]:
-        if history[k] <= 0.5:
-            break
-        begin = times[k]
-    return text(answer, float(begin))
+    broken = times[(times <= when) & (history <= 0.5)].max(initial=-np.inf)
+    unbroken = times[(times <= when) & (times > broken)]
+    return text(answer, float(unbroken[0] if len(unbroken) else when))

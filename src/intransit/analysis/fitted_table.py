@@ -15,7 +15,15 @@ from intransit.analysis.results import Forecast
 from intransit.analysis.stored import Leaderboard, NumbersOfNames, StoredNames, likely_names
 from intransit.analysis.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
-from intransit.checks import as_flag, as_floats, as_list, as_whole, check_finite, shown
+from intransit.checks import (
+    as_flag,
+    as_floats,
+    as_items,
+    as_list,
+    as_whole,
+    check_finite,
+    shown,
+)
 from intransit.data.clock import Clock
 from intransit.data.games import Covariate, Games
 from intransit.data.reading import Reading
@@ -56,12 +64,7 @@ def items_of(answer: "FittedTable", items: object, name: str) -> IntArray:
     """Return items as an array of their numbers, in the shape in which they were given."""
     if isinstance(items, str | int | np.integer):
         return np.array(answer.number(items))  # type: ignore[arg-type]
-    if not isinstance(items, np.ndarray):
-        items = as_list(items, name)
-    try:
-        array = np.asarray(items)
-    except ValueError:
-        raise InputError(f"{name}: the lists differ in length; give one list of items.") from None
+    array = as_items(items if isinstance(items, np.ndarray) else as_list(items, name), name)
     if array.dtype.kind in "iu":
         if array.size and not (array.min() >= 0 and array.max() < answer.n_items):
             raise InputError(f"{name}: numbers go from 0 to {answer.n_items - 1}.")
@@ -70,26 +73,16 @@ def items_of(answer: "FittedTable", items: object, name: str) -> IntArray:
     return np.array(listed, dtype=np.int64).reshape(array.shape)
 
 
-def moments_of(answer: "FittedTable", at: object) -> FloatArray:
+def moments_of(answer: "FittedTable", at: Any) -> FloatArray:
     """Return times as numbers, in the shape in which they were given."""
-    if at is None or isinstance(at, str | bytes) or np.ndim(_listed(at)) == 0:
+    array = as_items(list(at) if hasattr(at, "__next__") else at, "at")
+    if array.ndim == 0:
         return np.array(answer.when(at))
-    array = np.asarray(_listed(at))
     if array.dtype.kind in "iuf":
         check_finite(array.astype(float), "at")
         return array.astype(float)
     listed = [answer.when(moment) for moment in array.ravel().tolist()]
     return np.array(listed, dtype=float).reshape(array.shape)
-
-
-def _listed(at: Any) -> Any:
-    """Return times as an array would take them, or refuse lists of different lengths."""
-    at = list(at) if hasattr(at, "__next__") else at
-    try:
-        np.ndim(at)
-    except ValueError:
-        raise InputError("at: the lists differ in length; give one list of times.") from None
-    return at
 
 
 def together(**arrays: np.ndarray) -> tuple[Any, ...]:

@@ -1,8 +1,4 @@
-"""Items by strength, the nearest ranking, what it loses, and the equilibrium in its place.
-
-A question is about items that were being compared about a time, and connected.  Everybody is
-measured against the same panel, some thousand items at a time.  Of a large answer the
-leaderboard at its end is kept, so that a page of it is a slice.
+"""The nearest ranking, what it loses, and the equilibrium in its place.
 
 A cyclic table has, in place of a best item, a mixture that nothing beats on average.  Two players
 each choose an item, and the winner's gain is its chance of winning less a half,
@@ -22,165 +18,25 @@ item at a time, from several starts.  Of more than 400 items those that played m
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, shortest_path
 
-from intransit.analysis.fitted_table import FittedTable, is_alone, spread
-from intransit.analysis.order_kernels import GAINED, settle
-from intransit.analysis.results import Ranking, Share, Standing, Upset
-from intransit.analysis.stored import Leaderboard
+from intransit.analysis.fitted_table import FittedTable
+from intransit.analysis.results import Ranking, Share, Upset
+from intransit.analysis.standings import (
+    MOST_ITEMS,
+    busiest,
+    largest_group,
+    most_played,
+    present,
+    text,
+)
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
-from intransit.checks import as_whole
+from intransit.checks import as_whole, open_seed
 from intransit.data.reading import plural
 from intransit.inference.draws import reach_of
 from intransit.inference.posterior import Posterior
 from intransit.skew import fill_skew
-
-ABOUT = 0.1  # of the table's span: how long before and after its games an item counts as there
-MOST_ITEMS = 400  # that are ranked, and searched for cycles: those that played most
-
-
-def games_of(answer: FittedTable, first: IntArray, second: IntArray) -> FloatArray:  # (n,)
-    """Return how many games each pair played, in all."""
-    seen, n = answer.posterior.layout.seen, answer.n_items
-    if not len(seen):  # a part of an answer, of items that never met
-        return np.zeros(len(first))
-    keys, owner = np.unique(seen.pairs[:, 0] * n + seen.pairs[:, 1], return_inverse=True)
-    games = np.bincount(owner, seen.counts)
-    wanted = np.minimum(first, second) * n + np.maximum(first, second)
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.asarray(games[place] * (keys[place] == wanted))
-
-
-def present(answer: FittedTable, when: float) -> BoolArray:  # (n_items,)
-    """Return which items were being compared about a time.
-
-    From a tenth of the table's span before their first game to a tenth after their last one; times
-    outside the table count as its nearest.
-    """
-    seen = answer.seen
-    near = float(np.clip(when, seen.begin, seen.end))
-    slack = ABOUT * (seen.end - seen.begin)
-    return np.asarray((seen.first - slack <= near) & (near <= seen.last + slack))
-
-
-def largest_group(answer: FittedTable, there: BoolArray) -> IntArray:
-    """Return those of some items that comparisons connect: the largest such group of them."""
-    items = np.flatnonzero(there)
-    if not len(items):
-        return items
-    groups = answer.posterior.groups[items]
-    return np.asarray(items[groups == np.bincount(groups).argmax()])
-
-
-def busiest(answer: FittedTable, items: IntArray, most: int = MOST_ITEMS) -> IntArray:
-    """Return those of some items that played most, in the order they came in."""
-    order = np.argsort(-answer.seen.games[items], kind="stable")
-    return np.asarray(items[np.sort(order[:most])])
-
-
-def connected_at_the_end(answer: FittedTable) -> IntArray:
-    """Return the largest group of items that are there at the end, those that played most first."""
-    items = largest_group(answer, present(answer, answer.seen.end))
-    return np.asarray(items[np.argsort(-answer.seen.games[items], kind="stable")])
-
-
-def text(answer: FittedTable, when: float) -> str:
-    """Return a time in words; nothing where the table has no times."""
-    return "" if answer.clock.kind == "none" else answer.clock.to_text(when)
-
-
-LEVEL = 0.9
-AT_ONCE = 20_000  # items that are measured at once
-
-
-def find_standings(
-    answer: FittedTable,
-    when: float,
-    level: float = LEVEL,
-    *,
-    begin: int = 1,
-    most: int | None = None,
-    since: float | None = None,
-) -> list[Standing]:
-    """Return items at a time, the strongest first; see `Answer.rank`.
-
-    A rank's range holds the item's place among all items in as many draws as `level` says.
-    """
-    board = leaderboard(answer, when, level)
-    places = np.arange(begin - 1, len(board))
-    if since is not None:
-        places = places[answer.seen.last[board.order[places]] >= since]
-    return page(answer, board, places[:most])
-
-
-def page(answer: FittedTable, board: Leaderboard, places: IntArray) -> list[Standing]:
-    """Return some places of a leaderboard, counted from 0, in full."""
-    seen = answer.seen
-    return [
-        Standing(
-            rank=k + 1,
-            rank_low=min(int(board.best[k]), k + 1),
-            rank_high=max(int(board.worst[k]), k + 1),
-            name=answer.names[board.order[k]],
-            strength=float(board.strength[k]),
-            low=float(board.low[k]),
-            high=float(board.high[k]),
-            rating=float(board.rating[k]),
-            rating_low=float(board.rating_low[k]),
-            rating_high=float(board.rating_high[k]),
-            games=float(seen.games[board.order[k]]),
-            last=text(answer, float(seen.last[board.order[k]])),
-        )
-        for k in places.tolist()
-    ]
-
-
-def leaderboard(answer: FittedTable, when: float, level: float = LEVEL) -> Leaderboard:
-    """Return all items at a time: what is kept, or worked out."""
-    if answer.board is not None and level == LEVEL and when == answer.seen.end:
-        return answer.board
-    n = answer.n_items
-    alone = is_alone(answer, np.arange(n))
-    drawn: FloatArray = np.empty((0, n))
-    strengths, ratings = np.empty((3, n)), np.empty((3, n))
-    for here in slices(n, AT_ONCE):
-        items = np.arange(here.start, here.stop)
-        some = answer.posterior.strengths(items, when)
-        some[:, alone[here]] = 0.5
-        strengths[:, here] = spread(some, level)
-        ratings[:, here] = spread(answer.posterior.ratings(items, when), level)
-        if not len(drawn):
-            drawn = np.empty((len(some), n))
-        drawn[:, here] = some
-    strengths[1, alone], strengths[2, alone] = 0.0, 1.0
-    by_name = answer.by_name
-    order = by_name[np.argsort(-strengths[0, by_name], kind="stable")]
-    best, worst = _rank_range(drawn, order, level)
-    best[alone], worst[alone] = 1, n
-    strength, low, high = strengths[:, order]
-    rating, rating_low, rating_high = ratings[:, order]
-    return Leaderboard(
-        order, strength, low, high, best[order], worst[order], rating, rating_low, rating_high
-    )
-
-
-def _rank_range(
-    drawn: FloatArray,  # (n_draws, n)
-    order: IntArray,  # (n,): best first
-    level: float,
-) -> tuple[IntArray, IntArray]:  # (n,) each
-    """Return the best and the worst rank of each item, rounded outwards; equals keep the order."""
-    n = drawn.shape[1]
-    ranks = np.empty(drawn.shape, dtype=np.int32)
-    for one, rank in zip(drawn, ranks, strict=True):
-        rank[order[np.argsort(-one[order], kind="stable")]] = np.arange(1, n + 1)
-    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
-    for here in slices(n, AT_ONCE):
-        some = ranks[:, here]
-        low[here] = np.quantile(some, 0.5 - level / 2, axis=0, method="lower")
-        high[here] = np.quantile(some, 0.5 + level / 2, axis=0, method="higher")
-    return low, high
-
+from intransit.study.graph_kernels import GAINED, settle
 
 TINY = 1e-9  # weights and prices below it are rounding
 SLACK = 1e-7  # by which an item may beat the mixture, in parts of the largest gain
@@ -289,20 +145,33 @@ def find_ranking(
     rng: int = 0,
     most_items: int = MOST_ITEMS,
 ) -> Ranking:
-    """Return the nearest ranking at a time, and the equilibrium over `n` draws.
+    """Return the nearest ranking, what it loses, and the mixture that nothing beats.
 
-    Of the largest group of items that comparisons connect and that were being compared about then,
-    those that played most; see `Answer.ranking`.
+    The nearest ranking pays least for the pairs against it, each at its chance above a half.
+    Of items that were being compared about then, the largest group that comparisons connect.
+
+    Parameters
+    ----------
+    at
+        The time, by default the last one of the table.
+    level
+        Of the intervals of the weights.
+    n, rng
+        Draws for which the mixture is worked out, fewer for more than 100 items; the seed.
+    most_items
+        Of more items than this, 400 by default, those are ranked that played most.
     """
     reach_of(level)
-    n = as_whole("n", n, least=2)
+    n, seed = as_whole("n", n, least=2), open_seed(rng)
+    most_items = as_whole("most_items", most_items, least=2)
+    answer = most_played(answer)
     when = answer.when(at)
     connected = largest_group(answer, present(answer, when))
     items = busiest(answer, connected, most_items)
     size = len(items)
     n_pairs = size * (size - 1) // 2
     gains, favoured = _matrices(answer.posterior, items, when)
-    order = nearest_order(gains, rng=rng)
+    order = nearest_order(gains, rng=seed)
     upsets = _upsets(answer, items, order, gains, favoured)
     against = np.triu(gains[np.ix_(order, order)].T, 1)  # of the lower over the higher
     n_upsets = int(np.sum(against > 0.0))
@@ -361,13 +230,9 @@ def _upsets(
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     lower, higher = np.nonzero((gains > 0.0) & (place[:, None] > place[None, :]))
+    names = [answer.names[k] for k in items.tolist()]
     upsets = [
-        Upset(
-            answer.names[items[i]],
-            answer.names[items[j]],
-            float(0.5 + gains[i, j]),
-            float(favoured[i, j]),
-        )
+        Upset(names[i], names[j], float(0.5 + gains[i, j]), float(favoured[i, j]))
         for i, j in zip(lower, higher, strict=True)
     ]
     upsets.sort(key=lambda u: (-u.probability, -u.chance, u.lower, u.higher))
@@ -378,24 +243,16 @@ def _equilibrium(
     answer: FittedTable, items: IntArray, draws: Posterior, when: float, level: float
 ) -> tuple[Share, ...]:
     """Return the mixture that nothing beats, over draws."""
-    size = len(items)
     gains = draws.results(draws.upper_margins(items, when)) - 0.5
-    weights = np.array([solve_game(fill_skew(one, size)) for one in gains])
-    mean = weights.mean(axis=0)
+    weights = np.array([solve_game(fill_skew(one, len(items))) for one in gains])
     low, high = np.quantile(weights, [0.5 - level / 2, 0.5 + level / 2], axis=0)
-    often = (weights > BELONGS).mean(axis=0)
-    ranks = sorted(range(size), key=lambda k: (-mean[k], answer.names[int(items[k])]))
-    return tuple(
-        Share(
-            answer.names[items[k]],
-            float(mean[k]),
-            float(low[k]),
-            float(high[k]),
-            float(often[k]),
-        )
-        for k in ranks
-        if mean[k] >= NEGLIGIBLE
-    )
+    columns = (weights.mean(axis=0), low, high, (weights > BELONGS).mean(axis=0))
+    shares = [
+        Share(answer.names[item], *numbers)
+        for item, *numbers in zip(items.tolist(), *(one.tolist() for one in columns), strict=True)
+    ]
+    shares.sort(key=lambda share: (-share.weight, share.name))
+    return tuple(share for share in shares if share.weight >= NEGLIGIBLE)
 
 
 def nearest_order(gains: FloatArray, *, rng: int = 0, exact: int = 12) -> IntArray:  # (n_items,)
@@ -421,9 +278,12 @@ def nearest_order(gains: FloatArray, *, rng: int = 0, exact: int = 12) -> IntArr
     label = strong_groups(gains > 0.0)
     groups = [np.flatnonzero(label == k) for k in range(label.max() + 1)]
     strength = gains.mean(axis=1)
-    # Between groups all edges point one way, so that wins over other groups order them; groups
-    # that are even with each other go by strength.
-    beaten = _reach(gains, label)
+    # Between groups all edges point one way, so that who is reached by chains of wins orders them;
+    # groups that are even with each other go by strength.
+    above = np.zeros((len(groups), len(groups)))
+    first, second = np.nonzero(gains > 0.0)
+    above[label[first], label[second]] = 1.0
+    beaten = np.isfinite(shortest_path(above, unweighted=True)).sum(axis=1)
     groups.sort(key=lambda g: (-beaten[label[g[0]]], -float(strength[g].mean()), int(g[0])))
     parts = []
     for group in groups:
@@ -436,21 +296,6 @@ def nearest_order(gains: FloatArray, *, rng: int = 0, exact: int = 12) -> IntArr
         else:
             parts.append(start[_improve(inner, np.random.default_rng(rng))])
     return np.concatenate(parts)
-
-
-def _reach(gains: FloatArray, label: IntArray) -> IntArray:  # (n_groups,)
-    """Return how many groups each group is above of, by chains of wins."""
-    n = int(label.max()) + 1
-    above = np.zeros((n, n), bool)
-    first, second = np.nonzero(gains > 0.0)
-    above[label[first], label[second]] = True
-    np.fill_diagonal(above, False)
-    reached = above
-    while True:
-        further = reached | ((reached.astype(np.float32) @ above.astype(np.float32)) > 0)
-        if (further == reached).all():
-            return np.asarray(reached.sum(axis=1, dtype=np.int64))
-        reached = further
 
 
 def _weigh_all(price: FloatArray) -> IntArray:

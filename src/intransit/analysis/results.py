@@ -127,12 +127,12 @@ class Changes:
     until: str
     level: float
     rate: float  # of false discoveries among those that are `sure`
-    items: tuple[ItemChange, ...]  # all, the surest first
-    matchups: tuple[MatchupChange, ...]  # the surest ones
-    matchup_share: float  # of the change (its mean square) that no change of strengths explains
-    matchup_share_low: float
-    matchup_share_high: float
-    note: str
+    items: tuple[ItemChange, ...] = ()  # all, the surest first
+    matchups: tuple[MatchupChange, ...] = ()  # the surest ones
+    matchup_share: float = 0.0  # of the mean square of the change: what no strengths explain
+    matchup_share_low: float = 0.0
+    matchup_share_high: float = 0.0
+    note: str = ""
 
 
 @dataclass(frozen=True)

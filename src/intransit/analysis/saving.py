@@ -1,35 +1,48 @@
-"""An answer as one file, and back: what comes back is checked against the types of its records.
+"""An answer as one file, and back: nothing is believed of a file before it is checked.
 
-A record is a frozen dataclass.  Its arrays are put aside under the name of their field, such as
-``draws.states`` or ``draws.numbers.0``; the rest becomes what JSON can hold, with the name of the
-type, so that a field may hold one of several.
+A file is words and arrays in a zip, with a version and a checksum; no pickle, no compression.  Its
+parts are kept as they are, so that none can be larger than the file itself, and an array is made
+only after the size that its header tells has been compared with the bytes that are there.  Arrays
+begin at multiples of 64 bytes, so that those of a large file can be left there, to be read when
+they are looked at.
 
-Every field of the answer is kept but the games themselves: observations, model, draws, how they
-mixed, and all that is said in words.  A file is written beside its place and moved there whole;
-what is read back is checked for its types, shapes and values before anything is made of it.
-
-A large answer is the same file with an index (`stored`), and is asked where it lies: its arrays are
-mapped into memory and read when they are looked at.  Shapes are checked when it is opened, and
-whatever others are looked up by; all the rest by the checksum, if that is asked for.
+Every field of the answer is kept but the games themselves.  What is read back is checked against
+the types of its records (`stored`), then for shapes and values.  A file is written beside its place
+and moved there whole.  A large answer is the same file with an index, and is asked where it lies:
+shapes are checked when it is opened, and whatever others are looked up by; all the rest by the
+checksum, if that is asked for.
 """
 
+import hashlib
+import io
+import json
+import math
+import mmap
 import os
+import struct
 import tempfile
-import types
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import IO, Any
 
 import numpy as np
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import leaderboard
-from intransit.analysis.sealed import AGAIN, Arrays, is_sealed, map_file, open_file, write_sealed
-from intransit.analysis.stored import LARGE, MANY, Index
+from intransit.analysis.standings import leaderboard
+from intransit.analysis.stored import (
+    LARGE,
+    MANY,
+    Arrays,
+    Index,
+    RecordError,
+    put_together,
+    take_apart,
+)
 from intransit.analysis.verdict import Transitivity
-from intransit.checks import LARGEST, shown
+from intransit.checks import LARGEST
 from intransit.data.clock import Clock
 from intransit.data.reading import Reading
 from intransit.errors import InputError
@@ -39,142 +52,17 @@ from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Draws, Mixing
 from intransit.model import Model, OutcomeLaw
 
-KINDS = {
-    np.float64: "f",
-    np.signedinteger: "i",
-    np.bool_: "b",
-    np.uint8: "u",
-}  # floats may be single
-
-IS = "is"  # the key under which the name of a record's type stands
-
-
-class RecordError(ValueError):
-    """A record has a part that is missing, superfluous, or of another kind."""
-
-
-def take_apart(value: Any, name: str, arrays: Arrays) -> Any:
-    """Return a value as words, its arrays put aside."""
-    if isinstance(value, np.ndarray):
-        arrays[name] = value
-        return {"array": name}
-    if isinstance(value, tuple | list):
-        return [take_apart(part, f"{name}.{k}", arrays) for k, part in enumerate(value)]
-    if is_dataclass(value):
-        parts = {
-            entry.name: take_apart(getattr(value, entry.name), f"{name}.{entry.name}", arrays)
-            for entry in fields(value)
-        }
-        return {IS: type(value).__name__, **parts}
-    return value
-
-
-def put_together(kind: Any, words: Any, name: str, arrays: Mapping[str, np.ndarray]) -> Any:
-    """Return the value of a type that words and arrays tell, or raise RecordError."""
-    origin = get_origin(kind)
-    if origin in {Union, types.UnionType}:
-        return _one_of(get_args(kind), words, name, arrays)
-    if origin is Literal:
-        if isinstance(words, str) and words in get_args(kind):
-            return words
-        raise RecordError(name)
-    if origin is tuple:
-        return _tuple(get_args(kind), words, name, arrays)
-    if origin is np.ndarray:
-        scalar = get_args(get_args(kind)[1])[0]
-        return _typed_array(get_origin(scalar) or scalar, words, name, arrays)
-    if is_dataclass(kind):
-        return _record(kind, words, name, arrays)
-    return _plain(kind, words, name)
-
-
-def _one_of(kinds: tuple[Any, ...], words: Any, name: str, arrays: Mapping[str, np.ndarray]) -> Any:
-    if words is None:
-        if type(None) in kinds:
-            return None
-        raise RecordError(name)
-    for kind in kinds:
-        if kind is not type(None):
-            try:
-                return put_together(kind, words, name, arrays)
-            except RecordError:
-                continue
-    raise RecordError(name)
-
-
-def _tuple(kinds: tuple[Any, ...], words: Any, name: str, arrays: Mapping[str, np.ndarray]) -> Any:
-    if not isinstance(words, list):
-        raise RecordError(name)
-    if kinds[1:] == (...,):
-        kinds = (kinds[0],) * len(words)
-    if len(kinds) != len(words):
-        raise RecordError(name)
-    return tuple(
-        put_together(kind, word, f"{name}.{k}", arrays)
-        for k, (kind, word) in enumerate(zip(kinds, words, strict=True))
-    )
-
-
-def _typed_array(
-    scalar: Any, words: Any, name: str, arrays: Mapping[str, np.ndarray]
-) -> np.ndarray:
-    if words != {"array": name} or name not in arrays or arrays[name].dtype.kind != KINDS[scalar]:
-        raise RecordError(name)
-    return arrays[name]
-
-
-def _record(kind: Any, words: Any, name: str, arrays: Mapping[str, np.ndarray]) -> Any:
-    kinds = {one.__name__: one for one in (kind, *kind.__subclasses__())}
-    named = words.get(IS) if isinstance(words, dict) else None
-    if not isinstance(named, str) or named not in kinds:
-        raise RecordError(name)
-    made = kinds[named]
-    hints, wanted = get_type_hints(made), [entry.name for entry in fields(made)]
-    if set(words) != {IS, *wanted}:
-        raise RecordError(name)
-    return made(
-        **{key: put_together(hints[key], words[key], f"{name}.{key}", arrays) for key in wanted}
-    )
-
-
-def _plain(kind: Any, words: Any, name: str) -> Any:
-    if kind is float and isinstance(words, int | float) and not isinstance(words, bool):
-        if abs(words) <= LARGEST:
-            return words
-    elif kind is int and isinstance(words, int) and not isinstance(words, bool):
-        if abs(words) < 1 << 62:
-            return words
-    elif kind in {str, bool} and isinstance(words, kind):
-        return words
-    raise RecordError(name)
-
-
-MOST_FACTORS = 1_000  # more than any table can tell apart
-WAYS = ("gibbs", "newton", "filter")  # in which draws are made
-SCALE_PARTS = tuple(
-    f"{of}{part}" for of in ("", "number_") for part in ("scales", "rates", "reversions")
-)
-CELL_COLUMNS = ("times", "counts", "means", "sides", "positive")
-WORDS_OF_ALL = {"format", "version", "answer", "index"}
-SMALL = 1 << 26  # bytes: files up to that are read whole
-CHECKED = 1 << 28  # bytes: those up to that are compared with their checksum when they are opened
-
-
-def as_path(path: object) -> Path:
-    """Return where a file is, or refuse what names none."""
-    if not isinstance(path, str | os.PathLike) or "\0" in str(path) or not str(path).strip():
-        raise InputError(f"path: {shown(path)} was given; give the name of a file.")
-    return Path(path)
-
-
-def open_place(path: object) -> Path:
-    """Return where a file is to be written; refuse, before any work, where none can be."""
-    place = as_path(path)
-    if place.is_dir():
-        raise InputError(f"{place}: it is a folder; give the name of a file.")
-    if not place.parent.is_dir():
-        raise InputError(f"{place}: there is no folder {place.parent}; make it, or choose another.")
-    return place
+FORMAT = "intransit answer"
+VERSION = 6
+AGAIN = "make it again with `intransit fit`"
+WORDS, NUMBERS, SEAL = PARTS = "answer.json", "arrays.npz", "sha256"
+DTYPES = {"<f4", "<f8", "<i8", "|b1", "|u1"}  # of arrays that we write
+HEAD = 200  # bytes of the words, in which the format is named
+ALIGNED = 64  # bytes: where arrays begin, as NumPy's own do
+PADDING = 0xD935  # the name that zipalign gives to bytes that fill up
+HUGE = 1 << 30  # bytes of a part, from which its size is written in the longer form
+AT_ONCE = 1 << 24  # bytes that are written or checked at once
+ARRAY_HEAD = 10_000  # bytes that NumPy lets the header of an array have
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -186,8 +74,7 @@ def write_whole(path: Path, content: bytes) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Give a file to write to, that takes its place when all is written, or not at all."""
-    folder = path.parent if str(path.parent) else Path(".")
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=folder)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -200,6 +87,186 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def write_sealed(
+    out: IO[bytes], words: Mapping[str, object], arrays: Mapping[str, np.ndarray]
+) -> None:
+    """Write words and arrays as one file, sealed, an array at a time."""
+    head = {"format": FORMAT, "version": VERSION, **words}
+    text = json.dumps(head, ensure_ascii=False, indent=1, allow_nan=False).encode()
+    seal = hashlib.sha256(text)
+    with zipfile.ZipFile(out, "w") as file:
+        file.writestr(zipfile.ZipInfo(WORDS), text)  # without the time of writing
+        size = sum(array.nbytes for array in arrays.values())
+        with _begin(file, NUMBERS, size) as inside:
+            numbers = _Noted(inside, seal)
+            with zipfile.ZipFile(numbers, "w") as inner:  # type: ignore[call-overload]
+                for name, array in arrays.items():
+                    with _begin(inner, f"{name}.npy", array.nbytes) as part:
+                        _write_array(part, array)
+        file.writestr(zipfile.ZipInfo(SEAL), seal.hexdigest())
+
+
+class _Noted:
+    """A file that is written from begin to end, with the checksum of what was written."""
+
+    def __init__(self, out: IO[bytes], seal: Any) -> None:
+        self._out, self._seal = out, seal
+
+    def write(self, data: bytes) -> int:
+        self._seal.update(data)
+        return self._out.write(data)
+
+    def flush(self) -> None:
+        pass
+
+
+def _begin(file: zipfile.ZipFile, name: str, size: int) -> IO[bytes]:
+    """Begin a part of a zip whose content is aligned."""
+    info = zipfile.ZipInfo(name)
+    huge = size >= HUGE
+    head = 30 + len(info.filename.encode()) + 4 + (20 if huge else 0)
+    pad = -(file.fp.tell() + head) % ALIGNED  # type: ignore[union-attr]
+    info.extra = struct.pack("<HH", PADDING, pad) + bytes(pad)
+    return file.open(info, "w", force_zip64=huge)
+
+
+def _write_array(out: IO[bytes], array: np.ndarray) -> None:
+    """Write an array row by row, whatever its order in memory is, some megabytes at a time."""
+    told = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape}
+    np.lib.format.write_array_header_1_0(out, told)
+    wide = array.reshape(1) if array.ndim == 0 else array
+    step = max(AT_ONCE * len(wide) // max(wide.nbytes, 1), 1)
+    for begin in range(0, len(wide), step):
+        out.write(np.ascontiguousarray(wide[begin : begin + step]).tobytes())
+
+
+class SealedFile:
+    """A file that is open: its words, its checksum, and its arrays, which need not be read."""
+
+    def __init__(self, path: Path) -> None:
+        if path.is_dir():
+            raise InputError(f"{path}: it is a folder; give the file that `fit` wrote.")
+        if not path.exists():
+            raise InputError(f"{path}: there is no such file.")
+        if not path.is_file():
+            raise InputError(f"{path}: it is no file; give the file that `fit` wrote.")
+        self.path, self.size = path, path.stat().st_size
+        try:
+            with path.open("rb") as file, zipfile.ZipFile(file) as outer:
+                parts = _parts(outer, self.size)
+                if set(parts) != set(PARTS):
+                    raise ValueError("other parts than these")
+                self._text, self._seal = outer.read(WORDS), outer.read(SEAL)
+                self._begin = _content(file, parts[NUMBERS])
+                end = self._begin + parts[NUMBERS].file_size
+                self._held = mmap.mmap(file.fileno(), end, access=mmap.ACCESS_COPY)
+        except PermissionError:
+            raise InputError(f"{path}: it may not be read; ask for the right to.") from None
+        except Exception:  # whatever bytes that are no zip make zipfile raise
+            raise InputError(
+                f"{path}: it is no answer of intransit, or was cut short or altered; {AGAIN}."
+            ) from None
+        self.words = self._read_words()
+
+    def _read_words(self) -> dict[str, Any]:
+        """Return the words of the file, which are ours and of our version."""
+        try:
+            words = json.loads(self._text, parse_constant=_refuse_constant)
+        except Exception:  # whatever text that is no JSON makes json raise
+            raise InputError(f"{self.path}: its words cannot be read; {AGAIN}.") from None
+        if not isinstance(words, dict) or words.get("format") != FORMAT:
+            raise InputError(f"{self.path}: it is no answer of intransit; {AGAIN}.")
+        if words.get("version") != VERSION:
+            raise InputError(
+                f"{self.path}: it has version {str(words.get('version'))[:20]} and this intransit "
+                f"reads version {VERSION}; {AGAIN}, or install the version that wrote it."
+            )
+        return words
+
+    def verify(self) -> None:
+        """Compare all of it with its checksum."""
+        checksum = hashlib.sha256(self._text)
+        for at in range(self._begin, len(self._held), AT_ONCE):
+            checksum.update(self._held[at : at + AT_ONCE])
+        if checksum.hexdigest().encode() != self._seal:
+            raise InputError(f"{self.path}: its content does not match its checksum; {AGAIN}.")
+
+    def arrays(self, *, copied: bool) -> Arrays:
+        """Return the arrays: copied, or as they lie in the file, to be read when looked at.
+
+        Sizes and kinds of all are compared with the bytes that are there.  What is written into an
+        array stays in this process.
+        """
+        try:
+            # The map ends where the inner zip does; zipfile passes over what stands before one.
+            with zipfile.ZipFile(self._held) as inner:  # type: ignore[call-overload]
+                parts = _parts(inner, len(self._held) - self._begin)
+            found = {name.removesuffix(".npy"): self._array(info) for name, info in parts.items()}
+            return {name: one.copy() if copied else one for name, one in found.items()}
+        except Exception:  # whatever zipfile and NumPy raise
+            raise InputError(f"{self.path}: its arrays cannot be read; {AGAIN}.") from None
+
+    def _array(self, info: zipfile.ZipInfo) -> np.ndarray:
+        at = _content(self._held, info)
+        head = io.BytesIO(self._held[at : at + ARRAY_HEAD])
+        version = np.lib.format.read_magic(head)
+        shape, by_columns, dtype = np.lib.format.read_array_header_1_0(head)
+        n, size = math.prod(shape), info.file_size - head.tell()
+        ours = version == (1, 0) and dtype.str in DTYPES and not (by_columns and len(shape) > 1)
+        if not ours or min(shape, default=0) < 0 or n * dtype.itemsize != size:
+            raise ValueError("none of ours, or of another size than it tells")
+        return np.frombuffer(self._held, dtype, n, at + head.tell()).reshape(shape)
+
+
+def _parts(file: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
+    """Return the parts of a zip of so many bytes: each there once, and plain."""
+    there = file.infolist()
+    parts = {info.filename: info for info in there}
+    plain = all(
+        info.compress_type == zipfile.ZIP_STORED and info.file_size == info.compress_size
+        for info in there
+    )
+    if not plain or len(parts) != len(there) or sum(info.file_size for info in there) > size:
+        raise ValueError("compressed, there twice, or larger than its file")
+    return parts
+
+
+def _content(file: IO[bytes] | mmap.mmap, info: zipfile.ZipInfo) -> int:
+    """Return where the content of a part begins, from the header before it."""
+    file.seek(info.header_offset)
+    fixed = file.read(30)
+    if len(fixed) < 30 or fixed[:4] != b"PK\x03\x04":
+        raise ValueError("no header where there should be one")
+    name, extra = struct.unpack("<HH", fixed[26:30])
+    return int(info.header_offset + 30 + name + extra)
+
+
+def is_sealed(path: Path) -> bool:
+    """Return whether a file looks like one of ours, from its first words."""
+    if not path.is_file():
+        return False
+    try:
+        with zipfile.ZipFile(path) as file, file.open(WORDS) as words:
+            return f'"format": "{FORMAT}"'.encode() in words.read(HEAD)
+    except Exception:  # no zip, or one without words
+        return False
+
+
+def _refuse_constant(word: str) -> float:
+    raise ValueError(word)  # NaN and Infinity, which we never write
+
+
+MOST_FACTORS = 1_000  # more than any table can tell apart
+WAYS = ("gibbs", "newton", "filter")  # in which draws are made
+SCALES = tuple(  # of draws
+    f"{of}{part}" for of in ("", "number_") for part in ("scales", "rates", "reversions")
+)
+SPANS = "first and last times"
+CELL_COLUMNS = ("times", "counts", "means", "sides", "positive")
+SMALL = 1 << 26  # bytes: files up to that are read whole
+CHECKED = 1 << 28  # bytes: those up to that are compared with their checksum when they are opened
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +290,10 @@ class Kept:
     law: OutcomeLaw
 
 
+OF_ANSWER = ("clock", "encoding", "story", "source", "transitive", "reading", "seen")
+OF_POSTERIOR = ("way", "notes", "mixing", "law")
+
+
 def is_large(answer: FittedTable) -> bool:
     """Return whether an answer is kept so that it can be asked where it lies."""
     seen, states = answer.posterior.layout.seen, answer.posterior.draws.states
@@ -234,25 +305,16 @@ def is_large(answer: FittedTable) -> bool:
 
 def write_answer(file: IO[bytes], answer: FittedTable, *, large: bool) -> None:
     """Write an answer; a large one with its index, and its names there."""
-    posterior, seen = answer.posterior, answer.posterior.layout.seen
+    posterior = answer.posterior
     kept = Kept(
         names=() if large else tuple(answer.names),
-        clock=answer.clock,
-        encoding=answer.encoding,
-        story=answer.story,
-        source=answer.source,
-        transitive=answer.transitive,
-        reading=answer.reading,
-        way=posterior.way,
-        notes=posterior.notes,
-        seen=answer.seen,
-        observations=seen,
+        observations=posterior.layout.seen,
         draws=by_state(posterior.draws) if large else posterior.draws,
-        mixing=posterior.mixing,
         model=posterior.layout.model,
-        law=posterior.law,
+        **{name: getattr(answer, name) for name in OF_ANSWER},
+        **{name: getattr(posterior, name) for name in OF_POSTERIOR},
     )
-    arrays: dict[str, np.ndarray] = {}
+    arrays: Arrays = {}
     words = {"answer": take_apart(kept, "answer", arrays)}
     if large:
         index = Index.of(answer.names, posterior, leaderboard(answer, answer.seen.end))
@@ -274,14 +336,11 @@ def read_answer(path: Path, *, check: bool | None = None, small: int = SMALL) ->
 
     Files of up to `small` bytes are read whole.
     """
-    size = path.stat().st_size if path.is_file() else 0
-    if size > small and is_sealed(path):
-        words, arrays, verify = map_file(path)
-        if check or "index" not in words or (check is None and size <= CHECKED):
-            verify()
-    else:
-        words, arrays = open_file(path)
-    kept, index = _records(path, words, arrays)
+    file = SealedFile(path)
+    whole = file.size <= small
+    if whole or check or "index" not in file.words or (check is None and file.size <= CHECKED):
+        file.verify()
+    kept, index = _records(path, file.words, file.arrays(copied=whole))
     if index is not None:
         return _of_large(path, kept, index)
     _refuse(path, "games", check_games(kept))
@@ -290,22 +349,22 @@ def read_answer(path: Path, *, check: bool | None = None, small: int = SMALL) ->
     return _fields(kept, layout)
 
 
-def _records(
-    path: Path, words: dict[str, Any], arrays: Mapping[str, np.ndarray]
-) -> tuple[Kept, Index | None]:
+def _records(path: Path, words: dict[str, Any], arrays: Arrays) -> tuple[Kept, Index | None]:
     """Return what words and arrays make."""
-    index: Index | None = None
+    kinds = {"answer": Kept, "index": Index}
     try:
-        if not {"format", "version", "answer"} <= set(words) <= WORDS_OF_ALL:
+        if not {"answer"} <= set(words) - {"format", "version"} <= set(kinds):
             raise RecordError("answer")
-        kept: Kept = put_together(Kept, words["answer"], "answer", arrays)
-        if "index" in words:
-            index = put_together(Index, words["index"], "index", arrays)
+        found = {
+            name: put_together(kind, words[name], name, arrays)
+            for name, kind in kinds.items()
+            if name in words
+        }
     except ValueError:  # ours, or of a record that checks itself
         raise InputError(f"{path}: a part of it is missing or of another kind; {AGAIN}.") from None
-    if len(arrays) != _n_arrays([words["answer"], words.get("index")]):
+    if arrays:
         raise InputError(f"{path}: it has arrays that belong to nothing; {AGAIN}.")
-    return kept, index
+    return found["answer"], found.get("index")
 
 
 def _of_large(path: Path, kept: Kept, index: Index) -> dict[str, Any]:
@@ -313,8 +372,7 @@ def _of_large(path: Path, kept: Kept, index: Index) -> dict[str, Any]:
     n, terms = kept.observations.n_items, terms_of(kept.model)
     _refuse(path, "index", index.check(n, len(terms)) if n >= 2 else {"items": False})
     layout = index.layout(kept.observations, kept.model, terms)
-    if kept.draws.states.ndim != 3:
-        _refuse(path, "draws", {"states": False})
+    _refuse(path, "draws", {"states": kept.draws.states.ndim == 3})
     kept = replace(kept, draws=by_state(kept.draws))
     _refuse(path, "draws", check_large(kept, layout))
     found = _fields(kept, layout)
@@ -324,27 +382,57 @@ def _of_large(path: Path, kept: Kept, index: Index) -> dict[str, Any]:
 
 def _fields(kept: Kept, layout: Layout) -> dict[str, Any]:
     """Return the fields of an answer."""
-    posterior = Posterior(
-        layout=layout,
-        law=kept.law,
-        draws=kept.draws,
-        mixing=kept.mixing,
-        way=kept.way,
-        notes=kept.notes,
-    )
-    fields = ("names", "clock", "encoding", "story", "source", "seen", "transitive", "reading")
-    return {"posterior": posterior, **{name: getattr(kept, name) for name in fields}}
+    of_posterior = {name: getattr(kept, name) for name in OF_POSTERIOR}
+    posterior = Posterior(layout=layout, draws=kept.draws, **of_posterior)
+    of_answer = {name: getattr(kept, name) for name in OF_ANSWER}
+    return {"names": kept.names, "posterior": posterior, **of_answer}
 
 
 def check_large(kept: Kept, layout: Layout) -> dict[str, bool]:
     """Return of the parts of a large answer whether they have the shapes of its index."""
-    shaped = {**_shapes_of_games(kept, layout.seen.n_items), **_shapes_of_draws(kept, layout)}
-    for name in (*SCALE_PARTS, "cuts"):
-        part = getattr(kept.draws, name)
-        shaped[name] &= _is_sound(part) and bool((part >= 0).all())
-    times = "first and last times"
-    shaped[times] = shaped[times] and bool(np.isfinite(kept.seen.last.max()))
-    return shaped
+    sound = {**_shapes_of_games(kept, layout.seen.n_items), **_shapes_of_draws(kept, layout)}
+    for name in (*SCALES, "cuts"):
+        sound[name] &= _within(getattr(kept.draws, name), 0.0)
+    sound[SPANS] &= bool(np.isfinite(kept.seen.last.max(initial=-np.inf)))
+    return sound
+
+
+def check_games(kept: Kept) -> dict[str, bool]:
+    """Return of every part of the games whether it is sound: shapes first, before values."""
+    seen, n = kept.observations, len(kept.names)
+    columns = dict(seen.values)
+    shaped = {
+        "names": n == seen.n_items >= 2 and len(set(kept.names)) == n,
+        "number of factors": kept.model.n_factors <= MOST_FACTORS,
+        "covariates": len(columns) == len(seen.values)
+        and {term.column for term in kept.model.by} <= set(columns),
+        "clock": len(kept.clock.names) == len(kept.clock.numbers)
+        and list(kept.clock.numbers) == sorted(kept.clock.numbers),
+        "wins of readings": (seen.positive is not None) == (seen.kind == "squared"),
+        **_shapes_of_games(kept, n),
+    }
+    if not all(shaped.values()):
+        return shaped
+    first, second = seen.pairs.T
+    known = np.isfinite(kept.seen.last)
+    begin, end = kept.seen.first, kept.seen.last
+    widths = np.array([len(values) for values in columns.values()])[:, None]
+    least, most = (0.0, 1.0) if seen.kind == "logistic" else (-LARGEST, LARGEST)
+    return {
+        "pairs": _within(first, 0) and _within(second, 0, n - 1) and bool((first < second).all()),
+        "times": _within(seen.times),
+        "counts": _within(seen.counts, 0.0) and bool(seen.counts.all()),
+        "means": _within(seen.means, least, most)
+        and (seen.kind != "ordered" or bool((seen.means == np.rint(seen.means)).all())),
+        "sides": _within(seen.sides, -1.0, 1.0),
+        "codes": bool(((seen.codes >= -1) & (seen.codes < widths)).all()),
+        "wins of readings": seen.positive is None
+        or bool(((seen.positive >= 0) & (seen.positive <= seen.counts)).all()),
+        SPANS: bool(known.any() and (begin <= end)[known].all() and (end[~known] < 0).all())
+        and _within(begin[known])
+        and _within(end[known]),
+        "numbers of games": _within(kept.seen.games, 0.0),
+    }
 
 
 def _shapes_of_games(kept: Kept, n: int) -> dict[str, bool]:
@@ -357,9 +445,30 @@ def _shapes_of_games(kept: Kept, n: int) -> dict[str, bool]:
         "way": kept.way in WAYS,
         "pairs": seen.pairs.shape == (cells, 2) and cells >= 1,
         "codes": seen.codes.shape == (len(seen.values), cells),
-        "first and last times": all(part.shape == (n,) for part in spans),
+        SPANS: all(part.shape == (n,) for part in spans),
         **{name: part is None or part.shape == (cells,) for name, part in columns.items()},
     }
+
+
+def check_draws(kept: Kept, layout: Layout) -> dict[str, bool]:
+    """Return of every part of the draws whether it is sound."""
+    draws, mixing, sound = kept.draws, kept.mixing, _shapes_of_draws(kept, layout)
+    signed = ("states", "newcomers")
+    for name in (*signed, *SCALES, "noise", "chain"):
+        sound[name] &= _within(getattr(draws, name), -LARGEST if name in signed else 0.0)
+    sound["steps"] &= draws.steps is None or _within(draws.steps, 0.0)
+    sound["factors"] = kept.way != "gibbs" or _width(draws) == 1 + layout.n_factors
+    sound["numbers"] &= all(_within(part) for part in draws.numbers)
+    sound["cuts"] = (
+        sound["cuts"]
+        and _within(draws.cuts, 0.0)
+        and draws.cuts.shape[1] >= layout.seen.n_levels
+        and bool((np.diff(draws.cuts, axis=1) >= 0).all())
+        and (not kept.encoding.typical or len(kept.encoding.typical) == draws.cuts.shape[1] + 1)
+    )
+    sound["noise"] &= layout.seen.kind != "squared" or bool(draws.noise.all())
+    sound["mixing"] = mixing is None or _mixing_is_sound(mixing, len(kept.names))
+    return sound
 
 
 def _shapes_of_draws(kept: Kept, layout: Layout) -> dict[str, bool]:
@@ -394,97 +503,22 @@ def _width(draws: Draws) -> int:
     return draws.scales.shape[-1] if draws.scales.ndim == 2 else 0
 
 
+def _mixing_is_sound(mixing: Mixing, n_items: int) -> bool:
+    of_scales = (mixing.scale_r_hat, mixing.scale_effective)
+    of_pairs = (mixing.first, mixing.second, mixing.r_hat, mixing.effective)
+    return (
+        all(part.shape == (len(mixing.scales),) for part in of_scales)
+        and all(part.shape == (mixing.first.size,) for part in of_pairs)
+        and all(_within(who, 0, n_items - 1) for who in (mixing.first, mixing.second))
+    )
+
+
 def _refuse(path: Path, what: str, sound: Mapping[str, bool]) -> None:
     wrong = [name for name, is_sound in sound.items() if not is_sound]
     if wrong:
         raise InputError(f"{path}: its {what} do not fit its other parts ({wrong[0]}); {AGAIN}.")
 
 
-def check_games(kept: Kept) -> dict[str, bool]:
-    """Return of every part of the games whether it is sound: shapes first, before values."""
-    seen, n = kept.observations, len(kept.names)
-    columns = dict(seen.values)
-    shaped = {
-        "names": n == seen.n_items >= 2 and len(set(kept.names)) == n,
-        "number of factors": kept.model.n_factors <= MOST_FACTORS,
-        "covariates": len(columns) == len(seen.values)
-        and {term.column for term in kept.model.by} <= set(columns),
-        "clock": len(kept.clock.names) == len(kept.clock.numbers)
-        and list(kept.clock.numbers) == sorted(kept.clock.numbers),
-        "wins of readings": (seen.positive is not None) == (seen.kind == "squared"),
-        **_shapes_of_games(kept, n),
-    }
-    if not all(shaped.values()):
-        return shaped
-    first, second = seen.pairs.T
-    size = np.abs(seen.means)
-    known = np.isfinite(kept.seen.last)
-    widths = np.array([len(values) for values in columns.values()])[:, None]
-    return {
-        "pairs": bool(((first >= 0) & (first < second) & (second < n)).all()),
-        "times": _is_sound(seen.times),
-        "counts": _is_sound(seen.counts) and bool((seen.counts > 0).all()),
-        "means": _is_sound(seen.means)
-        and (seen.kind != "logistic" or bool(((seen.means >= 0) & (size <= 1)).all()))
-        and (seen.kind != "ordered" or bool((size == np.rint(size)).all())),
-        "sides": _is_sound(seen.sides) and bool((np.abs(seen.sides) <= 1).all()),
-        "codes": bool(((seen.codes >= -1) & (seen.codes < widths)).all()),
-        "wins of readings": seen.positive is None
-        or bool(((seen.positive >= 0) & (seen.positive <= seen.counts)).all()),
-        "first and last times": bool(known.any())
-        and _is_sound(kept.seen.first[known])
-        and _is_sound(kept.seen.last[known])
-        and bool((kept.seen.first <= kept.seen.last)[known].all())
-        and bool((kept.seen.last[~known] < 0).all()),
-        "numbers of games": _is_sound(kept.seen.games) and bool((kept.seen.games >= 0).all()),
-    }
-
-
-def check_draws(kept: Kept, layout: Layout) -> dict[str, bool]:
-    """Return of every part of the draws whether it is sound."""
-    draws, sound = kept.draws, _shapes_of_draws(kept, layout)
-    never_negative = (*SCALE_PARTS, "noise", "steps", "chain")
-    for name in ("states", "newcomers", *never_negative):
-        part = getattr(draws, name)
-        sound[name] &= part is None or _is_sound(part)
-        sound[name] &= part is None or name not in never_negative or bool((part >= 0).all())
-    sound["factors"] = kept.way != "gibbs" or _width(draws) == 1 + layout.n_factors
-    sound["numbers"] &= all(_is_sound(part) for part in draws.numbers)
-    sound["cuts"] = (
-        sound["cuts"]
-        and _is_sound(draws.cuts)
-        and draws.cuts.shape[1] >= layout.seen.n_levels
-        and bool((draws.cuts >= 0).all() and (np.diff(draws.cuts, axis=1) >= 0).all())
-        and (not kept.encoding.typical or len(kept.encoding.typical) == draws.cuts.shape[1] + 1)
-    )
-    sound["noise"] &= layout.seen.kind != "squared" or bool((draws.noise > 0).all())
-    sound["mixing"] = kept.mixing is None or _mixing_is_sound(kept.mixing, len(kept.names))
-    return sound
-
-
-def _mixing_is_sound(mixing: Mixing, n_items: int) -> bool:
-    n, m = len(mixing.scales), mixing.first.size
-    return (
-        all(part.shape == (n,) for part in (mixing.scale_r_hat, mixing.scale_effective))
-        and all(
-            part.shape == (m,)
-            for part in (mixing.first, mixing.second, mixing.r_hat, mixing.effective)
-        )
-        and all(bool(((who >= 0) & (who < n_items)).all()) for who in (mixing.first, mixing.second))
-    )
-
-
-def _is_sound(values: np.ndarray) -> bool:
-    """Return whether all are finite, and small enough to be squared."""
-    return bool(np.isfinite(values).all()) and float(np.abs(values).max(initial=0)) <= LARGEST
-
-
-def _n_arrays(words: Any) -> int:
-    """Return how many arrays some words speak of."""
-    if isinstance(words, list):
-        return sum(_n_arrays(word) for word in words)
-    if not isinstance(words, dict):
-        return 0
-    if set(words) == {"array"}:
-        return 1
-    return sum(_n_arrays(word) for word in words.values())
+def _within(values: np.ndarray, least: float = -LARGEST, most: float = LARGEST) -> bool:
+    """Return whether all are numbers from the least to the most; all of ours can be squared."""
+    return not values.size or (least <= float(values.min()) and float(values.max()) <= most)

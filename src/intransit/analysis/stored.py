@@ -1,30 +1,115 @@
-"""A large answer is asked where it lies: what its file keeps so that nothing else need be read.
+"""What a file keeps of an answer: records as words and arrays, and of a large one an index.
 
-Names are one long text with the place of each, and their order, so that one is found by halving;
-paths say which states belong to whom; the leaderboard at the end is kept whole.  `Index` holds all
-that, beside the games and draws that every answer keeps.
+A record is a frozen dataclass.  Its arrays are put aside under the name of their field, such as
+``draws.states`` or ``draws.numbers.0``; the rest becomes what JSON can hold, with the name of the
+type, so that a field may hold one of several.
+
+A large answer is asked where it lies, so that nothing else need be read.  Names are one long text
+with the place of each, and their order, so that one is found by halving; paths say which states
+belong to whom; the leaderboard at the end is kept whole.  `Index` holds all that, beside the games
+and draws that every answer keeps.
 """
 
+import types
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from itertools import islice
-from typing import TypeAlias, overload
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.checks import LARGEST
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.posterior import Known, Posterior
 from intransit.model import Model
 
+Arrays = dict[str, np.ndarray]
 ByteArray: TypeAlias = NDArray[np.uint8]
 
 MANY = 50_000  # items from which an answer is kept in the form that is asked where it lies
 LARGE = 1 << 28  # bytes of draws from which it is
 NEAR = 500  # names on either side that are compared with one that is not there
+KINDS = {np.float64: "f", np.signedinteger: "i", np.bool_: "b", np.uint8: "u"}  # of any width
+IS = "is"  # the key under which the name of a record's type stands
+
+
+class RecordError(ValueError):
+    """A record has a part that is missing, superfluous, or of another kind."""
+
+
+def take_apart(value: Any, name: str, arrays: Arrays) -> Any:
+    """Return a value as words, its arrays put aside."""
+    if isinstance(value, np.ndarray):
+        arrays[name] = value
+        return {"array": name}
+    if isinstance(value, tuple | list):
+        return [take_apart(part, f"{name}.{k}", arrays) for k, part in enumerate(value)]
+    if is_dataclass(value):
+        parts = {
+            entry.name: take_apart(getattr(value, entry.name), f"{name}.{entry.name}", arrays)
+            for entry in fields(value)
+        }
+        return {IS: type(value).__name__, **parts}
+    return value
+
+
+def put_together(kind: Any, words: Any, name: str, arrays: Arrays) -> Any:
+    """Return the value of a type that words and arrays tell, or raise RecordError.
+
+    Each array is taken out of `arrays` when it is used.
+    """
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in {Union, types.UnionType}:
+        return _one_of(parts, words, name, arrays)
+    if origin is tuple and isinstance(words, list):
+        kinds = (parts[0],) * len(words) if parts[1:] == (...,) else parts
+        if len(kinds) == len(words):
+            return tuple(
+                put_together(kind, word, f"{name}.{k}", arrays)
+                for k, (kind, word) in enumerate(zip(kinds, words, strict=True))
+            )
+    if origin is np.ndarray and words == {"array": name} and name in arrays:
+        scalar = get_args(parts[1])[0]
+        if arrays[name].dtype.kind == KINDS[get_origin(scalar) or scalar]:
+            return arrays.pop(name)
+    if is_dataclass(kind) and isinstance(words, dict):
+        return _record(kind, words, name, arrays)
+    if _is_plain(kind, words) or (origin is Literal and isinstance(words, str) and words in parts):
+        return words
+    raise RecordError(name)
+
+
+def _one_of(kinds: tuple[Any, ...], words: Any, name: str, arrays: Arrays) -> Any:
+    for kind in kinds:
+        try:
+            return put_together(kind, words, name, arrays)
+        except RecordError:
+            continue
+    raise RecordError(name)
+
+
+def _record(kind: Any, words: dict[str, Any], name: str, arrays: Arrays) -> Any:
+    kinds = {one.__name__: one for one in (kind, *kind.__subclasses__())}
+    made = kinds.get(str(words.get(IS)))
+    if made is None or set(words) != {IS, *(entry.name for entry in fields(made))}:
+        raise RecordError(name)
+    hints = get_type_hints(made)
+    keys = [entry.name for entry in fields(made)]
+    return made(
+        **{key: put_together(hints[key], words[key], f"{name}.{key}", arrays) for key in keys}
+    )
+
+
+def _is_plain(kind: Any, words: Any) -> bool:
+    if kind in {float, int} and isinstance(words, int | float) and not isinstance(words, bool):
+        if kind is float:
+            return abs(words) <= LARGEST
+        return isinstance(words, int) and abs(words) < 1 << 62
+    return kind in {str, bool, type(None)} and isinstance(words, kind)
 
 
 class StoredNames(Sequence[str]):
@@ -92,9 +177,6 @@ class NumbersOfNames(Mapping[str, int]):
         if place < 0:
             raise KeyError(name)
         return place
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.names
 
     def __len__(self) -> int:
         return len(self.names)
@@ -212,8 +294,7 @@ class Index:
 
     def check(self, n_items: int, n_terms: int) -> dict[str, bool]:
         """Return of every part whether it is sound: whatever others are looked up by, in full."""
-        b, n = self.board, n_items
-        columns = (b.strength, b.low, b.high, b.best, b.worst, b.rating, b.rating_low)
+        n, columns = n_items, vars(self.board).values()
         return {
             "names": self.ends.shape == (n + 1,)
             and bool(self.ends[0] == 0 and self.ends[-1] == len(self.letters))
@@ -225,8 +306,8 @@ class Index:
             "newcomers": self.newcomer.shape == (n,),
             "groups": _are_numbers(self.groups, n),
             "times": self.axis.ndim == 1 and len(self.axis) > 0,
-            "leaderboard": _are_numbers(b.order, n)
-            and all(one.shape == (n,) for one in (*columns, b.rating_high)),
+            "leaderboard": _are_numbers(self.board.order, n)
+            and all(column.shape == (n,) for column in columns),
         }
 
 

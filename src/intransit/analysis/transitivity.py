@@ -12,21 +12,36 @@ few games, overdispersed series and the flexibility of drift are all accounted f
 chances follow another curve than the logistic one is no cycle either: what bent curves explain is
 taken out first.  Pairs that lie on no cycle of comparisons, and orders that no result speaks
 against, say nothing of cycles.
+
+Residuals e by cell, slopes of the log likelihood, change to first order when scores are fitted
+again:
+
+    e  ->  e - C G H⁻¹ (Gᵀ e + √P ε),      G from scores to margins, C curvatures, H = Gᵀ C G + P
+
+so noise of known size, put through this, looks as residuals do.  ε is standard normal: scores drawn
+from their prior P, which the prior keeps from being explained in full.
 """
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import gammainc, gammaincc, ndtr, ndtri
 
-from intransit.analysis.residuals import EXACT, ResidualRows, bridges, n_cycles, residual_rows, sums
-from intransit.arrays import BoolArray, FloatArray
-from intransit.data.games import Games
-from intransit.inference.observations import Encoding
+from intransit.arrays import FloatArray, IntArray
+from intransit.data.cells import Cells
+from intransit.data.games import Games, in_time, merge
+from intransit.inference.joint_problem import Joint
+from intransit.inference.joint_system import DenseEquations, SparseEquations
+from intransit.inference.likelihood import Ordered, loss_of
+from intransit.inference.observations import FEWEST_TIMES, Encoding
+from intransit.inference.smooth import smooth
+from intransit.inference.trajectory import Trajectory
+from intransit.skew import fill_skew
+from intransit.study.digraph import bridges, goes_round, n_cycles
 
 Cause = Literal["luck", "sides"]  # other than cycles; another curve is always taken out
 Bend = Literal["a curve"] | Cause
@@ -48,6 +63,221 @@ MOST_NUMBERS = 2e7  # that their curves may take up
 SMOOTH = 1e-3  # chance that games deviate from scores by as little, below which they are none
 FLATTEST = 0.05  # skewness of a null distribution, at least
 TINIEST = 1e-300
+DENSE_LIMIT = 1_000  # unknowns
+ACCURACY = 1e-2  # of a solve: far below the noise that goes through it
+EXACT = 1e-7  # of one that others are measured by
+MOST_LEVERAGE = 0.9
+MOST_ROWS = 200_000  # the latest: more take longer to test than to fit, and are hardly needed
+
+
+class ResidualMap:
+    """The map from noise to residuals at fitted scores z."""
+
+    def __init__(self, problem: Joint, z: FloatArray) -> None:
+        self.problem, self.z = problem, z
+        self.curvature = problem.loss.terms(problem.margins(z))[1]
+        self._sparse = SparseEquations(problem, z, self.curvature)
+        self._sparse.prepare()
+        self._dense = None
+        if int(np.count_nonzero(problem.free)) <= DENSE_LIMIT:
+            self._dense = DenseEquations(problem, z, self.curvature)
+            assert self._dense.root is not None  # factored before threads ask for it
+
+    def explained(
+        self,
+        noise: FloatArray,
+        rng: np.random.Generator | None = None,
+        *,
+        accuracy: float = ACCURACY,
+    ) -> FloatArray:  # (n_cells,)
+        """Return the margins that scores fitted to this noise would have.
+
+        With a generator, of scores drawn from their prior, less those: what a prior that pulls
+        towards 0 leaves of scores, in every series alike, is then part of what is not explained.
+        """
+        right = self.problem.pull(self.z, noise)
+        if rng is not None:
+            for side, part in zip(self.problem.sides, self.problem.parts(right), strict=True):
+                np.add(part, side.shape_noise(side.noise(rng)), out=part)
+        solver = self._dense or self._sparse
+        step = solver.solve(right, 0.0, accuracy=accuracy)
+        assert step is not None
+        return self.problem.push(self.z, step)
+
+    def variances(self) -> FloatArray:  # (n_cells,)
+        """Return the variance of each cell's margin, each item's given the others: a little low."""
+        own = np.einsum("nkk->n", self._sparse.covariances()[0])
+        at = self.problem.at_owners
+        return np.asarray(own[at[:, 0]] + own[at[:, 1]])
+
+
+def inflation(information: FloatArray, variance: FloatArray) -> FloatArray:
+    """Return what residuals must grow by to be as large as the noise they come from."""
+    leverage = np.minimum(information * variance, MOST_LEVERAGE)
+    return np.asarray(1.0 / np.sqrt(1.0 - leverage))
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualRows:
+    """Residuals of the rows of a table, as the smaller item of each pair sees them."""
+
+    pairs: IntArray  # (n_pairs, 2)
+    pair: IntArray  # (n_rows,): which of them
+    series: IntArray | None  # (n_rows,); None where every game is an observation of its own
+    counts: FloatArray  # (n_rows,): games
+    slopes: FloatArray  # (n_rows,): of the log likelihood of one game
+    information: FloatArray  # (n_rows,): of one game
+    margins: FloatArray  # (n_rows,): that scores expect
+    sides: FloatArray | None  # (n_rows,): who had the side; None where that is not known
+    low: FloatArray  # (n_rows,): boundaries of the level of each result, see `likelihood`
+    high: FloatArray
+    cell: IntArray  # (n_rows,): of the fitted problem
+    growth: FloatArray  # (n_rows,): from residuals to the noise behind them
+    goes_round: bool  # whether anybody who lost to another beat it too, at first or second hand
+    map: ResidualMap
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs that met."""
+        return len(self.pairs)
+
+    @property
+    def residuals(self) -> FloatArray:  # (n_rows,)
+        """Sum over the games of each row."""
+        return self.counts * self.slopes
+
+    def losses(self, effects: FloatArray) -> FloatArray:  # (n_rows,)
+        """Return minus the log likelihood of each row, margins moved, up to a constant of its own.
+
+        `effects` are what is added to the margin of each row.
+        """
+        x = self.margins + effects
+        wide = np.logaddexp(0.0, self.low - x) + np.logaddexp(0.0, x - self.high)
+        return np.asarray(self.counts * wide)
+
+    def refit(
+        self,
+        noise: FloatArray,
+        rng: np.random.Generator | None = None,
+        *,
+        accuracy: float = ACCURACY,
+    ) -> FloatArray:  # (n_rows,)
+        """Return what scores fitted again would leave of this noise, and of scores of their own."""
+        by_cell = sums(self.cell, noise, len(self.map.curvature))
+        taken = self.map.explained(by_cell, rng, accuracy=accuracy)[self.cell]
+        return np.asarray(noise - self.counts * self.information * taken)
+
+
+def sums(groups: IntArray, values: FloatArray, n: int = 0) -> FloatArray:  # (n_groups,)
+    """Return the total of the values of each group."""
+    return np.asarray(np.bincount(groups, values, n), dtype=np.float64)
+
+
+def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> ResidualRows:
+    """Fit drifting scores, and return what they leave."""
+    table = _prepared(games)
+    data = encoding.timeline(table)
+    drifts = len(np.unique(data.times)) >= FEWEST_TIMES
+    path = smooth(
+        data,
+        n_factors=0,
+        scores=True,
+        loss=encoding.loss,
+        drift_scale="auto" if drifts else 0.0,
+        pair_scale=0.0,
+        rng=rng,
+    )
+    n = max(table.n_items, 2)
+    small, large = np.minimum(table.first, table.second), np.maximum(table.first, table.second)
+    keys, pair = np.unique(small * n + large, return_inverse=True)
+    pairs = np.stack([keys // n, keys % n], axis=1)
+    sign = np.where(table.first == small, 1.0, -1.0)
+    times = encoding.moments(table.times)
+    margins = path.margin(pairs[pair, 0], pairs[pair, 1], times)
+    sides = sign * table.sides if encoding.sided and table.sides is not None else None
+    slopes, information, low, high = _terms(table, encoding, path, sign, sides, margins)
+    mapped = ResidualMap(path.problem, path.solution.z)
+    cell = _cells_of(path, keys[pair], times, n)
+    series = table.series
+    if len(np.unique(table.times)) > 1:
+        dated = games.clock.kind == "date"  # those of a day count as played together
+        series = in_time(small, large, np.floor(table.times) if dated else table.times)
+    together = information
+    if series is not None:
+        together = sums(series, table.counts * information)[series]
+    growth = inflation(together, mapped.variances()[cell])
+    return ResidualRows(
+        pairs=pairs,
+        pair=pair,
+        series=series,
+        counts=table.counts,
+        slopes=slopes,
+        information=information,
+        margins=margins,
+        sides=sides,
+        low=low,
+        high=high,
+        cell=cell,
+        growth=growth,
+        goes_round=goes_round(table.first, table.second, table.outcomes, n),
+        map=mapped,
+    )
+
+
+def _prepared(games: Games) -> Games:
+    """Return the latest rows; a share of games becomes so many wins and so many losses."""
+    table = games.only(np.arange(max(len(games) - MOST_ROWS, 0), len(games)))
+    whole = (table.outcomes == 0.0) | (table.outcomes == 1.0)
+    if games.margins is not None or games.has_ties or whole.all():
+        return table
+    twice = replace(table, sequence=None).only(np.tile(np.arange(len(table)), 2))
+    won = np.repeat([1.0, 0.0], len(table))
+    counts = twice.counts * np.where(won > 0.0, twice.outcomes, 1 - twice.outcomes)
+    return merge(replace(twice, outcomes=won, counts=counts).only(counts > 0))
+
+
+def _terms(
+    games: Games,
+    encoding: Encoding,
+    path: Trajectory,
+    sign: FloatArray,
+    sides: FloatArray | None,
+    margins: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return slope of the log likelihood, information, and boundaries of one game of each row."""
+    outcomes = encoding.outcomes(games)
+    mirrored = 1.0 - outcomes if encoding.loss == "logistic" else -outcomes
+    n = len(margins)
+    cells = Cells(
+        axis=np.zeros(1),
+        when=np.zeros(n, dtype=np.int64),
+        pairs=np.zeros((n, 2), dtype=np.int64),
+        counts=np.ones(n),
+        means=np.where(sign > 0, outcomes, mirrored),
+        n_rows=n,
+        spread=0.0,
+        log_counts=0.0,
+        sides=sides,
+    )
+    edge = np.zeros(n) if sides is None else path.law.advantage * sides
+    loss = loss_of(path.law, cells, path.scales.noise_scale)
+    slope, curvature = loss.terms(margins + edge)
+    if isinstance(loss, Ordered):
+        low, high = loss.bounds()
+    else:  # a win is above 0, a loss below
+        low, high = np.where(cells.means > 0.5, [[0.0], [np.inf]], [[-np.inf], [0.0]])
+    return -slope, curvature, low - edge, high - edge
+
+
+def _cells_of(path: Trajectory, pairs: IntArray, times: FloatArray, n_items: int) -> IntArray:
+    """Return one cell of the problem for each row: its pair and time."""
+    cells = path.problem.loss.cells
+    n_times = len(cells.axis)
+    keys = cells.pair_keys(n_items) * n_times + cells.when
+    known, first = np.unique(keys, return_index=True)
+    middle = np.concatenate([[-np.inf], 0.5 * (cells.axis[1:] + cells.axis[:-1])])
+    when = np.searchsorted(middle, times, side="right") - 1  # the nearest: times may be rounded
+    return np.asarray(first[np.searchsorted(known, pairs * n_times + when)])
 
 
 @dataclass(frozen=True)
@@ -88,6 +318,8 @@ class _Test:
         typical = TYPICAL_SHARE * max(self.energy, LEAST_ENERGY)
         self.on_cycles = ~bridges(rows.pairs, n_items)
         self.weights = self.on_cycles / (1.0 + typical * self.information) ** 2
+        by_item = sums(rows.pairs.ravel(), np.repeat(self.information, 2), n_items)
+        self.busiest = np.argsort(-by_item, kind="stable")
         if rows.series is not None:
             self.pair_of = np.zeros(int(rows.series.max()) + 1, dtype=np.int64)
             self.pair_of[rows.series] = rows.pair
@@ -113,10 +345,7 @@ class _Test:
             if rows.sides is not None:  # what they are worth was found from the same games
                 bent.append(rows.sides)
             return bent
-        by_item = sums(rows.pairs.ravel(), np.repeat(self.information, 2), self.n_items)
-        own = np.argsort(-by_item, kind="stable")[
-            : min(MOST_OF_OWN, int(MOST_NUMBERS / len(x)), most)
-        ]
+        own = self.busiest[: min(MOST_OF_OWN, int(MOST_NUMBERS / len(x)), most)]
         if cause == "luck":
             return [x * (ends == item).any(axis=1) for item in own]
         if rows.sides is None:
@@ -148,28 +377,23 @@ class _Test:
         return np.asarray(residuals - (solve @ (left @ (residuals / weight))) @ left)
 
     @cached_property
-    def _central(self) -> tuple[BoolArray, FloatArray]:
-        """Return which pairs patterns are looked for in, and the scale of their residuals."""
-        pairs, information = self.rows.pairs, self.information
-        by_item = sums(pairs.ravel(), np.repeat(information, 2), self.n_items)
+    def _central(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return which pairs patterns are looked for in, their items, and residuals' scales."""
         chosen = np.zeros(self.n_items, dtype=bool)
-        chosen[np.argsort(-by_item, kind="stable")[:MOST_ITEMS]] = True
-        inside = np.asarray(chosen[pairs].all(axis=1))
-        return inside & self.on_cycles, 1.0 / np.sqrt(information + information.mean())
+        chosen[self.busiest[:MOST_ITEMS]] = True
+        central = np.flatnonzero(chosen[self.rows.pairs].all(axis=1) & self.on_cycles)
+        _, places = np.unique(self.rows.pairs[central], return_inverse=True)
+        scale = 1.0 / np.sqrt(self.information + self.information.mean())
+        return central, places.reshape(-1, 2), scale[central]
 
     def statistics(self, residuals: FloatArray, own: FloatArray) -> tuple[FloatArray, float]:
         """Return energies by pair, and the pattern; `own` are squares within series by pair."""
         total = sums(self.rows.pair, residuals, len(self.information))
         energies = self.weights * (total**2 - own)
-        inside, scale = self._central
-        a, b = self.rows.pairs[inside].T
-        z = (total * scale)[inside]
-        items, places = np.unique(np.concatenate([a, b]), return_inverse=True)
-        Z = np.zeros((len(items), len(items)))
-        Z[places[: len(a)], places[len(a) :]] = z
-        Z[places[len(a) :], places[: len(a)]] = -z
+        central, places, scale = self._central
+        Z = fill_skew(total[central] * scale, int(places.max(initial=-1)) + 1, places)
         products, sizes = Z @ Z.T, Z**2 @ (Z**2).T
-        off = ~np.eye(len(items), dtype=bool)
+        off = ~np.eye(len(Z), dtype=bool)
         together, apart = float(np.sum(products[off] ** 2)), float(np.sum(sizes[off]))
         return energies, float(np.log(together / apart)) if together > 0.0 < apart else 0.0
 
@@ -228,8 +452,9 @@ class _Test:
         rows = self.rows
         n_series = int(rows.counts.sum()) if rows.series is None else len(self.pair_of)
         size = float(self.weights @ self.again)
+        nothing = Evidence(1.0, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series)
         if not self.on_cycles.any():
-            return Evidence(1.0, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series)
+            return nothing
         always: tuple[Bend, ...] = ("a curve",)
         if self.n_items >= FEWEST_OF_OWN:
             always = ("a curve", "luck")
@@ -237,7 +462,7 @@ class _Test:
         p, chance = self.compare()
         causes = self._causes(always) if p < FALSE_ALARMS else ()
         if not size:
-            return Evidence(p, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series, causes=causes)
+            return replace(nothing, p_value=p, causes=causes)
         # How much there is, curves left in: taking them out takes some of it, too.
         energies = self.statistics(rows.residuals, self._own(rows.residuals))[0]
         total = float(energies.sum())
@@ -246,14 +471,12 @@ class _Test:
         # An order that no result speaks against is as steep as may be: nothing is beyond it.
         extra = float(total - chance[:, 2].mean()) / size if rows.goes_round else 0.0
         dispersion = self._dispersion()
-        return Evidence(
+        return replace(
+            nothing,
             p_value=p,
-            energy=self.energy,
             extra=extra,
             extra_error=(max(noise, spread) if rows.goes_round else noise) / size,
             noise=noise / size,
-            n_pairs=rows.n_pairs,
-            n_series=n_series,
             gain=self._gain(max(extra, noise / size)) if rows.goes_round else None,
             dispersion=dispersion,
             causes=causes,

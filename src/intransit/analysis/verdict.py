@@ -1,19 +1,45 @@
 """Whether a table has cycles: the verdict, with what it rests on.
 
-Two questions, two answers.  "Does one scale explain it?" is the test of `transitive`.  "Do some
-items beat each other around a circle?", a cycle, is asked of every strict order by `strict_order`.
+Two questions, two answers.  "Does one scale explain it?" is the test of `transitivity`.  "Do some
+items beat each other around a circle?", a cycle, is asked of every strict order of the items,
+whatever its curve, at a time.
+
+A cycle is a round of items each of which beats the next with a chance above an edge, 52 % unless
+told otherwise.  An order without cycles may have any curve of chances, more luck or more ties for
+some items, and judges of several tastes: that no single scale explains it proves no cycle.  Three
+looks at the same posterior:
+
+    probability   the share of its draws that hold a cycle, under priors that leave it open how
+                  large the parts that no scale explains are
+    by_noise      how often the nearest strict order, and noise, would pay as much for pairs against
+                  a ranking as the posterior does
+    by_results    what the results of single pairs say, without any model: an intersection-union
+                  test of the cycle whose least sure edge is surest, times the number of pairs
+
+The first alone is not enough: with many items every draw holds a cycle of uncertain pairs.  The
+noise of a posterior mean follows from the draws: its first-order change with the games is its
+covariance with their log likelihood (the infinitesimal jackknife), so
+
+    Δ E[x_pair]  =  Σ_cells  Cov(x_pair, x_cell) · √information · N(0, 1).
 """
 
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import expit, ndtr, ndtri
 
-from intransit.analysis.strict_order import Cyclicity
 from intransit.analysis.transitivity import FALSE_ALARMS, N_LOOKS, TINIEST, Cause, Evidence
+from intransit.arrays import BoolArray, FloatArray, IntArray, slices
+from intransit.checks import as_number, shown
+from intransit.errors import InputError
 from intransit.inference.draws import Summary
+from intransit.inference.posterior import Posterior, expected_results
+from intransit.model.laws import boundaries
+from intransit.model.terms import Factors, PairEffects, Scale, prior_scale
 from intransit.percent import estimate, percent, with_error
+from intransit.skew import fill_skew
+from intransit.study.graph_kernels import GAINED, least_paid, settle, widest_cycle
 
 Verdict = Literal["cycles", "not one scale", "no evidence", "too little data"]
 
@@ -38,6 +64,52 @@ CAUSES: dict[Cause, str] = {
     "luck": "more luck or more ties for some items",
     "sides": "sides that are worth more to some items",
 }
+EDGE = 0.52  # chance that an edge of a cycle must exceed, to matter
+WIDE_FACTORS, WIDE_PAIRS = 0.5, 0.3  # priors' scales with which planes and pairs are left open
+MOST_ITEMS = 20  # that cycles are looked for among: those that played most
+MOST_DRAWS = 400
+N_NOISE = 200  # tables of the nearest order
+N_AROUND = 50  # draws about the mean of each
+MOST_CELLS = 40_000  # whose games' noise is followed; a sample stands for more
+CHUNK = 4_000_000  # margins of draws asked at once
+FEWEST = 3  # items: with these there is one cycle, either way round
+
+
+@dataclass(frozen=True)
+class Cyclicity:
+    """What speaks for a cycle, at a time.
+
+    Attributes
+    ----------
+    edge
+        Chance that every edge of a cycle must exceed.
+    probability
+        That a cycle is there, given the model with priors that leave the size of planes and of
+        pairs' own effects open: the share of draws that hold one, each by its weight.
+    by_noise
+        Share of tables of the nearest strict order that would look as cyclic.
+    by_results
+        P value of single pairs' results against every strict order.
+    n_items
+        Items that cycles were looked for among.
+    dispersion
+        Variance of the results of a series beside that of games on their own, at least 1.
+    """
+
+    edge: float
+    probability: float
+    by_noise: float
+    by_results: float
+    n_items: int
+    dispersion: float
+
+
+def as_edge(edge: object, name: str = "edge") -> float:
+    """Return the chance that every edge of a cycle must exceed, or refuse it."""
+    number = as_number(name, edge, least=0.5)
+    if number >= 1.0:
+        raise InputError(f"{name} is {shown(edge)}; it is a chance: give one from 0.5 to below 1.")
+    return number
 
 
 @dataclass(frozen=True)
@@ -172,7 +244,7 @@ def judge(
 
 
 def at_edge(found: Transitivity, cycle: Cyclicity) -> Transitivity:
-    """Return the verdict with what speaks for a cycle at another edge."""
+    """Return the verdict with what speaks for a cycle, at any edge."""
     verdict = _verdict(found.p_value, found.detectable, cycle, found.causes)
     return replace(found, verdict=verdict, cycle=cycle)
 
@@ -267,3 +339,241 @@ def _often(p: float) -> str:
     if p < 0.001:
         return "fewer than 1 of 1,000"
     return f"{1000 * p:.0f} of 1,000"
+
+
+def look_for_cycles(
+    posterior: Posterior,
+    items: IntArray,
+    when: float,
+    *,
+    edge: float = EDGE,
+    dispersion: float = 1.0,
+    rng: int = 0,
+) -> Cyclicity:
+    """Return what speaks for a cycle among some items at a time.
+
+    Parameters
+    ----------
+    posterior
+        Of a model with every term.
+    items, when
+        Which items, those that played most first, and when.  Of more than 20 the first are asked.
+    edge
+        Chance that every edge of a cycle must exceed.
+    dispersion
+        Variance of the results of a series beside that of games on their own, at least 1.
+    rng
+        Seed.
+    """
+    edge = as_edge(edge)
+    few, items = posterior.thinned(MOST_DRAWS), np.sort(items[:MOST_ITEMS])
+    n = len(items)
+    drawn = few.upper_margins(items, when)
+    least = edge - 0.5
+    gains = fill_skew(few.results(drawn) - 0.5, n)
+    mean = drawn.mean(axis=0)
+    noise = mean_noise(few, items, drawn - mean, dispersion, np.random.default_rng(rng))
+    return Cyclicity(
+        edge=edge,
+        probability=_probability(least_paid(gains, least) > GAINED, open_weights(few)),
+        by_noise=_by_noise(few, mean, drawn - mean, noise, n, least),
+        by_results=_by_results(few, items, when, dispersion),
+        n_items=n,
+        dispersion=dispersion,
+    )
+
+
+def open_weights(posterior: Posterior) -> FloatArray:  # (n_draws,)
+    """Return what each draw counts for under priors that leave the size of cyclic parts open.
+
+    The priors of a fit believe in little beyond scores, so that intervals of plain rankings are no
+    wider than need be.  Whether there is a cycle is asked without that belief: the densities of
+    the two priors have a ratio that is bounded, so draws under one are draws under the other, with
+    weights.  Scales that are known, and priors that are as wide already, stay as they are.
+    """
+    model, draws = posterior.layout.model, posterior.draws
+    factors = model.term(Factors)
+    weights = np.zeros(len(draws))
+    if factors is not None:
+        weights += _log_ratio(draws.scales[:, 1:], factors.scale, WIDE_FACTORS).sum(axis=1)
+    for k, one in enumerate(posterior.layout.numbers):
+        if isinstance(one.term, PairEffects):
+            weights += _log_ratio(draws.number_scales[:, k], one.term.scale, WIDE_PAIRS)
+    weights = np.exp(weights - weights.max())
+    return np.asarray(weights / weights.sum())
+
+
+def _log_ratio(scales: FloatArray, prior: Scale, wide: float) -> FloatArray:
+    """Return the log of the density of a wider half-Cauchy prior over that of the prior."""
+    own = prior_scale(prior)
+    if not 0.0 < own < wide:
+        return np.zeros_like(scales)
+    return np.asarray(np.log1p((scales / own) ** 2) - np.log1p((scales / wide) ** 2))
+
+
+def _probability(hold: BoolArray, weights: FloatArray) -> float:
+    """Return the weight of the draws that hold a cycle: never quite 0 or 1."""
+    effective = 1.0 / float(weights @ weights)
+    return (effective * float(weights @ hold) + 0.5) / (effective + 1.0)
+
+
+def _by_noise(
+    posterior: Posterior,
+    mean: FloatArray,
+    deviations: FloatArray,  # (n_draws, n_pairs)
+    noise: FloatArray,  # (n_tables, n_pairs)
+    n: int,
+    least: float,
+) -> float:
+    """Return how often the nearest order and noise look as cyclic as the posterior does.
+
+    By what a ranking pays: at the mean of the posterior, and on average over its draws, in units
+    of what either differs by between tables.
+    """
+    one, two = np.triu_indices(n, 1)
+    gains = fill_skew(_typical(posterior, mean[None, :]) - 0.5, n)[0]
+    order = np.argsort(-gains.sum(axis=1))
+    if settle(np.maximum(gains - least, 0.0), order) <= GAINED:
+        return 1.0
+    place = np.empty(n, np.int64)
+    place[order] = np.arange(n)
+    above = np.where(place[one] < place[two], 1.0, -1.0)
+    nearest = above * np.maximum(above * mean, 0.0)  # pairs against it are even
+    some = np.linspace(0, len(deviations) - 1, min(len(deviations), N_AROUND)).astype(np.int64)
+    around = np.vstack([np.zeros(len(mean)), deviations[some]])
+    paid = np.array(
+        [
+            least_paid(fill_skew(_typical(posterior, centre + around) - 0.5, n), least)
+            for centre in (mean, *(nearest + noise))
+        ]
+    )
+    both = np.stack([paid[:, 0], paid[:, 1:].mean(axis=1)])  # (2, 1 + n_tables)
+    size = np.sum(both / np.maximum(both[:, 1:].std(axis=1, keepdims=True), TINIEST), axis=0)
+    return float(np.mean(size[1:] >= size[0]))
+
+
+def _typical(posterior: Posterior, margins: FloatArray) -> FloatArray:
+    """Return expected results at margins, by the mean law of the draws."""
+    cuts, noise = posterior.draws.cuts, posterior.draws.noise
+    cut = float(cuts[:, 0].mean()) if posterior.law.kind == "ordered" else 0.0
+    return expected_results(posterior.law.kind, margins, cut, float(noise.mean()))
+
+
+def mean_noise(
+    posterior: Posterior,
+    items: IntArray,
+    deviations: FloatArray,  # (n_draws, n_pairs)
+    dispersion: float,
+    rng: np.random.Generator,
+) -> FloatArray:  # (N_NOISE, n_pairs)
+    """Return noise of the posterior's mean margins, as if the games were played again.
+
+    A covariance over few draws is noisy itself, and the noise of thousands of them adds up.  It
+    adds most by cells that have little to do with a pair: so cells of the pair, cells with one of
+    its items, and others are three sums, and each is made smaller by what it gets from this.
+    """
+    seen, m, n = posterior.layout.seen, len(posterior), len(items)
+    one, two = np.triu_indices(n, 1)
+    place = np.full(seen.n_items, n)  # n: any other
+    place[items] = np.arange(n)
+    number = np.full((n + 1, n + 1), -1)
+    number[one, two] = number[two, one] = np.arange(len(one))
+    cells, share = np.arange(len(seen)), 1.0
+    if len(cells) > MOST_CELLS:
+        cells = np.sort(rng.choice(len(seen), MOST_CELLS, replace=False))
+        share = MOST_CELLS / len(seen)
+    shocks = np.zeros((n + 1, m, N_NOISE))  # of the games of each item, and of all
+    told = np.zeros(n + 1)  # information of the same games, in units of what is not known
+    own, own_told = np.zeros((len(one), N_NOISE)), np.zeros(len(one))
+    for here in slices(len(cells), CHUNK // m):
+        some = cells[here]
+        x = posterior.margins(seen.pairs[some, 0], seen.pairs[some, 1], seen.times[some])
+        size = seen.counts[some] * _information(posterior, x.mean(axis=0), some)
+        x = (x - x.mean(axis=0)) * np.sqrt(size * dispersion / share)
+        rough = rng.standard_normal((len(some), N_NOISE))
+        ends, known = place[seen.pairs[some]], np.mean(x**2, axis=0)
+        for k in range(n):
+            with_k = (ends == k).any(axis=1)
+            shocks[k] += x[:, with_k] @ rough[with_k]
+            told[k] += known[with_k].sum()
+        shocks[-1] += x @ rough
+        told[-1] += known.sum()
+        pair = number[ends[:, 0], ends[:, 1]]
+        inside = np.flatnonzero(pair >= 0)
+        pair = pair[inside]
+        covariance = np.mean(deviations[:, pair] * x[:, inside], axis=0)
+        np.add.at(own, pair, covariance[:, None] * rough[inside])
+        np.add.at(own_told, pair, known[inside])
+    beside = np.array(
+        [d @ (shocks[i] + shocks[j]) / m for d, i, j in zip(deviations.T, one, two, strict=True)]
+    )
+    others = deviations.T @ shocks[-1] / m - beside + own
+    near_told = told[one] + told[two]
+    parts = (
+        (own, own_told),
+        (beside - 2.0 * own, near_told - 2.0 * own_told),
+        (others, told[-1] - near_told + own_told),
+    )
+    spread = deviations.var(axis=0)
+    out = np.zeros_like(own)
+    for part, of in parts:
+        found, by_chance = float(np.mean(part**2)), float(np.mean(spread * of)) / m
+        out += part * np.sqrt(max(1.0 - by_chance / max(found, TINIEST), 0.0))
+    return out.T
+
+
+def _information(posterior: Posterior, margins: FloatArray, cells: IntArray) -> FloatArray:
+    """Return the information of one game of each cell on its margin."""
+    if posterior.law.kind == "squared":
+        return np.full(len(cells), float(np.mean(1.0 / posterior.draws.noise**2)))
+    if posterior.law.kind == "logistic":
+        return np.asarray(expit(margins) * expit(-margins))
+    # A level is a win against its lower boundary and a loss against its upper one.
+    cuts = posterior.draws.cuts.mean(axis=0)
+    edges = boundaries(cuts)
+    level = posterior.layout.seen.means[cells].astype(np.int64) + len(cuts)
+    ends = [margins - edges[level], margins - edges[level + 1]]
+    return np.asarray(sum(expit(x) * expit(-x) for x in ends))
+
+
+def _by_results(posterior: Posterior, items: IntArray, when: float, dispersion: float) -> float:
+    """Return the p value of the pairs' own results against every strict order.
+
+    Every pair on its own, as a random walk that moves as much as margins do in the draws: its games
+    say less of a time the further they are from it.  The least sure edge of a cycle is tested
+    against a half; any of the pairs may be the one that an order would not have.
+    """
+    seen = posterior.layout.seen
+    place = np.full(seen.n_items, -1)
+    place[items] = np.arange(len(items))
+    inside = (place[seen.pairs] >= 0).all(axis=1)
+    pairs, times = place[seen.pairs[inside]], seen.times[inside]
+    counts, wins, sides = seen.counts[inside], seen.wins[inside], seen.sides[inside]
+    worth = float(posterior.side_worth(np.array([when])).mean())
+    keys, owner = np.unique(pairs[:, 0] * len(items) + pairs[:, 1], return_inverse=True)
+    speed = _speed(posterior, items, when)
+    sure = np.full((len(items), len(items)), -np.inf)
+    order = np.argsort(owner, kind="stable")
+    for key, rows in zip(keys, np.split(order, np.cumsum(np.bincount(owner))[:-1]), strict=True):
+        n, age = counts[rows], when - times[rows]
+        # Margins near 0 are four times the chance above a half.
+        margin = 4.0 * (wins[rows] / n - 0.5) - worth * sides[rows]
+        shared = np.minimum(np.abs(age[:, None]), np.abs(age)) * (age[:, None] * age > 0.0)
+        spread = speed * shared + np.diag(4.0 * dispersion / n)
+        weight = np.linalg.solve(spread, np.ones(len(rows)))
+        z = float(weight @ margin / np.sqrt(weight.sum()))
+        i, j = divmod(int(key), len(items))
+        sure[i, j], sure[j, i] = z, -z
+    widest = widest_cycle(sure)
+    many = len(keys) if len(items) > FEWEST else 1
+    return min(float(many * ndtr(-widest)), 1.0)
+
+
+def _speed(posterior: Posterior, items: IntArray, when: float) -> float:
+    """Return the variance of the change of a margin in a unit of time, over draws and pairs."""
+    if not posterior.layout.model.moves:
+        return 0.0
+    axis = posterior.axis
+    begin = float(axis[0] if when - axis[0] > axis[-1] - when else axis[-1])
+    change = posterior.upper_margins(items, when) - posterior.upper_margins(items, begin)
+    return float(np.mean(change**2)) / max(abs(when - begin), TINIEST)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from intransit.analysis.sealed import is_sealed
+from intransit.analysis.saving import is_sealed
 from intransit.answer import Answer
 from intransit.cli.output import working
 from intransit.errors import InputError

@@ -13,6 +13,7 @@ from rich.text import Text
 from intransit.analysis.results import ItemCycle
 from intransit.analysis.saving import write_whole
 from intransit.analysis.verdict import Transitivity
+from intransit.answer import fit
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import as_whole
 from intransit.cli.answer_files import quoted
@@ -21,7 +22,6 @@ from intransit.cli.simulate import game_rows
 from intransit.datasets import Hidden, hide, metagame, pokemon_types
 from intransit.datasets.metagame import Truth
 from intransit.errors import MissingDependencyError
-from intransit.fit import fit
 from intransit.inference.observations import Observations
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Effort

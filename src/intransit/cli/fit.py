@@ -17,9 +17,9 @@ from rich.console import Console
 
 from intransit.analysis.results import Group, Standing
 from intransit.analysis.stored import MANY
-from intransit.analysis.strict_order import EDGE, as_edge
-from intransit.analysis.verdict import as_record
-from intransit.answer import Answer
+from intransit.analysis.verdict import EDGE, as_edge, as_record
+from intransit.answer import EFFORT, Answer
+from intransit.answer import fit as fit_games
 from intransit.checks import as_whole
 from intransit.cli.answer_files import (
     SUFFIX,
@@ -35,8 +35,6 @@ from intransit.cli.table_options import TableOptions, TablePath
 from intransit.data.games import Games
 from intransit.data.reading import describe_unused, plural
 from intransit.errors import InputError
-from intransit.fit import EFFORT
-from intransit.fit import fit as fit_games
 from intransit.groups import Groups, fit_each
 from intransit.inference.observations import model_for
 from intransit.inference.sampling import Effort

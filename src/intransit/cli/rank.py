@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from intransit.analysis.ranking import find_standings
 from intransit.analysis.results import Standing
 from intransit.answer import Answer
 from intransit.arrays import FloatArray
@@ -70,11 +69,8 @@ def rank(
     most = None if top is None else as_whole("--top", top, least=1)
     if since is not None:
         check_moment(answer, since)
-    limit = None if since is None else answer.clock.to_number(since)
     with working("comparing everybody"):
-        standings = find_standings(
-            answer, answer.when(at), level, begin=begin, most=most, since=limit
-        )
+        standings = answer.rank(at, level=level, begin=begin, most=most, since=since)
     if not standings:
         raise InputError(f"--since {since}: no item was compared then or later.")
     when = moment_text(answer, at)

@@ -10,8 +10,7 @@ from cyclopts import Group, Parameter
 from rich.console import Console
 from rich.text import Text
 
-from intransit.analysis.saving import write_whole
-from intransit.analysis.sealed import is_sealed
+from intransit.analysis.saving import is_sealed, write_whole
 from intransit.analysis.verdict import as_record
 from intransit.answer import Answer
 from intransit.cli.answer_files import (

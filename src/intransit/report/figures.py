@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.frames import leading, moments, paths
-from intransit.analysis.ranking import largest_group, present, text
 from intransit.analysis.results import (
     Changes,
     Cycles,
@@ -17,6 +15,14 @@ from intransit.analysis.results import (
     ItemCycle,
     MatchupChange,
     Ranking,
+)
+from intransit.analysis.standings import (
+    largest_group,
+    leading,
+    moments,
+    paths,
+    present,
+    text,
 )
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import as_list

@@ -6,8 +6,8 @@ from pathlib import PurePath
 import numpy as np
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import find_standings, largest_group, present
 from intransit.analysis.results import Standing
+from intransit.analysis.standings import find_standings, largest_group, present
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.reading import describe_unused, plural
 from intransit.percent import percent
@@ -227,7 +227,7 @@ class Board:
         there = present(answer, answer.seen.end)
         group = largest_group(answer, there)
         names = {answer.names[k] for k in group} if len(group) > 1 else set()
-        standings = find_standings(answer, answer.when(), level)
+        standings = find_standings(answer, level=level)
         leaders = [one for one in standings if one.name in names]
         among = ""
         if standings[:2] != leaders[:2]:

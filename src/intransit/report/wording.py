@@ -11,12 +11,12 @@ from math import isfinite
 import numpy as np
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.residuals import n_cycles
 from intransit.analysis.results import Changes, Cycles, Ranking, Share, Standing
 from intransit.analysis.verdict import HOPELESS, Transitivity
 from intransit.data.reading import plural
 from intransit.percent import estimate, percent, points, signed, with_error
 from intransit.report.content import Fact
+from intransit.study.digraph import n_cycles
 
 LONGEST = 40  # letters of a name in a sentence
 NAMED = 3  # items of a list

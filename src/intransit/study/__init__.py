@@ -1,6 +1,17 @@
 """Questions put to a margins matrix: how far it is from a ranking, and where its cycles are."""
 
 from intransit.skew import check_margins
+from intransit.study.decompositions import (
+    CyclicSplit,
+    Decomposition,
+    PairDecomposition,
+    Plane,
+    canonical_planes,
+    decompose,
+    decompose_pairs,
+    factor_planes,
+    split_cyclic,
+)
 from intransit.study.digraph import (
     Consistency,
     Cycle,
@@ -10,15 +21,6 @@ from intransit.study.digraph import (
     strongest_cycle_through,
     strongest_cycles,
 )
-from intransit.study.hodge import (
-    CyclicSplit,
-    Decomposition,
-    PairDecomposition,
-    decompose,
-    decompose_pairs,
-    split_cyclic,
-)
-from intransit.study.planes import Plane, canonical_planes, factor_planes
 
 __all__ = [
     "Consistency",

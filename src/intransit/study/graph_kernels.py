@@ -1,4 +1,4 @@
-"""The compiled loops of this package: adjacency as bits, cycles, groups, triangles.
+"""Graphs of items in compiled loops: adjacency as bits, cycles, groups, triangles; orders.
 
 A graph of N items is two arrays of 64-bit words, ``wins`` and ``losses``: bit j of row i of
 ``wins`` says that i beats j, the same bit of ``losses`` that j beats i.  Then
@@ -15,6 +15,7 @@ from intransit.arrays import FloatArray, IntArray
 from intransit.kernels import compiled
 
 Bits = NDArray[np.uint64]
+GAINED = 1e-12  # less is rounding
 
 # Unsigned constants: numba turns uint64 with int64 into float64.
 ZERO, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -263,3 +264,72 @@ def list_triangles(starts: IntArray, seconds: IntArray, limit: int) -> IntArray:
                 jk += seconds[jk] <= seconds[ik]
                 ik += smaller
     return found[:n_found]
+
+
+@compiled
+def settle(price: FloatArray, order: IntArray) -> float:
+    """Move single items to where they cost least until none moves; return what is still paid.
+
+    `price[i, j]` is paid where i stands below j; `order` is changed in place.
+    """
+    n = len(order)
+    moved = True
+    while moved:
+        moved = False
+        for item in order.copy():
+            here = 0
+            while order[here] != item:
+                here += 1
+            least, there, change = -GAINED, here, 0.0
+            for k in range(here - 1, -1, -1):
+                change += price[order[k], item] - price[item, order[k]]
+                if change < least:
+                    least, there = change, k
+            change = 0.0
+            for k in range(here + 1, n):
+                change += price[item, order[k]] - price[order[k], item]
+                if change < least:
+                    least, there = change, k
+            if there == here:
+                continue
+            moved = True
+            step = 1 if there > here else -1
+            for k in range(here, there, step):
+                order[k] = order[k + step]
+            order[there] = item
+    paid = 0.0
+    for k in range(1, n):
+        for above in range(k):
+            paid += price[order[k], order[above]]
+    return paid
+
+
+@compiled
+def least_paid(gains: FloatArray, least: float) -> FloatArray:  # (n_matrices,)
+    """Return what a near ranking of each skew-symmetric matrix pays for the pairs against it.
+
+    A pair pays what its gain exceeds `least` by: nothing is paid if and only if no cycle of gains
+    above that is there.  From the order by mean gain, single items are moved.
+    """
+    out = np.empty(len(gains))
+    for k in range(len(gains)):
+        out[k] = settle(np.maximum(gains[k] - least, 0.0), np.argsort(-gains[k].sum(axis=1)))
+    return out
+
+
+@compiled
+def widest_cycle(values: FloatArray) -> float:
+    """Return the largest number such that edges of at least as much lead round some cycle."""
+    wide = values.copy()
+    n = len(wide)
+    for i in range(n):
+        wide[i, i] = -np.inf
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                both = min(wide[i, k], wide[k, j])
+                wide[i, j] = max(wide[i, j], both)
+    best = -np.inf
+    for i in range(n):
+        best = max(best, wide[i, i])
+    return best

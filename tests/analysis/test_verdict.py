@@ -7,15 +7,15 @@ import pytest
 from scipy.special import expit, ndtr
 
 import intransit as it
-from intransit.analysis.order_kernels import least_paid, settle, widest_cycle
-from intransit.analysis.strict_order import (
+from intransit.analysis.verdict import (
+    NOISY,
     WIDE_FACTORS,
     WIDE_PAIRS,
     look_for_cycles,
     mean_noise,
     open_weights,
 )
-from intransit.analysis.verdict import NOISY
+from intransit.study.graph_kernels import least_paid, settle, widest_cycle
 
 
 def skew(rng, n):

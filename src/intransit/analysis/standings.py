@@ -1,0 +1,476 @@
+"""Items of an answer: who was there, how strong each is and was, some of them, and as frames.
+
+A question is about items that were being compared about a time, and connected.  Everybody is
+measured against the same panel, some thousand items at a time.  Of a large answer the leaderboard
+at its end is kept, so that a page of it is a slice.
+
+An answer about some of its items, chosen by a question, keeps their own draws, as if they alone had
+been asked for.  Paths, effects and noise are those of the whole, so that a question about two of
+the items has the same answer.  Which groups they belong to is known from the whole, too.
+"""
+
+import html as markup
+import importlib
+import importlib.util
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from intransit.analysis.fitted_table import FittedTable, Item, Part, is_alone, spread
+from intransit.analysis.results import Standing
+from intransit.analysis.stored import Leaderboard
+from intransit.arrays import BoolArray, FloatArray, IntArray, slices
+from intransit.checks import as_list, as_whole, check_option
+from intransit.errors import InputError, MissingDependencyError
+from intransit.inference.draws import reach_of
+from intransit.inference.observations import Observations, Seen
+from intransit.inference.paths import Numbers, Paths
+from intransit.inference.posterior import Known, Posterior
+from intransit.inference.sampling import scale_names, scale_values
+from intransit.model.terms import By, PairEffects
+from intransit.percent import estimate
+
+ABOUT = 0.1  # of the table's span: how long before and after its games an item counts as there
+MOST_ITEMS = 400  # that are ranked, and searched for cycles: those that played most
+LEVEL = 0.9
+AT_ONCE = 20_000  # items that are measured at once
+CELLS_AT_ONCE = 1_000_000  # that are looked through at once
+BACKENDS = ("pandas", "polars")
+N_TIMES = 60  # points of a path
+MOST_PATHS = 8  # items, unless they are named
+MOST_PAIRS = 1_000  # for ArviZ
+SHOWN = 10  # items in a notebook
+
+A = TypeVar("A", bound=FittedTable)
+
+
+def games_of(answer: FittedTable, first: IntArray, second: IntArray) -> FloatArray:  # (n,)
+    """Return how many games each pair played, in all."""
+    seen, n = answer.posterior.layout.seen, answer.n_items
+    if not len(seen):  # a part of an answer, of items that never met
+        return np.zeros(len(first))
+    keys, owner = np.unique(seen.pairs[:, 0] * n + seen.pairs[:, 1], return_inverse=True)
+    games = np.bincount(owner, seen.counts)
+    wanted = np.minimum(first, second) * n + np.maximum(first, second)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.asarray(games[place] * (keys[place] == wanted))
+
+
+def present(answer: FittedTable, when: float) -> BoolArray:  # (n_items,)
+    """Return which items were being compared about a time.
+
+    From a tenth of the table's span before their first game to a tenth after their last one; times
+    outside the table count as its nearest.
+    """
+    seen = answer.seen
+    near = float(np.clip(when, seen.begin, seen.end))
+    slack = ABOUT * (seen.end - seen.begin)
+    return np.asarray((seen.first - slack <= near) & (near <= seen.last + slack))
+
+
+def largest_group(answer: FittedTable, there: BoolArray) -> IntArray:
+    """Return those of some items that comparisons connect: the largest such group of them."""
+    items = np.flatnonzero(there)
+    if not len(items):
+        return items
+    groups = answer.posterior.groups[items]
+    return np.asarray(items[groups == np.bincount(groups).argmax()])
+
+
+def busiest(answer: FittedTable, items: IntArray, most: int = MOST_ITEMS) -> IntArray:
+    """Return those of some items that played most, in the order they came in."""
+    order = np.argsort(-answer.seen.games[items], kind="stable")
+    return np.asarray(items[np.sort(order[:most])])
+
+
+def connected_at_the_end(answer: FittedTable) -> IntArray:
+    """Return the largest group of items that are there at the end, those that played most first."""
+    items = largest_group(answer, present(answer, answer.seen.end))
+    return np.asarray(items[np.argsort(-answer.seen.games[items], kind="stable")])
+
+
+def text(answer: FittedTable, when: float) -> str:
+    """Return a time in words; nothing where the table has no times."""
+    return "" if answer.clock.kind == "none" else answer.clock.to_text(when)
+
+
+def find_standings(
+    answer: FittedTable,
+    at: object = None,
+    *,
+    level: float = 0.9,
+    begin: int = 1,
+    most: int | None = None,
+    since: object = None,
+) -> list[Standing]:
+    """Return all items by their strength, the mean probability of beating the others.
+
+    Against those only that comparisons connect them with, best first; with ratings on a scale
+    like Elo's, and the range of each rank: the item's place among all in as many draws as `level`
+    says.  Where there are cycles this order says less than the matrix does.
+
+    Parameters
+    ----------
+    at
+        The time, by default the last one of the table.
+    level
+        Of the intervals.
+    begin, most
+        A page: from this rank on, and how many; by default all.
+    since
+        Leave out those that were not compared then or later.
+    """
+    reach_of(level)
+    begin = as_whole("begin", begin, least=1)
+    most = None if most is None else as_whole("most", most, least=1)
+    board = leaderboard(answer, answer.when(at), level)
+    places = np.arange(begin - 1, len(board))
+    if since is not None:
+        places = places[answer.seen.last[board.order[places]] >= answer.when(since)]
+    return page(answer, board, places[:most])
+
+
+def page(answer: FittedTable, board: Leaderboard, places: IntArray) -> list[Standing]:
+    """Return some places of a leaderboard, counted from 0, in full."""
+    estimates = ("strength", "low", "high", "rating", "rating_low", "rating_high")
+    return [
+        Standing(
+            rank=k + 1,
+            rank_low=min(int(board.best[k]), k + 1),
+            rank_high=max(int(board.worst[k]), k + 1),
+            name=answer.names[board.order[k]],
+            games=float(answer.seen.games[board.order[k]]),
+            last=text(answer, float(answer.seen.last[board.order[k]])),
+            **{name: float(getattr(board, name)[k]) for name in estimates},
+        )
+        for k in places.tolist()
+    ]
+
+
+def leaderboard(answer: FittedTable, when: float, level: float = LEVEL) -> Leaderboard:
+    """Return all items at a time: what is kept, or worked out."""
+    if answer.board is not None and level == LEVEL and when == answer.seen.end:
+        return answer.board
+    n = answer.n_items
+    alone = is_alone(answer, np.arange(n))
+    drawn: FloatArray = np.empty((0, n))
+    strengths, ratings = np.empty((3, n)), np.empty((3, n))
+    for here in slices(n, AT_ONCE):
+        items = np.arange(here.start, here.stop)
+        some = answer.posterior.strengths(items, when)
+        some[:, alone[here]] = 0.5
+        strengths[:, here] = spread(some, level)
+        ratings[:, here] = spread(answer.posterior.ratings(items, when), level)
+        if not len(drawn):
+            drawn = np.empty((len(some), n))
+        drawn[:, here] = some
+    strengths[1, alone], strengths[2, alone] = 0.0, 1.0
+    by_name = answer.by_name
+    order = by_name[np.argsort(-strengths[0, by_name], kind="stable")]
+    best, worst = _rank_range(drawn, order, level)
+    best[alone], worst[alone] = 1, n
+    strength, low, high = strengths[:, order]
+    rating, rating_low, rating_high = ratings[:, order]
+    return Leaderboard(
+        order, strength, low, high, best[order], worst[order], rating, rating_low, rating_high
+    )
+
+
+def _rank_range(
+    drawn: FloatArray,  # (n_draws, n)
+    order: IntArray,  # (n,): best first
+    level: float,
+) -> tuple[IntArray, IntArray]:  # (n,) each
+    """Return the best and the worst rank of each item, rounded outwards; equals keep the order."""
+    n = drawn.shape[1]
+    ranks = np.empty(drawn.shape, dtype=np.int32)
+    for one, rank in zip(drawn, ranks, strict=True):
+        rank[order[np.argsort(-one[order], kind="stable")]] = np.arange(1, n + 1)
+    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
+    for here in slices(n, AT_ONCE):
+        some = ranks[:, here]
+        low[here] = np.quantile(some, 0.5 - level / 2, axis=0, method="lower")
+        high[here] = np.quantile(some, 0.5 + level / 2, axis=0, method="higher")
+    return low, high
+
+
+def choose_part(answer: A, items: Sequence[Item] = (), *, played: int = 0, top: int = 0) -> A:
+    """Return the answer about some of the items: those named, the busiest, the strongest.
+
+    Everything can be asked of it that can be asked of an answer: ranks and strengths are then
+    among these items, chances are those of the whole, and the verdict on cycles is that of the
+    whole table.  It is small, however large the answer is.
+
+    Parameters
+    ----------
+    items
+        Items by name or number.
+    played
+        How many of those that played most.
+    top
+        How many of the strongest, at the end.
+    """
+    chosen, why = _choose(answer, items, played, top)
+    if len(chosen) < 2:
+        raise InputError("only: fewer than two items were chosen; name two, or ask for more.")
+    seen = answer.seen
+    n_items = answer.n_items if answer.part is None else answer.part.n_items
+    said = f"Of {n_items:,} items this is about {len(chosen):,}: {why}."
+    return replace(
+        answer,
+        names=tuple(answer.names[k] for k in chosen.tolist()),
+        posterior=part_of(answer.posterior, chosen),
+        seen=Seen(seen.first[chosen], seen.last[chosen], seen.games[chosen]),
+        story=(*answer.story, said),
+        board=None,
+        part=Part(n_items, answer.n_games, why),
+    )
+
+
+def most_played(answer: A) -> A:
+    """Return the answer, or of one that is asked where it lies those that played most."""
+    if answer.board is None or answer.n_items <= MOST_ITEMS:
+        return answer
+    return choose_part(answer, played=MOST_ITEMS)
+
+
+def _choose(
+    answer: FittedTable, items: Sequence[Item], played: int, top: int
+) -> tuple[IntArray, str]:
+    """Return the items, rising, and in words which they are."""
+    named = [answer.number(item) for item in as_list(items, "items")]
+    played, top = as_whole("played", played, least=0), as_whole("top", top, least=0)
+    parts, why = [np.array(named, np.int64)], []
+    if played:
+        most = np.argsort(-answer.seen.games, kind="stable")[:played]
+        parts.append(most)
+        why.append(f"the {len(most):,} that played most")
+    if top:
+        best = leaderboard(answer, answer.seen.end).order[:top]
+        parts.append(best)
+        why.append(f"the {len(best):,} strongest")
+    if named:
+        why.append(f"{len(set(named)):,} named")
+    return np.unique(np.concatenate(parts)), " and ".join(why)
+
+
+def part_of(whole: Posterior, items: IntArray) -> Posterior:
+    """Return the posterior of some items, given by rising numbers; they are numbered anew."""
+    layout, draws = whole.layout, whole.draws
+    paths, rows = _some_paths(layout.items, items, np.arange(len(items)))
+    numbers, drawn = [], []
+    for one, values in zip(layout.numbers, draws.numbers, strict=True):
+        keys, new = _owners(one, layout.seen, items)
+        place, there = one.paths.find(keys)
+        some, of_these = _some_paths(one.paths, place[there], new[there])
+        numbers.append(Numbers(one.term, some))
+        drawn.append(np.ascontiguousarray(values[:, of_these]))
+    small = replace(
+        layout,
+        seen=_among(layout.seen, items),
+        items=paths,
+        other=np.zeros(0, np.int64),
+        numbers=tuple(numbers),
+        newcomer=layout.newcomer[items],
+    )
+    states = np.ascontiguousarray(draws.states[:, rows])
+    draws = replace(draws, states=states, numbers=tuple(drawn))
+    known = Known(whole.groups[items], whole.axis)
+    return replace(whole, layout=small, draws=draws, mixing=None, known=known)
+
+
+def _some_paths(paths: Paths, owners: IntArray, keys: IntArray) -> tuple[Paths, IntArray]:
+    """Return the paths of some owners, named anew by rising keys, and which states they have."""
+    order = np.argsort(keys, kind="stable")
+    owners, keys = owners[order], keys[order]
+    first = paths.begin[owners]
+    counts = paths.begin[owners + 1] - first
+    begin = np.concatenate([[0], np.cumsum(counts)])
+    rows = np.repeat(first - begin[:-1], counts) + np.arange(begin[-1])
+    made = Paths.without_cells(keys, begin, paths.clock[rows], paths.moves, paths.number(rows))
+    return made, rows
+
+
+def _owners(one: Numbers, seen: Observations, items: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the keys of all owners that some items may have, in the whole and in the part."""
+    n = len(items)
+    if isinstance(one.term, PairEffects):
+        i, j = np.triu_indices(n, 1)
+        return items[i] * seen.n_items + items[j], i * n + j
+    if isinstance(one.term, By):
+        width = len(dict(seen.values)[one.term.column])
+        code = np.arange(width)
+        return tuple((k[:, None] * width + code).ravel() for k in (items, np.arange(n)))  # type: ignore[return-value]
+    return one.paths.keys, one.paths.keys  # a side belongs to nobody
+
+
+def _among(seen: Observations, items: IntArray) -> Observations:
+    """Return the games among some items, looking through all a part at a time."""
+    inside = np.zeros(seen.n_items, bool)
+    inside[items] = True
+    rows = [np.zeros(0, np.int64)]
+    for here in slices(len(seen), CELLS_AT_ONCE):
+        pairs = seen.pairs[here]
+        if not (pairs.min() >= 0 and pairs.max() < seen.n_items):
+            raise InputError(
+                "only: the file of this answer has games of items that it does not know; make it "
+                "again with `intransit fit`."
+            )
+        rows.append(here.start + np.flatnonzero(inside[pairs].all(axis=1)))
+    return seen.among(items, np.concatenate(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityPaths:
+    """Mean probabilities of beating the others over time, with a band."""
+
+    items: tuple[str, ...]
+    times: FloatArray  # (n_times,)
+    strengths: FloatArray  # (n_items, n_times)
+    low: FloatArray  # (n_items, n_times)
+    high: FloatArray  # (n_items, n_times)
+
+
+def leading(answer: FittedTable, n: int, at: object = None) -> list[Standing]:
+    """Return the n items of most assured strength, by the low end of their intervals, in rank."""
+    board = leaderboard(answer, answer.when(at))
+    best = np.argsort(-board.low, kind="stable")[:n]
+    return page(answer, board, np.sort(best))
+
+
+def paths(
+    answer: FittedTable,
+    items: Sequence[str | int] | None = None,
+    *,
+    level: float = 0.9,
+    n_times: int = N_TIMES,
+) -> ProbabilityPaths:
+    """Return how strong items were over time: by default those that lead now."""
+    reach_of(level)
+    if items is None:
+        chosen = [answer.number(s.name) for s in leading(answer, MOST_PATHS)]
+    else:
+        chosen = [answer.number(item) for item in as_list(items, "items")]
+    if not chosen:
+        raise InputError("items: none was given; name some, or leave them out.")
+    times = np.unique(np.linspace(answer.seen.begin, answer.seen.end, n_times))
+    numbers = np.array(chosen, dtype=np.int64)
+    out = np.stack([answer.strengths(numbers, float(t), level=level) for t in times], axis=-1)
+    return ProbabilityPaths(tuple(answer.names[k] for k in chosen), times, *out)
+
+
+def matrix_frame(answer: FittedTable, at: object = None, *, backend: str | None = None) -> object:
+    """Return the matrix of probabilities as a data frame: a row and a column for each item."""
+    matrix = answer.matrix(at)
+    title = "item"
+    while title in answer.names:
+        title += "_"
+    columns = {name: matrix[:, k] for k, name in enumerate(answer.names)}
+    return _frame({title: list(answer.names), **columns}, backend)
+
+
+def rank_frame(answer: FittedTable, at: object = None, *, backend: str | None = None) -> object:
+    """Return the standings as a data frame, best first."""
+    standings = find_standings(answer, at)
+    columns = [field.name for field in fields(Standing)]
+    return _frame({name: [getattr(s, name) for s in standings] for name in columns}, backend)
+
+
+def path_frame(
+    answer: FittedTable, items: Sequence[str | int] | None = None, *, backend: str | None = None
+) -> object:
+    """Return strengths over time as a long data frame: item, time, strength, low, high."""
+    found = paths(answer, items)
+    n, m = found.strengths.shape
+    return _frame(
+        {
+            "item": np.repeat(np.array(found.items, dtype=object), m).tolist(),
+            "time": moments(answer, found.times).tolist() * n,
+            "strength": found.strengths.ravel(),
+            "low": found.low.ravel(),
+            "high": found.high.ravel(),
+        },
+        backend,
+    )
+
+
+def moments(answer: FittedTable, times: FloatArray) -> np.ndarray:
+    """Return times as they are shown: dates where the table has dates."""
+    if answer.clock.kind != "date":
+        return times
+    seconds = np.round(times * 86_400.0).astype(np.int64)
+    return seconds.astype("datetime64[s]")
+
+
+def html(answer: FittedTable) -> str:
+    """Return a short page for notebooks: what was fitted, and who leads."""
+    say = markup.escape
+    story = "".join(f"<li>{say(line)}</li>" for line in answer.story)
+    standings = find_standings(answer)
+    cells = "".join(
+        f"<tr><td>{s.rank}</td><td style='text-align:left'>{say(s.name)}</td>"
+        f"<td>{'</td><td>'.join(estimate(s.strength, s.low, s.high, 1))}</td>"
+        f"<td>{s.rating:.0f}</td><td>{s.games:,.6g}</td><td>{say(s.last)}</td></tr>"
+        for s in standings[:SHOWN]
+    )
+    more = len(standings) - SHOWN
+    rest = f"<p>and {more} more: <code>answer.rank()</code></p>" if more > 0 else ""
+    return (
+        f"<div><b>{say(answer.source)}</b>: {answer.n_items} items<ul>{story}</ul>"
+        "<table><thead><tr><th></th><th>item</th><th>beats the others</th><th>90 % interval</th>"
+        f"<th>rating</th><th>games</th><th>last</th></tr></thead><tbody>{cells}</tbody></table>{rest}</div>"
+    )
+
+
+def to_arviz(answer: FittedTable) -> Any:
+    """Return the draws as ArviZ takes them: scales, and chances of pairs at the last time.
+
+    Needs ArviZ: ``pip install 'intransit[arviz]'``.
+    """
+    if importlib.util.find_spec("arviz") is None:
+        raise MissingDependencyError(
+            "to_arviz needs ArviZ, which is not installed: pip install 'intransit[arviz]'."
+        )
+    arviz = importlib.import_module("arviz")
+    posterior, names = answer.posterior, tuple(answer.names)
+    d, layout = posterior.draws, posterior.layout
+    scales = np.array([scale_values(layout, d.one(k)) for k in range(len(d))])
+    first, second = np.triu_indices(posterior.n_items, 1)
+    first, second = first[:MOST_PAIRS], second[:MOST_PAIRS]
+    last = float(posterior.axis[-1])
+    chances = posterior.chances(first, second, np.full(len(first), last))
+    size = np.bincount(d.chain)
+    shape = (len(size), int(size.min()))
+    each = np.concatenate([np.flatnonzero(d.chain == c)[: shape[1]] for c in range(shape[0])])
+    pairs = [f"{names[i]} > {names[j]}" for i, j in zip(first, second, strict=True)]
+    groups = {
+        "posterior": {
+            "scale": scales[each].reshape(*shape, -1),
+            "chance": chances[each].reshape(*shape, -1),
+        }
+    }
+    settings = {
+        "coords": {"scales": scale_names(layout), "pairs": pairs},
+        "dims": {"scale": ["scales"], "chance": ["pairs"]},
+    }
+    if "posterior" in inspect.signature(arviz.from_dict).parameters:  # before ArviZ 1.0
+        return arviz.from_dict(**groups, **settings)
+    return arviz.from_dict(groups, **settings)
+
+
+def _frame(columns: Mapping[str, object], backend: str | None) -> object:
+    """Return columns as a data frame of pandas or polars, the first that is installed."""
+    import narwhals as nw  # noqa: PLC0415  (only when a frame is asked for)
+
+    if backend is not None:
+        check_option("backend", backend, BACKENDS)
+    for name in BACKENDS if backend is None else (backend,):
+        if importlib.util.find_spec(name) is not None:
+            return nw.from_dict(dict(columns), backend=name).to_native()  # type: ignore[arg-type]
+    wanted = backend or "pandas or polars"
+    raise MissingDependencyError(
+        f"data frames need {wanted}, which is not installed: pip install {backend or 'pandas'}."
+    )
