@@ -28,7 +28,6 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time they load when u
     from intransit.inference.recover import Recovery, recover
     from intransit.inference.smooth import smooth
     from intransit.inference.trajectory import Trajectory
-    from intransit.inference.weights import optimal_weights
     from intransit.model import (
         By,
         Drift,
@@ -53,6 +52,7 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time they load when u
         uniform_entries,
         uniform_pairs,
     )
+    from intransit.theory import optimal_weights
 
 __version__ = "0.1.0"
 
@@ -127,10 +127,10 @@ load_when_used(
         "intransit.inference.recover": "Recovery recover",
         "intransit.inference.smooth": "smooth",
         "intransit.inference.trajectory": "Trajectory",
-        "intransit.inference.weights": "optimal_weights",
         "intransit.model": "By Drift Factors HalfCauchy Levels Model PairEffects Readings "
         "Scores Side Still Wins",
         "intransit.model.simulate": "Simulation circular_factors gaussian_matrices "
         "planted_cycles simulate transitive_factors uniform_entries uniform_pairs",
+        "intransit.theory": "optimal_weights",
     },
 )

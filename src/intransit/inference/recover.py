@@ -41,7 +41,6 @@ from intransit.inference.weighted_solvers import (
     newton,
     solve_bounded,
 )
-from intransit.inference.weights import normalise
 from intransit.skew import build_margins, canonical_factors, margins_at, smallest_strengths
 
 
@@ -133,6 +132,26 @@ def check_start(start: object, n_items: int, n_factors: int) -> FloatArray:
             "factors, however small."
         )
     return np.hstack([strengths, exposures])
+
+
+def normalise(weights: object, n_periods: int) -> FloatArray:  # (n_periods,)
+    """Return weights that sum to 1, or say why they cannot be weights."""
+    values = as_floats(weights, "weights")
+    if values.shape != (n_periods,):
+        raise InputError(
+            f"weights: shape {values.shape} was given for {n_periods} periods; there must be "
+            "one weight for each."
+        )
+    if not np.isfinite(values).all() or (values < 0).any():
+        bad = int(np.flatnonzero(~(np.isfinite(values) & (values >= 0)))[0])
+        raise InputError(
+            f"weights: entry {bad} is {values[bad]:g}; a weight must be a finite number, 0 or more."
+        )
+    if not values.any():
+        raise InputError("weights: all are 0; at least one period must count.")
+    # By the largest first, so that neither tiny nor huge weights leave the range of floats.
+    values = values / values.max()
+    return np.asarray(values / values.sum())
 
 
 def check_bound(bound: float, problem: Problem, data: Collapsed) -> float:
