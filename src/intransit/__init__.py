@@ -26,8 +26,7 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time they load when u
     from intransit.inference.filter import Filter
     from intransit.inference.posterior import Posterior
     from intransit.inference.recover import Recovery, recover
-    from intransit.inference.smooth import smooth
-    from intransit.inference.trajectory import Trajectory
+    from intransit.inference.trajectory import Trajectory, smooth
     from intransit.model import (
         By,
         Drift,
@@ -125,8 +124,7 @@ load_when_used(
         "intransit.inference.filter": "Filter",
         "intransit.inference.posterior": "Posterior",
         "intransit.inference.recover": "Recovery recover",
-        "intransit.inference.smooth": "smooth",
-        "intransit.inference.trajectory": "Trajectory",
+        "intransit.inference.trajectory": "Trajectory smooth",
         "intransit.model": "By Drift Factors HalfCauchy Levels Model PairEffects Readings "
         "Scores Side Still Wins",
         "intransit.model.simulate": "Simulation circular_factors gaussian_matrices "

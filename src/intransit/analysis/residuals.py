@@ -22,8 +22,7 @@ from intransit.inference.joint_problem import Joint
 from intransit.inference.joint_system import DenseEquations, SparseEquations
 from intransit.inference.likelihood import Ordered, loss_of
 from intransit.inference.observations import Encoding
-from intransit.inference.smooth import smooth
-from intransit.inference.trajectory import Trajectory
+from intransit.inference.trajectory import Trajectory, smooth
 
 DENSE_LIMIT = 1_000  # unknowns
 ACCURACY = 1e-2  # of a solve: far below the noise that goes through it

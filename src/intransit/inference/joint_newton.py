@@ -20,13 +20,12 @@ from intransit.arrays import FloatArray
 from intransit.data.cells import Cells
 from intransit.data.measurements import unfold
 from intransit.inference.assembly import Columns, Scales, fill_known
-from intransit.inference.descent import descend
+from intransit.inference.descent import descend, newton
 from intransit.inference.gauge import balance
 from intransit.inference.joint_problem import Joint, Squared
 from intransit.inference.joint_system import DenseEquations, SparseEquations
 from intransit.inference.starts import attempt, best
 from intransit.inference.weighted_program import Collapsed, Problem, Quadratic
-from intransit.inference.weighted_solvers import newton
 from intransit.kernels import dot
 
 DENSE_LIMIT = 1_000  # unknowns

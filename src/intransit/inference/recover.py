@@ -30,9 +30,7 @@ from intransit.checks import (
 )
 from intransit.data.measurements import Measurements
 from intransit.errors import ConvergenceWarning, InputError
-from intransit.inference.starts import Tried, attempt, best, same_minimum
-from intransit.inference.weighted_program import Collapsed, Problem, Solver, collapse, gradient_size
-from intransit.inference.weighted_solvers import (
+from intransit.inference.descent import (
     DENSE_LIMIT,
     NormalEquations,
     alternate,
@@ -41,6 +39,8 @@ from intransit.inference.weighted_solvers import (
     newton,
     solve_bounded,
 )
+from intransit.inference.starts import Tried, attempt, best, same_minimum
+from intransit.inference.weighted_program import Collapsed, Problem, Solver, collapse, gradient_size
 from intransit.skew import build_margins, canonical_factors, margins_at, smallest_strengths
 
 

@@ -30,8 +30,8 @@ import numpy as np
 from scipy.special import fdtri
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.inference.descent import NormalEquations, newton
 from intransit.inference.weighted_program import Collapsed, Problem, Quadratic, Solution, Solver
-from intransit.inference.weighted_solvers import NormalEquations, newton
 from intransit.kernels import pull
 from intransit.skew import canonical_form, fill_skew
 
