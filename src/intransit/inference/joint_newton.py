@@ -291,7 +291,7 @@ def _static_factors(
     )
     z = base.copy()
     S, Q, _ = problem.split(z)
-    factors = found.solution.factors
+    factors = found.factors
     S[:, both] = factors[problem.strengths.chains.owners][:, : len(both)]
     Q[:, both] = factors[problem.exposures.chains.owners][:, len(both) :]
     return z

@@ -373,10 +373,6 @@ class Problem:
         """A decrease of the objective that is nothing but rounding."""
         return 1e-30 * self.loss.value(np.zeros(len(self.pairs)))
 
-    def with_ridge(self, ridge: float) -> "Problem":
-        """Return the same problem with another ridge."""
-        return replace(self, ridge=ridge)
-
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -387,6 +383,7 @@ class Solution:
     converged: bool
     pressures: FloatArray | None = None  # (n_pairs,): what the bound adds to the slope, if active
     pressed: IntArray | None = None  # (n_pairs, 2): the pairs that the pressures speak of
+    start: str = ""  # the name of the start that led there
 
     @property
     def objective(self) -> float:
