@@ -90,19 +90,6 @@ class Curvature:
         return self.diagonal + self.mixed.diagonal(self.mixed.weights)
 
 
-class Loss(Protocol):
-    """A convex function of the margins of the pairs."""
-
-    def value(self, x: FloatArray) -> float:
-        """Return the loss at these margins."""
-
-    def slope(self, x: FloatArray) -> FloatArray:
-        """Return its gradient in the margins, (n_pairs,)."""
-
-    def curvature(self, x: FloatArray) -> Curvature:
-        """Return its second derivative in the margins."""
-
-
 @dataclass(frozen=True, eq=False)
 class Quadratic:
     """½ Σ_p weights (x - targets)², plus the same over readings that mix pairs, plus a constant."""
@@ -191,6 +178,8 @@ class Boxed:
         diagonal = inner.diagonal + self.stiffness * (self.excess(x) != 0)
         return Curvature(diagonal, inner.mixed)
 
+
+Loss = Quadratic | Boxed
 
 TILE_ITEMS = 8_192  # rows of factors, step and result for so many items fit in a core's cache
 
