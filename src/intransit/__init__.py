@@ -15,19 +15,17 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time they load when u
     from intransit import datasets, study, theory
     from intransit.analysis.results import Forecast
     from intransit.answer import Answer, fit
+    from intransit.data.cells import Timeline
     from intransit.data.games import Games
     from intransit.data.measurements import Combinations, Entries, Matrices, Measurements
     from intransit.data.reader import read
-    from intransit.data.cells import Timeline
     from intransit.groups import Groups, fit_each
     from intransit.inference.assembly import Scales
     from intransit.inference.draws import Summary, TrajectoryDraws
     from intransit.inference.filter import Filter
     from intransit.inference.posterior import Posterior
     from intransit.inference.recover import Recovery, recover
-    from intransit.inference.smooth import smooth
-    from intransit.inference.trajectory import Trajectory
-    from intransit.inference.weights import optimal_weights
+    from intransit.inference.trajectory import Trajectory, smooth
     from intransit.model import (
         By,
         Drift,
@@ -52,6 +50,7 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time they load when u
         uniform_entries,
         uniform_pairs,
     )
+    from intransit.theory import optimal_weights
 
 __version__ = "0.1.0"
 
@@ -123,12 +122,11 @@ load_when_used(
         "intransit.inference.filter": "Filter",
         "intransit.inference.posterior": "Posterior",
         "intransit.inference.recover": "Recovery recover",
-        "intransit.inference.smooth": "smooth",
-        "intransit.inference.trajectory": "Trajectory",
-        "intransit.inference.weights": "optimal_weights",
+        "intransit.inference.trajectory": "Trajectory smooth",
         "intransit.model": "By Drift Factors HalfCauchy Levels Model PairEffects Readings "
         "Scores Side Still Wins",
         "intransit.model.simulate": "Simulation circular_factors gaussian_matrices "
         "planted_cycles simulate transitive_factors uniform_entries uniform_pairs",
+        "intransit.theory": "optimal_weights",
     },
 )

@@ -5,7 +5,7 @@ import pytest
 
 from intransit.datasets import hide, pokemon_types
 from intransit.errors import InputError
-from intransit.inference.smooth import smooth
+from intransit.inference.trajectory import smooth
 
 CHART = pokemon_types()
 

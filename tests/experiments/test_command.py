@@ -12,8 +12,8 @@ import pytest
 from intransit.cli.reproduce import describe_run, reproduce, write_experiment
 from intransit.errors import InputError, MissingDependencyError
 from intransit.experiments import EXPERIMENTS
-from intransit.experiments import summary as page
-from intransit.experiments.runner import Run, run_here
+from intransit.experiments import plots as page
+from intransit.experiments.experiment import Run, run_here
 from tests.experiments.toy import toy
 
 

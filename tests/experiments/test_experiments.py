@@ -16,9 +16,8 @@ from intransit.experiments import (
     sample_ratio,
 )
 from intransit.experiments import sample_ratio as sampling
-from intransit.experiments.experiment import Options, Point
+from intransit.experiments.experiment import Options, Point, Run, generator
 from intransit.experiments.price_kernels import play
-from intransit.experiments.runner import Run, generator
 
 
 def test_the_paper_has_six():

@@ -8,20 +8,22 @@ import pytest
 import intransit as it
 from intransit.cli.reproduce import _options, describe_run, write_experiment
 from intransit.experiments import estimators, price_game, recovery_error
+from intransit.experiments import plots as page
 from intransit.experiments import sample_ratio as sampling
-from intransit.experiments import summary as page
-from intransit.experiments.claims import (
+from intransit.experiments.estimators import (
+    DYNAMIC_LIMIT,
+    ESTIMATED,
+    JOINT,
+    OPTIMAL,
     beats_weights,
     error_gains,
     nothing_hidden,
     on_the_limit,
     scales_cost_little,
 )
-from intransit.experiments.estimators import DYNAMIC_LIMIT, ESTIMATED, JOINT, OPTIMAL
-from intransit.experiments.experiment import Gain, Options, Point
+from intransit.experiments.experiment import Gain, Options, Point, Run, generator, run_here
 from intransit.experiments.price_game import ALONE, FAIR
-from intransit.experiments.runner import Run, generator, run_here
-from intransit.experiments.sample_ratio import _half_the_samples
+from intransit.experiments.sample_ratio import half_the_samples
 from intransit.experiments.sample_ratio import weigh as weigh_samples
 from intransit.experiments.table import Row, Table
 from tests.experiments.toy import toy
@@ -112,7 +114,7 @@ def test_without_the_curves_nothing_is_claimed():
     for claims in (on_the_limit, nothing_hidden, beats_weights, scales_cost_little):
         assert claims(table) == []
     assert error_gains(table) == []
-    assert _half_the_samples(table_of({OPTIMAL: 0.4}, "ratio")) == []
+    assert half_the_samples(table_of({OPTIMAL: 0.4}, "ratio")) == []
 
 
 def test_gains_are_ratios_of_medians_beside_the_limit():
@@ -135,7 +137,7 @@ def test_gains_are_ratios_of_medians_beside_the_limit():
         ([0.12, 0.15], [True, True, False, True]),
     ],
 )
-def test_half_the_samples(joint, verdict):
+def testhalf_the_samples(joint, verdict):
     places = (1e-4, 0.0316228)
     rows = []
     for curve, ratios in ((OPTIMAL, [0.08, 0.36]), (JOINT, joint)):
@@ -144,14 +146,14 @@ def test_half_the_samples(joint, verdict):
                 rows.append(Row("", x, curve, "ratio", trial, ratio))
                 rows.append(Row("", x, curve, "never", trial, 0.0))
     table = Table(rows)
-    assert passed(_half_the_samples(table)) == verdict
+    assert passed(half_the_samples(table)) == verdict
     assert weigh_samples(table)[1].gain.startswith(f"samples ÷ {0.36 / joint[1]:.3g} (")
 
 
 def test_a_trial_that_never_succeeds_is_told():
     rows = [Row("", 1.0, c, "ratio", t, 0.1) for c in (OPTIMAL, JOINT) for t in range(9)]
     rows += [Row("", 1.0, JOINT, "never", t, float(t == 3)) for t in range(9)]
-    (claim,) = _half_the_samples(Table(rows))
+    (claim,) = half_the_samples(Table(rows))
     assert [check.passed for check in claim.checks] == [True, False]
     assert "in 1 of 9 trials" in claim.checks[-1].measured
 
@@ -167,7 +169,7 @@ def test_half_of_the_error_of_the_best_window(joint, verdict):
         rows += [Row("", 0.0, JOINT, "error", trial, joint)]
         rows += [Row("", 0.0, JOINT, "signs", trial, 95.0)]
         rows += [Row("", 0.0, JOINT, "doubted", trial, 0.0)]
-    (claim,) = price_game._half_the_error(Table(rows))
+    (claim,) = price_game.half_the_error(Table(rows))
     assert claim.verdict == verdict
     assert "0.2 at σ₂ = 0.1" in claim.checks[0].measured
     assert price_game.weigh(Table(rows))[0].gain.startswith(f"error ÷ {0.2 / joint:.3g} (")

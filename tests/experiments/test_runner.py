@@ -12,7 +12,7 @@ import pytest
 
 from intransit.errors import IntransitError
 from intransit.experiments import EXPERIMENTS, Options, Run, run_all, run_here
-from intransit.experiments.runner import generator, perform, plan, read_part, write_part
+from intransit.experiments.experiment import generator, perform, plan, read_part, write_part
 from tests.experiments.toy import measure_slowly, toy
 
 RUN = Run(n_trials=5, seed=3)
@@ -106,7 +106,7 @@ def test_other_settings_are_made_anew(tmp_path):
 
 
 def test_values_come_back_from_disk_as_they_were(tmp_path):
-    rows = perform(*plan(toy(), RUN)[0].work)
+    rows = perform(*plan(toy(), RUN)[0].work.given)
     write_part(tmp_path / "p.json", "mark", rows)
     again = read_part(tmp_path / "p.json", "mark")
     assert again is not None

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy.special import expit, ndtr
 
 from intransit.errors import InputError
-from intransit.inference import filter_kernels as kernels
 from intransit.inference import law_kernels
 from intransit.inference.filter import Filter
 
@@ -186,7 +185,7 @@ def test_one_item_that_meets_only_fresh_ones_is_exact_too():
 )
 def test_the_mode_solves_its_equation(mean, variance, wins, count):
     """x - m = V n (y - σ(x)): the sign changes within a hair of the answer, however extreme."""
-    pull, curvature = kernels.logistic_pull(mean, variance, wins, count)
+    pull, curvature = law_kernels.logistic_pull(mean, variance, wins, count)
     x = mean + variance * pull
     rounding = 1e-14 * (count + curvature * abs(x)) / (1 + variance * curvature)
     hair = 1e-10 * abs(pull) + rounding + 1e-300
@@ -197,7 +196,7 @@ def test_the_mode_solves_its_equation(mean, variance, wins, count):
 
     assert miss(pull - hair) <= 0.0 <= miss(pull + hair)
     np.testing.assert_allclose(curvature, count * expit(x) * expit(-x), rtol=1e-9, atol=1e-300)
-    again = kernels.logistic_pull.py_func(mean, variance, wins, count)
+    again = law_kernels.logistic_pull.py_func(mean, variance, wins, count)
     assert abs(pull - again[0]) <= hair
 
 
@@ -206,7 +205,7 @@ def test_the_mode_solves_its_equation(mean, variance, wins, count):
 @pytest.mark.parametrize("count", [1e-6, 1e6, 1e30])
 def test_the_mode_is_found_at_the_limits(mean, wins, count):
     """Millions of games against a margin of a thousand: finite, and on the side of the games."""
-    pull, curvature = kernels.logistic_pull(mean, 1.0, wins, count)
+    pull, curvature = law_kernels.logistic_pull(mean, 1.0, wins, count)
     mode = mean + pull
     np.testing.assert_allclose(pull, count * (wins - expit(mode)), rtol=1e-6, atol=1e-9 * count)
     assert curvature >= 0.0
@@ -233,10 +232,10 @@ def test_loops_agree_with_their_python_twins():
     pairs = np.stack([first, second], axis=1)
     answers = []
     for learn_many, read_many, average in (
-        (kernels.learn_many, kernels.read_many, law_kernels.mean_logistics),
+        (law_kernels.learn_many, law_kernels.read_many, law_kernels.mean_logistics),
         (
-            kernels.learn_many.py_func,
-            kernels.read_many.py_func,
+            law_kernels.learn_many.py_func,
+            law_kernels.read_many.py_func,
             law_kernels.mean_logistics.py_func,
         ),
     ):
@@ -251,14 +250,14 @@ def test_loops_agree_with_their_python_twins():
         np.testing.assert_allclose(fast, slow, atol=1e-12)
     one, two = (Filter(n_factors=2, loss="squared", drift_scale=0.2, rng=1) for _ in range(2))
     for game in zip(first, second, outcomes, times, counts, strict=True):
-        for each, learn in ((one, kernels.learn), (two, kernels.learn.py_func)):
+        for each, learn in ((one, law_kernels.learn), (two, law_kernels.learn.py_func)):
             state = each._means, each._blocks, each._times, each._rates
             learn(*state, 1, 0.5, *game, each._work)
     np.testing.assert_allclose(one._means, two._means, atol=1e-12)
     np.testing.assert_allclose(one._blocks, two._blocks, atol=1e-12)
     gaps = [(np.nan, 1.0), (0.0, np.nan), (2.0, 1.0), (1.0, 2.5)]
-    assert [kernels.gap_since(*g) for g in gaps] == [0.0, 0.0, 0.0, 1.5]
-    assert [kernels.gap_since.py_func(*g) for g in gaps] == [0.0, 0.0, 0.0, 1.5]
+    assert [law_kernels.gap_since(*g) for g in gaps] == [0.0, 0.0, 0.0, 1.5]
+    assert [law_kernels.gap_since.py_func(*g) for g in gaps] == [0.0, 0.0, 0.0, 1.5]
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])

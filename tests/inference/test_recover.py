@@ -6,8 +6,7 @@ import pytest
 import intransit as it
 from intransit.data.measurements import Operator
 from intransit.errors import ConvergenceWarning
-from intransit.experiments.experiment import Point
-from intransit.experiments.runner import generator
+from intransit.experiments.experiment import Point, generator
 from tests.inference.problems import paper_trial
 
 

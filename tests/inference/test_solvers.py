@@ -7,9 +7,9 @@ from scipy.optimize import minimize
 
 from intransit.data.measurements import Entries, PeriodReadings
 from intransit.inference import starts
+from intransit.inference.descent import alternate, largest_margin, newton, solve_bounded
 from intransit.inference.starts import above_doubt
 from intransit.inference.weighted_program import Problem, Solution, collapse, gradient_size
-from intransit.inference.weighted_solvers import alternate, largest_margin, newton, solve_bounded
 from intransit.skew import canonical_factors, smallest_strengths
 from tests.inference.problems import KINDS, random_factors, random_problem
 

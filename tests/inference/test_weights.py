@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize
 
 from intransit import InputError, optimal_weights
-from intransit.inference.weights import normalise
+from intransit.inference.recover import normalise
 
 
 @pytest.mark.parametrize("bound", [None, 0.7])
@@ -149,7 +149,7 @@ def test_shared_weights_have_the_same_limits(noise, drift, counts, expected):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"drift": "common"}, "drift is 'common'; it may be independent or shared"),
+        ({"drift": "common"}, 'drift is \'common\'; it must be "independent" or "shared"'),
         ({"drift": "shared"}, "needs n_outcomes"),
         ({"drift": "shared", "n_outcomes": [1, 2, 3]}, r"shape \(3,\) was given for 2 periods"),
         ({"drift": "shared", "n_outcomes": [0, 0]}, "not all of them 0"),

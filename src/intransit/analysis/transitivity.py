@@ -38,8 +38,7 @@ from intransit.inference.joint_problem import Joint
 from intransit.inference.joint_system import DenseEquations, SparseEquations
 from intransit.inference.likelihood import Ordered, loss_of
 from intransit.inference.observations import FEWEST_TIMES, Encoding
-from intransit.inference.smooth import smooth
-from intransit.inference.trajectory import Trajectory
+from intransit.inference.trajectory import Trajectory, smooth
 from intransit.skew import fill_skew
 from intransit.study.digraph import bridges, goes_round, n_cycles
 

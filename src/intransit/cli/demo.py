@@ -25,8 +25,8 @@ from intransit.errors import MissingDependencyError
 from intransit.inference.observations import Observations
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Effort
-from intransit.inference.smooth import smooth
 from intransit.inference.table_posterior import draw_posterior
+from intransit.inference.trajectory import smooth
 from intransit.model import PairEffects, Readings, Scores
 from intransit.percent import estimate, percent
 from intransit.plotting import load_pyplot

@@ -21,9 +21,8 @@ import intransit
 from intransit.analysis.saving import write_whole
 from intransit.checks import as_whole
 from intransit.errors import InputError
-from intransit.experiments import EXPERIMENTS, estimators, plots, summary
-from intransit.experiments.experiment import Claim, Experiment, Options
-from intransit.experiments.runner import Run, TrialTask, run_all
+from intransit.experiments import EXPERIMENTS, estimators, plots
+from intransit.experiments.experiment import Claim, Experiment, Options, Run, TrialTask, run_all
 from intransit.experiments.table import Table
 from intransit.plotting import require_matplotlib
 
@@ -97,14 +96,14 @@ def reproduce(
         raise SystemExit(INTERRUPTED) from None
     facts = describe_run(run, n_jobs, chosen)
     shown = [write_experiment(one, tables[one.name], run, facts, out) for one in chosen]
-    write_whole(out / "index.md", summary.to_markdown(facts, shown).encode())
-    write_whole(out / "index.html", summary.to_html(facts, shown).encode())
+    write_whole(out / "index.md", plots.to_markdown(facts, shown).encode())
+    write_whole(out / "index.html", plots.to_html(facts, shown).encode())
     _report(shown, out, time.perf_counter() - started)
 
 
 def write_experiment(
     experiment: Experiment, table: Table, run: Run, facts: dict[str, object], out: Path
-) -> summary.Shown:
+) -> plots.Shown:
     """Write numbers, figure and claims of one finished experiment."""
     out.mkdir(parents=True, exist_ok=True)
     claims, gains = experiment.judge(table), experiment.weigh(table)
@@ -126,7 +125,7 @@ def write_experiment(
     write_whole(out / f"{experiment.name}.csv", table.to_csv().encode())
     for kind, content in files.items():
         write_whole(out / f"{experiment.name}.{kind}", content)
-    return summary.Shown(experiment, run.trials(experiment), claims, gains, files["svg"])
+    return plots.Shown(experiment, run.trials(experiment), claims, gains, files["svg"])
 
 
 def describe_run(run: Run, n_jobs: int, experiments: Sequence[Experiment]) -> dict[str, object]:
@@ -217,11 +216,11 @@ def _list() -> None:
     console.print("Run one with `intransit reproduce NAME`, or `intransit reproduce all`.")
 
 
-def _report(shown: Sequence[summary.Shown], out: Path, seconds: float) -> None:
+def _report(shown: Sequence[plots.Shown], out: Path, seconds: float) -> None:
     grid = Grid("experiment", "verdict", "claim", box=None)
     for one in shown:
         for claim in one.claims:
-            grid.add_row(one.experiment.name, summary.MARKS[claim.verdict], claim.statement)
+            grid.add_row(one.experiment.name, plots.MARKS[claim.verdict], claim.statement)
     console = Console()
     console.print(grid)
     count = f"{len(shown)} experiment{'' if len(shown) == 1 else 's'}"

@@ -17,10 +17,12 @@ from intransit.experiments.experiment import (
     Experiment,
     Options,
     Point,
+    Run,
     axis,
     half_decades,
+    run_all,
+    run_here,
 )
-from intransit.experiments.runner import Run, run_all, run_here
 from intransit.experiments.table import Table, TrialValue
 
 EXPERIMENTS = {

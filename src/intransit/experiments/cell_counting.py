@@ -12,7 +12,6 @@ from scipy.stats import norm
 
 import intransit as it
 from intransit.arrays import FloatArray
-from intransit.experiments.claims import converges, drift_is, error_gains, has
 from intransit.experiments.estimators import (
     DYNAMIC_LIMIT,
     EQUAL,
@@ -27,8 +26,11 @@ from intransit.experiments.estimators import (
     OPTIMAL,
     SETTLED,
     STATIC_LIMIT,
-    WEIGHTS,
+    converges,
+    drift_is,
+    error_gains,
     is_doubted,
+    ratios_of,
     relative_error,
     settled_reading,
     smooth,
@@ -43,7 +45,9 @@ from intransit.experiments.experiment import (
     Options,
     Point,
     axis,
+    claim,
     half_decades,
+    judged_by,
 )
 from intransit.experiments.plots import draw_extras, draw_settled, finish
 from intransit.experiments.table import Table, TrialValue, ratio_of_medians
@@ -214,106 +218,83 @@ def draw(figure: "Figure", table: Table) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
 
 
-def judge(table: Table) -> list[Claim]:
-    """Check what the paper says about cell counting."""
+@claim("The matrix X¹ is low rank (actually, rank 2) and skew-symmetric.")
+def is_rank_two(table: Table) -> Iterator[Check]:  # noqa: ARG001
+    """Check the matrix of the first period."""
     X = COUNTS[:, None] - COUNTS[None, :]
     rank = int(np.linalg.matrix_rank(X))
+    yield Check(f"rank {rank}; X¹ + X¹ᵀ = 0: {bool((X == -X.T).all())}", rank == 2)
+
+
+def meets_both_ends(table: Table) -> list[Claim]:
+    """Check what the paper says of the ends of its figures, for the matrix and the counts."""
     return [
-        Claim(
-            "The matrix X¹ is low rank (actually, rank 2) and skew-symmetric.",
-            (Check(f"rank {rank}; X¹ + X¹ᵀ = 0: {bool((X == -X.T).all())}", rank == 2),),
-        ),
-        converges(table, EQUAL, to_large=False, facet=KNOWN, what="error of X^T"),
-        converges(table, LAST, to_large=True, facet=KNOWN, what="error of X^T"),
-        converges(table, EQUAL, to_large=False, facet=KNOWN, measure="counts", what="error of s^T"),
-        converges(table, LAST, to_large=True, facet=KNOWN, measure="counts", what="error of s^T"),
-        _fewest(table),
-        _known_or_free(table),
-        *_never_worse(table),
+        converges(table, other, to_large=to_large, facet=KNOWN, measure=measure, what=what)
+        for measure, what in (("error", "error of X^T"), ("counts", "error of s^T"))
+        for other, to_large in ((EQUAL, False), (LAST, True))
     ]
 
 
 def weigh(table: Table) -> list[Gain]:
     """Return what the joint estimate gains over the optimal weights, Q known or not."""
-    rows = error_gains(table, facet=KNOWN, where=lambda x: f"{KNOWN}, {drift_is(x)}")
-    free = error_gains(
-        table,
-        facet=FREE,
-        joint=ESTIMATED,
-        limit=STATIC_LIMIT,
-        where=lambda x: f"{FREE}, {drift_is(x)}",
-    )
-    return rows + free
+    free = error_gains(table, facet=FREE, joint=ESTIMATED, limit=STATIC_LIMIT)
+    return error_gains(table, facet=KNOWN) + free
 
 
-def _never_worse(table: Table) -> list[Claim]:
+@claim(
+    "Joint estimation is nowhere clearly worse than optimal weights (median errors, within 1.05).",
+    JOINT,
+    facet=KNOWN,
+    source="ours",
+)
+def never_worse(table: Table) -> Iterator[Check]:
     """Check the joint estimates against optimal weights, σ₂ by σ₂."""
-    if not has(table, JOINT, facet=KNOWN):
-        return []
-    checks = []
     for curve, facet in ((JOINT, KNOWN), (ESTIMATED, KNOWN), (ESTIMATED, FREE)):
-        ours, theirs = table.paired("error", curve, OPTIMAL, facet)
-        ratios = {float(x): ratio_of_medians(ours.at(x), theirs.at(x)) for x in ours.x}
+        ratios = ratios_of(*table.paired("error", curve, OPTIMAL, facet), ratio_of_medians)
         best = min(ratios, key=lambda x: ratios[x].value)
         worse = [f"{drift_is(x)} ({ratio})" for x, ratio in ratios.items() if ratio.low > 1.05]
-        checks.append(
-            Check(
-                f"{facet}, {curve}: the least ratio is {ratios[best]}, at {drift_is(best)}; it is "
-                f"clearly above 1.05 at {', '.join(worse) or 'none'}",
-                not worse,
-            )
+        yield Check(
+            f"{facet}, {curve}: the least ratio is {ratios[best]}, at {drift_is(best)}; it is "
+            f"clearly above 1.05 at {', '.join(worse) or 'none'}",
+            not worse,
         )
-    return [
-        Claim(
-            "Joint estimation is nowhere clearly worse than optimal weights (median errors, within "
-            "1.05).",
-            tuple(checks),
-            source="ours",
-        )
-    ]
 
 
-def _fewest(table: Table) -> Claim:
-    found = table.series("fewest", WEIGHTS[2], KNOWN)
-    five = table.series("five fewest", WEIGHTS[2], KNOWN)
+@claim("This can be used to identify the images having the fewest cells.")
+def names_the_fewest(table: Table) -> Iterator[Check]:
+    """Check how often the images with the fewest cells are named."""
+    found = table.series("fewest", OPTIMAL, KNOWN)
+    five = table.series("five fewest", OPTIMAL, KNOWN)
     worst = int(np.argmin(found.mean))
-    return Claim(
-        "This can be used to identify the images having the fewest cells.",
-        (
-            Check(
-                "optimal weights name an image with the fewest cells in "
-                f"{100 * found.mean.mean():.1f} % of all trials, and in "
-                f"{100 * found.mean[worst]:.1f} % at the worst σ₂, {found.x[worst]:.3g}; asked: "
-                "90 %",
-                bool(found.mean[worst] >= 0.9),
-            ),
-            Check(
-                f"of the {N_FEWEST} images with the fewest, {100 * five.mean.mean():.1f} % are "
-                f"among the {N_FEWEST} named; asked: 90 %",
-                bool(five.mean.mean() >= 0.9),
-            ),
-        ),
+    yield Check(
+        f"optimal weights name an image with the fewest cells in {100 * found.mean.mean():.1f} % "
+        f"of all trials, and in {100 * found.mean[worst]:.1f} % at the worst σ₂, "
+        f"{found.x[worst]:.3g}; asked: 90 %",
+        bool(found.mean[worst] >= 0.9),
+    )
+    yield Check(
+        f"of the {N_FEWEST} images with the fewest, {100 * five.mean.mean():.1f} % are "
+        f"among the {N_FEWEST} named; asked: 90 %",
+        bool(five.mean.mean() >= 0.9),
     )
 
 
-def _known_or_free(table: Table) -> Claim:
-    known, free = (table.series("error", WEIGHTS[2], facet) for facet in (KNOWN, FREE))
+@claim(
+    "It makes no difference whether Q = 1 is known or recovered too (medians within 1.5).",
+    source="ours",
+)
+def known_or_free(table: Table) -> Iterator[Check]:
+    """Compare the errors with Q known and with Q recovered."""
+    known, free = (table.series("error", OPTIMAL, facet) for facet in (KNOWN, FREE))
     ratios = free.median / known.median
     worst = int(np.argmax(ratios))
-    return Claim(
-        "It makes no difference whether Q = 1 is known or recovered too (medians within 1.5).",
-        (
-            Check(
-                f"at σ₂ = {known.x[0]:.3g} the error with Q recovered is {ratios[0]:.3g} times as "
-                "large",
-                bool(ratios[0] < 1.5),
-            ),
-            Check(
-                f"at σ₂ = {known.x[worst]:.3g} it is {ratios[worst]:.3g} times as large",
-                bool(ratios[worst] < 1.5),
-            ),
-        ),
-        source="ours",
+    yield Check(
+        f"at {drift_is(known.x[0])} the error with Q recovered is {ratios[0]:.3g} times as large",
+        bool(ratios[0] < 1.5),
+    )
+    yield Check(
+        f"at {drift_is(known.x[worst])} it is {ratios[worst]:.3g} times as large",
+        bool(ratios[worst] < 1.5),
     )
 
 
@@ -339,7 +320,7 @@ EXPERIMENT = Experiment(
     quick_trials=20,
     measure=measure,
     draw=draw,
-    judge=judge,
+    judge=judged_by(is_rank_two, meets_both_ends, names_the_fewest, known_or_free, never_worse),
     weigh=weigh,
     notes=(
         "The paper's 22 images and counts are not published. These 22 are of the same collection, "

@@ -1,4 +1,4 @@
-"""What the recovery experiments share: the estimators, their errors, and the limits.
+"""What the recovery experiments share: estimators, their errors, the limits, and claims.
 
 The paper's estimators recover the last matrix from weighted periods.  The joint one smooths: it
 finds every S^t together with Q, and the last matrix is read off.
@@ -13,8 +13,16 @@ import numpy as np
 import intransit as it
 from intransit.arrays import FloatArray
 from intransit.errors import ConvergenceWarning
-from intransit.experiments.experiment import Options
-from intransit.experiments.table import Series, Table, TrialValue
+from intransit.experiments.experiment import Check, Claim, Gain, Judge, Options, claim
+from intransit.experiments.table import (
+    Estimate,
+    Series,
+    Table,
+    TrialValue,
+    ratio_of_means,
+    ratio_of_medians,
+    typical_ratio,
+)
 
 LAST, EQUAL, OPTIMAL = "only y^T", "equal weights", "optimal weights"
 WEIGHTS = (LAST, EQUAL, OPTIMAL)
@@ -219,3 +227,225 @@ def limit_readings(simulation: it.Simulation) -> Iterator[TrialValue]:
     static = it.theory.static_limit(S[-1], Q[-1], seen.periods[-1].operator, noise_scale=noise)
     yield TrialValue(DYNAMIC_LIMIT, "error", dynamic.relative)
     yield TrialValue(STATIC_LIMIT, "error", static.relative)
+
+
+CLOSE = 1.05  # "converges": a ratio of errors between 1 / CLOSE and CLOSE
+MEDIANS_ON_LIMIT = 1.2
+MEANS_ON_LIMIT = ((0.0101, 1.3), (0.101, 1.6))  # up to this σ₂, within this factor
+LARGEST_DRIFT = 0.101  # up to 0.1
+FAR_OFF = 10.0  # times the limit: a trial that failed
+ESTIMATED_COST = 1.2  # times the error with known scales
+
+Ratio = Callable[[FloatArray, FloatArray], Estimate]
+
+
+def drift_is(x: float) -> str:
+    """Return a place of the axis of most figures in words."""
+    return f"σ₂ = {x:.3g}"
+
+
+def ends_of(series: Series, *, to_large: bool) -> tuple[float, float]:
+    """Return the end of the grid that a claim is about, and the other end."""
+    small, large = float(series.x[0]), float(series.x[-1])
+    return (large, small) if to_large else (small, large)
+
+
+def converges(
+    table: Table,
+    other: str,
+    *,
+    to_large: bool,
+    what: str = "relative recovery error",
+    measure: str = "error",
+    facet: str = "",
+) -> Claim:
+    """Check that the error with optimal weights meets another's at one end of the grid."""
+    ours, theirs = table.series(measure, OPTIMAL, facet), table.series(measure, other, facet)
+    end, far = ends_of(ours, to_large=to_large)
+    typical, at_far = (typical_ratio(ours.at(x), theirs.at(x)) for x in (end, far))
+    settled = settled_series(table, measure, OPTIMAL, facet).at(end)
+    means = ratio_of_means(settled, settled_series(table, measure, other, facet).at(end))
+    counted = f"{np.isfinite(settled).sum()} of {len(settled)} trials that y^T alone settles"
+    asked = f"asked: within {1 / CLOSE:.2f} to {CLOSE:.2f}"
+    return Claim(
+        f"When σ₂ is {'large' if to_large else 'small'}, the {what} obtained from using optimal "
+        f"weights converges to the one using {other}.",
+        (
+            *(
+                Check(
+                    f"at {drift_is(end)} the ratio of {name} is {ratio}; {asked}",
+                    ratio.within(1.0 / CLOSE, CLOSE),
+                )
+                for name, ratio in (
+                    ("errors in the usual trial (median)", typical),
+                    (f"means, over the {counted},", means),
+                )
+            ),
+            Check(
+                f"at the other end, {drift_is(far)}, the ratio in the usual trial is {at_far}",
+                abs(np.log(at_far.value)) > abs(np.log(typical.value)),
+            ),
+        ),
+    )
+
+
+def same_answers(measure: str = "error") -> Judge:
+    """Return a check, where Newton was asked for, that it finds what alternating steps find."""
+
+    @claim(
+        "Newton and alternating minimisation agree in 95 % of the trials.",
+        OPTIMAL + NEWTON,
+        measure=measure,
+        source="ours",
+    )
+    def judge(table: Table) -> Iterator[Check]:
+        for curve in WEIGHTS:
+            newton = table.series(measure, curve + NEWTON).values
+            differ = np.mean(np.abs(np.log(newton / table.series(measure, curve).values)) > 0.01)
+            yield Check(
+                f"{curve}: they differ by more than 1 % in {100 * differ:.1f} % of trials",
+                bool(differ <= 0.05),
+            )
+
+    return judge
+
+
+@claim(
+    "One spectral start is enough for alternating minimisation in 95 % of the trials.",
+    source="ours",
+)
+def one_start_is_enough(table: Table) -> Iterator[Check]:
+    """Check how often a further start was better than the first."""
+    shares = {curve: float(table.series("restarted", curve).mean.mean()) for curve in WEIGHTS}
+    told = "; ".join(f"{curve}: {100 * share:.1f} %" for curve, share in shares.items())
+    yield Check(
+        f"share of trials in which a further start was better: {told}",
+        max(shares.values()) <= 0.05,
+    )
+
+
+@claim(
+    "Joint estimation is on the Cramér-Rao limit for σ₂ up to 0.1: medians within 1.2, "
+    "means within 1.3 up to σ₂ = 0.01 and within 1.6 above.",
+    JOINT,
+    DYNAMIC_LIMIT,
+    source="ours",
+)
+def on_the_limit(table: Table) -> Iterator[Check]:
+    """Check that the joint error is the least that any estimate could have, nearly."""
+    ours, limit = table.paired("error", JOINT, DYNAMIC_LIMIT)
+    yield _worst(ours, limit, ratio_of_medians, "median", 0.0, LARGEST_DRIFT, MEDIANS_ON_LIMIT)
+    low = 0.0
+    for high, within in MEANS_ON_LIMIT:
+        if np.any((ours.x > low) & (ours.x <= high)):
+            yield _worst(ours, limit, ratio_of_means, "mean", low, high, within)
+        low = high
+
+
+@claim(
+    f"No joint estimate is more than {FAR_OFF:g} times the limit off without saying so.",
+    JOINT,
+    DYNAMIC_LIMIT,
+    source="ours",
+)
+def nothing_hidden(table: Table) -> Iterator[Check]:
+    """Check that a joint estimate which is far off says so."""
+    ours, limit = table.paired("error", JOINT, DYNAMIC_LIMIT)
+    doubted = table.series("doubted", JOINT).values != 0.0
+    failed = ~(ours.values <= FAR_OFF * limit.values)  # also where there is no number
+    unseen = failed & ~doubted
+    told = f"none of {failed.size} is that far off"
+    if failed.any():
+        told = f"{failed.sum()} of {failed.size} are that far off, and {unseen.sum() or 'none'} "
+        told += "of them without a doubt"
+    places = [f"{drift_is(ours.x[k])} trial {trial}" for k, trial in np.argwhere(unseen)[:5]]
+    found = f": {', '.join(places)}" if places else ""
+    yield Check(f"{told}{found}; {doubted.sum()} of all are in doubt", not unseen.any())
+
+
+@claim(
+    "Joint estimation is nowhere clearly worse than optimal weights, and somewhere at "
+    "least twice as good (median errors).",
+    JOINT,
+    source="ours",
+)
+def beats_weights(table: Table) -> Iterator[Check]:
+    """Check that joint estimation is never worse than optimal weights, and where it is better."""
+    theirs, ours = table.paired("error", OPTIMAL, JOINT)
+    ratios = ratios_of(theirs, ours, ratio_of_medians)
+    largest = max(ratios, key=lambda x: ratios[x].value)
+    worse = [drift_is(x) for x, ratio in ratios.items() if ratio.high < 1.0]
+    n_better = sum(ratio.low > 1.0 for ratio in ratios.values())
+    yield Check(
+        f"optimal weights have {ratios[largest]} times its error at {drift_is(largest)}, and "
+        f"clearly more at {n_better} of {len(ratios)} values of σ₂",
+        ratios[largest].low >= 2.0,
+    )
+    yield Check(f"it is clearly worse at {', '.join(worse) or 'none'}", not worse)
+
+
+@claim(
+    "Scales estimated from the data cost at most 1.2 times the error with known ones.",
+    JOINT,
+    ESTIMATED,
+    source="ours",
+)
+def scales_cost_little(table: Table) -> Iterator[Check]:
+    """Check that estimating the scales costs little against knowing them."""
+    ours, known = table.paired("error", ESTIMATED, JOINT)
+    for ratio, name in ((ratio_of_medians, "median"), (ratio_of_means, "mean")):
+        what = f"{name} over {ours.values.shape[1]} trials"
+        yield _worst(ours, known, ratio, what, 0.0, float(ours.x[-1]) + 1.0, ESTIMATED_COST)
+
+
+def ratios_of(first: Series, second: Series, ratio: Ratio) -> dict[float, Estimate]:
+    """Return a ratio of two curves, place by place."""
+    return {float(x): ratio(first.at(x), second.at(x)) for x in first.x}
+
+
+def _worst(
+    first: Series, second: Series, ratio: Ratio, what: str, low: float, high: float, within: float
+) -> Check:
+    """Check that a ratio is nowhere above a number, for σ₂ above low and up to high."""
+    ratios = {x: r for x, r in ratios_of(first, second, ratio).items() if low < x <= high}
+    worst = max(ratios, key=lambda x: np.nan_to_num(ratios[x].value, nan=np.inf))
+    least = min(ratios, key=lambda x: ratios[x].value)
+    return Check(
+        f"{what}: the largest ratio is {ratios[worst]}, at {drift_is(worst)}; the smallest of "
+        f"{len(ratios)} is {ratios[least].value:.3g}; asked: at most {within:g}",
+        bool(ratios[worst].value <= within),
+    )
+
+
+def error_gains(
+    table: Table,
+    *,
+    facet: str = "",
+    joint: str = JOINT,
+    limit: str = DYNAMIC_LIMIT,
+) -> list[Gain]:
+    """Return, place by place, median errors of optimal weights and of a joint curve."""
+    if not table.has(joint, facet=facet):
+        return []
+    rows = []
+    for x in table.series("error", joint, facet).x:
+        theirs, ours = (s.at(x) for s in table.paired("error", OPTIMAL, joint, facet))
+        rows.append(
+            Gain(
+                f"{facet}, {drift_is(x)}" if facet else drift_is(x),
+                f"{np.median(theirs):.2g}",
+                f"{np.median(ours):.2g}",
+                _limit_at(table, limit, x, facet),
+                f"error ÷ {ratio_of_medians(theirs, ours)}",
+            )
+        )
+    return rows
+
+
+def _limit_at(table: Table, limit: str, x: float, facet: str) -> str:
+    """Return the median limit; where most trials leave the matrix open there is none."""
+    if not table.has(limit, facet=facet):
+        return "not asked for"
+    values = table.series("error", limit, facet).at(x)
+    median = float(np.median(np.where(np.isfinite(values), values, np.inf)))
+    return f"{median:.2g}" if np.isfinite(median) else "open"

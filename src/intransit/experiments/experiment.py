@@ -1,18 +1,38 @@
-"""What an experiment is: a grid, one trial, a figure and the claims made about it.
+"""What an experiment is, and how it is run: a grid, one trial, a figure, and claims about it.
 
     grid × trials  ->  readings  ->  Table  ->  figure, claims
 
-An experiment is a value; `runner` runs it and keeps what is finished, `summary` shows it.
-Functions of an experiment stand at the top of a module, so that other processes find them.
+An experiment is a value.  Functions of it stand at the top of a module, so that other processes
+find them.  Every trial draws from a generator of its own,
+
+    SeedSequence(seed, spawn_key=(experiment, point, trial))
+
+with names, not places in a list, in the key.  So the numbers depend on the seed alone: neither
+on the number of jobs, nor on the order, nor on the rest of the grid.
+
+A run goes on where it was stopped.  A finished part is one JSON file: what it is of (a fingerprint
+of settings, seed and code), its rows, and a digest of the rows.  It is written beside its place and
+moved there, so a run that is killed leaves either the whole file or none; a file that was altered
+or cut fails its digest.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+import hashlib
+import inspect
+import json
+import math
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
+from functools import cache, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from intransit.experiments.table import Table, TrialValue
+import intransit
+from intransit.analysis.saving import write_whole
+from intransit.experiments.table import Row, Table, TrialValue
+from intransit.tasks import Task, run_tasks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,9 +108,33 @@ Judge = Callable[[Table], list[Claim]]
 Weigh = Callable[[Table], list[Gain]]
 
 
-def no_gains(table: Table) -> list[Gain]:  # noqa: ARG001
-    """Return nothing: the experiment recovers nothing, or has no joint curve."""
-    return []
+def claim(
+    statement: str, *curves: str, measure: str = "error", facet: str = "", source: str = "paper"
+) -> Callable[[Callable[[Table], Iterable[Check]]], Judge]:
+    """Make a judge of a function that yields checks; it says nothing unless all curves are there.
+
+    >>> @claim("All is well.")
+    ... def judge(table):
+    ...     yield Check("it is", True)
+    >>> judge(Table([]))[0].verdict
+    'holds'
+    """
+
+    def made(checks: Callable[[Table], Iterable[Check]]) -> Judge:
+        @wraps(checks)
+        def judge(table: Table) -> list[Claim]:
+            if not table.has(*curves, measure=measure, facet=facet):
+                return []
+            return [Claim(statement, tuple(checks(table)), source)]
+
+        return judge
+
+    return made
+
+
+def judged_by(*judges: Judge) -> Judge:
+    """Return the claims of all these, in order."""
+    return lambda table: [claim for judge in judges for claim in judge(table)]
 
 
 @dataclass(frozen=True)
@@ -133,7 +177,7 @@ class Experiment:
     measure: Measure
     draw: Draw
     judge: Judge
-    weigh: Weigh = no_gains
+    weigh: Weigh = lambda _: []
     quick_points: tuple[Point, ...] = ()
     quick_trials: int = 4
     notes: tuple[str, ...] = ()
@@ -166,3 +210,201 @@ def half_decades(first: float, last: float) -> tuple[float, ...]:
     """
     steps = np.arange(round(2 * np.log10(first)), round(2 * np.log10(last)) + 1)
     return tuple(float(f"{10.0 ** (step / 2):.6g}") for step in steps)
+
+
+_PACKAGE = Path(intransit.__file__).parent
+_SOLVER_FILES = (
+    *sorted(_PACKAGE.glob("inference/*.py")),
+    *(_PACKAGE / f"{name}.py" for name in ("checks", "kernels", "skew", "theory")),
+    *(_PACKAGE / "data" / f"{name}.py" for name in ("cells", "measurements", "timeline")),
+    _PACKAGE / "model" / "simulate.py",
+    _PACKAGE / "experiments" / "estimators.py",
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What to run with: the same run gives the same numbers."""
+
+    n_trials: int = 100
+    seed: int = 0
+    options: Options = field(default_factory=Options)
+
+    def trials(self, experiment: Experiment) -> int:
+        """Return how many trials this experiment makes."""
+        asked = min(self.n_trials, experiment.quick_trials) if self.options.quick else self.n_trials
+        return max(1, experiment.n_trials(asked))
+
+
+@dataclass(frozen=True)
+class TrialTask:
+    """Some trials at one point of one experiment: what one process does at a time."""
+
+    experiment: Experiment
+    point: Point
+    trials: range
+    run: Run
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes."""
+        return self.experiment.seconds * len(self.trials)
+
+    @property
+    def mark(self) -> str:
+        """What its result depends on, as a fingerprint."""
+        facts = {
+            "experiment": self.experiment.name,
+            "code": _code(self.experiment),
+            "version": intransit.__version__,
+            "point": self.point.key,
+            "trials": [self.trials.start, self.trials.stop],
+            "seed": self.run.seed,
+            "quick": self.run.options.quick,
+            "extras": sorted(self.run.options.extras & set(self.experiment.extras)),
+        }
+        return _digest_of(facts)[:32]
+
+    @property
+    def work(self) -> Task:
+        """What is to be done, and no more than that needs: it is sent to another process."""
+        trials = f"trials {self.trials.start} to {self.trials.stop - 1}"
+        return Task(
+            f"{self.experiment.name}, point {self.point.key}, {trials}",
+            perform,
+            (
+                self.experiment.name,
+                self.experiment.measure,
+                self.point,
+                self.trials,
+                self.run.seed,
+                self.run.options,
+            ),
+        )
+
+    def path(self, parts: Path) -> Path:
+        """Return where its result is kept."""
+        return parts / self.experiment.name / f"{self.mark}.json"
+
+
+def plan(experiment: Experiment, run: Run) -> list[TrialTask]:
+    """Return the tasks of one experiment."""
+    n_trials = run.trials(experiment)
+    starts = range(0, n_trials, experiment.chunk)
+    blocks = [range(start, min(start + experiment.chunk, n_trials)) for start in starts]
+    points = experiment.grid(run.options.quick)
+    return [TrialTask(experiment, point, block, run) for point in points for block in blocks]
+
+
+def perform(
+    name: str, measure: Measure, point: Point, trials: range, seed: int, options: Options
+) -> list[Row]:
+    """Run some trials at one point, here."""
+    rows = []
+    for trial in trials:
+        rng = generator(seed, name, point, trial)
+        for reading in measure(point, rng, replace(options, trial=trial)):
+            x = point.x if reading.x is None else float(reading.x)
+            facet = point.facet if reading.facet is None else reading.facet
+            value = float(reading.value)
+            value = value if math.isfinite(value) else math.nan
+            rows.append(Row(facet, x, reading.curve, reading.measure, trial, value))
+    return rows
+
+
+def generator(seed: int, name: str, point: Point, trial: int) -> np.random.Generator:
+    """Return the generator of one trial."""
+    key = (zlib.crc32(name.encode()), zlib.crc32(point.key.encode()), trial)
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def run_here(experiment: Experiment, run: Run | None = None) -> Table:
+    """Run one experiment in this process and keep nothing on disk.
+
+    Examples
+    --------
+    >>> from intransit.experiments import EXPERIMENTS, Run, run_here
+    >>> table = run_here(EXPERIMENTS["complexity-bound"], Run(n_trials=1))
+    >>> round(table.series("bound", "σ₂ = 10⁻⁴", "small").mean[0])
+    714
+    """
+    tasks = plan(experiment, run or Run())
+    return Table([row for task in tasks for row in perform(*task.work.given)])
+
+
+def run_all(
+    experiments: Sequence[Experiment],
+    run: Run,
+    *,
+    parts: Path,
+    jobs: int,
+    on: str | None = None,
+    on_start: Callable[[float, float], None] | None = None,
+    on_done: Callable[[TrialTask], None] | None = None,
+) -> dict[str, Table]:
+    """Run experiments in `jobs` processes; finished parts are read from, and kept in, `parts`.
+
+    With ``jobs=0`` everything runs in this process, where a debugger can follow it; with
+    ``on="ray"`` on Ray.
+    `on_start` is told the seconds of work in all and those found finished, `on_done` each task
+    as it ends.
+    """
+    tasks = [task for experiment in experiments for task in plan(experiment, run)]
+    found = {id(task): read_part(task.path(parts), task.mark) for task in tasks}
+    missing = [task for task in tasks if found[id(task)] is None]
+    total = sum(task.seconds for task in tasks)
+    if on_start is not None:
+        on_start(total, total - sum(task.seconds for task in missing))
+    # The longest first, so that no process is left with one of them at the end.
+    missing.sort(key=lambda task: -task.seconds)
+    for k, rows in run_tasks([task.work for task in missing], jobs=jobs, on=on):
+        task = missing[k]
+        write_part(task.path(parts), task.mark, rows)
+        found[id(task)] = rows
+        if on_done is not None:
+            on_done(task)
+    rows_of: dict[str, list[Row]] = {experiment.name: [] for experiment in experiments}
+    for task in tasks:
+        rows_of[task.experiment.name] += found[id(task)] or []
+    return {name: Table(rows) for name, rows in rows_of.items()}
+
+
+def write_part(path: Path, mark: str, rows: Sequence[Row]) -> None:
+    """Keep finished rows.  JSON knows neither NaN nor infinity: null says that there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    packed = [[*astuple(row)[:-1], row.value if math.isfinite(row.value) else None] for row in rows]
+    part = {"fingerprint": mark, "digest": _digest_of(packed), "rows": packed}
+    write_whole(path, json.dumps(part, allow_nan=False).encode())
+
+
+def read_part(path: Path, mark: str) -> list[Row] | None:
+    """Return the rows of a part, or None when it is missing, damaged, or of another run."""
+    try:
+        part = json.loads(path.read_bytes())
+        if part["fingerprint"] != mark or part["digest"] != _digest_of(part["rows"]):
+            return None
+        rows: list[Any] = [[math.nan if x is None else x for x in row] for row in part["rows"]]
+        return [Row(*row) for row in rows]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _digest_of(value: object) -> str:
+    """Return a digest of what JSON can express."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _code(experiment: Experiment) -> str:
+    """Return a digest of the files that the numbers come from, so that changed code runs again."""
+    own = inspect.getsourcefile(experiment.measure)
+    files = [*_SOLVER_FILES, *map(Path, experiment.sources), *([Path(own)] if own else [])]
+    return _digest_of_files(tuple(files))
+
+
+@cache
+def _digest_of_files(files: tuple[Path, ...]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes() if file.is_file() else str(file.name).encode())
+    return digest.hexdigest()

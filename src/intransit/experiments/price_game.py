@@ -7,22 +7,21 @@ import numpy as np
 
 import intransit as it
 from intransit.arrays import FloatArray, IntArray
-from intransit.experiments.claims import has
-from intransit.experiments.estimators import JOINT, is_doubted, smooth, solve
+from intransit.experiments.estimators import JOINT, drift_is, is_doubted, smooth, solve
 from intransit.experiments.experiment import (
     Check,
-    Claim,
     Experiment,
     Gain,
     Options,
     Point,
     axis,
+    claim,
     half_decades,
+    judged_by,
 )
 from intransit.experiments.plots import JOINT_STYLE, Style, draw_curve, draw_newton, finish
 from intransit.experiments.price_kernels import FLOOR, play, play_days
 from intransit.experiments.table import (
-    Estimate,
     Series,
     Table,
     TrialValue,
@@ -145,9 +144,9 @@ def draw(figure: "Figure", table: Table) -> None:
                 newton = table.series(what, f"{rule}, Newton")
                 draw_newton(axes, newton, style)
     for axes, what in ((left, "error"), (right, "signs")):
-        if has(table, JOINT, measure=what):
+        if table.has(JOINT, measure=what):
             _draw_joint(axes, table.series(what, JOINT))
-    if has(table, LIMIT):
+    if table.has(LIMIT):
         level = float(table.series("error", LIMIT).mean[0])
         left.axhline(level, color="#777777", lw=1.2, label=LIMIT)
     alone = table.series("error", ALONE)
@@ -184,24 +183,12 @@ def _draw_joint(axes: "Axes", series: Series) -> None:
     axes.axhspan(low, high, color=JOINT_STYLE.colour, alpha=0.12, linewidth=0)
 
 
-def judge(table: Table) -> list[Claim]:
-    """Check what the paper says about its game, by both rules."""
-    return [
-        _not_rank_two(table),
-        _low_error(table),
-        _not_the_end(table, small=True),
-        _not_the_end(table, small=False),
-        _rules_differ(table),
-        *_half_the_error(table),
-    ]
-
-
 def weigh(table: Table) -> list[Gain]:
     """Return the error of the best window and of the joint estimate."""
-    if not has(table, JOINT):
+    if not table.has(JOINT):
         return []
     joint = table.series("error", JOINT).values[0]
-    limited = has(table, LIMIT)
+    limited = table.has(LIMIT)
     limit = f"{table.series('error', LIMIT).mean[0]:.3f}" if limited else "not asked for"
     rows = []
     for curve, name in ((FAIR, f"rank {2 * N_FACTORS}"), (ALONE, ALONE)):
@@ -225,111 +212,107 @@ def _best(table: Table, curve: str) -> tuple[float, FloatArray]:
     return float(error.x[best]), error.values[best]
 
 
-def _half_the_error(table: Table) -> list[Claim]:
-    if not has(table, JOINT):
-        return []
+@claim(
+    "Joint estimation, nothing tuned by hand, has at most half of the error of the best "
+    "window, and no fewer right signs.",
+    JOINT,
+    source="ours",
+)
+def half_the_error(table: Table) -> Iterator[Check]:
+    """Compare joint estimation with the best of all windows."""
     joint = table.series("error", JOINT).values[0]
-    checks = []
     for curve, name in ((FAIR, "windows of low rank"), (ALONE, "windows, each pair alone")):
         x, window = _best(table, curve)
         share = ratio_of_means(joint, window)
-        checks.append(
-            Check(
-                f"mean error {mean(joint)}, that is {share} of the best of all {name}, "
-                f"{window.mean():.3g} at σ₂ = {x:.3g}; asked: 0.5",
-                share.value <= 0.5,
-            )
+        yield Check(
+            f"mean error {mean(joint)}, that is {share} of the best of all {name}, "
+            f"{window.mean():.3g} at {drift_is(x)}; asked: 0.5",
+            share.value <= 0.5,
         )
     signs = table.series("signs", FAIR)
     most = int(np.argmax(signs.mean))
     more = mean_difference(table.series("signs", JOINT).values[0], signs.values[most])
-    checks.append(Check(f"right signs: {more} points more than the best window", more.value >= 0.0))
+    yield Check(f"right signs: {more} points more than the best window", more.value >= 0.0)
     n_doubted = int(table.series("doubted", JOINT).values.sum())
-    checks.append(Check(f"{n_doubted} of {len(joint)} joint fits are in doubt", n_doubted == 0))
-    return [
-        Claim(
-            "Joint estimation, nothing tuned by hand, has at most half of the error of the best "
-            "window, and no fewer right signs.",
-            tuple(checks),
-            source="ours",
-        )
-    ]
+    yield Check(f"{n_doubted} of {len(joint)} joint fits are in doubt", n_doubted == 0)
 
 
-def _not_rank_two(table: Table) -> Claim:
-    checks = []
+@claim("X* is not rank 2 and thus does not obey the transitive model.")
+def is_not_rank_two(table: Table) -> Iterator[Check]:
+    """Check what of the truth lies beyond rank 2, by both rules."""
     for rule in (FAIR, LITERAL):
         beyond = table.series("beyond rank 2", rule).values[0]
         scores = table.series("beyond scores", rule).values[0]
-        checks.append(
-            Check(
-                f"{rule}: the part beyond rank 2 is {mean(beyond)} of ‖X*‖ and the part beyond "
-                f"scores {mean(scores)} (noise of 10⁶ games: about 0.003)",
-                bool(beyond.min() > 0.01),
-            )
+        yield Check(
+            f"{rule}: the part beyond rank 2 is {mean(beyond)} of ‖X*‖ and the part beyond "
+            f"scores {mean(scores)} (noise of 10⁶ games: about 0.003)",
+            bool(beyond.min() > 0.01),
         )
-    return Claim("X* is not rank 2 and thus does not obey the transitive model.", tuple(checks))
 
 
-def _low_error(table: Table) -> Claim:
-    checks = []
+@claim(
+    "One can achieve a low relative recovery error and a high percentage of successfully "
+    "predicted signs when σ₂ is appropriately chosen."
+)
+def has_a_low_error(table: Table) -> Iterator[Check]:
+    """Check the best of all assumed drifts, by both rules."""
     for rule in (FAIR, LITERAL):
         error, signs = table.series("error", rule), table.series("signs", rule)
         best, most = int(np.argmin(error.mean)), int(np.argmax(signs.mean))
         floor = table.series("beyond rank 2", rule).mean[0]
-        checks += [
-            Check(
-                f"{rule}: lowest mean error {mean(error.values[best])} at σ₂ = {error.x[best]:.3g} "
-                f"(no matrix of rank 2 could do better than {floor:.3g}); asked: below 0.25",
-                bool(error.mean[best] < 0.25),
-            ),
-            Check(
-                f"{rule}: most right signs {mean(signs.values[most])} % at σ₂ = "
-                f"{signs.x[most]:.3g}; asked: above 90 %",
-                bool(signs.mean[most] > 90.0),
-            ),
-        ]
-    return Claim(
-        "One can achieve a low relative recovery error and a high percentage of successfully "
-        "predicted signs when σ₂ is appropriately chosen.",
-        tuple(checks),
-    )
-
-
-def _not_the_end(table: Table, *, small: bool) -> Claim:
-    checks = []
-    for rule in (FAIR, LITERAL):
-        error = table.series("error", rule)
-        best, end = int(np.argmin(error.mean)), 0 if small else -1
-        ratio: Estimate = ratio_of_means(error.values[end], error.values[best])
-        signs = table.series("signs", rule)
-        lost = float(signs.mean.max() - signs.mean[end])
-        checks.append(
-            Check(
-                f"{rule}: at σ₂ = {error.x[end]:.3g} the error is {ratio} times the lowest, and "
-                f"{lost:.1f} points of right signs are lost",
-                ratio.low > 1.0,
-            )
+        yield Check(
+            f"{rule}: lowest mean error {mean(error.values[best])} at {drift_is(error.x[best])} "
+            f"(no matrix of rank 2 could do better than {floor:.3g}); asked: below 0.25",
+            bool(error.mean[best] < 0.25),
         )
-    reason = (
-        "too small, as this would cause the estimate to be corrupted by irrelevant, long past data"
-        if small
-        else "too large, as this would cause the estimate to ignore relevant, somewhat recent data"
-    )
-    return Claim(f"σ₂ should not be chosen {reason}.", tuple(checks))
+        yield Check(
+            f"{rule}: most right signs {mean(signs.values[most])} % at {drift_is(signs.x[most])}; "
+            "asked: above 90 %",
+            bool(signs.mean[most] > 90.0),
+        )
 
 
-def _rules_differ(table: Table) -> Claim:
+def _is_worse_at(table: Table, end: int) -> Iterator[Check]:
+    """Compare the first or the last assumed drift with the best one."""
+    for rule in (FAIR, LITERAL):
+        error, signs = table.series("error", rule), table.series("signs", rule)
+        ratio = ratio_of_means(error.values[end], _best(table, rule)[1])
+        lost = float(signs.mean.max() - signs.mean[end])
+        yield Check(
+            f"{rule}: at {drift_is(error.x[end])} the error is {ratio} times the lowest, and "
+            f"{lost:.1f} points of right signs are lost",
+            ratio.low > 1.0,
+        )
+
+
+@claim(
+    "σ₂ should not be chosen too small, as this would cause the estimate to be corrupted by "
+    "irrelevant, long past data."
+)
+def not_too_small(table: Table) -> Iterator[Check]:
+    """Check the smallest assumed drift."""
+    return _is_worse_at(table, 0)
+
+
+@claim(
+    "σ₂ should not be chosen too large, as this would cause the estimate to ignore relevant, "
+    "somewhat recent data."
+)
+def not_too_large(table: Table) -> Iterator[Check]:
+    """Check the largest assumed drift."""
+    return _is_worse_at(table, -1)
+
+
+@claim(
+    "It makes no difference how the rules are read: lowest errors are within a factor of 1.5.",
+    source="ours",
+)
+def rules_differ(table: Table) -> Iterator[Check]:
+    """Compare the two readings of the rules."""
     fair, literal = (float(table.series("error", rule).mean.min()) for rule in (FAIR, LITERAL))
-    return Claim(
-        "It makes no difference how the rules are read: lowest errors are within a factor of 1.5.",
-        (
-            Check(
-                f"lowest mean errors: {fair:.3g} ({FAIR}) and {literal:.3g} ({LITERAL})",
-                abs(np.log(fair / literal)) < np.log(1.5),
-            ),
-        ),
-        source="ours",
+    yield Check(
+        f"lowest mean errors: {fair:.3g} ({FAIR}) and {literal:.3g} ({LITERAL})",
+        abs(np.log(fair / literal)) < np.log(1.5),
     )
 
 
@@ -353,7 +336,14 @@ EXPERIMENT = Experiment(
     points=axis(0.0),
     measure=measure,
     draw=draw,
-    judge=judge,
+    judge=judged_by(
+        is_not_rank_two,
+        has_a_low_error,
+        not_too_small,
+        not_too_large,
+        rules_differ,
+        half_the_error,
+    ),
     weigh=weigh,
     notes=(
         "Rules: when both guesses go over, nobody wins by the game's rules and the game counts 0: "

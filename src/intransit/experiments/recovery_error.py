@@ -6,18 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import intransit as it
-from intransit.experiments.claims import (
-    CLOSE,
-    beats_weights,
-    converges,
-    error_gains,
-    nothing_hidden,
-    on_the_limit,
-    one_start_is_enough,
-    same_answers,
-    scales_cost_little,
-)
 from intransit.experiments.estimators import (
+    CLOSE,
     DYNAMIC_LIMIT,
     EQUAL,
     ESTIMATED,
@@ -33,11 +23,21 @@ from intransit.experiments.estimators import (
     SHARED,
     STARTS,
     Further,
+    beats_weights,
+    converges,
+    drift_is,
+    error_gains,
     estimate_scales_too,
     further_readings,
     guess_readings,
     limit_readings,
+    nothing_hidden,
+    on_the_limit,
+    one_start_is_enough,
+    ratios_of,
     recovery_readings,
+    same_answers,
+    scales_cost_little,
     settled_reading,
     settled_series,
     three_weights,
@@ -49,7 +49,9 @@ from intransit.experiments.experiment import (
     Options,
     Point,
     axis,
+    claim,
     half_decades,
+    judged_by,
 )
 from intransit.experiments.plots import draw_extras, draw_settled, finish
 from intransit.experiments.table import Table, TrialValue, ratio_of_means, ratio_of_medians
@@ -120,112 +122,84 @@ def draw(figure: "Figure", table: Table) -> None:
     figure.legend(loc="outside right center")
 
 
-def judge(table: Table) -> list[Claim]:
-    """Check what the paper says about its figure (a)."""
-    return [
-        converges(table, EQUAL, to_large=False),
-        converges(table, LAST, to_large=True),
-        _better_without_bound(table),
-        _never_worse(table),
-        one_start_is_enough(table),
-        _finds_what_is_settled(table),
-        *same_answers(table),
-        *_reaches_limit(table),
-        *on_the_limit(table),
-        *beats_weights(table),
-        *scales_cost_little(table),
-        *nothing_hidden(table),
-    ]
+def meets_both_ends(table: Table) -> list[Claim]:
+    """Check what the paper says of the ends of its figure (a)."""
+    return [converges(table, EQUAL, to_large=False), converges(table, LAST, to_large=True)]
 
 
-def _better_without_bound(table: Table) -> Claim:
+@claim(
+    "The weights (opt_w_na), which leave the bound a out, can generally achieve a better "
+    "performance than (opt_w)."
+)
+def better_without_bound(table: Table) -> Iterator[Check]:
+    """Compare the two forms of optimal weights where the readings settle the matrix."""
     ours, bounded = (settled_series(table, "error", curve) for curve in (OPTIMAL, BOUNDED))
-    ratios = [ratio_of_means(bounded.at(x), ours.at(x)) for x in ours.x]
-    better = sum(ratio.low > 1.0 for ratio in ratios)
-    worse = [(x, ratio) for x, ratio in zip(ours.x, ratios, strict=True) if ratio.high < 1.0]
-    worst = max(ratios, key=lambda ratio: ratio.value)
-    return Claim(
-        "The weights (opt_w_na), which leave the bound a out, can generally achieve a better "
-        "performance than (opt_w).",
-        (
-            Check(
-                f"their mean error is clearly lower at {better} of {len(ratios)} values of σ₂, by "
-                f"a factor of {worst} at most",
-                better > len(ratios) / 3,
-            ),
-            Check(
-                "it is clearly higher at "
-                + (
-                    "none"
-                    if not worse
-                    else ", ".join(f"σ₂ = {x:.3g} (ratio {ratio})" for x, ratio in worse)
-                ),
-                not worse,
-            ),
-        ),
+    ratios = ratios_of(bounded, ours, ratio_of_means)
+    better = sum(ratio.low > 1.0 for ratio in ratios.values())
+    worse = [f"{drift_is(x)} (ratio {r})" for x, r in ratios.items() if r.high < 1.0]
+    worst = max(ratios.values(), key=lambda ratio: ratio.value)
+    yield Check(
+        f"their mean error is clearly lower at {better} of {len(ratios)} values of σ₂, by "
+        f"a factor of {worst} at most",
+        better > len(ratios) / 3,
     )
+    yield Check(f"it is clearly higher at {', '.join(worse) or 'none'}", not worse)
 
 
-def _never_worse(table: Table) -> Claim:
+@claim(
+    "Optimal weights are never clearly worse than the better of the two others (medians).",
+    source="ours",
+)
+def never_worse(table: Table) -> list[Check]:
     """Check the reason for optimal weights to exist: they should be the best of the three."""
-    ours = table.series("error", OPTIMAL)
+    ours, others = table.series("error", OPTIMAL), [table.series("error", w) for w in (LAST, EQUAL)]
     checks = []
     for x in ours.x:
-        best = min((LAST, EQUAL), key=lambda w: np.median(table.series("error", w).at(x)))
-        ratio = ratio_of_medians(ours.at(x), table.series("error", best).at(x))
+        medians = [np.median(series.at(x)) for series in others]
+        best = int(np.argmin(medians))
+        ratio = ratio_of_medians(ours.at(x), others[best].at(x))
         if ratio.low > CLOSE:
-            checks.append(Check(f"at σ₂ = {x:.3g} the median is {ratio} times {best}", False))
+            told = f"at {drift_is(x)} the median is {ratio} times {(LAST, EQUAL)[best]}"
+            checks.append(Check(told, False))
     good = len(ours.x) - len(checks)
-    return Claim(
-        "Optimal weights are never clearly worse than the better of the two others (medians).",
-        (Check(f"true at {good} of {len(ours.x)} values of σ₂", good > 0), *checks),
-        source="ours",
-    )
+    return [Check(f"true at {good} of {len(ours.x)} values of σ₂", good > 0), *checks]
 
 
-def _finds_what_is_settled(table: Table) -> Claim:
+@claim(
+    "Where y^T alone settles the matrix, alternating minimisation finds it.",
+    source="ours",
+)
+def finds_what_is_settled(table: Table) -> Iterator[Check]:
+    """Count the settled trials in which y^T alone leads nowhere near the matrix."""
     error = settled_series(table, "error", LAST).values
     settled = error[np.isfinite(error)]
     missed = int(np.sum(settled > 100 * SETTLED))
     where = "; no start that was tried led to the matrix there" if missed else ""
-    return Claim(
-        "Where y^T alone settles the matrix, alternating minimisation finds it.",
-        (
-            Check(
-                f"only y^T: the error is above {100 * SETTLED:g} in {missed} of {len(settled)} "
-                f"settled trials{where}",
-                missed == 0,
-            ),
-        ),
-        source="ours",
+    yield Check(
+        f"only y^T: the error is above {100 * SETTLED:g} in {missed} of {len(settled)} "
+        f"settled trials{where}",
+        missed == 0,
     )
 
 
-def _reaches_limit(table: Table) -> list[Claim]:
+@claim(
+    "The error with optimal weights is within 1.25 of the Cramér-Rao limit.",
+    DYNAMIC_LIMIT,
+    source="ours",
+)
+def reaches_limit(table: Table) -> Iterator[Check]:
     """Check, where the limit was asked for, how near to it the optimal weights come."""
-    if DYNAMIC_LIMIT not in table.names("curve", measure="error"):
-        return []
     limit, ours = table.series("error", DYNAMIC_LIMIT), table.series("error", OPTIMAL)
     small = ratio_of_means(ours.at(ours.x[0]), limit.at(ours.x[0]))
     gaps = ours.median / limit.median
     worst = int(np.argmax(gaps))
-    return [
-        Claim(
-            "The error with optimal weights is within 1.25 of the Cramér-Rao limit.",
-            (
-                Check(
-                    f"at σ₂ = {ours.x[0]:.3g} the mean error is {small} times the limit",
-                    small.low < 1.25,
-                ),
-                Check(
-                    f"at σ₂ = {ours.x[worst]:.3g} the median error is {gaps[worst]:.3g} times the "
-                    "limit",
-                    bool(gaps[worst] < 1.25),
-                ),
-            ),
-            source="ours",
-        )
-    ]
+    yield Check(
+        f"at {drift_is(ours.x[0])} the mean error is {small} times the limit", small.low < 1.25
+    )
+    yield Check(
+        f"at {drift_is(ours.x[worst])} the median error is {gaps[worst]:.3g} times the limit",
+        bool(gaps[worst] < 1.25),
+    )
 
 
 EXPERIMENT = Experiment(
@@ -253,7 +227,19 @@ EXPERIMENT = Experiment(
     quick_trials=10,
     measure=measure,
     draw=draw,
-    judge=judge,
+    judge=judged_by(
+        meets_both_ends,
+        better_without_bound,
+        never_worse,
+        one_start_is_enough,
+        finds_what_is_settled,
+        same_answers(),
+        reaches_limit,
+        on_the_limit,
+        beats_weights,
+        scales_cost_little,
+        nothing_hidden,
+    ),
     weigh=error_gains,
     notes=(
         STARTS,

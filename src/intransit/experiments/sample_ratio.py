@@ -14,7 +14,6 @@ import numpy as np
 import intransit as it
 from intransit.arrays import FloatArray
 from intransit.experiments import recovery_error
-from intransit.experiments.claims import drift_is, has, same_answers
 from intransit.experiments.estimators import (
     DYNAMIC_LIMIT,
     EQUAL,
@@ -27,8 +26,12 @@ from intransit.experiments.estimators import (
     STATIC_LIMIT,
     Further,
     Guess,
+    drift_is,
+    ends_of,
     first_start_failed,
+    ratios_of,
     relative_error,
+    same_answers,
     solve,
     three_weights,
 )
@@ -40,7 +43,9 @@ from intransit.experiments.experiment import (
     Options,
     Point,
     axis,
+    claim,
     half_decades,
+    judged_by,
 )
 from intransit.experiments.plots import JOINT_STYLE, STYLES, draw_curve, draw_extras, finish, pretty
 from intransit.experiments.recovery_error import N_FACTORS, N_ITEMS, N_PERIODS, NOISE_SCALE
@@ -55,13 +60,8 @@ RATIOS = STEP * np.arange(1, 41)
 
 def smallest_ratio(succeeds: Callable[[float], bool]) -> float | None:
     """Return the smallest ratio of the grid that succeeds, by bisection; None when p = 1 fails."""
-    low, high = -1, len(RATIOS) - 1
-    if not succeeds(RATIOS[high]):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if succeeds(RATIOS[middle]) else (middle, high)
-    return float(RATIOS[high])
+    last = len(RATIOS) - 1
+    return _bisected(succeeds, -1, last) if succeeds(RATIOS[last]) else None
 
 
 def smallest_ratio_near(succeeds: Callable[[float], bool], guess: float) -> float | None:
@@ -82,6 +82,11 @@ def smallest_ratio_near(succeeds: Callable[[float], bool], guess: float) -> floa
             if high == last:
                 return None
             low, stride = high, 2 * stride
+    return _bisected(succeeds, low, high)
+
+
+def _bisected(succeeds: Callable[[float], bool], low: int, high: int) -> float:
+    """Return the smallest ratio that succeeds, between one that fails and one that does not."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if succeeds(RATIOS[middle]) else (middle, high)
@@ -257,10 +262,10 @@ def draw(figure: "Figure", table: Table) -> None:
     """Draw the ratio needed; trials that never succeed count as 1."""
     axes = figure.subplots()
     for curve, style in (STYLES | {JOINT: JOINT_STYLE}).items():
-        if has(table, curve, measure="ratio"):
+        if table.has(curve, measure="ratio"):
             draw_curve(axes, table.series("ratio", curve), style, curve)
     draw_extras(axes, table, "ratio")
-    if DYNAMIC_LIMIT in table.names("curve", measure="ratio"):
+    if table.has(DYNAMIC_LIMIT, measure="ratio"):
         for n_periods, told, line in ((1, "y^T", "-."), (N_PERIODS, "all periods", ":")):
             label = pretty(f"as many pairs as unknowns, {told}")
             axes.axhline(counting_limit(n_periods), ls=line, lw=1.1, color="#999999", label=label)
@@ -276,25 +281,12 @@ def draw(figure: "Figure", table: Table) -> None:
     figure.legend(loc="outside right center")
 
 
-def judge(table: Table) -> list[Claim]:
-    """Check what the paper says about its figure (b), and our own figures for it."""
-    return [
-        _meets(table, EQUAL, to_large=False),
-        _meets(table, LAST, to_large=True),
-        _gain(table),
-        _known_values(table),
-        *same_answers(table, "ratio"),
-        *_against_limits(table),
-        *_half_the_samples(table),
-    ]
-
-
 def weigh(table: Table) -> list[Gain]:
     """Return mean ratios needed by optimal weights and by joint estimation, and samples saved."""
-    if not has(table, JOINT, measure="ratio"):
+    if not table.has(JOINT, measure="ratio"):
         return []
     theirs, ours = table.paired("ratio", OPTIMAL, JOINT)
-    limited = has(table, DYNAMIC_LIMIT, measure="ratio")
+    limited = table.has(DYNAMIC_LIMIT, measure="ratio")
     limits = table.series("ratio", DYNAMIC_LIMIT).mean if limited else None
     return [
         Gain(
@@ -308,110 +300,98 @@ def weigh(table: Table) -> list[Gain]:
     ]
 
 
-def _half_the_samples(table: Table) -> list[Claim]:
-    if not has(table, JOINT, measure="ratio"):
-        return []
+@claim(
+    "Joint estimation needs a ratio of at most 0.20 at σ₂ = 10⁻¹·⁵, at most half of what "
+    "optimal weights need there, and more than they do nowhere.",
+    JOINT,
+    measure="ratio",
+    source="ours",
+)
+def half_the_samples(table: Table) -> Iterator[Check]:
+    """Check what joint estimation saves, and that it costs nowhere more."""
     theirs, ours = table.paired("ratio", OPTIMAL, JOINT)
-    checks = []
     if np.abs(ours.x - HALFWAY).min() < 1e-3 * HALFWAY:
         needed = mean(ours.at(HALFWAY))
         share = ratio_of_means(ours.at(HALFWAY), theirs.at(HALFWAY))
-        checks = [
-            Check(
-                f"at {drift_is(HALFWAY)} it needs {needed}; asked: at most {ENOUGH:g}",
-                needed.value <= ENOUGH,
-            ),
-            Check(f"that is {share} of what optimal weights need; asked: 0.5", share.value <= 0.5),
-        ]
-    differences = {float(x): mean_difference(ours.at(x), theirs.at(x)) for x in ours.x}
+        yield Check(
+            f"at {drift_is(HALFWAY)} it needs {needed}; asked: at most {ENOUGH:g}",
+            needed.value <= ENOUGH,
+        )
+        told = f"that is {share} of what optimal weights need; asked: 0.5"
+        yield Check(told, share.value <= 0.5)
+    differences = ratios_of(ours, theirs, mean_difference)
     worse = [f"{drift_is(x)} (by {d})" for x, d in differences.items() if d.low > 0.0]
     never = table.series("never", JOINT).values
-    checks += [
-        Check(f"it needs clearly more at {', '.join(worse) or 'none'}", not worse),
-        Check(
-            f"it never succeeds in {int(never.sum()) or 'any'} of {never.size} trials",
-            not never.any(),
-        ),
-    ]
-    return [
-        Claim(
-            "Joint estimation needs a ratio of at most 0.20 at σ₂ = 10⁻¹·⁵, at most half of what "
-            "optimal weights need there, and more than they do nowhere.",
-            tuple(checks),
-            source="ours",
-        )
-    ]
+    yield Check(f"it needs clearly more at {', '.join(worse) or 'none'}", not worse)
+    told = f"it never succeeds in {int(never.sum()) or 'any'} of {never.size} trials"
+    yield Check(told, not never.any())
+
+
+def meets_both_ends(table: Table) -> list[Claim]:
+    """Check what the paper says of the ends of its figure (b)."""
+    return [_meets(table, EQUAL, to_large=False), _meets(table, LAST, to_large=True)]
 
 
 def _meets(table: Table, other: str, *, to_large: bool) -> Claim:
     ours, theirs = table.series("ratio", OPTIMAL), table.series("ratio", other)
-    ends = (ours.x[0], ours.x[-1])
-    end, far = reversed(ends) if to_large else ends
-    gap = mean_difference(ours.at(end), theirs.at(end))
-    far_gap = mean_difference(ours.at(far), theirs.at(far))
+    end, far = ends_of(ours, to_large=to_large)
+    gap, far_gap = (mean_difference(ours.at(x), theirs.at(x)) for x in (end, far))
     return Claim(
         f"The sampling ratio needed for successful recovery using optimal weights converges to the "
         f"one using {other} when σ₂ is {'large' if to_large else 'small'}.",
         (
             Check(
-                f"at σ₂ = {end:.3g}: {ours.at(end).mean():.3f} and {theirs.at(end).mean():.3f}, "
+                f"at {drift_is(end)}: {ours.at(end).mean():.3f} and {theirs.at(end).mean():.3f}, "
                 f"difference {gap}; asked: within ±{CLOSE:g}",
                 gap.within(-CLOSE, CLOSE),
             ),
             Check(
-                f"at the other end, σ₂ = {far:.3g}, the difference is {far_gap}",
+                f"at the other end, {drift_is(far)}, the difference is {far_gap}",
                 abs(far_gap.value) > abs(gap.value),
             ),
         ),
     )
 
 
-def _gain(table: Table) -> Claim:
+@claim(
+    "Dynamic completion can reduce the sampling ratio needed when compared with the static "
+    "one, w = (0, ..., 0, 1), especially when σ₂ is small."
+)
+def needs_fewer(table: Table) -> Iterator[Check]:
+    """Compare optimal weights with y^T alone, place by place."""
     ours, static = table.series("ratio", OPTIMAL), table.series("ratio", LAST)
-    gains = [mean_difference(static.at(x), ours.at(x)) for x in ours.x]
-    better = [x for x, gain in zip(ours.x, gains, strict=True) if gain.low > 0.0]
-    worse = [(x, g) for x, g in zip(ours.x, gains, strict=True) if g.high < 0.0]
-    largest = max(gains, key=lambda gain: gain.value)
-    checks = [
-        Check(
-            f"at σ₂ = {ours.x[0]:.3g} it is {gains[0]} lower, the largest gain being {largest}",
-            gains[0].low > 0.0 and largest.value <= gains[0].value + STEP,
-        ),
-        Check(
-            "it is clearly lower at σ₂ = " + (", ".join(f"{x:.3g}" for x in better) or "no value"),
-            bool(better),
-        ),
-    ]
-    if worse:
-        told = ", ".join(f"{x:.3g} (by {-gain.value:.3f})" for x, gain in worse)
-        checks.append(Check(f"it is clearly higher at σ₂ = {told}", False))
-    return Claim(
-        "Dynamic completion can reduce the sampling ratio needed when compared with the static "
-        "one, w = (0, ..., 0, 1), especially when σ₂ is small.",
-        tuple(checks),
+    gains = ratios_of(static, ours, mean_difference)
+    first, largest = gains[float(ours.x[0])], max(gains.values(), key=lambda gain: gain.value)
+    better = [f"{x:.3g}" for x, gain in gains.items() if gain.low > 0.0]
+    worse = [f"{x:.3g} (by {-g.value:.3f})" for x, g in gains.items() if g.high < 0.0]
+    yield Check(
+        f"at {drift_is(ours.x[0])} it is {first} lower, the largest gain being {largest}",
+        first.low > 0.0 and largest.value <= first.value + STEP,
     )
+    yield Check(f"it is clearly lower at σ₂ = {', '.join(better) or 'no value'}", bool(better))
+    if worse:
+        yield Check(f"it is clearly higher at σ₂ = {', '.join(worse)}", False)
 
 
-def _known_values(table: Table) -> Claim:
+@claim(
+    "On a grid of 0.05, y^T alone needs 0.35 to 0.36 (while σ₂ is at most 0.1) and optimal "
+    "weights at small σ₂ about 0.10.",
+    source="ours",
+)
+def known_values(table: Table) -> Iterator[Check]:
+    """Check the ratios that were found before, on a coarser grid."""
     static, ours = table.series("ratio", LAST), table.series("ratio", OPTIMAL)
     # Beyond σ₂ = 0.1 the drift makes X^T larger, and the same noise relatively smaller.
-    small = static.values[static.x < 0.2]
-    level, gain = mean(small.mean(axis=0)), mean(ours.at(ours.x[0]))
-    coarse, coarse_gain = mean(_coarse(small).mean(axis=0)), mean(_coarse(ours.at(ours.x[0])))
-    return Claim(
-        "On a grid of 0.05, y^T alone needs 0.35 to 0.36 (while σ₂ is at most 0.1) and optimal "
-        "weights at small σ₂ about 0.10.",
-        (
-            Check(
-                f"y^T alone: {coarse}, and {level} on our grid of {STEP:g}",
-                coarse.low <= 0.36 and coarse.high >= 0.35,
-            ),
-            Check(
-                f"optimal weights at σ₂ = {ours.x[0]:.3g}: {coarse_gain}, and {gain} on our grid",
-                abs(coarse_gain.value - 0.10) <= 0.01,
-            ),
-        ),
-        source="ours",
+    small, best = static.values[static.x < 0.2], ours.at(ours.x[0])
+    level, gain = mean(small.mean(axis=0)), mean(best)
+    coarse, coarse_gain = mean(_coarse(small).mean(axis=0)), mean(_coarse(best))
+    yield Check(
+        f"y^T alone: {coarse}, and {level} on our grid of {STEP:g}",
+        coarse.low <= 0.36 and coarse.high >= 0.35,
+    )
+    yield Check(
+        f"optimal weights at {drift_is(ours.x[0])}: {coarse_gain}, and {gain} on our grid",
+        abs(coarse_gain.value - 0.10) <= 0.01,
     )
 
 
@@ -420,34 +400,20 @@ def _coarse(ratios: FloatArray) -> FloatArray:
     return np.asarray(np.ceil(ratios / 0.05 - 1e-9) * 0.05)
 
 
-def _against_limits(table: Table) -> list[Claim]:
-    if DYNAMIC_LIMIT not in table.names("curve", measure="ratio"):
-        return []
-    checks = []
-    for curve, limit in (
-        (LAST, STATIC_LIMIT),
-        (OPTIMAL, DYNAMIC_LIMIT),
-        (JOINT, DYNAMIC_LIMIT),
-    ):
-        if not has(table, curve, measure="ratio"):
-            continue
-        needed, allowed = table.paired("ratio", curve, limit)
-        gaps = [mean_difference(needed.at(x), allowed.at(x)) for x in needed.x]
-        worst = max(gaps, key=lambda gap: gap.value)
-        checks.append(
-            Check(
-                f"{curve}: at most {worst} more than the limit allows",
-                worst.value <= 2 * STEP,
-            )
-        )
-    return [
-        Claim(
-            "The ratios needed are within two steps of the grid of what the Cramér-Rao limit "
-            "allows.",
-            tuple(checks),
-            source="ours",
-        )
-    ]
+@claim(
+    "The ratios needed are within two steps of the grid of what the Cramér-Rao limit allows.",
+    DYNAMIC_LIMIT,
+    measure="ratio",
+    source="ours",
+)
+def against_limits(table: Table) -> Iterator[Check]:
+    """Compare what is needed with what the limits allow."""
+    for curve, limit in ((LAST, STATIC_LIMIT), (OPTIMAL, DYNAMIC_LIMIT), (JOINT, DYNAMIC_LIMIT)):
+        if table.has(curve, measure="ratio"):
+            gaps = ratios_of(*table.paired("ratio", curve, limit), mean_difference)
+            worst = max(gaps.values(), key=lambda gap: gap.value)
+            told = f"{curve}: at most {worst} more than the limit allows"
+            yield Check(told, worst.value <= 2 * STEP)
 
 
 EXPERIMENT = Experiment(
@@ -471,7 +437,14 @@ EXPERIMENT = Experiment(
     quick_trials=4,
     measure=measure,
     draw=draw,
-    judge=judge,
+    judge=judged_by(
+        meets_both_ends,
+        needs_fewer,
+        known_values,
+        same_answers("ratio"),
+        against_limits,
+        half_the_samples,
+    ),
     weigh=weigh,
     notes=(
         *SEARCH_NOTES,

@@ -81,6 +81,10 @@ class Table:
         """Return the distinct words of a column in rows that match, sorted."""
         return sorted({getattr(row, column) for row in self._matching(**where)})
 
+    def has(self, *curves: str, measure: str = "error", facet: str = "") -> bool:
+        """Return whether all these curves were drawn."""
+        return set(curves) <= set(self.names("curve", measure=measure, facet=facet))
+
     def series(self, measure: str, curve: str, facet: str = "") -> Series:
         """Return one curve; its places in rising order."""
         found = self._matching(measure=measure, curve=curve, facet=facet)

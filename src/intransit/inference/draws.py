@@ -15,8 +15,25 @@ from scipy.special import ndtri
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.checks import as_floats, as_items, as_number, check_finite, check_pairs
 from intransit.errors import InputError
-from intransit.inference.assembly import Pairs
+from intransit.inference.assembly import Pairs, Scales
 from intransit.inference.joint_problem import FactorStates, Joint
+from intransit.inference.likelihood import law_of
+from intransit.inference.observations import Observations
+from intransit.inference.paths import Paths, first_order, lay_out, steps_of
+from intransit.inference.posterior import Posterior
+from intransit.inference.sampling import Draws
+from intransit.model.laws import Levels, OutcomeLaw, Readings, Wins
+from intransit.model.terms import (
+    Drift,
+    Factors,
+    Model,
+    PairEffects,
+    Scores,
+    Side,
+    Still,
+    Term,
+    Walk,
+)
 from intransit.skew import fill_skew
 
 
@@ -360,6 +377,97 @@ class TrajectoryDraws:
 
 def _cross(first: FloatArray, second: FloatArray) -> FloatArray:
     return np.asarray(np.sum(first * second, axis=-1))
+
+
+def posterior_of_draws(drawn: TrajectoryDraws, scales: Scales, *, scores: bool) -> Posterior:
+    """Return draws around the solution of `smooth` as the posterior of a sum of terms."""
+    problem, cells, law = drawn.problem, drawn.problem.loss.cells, law_of(drawn.problem)
+    n, n_scores, effects = len(drawn), int(scores), problem.effects
+    r = problem.strengths.shape[1] - n_scores
+    seen = Observations(
+        law.kind,
+        drawn.n_items,
+        cells.pairs.astype(np.int64),
+        cells.times,
+        cells.counts,
+        cells.means,
+        np.zeros(len(cells)) if cells.sides is None else cells.sides,
+        np.zeros((0, len(cells)), np.int64),
+        cells.n_rows,
+        cells.spread,
+    )
+    layout = lay_out(seen, _model_of(drawn, scales, n_scores, r))
+    S, Q, E = problem.split_draws(drawn.states)
+    mean_S, mean_Q, _ = problem.split(drawn.centre)
+    at_S = _same_states(layout.items, problem.strengths.chains.starts)
+    at_Q = _same_states(layout.items, problem.exposures.chains.starts)
+    states = first_order(
+        S[:, at_S, :n_scores],
+        S[:, at_S, n_scores:],
+        Q[:, at_Q, n_scores:],
+        mean_S[at_S, n_scores:],
+        mean_Q[at_Q, n_scores:],
+    )
+    numbers, sizes, rates = [], [], []
+    for one in layout.numbers:
+        if isinstance(one.term, PairEffects) and effects is not None:
+            numbers.append(E[:, _same_states(one.paths, effects.chains.starts), 0])
+            sizes.append(scales.pair_scale)
+            rates.append(scales.pair_drift_scale / scales.pair_scale)
+        else:
+            numbers.append(np.full((n, one.paths.n_states), law.advantage))
+            sizes.append(1.0)
+            rates.append(0.0)
+    first = states[:, layout.items.begin[:-1][layout.newcomer], 0]
+    widths = [n_scores * scales.score_prior_scale, *[scales.prior_scale] * r, *[0.0] * r]
+    steps = n_scores * scales.score_drift_scale, scales.drift_scale, scales.exposure_drift_scale
+    draws = Draws(
+        states=states,
+        numbers=tuple(one.astype(np.float32) for one in numbers),
+        scales=np.tile(widths, (n, 1)),
+        rates=np.zeros((n, 2)),
+        reversions=np.zeros((n, 2)),
+        number_scales=np.tile(sizes, (n, 1)).reshape(n, -1),
+        number_rates=np.tile(rates, (n, 1)).reshape(n, -1),
+        number_reversions=np.zeros((n, len(rates))),
+        newcomers=first.mean(axis=1, dtype=float) if first.size else np.zeros(n),
+        cuts=np.tile(np.array(law.cuts), (n, 1)),
+        noise=np.full(n, scales.noise_scale),
+        chain=np.zeros(n, np.int64),
+        steps=steps_of(*steps, r, n),
+    )
+    outcomes: dict[str, OutcomeLaw] = {
+        "squared": Readings(scales.noise_scale),
+        "logistic": Wins(),
+        "ordered": Levels(max(len(law.cuts), 1)),
+    }
+    return Posterior(layout, outcomes[law.kind], draws, None, "newton")
+
+
+def _model_of(drawn: TrajectoryDraws, s: Scales, n_scores: int, r: int) -> Model:
+    """Return the model of `smooth` as a sum of terms, its scales known."""
+    span = float(drawn.times[-1] - drawn.times[0])
+
+    def walk(drift: float, prior: float) -> Walk:
+        return Drift(drift / prior * np.sqrt(span)) if drift > 0.0 and span > 0.0 else Still()
+
+    terms: list[Term] = []
+    if n_scores:
+        terms.append(Scores(s.score_prior_scale, walk(s.score_drift_scale, s.score_prior_scale)))
+    if r:
+        terms.append(Factors(r, s.prior_scale, walk(s.drift_scale, s.prior_scale)))
+    if s.pair_scale > 0.0:
+        terms.append(PairEffects(s.pair_scale, walk(s.pair_drift_scale, s.pair_scale)))
+    if drawn.problem.loss.cells.sides is not None:
+        terms.append(Side(walk=Still()))
+    return Model(tuple(terms))
+
+
+def _same_states(paths: Paths, starts: IntArray) -> IntArray:
+    """Return, for every state of a path, the state of Newton's chain that it is."""
+    if np.array_equal(paths.begin, starts):
+        return np.arange(paths.n_states)
+    return np.repeat(starts[:-1], np.diff(paths.begin))
 
 
 def as_questions(

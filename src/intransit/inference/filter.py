@@ -3,7 +3,7 @@
     x = s_i - s_j + Σ_c (s_ic q_jc - q_ic s_jc)              with random walks in time for s and q
 
 What is known of an item is a mean and a covariance of its own (score, s, q) and the time of its
-last comparison; the update is in `filter_kernels`.  No covariance between items is kept:
+last comparison; the update is in `law_kernels`.  No covariance between items is kept:
 that is what is given up against smoothing, beside all that later comparisons would say.
 """
 
@@ -26,8 +26,7 @@ from intransit.checks import (
     open_rng,
 )
 from intransit.errors import InputError
-from intransit.inference.filter_kernels import learn, learn_many, read_many
-from intransit.inference.law_kernels import average_logistic
+from intransit.inference.law_kernels import average_logistic, learn, learn_many, read_many
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Paths, first_order, steps_of
 from intransit.inference.posterior import Posterior

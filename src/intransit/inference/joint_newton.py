@@ -20,13 +20,12 @@ from intransit.arrays import FloatArray
 from intransit.data.cells import Cells
 from intransit.data.measurements import unfold
 from intransit.inference.assembly import Columns, Scales, fill_known
-from intransit.inference.descent import descend
+from intransit.inference.descent import descend, newton
 from intransit.inference.gauge import balance
 from intransit.inference.joint_problem import Joint, Squared
 from intransit.inference.joint_system import DenseEquations, SparseEquations
 from intransit.inference.starts import attempt, best
 from intransit.inference.weighted_program import Collapsed, Problem, Quadratic
-from intransit.inference.weighted_solvers import newton
 from intransit.kernels import dot
 
 DENSE_LIMIT = 1_000  # unknowns
@@ -292,7 +291,7 @@ def _static_factors(
     )
     z = base.copy()
     S, Q, _ = problem.split(z)
-    factors = found.solution.factors
+    factors = found.factors
     S[:, both] = factors[problem.strengths.chains.owners][:, : len(both)]
     Q[:, both] = factors[problem.exposures.chains.owners][:, len(both) :]
     return z

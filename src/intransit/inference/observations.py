@@ -8,6 +8,7 @@ compared, and how often, before times become moments.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -107,34 +108,37 @@ class Observations:
 
     def plus(self, more: "Observations") -> "Observations":
         """Return both together; `more` may know further items and values at the end."""
-        return Observations(
-            self.kind,
-            max(self.n_items, more.n_items),
-            np.concatenate([self.pairs, more.pairs]),
-            np.concatenate([self.times, more.times]),
-            np.concatenate([self.counts, more.counts]),
-            np.concatenate([self.means, more.means]),
-            np.concatenate([self.sides, more.sides]),
-            np.concatenate([self.codes, more.codes], axis=1),
-            self.n_rows + more.n_rows,
-            self.spread + more.spread,
-            more.values,
-            np.concatenate([self.wins, more.wins]) if self.kind == "squared" else None,
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(more, name)])
+            for name in ("pairs", "times", "counts", "means", "sides")
+        }
+        return replace(
+            self,
+            n_items=max(self.n_items, more.n_items),
+            codes=np.concatenate([self.codes, more.codes], axis=1),
+            n_rows=self.n_rows + more.n_rows,
+            spread=self.spread + more.spread,
+            values=more.values,
+            positive=np.concatenate([self.wins, more.wins]) if self.kind == "squared" else None,
+            **columns,
         )._collapsed()
 
     def among(self, items: IntArray, rows: IntArray) -> "Observations":
         """Return the cells among some items, rising, which are numbered anew."""
+        some = self._only(rows)
+        pairs = np.searchsorted(items, some.pairs)
+        return replace(some, n_items=len(items), pairs=pairs, n_rows=len(rows), spread=0.0)
+
+    def _only(self, rows: IntArray) -> "Observations":
+        """Return some of the cells."""
         return replace(
             self,
-            n_items=len(items),
-            pairs=np.searchsorted(items, self.pairs[rows]),
+            pairs=np.ascontiguousarray(self.pairs[rows]),
             times=self.times[rows],
             counts=self.counts[rows],
             means=self.means[rows],
             sides=self.sides[rows],
             codes=np.ascontiguousarray(self.codes[:, rows]),
-            n_rows=len(rows),
-            spread=0.0,
             positive=None if self.positive is None else self.positive[rows],
         )
 
@@ -155,19 +159,9 @@ class Observations:
         spread = self.spread
         if self.kind == "squared":
             spread += float(np.sum(self.counts * (self.means - means[cell]) ** 2))
-        return replace(
-            self,
-            pairs=np.ascontiguousarray(self.pairs[first]),
-            times=axis[when[first]],
-            counts=counts,
-            means=means,
-            sides=self.sides[first],
-            codes=np.ascontiguousarray(self.codes[:, first]),
-            spread=spread,
-            positive=None
-            if self.positive is None
-            else np.bincount(cell, self.positive).astype(float),
-        )
+        positive = None if self.positive is None else np.bincount(cell, self.positive).astype(float)
+        some = self._only(first)
+        return replace(some, counts=counts, means=means, spread=spread, positive=positive)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,38 +225,29 @@ class Encoding:
     @classmethod
     def of(cls, games: Games, *, law: OutcomeLaw | None = None, finest: int = FINEST) -> "Encoding":
         """Return the encoding that a table asks for, with at most so many moments."""
-        if law is not None:
-            return cls._for(games, law, finest)
-        if games.margins is not None or games.has_ties:
-            return cls._for(games, Levels(), finest)
-        return cls._for(games, Wins(), finest)
-
-    @classmethod
-    def _for(cls, games: Games, law: OutcomeLaw, finest: int) -> "Encoding":
+        if law is None:
+            law = Levels() if games.margins is not None or games.has_ties else Wins()
         if isinstance(law, Readings) and games.margins is None:
             raise InputError(
                 "law: Readings() needs a margin in every row, and this table has none; leave the "
                 "law out, or name the columns of scores."
             )
-        edges: tuple[float, ...] = ()
-        typical: tuple[float, ...] = ()
-        if games.margins is not None and isinstance(law, Levels):
-            edges = _edges(games, law.most)
+        sized = law if games.margins is not None and isinstance(law, Levels) else None
+        edges = () if sized is None else _edges(games, sized.most)
         origin = float(games.times.min())
         step = _step(games.times, float(games.times.max()) - origin, finest)
         dated = games.clock.kind == "date"
         if dated:
             origin, step = float(np.floor(origin)), float(np.ceil(step))  # whole days
         values = tuple((one.name, one.values) for one in games.by)
-        blank = cls(law.kind, edges, typical, step, origin, _has_sides(games), dated, values)
-        if games.margins is None or not isinstance(law, Levels):
+        blank = cls(law.kind, edges, (), step, origin, _has_sides(games), dated, values)
+        if sized is None or games.margins is None:
             return blank
         level = np.abs(blank.outcomes(games)).astype(np.int64)
         size = np.abs(games.margins)
         total = np.bincount(level, games.counts, minlength=len(edges) + 2)
         sums = np.bincount(level, games.counts * size, minlength=len(edges) + 2)
-        typical = tuple((sums / np.maximum(total, 1e-300)).tolist())
-        return replace(blank, typical=typical)
+        return replace(blank, typical=tuple((sums / np.maximum(total, 1e-300)).tolist()))
 
     @property
     def law(self) -> OutcomeLaw:

@@ -5,7 +5,7 @@ of outcomes.  A chance, a rank, a change or a cycle is read off each draw; its m
 its quantiles are the interval.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -32,7 +32,6 @@ PANEL_SEED = 0
 STRENGTH_WORK = 1e8  # draws times items times opponents of strengths; fewer draws beyond it
 AVERAGE = 1500.0  # rating of an average item
 TENFOLD = 400.0  # points of rating that make the odds ten to one
-THREADS = 2
 UNSEEN = 1 << 40  # keys of owners that were never seen begin here
 
 
@@ -135,46 +134,26 @@ class Posterior:
         An item below 0 was never seen: all that is known of it is what newcomers are like, and
         equal numbers are the same newcomer.
         """
-        p, d = self.layout.items, self.draws
-        new = items < 0
-        before, after, since, until = around(p, np.where(new, 0, items), times)
-        keys = np.where(new, UNSEEN - items, p.number(before) * 2 + (since > 0) * (until == 0))
-        before = np.where(new, -1, before)
-        which = np.arange(len(d)) if which is None else which
-        out = np.empty((len(which), len(items), d.states.shape[2]))
+        d, new = self.draws, items < 0
         means = d.newcomers if self.layout.has_newcomers else np.zeros(len(d))
-        places = before, after, since, until, keys
-        read_paths(d.states, which, *places, d.walks, d.returns, d.widths, means, out)
-        return out
+        unseen = np.where(new, UNSEEN - items, -1)
+        place = np.where(new, 0, items)
+        steps = d.walks, d.returns, d.widths, means
+        return _read(d.states, self.layout.items, place, unseen, times, which, steps)
 
     def numbers(
         self, k: int, keys: IntArray, times: FloatArray, which: IntArray | None = None
     ) -> FloatArray:  # (n_draws, n)
         """Return one of the other terms, for some owners at some times."""
-        one, d = self.layout.numbers[k], self.draws
-        p = one.paths
-        place, known = p.find(keys)
-        before, after, since, until = around(p, place, times)
+        paths, d = self.layout.numbers[k].paths, self.draws
+        place, known = paths.find(keys)
+        unseen = np.where(known, -1, UNSEEN + keys)
         scales = d.number_scales[:, k : k + 1]
-        noise = np.where(known, p.number(before) * 2 + (since > 0) * (until == 0), UNSEEN + keys)
-        before = np.where(known, before, -1)
-        which = np.arange(len(d)) if which is None else which
-        out = np.empty((len(which), len(keys), 1))
-        read_paths(
-            d.numbers[k][:, :, None],
-            which,
-            before,
-            after,
-            since,
-            until,
-            noise + (k + 1) * (UNSEEN << 2),
-            scales * d.number_rates[:, k : k + 1],
-            d.number_reversions[:, k : k + 1],
-            scales,
-            np.zeros(len(d)),
-            out,
-        )
-        return out[:, :, 0]
+        walks, returns = scales * d.number_rates[:, k : k + 1], d.number_reversions[:, k : k + 1]
+        steps = walks, returns, scales, np.zeros(len(d))
+        own = (k + 1) * (UNSEEN << 2)  # keys of noise, apart from those of other terms
+        states = d.numbers[k][:, :, None]
+        return _read(states, paths, place, unseen, times, which, steps, own)[:, :, 0]
 
     def _find(self, kind: type[PairEffects] | type[Side]) -> int:
         """Return which of the other terms is of a kind, or -1."""
@@ -323,9 +302,7 @@ class Posterior:
             )
 
         # Row n meets those after it: cut so that both parts have as many pairs.
-        middle = int(len(items) * (1.0 - np.sqrt(0.5)))
-        with ThreadPoolExecutor(THREADS) as pool:
-            list(pool.map(part, (slice(0, middle), slice(middle, len(items)))))
+        _in_two(part, int(len(items) * (1.0 - np.sqrt(0.5))), len(items))
         return out
 
     def _law_arrays(self) -> tuple[FloatArray, FloatArray]:  # (n_draws,) each
@@ -377,9 +354,7 @@ class Posterior:
                 out[rows],
             )
 
-        middle = len(which) // 2
-        with ThreadPoolExecutor(THREADS) as pool:
-            list(pool.map(part, (slice(0, middle), slice(middle, None))))
+        _in_two(part, len(which) // 2, len(which))
         return out
 
     @cached_property
@@ -464,9 +439,36 @@ def expected_results(
     return np.asarray(0.5 * (expit(margins - cut) + expit(margins + cut)))
 
 
+def _in_two(work: Callable[[slice], None], middle: int, end: int) -> None:
+    """Do both parts of some work at once."""
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, (slice(0, middle), slice(middle, end))))
+
+
 def _spread_out(n: int, most: int) -> IntArray:
     """Return at most so many of n numbers, evenly spread."""
     return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).astype(np.int64))
+
+
+def _read(
+    states: FloatArray,  # (n_draws, n_states, n_columns)
+    paths: Paths,
+    owners: IntArray,  # (n,): their places
+    unseen: IntArray,  # (n,): below 0, or what noise goes by of an owner that was never seen
+    times: FloatArray,  # (n,)
+    which: IntArray | None,
+    steps: tuple[FloatArray, FloatArray, FloatArray, FloatArray],  # as `read_paths` takes them
+    own: int = 0,
+) -> FloatArray:  # (n_draws, n, n_columns)
+    """Return paths at some times, in every draw or in some; what is not known of them is drawn."""
+    before, after, since, until = around(paths, owners, times)
+    seen = unseen < 0
+    keys = np.where(seen, paths.number(before) * 2 + (since > 0) * (until == 0), unseen) + own
+    before = np.where(seen, before, -1)
+    which = np.arange(len(states)) if which is None else which
+    out = np.empty((len(which), len(owners), states.shape[2]))
+    read_paths(states, which, before, after, since, until, keys, *steps, out)
+    return out
 
 
 def around(

@@ -30,9 +30,7 @@ from intransit.checks import (
 )
 from intransit.data.measurements import Measurements
 from intransit.errors import ConvergenceWarning, InputError
-from intransit.inference.starts import Tried, attempt, best, same_minimum
-from intransit.inference.weighted_program import Collapsed, Problem, Solver, collapse, gradient_size
-from intransit.inference.weighted_solvers import (
+from intransit.inference.descent import (
     DENSE_LIMIT,
     NormalEquations,
     alternate,
@@ -41,7 +39,8 @@ from intransit.inference.weighted_solvers import (
     newton,
     solve_bounded,
 )
-from intransit.inference.weights import normalise
+from intransit.inference.starts import attempt, best, same_minimum
+from intransit.inference.weighted_program import Collapsed, Problem, Solver, collapse, gradient_size
 from intransit.skew import build_margins, canonical_factors, margins_at, smallest_strengths
 
 
@@ -133,6 +132,26 @@ def check_start(start: object, n_items: int, n_factors: int) -> FloatArray:
             "factors, however small."
         )
     return np.hstack([strengths, exposures])
+
+
+def normalise(weights: object, n_periods: int) -> FloatArray:  # (n_periods,)
+    """Return weights that sum to 1, or say why they cannot be weights."""
+    values = as_floats(weights, "weights")
+    if values.shape != (n_periods,):
+        raise InputError(
+            f"weights: shape {values.shape} was given for {n_periods} periods; there must be "
+            "one weight for each."
+        )
+    if not np.isfinite(values).all() or (values < 0).any():
+        bad = int(np.flatnonzero(~(np.isfinite(values) & (values >= 0)))[0])
+        raise InputError(
+            f"weights: entry {bad} is {values[bad]:g}; a weight must be a finite number, 0 or more."
+        )
+    if not values.any():
+        raise InputError("weights: all are 0; at least one period must count.")
+    # By the largest first, so that neither tiny nor huge weights leave the range of floats.
+    values = values / values.max()
+    return np.asarray(values / values.sum())
 
 
 def check_bound(bound: float, problem: Problem, data: Collapsed) -> float:
@@ -456,7 +475,12 @@ def recover(
     data = collapse(measurements.periods, used)
     known = check_known(strengths, exposures, n_items, n_factors)
     problem = Problem(data.pairs, data.loss, known, as_number("ridge", ridge, least=0.0))
-    solver = _solver(method, tolerance, max_steps)
+    most = _MAX_STEPS[method] if max_steps is None else max_steps
+    solver: Solver = partial(
+        _METHODS[method],
+        tolerance=as_number("tolerance", tolerance, least=0.0),
+        max_steps=as_whole("max_steps", most, least=1),
+    )
     if bound is not None:
         solver = partial(solve_bounded, bound=check_bound(bound, problem, data), solver=solver)
     attempts = attempt(
@@ -468,7 +492,22 @@ def recover(
         polished=bound is None and method == "alternating",
         rng=generator,
     )
-    answer = _answer(problem, attempts, method=method, weights=used, seed=seed)
+    kept = best(attempts)
+    S, Q = _representative(problem, kept.factors)
+    answer = Recovery(
+        strengths=S,
+        exposures=Q,
+        objectives=kept.objectives,
+        gradient_size=gradient_size(problem, kept, np.hstack([S, Q])),
+        converged=kept.converged,
+        bound_is_active=kept.pressures is not None,
+        method=method,
+        weights=used,
+        attempts=tuple(Attempt(a.start, a.objective, a.n_steps, a.converged) for a in attempts),
+        seed=seed,
+        problem=problem,
+    )
+    _log.info("recover: %s", answer.status)
     if not answer.converged:
         warnings.warn(f"recover: {answer.status}", ConvergenceWarning, stacklevel=2)
     return answer
@@ -483,44 +522,6 @@ def _first_start(
         return start
     factors = check_start(start, problem.n_items, problem.n_factors)
     return np.where(problem.free, factors, problem.known)
-
-
-def _answer(
-    problem: Problem,
-    attempts: tuple[Tried, ...],
-    *,
-    method: Method,
-    weights: FloatArray,
-    seed: int | None,
-) -> Recovery:
-    """Return the best attempt in the words of the front door."""
-    kept = best(attempts).solution
-    S, Q = _representative(problem, kept.factors)
-    answer = Recovery(
-        strengths=S,
-        exposures=Q,
-        objectives=kept.objectives,
-        gradient_size=gradient_size(problem, kept, np.hstack([S, Q])),
-        converged=kept.converged,
-        bound_is_active=kept.pressures is not None,
-        method=method,
-        weights=weights,
-        attempts=tuple(
-            Attempt(a.start, a.solution.objective, a.solution.n_steps, a.solution.converged)
-            for a in attempts
-        ),
-        seed=seed,
-        problem=problem,
-    )
-    if _log.isEnabledFor(logging.INFO):
-        _log.info("recover: %s", answer.status)
-    return answer
-
-
-def _solver(method: Method, tolerance: float, max_steps: int | None) -> Solver:
-    most = _MAX_STEPS[method] if max_steps is None else as_whole("max_steps", max_steps, least=1)
-    tolerance = as_number("tolerance", tolerance, least=0.0)
-    return partial(_METHODS[method], tolerance=tolerance, max_steps=most)
 
 
 def _representative(problem: Problem, factors: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -23,15 +23,15 @@ objective has been reached from two places that have nothing to do with each oth
 allowance is used up.
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from scipy.special import fdtri
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.inference.descent import NormalEquations, newton
 from intransit.inference.weighted_program import Collapsed, Problem, Quadratic, Solution, Solver
-from intransit.inference.weighted_solvers import NormalEquations, newton
 from intransit.kernels import pull
 from intransit.skew import canonical_form, fill_skew
 
@@ -51,8 +51,9 @@ def spectral(
     if len(unknown):
         rest = loss.guesses() - problem.margins(factors)
         first, second = _leading_planes(problem, rest, len(unknown), dense_items)
-        factors[:, unknown], factors[:, unknown + problem.n_factors] = first, second
-        _fit_length(problem, factors, unknown)
+        columns = np.concatenate([unknown, unknown + problem.n_factors])
+        factors[:, columns] = np.hstack([first, second])
+        _fit_length(problem, factors, columns)
     return factors
 
 
@@ -63,7 +64,7 @@ def random(problem: Problem, rng: np.random.Generator) -> FloatArray:  # (n_item
     if len(unknown):
         columns = np.concatenate([unknown, unknown + problem.n_factors])
         factors[:, columns] = rng.normal(size=(problem.n_items, len(columns)))
-        _match_energy(problem, factors, unknown)
+        _match_energy(problem, factors, columns)
     return factors
 
 
@@ -79,7 +80,7 @@ def cooled(
     ridge = 0.3 * _spectral_norm(problem, slope)
     factors = start
     for _ in range(N_COOLINGS):
-        warmed = problem.with_ridge(problem.ridge + ridge)
+        warmed = replace(problem, ridge=problem.ridge + ridge)
         factors = newton(warmed, factors, tolerance=1e-3, max_steps=COOLING_STEPS).factors
         ridge *= COOLING
     if polished:
@@ -101,9 +102,10 @@ def _with_partners_of_known(problem: Problem) -> FloatArray:
     if len(moved):
         partners = problem.partners(factors, moved)
         margins = problem.margins(factors)
-        equations = NormalEquations(partners, problem.pairs, problem.loss.curvature(margins))
+        curvature = problem.loss.curvature(margins)
+        equations = NormalEquations(partners, problem.pairs, curvature, ridge=problem.ridge)
         gradient = problem.gradient(factors, margins, moved, partners)
-        step = equations.solve(-gradient, problem.ridge + 1e-9 * equations.scale)
+        step = equations.solve(-gradient, 1e-9 * equations.scale)
         if step is not None:
             factors[:, moved] = step
     return factors
@@ -148,9 +150,8 @@ def _spectral_norm(problem: Problem, values: FloatArray) -> float:
     return float(np.linalg.norm(_skew_times(problem, values, basis), 2))
 
 
-def _fit_length(problem: Problem, factors: FloatArray, unknown: IntArray) -> None:
+def _fit_length(problem: Problem, factors: FloatArray, columns: IntArray) -> None:
     """Scale the unknown factors, in place, to lower the loss as far as one number can."""
-    columns = np.concatenate([unknown, unknown + problem.n_factors])
     held = factors.copy()
     held[:, columns] = 0.0
     base = problem.margins(held)
@@ -161,12 +162,10 @@ def _fit_length(problem: Problem, factors: FloatArray, unknown: IntArray) -> Non
         factors[:, columns] *= np.sqrt(max(length, 0.01))
 
 
-def _match_energy(problem: Problem, factors: FloatArray, unknown: IntArray) -> None:
+def _match_energy(problem: Problem, factors: FloatArray, columns: IntArray) -> None:
     """Scale random factors, in place, to the size of the readings."""
-    columns = np.concatenate([unknown, unknown + problem.n_factors])
-    curvature = problem.loss.curvature(np.zeros(len(problem.pairs)))
-    slope = problem.loss.slope(np.zeros(len(problem.pairs)))
-    diagonal = curvature.pair_diagonal()
+    nothing = np.zeros(len(problem.pairs))
+    slope, diagonal = problem.loss.slope(nothing), problem.loss.curvature(nothing).pair_diagonal()
     wanted = float(np.sum(slope**2 / np.maximum(diagonal, 1e-300)))
     x = problem.margins(factors)
     size = float(x @ (diagonal * x))
@@ -182,14 +181,6 @@ CLEAR = 1e4  # F of X = 0 above which a wrong minimum shows
 EVEN = 0.5  # effective over actual number of readings, below which F counts too many
 
 
-@dataclass(frozen=True, eq=False)
-class Tried:
-    """One start: where from, and what came of it."""
-
-    start: str
-    solution: Solution
-
-
 def attempt(
     problem: Problem,
     data: Collapsed,
@@ -199,27 +190,28 @@ def attempt(
     restarts: int,
     polished: bool,
     rng: np.random.Generator,
-) -> tuple[Tried, ...]:
-    """Return all attempts made, in their order."""
+) -> tuple[Solution, ...]:
+    """Return all attempts made, in their order, each with the name of its start."""
     first = _draw(start, problem, data, rng) if isinstance(start, str) else start
-    name = start if isinstance(start, str) else "given"
-    attempts = [Tried(name, solver(problem, first))]
-    settled = above_doubt(problem, data, attempts[0].solution)
+    name: str = start if isinstance(start, str) else "given"
+    attempts = [replace(solver(problem, first), start=name)]
+    settled = above_doubt(problem, data, attempts[0])
     while not settled and len(attempts) <= restarts:
         kind, cool = _next_start(len(attempts))
         place = _draw(kind, problem, data, rng)
         if cool:
             place = cooled(problem, place, polished=polished)
-        attempts.append(Tried(f"{kind}, cooled" if cool else kind, solver(problem, place)))
-        settled = _agree(problem, attempts) or above_doubt(problem, data, attempts[-1].solution)
+        name = f"{kind}, cooled" if cool else kind
+        attempts.append(replace(solver(problem, place), start=name))
+        settled = _agree(problem, attempts) or above_doubt(problem, data, attempts[-1])
     return tuple(attempts)
 
 
-def best(attempts: tuple[Tried, ...]) -> Tried:
+def best(attempts: tuple[Solution, ...]) -> Solution:
     """Return the attempt with the lowest objective; among equals, one that converged."""
-    lowest = min(a.solution.objective for a in attempts)
-    equals = [a for a in attempts if a.solution.objective <= lowest * (1 + SAME)]
-    return min(equals, key=lambda a: (not a.solution.converged, a.solution.objective))
+    lowest = min(one.objective for one in attempts)
+    equals = [one for one in attempts if one.objective <= lowest * (1 + SAME)]
+    return min(equals, key=lambda one: (not one.converged, one.objective))
 
 
 def above_doubt(problem: Problem, data: Collapsed, solution: Solution) -> bool:
@@ -255,13 +247,13 @@ def _degrees(problem: Problem, data: Collapsed) -> tuple[int, int]:
     return seen - problem.degrees_of_freedom, data.n_repeats
 
 
-def _agree(problem: Problem, attempts: list[Tried]) -> bool:
+def _agree(problem: Problem, attempts: list[Solution]) -> bool:
     """Return whether the lowest objective was reached, and finished, from two unrelated starts."""
-    limit = same_minimum(problem, min(a.solution.objective for a in attempts))
+    limit = same_minimum(problem, min(one.objective for one in attempts))
     places = {
-        "spectral" if a.start.startswith("spectral") else k
-        for k, a in enumerate(attempts)
-        if a.solution.converged and a.solution.objective <= limit
+        "spectral" if one.start.startswith("spectral") else k
+        for k, one in enumerate(attempts)
+        if one.converged and one.objective <= limit
     }
     return len(places) >= 2
 

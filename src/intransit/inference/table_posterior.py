@@ -24,13 +24,12 @@ from scipy.special import expit, log_expit, logsumexp
 from intransit.arrays import FloatArray
 from intransit.data.cells import Timeline
 from intransit.errors import InputError
-from intransit.inference.draws import TrajectoryDraws
+from intransit.inference.draws import TrajectoryDraws, posterior_of_draws
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Numbers, lay_out
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Draws, Effort, Mixing, Report, sample
-from intransit.inference.smooth import smooth
-from intransit.inference.trajectory import Trajectory, posterior_of_path
+from intransit.inference.trajectory import Trajectory, smooth
 from intransit.model.laws import OutcomeLaw, boundaries
 from intransit.model.terms import By, Factors, Model, PairEffects, Scores, Side, Term
 
@@ -385,7 +384,8 @@ def _draws(
     states: TrajectoryDraws | None,
 ) -> Posterior:
     """Return draws around the solution; how far paths may go on is drawn from the part's scales."""
-    around = posterior_of_path(path, n, rng, states)
+    states = path.sample(n, rng=rng) if states is None else states
+    around = posterior_of_draws(states, path.scales, scores=path.scores)
     pick = rng.integers(len(sub), size=n)
     scales = around.draws.scales.copy()
     scales[:, 0] = sub.scales[pick, 0]

@@ -1,9 +1,16 @@
-"""The answer of `smooth`: margins at any time, and how sure they are."""
+"""All matrices at all times, jointly: `smooth`, and its answer, which says how sure it is.
 
+    minimise  Σ_cells loss(X_ij(t), y)  +  drift  +  prior,       X(t) = S(t) Qᵀ - Q S(t)ᵀ (+ E)
+
+over the states of S, Q and E at once; see docs/model.md.
+"""
+
+import logging
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +23,7 @@ from intransit.checks import (
     as_number,
     as_whole,
     check_finite,
+    check_option,
     check_pairs,
     open_rng,
 )
@@ -30,32 +38,33 @@ from intransit.inference.draws import (
     as_questions,
     ask,
     check_entries,
+    posterior_of_draws,
     reach_of,
 )
-from intransit.inference.joint_fit import Fitted, Given, Support, check_more, refit, tell_status
+from intransit.inference.joint_fit import (
+    Fitted,
+    Given,
+    Support,
+    check_more,
+    fit_model,
+    plain_columns,
+    refit,
+    tell_status,
+)
 from intransit.inference.joint_newton import JointSolution
 from intransit.inference.joint_problem import Joint
 from intransit.inference.laplace import Laplace
 from intransit.inference.likelihood import Law, law_of
-from intransit.inference.observations import Observations
-from intransit.inference.paths import Paths, first_order, lay_out, steps_of
 from intransit.inference.posterior import Posterior
-from intransit.inference.sampling import Draws
-from intransit.model.laws import Levels, OutcomeLaw, Readings, Wins
-from intransit.model.terms import (
-    Drift,
-    Factors,
-    Model,
-    PairEffects,
-    Scores,
-    Side,
-    Still,
-    Term,
-    Walk,
-)
+from intransit.inference.recover import check_known
 from intransit.skew import fill_skew
 from intransit.study import decompose
 from intransit.tasks import one_thread
+
+Loss = Literal["squared", "logistic", "ordered"]
+Auto = Literal["auto"]
+
+_log = logging.getLogger(__name__)
 
 N_DRAWS = 200  # of trajectories, for questions that need whole matrices
 
@@ -124,7 +133,7 @@ class Trajectory:
     ) -> tuple[FloatArray, FloatArray]:
         """Return margins and their variances together."""
         query, shape = self._ask(first, second, at)
-        variance = self._variance(query)
+        variance = self._laplace.variances(query, np.random.default_rng(self.settings.seed))
         return query.margins(self.solution.z).reshape(shape), variance.reshape(shape)
 
     def interval(
@@ -141,13 +150,17 @@ class Trajectory:
         shape of `margins`.
         """
         reach = reach_of(level)
-        if first is None and second is None:
-            middle, spread = self._all(at)
-        elif first is None or second is None:
+        if (first is None) != (second is None):
             raise InputError("interval: one item was given; give both, or neither for all pairs.")
-        else:
+        if first is not None and second is not None:
             middle, variance = self.outlook(first, second, at)
-            spread = np.sqrt(variance)
+            return middle - reach * np.sqrt(variance), middle + reach * np.sqrt(variance)
+        times = self._times(self.times if at is None else at)
+        check_entries(times.size * self.n_items**2, "interval")
+        pairs = np.triu_indices(self.n_items, 1)
+        middle, variance = self.outlook(*pairs, times[..., None])
+        middle = fill_skew(middle, self.n_items)
+        spread = np.abs(fill_skew(np.sqrt(variance), self.n_items))
         return middle - reach * spread, middle + reach * spread
 
     def probability(
@@ -164,8 +177,7 @@ class Trajectory:
         For readings of margins: that one further reading is above 0.  `side` is 1 where the first
         item has the better side, -1 where the second has it.
         """
-        mean, variance, sides, shape = self._asked(first, second, at, side)
-        return self.law.expect(mean, variance, sides, self.scales.noise_scale).reshape(shape)
+        return self.law.expect(*self._asked(first, second, at, side), self.scales.noise_scale)
 
     def chances(
         self,
@@ -179,9 +191,7 @@ class Trajectory:
 
         For wins without ties, and for readings: of a loss, of a tie (0), and of a win.
         """
-        mean, variance, sides, shape = self._asked(first, second, at, side)
-        spread = self.law.spread(mean, variance, sides, self.scales.noise_scale)
-        return spread.reshape(*shape, spread.shape[-1])
+        return self.law.spread(*self._asked(first, second, at, side), self.scales.noise_scale)
 
     @property
     def law(self) -> Law:
@@ -198,8 +208,8 @@ class Trajectory:
         level: float = 0.9,
     ) -> tuple[FloatArray, FloatArray]:
         """Return an interval for the win probability itself: that of the margin, carried over."""
-        low, high = self.interval(first, second, at, level=level)
         sides, noise = as_floats(side, "side"), self.scales.noise_scale
+        low, high = self.interval(first, second, at, level=level)
         return self.law.plain(low, sides, noise), self.law.plain(high, sides, noise)
 
     def sample(
@@ -208,15 +218,10 @@ class Trajectory:
         """Return draws of whole trajectories: any question is then a mean over them."""
         generator, _ = open_rng(rng)
         n = as_whole("n", n, least=1)
-        steps = Laplace(self.problem, self.solution.z).draw(n, generator)
+        z = self.solution.z
+        states = z[:, None] + self._laplace.draw(n, generator)
         return TrajectoryDraws(
-            n_items=self.n_items,
-            times=self.times,
-            centre=self.solution.z,
-            states=self.solution.z[:, None] + steps,
-            problem=self.problem,
-            pairs=self.pairs,
-            rng=generator,
+            self.n_items, self.times, z, states, self.problem, self.pairs, generator
         )
 
     def posterior(
@@ -226,7 +231,8 @@ class Trajectory:
 
         For strengths, matrices and chances over draws; margins are to first order, as in `sample`.
         """
-        return posterior_of_path(self, as_whole("n", n, least=2), open_rng(rng)[0])
+        drawn = self.sample(as_whole("n", n, least=2), rng=rng)
+        return posterior_of_draws(drawn, self.scales, scores=self.scores)
 
     def change(
         self,
@@ -246,27 +252,21 @@ class Trajectory:
         """
         reach_of(level)
         item = as_whole("item", item, least=0)
-        others = (
-            np.arange(self.n_items) if against is None else as_items(against, "against").ravel()
-        )
-        others = others[others != item] if against is None else others
-        opponents = check_pairs(
-            np.stack([np.full(len(others), item), others], axis=1), self.n_items, "change"
-        )[:, 1]
+        everybody = np.arange(self.n_items)
+        given = everybody[everybody != item] if against is None else against
+        others = as_items(given, "against").ravel()
+        pairs = np.stack([np.full(len(others), item), others], axis=1)
+        opponents = check_pairs(pairs, self.n_items, "change")[:, 1]
         if not len(opponents) or (opponents == item).any():
             raise InputError(
                 f"against: item {item} is to be compared with itself, or with nobody; give others."
             )
-        since, until = (
-            float(as_number(n, v, least=-LARGEST)) for n, v in (("since", since), ("until", until))
-        )
-        draws = self.sample(n, rng=rng)
-        when = np.array([[since], [until]], dtype=float)
-        both = draws.margin(np.full((2, 1), item), opponents[None], when)
-        best = self.margin(np.full((2, 1), item), opponents[None], when)
-        return Summary.of(
-            np.mean(both[:, 1] - both[:, 0], axis=-1), float(np.mean(best[1] - best[0])), level
-        )
+        since = as_number("since", since, least=-LARGEST)
+        until = as_number("until", until, least=-LARGEST)
+        asked = np.full((2, 1), item), opponents[None], np.array([[since], [until]])
+        both, best = self.sample(n, rng=rng).margin(*asked), self.margin(*asked)
+        moved = np.mean(both[:, 1] - both[:, 0], axis=-1)
+        return Summary.of(moved, float(np.mean(best[1] - best[0])), level)
 
     def cyclic_share(
         self,
@@ -295,8 +295,8 @@ class Trajectory:
         times = self._times(self.times[-1] if at is None else at)
         if times.ndim:
             raise InputError(f"at: {times.shape} times were given; ask for one time at a time.")
-        draws = self.sample(n, rng=rng).matrix(times)
-        return Summary.of_function(function, draws, self.matrix(times), level)
+        drawn = self.sample(n, rng=rng).matrix(times)
+        return Summary.of_function(function, drawn, self.matrix(times), level)
 
     @one_thread
     def update(self, more: Timeline | Measurements) -> "Trajectory":
@@ -316,33 +316,19 @@ class Trajectory:
                 f"{self.n_items} items only; fit again with columns for all items."
             )
         columns = self.columns.grown(n_items)
-        fitted = refit(self.fitted, data.rows, columns, self.settings)
+        fitted = refit(
+            Fitted(self.scales, self.estimated, self.problem, self.pairs, self.solution, (), True),
+            data.rows,
+            columns,
+            self.settings,
+        )
         longer = replace(
-            self,
-            n_items=n_items,
-            times=fitted.problem.loss.cells.axis,
-            starts=tuple((start.name, start.solution.objective) for start in fitted.starts),
-            problem=fitted.problem,
-            solution=fitted.solution,
-            columns=columns,
-            pairs=fitted.pairs,
+            trajectory_of(columns, fitted, self.settings, self.seed),
+            scales_converged=self.scales_converged,
         )
         if not longer.converged:
             warnings.warn(f"update: {longer.status}", ConvergenceWarning, stacklevel=2)
         return longer
-
-    @property
-    def fitted(self) -> Fitted:
-        """The parts that a further fit starts from."""
-        return Fitted(
-            self.scales,
-            self.estimated,
-            self.problem,
-            self.pairs,
-            self.solution,
-            (),
-            self.scales_converged,
-        )
 
     @property
     def cells(self) -> Cells:
@@ -367,7 +353,8 @@ class Trajectory:
         That is so when no chain of comparisons connects the two items, or when the time lies
         outside those at which one of them was compared.
         """
-        i, j, times, shape = self._broadcast(first, second, at)
+        last = float(self.times[-1])
+        i, j, times, shape = as_questions(first, second, at, last=last, n_items=self.n_items)
         return self.support.extrapolates(i, j, times).reshape(shape)
 
     @cached_property
@@ -388,161 +375,224 @@ class Trajectory:
         return tell_status(self.solution, self.scales_converged)
 
     def __repr__(self) -> str:
-        size = f"n_items={self.n_items}, n_periods={self.n_periods}"
-        return (
-            f"Trajectory({size}, n_factors={self.n_factors}, scores={self.scores}: {self.status})"
-        )
+        size = f"n_items={self.n_items}, n_periods={self.n_periods}, n_factors={self.n_factors}"
+        return f"Trajectory({size}, scores={self.scores}: {self.status})"
 
     def _times(self, at: object) -> FloatArray:
         times = as_floats(at, "at")
         check_finite(np.atleast_1d(times), "at")
         return times
 
-    def _broadcast(
-        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None
-    ) -> tuple[IntArray, IntArray, FloatArray, tuple[int, ...]]:
-        return as_questions(first, second, at, last=float(self.times[-1]), n_items=self.n_items)
-
     def _ask(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None
     ) -> tuple[MarginQuery, tuple[int, ...]]:
-        i, j, times, shape = self._broadcast(first, second, at)
+        """Return the question after some margins, and the shape of its answer."""
+        last = float(self.times[-1])
+        i, j, times, shape = as_questions(first, second, at, last=last, n_items=self.n_items)
         return ask(self.problem, self.pairs, i, j, times), shape
 
     def _asked(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None, side: ArrayLike
-    ) -> tuple[FloatArray, FloatArray, FloatArray, tuple[int, ...]]:
-        """Return means and variances of margins, sides, and the shape that was asked for."""
-        at = self.times[-1] if at is None else at
-        asked = (
-            as_items(first, "first"),
-            as_items(second, "second"),
-            as_floats(at, "at"),
-            as_floats(side, "side"),
-        )
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return means and variances of margins, and sides, of one shape."""
+        asked, sides = self.outlook(first, second, at), as_floats(side, "side")
         try:
-            i, j, at, sides = np.broadcast_arrays(*asked)
+            mean, variance, sides = np.broadcast_arrays(*asked, sides)
         except ValueError:
-            told = ", ".join(str(part.shape) for part in asked)
             raise InputError(
-                f"probability: first, second, at and side of shapes {told} were given; give as "
-                "many of each, or one."
+                f"probability: sides of shape {sides.shape} were given for margins of shape "
+                f"{asked[0].shape}; give as many of each, or one."
             ) from None
-        return *self.outlook(i.ravel(), j.ravel(), at.ravel()), sides.ravel(), i.shape
+        return mean, variance, sides
 
     @cached_property
     def _laplace(self) -> Laplace:
         return Laplace(self.problem, self.solution.z)
 
-    def _variance(self, query: MarginQuery) -> FloatArray:
-        return self._laplace.variances(query, np.random.default_rng(self.settings.seed))
 
-    def _all(self, at: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
-        """Return margins and their deviations for all pairs at some times."""
-        times = self._times(self.times if at is None else at)
-        n = self.n_items
-        check_entries(times.size * n * n, "interval")
-        first, second = np.triu_indices(n, 1)
-        mean, variance = self.outlook(first, second, times[..., None])
-        return fill_skew(mean, n), np.abs(fill_skew(np.sqrt(variance), n))
+@one_thread
+def smooth(
+    measurements: Measurements | Timeline,
+    *,
+    n_factors: int = 0,
+    scores: bool | Auto = "auto",
+    loss: Loss = "squared",
+    noise_scale: float | Auto = "auto",
+    drift_scale: float | Auto = "auto",
+    prior_scale: float | Auto = "auto",
+    exposure_drift_scale: float | Auto = 0.0,
+    score_drift_scale: float | Auto | None = None,
+    score_prior_scale: float | Auto | None = None,
+    pair_scale: float | Auto = 0.0,
+    pair_drift_scale: float | Auto = 0.0,
+    strengths: ArrayLike | None = None,
+    exposures: ArrayLike | None = None,
+    advantage: float | Auto = "auto",
+    weights: ArrayLike | None = None,
+    tolerance: float = 1e-4,
+    max_steps: int = 300,
+    rng: np.random.Generator | int | None = None,
+) -> Trajectory:
+    """Recover the margins of all items at all times, from all comparisons together.
 
+    An item's past and future tell about its present; cycles are kept, not averaged away.
 
-def posterior_of_path(
-    path: Trajectory,
-    n: int,
-    rng: np.random.Generator,
-    drawn: TrajectoryDraws | None = None,
-) -> Posterior:
-    """Return draws around the solution of `smooth`: those given, or new ones."""
-    cells, problem = path.cells, path.problem
-    seen = Observations(
-        path.settings.loss,
-        path.n_items,
-        cells.pairs.astype(np.int64),
-        cells.times,
-        cells.counts,
-        cells.means,
-        np.zeros(len(cells)) if cells.sides is None else cells.sides,
-        np.zeros((0, len(cells)), np.int64),
-        cells.n_rows,
-        cells.spread,
+    Parameters
+    ----------
+    measurements
+        Periods (`Measurements`, one unit of time apart), or comparisons at times of their own
+        (`Timeline`).
+    n_factors
+        Columns of S and Q whose exposures are to be found.  0 leaves plain scores.
+    scores
+        Whether there is, before the factors, a column of plain scores (exposures 1).
+        ``"auto"``: when n_factors is 0.
+    loss
+        ``"squared"``: outcomes are readings of margins.  ``"logistic"``: outcomes are shares of
+        games won by the first item, its margin the log odds.  ``"ordered"``: whole numbers, 0 a
+        tie, 1 a win, 2 and more clearer wins, -1 a loss, and so on; where the levels lie is found.
+    noise_scale, drift_scale, prior_scale
+        Standard deviations of a reading about its margin, of the step of an entry of S in one
+        unit of time, and of the first state of an entry of S and of Q.  ``"auto"`` estimates
+        them; a drift_scale of 0 keeps S as it is.
+    exposure_drift_scale
+        The same as drift_scale for Q: 0 (the paper's model), a number, or ``"auto"``.
+    score_drift_scale, score_prior_scale
+        For columns with known exposures; by default what drift_scale and prior_scale are.
+    pair_scale, pair_drift_scale
+        Standard deviation of each pair's own deviation from the low rank, and of its step: 0 for
+        none, a number, or ``"auto"``.
+    strengths, exposures
+        What is known of S and Q, (n_items, n_factors); columns of NaN are to be found.
+    advantage
+        What the better side adds to a margin, where the comparisons say who had it (`sides` of a
+        Timeline): a number, or ``"auto"``.
+    weights
+        One for each period, or for each comparison of a Timeline: multiplies its count.
+    tolerance
+        Stop when less than this of log posterior is left to gain.
+    max_steps
+        Most Newton steps.
+    rng
+        Seed or generator for random starts and draws.  The answer keeps the seed.
+
+    Returns
+    -------
+    Trajectory
+        ``margins``, ``interval``, ``probability``, ``sample``, ``update``, and more.
+
+    Warns
+    -----
+    ConvergenceWarning
+        The solver stopped at its step limit; says what to change.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> sim = it.simulate(n_items=12, n_factors=1, n_periods=4, n_outcomes=90, rng=0,
+    ...                   noise_scale=0.05, drift_scale=0.05)
+    >>> path = it.smooth(sim.measurements, n_factors=1, noise_scale=0.05, drift_scale=0.05,
+    ...                  prior_scale=1.0, rng=0)
+    >>> bool(abs(path.margins - sim.margins).max() < 0.4)
+    True
+    >>> low, high = path.interval(0, 1, at=5.5, level=0.9)  # a forecast
+    >>> bool(low < path.margin(0, 1, at=5.5) < high)
+    True
+    """
+    check_option("loss", loss, get_args(Loss))
+    data = as_timeline(measurements, weights=weights)
+    check_outcomes(data.rows, loss)
+    generator, seed = open_rng(rng)
+    given = Given(
+        noise_scale=_scale("noise_scale", noise_scale, strict=True) if loss == "squared" else 1.0,
+        drift_scale=_scale("drift_scale", drift_scale),
+        prior_scale=_scale("prior_scale", prior_scale, strict=True),
+        exposure_drift_scale=_scale("exposure_drift_scale", exposure_drift_scale),
+        score_drift_scale=_scale("score_drift_scale", score_drift_scale, drift_scale),
+        score_prior_scale=_scale("score_prior_scale", score_prior_scale, prior_scale, strict=True),
+        pair_scale=_scale("pair_scale", pair_scale),
+        pair_drift_scale=_scale("pair_drift_scale", pair_drift_scale),
+        loss=loss,
+        advantage=_scale("advantage", advantage, least=-LARGEST),
+        tolerance=as_number("tolerance", tolerance, least=0.0, strict=True),
+        max_steps=as_whole("max_steps", max_steps, least=1),
+        seed=int(generator.integers(2**32)) if seed is None else seed,
     )
-    layout = lay_out(seen, model_of_path(path))
-    drawn = path.sample(n, rng=rng) if drawn is None else drawn
-    S, Q, E = problem.split_draws(drawn.states)
-    mean_S, mean_Q, _ = problem.split(drawn.centre)
-    scores = int(path.scores)
-    at_S = _same_states(layout.items, problem.strengths.chains.starts)
-    at_Q = _same_states(layout.items, problem.exposures.chains.starts)
-    states = first_order(
-        S[:, at_S, :scores],
-        S[:, at_S, scores:],
-        Q[:, at_Q, scores:],
-        mean_S[at_S, scores:],
-        mean_Q[at_Q, scores:],
-    )
-    effects = problem.effects
-    numbers, sizes, rates = [], [], []
-    for one in layout.numbers:
-        if isinstance(one.term, PairEffects) and effects is not None:
-            numbers.append(E[:, _same_states(one.paths, effects.chains.starts), 0])
-            sizes.append(path.scales.pair_scale)
-            rates.append(path.scales.pair_drift_scale / path.scales.pair_scale)
-        else:
-            numbers.append(np.full((n, one.paths.n_states), path.law.advantage))
-            sizes.append(1.0)
-            rates.append(0.0)
-    s, r = path.scales, path.n_factors
-    first = states[:, layout.items.begin[:-1][layout.newcomer], 0]
-    draws = Draws(
-        states=states,
-        numbers=tuple(one.astype(np.float32) for one in numbers),
-        scales=np.tile([scores * s.score_prior_scale, *[s.prior_scale] * r, *[0.0] * r], (n, 1)),
-        rates=np.zeros((n, 2)),
-        reversions=np.zeros((n, 2)),
-        number_scales=np.tile(sizes, (n, 1)).reshape(n, -1),
-        number_rates=np.tile(rates, (n, 1)).reshape(n, -1),
-        number_reversions=np.zeros((n, len(rates))),
-        newcomers=first.mean(axis=1, dtype=float) if first.size else np.zeros(n),
-        cuts=np.tile(np.array(path.law.cuts), (n, 1)),
-        noise=np.full(n, s.noise_scale),
-        chain=np.zeros(n, np.int64),
-        steps=steps_of(scores * s.score_drift_scale, s.drift_scale, s.exposure_drift_scale, r, n),
-    )
-    return Posterior(layout, _law(path), draws, None, "newton")
+    columns = _columns(data.n_items, n_factors, scores, strengths, exposures)
+    fitted = fit_model(given.collapse(data.rows, data.n_items), columns, given)
+    path = trajectory_of(columns, fitted, given, seed)
+    if not path.converged:
+        warnings.warn(f"smooth: {path.status}", ConvergenceWarning, stacklevel=2)
+    _log.info("smooth: %s", path.status)
+    return path
 
 
-def model_of_path(path: Trajectory) -> Model:
-    """Return the model of `smooth` as a sum of terms, its scales known."""
-    s = path.scales
-    terms: list[Term] = []
-    if path.scores:
-        walk = _walk(path, s.score_drift_scale, s.score_prior_scale)
-        terms.append(Scores(s.score_prior_scale, walk))
-    if path.n_factors:
-        terms.append(
-            Factors(path.n_factors, s.prior_scale, _walk(path, s.drift_scale, s.prior_scale))
+def trajectory_of(columns: Columns, fitted: Fitted, given: Given, seed: int | None) -> Trajectory:
+    """Return a fit as the answer that users see."""
+    return Trajectory(
+        n_items=columns.n_items,
+        n_factors=int((~columns.are_scores).sum()),
+        scores=bool(columns.are_scores.any()),
+        loss=given.loss,
+        times=fitted.problem.loss.cells.axis,
+        starts=tuple((start.name, start.solution.objective) for start in fitted.starts),
+        seed=seed,
+        settings=given,
+        columns=columns,
+        scales=fitted.scales,
+        estimated=fitted.estimated,
+        problem=fitted.problem,
+        pairs=fitted.pairs,
+        solution=fitted.solution,
+        scales_converged=fitted.scales_converged,
+    )
+
+
+def _scale(
+    name: str,
+    value: float | Auto | None,
+    otherwise: float | Auto = "auto",
+    *,
+    least: float = 0.0,
+    strict: bool = False,
+) -> float | Auto:
+    if value is None:
+        value = otherwise
+    if isinstance(value, str):
+        check_option(name, value, ("auto",))
+        return "auto"
+    return as_number(name, value, least=least, strict=strict)
+
+
+def _columns(
+    n_items: int,
+    n_factors: int,
+    scores: bool | Auto,
+    strengths: ArrayLike | None,
+    exposures: ArrayLike | None,
+) -> Columns:
+    """Return the columns of S and Q, known or free."""
+    n_factors = as_whole("n_factors", n_factors, least=0)
+    if not isinstance(scores, bool):
+        check_option("scores", scores, ("auto",))
+        scores = n_factors == 0
+    if n_factors == 0:
+        if not scores:
+            raise InputError("n_factors is 0 and scores is False; nothing is left to be found.")
+        if strengths is not None or exposures is not None:
+            raise InputError(
+                "strengths, exposures: columns were given for n_factors=0; set n_factors to their "
+                "number."
+            )
+        return plain_columns(n_items, 0, scores=True)
+    known = check_known(strengths, exposures, n_items, n_factors)
+    S, Q = known[:, :n_factors], known[:, n_factors:]
+    if 2 * int(np.isnan(Q).all(axis=0).sum()) > n_items:
+        raise InputError(
+            f"n_factors is {n_factors} for {n_items} items; a matrix of {n_items} items has at "
+            f"most {n_items // 2} factors, and fewer are needed to find anything."
         )
-    if s.pair_scale > 0.0:
-        terms.append(PairEffects(s.pair_scale, _walk(path, s.pair_drift_scale, s.pair_scale)))
-    if path.cells.sides is not None:
-        terms.append(Side(walk=Still()))
-    return Model(tuple(terms))
-
-
-def _walk(path: Trajectory, drift: float, prior: float) -> Walk:
-    span = float(path.times[-1] - path.times[0])
-    return Drift(drift / prior * np.sqrt(span)) if drift > 0.0 and span > 0.0 else Still()
-
-
-def _law(path: Trajectory) -> OutcomeLaw:
-    if path.loss == "squared":
-        return Readings(path.scales.noise_scale)
-    return Wins() if path.loss == "logistic" else Levels(max(len(path.law.cuts), 1))
-
-
-def _same_states(paths: Paths, starts: IntArray) -> IntArray:
-    """Return, for every state of a path, the state of Newton's chain that it is."""
-    if np.array_equal(paths.begin, starts):
-        return np.arange(paths.n_states)
-    return np.repeat(starts[:-1], np.diff(paths.begin))
+    if scores:
+        S = np.hstack([np.full((n_items, 1), np.nan), S])
+        Q = np.hstack([np.ones((n_items, 1)), Q])
+    return Columns(S, Q)

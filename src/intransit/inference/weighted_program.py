@@ -21,7 +21,7 @@ column c < n_factors is a column of S and multiplies column n_factors + c, its p
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -58,16 +58,14 @@ class Mixtures:
 
     def over(self, columns: IntArray, n_pairs: int) -> "Mixtures":
         """Return the same readings over more pairs; `columns` says where the old ones stand."""
-        return Mixtures(widen(self.matrix, columns, n_pairs), self.weights, self.targets)
+        return replace(self, matrix=widen(self.matrix, columns, n_pairs))
 
 
-def widen(
-    matrix: csr_array | FloatArray, columns: IntArray, n_columns: int
-) -> csr_array | FloatArray:
-    """Return the same rows over more columns."""
+def widen(matrix: csr_array | FloatArray, columns: IntArray, n_columns: int) -> Any:
+    """Return the same rows over more columns, zero where there was none."""
     if isinstance(matrix, np.ndarray):
-        wide = np.zeros((len(matrix), n_columns))
-        wide[:, columns] = matrix
+        wide = np.zeros((*matrix.shape[:-1], n_columns))
+        wide[..., columns] = matrix
         return wide
     moved = columns[matrix.indices]
     return csr_array((matrix.data, moved, matrix.indptr), shape=(matrix.shape[0], n_columns))
@@ -90,19 +88,6 @@ class Curvature:
         if self.mixed is None:
             return self.diagonal
         return self.diagonal + self.mixed.diagonal(self.mixed.weights)
-
-
-class Loss(Protocol):
-    """A convex function of the margins of the pairs."""
-
-    def value(self, x: FloatArray) -> float:
-        """Return the loss at these margins."""
-
-    def slope(self, x: FloatArray) -> FloatArray:
-        """Return its gradient in the margins, (n_pairs,)."""
-
-    def curvature(self, x: FloatArray) -> Curvature:
-        """Return its second derivative in the margins."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +117,15 @@ class Quadratic:
         """Return its second derivative, the same at all margins."""
         return Curvature(self.weights, self.mixed)
 
+    def over(self, columns: IntArray, n_pairs: int) -> "Quadratic":
+        """Return the same loss over more pairs, of which nothing is known."""
+        return replace(
+            self,
+            weights=widen(self.weights, columns, n_pairs),
+            targets=widen(self.targets, columns, n_pairs),
+            mixed=self.mixed and self.mixed.over(columns, n_pairs),
+        )
+
     def guesses(self) -> FloatArray:
         """Return the best guess of each pair's margin on its own; 0 where nothing speaks of it.
 
@@ -150,7 +144,7 @@ class Boxed:
     """A loss with |x| <= bound enforced by an augmented Lagrangian.
 
     Adds stiffness/2 · dist(x + multipliers/stiffness, [-bound, bound])², whose minimiser
-    satisfies the bound when the multipliers are right; `weighted_solvers` updates them.
+    satisfies the bound when the multipliers are right; `descent` updates them.
     """
 
     inner: Quadratic
@@ -162,6 +156,12 @@ class Boxed:
         """Return how far the shifted margins lie outside the box, with sign."""
         shifted = x + self.multipliers / self.stiffness
         return shifted - np.clip(shifted, -self.bound, self.bound)
+
+    def slack(self, x: FloatArray) -> float:
+        """Return how far a pair with a multiplier is from the bound that it should touch."""
+        held = np.sign(self.multipliers) * x - self.bound
+        pressed = (self.multipliers != 0) & (self.excess(x) != 0)
+        return float(np.abs(held[pressed]).max(initial=0.0))
 
     def value(self, x: FloatArray) -> float:
         """Return the loss plus the penalty."""
@@ -178,6 +178,8 @@ class Boxed:
         diagonal = inner.diagonal + self.stiffness * (self.excess(x) != 0)
         return Curvature(diagonal, inner.mixed)
 
+
+Loss = Quadratic | Boxed
 
 TILE_ITEMS = 8_192  # rows of factors, step and result for so many items fit in a core's cache
 
@@ -252,9 +254,6 @@ def _with_mixtures(
     keys = [fold_pairs(fold.pairs, n_items)[0] for fold in folds]
     cell_keys, _ = fold_pairs(cells.pairs, n_items)
     union = np.unique(np.concatenate([cell_keys, *keys]))
-    place = np.searchsorted(union, cell_keys)
-    weights, targets = np.zeros(len(union)), np.zeros(len(union))
-    weights[place], targets[place] = cells.loss.weights, cells.loss.targets
     wide = [
         widen(fold.matrix, np.searchsorted(union, key), len(union))
         for fold, key in zip(folds, keys, strict=True)
@@ -264,7 +263,7 @@ def _with_mixtures(
         weights=np.concatenate([w * readings.counts for readings, w in mixed]),
         targets=np.concatenate([readings.outcomes for readings, _ in mixed]),
     )
-    loss = Quadratic(weights, targets, mixtures, cells.loss.constant)
+    loss = replace(cells.loss.over(np.searchsorted(union, cell_keys), len(union)), mixed=mixtures)
     return Collapsed(unfold(union, n_items), loss, cells.n_repeats, 1.0)
 
 
@@ -337,15 +336,12 @@ class Problem:
         read_margins(factors, self.pairs, out)
         return out
 
-    def value(self, factors: FloatArray, margins: FloatArray) -> float:
-        """Return the objective."""
-        return self.loss.value(margins) + self.penalty(factors)
-
-    def penalty(self, factors: FloatArray) -> float:
-        """Return the ridge's part of the objective."""
+    def value(self, factors: FloatArray, margins: FloatArray | None = None) -> float:
+        """Return the objective; margins that are known already need not be read again."""
+        loss = self.loss.value(self.margins(factors) if margins is None else margins)
         if self.ridge == 0.0:
-            return 0.0
-        return 0.5 * self.ridge * float(np.sum(factors[:, self.free] ** 2))
+            return loss
+        return loss + 0.5 * self.ridge * float(np.sum(factors[:, self.free] ** 2))
 
     def gradient(
         self,
@@ -366,10 +362,6 @@ class Problem:
         """A decrease of the objective that is nothing but rounding."""
         return 1e-30 * self.loss.value(np.zeros(len(self.pairs)))
 
-    def with_ridge(self, ridge: float) -> "Problem":
-        """Return the same problem with another ridge."""
-        return replace(self, ridge=ridge)
-
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -380,6 +372,7 @@ class Solution:
     converged: bool
     pressures: FloatArray | None = None  # (n_pairs,): what the bound adds to the slope, if active
     pressed: IntArray | None = None  # (n_pairs, 2): the pairs that the pressures speak of
+    start: str = ""  # the name of the start that led there
 
     @property
     def objective(self) -> float:

@@ -47,8 +47,7 @@ from intransit.inference.shards.sharding import (
     write_text,
 )
 from intransit.inference.shards.solver import ShardedSolver
-from intransit.inference.smooth import trajectory_of
-from intransit.inference.trajectory import Trajectory
+from intransit.inference.trajectory import Trajectory, trajectory_of
 from intransit.tasks import one_thread, open_ray
 
 SCALES, ASKED = "scales.npz", "asked"
