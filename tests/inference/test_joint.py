@@ -8,8 +8,12 @@ from intransit.data.cells import Rows
 from intransit.inference.assembly import Columns, rescale
 from intransit.inference.gauge import rotations
 from intransit.inference.joint_fit import solve_from_starts, without_factors
-from intransit.inference.joint_newton import solve_joint
-from intransit.inference.joint_newton import DenseEquations, SparseEquations, information
+from intransit.inference.joint_newton import (
+    DenseEquations,
+    SparseEquations,
+    information,
+    solve_joint,
+)
 from tests.inference.joint_problems import (
     CONVEX,
     CURVED,

@@ -23,6 +23,7 @@ def conjugate_gradients(
     accuracy: float,
     most: int,
     dot: Callable[[FloatArray, FloatArray], float] = dot,
+    room: tuple[FloatArray, FloatArray] | None = None,  # for residual and direction
 ) -> FloatArray:
     """Solve product(step) = right until the residual's energy has fallen by accuracy².
 
@@ -30,10 +31,11 @@ def conjugate_gradients(
     Directions along which the matrix vanishes to rounding end the search: what has been found by
     then is as good as it gets.
     """
-    residual = np.ascontiguousarray(right).copy()
+    residual, direction = room or (np.empty(right.shape), np.empty(right.shape))
+    residual[:] = right
     step = np.zeros_like(residual)
     ahead = towards(residual)
-    direction = ahead.copy()
+    direction[:] = ahead
     energy = dot(residual, ahead)
     goal = accuracy**2 * energy
     for _ in range(most):
@@ -128,7 +130,7 @@ def descend(
     eager: bool = False,  # whether steps are exact from the first on
     enough: float = 0.0,  # an exact step that foretells less than this is the last
     so_far: Descent | None = None,  # what led to this place, to go on from it
-    keep: Callable[[PlaceT, Descent], None] | None = None,  # told of every step
+    keep: Callable[[PlaceT, Descent], None] = lambda _, __: None,  # told of every step
     dot: Callable[[FloatArray, FloatArray], float] = dot,
 ) -> tuple[PlaceT, Descent]:
     """Walk downhill until a step gains nothing that counts."""
@@ -177,8 +179,7 @@ def descend(
         gains.append(objectives[-2] - objectives[-1])
         is_last = place.is_enough(gains) or (exact and foretold <= enough)
         so_far = Descent(np.array(objectives), converged=is_last, damping=damping)
-        if keep is not None:
-            keep(place, so_far)
+        keep(place, so_far)
         if is_last:
             return place, so_far
         del equations, gradient, step, trial  # of the place that was left: room for the next one

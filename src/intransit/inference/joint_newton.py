@@ -148,16 +148,18 @@ class Buffers:
     steps: list[FloatArray]  # of S and Q, in the order of the loops over cells
     sums: list[FloatArray]
     vector: FloatArray  # (n_S + n_Q,)
+    residual: FloatArray
+    direction: FloatArray
 
     @classmethod
     def of(cls, problem: Joint) -> "Buffers":
         """Return room for the products of a problem."""
-        r, n_near = problem.strengths.shape[1], problem.n_near
-        shapes = [(n, r) for n in n_near[: 1 + problem.moves_exposures]]
-        rooms = [[np.empty(shape) for shape in shapes] for _ in range(2)]
+        r, (n_S, n_Q) = problem.strengths.shape[1], problem.n_near
         if not problem.moves_exposures:
-            rooms = [[*room, problem.nothing] for room in rooms]
-        return cls(*rooms, np.empty(problem.cuts[1]))
+            n_Q = 0
+        steps, sums = ([np.empty((n, r)) for n in (n_S, n_Q)] for _ in range(2))
+        n = problem.cuts[1]
+        return cls(steps, sums, np.empty(n), np.empty(n), np.empty(n))
 
 
 @dataclass(eq=False)
@@ -166,6 +168,7 @@ class WorkSpace:
 
     n_products: int = 0
     spare: list[Buffers] = field(default_factory=list)  # of solves that ended
+    cells: dict[tuple[str, int], FloatArray] = field(default_factory=dict)
 
     def take(self, problem: Joint) -> Buffers:
         """Return room that nobody uses; solves may run side by side."""
@@ -173,6 +176,12 @@ class WorkSpace:
             return self.spare.pop()
         except IndexError:
             return Buffers.of(problem)
+
+    def room(self, name: str, turn: int, n_cells: int) -> FloatArray:
+        """Return the one array over cells of this name and turn."""
+        if (name, turn) not in self.cells:
+            self.cells[name, turn] = np.empty(n_cells)
+        return self.cells[name, turn]
 
 
 class SparseEquations:
@@ -300,7 +309,7 @@ class SparseEquations:
         n = self.S.size
         return vector[:n].reshape(self.S.shape), vector[n:].reshape(self.Q.shape)
 
-    def _towards(self, residual: FloatArray, damping: float, room: Buffers) -> FloatArray:
+    def precondition(self, residual: FloatArray, damping: float, room: Buffers) -> FloatArray:
         """Return what the preconditioner makes of a residual; it stands in the room given."""
         work = np.empty(self.S.shape[1])
         for side, inverse, right, result in zip(
@@ -350,11 +359,12 @@ class SparseEquations:
         room = self.work.take(problem)
         step = conjugate_gradients(
             lambda v: self.product(v, damping, room),
-            lambda v: self._towards(v, damping, room),
+            lambda v: self.precondition(v, damping, room),
             reduced,
             accuracy=accuracy,
             most=CG_LIMIT,
             dot=problem.dot,
+            room=(room.residual, room.direction),
         )
         self.work.spare.append(room)
         if problem.effects is not None:
@@ -414,7 +424,11 @@ class JointSolution:
 
 
 class _States:
-    """States as a place to descend from."""
+    """States as a place to descend from.
+
+    Places take turns with two arrays of curvatures: a trial's stands beside that of its origin,
+    and is overwritten by the next one's.  So do slopes, where more than the gradient needs them.
+    """
 
     def __init__(
         self,
@@ -423,12 +437,17 @@ class _States:
         tolerance: float,
         accuracy: float,  # of solves; 0 where they are exact
         work: WorkSpace,
+        turn: int = 0,
         loss: tuple[float, FloatArray, FloatArray] | None = None,  # value, slope, curvature
     ) -> None:
         self.problem, self.z, self.tolerance, self.accuracy = problem, z, tolerance, accuracy
-        self.work = work
+        self.work, self.turn = work, turn
         self._gradient: FloatArray | None = None
-        self.loss = problem.loss.all_of(problem.margins(z)) if loss is None else loss
+        if loss is None:
+            n = len(problem.at)
+            x = work.room("slope", 0 if problem.is_convex else turn, n)
+            loss = problem.loss.all_of(problem.margins(z, x), work.room("curvature", turn, n))
+        self.loss = loss
         self.value = float(problem.total(self.loss[0] + problem.penalty(z)))
 
     @property
@@ -450,7 +469,8 @@ class _States:
     def _at(
         self, z: FloatArray, loss: tuple[float, FloatArray, FloatArray] | None = None
     ) -> "_States":
-        return _States(self.problem, z, self.tolerance, self.accuracy, self.work, loss)
+        turn = 1 - self.turn if loss is None else self.turn
+        return _States(self.problem, z, self.tolerance, self.accuracy, self.work, turn, loss)
 
     def bend(self, step: FloatArray) -> FloatArray | None:
         if self.problem.is_convex:
@@ -494,7 +514,7 @@ def solve_joint(
     dense: bool | None = None,
     warm: bool = False,
     so_far: Descent | None = None,
-    keep: Callable[[FloatArray, Descent, int], None] | None = None,
+    keep: Callable[[FloatArray, Descent, int], None] = lambda *_: None,
 ) -> JointSolution:
     """Minimise from a start; stops when less than `tolerance` of log posterior is left to gain.
 
@@ -512,12 +532,10 @@ def solve_joint(
     warm = warm and not dense
     nonconvex = WARM_DAMPING if warm else START_DAMPING
 
-    def kept(place: _States, descent: Descent) -> None:
-        if keep is not None:
-            keep(place.z, descent, work.n_products)
-
     end, descent = descend(
-        _States(problem, z, tolerance, 0.0 if dense else accuracy, work),  # not held here: it takes room
+        _States(
+            problem, z, tolerance, 0.0 if dense else accuracy, work
+        ),  # not held here: it takes room
         start_damping=CONVEX_DAMPING if problem.is_convex else nonconvex,
         max_steps=max_steps,
         loosest=accuracy,
@@ -525,10 +543,11 @@ def solve_joint(
         eager=problem.is_convex or not dense,
         enough=tolerance if warm or problem.is_convex else 0.0,
         so_far=so_far,
-        keep=kept,
+        keep=lambda place, descent: keep(place.z, descent, work.n_products),
         dot=problem.dot,
     )
     work.spare.clear()
+    work.cells.clear()
     return JointSolution(
         end.z,
         descent.objectives,

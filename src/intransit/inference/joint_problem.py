@@ -33,6 +33,7 @@ import numpy as np
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.cells import Cells, Chains
 from intransit.inference.cell_kernels import (
+    chain_energy,
     chain_product,
     gather,
     logistic_terms,
@@ -98,17 +99,11 @@ class FactorStates:
         """Add the prior's precision times states; known columns add 0."""
         chain_product(self.diagonal, self.links, states, out)
 
-    def product(self, states: FloatArray) -> FloatArray:
-        """Return the prior's precision times states."""
-        out = np.zeros_like(states)
-        self.add_product(states, out)
-        return out
-
     def penalty(self, states: FloatArray) -> float:
         """Return ½ statesᵀ precision states."""
         if not self.free.any():
             return 0.0
-        return 0.5 * dot(states, self.product(states))
+        return 0.5 * chain_energy(self.diagonal, self.links, states)
 
     def energies(self, states: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return, by column, Σ first² and Σ step²/gap: what estimates of the scales need."""
@@ -133,9 +128,7 @@ class FactorStates:
         out[self.steps - 1] -= kicks  # distinct rows, as each state has one successor
         return out * self.free
 
-    def seen_noise(
-        self, noise: Noise, states: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def seen_noise(self, noise: Noise, states: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return noise · (noise - root(precision) states), summed by column, firsts and steps.
 
         For states drawn with this noise its mean is how many entries the data determine.
@@ -224,8 +217,10 @@ class CellLoss(Protocol):
     def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return its slope and its second derivative in each cell's margin."""
 
-    def all_of(self, x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return value and terms."""
+    def all_of(
+        self, x: FloatArray, room: FloatArray | None = None
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return value and terms; margins may be overwritten, and curvatures stand in the room."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,8 +246,11 @@ class Squared:
         curvature = self.cells.counts / self.noise_scale**2
         return curvature * (x - self.cells.means), curvature
 
-    def all_of(self, x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    def all_of(
+        self, x: FloatArray, room: FloatArray | None = None
+    ) -> tuple[float, FloatArray, FloatArray]:
         """Return value and terms."""
+        del room
         return self.value(x), *self.terms(x)
 
 
@@ -268,13 +266,15 @@ class Logistic:
 
     def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return slope and curvature by cell."""
-        return self.all_of(x)[1:]
+        return self.all_of(x.copy())[1:]
 
-    def all_of(self, x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return value and terms, in one pass."""
-        slope, curvature = np.empty_like(x), np.empty_like(x)
-        value = logistic_terms(x, self.cells.counts, self.cells.means, slope, curvature)
-        return value, slope, curvature
+    def all_of(
+        self, x: FloatArray, room: FloatArray | None = None
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return value and terms, in one pass; slopes take the place of the margins."""
+        curvature = np.empty_like(x) if room is None else room
+        value = logistic_terms(x, self.cells.counts, self.cells.means, x, curvature)
+        return value, x, curvature
 
 
 @dataclass(frozen=True, eq=False)
@@ -399,16 +399,18 @@ class Joint:
                 out[:, columns] = np.argsort(order.place)[out[:, columns]]
         return out
 
-    def products(self, S: FloatArray, Q: FloatArray) -> FloatArray:  # (n_cells,)
+    def products(
+        self, S: FloatArray, Q: FloatArray, out: FloatArray | None = None
+    ) -> FloatArray:  # (n_cells,)
         """Return S[a] @ Q[d] - S[b] @ Q[c] of every cell."""
-        out = np.empty(len(self.at))
+        out = np.empty(len(self.at)) if out is None else out
         read_cells(*self.carry(S, Q), self.at, out)
         return out
 
-    def margins(self, z: FloatArray) -> FloatArray:  # (n_cells,)
+    def margins(self, z: FloatArray, out: FloatArray | None = None) -> FloatArray:  # (n_cells,)
         """Return the margin of every cell, advantage included."""
         S, Q, E = self.split(z)
-        out = self.products(S, Q)
+        out = self.products(S, Q, out)
         if self.loss.cells.sides is not None:
             out += self.advantage * self.loss.cells.sides
         return out if self.effects is None else out + E[self.pair_at]

@@ -149,9 +149,7 @@ class Laplace:
             return self.dense.draw(rng.normal(size=(int(np.count_nonzero(self.problem.free)), n)))
         return np.stack([step for step, _ in self.probes(n, rng)], axis=1)
 
-    def probes(
-        self, n: int, rng: np.random.Generator
-    ) -> Iterator[tuple[FloatArray, list[Noise]]]:
+    def probes(self, n: int, rng: np.random.Generator) -> Iterator[tuple[FloatArray, list[Noise]]]:
         """Yield draws by perturb-and-solve, each with the noise of the sides that made it."""
         return self.perturbed(rng.spawn(n))
 

@@ -128,8 +128,11 @@ class Ordered:
         ordered_terms(x, self.cells.counts, low, high, slope, curvature)
         return slope, curvature
 
-    def all_of(self, x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    def all_of(
+        self, x: FloatArray, room: FloatArray | None = None
+    ) -> tuple[float, FloatArray, FloatArray]:
         """Return value and terms."""
+        del room
         return self.value(x), *self.terms(x)
 
 

@@ -458,6 +458,13 @@ class Shard:
         n = len(S.keys)
         return {"cells": len(self.cells), "states": n, "guests": S.n_near - n}
 
+    def meet(self, n: int) -> float:
+        """Return the seconds that it takes to meet n times."""
+        began = time.perf_counter()
+        for _ in range(n):
+            self.exchange.total(0)
+        return time.perf_counter() - began
+
     def costs(self) -> dict[str, float]:
         """Return bytes sent, seconds of the processor, and the most memory this process held."""
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

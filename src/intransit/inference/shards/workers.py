@@ -247,7 +247,8 @@ class RayWorkers:
         self._ray, self._folder = ray, folder
         self._n = read_facts(folder).n_shards
         # One thread runs the program; the others take letters.
-        self._actor = ray.remote(num_cpus=1, max_restarts=0, max_concurrency=4)(Actor)
+        options = {"num_cpus": 1, "max_restarts": 0, "max_concurrency": 4}
+        self._actor = ray.remote(Actor).options(**options)
         self._wait_for_processors()
         self.actors = [self._new(number) for number in range(self._n)]
         self._attempt = 0
@@ -255,7 +256,8 @@ class RayWorkers:
     def _wait_for_processors(self) -> None:
         """Refuse, rather than wait for ever, where others hold Ray's processors."""
         until = time.monotonic() + FREED
-        while (free := int(self._ray.available_resources().get("CPU", 0.0))) < self._n:
+        ray: Any = self._ray
+        while (free := int(ray.available_resources().get("CPU", 0.0))) < self._n:
             if time.monotonic() > until:
                 raise InputError(
                     f"workers: {self._n} are needed and {free} of Ray's processors are free; ask "
@@ -513,13 +515,13 @@ def solve_on_workers(
         columns = plain_columns(data.n_items, r, scores=True)
         problem, pairs = assemble(cells, columns, scales, law, seeks_side=question.seeks_side)
         told = solver.states()
-        places = _Places.of(problem, pairs.keys, told, len(cells.axis))
-        z = fill_known(problem, columns, places.gather([part[2:5] for part in told], problem))
+        gather = _gatherer(problem, pairs.keys, told, len(cells.axis))
+        z = fill_known(problem, columns, gather([part[2:5] for part in told]))
         n = n_draws(len(z))
         report(f"drawing {n} times around the solution")
         steps = np.empty((len(z), n))
         for k, parts in enumerate(solver.draw(n, given.seed)):
-            steps[:, k] = places.gather(parts, problem)
+            steps[:, k] = gather(parts)
         solution = JointSolution(
             z,
             np.array(progress.objectives),
@@ -563,38 +565,27 @@ def _write(folder: Path, cells: Cells, question: Question, n_items: int, n_shard
     write_shards(folder, cells, facts, by_moment=by_moment)
 
 
-@dataclass(frozen=True, eq=False)
-class _Places:
-    """Where the states of every shard stand in the whole, for S, Q and effects."""
+def _gatherer(
+    problem: Joint, pair_keys: Any, told: list[Any], n_moments: int
+) -> Callable[[list[Any]], FloatArray]:
+    """Return what makes a whole vector of S, Q and effects by shard."""
+    keys = [side.chains.keys for side in problem.sides]
+    if problem.effects is not None:
+        chains = problem.effects.chains
+        keys[2] = pair_keys[chains.owners] * n_moments + chains.when
+    rows = []
+    for of_S, of_Q, S, Q, _, of_E in told:
+        names = [of_S, of_Q, of_E][: len(keys)]
+        places = [np.searchsorted(all_of, own) for all_of, own in zip(keys, names, strict=True)]
+        if len(Q) == 1 != len(S):  # exposures are all 1, and not brought back
+            places[1] = places[1][:0]
+        rows.append(places)
 
-    rows: list[tuple[Any, Any, Any]]  # by shard
-
-    @classmethod
-    def of(cls, problem: Joint, pair_keys: Any, told: list[Any], n_moments: int) -> "_Places":
-        keys = []
-        for side in problem.sides:
-            chains = side.chains
-            if side is problem.effects:
-                keys.append(pair_keys[chains.owners] * n_moments + chains.when)
-            else:
-                keys.append(chains.keys)
-        rows = []
-        for of_S, of_Q, S, Q, _, of_E in told:
-            still = len(Q) != len(S) and len(Q) == 1  # exposures are all 1, and not brought back
-            rows.append(
-                (
-                    np.searchsorted(keys[0], of_S),
-                    None if still else np.searchsorted(keys[1], of_Q),
-                    np.searchsorted(keys[2], of_E) if problem.effects is not None else None,
-                )
-            )
-        return cls(rows)
-
-    def gather(self, parts: list[Any], problem: Joint) -> FloatArray:
-        """Return a whole vector from S, Q and effects by shard."""
+    def gather(parts: list[Any]) -> FloatArray:
         out = np.zeros(problem.cuts[-1])
-        for rows, values in zip(self.rows, parts, strict=True):
-            for place, whole, value in zip(rows, problem.split(out), values, strict=True):
-                if place is not None:
-                    whole[place] = value
+        for places, values in zip(rows, parts, strict=True):
+            for place, whole, value in zip(places, problem.split(out), values, strict=False):
+                whole[place] = value[: len(place)]
         return out
+
+    return gather
