@@ -56,6 +56,7 @@ from intransit.tasks import one_thread, open_ray
 
 SCALES, ASKED = "scales.npz", "asked"
 FREED = 10.0  # seconds in which processors of workers that ended must be free again
+GRACE = 20.0  # seconds in which the others must have stopped when one is lost
 LOOK = 1.0  # seconds after which the driver looks how far the shards have come
 MOST_LOSSES = 100  # of workers in a row, without a step between
 DRAWS_AT_ONCE = 8  # draws that a lost worker costs at most
@@ -234,7 +235,7 @@ class Actor:
         self.meeting.take(turn, sender, letter)
 
     def stop(self, attempt: int) -> None:
-        """Stop what is running, and say that we are there."""
+        """Stop what is running."""
         self.meeting.stop(attempt)
 
 
@@ -251,7 +252,7 @@ class RayWorkers:
         self._actor = ray.remote(Actor).options(**options)
         self._wait_for_processors()
         self.actors = [self._new(number) for number in range(self._n)]
-        self._attempt = 0
+        self._attempt, self._gone = 0, list[int]()
 
     def _wait_for_processors(self) -> None:
         """Refuse, rather than wait for ever, where others hold Ray's processors."""
@@ -273,30 +274,42 @@ class RayWorkers:
         self._attempt += 1
         given = self._attempt, self.actors, program, settings
         calls = [actor.run.remote(*given) for actor in self.actors]
-        waiting, errors = calls, self._ray.exceptions
+        waiting = calls
         try:
             while waiting:
                 ready, waiting = self._ray.wait(waiting, timeout=LOOK)
                 self._ray.get(ready)
                 watch()
             return list(self._ray.get(calls))
-        except errors.RayError as error:
+        except self._ray.exceptions.RayError as error:
             for actor in self.actors:
                 actor.stop.remote(self._attempt)
-            if waiting:
-                self._ray.wait(waiting, num_returns=len(waiting))
-            cause = getattr(error, "cause", None)
-            if cause is None or isinstance(cause, WorkerLostError | errors.RayError):
-                raise WorkerLostError(str(error)) from error
-            raise cause from error
+            # Calls of an actor that was killed before it was there never end.
+            _, stuck = self._ray.wait(calls, num_returns=self._n, timeout=GRACE)
+            causes = [None if call in stuck else self._cause(call) for call in calls]
+            self._gone = [number for number, cause in enumerate(causes) if cause is None]
+            for cause in causes:
+                if cause is not None and not isinstance(cause, WorkerLostError):
+                    raise cause from error
+            raise WorkerLostError(str(error)) from error
+
+    def _cause(self, call: Any) -> BaseException | None:
+        """Return why a program of an actor that lives ended; None if the actor is gone."""
+        try:
+            self._ray.get(call)
+        except self._ray.exceptions.RayTaskError as error:
+            lost = isinstance(error.cause, self._ray.exceptions.RayError)
+            return WorkerLostError(str(error)) if lost else error.cause
+        except self._ray.exceptions.RayError:
+            return None
+        return WorkerLostError("it had ended")
 
     def mend(self) -> None:
         """Start again whoever is gone."""
-        for number, actor in enumerate(self.actors):
-            try:
-                self._ray.get(actor.stop.remote(self._attempt))
-            except self._ray.exceptions.RayError:
-                self.actors[number] = self._new(number)
+        for number in self._gone:
+            self._ray.kill(self.actors[number])
+            self.actors[number] = self._new(number)
+        self._gone = []
 
     def close(self) -> None:
         """End the actors."""
