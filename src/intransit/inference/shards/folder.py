@@ -11,10 +11,11 @@ rule is one line of SQL, which an engine can run where the data are.
 The folder has a Parquet file of cells for each shard, and the states of the last step beside them.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -220,3 +221,25 @@ def read_arrays(place: Path) -> dict[str, Any]:
         raise InputError(f"{place} is gone; give keep another folder, or remove this one.")
     with np.load(place) as kept:
         return {name: kept[name] for name in kept.files}
+
+
+def fingerprint(value: Any) -> str:
+    """Return a checksum of a value: of arrays their bytes, of all else its words."""
+    digest = hashlib.sha256()
+
+    def add(part: Any) -> None:
+        if isinstance(part, np.ndarray):
+            digest.update(f"{part.dtype.str}{part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).data)
+        elif hasattr(part, "__dataclass_fields__"):
+            digest.update(type(part).__name__.encode())
+            for entry in fields(part):
+                add(getattr(part, entry.name))
+        elif isinstance(part, tuple | list):
+            for one in part:
+                add(one)
+        else:
+            digest.update(f"{part!r};".encode())
+
+    add(value)
+    return digest.hexdigest()

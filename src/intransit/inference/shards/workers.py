@@ -9,7 +9,6 @@ What is worth keeping of a fit goes into one folder: scales drawn from a sub-pop
 shard, and the states of every step.  Asked again with the same folder, a fit goes on from there.
 """
 
-import hashlib
 import tempfile
 import threading
 import time
@@ -42,6 +41,7 @@ from intransit.inference.shards.folder import (
     Progress,
     Question,
     ShardFacts,
+    fingerprint,
     read_arrays,
     read_facts,
     read_progress,
@@ -441,28 +441,6 @@ class Placement:
         if self.on == "here":
             return self.workers or 1
         return open_ray(self.on, self.workers, shared=self.keep is not None)
-
-
-def fingerprint(value: Any) -> str:
-    """Return a checksum of a value: of arrays their bytes, of all else its words."""
-    digest = hashlib.sha256()
-
-    def add(part: Any) -> None:
-        if isinstance(part, np.ndarray):
-            digest.update(f"{part.dtype.str}{part.shape}".encode())
-            digest.update(np.ascontiguousarray(part).data)
-        elif hasattr(part, "__dataclass_fields__"):
-            digest.update(type(part).__name__.encode())
-            for entry in fields(part):
-                add(getattr(part, entry.name))
-        elif isinstance(part, tuple | list):
-            for one in part:
-                add(one)
-        else:
-            digest.update(f"{part!r};".encode())
-
-    add(value)
-    return digest.hexdigest()
 
 
 # A fit ------------------------------------------------------------------------------------------
