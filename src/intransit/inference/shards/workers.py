@@ -251,8 +251,8 @@ class RayWorkers:
         options = {"num_cpus": 1, "max_restarts": 0, "max_concurrency": 4}
         self._actor = ray.remote(Actor).options(**options)
         self._wait_for_processors()
-        self.actors = [self._new(number) for number in range(self._n)]
         self._attempt, self._gone = 0, list[int]()
+        self.actors = self._new(list(range(self._n)))
 
     def _wait_for_processors(self) -> None:
         """Refuse, rather than wait for ever, where others hold Ray's processors."""
@@ -266,8 +266,11 @@ class RayWorkers:
                 )
             time.sleep(0.1)
 
-    def _new(self, number: int) -> Any:
-        return self._actor.remote(str(self._folder), number)
+    def _new(self, numbers: list[int]) -> list[Any]:
+        """Return actors that have read their cells: calls of one killed before would never end."""
+        actors: list[Any] = [self._actor.remote(str(self._folder), k) for k in numbers]
+        self._ray.get([actor.stop.remote(self._attempt) for actor in actors])
+        return actors
 
     def run(self, program: str, watch: Callable[[], None], **settings: Any) -> list[Any]:
         """Run a program on all actors; when one of them fails, stop the others."""
@@ -284,7 +287,6 @@ class RayWorkers:
         except self._ray.exceptions.RayError as error:
             for actor in self.actors:
                 actor.stop.remote(self._attempt)
-            # Calls of an actor that was killed before it was there never end.
             _, stuck = self._ray.wait(calls, num_returns=self._n, timeout=GRACE)
             causes = [None if call in stuck else self._cause(call) for call in calls]
             self._gone = [number for number, cause in enumerate(causes) if cause is None]
@@ -308,7 +310,12 @@ class RayWorkers:
         """Start again whoever is gone."""
         for number in self._gone:
             self._ray.kill(self.actors[number])
-            self.actors[number] = self._new(number)
+        try:
+            made = self._new(self._gone)
+        except self._ray.exceptions.RayError as error:
+            raise WorkerLostError(str(error)) from error
+        for number, actor in zip(self._gone, made, strict=True):
+            self.actors[number] = actor
         self._gone = []
 
     def close(self) -> None:
