@@ -48,8 +48,8 @@ from intransit.data.shapes import (
     told_by_shape,
 )
 from intransit.data.sources import embedded, label_of, settled, take_in
-from intransit.data.standings import find_matrix, find_orders, find_podiums
 from intransit.data.time_columns import choose_time
+from intransit.data.wide_tables import find_matrix, find_orders, find_podiums
 from intransit.errors import InputError
 
 FINDERS = {

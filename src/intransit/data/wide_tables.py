@@ -1,4 +1,4 @@
-"""Standings: matrices of items against items, and finishing orders, taken as games of each two.
+"""Wide tables: matrices of items against items, and finishing orders, taken as games of each two.
 
 *Matrices* of win rates, wins, or payoffs, with or without numbers of games.  The first column names
 the items of the rows, the header those of the columns.  What an entry is follows from entries that
