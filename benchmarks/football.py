@@ -24,8 +24,8 @@ from benchmarks._common import print_table
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import collapse_rows
 from intransit.inference.assembly import assemble
-from intransit.inference.joint_fit import plain_columns
-from intransit.inference.joint_newton import solve_joint, without_factors
+from intransit.inference.joint_fit import plain_columns, without_factors
+from intransit.inference.joint_newton import solve_joint
 from intransit.inference.likelihood import Law
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -27,7 +27,7 @@ from intransit.data.cells import collapse_rows
 from intransit.inference.assembly import assemble
 from intransit.inference.cell_kernels import push_pull_cells
 from intransit.inference.joint_fit import plain_columns
-from intransit.inference.joint_system import known_width
+from intransit.inference.joint_newton import known_width
 from intransit.inference.likelihood import Law
 from intransit.kernels import compiled
 

@@ -27,15 +27,15 @@ from benchmarks._common import in_fresh_process, peak_memory, print_table
 from intransit.arrays import FloatArray
 from intransit.data.cells import Rows, collapse_rows
 from intransit.inference.assembly import Scales
-from intransit.inference.shards.sharding import Question, ShardFacts, Workers, write_shards
-from intransit.inference.shards.solver import PROGRESS, ShardedSolver
-from intransit.inference.shards.workers import LocalWorkers, RayWorkers
+from intransit.inference.shards.folder import PROGRESS, Question, ShardFacts, write_shards
+from intransit.inference.shards.workers import LocalWorkers, RayWorkers, ShardedSolver, Workers
 from intransit.tasks import open_ray
 
 WORKERS = 2
 A_ITEM, SPAN, DRIFT = 200, 100, 0.05
 KINDS = {"scores": 0, "scores and r=2": 2}
 KILLS = 20
+MEETINGS = 4  # of an iteration: states, slopes, and two sums
 TOLERANCE = 1e-2  # as `fit` asks for at scale
 
 
@@ -89,7 +89,7 @@ def speed(n: int, kinds: dict[str, int]) -> None:
             "model",
             "cells",
             "states",
-            "load, s",
+            "load and first steps, s",
             "solve, s",
             "times as quick",
             "seconds of the (busiest) processor",
@@ -126,24 +126,25 @@ def solve(n: int, r: int, on: str, out: str) -> dict[str, Any]:
         began = time.perf_counter()
         workers: Workers = LocalWorkers(folder) if on == "here" else RayWorkers(folder)
         solver = ShardedSolver(workers, folder, replace(question, max_steps=1))
-        loaded = time.perf_counter() - began
         solver.solve()  # a step of every stage, which loads what is compiled
+        loaded = time.perf_counter() - began
         (folder / PROGRESS).unlink()
-        before = workers.run(("costs", {}))
+        before = workers.run("costs", idle)
         solver = ShardedSolver(workers, folder, question)
         began = time.perf_counter()
         progress = solver.solve()
         solved = time.perf_counter()
-        costs = workers.run(("costs", {}))
+        costs = workers.run("costs", idle)
         used = [now["seconds"] - then["seconds"] for now, then in zip(costs, before, strict=True)]
         sent = [now["sent"] - then["sent"] for now, then in zip(costs, before, strict=True)]
         solver.draw(4, 1)
         drawn = time.perf_counter()
-        memory = max(one["memory"] for one in workers.run(("costs", {})))
+        memory = max(one["memory"] for one in workers.run("costs", idle))
+        sizes = workers.run("sizes", idle)
         found = {
-            "cells": sum(one["cells"] for one in solver.sizes),
-            "states": sum(one["states"] for one in solver.sizes),
-            "guests": sum(one["guests"] for one in solver.sizes),
+            "cells": sum(one["cells"] for one in sizes),
+            "states": sum(one["states"] for one in sizes),
+            "guests": sum(one["guests"] for one in sizes),
             "load": loaded,
             "solve": solved - began,
             "draw": drawn - solved,
@@ -178,13 +179,14 @@ def write(folder: Path, n: int, r: int, n_shards: int) -> Question:
     return Question("logistic", r, scales, tolerance=TOLERANCE)
 
 
+def idle() -> None:
+    """Do nothing while workers work."""
+
+
 def empty_iteration(workers: Workers) -> float:
-    """Return the seconds of an iteration in which nothing is left to do."""
-    pair = (("react", {}), ("advance", {}))
-    workers.run(*pair * 10)
-    began = time.perf_counter()
-    workers.run(*pair * 50)
-    return (time.perf_counter() - began) / 50
+    """Return the seconds of the meetings of an iteration in which nothing is left to do."""
+    workers.run("meet", idle, n=10)
+    return max(workers.run("meet", idle, n=100)) / 100 * MEETINGS
 
 
 def margins(solver: ShardedSolver, n_items: int) -> FloatArray:

@@ -21,8 +21,8 @@ import numpy as np
 from benchmarks._common import peak_memory, print_table
 from benchmarks.ray import write
 from intransit.arrays import FloatArray
-from intransit.inference.shards.solver import ShardedSolver
-from intransit.inference.shards.workers import LocalWorkers
+from intransit.inference.joint_newton import Buffers, SparseEquations
+from intransit.inference.shards.workers import LocalWorkers, ShardedSolver
 from intransit.tasks import open_ray
 
 N_MEASURED = 400_000  # games
@@ -111,15 +111,21 @@ def measured(r: int, ray: tuple[float, float, float]) -> Units:
         solver = ShardedSolver(workers, folder, replace(question, max_steps=2))
         solver.solve()
         shard = workers.shards[0]
-        workers.run(("pull", {"exact": True}), ("collect", {}), ("begin", BEGIN))
-        n_cells, n_states = len(shard.cells), shard.halo_S.n_own
+        problem = shard.problem
+        curvature = problem.loss.terms(problem.margins(shard.z))[1]
+        equations, room = SparseEquations(problem, shard.z, curvature), Buffers.of(problem)
+        equations.prepare()
+        n_cells, n_states = len(shard.cells), len(shard.halos[0].keys)
+        step = shard.z[: problem.cuts[1]].copy()
         react, advance = [], []
         for _ in range(12):
-            react.append(seconds(lambda: workers.run(("react", {})), time.process_time))
-            advance.append(seconds(lambda: workers.run(("advance", {})), time.process_time))
-        vectors = 8 * (len(shard.S.free) + int(shard.Q.free.sum()))
+            react.append(seconds(lambda: equations.product(step, 0.0, room), time.process_time))
+            advance.append(
+                seconds(lambda: equations.precondition(step, 0.0, room), time.process_time)
+            )
+        vectors = 8 * (len(problem.strengths.free) + int(problem.exposures.free.sum()))
         kept = 4 * 4 + 2 * 4 + 8 * 2 + 4 + 8 * 3  # places, pair, count and mean, moment, terms
-        blocks = 16 * len(shard.S.free) ** 2 * (2 if r else 1)
+        blocks = 16 * len(problem.strengths.free) ** 2 * (2 if r else 1)
         state = 12 * vectors + blocks
         # What arrays are counted to take, stretched to what the process took at most.
         more = (peak_memory() - start) * 1024**3 / (kept * n_cells + state * n_states)
@@ -130,9 +136,6 @@ def measured(r: int, ray: tuple[float, float, float]) -> Units:
             more * state,
             *ray,
         )
-
-
-BEGIN = {"damping": 0.0, "accuracy": 1e-12}
 
 
 def seconds(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:

@@ -249,6 +249,14 @@ def turn(share: float, ahead: FloatArray, direction: FloatArray) -> None:
 
 
 @compiled
+def add_scaled(length: float, direction: FloatArray, out: FloatArray) -> None:
+    """Add length · direction to out."""
+    d, o = direction.ravel(), out.ravel()
+    for k in range(d.shape[0]):
+        o[k] += length * d[k]
+
+
+@compiled
 def put_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
     """Write each row (n, k) at its place."""
     for n in range(rows.shape[0]):
@@ -267,27 +275,9 @@ def take_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
 
 
 @compiled
-def take_part(rows: FloatArray, place: IntArray, first: int, out: FloatArray) -> None:
-    """Write columns, from the first on, of the rows found at the places: out is (n, k)."""
-    for n in range(place.shape[0]):
+def add_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
+    """Add each row (n, k) at its place."""
+    for n in range(rows.shape[0]):
         m = place[n]
-        for k in range(out.shape[1]):
-            out[n, k] = rows[m, first + k]
-
-
-@compiled
-def put_part(part: FloatArray, place: IntArray, first: int, out: FloatArray) -> None:
-    """Write each row (n, k) at its place, into columns from the first on."""
-    for n in range(part.shape[0]):
-        m = place[n]
-        for k in range(part.shape[1]):
-            out[m, first + k] = part[n, k]
-
-
-@compiled
-def add_part(part: FloatArray, place: IntArray, first: int, out: FloatArray) -> None:
-    """Add each row (n, k) at its place, to columns from the first on."""
-    for n in range(part.shape[0]):
-        m = place[n]
-        for k in range(part.shape[1]):
-            out[m, first + k] += part[n, k]
+        for k in range(rows.shape[1]):
+            out[m, k] += rows[n, k]

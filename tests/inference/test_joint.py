@@ -7,8 +7,13 @@ from scipy.optimize import minimize
 from intransit.data.cells import Rows
 from intransit.inference.assembly import Columns, rescale
 from intransit.inference.gauge import rotations
-from intransit.inference.joint_newton import solve_from_starts, solve_joint, without_factors
-from intransit.inference.joint_system import DenseEquations, SparseEquations, information
+from intransit.inference.joint_fit import solve_from_starts, without_factors
+from intransit.inference.joint_newton import (
+    DenseEquations,
+    SparseEquations,
+    information,
+    solve_joint,
+)
 from tests.inference.joint_problems import (
     CONVEX,
     CURVED,

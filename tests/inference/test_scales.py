@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
 from intransit.inference.assembly import Columns, rescale
-from intransit.inference.joint_newton import solve_joint, without_factors
-from intransit.inference.joint_system import SparseEquations
+from intransit.inference.joint_fit import without_factors
+from intransit.inference.joint_newton import SparseEquations, solve_joint
 from intransit.inference.laplace import estimate_scales, imply, penalised
 from tests.inference.joint_problems import case_of, prior_precision, random_case, simulated_case
 

@@ -12,10 +12,14 @@ from intransit.inference.assembly import Scales
 from intransit.inference.observations import Observations
 from intransit.inference.path_kernels import keyed_normals
 from intransit.inference.sampling import Effort
-from intransit.inference.shards.shard import Shard
-from intransit.inference.shards.sharding import Question, ShardFacts, WorkerLostError, write_shards
-from intransit.inference.shards.solver import PROGRESS, ShardedSolver
-from intransit.inference.shards.workers import LocalWorkers, Placement
+from intransit.inference.shards.folder import PROGRESS, Question, ShardFacts, write_shards
+from intransit.inference.shards.workers import (
+    LocalWorkers,
+    Placement,
+    ShardedSolver,
+    ThreadMeeting,
+    WorkerLostError,
+)
 from intransit.inference.table_posterior import draw_posterior
 from intransit.model import Model, Scores, Wins
 
@@ -124,7 +128,7 @@ def test_any_number_of_shards_gives_the_same_answer_and_the_same_draws(name, tmp
 def test_the_answer_is_that_of_smooth(name, tmp_path):
     """Both stop when next to nothing is left to gain; the law is settled to a thousandth."""
     case, rows, s = CASES[name], games(**CASES[name]), scales_of(**CASES[name])
-    solver = solver_of(tmp_path / "2", case, 2, tolerance=1e-10)
+    solver = solver_of(tmp_path / "2", case, 2, tolerance=1e-12)
     solver.solve()
     data = it.Timeline.from_arrays(
         *rows.pairs.T, rows.outcomes, rows.times, sides=rows.sides, n_items=N_ITEMS
@@ -136,7 +140,7 @@ def test_the_answer_is_that_of_smooth(name, tmp_path):
         prior_scale=1.0,
         pair_scale=s.pair_scale,
         pair_drift_scale=s.pair_drift_scale,
-        tolerance=1e-10,
+        tolerance=1e-12,
         rng=0,
     )
     S, _ = states(solver.states())
@@ -163,27 +167,39 @@ def test_draws_have_the_spread_of_the_posterior(tmp_path):
     assert np.corrcoef(*spreads)[0, 1] > 0.9
 
 
+class Interrupted(ThreadMeeting):
+    """Ends, as if killed, when its shard meets the others for the n-th time."""
+
+    def __init__(self, whole, counter, ends, error):
+        super().__init__(whole.number, whole._table, whole._barrier)
+        self.counter, self.ends, self.error = counter, ends, error
+
+    def pass_on(self, sent):
+        self.counter[0] += 1
+        if self.counter[0] in self.ends:
+            raise self.error
+        return super().pass_on(sent)
+
+
 class Failing(LocalWorkers):
     """Loses a worker in the middle of things, time and again."""
 
-    losses = (2, 15, 31, 90, 133, 250, 261, 420)  # of calls
+    losses = (2, 15, 51, 90, 333, 650, 661, 1420)  # of meetings
 
     def __init__(self, folder):
+        self.met = [0]
         super().__init__(folder)
-        self.folder, self.n = folder, 0
 
-    def run(self, *rounds):
-        self.n += 1
-        if self.n in self.losses:
-            self.shards[self.n % len(self.shards)] = None
-            raise WorkerLostError("gone")
-        return super().run(*rounds)
+    def new(self, number):
+        shard = super().new(number)
+        if number == 1:
+            lost = WorkerLostError("gone")
+            shard.exchange = Interrupted(shard.exchange, self.met, self.losses, lost)
+        return shard
 
     def mend(self):
-        self._sent = []
-        for k, shard in enumerate(self.shards):
-            if shard is None:
-                self.shards[k] = Shard(self.folder, k)
+        super().mend()
+        self.shards[1] = self.new(1)
 
 
 @pytest.mark.parametrize("name", ["levels and sides", "two factors and pairs"])
@@ -197,20 +213,20 @@ def test_lost_workers_change_nothing(name, tmp_path):
 
 
 class Stopping(LocalWorkers):
-    """A driver that is killed after so many calls."""
+    """A driver that is killed after so many meetings."""
 
     def __init__(self, folder, most):
+        self.most = most
         super().__init__(folder)
-        self.left = most
 
-    def run(self, *rounds):
-        self.left -= 1
-        if self.left < 0:
-            raise KeyboardInterrupt
-        return super().run(*rounds)
+    def new(self, number):
+        shard = super().new(number)
+        if number == 1:
+            shard.exchange = Interrupted(shard.exchange, [0], (self.most,), KeyboardInterrupt())
+        return shard
 
 
-@pytest.mark.parametrize("most", [9, 60, 150])
+@pytest.mark.parametrize("most", [9, 60, 150, 400, 900])
 def test_a_driver_goes_on_from_what_is_kept(most, tmp_path):
     case = CASES["a factor"]
     usual = solver_of(tmp_path / "usual", case, 2)

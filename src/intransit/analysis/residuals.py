@@ -18,8 +18,8 @@ from scipy.sparse.csgraph import connected_components
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.cells import Cells
 from intransit.data.games import Games, in_time, merge
+from intransit.inference.joint_newton import DenseEquations, SparseEquations
 from intransit.inference.joint_problem import Joint
-from intransit.inference.joint_system import DenseEquations, SparseEquations
 from intransit.inference.likelihood import Ordered, loss_of
 from intransit.inference.observations import Encoding
 from intransit.inference.smooth import smooth

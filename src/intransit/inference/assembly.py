@@ -11,7 +11,14 @@ import numpy as np
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.cells import Cells, Chains, link_states
 from intransit.inference.cell_kernels import order_by_key
-from intransit.inference.joint_problem import FEWEST_STATES, FactorStates, Joint, Squared, lay_out
+from intransit.inference.joint_problem import (
+    FEWEST_STATES,
+    FactorStates,
+    Joint,
+    Order,
+    Squared,
+    lay_out,
+)
 from intransit.inference.likelihood import Law, loss_of
 
 
@@ -128,6 +135,9 @@ def assemble(
         cells, at = cells.ordered(order), at.take(order, axis=0, mode="clip")
         pair_at = pair_at[order] if len(pair_at) else pair_at
         del order
+    orders = lay_out(at, chains, exposed, fewest=fewest)
+    if chains.n_states >= fewest and not columns.free_exposures.any() and columns.are_uniform:
+        at[:, 2:], orders = 0, (orders[0], Order())  # all are alike: cells read one, from the cache
     loss = loss_of(law, cells, scales.noise_scale)
     S, Q, E = sides_of(columns, scales, chains, exposed, effects)
     problem = Joint(
@@ -139,7 +149,7 @@ def assemble(
         E,
         advantage=law.advantage,
         seeks_side=seeks_side,
-        orders=lay_out(at, chains, exposed, fewest=fewest),
+        orders=orders,
     )
     return problem, pairs
 

@@ -1,7 +1,5 @@
 """The compiled loops over cells, and over chains of states.
 
-The compiled loops over cells.
-
 A cell reads four states,
 
     x = S[a] @ Q[d] - S[b] @ Q[c]                                                  (1)
@@ -13,7 +11,7 @@ change sign together when the pair is swapped.  To first order it changes by
 
 When no exposure moves (plain scores, measured features) the second half is skipped.
 
-The compiled loops over chains: symmetric block-tridiagonal matrices, one block a state.
+Chains are symmetric block-tridiagonal matrices, one block a state.
 
     matrix = blockdiag(A_n)  with  -diag(link_n)  between states n - 1 and n of one owner
 
@@ -228,21 +226,22 @@ def logistic_terms(
     x: FloatArray,  # (n_cells,): margins
     counts: FloatArray,  # games
     means: FloatArray,  # share won by the first
-    slope: FloatArray,  # written
+    slope: FloatArray,  # written; may be x itself
     curvature: FloatArray,  # written
 ) -> float:
     """Write slope and curvature of Σ counts (log(1 + exp x) - mean x), and return its value."""
     total, product = 0.0, 1.0
     for p in range(x.shape[0]):
-        small = math.exp(-abs(x[p]))
-        total += counts[p] * (max(0.0, x[p]) - means[p] * x[p])
+        margin = x[p]
+        small = math.exp(-abs(margin))
+        total += counts[p] * (max(0.0, margin) - means[p] * margin)
         if counts[p] == 1.0 and product < LARGE:  # one logarithm for many cells
             product *= 1.0 + small
         else:
             total += counts[p] * math.log1p(small) + math.log(product)
             product = 1.0
         tail = small / (1.0 + small)
-        chance = 1.0 - tail if x[p] > 0.0 else tail
+        chance = 1.0 - tail if margin > 0.0 else tail
         slope[p] = counts[p] * (chance - means[p])
         curvature[p] = counts[p] * tail / (1.0 + small)
     return total + math.log(product)
@@ -380,26 +379,43 @@ def chain_product(
     out: FloatArray,  # (n_states, r)
 ) -> None:
     """Add diagonal chains (A_n diagonal) times states."""
-    n_states, r = states.shape
-    if r == 1:
-        before, here = 0.0, states[0, 0] if n_states else 0.0
-        for n in range(n_states - 1):
-            after = states[n + 1, 0]
-            total = diagonal[n, 0] * here - links[n, 0] * before - links[n + 1, 0] * after
-            out[n, 0] += total
-            before, here = here, after
-        if n_states:
-            last = n_states - 1
-            out[last, 0] += diagonal[last, 0] * here - links[last, 0] * before
-        return
-    for n in range(n_states):
-        for k in range(r):
-            total = diagonal[n, k] * states[n, k]
-            if n > 0:
-                total -= links[n, k] * states[n - 1, k]
-            if n + 1 < n_states:
-                total -= links[n + 1, k] * states[n + 1, k]
-            out[n, k] += total
+    d, w, s, o, r = diagonal.ravel(), links.ravel(), states.ravel(), out.ravel(), states.shape[1]
+    n = s.shape[0]
+    for i in range(min(r, n)):
+        o[i] += _chain_entry(d, w, s, i, r)
+    for i in range(r, n - r):  # the same without the questions
+        o[i] += d[i] * s[i] - w[i] * s[i - r] - w[i + r] * s[i + r]
+    for i in range(max(r, n - r), n):
+        o[i] += _chain_entry(d, w, s, i, r)
+
+
+@compiled
+def chain_energy(diagonal: FloatArray, links: FloatArray, states: FloatArray) -> float:
+    """Return the inner product of states with `chain_product` of them, added up as `dot` does."""
+    d, w, s, r = diagonal.ravel(), links.ravel(), states.ravel(), states.shape[1]
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    n = s.shape[0]
+    for i in range(0, n - 3, 4):
+        one += s[i] * _chain_entry(d, w, s, i, r)
+        two += s[i + 1] * _chain_entry(d, w, s, i + 1, r)
+        three += s[i + 2] * _chain_entry(d, w, s, i + 2, r)
+        four += s[i + 3] * _chain_entry(d, w, s, i + 3, r)
+    for i in range(n - n % 4, n):
+        one += s[i] * _chain_entry(d, w, s, i, r)
+    return (one + two) + (three + four)
+
+
+@compiled
+def _chain_entry(
+    diagonal: FloatArray, links: FloatArray, states: FloatArray, i: int, r: int
+) -> float:
+    """Return entry i of the product, all given as vectors."""
+    total: float = diagonal[i] * states[i]
+    if i >= r:
+        total -= links[i] * states[i - r]
+    if i + r < states.shape[0]:
+        total -= links[i + r] * states[i + r]
+    return total
 
 
 @compiled

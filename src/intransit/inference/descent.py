@@ -22,28 +22,30 @@ def conjugate_gradients(
     *,
     accuracy: float,
     most: int,
+    dot: Callable[[FloatArray, FloatArray], float] = dot,
+    room: tuple[FloatArray, FloatArray] | None = None,  # for residual and direction
 ) -> FloatArray:
     """Solve product(step) = right until the residual's energy has fallen by accuracy².
 
-    `towards` applies the preconditioner.  Directions along which the matrix vanishes to rounding
-    end the search: what has been found by then is as good as it gets.
+    `towards` applies the preconditioner; it and the product may return the same room every time.
+    Directions along which the matrix vanishes to rounding end the search: what has been found by
+    then is as good as it gets.
     """
-    residual = np.ascontiguousarray(right).copy()
+    residual, direction = room or (np.empty(right.shape), np.empty(right.shape))
+    residual[:] = right
     step = np.zeros_like(residual)
     ahead = towards(residual)
-    direction = ahead.copy()
+    direction[:] = ahead
     energy = dot(residual, ahead)
     goal = accuracy**2 * energy
     for _ in range(most):
         if energy <= goal or energy <= 0.0:
             break
-        del ahead  # products of large systems need the room
         image = product(direction)
         curve = dot(direction, image)
         if curve <= 0.0:
             break
         advance(energy / curve, direction, image, step, residual)
-        del image
         ahead = towards(residual)
         energy, before = dot(residual, ahead), energy
         turn(energy / before, ahead, direction)
@@ -115,6 +117,7 @@ class Descent:
 
     objectives: FloatArray  # (n_steps + 1,), never increasing
     converged: bool
+    damping: float = -1.0  # of the step that would follow; below 0 before the first
 
 
 def descend(
@@ -126,13 +129,19 @@ def descend(
     tightest: float = 1e-8,
     eager: bool = False,  # whether steps are exact from the first on
     enough: float = 0.0,  # an exact step that foretells less than this is the last
+    so_far: Descent | None = None,  # what led to this place, to go on from it
+    keep: Callable[[PlaceT, Descent], None] = lambda _, __: None,  # told of every step
+    dot: Callable[[FloatArray, FloatArray], float] = dot,
 ) -> tuple[PlaceT, Descent]:
     """Walk downhill until a step gains nothing that counts."""
-    objectives, gains = [place.value], [np.inf]
-    if not np.isfinite(place.value):
-        return place, Descent(np.array(objectives), converged=False)
-    damping, growth, first_size = -1.0, 2.0, 0.0
-    for _ in range(max_steps):
+    if so_far is None:
+        so_far = Descent(np.array([place.value]), converged=False)
+    objectives, damping = so_far.objectives.tolist(), so_far.damping
+    gains = [np.inf, *(-np.diff(so_far.objectives)).tolist()]
+    if not np.isfinite(objectives[-1]) or so_far.converged:
+        return place, so_far
+    growth, first_size = 2.0, 0.0
+    for _ in range(max_steps - len(objectives) + 1):
         gradient = place.gradient
         size = float(np.sqrt(dot(gradient, gradient)))
         first_size = first_size or size
@@ -168,8 +177,11 @@ def descend(
         place = trial.settled()
         objectives.append(place.value)
         gains.append(objectives[-2] - objectives[-1])
-        if place.is_enough(gains) or (exact and foretold <= enough):
-            return place, Descent(np.array(objectives), converged=True)
+        is_last = place.is_enough(gains) or (exact and foretold <= enough)
+        so_far = Descent(np.array(objectives), converged=is_last, damping=damping)
+        keep(place, so_far)
+        if is_last:
+            return place, so_far
         del equations, gradient, step, trial  # of the place that was left: room for the next one
     return place, Descent(np.array(objectives), converged=False)
 

@@ -31,15 +31,16 @@ def balance(problem: Joint, z: FloatArray, *, volume: float = 0.0) -> FloatArray
     out = z.copy()
     S, Q, _ = problem.split(out)
     basis = np.hstack([_at_strengths(problem, Q), S])  # all that columns of S will be mixed from
-    grams = grams_of(problem.strengths, basis)
-    gram_Q = grams_of(problem.exposures, Q)[_first_factor(problem.strengths, problem.exposures)]
+    grams = list(problem.total(np.stack(grams_of(problem.strengths, basis))))
+    first = _first_factor(problem.strengths, problem.exposures)
+    gram_Q = problem.total(grams_of(problem.exposures, Q)[first])
     A, D = best_mixing(problem.strengths, problem.exposures, grams, gram_Q, volume=volume)
     S[:], Q[:] = basis @ A, Q @ D
     for part, old, side in zip(
         (S, Q), problem.split(z), (problem.strengths, problem.exposures), strict=False
     ):
         part[:, ~side.free] = old[:, ~side.free]  # to the last bit
-    return out if np.isfinite(out).all() else z
+    return z if problem.total(int(not np.isfinite(out).all())) else out
 
 
 def best_mixing(

@@ -1,34 +1,51 @@
-"""Newton's method on the joint problem, dense or matrix-free by its size, and where it starts.
+"""Newton's method on the joint problem, dense or matrix-free by its size.
 
 The curvature is the loss's own in the margins (exact for the logistic loss), carried to the
-states by the first-order map.
+states by the first-order map J.  A step solves
 
-It starts from the weighted program, on what scores alone leave unexplained.  At states z the loss
-is, to second order, a weighted least-squares problem in the margins; added up over time, pair by
-pair, it is the program of `recover`, which is solved from several starts of its own.  Its static
-factors, given to all times, start the joint fit.  Times far from a chosen one count less, by how
-far S will have drifted, as the paper weighs them.
+    (Jᵀ C J + prior + damping) step = right-hand side
+
+With a `twist`, the slopes of the loss, the matrix is the whole Hessian: the margins' own second
+derivative is added, without which the last steps are slow where factors are weakly held.
+
+Small systems are factored.  Large ones are solved matrix-free by conjugate gradients; the
+preconditioner is each item's own block-tridiagonal matrix over time, its data blocks plus its
+random walk, for S and for Q.  Given S and Q, each pair's effects are a chain of their own: that
+part of the system is solved exactly, and what remains is a system in S and Q alone with curvature
+
+    C - C R (Rᵀ C R + prior of E)⁻¹ Rᵀ C,      R the map from states of pairs to cells
+
+Both ways give the same step.  Vectors of large problems are work space, taken once for all products
+of a descent: memory that is asked of the system anew must be mapped, page by page, and cleared.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
 from intransit.arrays import FloatArray
-from intransit.data.cells import Cells
-from intransit.data.measurements import unfold
-from intransit.inference.assembly import Columns, Scales, fill_known
-from intransit.inference.descent import descend
-from intransit.inference.gauge import balance
-from intransit.inference.joint_problem import Joint, Squared
-from intransit.inference.joint_system import DenseEquations, SparseEquations
-from intransit.inference.starts import attempt, best
-from intransit.inference.weighted_program import Collapsed, Problem, Quadratic
-from intransit.inference.weighted_solvers import newton
-from intransit.kernels import dot
+from intransit.inference.cell_kernels import (
+    chain_marginals,
+    factor_chains,
+    gather,
+    normal_cells,
+    pull_cells,
+    push_cells,
+    push_pull_cells,
+    solve_chains,
+    state_blocks,
+    twist_cells,
+)
+from intransit.inference.descent import Descent, conjugate_gradients, descend
+from intransit.inference.gauge import balance, rotations
+from intransit.inference.joint_problem import FactorStates, Joint, Squared
+from intransit.kernels import add_scaled
 
+CG_LIMIT = 2_000
+KNOWN_WIDTHS = (1, 2, 3, 4)
 DENSE_LIMIT = 1_000  # unknowns
 START_DAMPING = 1e-3
 WARM_DAMPING = 1e-5
@@ -36,6 +53,353 @@ CONVEX_DAMPING = 1e-9
 ACCURACY = 0.1  # of conjugate gradients: each step leaves a hundredth of what it could gain
 WARM_ACCURACY = 0.02  # where a step costs more than the products of its solve
 LINEAR_ACCURACY = 1e-8  # where one step is all there is to do
+
+
+class DenseEquations:
+    """All unknowns at once, by Cholesky.  Vectors are over z; what is known stays 0."""
+
+    def __init__(
+        self,
+        problem: Joint,
+        z: FloatArray,
+        curvature: FloatArray,
+        twist: FloatArray | None = None,
+    ) -> None:
+        self.problem = problem
+        self._free = np.flatnonzero(problem.free)
+        self.matrix = information(problem, z, curvature, twist)
+        self._last: tuple[float, FloatArray | None] = (np.nan, None)
+
+    @cached_property
+    def scale(self) -> float:
+        """Mean of the diagonal."""
+        return float(self.matrix.diagonal().mean()) or 1.0
+
+    def _factored(self, damping: float) -> FloatArray | None:
+        if self._last[0] != damping:
+            damped = self.matrix.copy()
+            damped.ravel()[:: len(damped) + 1] += damping
+            factor, failed = dpotrf(damped.T, lower=1, clean=1, overwrite_a=1)
+            self._last = (damping, None if failed else np.asarray(factor))
+        return self._last[1]
+
+    def solve(
+        self, right: FloatArray, damping: float, *, accuracy: float = 0.0
+    ) -> FloatArray | None:
+        """Return the step, or None when the damping is too small for rounding."""
+        del accuracy  # always to rounding
+        factor = self._factored(damping)
+        if factor is None:
+            return None
+        step = np.zeros_like(right)
+        step[self._free] = dpotrs(factor, right[self._free], lower=1)[0]
+        return step
+
+    @cached_property
+    def root(self) -> FloatArray:  # (n_free, n_free), lower
+        """L with L Lᵀ the information; a touch of damping where rounding needs it."""
+        damping = 0.0
+        while True:
+            factor = self._factored(damping)
+            if factor is not None:
+                return factor
+            damping = max(10.0 * damping, 1e-14 * self.scale)
+
+    def half_solve(self, rows: FloatArray) -> FloatArray:  # (n_free, n_rows)
+        """Return L⁻¹ rowsᵀ: its squared columns are variances of linear functions of z."""
+        return np.asarray(dtrtrs(self.root, rows[:, self._free].T, lower=1)[0])
+
+    def draw(self, noise: FloatArray) -> FloatArray:  # (n_z, n_draws)
+        """Return L⁻ᵀ noise: exact draws of the Gaussian whose precision this is."""
+        out = np.zeros((len(self.problem.free), noise.shape[1]))
+        out[self._free] = dtrtrs(self.root, noise, lower=1, trans=1)[0]
+        return out
+
+
+def information(
+    problem: Joint, z: FloatArray, curvature: FloatArray, twist: FloatArray | None = None
+) -> FloatArray:
+    """Return the whole Newton matrix over the free entries of z, dense."""
+    S, Q, _ = problem.split(z)
+    matrix, at = np.zeros((len(z), len(z))), problem.at_owners
+    normal_cells(S, Q, at, problem.pair_at, problem.effects is not None, curvature, matrix)
+    if twist is not None:
+        twist_cells(at, twist, S.shape[1], S.size, matrix)
+        turns = rotations(problem, z)  # along them the objective does not change: held by the prior
+        stiffness = float(np.mean(1.0 / problem.exposures.prior[problem.exposures.free] ** 2))
+        matrix += stiffness * (turns @ turns.T)
+    begin = 0
+    for side in problem.sides:
+        n, width = side.shape
+        here = begin + np.arange(n * width)
+        matrix[here, here] += side.diagonal.ravel()
+        links = side.links[1:].ravel()
+        matrix[here[width:], here[: len(here) - width]] -= links
+        matrix[here[: len(here) - width], here[width:]] -= links
+        begin += n * width
+    free = np.flatnonzero(problem.free)
+    return matrix if len(free) == len(z) else matrix[np.ix_(free, free)]
+
+
+@dataclass(frozen=True, eq=False)
+class Buffers:
+    """Room for the products of one solve."""
+
+    steps: list[FloatArray]  # of S and Q, in the order of the loops over cells
+    sums: list[FloatArray]
+    vector: FloatArray  # (n_S + n_Q,)
+    residual: FloatArray
+    direction: FloatArray
+
+    @classmethod
+    def of(cls, problem: Joint) -> "Buffers":
+        """Return room for the products of a problem."""
+        r, (n_S, n_Q) = problem.strengths.shape[1], problem.n_near
+        if not problem.moves_exposures:
+            n_Q = 0
+        steps, sums = ([np.empty((n, r)) for n in (n_S, n_Q)] for _ in range(2))
+        n = problem.cuts[1]
+        return cls(steps, sums, np.empty(n), np.empty(n), np.empty(n))
+
+
+@dataclass(eq=False)
+class WorkSpace:
+    """What the steps of one descent share: room, and how many products were made."""
+
+    n_products: int = 0
+    spare: list[Buffers] = field(default_factory=list)  # of solves that ended
+    cells: dict[tuple[str, int], FloatArray] = field(default_factory=dict)
+
+    def take(self, problem: Joint) -> Buffers:
+        """Return room that nobody uses; solves may run side by side."""
+        try:
+            return self.spare.pop()
+        except IndexError:
+            return Buffers.of(problem)
+
+    def room(self, name: str, turn: int, n_cells: int) -> FloatArray:
+        """Return the one array over cells of this name and turn."""
+        if (name, turn) not in self.cells:
+            self.cells[name, turn] = np.empty(n_cells)
+        return self.cells[name, turn]
+
+
+class SparseEquations:
+    """S and Q by preconditioned conjugate gradients, effects of pairs eliminated.
+
+    Rotations are not held, as in the dense system, along which a gradient has no part: started
+    from 0, conjugate gradients do not go there either.
+    """
+
+    def __init__(
+        self,
+        problem: Joint,
+        z: FloatArray,
+        curvature: FloatArray,
+        twist: FloatArray | None = None,
+        work: WorkSpace | None = None,  # shared by the steps of one descent
+    ) -> None:
+        self.problem, self.curvature, self._twist = problem, curvature, twist
+        self.work = WorkSpace() if work is None else work
+        self.S, self.Q, _ = problem.split(z)
+        self.both = problem.moves_exposures
+        self._width = known_width(self.S.shape[1])
+        self._z = z
+        # Not cached properties, which hold a lock in Python 3.11: shards of one process would wait
+        # for each other while they meet.
+        self._scale: float | None = None
+        self._at_z: tuple[FloatArray, FloatArray] | None = None
+        self._blocks: tuple[FloatArray, FloatArray] | None = None
+        self._inverses: tuple[float, list[FloatArray]] | None = None
+        if problem.effects is not None:
+            own = np.zeros(problem.effects.shape[0])
+            gather(curvature, problem.pair_at, own)
+            own += problem.effects.diagonal[:, 0]
+            self._own = own
+            self._pair_inverse = own[:, None, None].copy()
+            factor_chains(self._pair_inverse, problem.effects.links, (1,))
+
+    def blocks(self) -> tuple[FloatArray, FloatArray]:
+        """Return each state's own block of what remains once effects are eliminated."""
+        problem, left, r = self.problem, self.curvature, self.S.shape[1]
+        if problem.effects is not None:
+            left = left * (1.0 - left / self._own[problem.pair_at])
+        sums = [np.zeros((n, r, r)) for n in problem.n_near[: 1 + self.both]]
+        room = sums if self.both else [*sums, np.empty((0, r, r))]
+        state_blocks(*self._near, problem.at, left, self.both, self._width, *room)
+        out = np.empty((len(self.S), r, r)), np.zeros((len(self.Q), r, r))
+        problem.bring_back(sums, out)
+        return out
+
+    @property
+    def scale(self) -> float:
+        """Mean of the diagonal over S and Q."""
+        if self._scale is None:
+            self._blocks = self.blocks()  # which are wanted next
+            self._scale = self._scale_of(self._blocks)
+        return self._scale
+
+    def _scale_of(self, blocks: tuple[FloatArray, FloatArray]) -> float:
+        found = np.zeros(2)
+        for side, own in zip(self.problem.sides, blocks, strict=False):
+            if side.free.any():
+                diagonal = np.einsum("nkk->k", own)[side.free].sum()
+                found += float(diagonal + side.diagonal.sum()), side.shape[0] * int(side.free.sum())
+        total, n = self.problem.total(found)
+        return float(total / max(n, 1)) or 1.0
+
+    def solve_effects(self, right: FloatArray) -> FloatArray:  # (n_pair_states,)
+        """Return the effects of pairs that answer a right-hand side, states held."""
+        assert self.problem.effects is not None
+        out = np.empty((len(right), 1))
+        links = self.problem.effects.links
+        solve_chains(self._pair_inverse, links, right[:, None], out, np.empty(1), (1,))
+        return out[:, 0]
+
+    def product(
+        self, step: FloatArray, damping: float, room: Buffers | None = None
+    ) -> FloatArray:  # (n_S + n_Q,)
+        """Return the reduced system times a step in S and Q, which stands in the room given."""
+        self.work.n_products += 1
+        out = self._data_product(step, Buffers.of(self.problem) if room is None else room)
+        for side, part, result in zip(
+            self.problem.sides, self._two(step), self._two(out), strict=False
+        ):
+            hold(side, result)
+            side.add_product(part, result)
+        if damping:
+            add_scaled(damping, step, out)
+        return out
+
+    def _data_product(self, step: FloatArray, room: Buffers) -> FloatArray:  # (n_S + n_Q,)
+        """Return what the cells alone say of a step, in known columns as well."""
+        problem, at, near, both = self.problem, self.problem.at, self._near, self.both
+        dS, dQ = self._two(step)
+        steps = problem.carry(dS, dQ if both else None, room.steps)
+        sums = room.sums
+        for part in sums:
+            part.fill(0.0)
+        if problem.effects is None:
+            twist = np.empty(0) if self._twist is None else self._twist
+            push_pull_cells(*near, at, self.curvature, twist, *steps, both, self._width, *sums)
+        else:
+            change = np.empty(len(at))
+            push_cells(*near, at, *steps, both, change)
+            change *= self.curvature
+            total = np.zeros(problem.effects.shape[0])
+            gather(change, problem.pair_at, total)
+            change -= self.curvature * self.solve_effects(total)[problem.pair_at]
+            pull_cells(*near, at, change, both, *sums)
+            if self._twist is not None:  # the same sums, the step in the place of the factors
+                pull_cells(*steps, at, self._twist, True, *sums)
+        out_S, out_Q = self._two(room.vector)
+        problem.bring_back(sums[: 1 + both], (out_S, out_Q))
+        if not both:
+            out_Q.fill(0.0)
+        return room.vector
+
+    @property
+    def _near(self) -> tuple[FloatArray, FloatArray]:
+        """S and Q as the loops over cells want them; S only where exposures move."""
+        if self._at_z is None:
+            self._at_z = self.problem.near(self._z)
+        return self._at_z
+
+    def _two(self, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
+        n = self.S.size
+        return vector[:n].reshape(self.S.shape), vector[n:].reshape(self.Q.shape)
+
+    def precondition(self, residual: FloatArray, damping: float, room: Buffers) -> FloatArray:
+        """Return what the preconditioner makes of a residual; it stands in the room given."""
+        work = np.empty(self.S.shape[1])
+        for side, inverse, right, result in zip(
+            self.problem.sides,
+            self._preconditioner(damping),
+            self._two(residual),
+            self._two(room.vector),
+            strict=False,
+        ):
+            if side.free.any():
+                solve_chains(inverse, side.links, right, result, work, self._width)
+                hold(side, result)
+            else:
+                result.fill(0.0)
+        return room.vector
+
+    def _preconditioner(self, damping: float) -> list[FloatArray]:
+        if self._inverses is None or self._inverses[0] != damping:
+            blocks, self._blocks = self._blocks or self.blocks(), None
+            self._scale = self._scale_of(blocks) if self._scale is None else self._scale
+            sides = zip(blocks, self.problem.sides, strict=False)
+            self._inverses = (damping, [factor_side(own, side, damping) for own, side in sides])
+        return self._inverses[1]
+
+    def covariances(self) -> tuple[FloatArray, FloatArray]:
+        """Return each state's covariance given all other items: from its own chain alone."""
+        out = []
+        for side, inverse in zip(self.problem.sides, self._preconditioner(0.0), strict=False):
+            spread = np.empty_like(inverse)
+            chain_marginals(inverse, side.links, spread, np.empty(inverse.shape[1:]))
+            out.append(spread * (side.free[:, None] & side.free))
+        return out[0], out[1]
+
+    def prepare(self) -> None:
+        """Factor what undamped solves need, so that several may run side by side."""
+        self._preconditioner(0.0)
+        assert self._near
+
+    def solve(self, right: FloatArray, damping: float, *, accuracy: float = 1e-8) -> FloatArray:
+        """Return the step.  Effects are not damped: they are solved exactly."""
+        problem, n = self.problem, self.S.size + self.Q.size
+        reduced = right[:n]
+        if problem.effects is not None:  # what the effects take over leaves the right-hand side
+            taken = self.curvature * self.solve_effects(right[n:])[problem.pair_at]
+            reduced = reduced - problem.pull(self._z, taken)[:n]
+        self._preconditioner(damping)
+        room = self.work.take(problem)
+        step = conjugate_gradients(
+            lambda v: self.product(v, damping, room),
+            lambda v: self.precondition(v, damping, room),
+            reduced,
+            accuracy=accuracy,
+            most=CG_LIMIT,
+            dot=problem.dot,
+            room=(room.residual, room.direction),
+        )
+        self.work.spare.append(room)
+        if problem.effects is not None:
+            step = np.append(step, np.zeros(len(right) - n))
+            change = self.curvature * problem.push(self._z, step)
+            total = np.zeros(len(right) - n)
+            gather(change, problem.pair_at, total)
+            step[n:] = self.solve_effects(right[n:] - total)
+        return step
+
+
+def known_width(n_columns: int) -> tuple[int, ...]:
+    """Return what tells the loops their number of columns, for the few that each is compiled for.
+
+    A loop of known length is up to twice as quick; a loop for every length would be compiled anew.
+    """
+    return (1,) * n_columns if n_columns in KNOWN_WIDTHS else ()
+
+
+def hold(side: FactorStates, states: FloatArray) -> None:
+    """Set known columns to 0."""
+    if not side.free.all():
+        states *= side.free
+
+
+def factor_side(blocks: FloatArray, side: FactorStates, damping: float) -> FloatArray:
+    """Overwrite one side's blocks by the inverses that `solve_chains` needs, and return them."""
+    if not side.free.all():
+        blocks *= side.free[:, None] & side.free  # known columns stand apart, with 1
+    np.einsum("nkk->nk", blocks)[:] += side.diagonal + (damping + ~side.free)
+    factor_chains(blocks, side.links, known_width(blocks.shape[1]))
+    return blocks
+
+
+# Steps ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,41 +424,53 @@ class JointSolution:
 
 
 class _States:
-    """States as a place to descend from."""
+    """States as a place to descend from.
+
+    Places take turns with two arrays of curvatures: a trial's stands beside that of its origin,
+    and is overwritten by the next one's.  So do slopes, where more than the gradient needs them.
+    """
 
     def __init__(
         self,
         problem: Joint,
         z: FloatArray,
         tolerance: float,
-        dense: bool,
-        counter: list[int],  # products of conjugate gradients so far
+        accuracy: float,  # of solves; 0 where they are exact
+        work: WorkSpace,
+        turn: int = 0,
         loss: tuple[float, FloatArray, FloatArray] | None = None,  # value, slope, curvature
     ) -> None:
-        self.problem, self.z, self.tolerance, self.dense = problem, z, tolerance, dense
-        self.counter = counter
-        self.loss = problem.loss.all_of(problem.margins(z)) if loss is None else loss
-        self.value = self.loss[0] + problem.penalty(z)
+        self.problem, self.z, self.tolerance, self.accuracy = problem, z, tolerance, accuracy
+        self.work, self.turn = work, turn
+        self._gradient: FloatArray | None = None
+        if loss is None:
+            n = len(problem.at)
+            x = work.room("slope", 0 if problem.is_convex else turn, n)
+            loss = problem.loss.all_of(problem.margins(z, x), work.room("curvature", turn, n))
+        self.loss = loss
+        self.value = float(problem.total(self.loss[0] + problem.penalty(z)))
 
-    @cached_property
+    @property
     def gradient(self) -> FloatArray:
-        out = self.problem.pull(self.z, self.loss[1])
-        self.problem.add_prior(self.z, out)
-        if self.problem.is_convex:  # slopes are used nowhere else, and take room
-            self.loss = (self.loss[0], np.empty(0), self.loss[2])
-        return out
+        if self._gradient is None:
+            self._gradient = self.problem.pull(self.z, self.loss[1])
+            self.problem.add_prior(self.z, self._gradient)
+            if self.problem.is_convex:  # slopes are used nowhere else, and take room
+                self.loss = (self.loss[0], np.empty(0), self.loss[2])
+        return self._gradient
 
     def equations(self, exact: bool) -> DenseEquations | SparseEquations:
         _, slope, curvature = self.loss
         twist = slope if exact and not self.problem.is_convex else None
-        if self.dense:
+        if not self.accuracy:
             return DenseEquations(self.problem, self.z, curvature, twist)
-        return SparseEquations(self.problem, self.z, curvature, twist, self.counter)
+        return SparseEquations(self.problem, self.z, curvature, twist, self.work)
 
     def _at(
         self, z: FloatArray, loss: tuple[float, FloatArray, FloatArray] | None = None
     ) -> "_States":
-        return _States(self.problem, z, self.tolerance, self.dense, self.counter, loss)
+        turn = 1 - self.turn if loss is None else self.turn
+        return _States(self.problem, z, self.tolerance, self.accuracy, self.work, turn, loss)
 
     def bend(self, step: FloatArray) -> FloatArray | None:
         if self.problem.is_convex:
@@ -109,7 +485,8 @@ class _States:
         z = balance(self.problem, self.z)
         if z is self.z:
             return self
-        other = self._at(z, self.loss)  # margins are what the gauge leaves alone
+        # The gauge leaves margins alone.  Shards go on from what they keep, to the last digit.
+        other = self._at(z, self.loss if self.problem.is_whole else None)
         return other if other.value < self.value else self
 
     def is_enough(self, gains: list[float]) -> bool:
@@ -119,10 +496,12 @@ class _States:
             self._left(gains[k], gains[k - 1]) <= self.tolerance for k in range(-last, 0)
         )
 
-    @staticmethod
-    def _left(gain: float, before: float) -> float:
-        """Return what later steps would add, were each to shrink as this one did."""
-        ratio = gain / before if np.isfinite(before) else 0.5
+    def _left(self, gain: float, before: float) -> float:
+        """Return what later steps would add, were each to shrink as this one did.
+
+        A step leaves at least what its solve does.
+        """
+        ratio = max(gain / before, self.accuracy**2) if np.isfinite(before) else 0.5
         return gain * ratio / (1.0 - ratio) if ratio < 1.0 else np.inf
 
 
@@ -134,165 +513,50 @@ def solve_joint(
     max_steps: int = 200,
     dense: bool | None = None,
     warm: bool = False,
+    so_far: Descent | None = None,
+    keep: Callable[[FloatArray, Descent, int], None] = lambda *_: None,
 ) -> JointSolution:
     """Minimise from a start; stops when less than `tolerance` of log posterior is left to gain.
 
-    A warm start is near the minimum: steps are hardly damped.
+    A warm start is near the minimum: steps are hardly damped.  `keep` is given the states after
+    every step, how the descent went, and the number of products; with that as `so_far`, the
+    descent goes on from there.
     """
     dense = is_small(problem) if dense is None else dense
-    z = balance(problem, np.ascontiguousarray(start))
-    counter = [0]
+    z = np.ascontiguousarray(start) if so_far else balance(problem, np.ascontiguousarray(start))
+    work = WorkSpace()
     linear = problem.is_convex and isinstance(problem.loss, Squared)
     accuracy = WARM_ACCURACY if warm and problem.is_convex else ACCURACY
     if linear:
         accuracy = min(LINEAR_ACCURACY, float(np.sqrt(tolerance)))
     warm = warm and not dense
     nonconvex = WARM_DAMPING if warm else START_DAMPING
+
     end, descent = descend(
-        _States(problem, z, tolerance, dense, counter),  # not held here: it takes room
+        _States(
+            problem, z, tolerance, 0.0 if dense else accuracy, work
+        ),  # not held here: it takes room
         start_damping=CONVEX_DAMPING if problem.is_convex else nonconvex,
         max_steps=max_steps,
         loosest=accuracy,
         tightest=accuracy,
         eager=problem.is_convex or not dense,
         enough=tolerance if warm or problem.is_convex else 0.0,
+        so_far=so_far,
+        keep=lambda place, descent: keep(place.z, descent, work.n_products),
+        dot=problem.dot,
     )
+    work.spare.clear()
+    work.cells.clear()
     return JointSolution(
         end.z,
         descent.objectives,
         descent.converged,
-        float(np.sqrt(dot(end.gradient, end.gradient))),
-        counter[0],
+        float(np.sqrt(problem.dot(end.gradient, end.gradient))),
+        work.n_products,
     )
 
 
 def is_small(problem: Joint) -> bool:
-    """Return whether the dense path is the quicker one."""
-    return int(np.count_nonzero(problem.free)) <= DENSE_LIMIT
-
-
-SAME = 1e-6  # of the objective's own size: two minima that are one
-SAME_GAIN = 0.1  # and of log posterior
-MOST_PLACES = 6
-ROUGHLY = 0.3  # log posterior left to gain, of large problems with factors
-
-
-@dataclass(frozen=True, eq=False)
-class Start:
-    """One start, and what came of it."""
-
-    name: str
-    solution: JointSolution
-
-
-def without_factors(problem: Joint, columns: Columns) -> FloatArray:
-    """Return states that know nothing: zeros, and the known columns."""
-    return fill_known(problem, columns, np.zeros(problem.cuts[-1]))
-
-
-def solve_from_starts(
-    problem: Joint,
-    columns: Columns,
-    scales: Scales,
-    *,
-    tolerance: float,
-    max_steps: int,
-    rng: np.random.Generator,
-) -> tuple[Start, ...]:
-    """Solve from as many starts as the problem needs, the best first."""
-    if not problem.is_convex and not is_small(problem):
-        tolerance = max(tolerance, ROUGHLY)  # the solution is moved from here anyway: see `volume`
-    solve = partial(solve_joint, tolerance=tolerance, max_steps=max_steps)
-    if problem.is_convex:
-        return (Start("scores", solve(problem, without_factors(problem, columns))),)
-    nothing = without_factors(problem, columns)
-    most = MOST_PLACES if is_small(problem) else 1
-    tried: list[Start] = []
-    for name, place in _places(problem, columns, scales, nothing, rng):
-        tried.append(Start(name, solve(problem, place)))
-        lowest = min(start.solution.objective for start in tried)
-        near = SAME * abs(lowest) + SAME_GAIN
-        agree = sum(start.solution.objective <= lowest + near for start in tried)
-        if agree >= 2 or len(tried) >= most:
-            break
-    return tuple(sorted(tried, key=lambda start: start.solution.objective))
-
-
-def _places(
-    problem: Joint,
-    columns: Columns,
-    scales: Scales,
-    nothing: FloatArray,
-    rng: np.random.Generator,
-) -> Iterator[tuple[str, FloatArray]]:
-    """Yield starts, the likeliest first: static factors for several times in question."""
-    base, cells = _scores_first(problem, columns, nothing), problem.loss.cells
-    last = len(cells.axis) - 1
-    for k in range(MOST_PLACES):
-        centre = (last, last // 2, 0)[k % 3] if last else 0
-        forgetting = (1.0, 0.0, 1.0, 4.0, 0.25, 0.0)[k] if last else 0.0
-        weights = _time_weights(cells, scales, centre, forgetting)
-        name = f"time {cells.axis[centre]:g}" if forgetting else "all times alike"
-        yield name, _static_factors(problem, columns, base, cells, weights, rng)
-        if k == 0 and base is not nothing:  # what scores explain of a circle may hide it
-            name = "factors before scores"
-            yield name, _static_factors(problem, columns, nothing, cells, weights, rng)
-
-
-def _scores_first(problem: Joint, columns: Columns, nothing: FloatArray) -> FloatArray:
-    """Return states with scores fitted and factors at 0."""
-    scores = columns.are_scores & columns.free_strengths
-    if not scores.any():
-        return nothing
-    alone = replace(
-        problem,
-        strengths=replace(problem.strengths, free=scores),
-        exposures=replace(problem.exposures, free=np.zeros_like(scores)),
-        effects=None,
-    )
-    n = alone.cuts[-1]
-    z = nothing.copy()
-    z[:n] = solve_joint(alone, nothing[:n], tolerance=1.0).z
-    return z
-
-
-def _time_weights(cells: Cells, scales: Scales, centre: int, forgetting: float) -> FloatArray:
-    """Return how much each cell tells about the matrix at the chosen time: (opt_w_na)."""
-    age = np.abs(cells.times - cells.axis[centre])
-    drift = scales.drift_scale**2 + scales.exposure_drift_scale**2
-    noise = (scales.noise_scale / max(scales.prior_scale, 1e-12)) ** 2
-    return np.asarray(1.0 / (1.0 + forgetting * 2.0 * drift * age / max(noise, 1e-30)))
-
-
-def _static_factors(
-    problem: Joint,
-    columns: Columns,
-    base: FloatArray,
-    cells: Cells,
-    weights: FloatArray,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Return states whose factors explain, at all times alike, what base leaves unexplained."""
-    both = np.flatnonzero(columns.free_strengths & columns.free_exposures)
-    slope, curvature = problem.loss.terms(problem.margins(base))
-    keys = cells.pair_keys(columns.n_items)
-    distinct, pair = np.unique(keys, return_inverse=True)
-    total = np.bincount(pair, curvature * weights).astype(float)
-    target = np.bincount(pair, -slope * weights) / np.maximum(total, 1e-300)
-    loss = Quadratic(total, target)
-    data = Collapsed(unfold(distinct, columns.n_items), loss, n_repeats=0, evenness=1.0)
-    ridge = float(1.0 / problem.exposures.prior[both[0]] ** 2)
-    known = np.full((columns.n_items, 2 * len(both)), np.nan)
-    question = Problem(data.pairs, loss, known, ridge)
-    small = is_small(problem)  # otherwise a rough place to start from is all that is wanted
-    restarts = 2 if small else 0
-    solver = partial(newton, tolerance=1e-6 if small else 1e-3, max_steps=50 if small else 15)
-    found = best(
-        attempt(question, data, "spectral", solver, restarts=restarts, polished=False, rng=rng)
-    )
-    z = base.copy()
-    S, Q, _ = problem.split(z)
-    factors = found.solution.factors
-    S[:, both] = factors[problem.strengths.chains.owners][:, : len(both)]
-    Q[:, both] = factors[problem.exposures.chains.owners][:, len(both) :]
-    return z
+    """Return whether the dense path is the quicker one; shards are large."""
+    return problem.is_whole and int(np.count_nonzero(problem.free)) <= DENSE_LIMIT

@@ -18,17 +18,22 @@ time close together: all that meets at a time then fits into a core's cache, whe
 not.  So cells of large problems are kept in order of time, and the loops work on states carried to
 that order and back, which costs far less than it saves: 3.5 times a product at a million cells.
 Places are right by construction, so that `take` need not look ("clip").
+
+A problem may be one shard of a larger one (`shards`).  Whatever concerns the others goes through
+`carry`, `bring_back`, `total` and `noise`, so that every solver here solves shards as well.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.cells import Cells, Chains
 from intransit.inference.cell_kernels import (
+    chain_energy,
     chain_product,
     gather,
     logistic_terms,
@@ -39,6 +44,8 @@ from intransit.inference.cell_kernels import (
     read_cells,
 )
 from intransit.kernels import dot, put_rows, take_rows
+
+Noise = tuple[FloatArray, FloatArray]  # of first states, of steps
 
 LEAST_STEP = 1e-10  # variance of a step against the prior's: less cannot be told from none
 
@@ -92,17 +99,11 @@ class FactorStates:
         """Add the prior's precision times states; known columns add 0."""
         chain_product(self.diagonal, self.links, states, out)
 
-    def product(self, states: FloatArray) -> FloatArray:
-        """Return the prior's precision times states."""
-        out = np.zeros_like(states)
-        self.add_product(states, out)
-        return out
-
     def penalty(self, states: FloatArray) -> float:
         """Return ½ statesᵀ precision states."""
         if not self.free.any():
             return 0.0
-        return 0.5 * dot(states, self.product(states))
+        return 0.5 * chain_energy(self.diagonal, self.links, states)
 
     def energies(self, states: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return, by column, Σ first² and Σ step²/gap: what estimates of the scales need."""
@@ -110,7 +111,7 @@ class FactorStates:
         moved = states[self.steps] - states[self.steps - 1]
         return first, np.sum(moved**2 / self.chains.gaps[self.steps, None], axis=0)
 
-    def noise(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def noise(self, rng: np.random.Generator) -> Noise:
         """Return standard normal numbers for first states and for steps."""
         width = self.shape[1]
         return (
@@ -118,7 +119,7 @@ class FactorStates:
             rng.normal(size=(len(self.steps), width)),
         )
 
-    def shape_noise(self, noise: tuple[FloatArray, FloatArray]) -> FloatArray:
+    def shape_noise(self, noise: Noise) -> FloatArray:
         """Return root(precision)ᵀ times noise: the prior's part of a draw, by state."""
         out = np.zeros(self.shape)
         out[self.firsts] = noise[0] / self.prior
@@ -127,9 +128,7 @@ class FactorStates:
         out[self.steps - 1] -= kicks  # distinct rows, as each state has one successor
         return out * self.free
 
-    def seen_noise(
-        self, noise: tuple[FloatArray, FloatArray], states: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def seen_noise(self, noise: Noise, states: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return noise · (noise - root(precision) states), summed by column, firsts and steps.
 
         For states drawn with this noise its mean is how many entries the data determine.
@@ -155,29 +154,25 @@ class Order:
 
     place: IntArray | None = None  # (n_states,): where each state stands
 
-    def carry(self, states: FloatArray) -> FloatArray:
-        """Return states (n_states, k) in order of time."""
+    def carry(self, states: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Return states (n_states, k) in order of time, written to `out` if that is given."""
         if self.place is None:
             return states
-        out = np.empty_like(states)
+        out = np.empty_like(states) if out is None else out
         put_rows(states, self.place, out)
         return out
 
-    def bring_back(self, states: FloatArray) -> FloatArray:
+    def bring_back(self, states: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Return what `carry` was given; also for blocks by state."""
-        if self.place is None:
+        if self.place is None and out is None:
             return states
-        out = np.empty_like(states)
-        self.write_back(states, out)
-        return out
-
-    def write_back(self, states: FloatArray, out: FloatArray) -> None:
-        """Write what `carry` was given; also for blocks by state."""
-        n = len(states)
+        out = np.empty_like(states) if out is None else out
         if self.place is None:
             out[:] = states
         else:
+            n = len(states)
             take_rows(states.reshape(n, -1), self.place, out.reshape(n, -1))
+        return out
 
 
 def by_time(chains: Chains) -> Order:
@@ -222,8 +217,10 @@ class CellLoss(Protocol):
     def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return its slope and its second derivative in each cell's margin."""
 
-    def all_of(self, x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return value and terms."""
+    def all_of(
+        self, x: FloatArray, room: FloatArray | None = None
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return value and terms; margins may be overwritten, and curvatures stand in the room."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,8 +246,11 @@ class Squared:
         curvature = self.cells.counts / self.noise_scale**2
         return curvature * (x - self.cells.means), curvature
 
-    def all_of(self, x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    def all_of(
+        self, x: FloatArray, room: FloatArray | None = None
+    ) -> tuple[float, FloatArray, FloatArray]:
         """Return value and terms."""
+        del room
         return self.value(x), *self.terms(x)
 
 
@@ -266,13 +266,15 @@ class Logistic:
 
     def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return slope and curvature by cell."""
-        return self.all_of(x)[1:]
+        return self.all_of(x.copy())[1:]
 
-    def all_of(self, x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return value and terms, in one pass."""
-        slope, curvature = np.empty_like(x), np.empty_like(x)
-        value = logistic_terms(x, self.cells.counts, self.cells.means, slope, curvature)
-        return value, slope, curvature
+    def all_of(
+        self, x: FloatArray, room: FloatArray | None = None
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return value and terms, in one pass; slopes take the place of the margins."""
+        curvature = np.empty_like(x) if room is None else room
+        value = logistic_terms(x, self.cells.counts, self.cells.means, x, curvature)
+        return value, x, curvature
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,9 +343,52 @@ class Joint:
         """Whether no product of two unknowns occurs, so that there is one minimum."""
         return not (self.strengths.free & self.exposures.free).any()
 
-    def carry(self, S: FloatArray, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return states of both sides as the loops over cells want them."""
-        return self.orders[0].carry(S), self.orders[1].carry(Q)
+    # What a shard does otherwise ----------------------------------------------------------------
+
+    is_whole = True  # whether there are no other shards
+
+    @property
+    def n_near(self) -> tuple[int, int]:
+        """Number of states of both sides that cells read here."""
+        return self.strengths.shape[0], self.exposures.shape[0]
+
+    def carry(
+        self,
+        S: FloatArray | None,
+        Q: FloatArray | None,
+        out: Sequence[FloatArray | None] = (None, None),
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return states of both sides, or of one, as the loops over cells want them."""
+        near = [
+            self.nothing if part is None else order.carry(part, to)
+            for order, part, to in zip(self.orders, (S, Q), out, strict=True)
+        ]
+        return near[0], near[1]
+
+    def bring_back(self, sums: Sequence[FloatArray], out: Sequence[FloatArray]) -> None:
+        """Write sums of S, or of S and Q, over cells to where states stand; also blocks."""
+        for order, total, place in zip(self.orders, sums, out, strict=False):
+            order.bring_back(total, place)
+
+    @property
+    def nothing(self) -> FloatArray:  # (0, n_columns)
+        """Return the states of a side that a loop does not touch."""
+        return np.empty((0, self.strengths.shape[1]))
+
+    def total(self, value: Any) -> Any:
+        """Return the sum of a number or an array over all shards."""
+        return value
+
+    def noise(self, rng: np.random.Generator) -> tuple[FloatArray, list[Noise]]:
+        """Return standard normal numbers for cells, and for the first states and steps of sides."""
+        of_cells = rng.normal(size=len(self.at))
+        return of_cells, [side.noise(rng) for side in self.sides]
+
+    def dot(self, first: FloatArray, second: FloatArray) -> float:
+        """Return the inner product of two vectors over states."""
+        return float(self.total(dot(first, second)))
+
+    # Cells and states ---------------------------------------------------------------------------
 
     @property
     def at_owners(self) -> IntArray:  # (n_cells, 4)
@@ -354,22 +399,24 @@ class Joint:
                 out[:, columns] = np.argsort(order.place)[out[:, columns]]
         return out
 
-    def products(self, S: FloatArray, Q: FloatArray) -> FloatArray:  # (n_cells,)
+    def products(
+        self, S: FloatArray, Q: FloatArray, out: FloatArray | None = None
+    ) -> FloatArray:  # (n_cells,)
         """Return S[a] @ Q[d] - S[b] @ Q[c] of every cell."""
-        out = np.empty(len(self.at))
+        out = np.empty(len(self.at)) if out is None else out
         read_cells(*self.carry(S, Q), self.at, out)
         return out
 
-    def margins(self, z: FloatArray) -> FloatArray:  # (n_cells,)
+    def margins(self, z: FloatArray, out: FloatArray | None = None) -> FloatArray:  # (n_cells,)
         """Return the margin of every cell, advantage included."""
         S, Q, E = self.split(z)
-        out = self.products(S, Q)
+        out = self.products(S, Q, out)
         if self.loss.cells.sides is not None:
             out += self.advantage * self.loss.cells.sides
         return out if self.effects is None else out + E[self.pair_at]
 
     def penalty(self, z: FloatArray) -> float:
-        """Return the penalties of all sides."""
+        """Return the penalties of all sides here."""
         parts = self.parts(z)
         return sum(side.penalty(part) for side, part in zip(self.sides, parts, strict=True))
 
@@ -378,23 +425,29 @@ class Joint:
         for side, part, result in zip(self.sides, self.parts(z), self.parts(out), strict=True):
             side.add_product(part, result)
 
+    def near(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return S and Q at z as the loops over derivatives want them; S where exposures move."""
+        S, Q, _ = self.split(z)
+        return self.carry(S if self.moves_exposures else None, Q)
+
     def push(self, z: FloatArray, step: FloatArray) -> FloatArray:  # (n_cells,)
         """Return the first-order change of every cell at z along a step."""
-        (S, Q, _), (dS, dQ, dE) = self.split(z), self.split(step)
-        out = np.empty(len(self.at))
-        near, steps = self.carry(S, Q), self.carry(dS, dQ)
-        push_cells(*near, self.at, *steps, self.moves_exposures, out)
+        dS, dQ, dE = self.split(step)
+        out, both = np.empty(len(self.at)), self.moves_exposures
+        steps = self.carry(dS, dQ if both else None)
+        push_cells(*self.near(z), self.at, *steps, both, out)
         return out if self.effects is None else out + dE[self.pair_at]
 
     def pull(self, z: FloatArray, slopes: FloatArray) -> FloatArray:  # (n_z,)
         """Return slopes by cell carried over to the states; what is known gets none."""
-        S, Q, _ = self.split(z)
-        out = np.empty(len(z))
+        near, both, out = self.near(z), self.moves_exposures, np.empty(len(z))
         out_S, out_Q, out_E = self.split(out)
-        sums = np.zeros_like(S), np.zeros_like(Q)
-        pull_cells(*self.carry(S, Q), self.at, slopes, self.moves_exposures, *sums)
-        for order, total, place in zip(self.orders, sums, (out_S, out_Q), strict=True):
-            order.write_back(total, place)
+        sums = [np.zeros((self.n_near[0], out_S.shape[1]))]
+        sums.append(np.zeros_like(near[1]) if both else self.nothing)
+        pull_cells(*near, self.at, slopes, both, *sums)
+        self.bring_back(sums[: 1 + both], (out_S, out_Q))
+        if not both:
+            out_Q[:] = 0.0
         out_E[:] = 0.0
         if self.effects is not None:
             gather(slopes, self.pair_at, out_E)

@@ -49,6 +49,7 @@ V the covariance of the partner's state: a penalty on each side by what is not k
 final solve is without it.
 """
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -59,13 +60,17 @@ from intransit.arrays import FloatArray, slices
 from intransit.inference.assembly import Columns, Scales, rescale
 from intransit.inference.draws import MarginQuery
 from intransit.inference.gauge import balance, without_gauge
-from intransit.inference.joint_newton import JointSolution, is_small, solve_joint
-from intransit.inference.joint_problem import FactorStates, Joint, Squared
-from intransit.inference.joint_system import DenseEquations, SparseEquations
+from intransit.inference.joint_newton import (
+    DenseEquations,
+    JointSolution,
+    SparseEquations,
+    is_small,
+    solve_joint,
+)
+from intransit.inference.joint_problem import FactorStates, Joint, Noise, Squared
 from intransit.inference.likelihood import settle
 
 DENSE_LIMIT = 2_000  # unknowns
-Noise = tuple[FloatArray, FloatArray]  # of first states, of steps
 
 ACCURACY = 1e-3  # of the solves for draws: a thousandth of a standard deviation
 THREADS = 2
@@ -80,13 +85,16 @@ class Laplace:
 
     def __init__(self, problem: Joint, z: FloatArray, *, dense: bool | None = None) -> None:
         self.problem, self.z = problem, z
+        self._curved: FloatArray | None = None
         self._draws: FloatArray | None = None
         n_free = int(np.count_nonzero(problem.free))
         self.is_dense = n_free <= DENSE_LIMIT if dense is None else dense
 
-    @cached_property
+    @property
     def _curvature(self) -> FloatArray:
-        return self.problem.loss.terms(self.problem.margins(self.z))[1]
+        if self._curved is None:
+            self._curved = self.problem.loss.terms(self.problem.margins(self.z))[1]
+        return self._curved
 
     @cached_property
     def dense(self) -> DenseEquations:
@@ -141,25 +149,33 @@ class Laplace:
             return self.dense.draw(rng.normal(size=(int(np.count_nonzero(self.problem.free)), n)))
         return np.stack([step for step, _ in self.probes(n, rng)], axis=1)
 
-    def probes(self, n: int, rng: np.random.Generator) -> list[tuple[FloatArray, list[Noise]]]:
-        """Return draws by perturb-and-solve, each with the noise of the sides that made it."""
+    def probes(self, n: int, rng: np.random.Generator) -> Iterator[tuple[FloatArray, list[Noise]]]:
+        """Yield draws by perturb-and-solve, each with the noise of the sides that made it."""
+        return self.perturbed(rng.spawn(n))
+
+    def perturbed(
+        self, generators: list[np.random.Generator]
+    ) -> Iterator[tuple[FloatArray, list[Noise]]]:
+        """Yield a draw for each generator."""
         equations = SparseEquations(self.problem, self.z, self._curvature)
         equations.prepare()
 
-        def one(child: np.random.Generator) -> tuple[FloatArray, list[Noise]]:
-            right, noise = self._perturb(child)
+        def one(rng: np.random.Generator) -> tuple[FloatArray, list[Noise]]:
+            right, noise = self._perturb(rng)
             return equations.solve(right, 0.0, accuracy=ACCURACY), noise
 
+        if not self.problem.is_whole:  # shards meet for one draw after the other
+            yield from map(one, generators)
+            return
         with ThreadPoolExecutor(THREADS) as pool:
-            return list(pool.map(one, rng.spawn(n)))
+            yield from pool.map(one, generators)
 
     def _perturb(self, rng: np.random.Generator) -> tuple[FloatArray, list[Noise]]:
         problem = self.problem
-        ripples = rng.normal(size=len(problem.at)) * np.sqrt(self._curvature)
-        right, noise = problem.pull(self.z, ripples), []
-        for side, part in zip(problem.sides, problem.parts(right), strict=True):
-            noise.append(side.noise(rng))
-            np.add(part, side.shape_noise(noise[-1]), out=part)
+        ripples, noise = problem.noise(rng)
+        right = problem.pull(self.z, ripples * np.sqrt(self._curvature))
+        for side, part, own in zip(problem.sides, problem.parts(right), noise, strict=True):
+            np.add(part, side.shape_noise(own), out=part)
         return right, noise
 
 
@@ -185,7 +201,7 @@ def measure(
 ) -> list[EnergyShare]:
     """Return the shares of all sides around z; exactly, up to so many unknowns."""
     n_free = int(np.count_nonzero(problem.free))
-    around = Laplace(problem, z, dense=n_free <= exact)
+    around = Laplace(problem, z, dense=problem.is_whole and n_free <= exact)
     seen = _exactly_seen(around) if around.is_dense else _seen_by_draws(around, seed)
     return [
         EnergyShare(*side.energies(part), *counts)
@@ -213,21 +229,15 @@ def move_along_gauge(
     exact: int = EXACT_VOLUME,
 ) -> JointSolution:
     """Return a solution moved to where the volume is; its objectives, if it has any, stay."""
-    both = problem.strengths.free & problem.exposures.free
-    if not both.any():
+    if problem.is_convex:
         return solution
     here = solution
     n_products = solution.n_products
     for _ in range(rounds):
-        volume = excess(problem, measure(problem, here.z, seed, exact=exact))
-        if volume <= 1.0:
+        moved = hold_along_gauge(problem, here.z, seed, exact=exact)
+        if moved is None:
             return solution
-        z = balance(problem, here.z, volume=volume)
-        energy = float(np.mean(np.sum(problem.split(z)[1][:, both] ** 2, axis=0)))
-        prior = problem.exposures.prior.copy()
-        prior[both] = 1.0 / np.sqrt(1.0 / prior[both] ** 2 + volume / max(energy, 1e-300))
-        held = replace(problem, exposures=replace(problem.exposures, prior=prior))
-        here = solve_joint(held, z, tolerance=tolerance, max_steps=max_steps, warm=True)
+        here = solve_joint(*moved, tolerance=tolerance, max_steps=max_steps, warm=True)
         n_products += here.n_products
     return replace(
         solution,
@@ -239,13 +249,34 @@ def move_along_gauge(
     )
 
 
+def hold_along_gauge(
+    problem: Joint, z: FloatArray, seed: int, *, exact: int = EXACT_VOLUME
+) -> tuple[Joint, FloatArray] | None:
+    """Return states where the volume is, and the problem that holds them there; None at the peak.
+
+    The prior of exposures is then the tangent of the volume, too.
+    """
+    both = problem.strengths.free & problem.exposures.free
+    volume = excess(problem, measure(problem, z, seed, exact=exact))
+    if volume <= 1.0:
+        return None
+    z = balance(problem, z, volume=volume)
+    energies = problem.total(np.sum(problem.split(z)[1][:, both] ** 2, axis=0))
+    prior = problem.exposures.prior.copy()
+    prior[both] = 1.0 / np.sqrt(
+        1.0 / prior[both] ** 2 + volume / max(float(np.mean(energies)), 1e-300)
+    )
+    return replace(problem, exposures=replace(problem.exposures, prior=prior)), z
+
+
 def _seen_by_draws(around: Laplace, seed: int) -> Seen:
     problem = around.problem
-    n = int(np.clip(np.ceil(DRAWN / problem.strengths.shape[0]), 2, 50))
+    n = int(np.clip(np.ceil(DRAWN / problem.total(problem.strengths.shape[0])), 2, 50))
     totals = [np.zeros((2, side.shape[1])) for side in problem.sides]
     for step, noises in around.probes(n, np.random.default_rng(seed)):
         for k, (side, part) in enumerate(zip(problem.sides, problem.parts(step), strict=True)):
             totals[k] += np.stack(side.seen_noise(noises[k], part)) / n
+    totals = [problem.total(total) for total in totals]
     return [(np.maximum(total[0], 0.0), np.maximum(total[1], 0.0)) for total in totals]
 
 

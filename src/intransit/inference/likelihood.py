@@ -17,6 +17,7 @@ and jointly in margin, advantage and cuts.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, ndtr
@@ -127,8 +128,11 @@ class Ordered:
         ordered_terms(x, self.cells.counts, low, high, slope, curvature)
         return slope, curvature
 
-    def all_of(self, x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    def all_of(
+        self, x: FloatArray, room: FloatArray | None = None
+    ) -> tuple[float, FloatArray, FloatArray]:
         """Return value and terms."""
+        del room
         return self.value(x), *self.terms(x)
 
 
@@ -182,16 +186,21 @@ def settle(problem: Joint, z: FloatArray, *, roughly: bool = False) -> Joint:
     for _ in range(MOST_TURNS):
         before = law
         if seeks_side:
-            pulls = partial(side_pulls, loss, x, sides)
+            pulls = _added_up(problem, partial(side_pulls, loss, x, sides))
             law = replace(law, advantage=best_side(pulls, law.advantage, n_steps))
         if isinstance(loss, Ordered):
             ahead = x + law.advantage * sides
             ends = Ends(cells, ahead, len(law.cuts))
-            law = replace(law, cuts=best_cuts(ends.terms, law.cuts, n_steps))
+            law = replace(law, cuts=best_cuts(_added_up(problem, ends.terms), law.cuts, n_steps))
             loss = Ordered(cells, law.cuts)
         if roughly or far(before, law) < STILL or not (seeks_side and law.levels):
             break
     return replace(problem, loss=loss, advantage=law.advantage)
+
+
+def _added_up(problem: Joint, terms: Callable[..., tuple[Any, ...]]) -> Callable[..., Any]:
+    """Return terms of the cells here with those of other shards, if there are any."""
+    return lambda at: tuple(problem.total(np.asarray(part)) for part in terms(at))
 
 
 def far(before: Law, after: Law) -> float:

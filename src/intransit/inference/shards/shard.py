@@ -1,491 +1,500 @@
-"""A shard of a joint problem: some items with their chains, and some cells (see `shard_links`).
+"""A shard of a joint problem: some items with their chains, and some cells.
 
-Conjugate gradients need one sum an iteration (Chronopoulos and Gear, 1989), as uᵀ A u is known to
-the cells before slopes have come back; so an iteration is two rounds.  The preconditioner, each
-item's own chain, sends nothing.  Draws, gauge, law and the start of factors need sums over shards.
-Noise belongs to cells and states by their names, so that draws are the same however items are cut
-into shards.
+Every shard runs the same program on its own states, the solver of one process; where that needs
+others it meets them.  A cell reads two items; where one of them belongs to another shard, its state
+is a guest here,
+
+    owner --- state of the direction --->  guest        what cells need
+    owner <--------- slope --------------  guest        what cells say of it
+
+and nothing else is sent but a few sums, which all add up in the same order: so all take the same
+turns.  The preconditioner, each item's own chain, sends nothing.  Noise belongs to cells and states
+by their names, so that draws are the same however items are cut into shards.
+
+Every step that is taken is kept in a folder, by each shard its own states, and every program begins
+with what is kept.  So whoever is lost costs the step that was under way, and changes no digit.
 """
 
+import resource
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.inference.cell_kernels import gather, pull_cells, solve_chains
-from intransit.inference.gauge import grams_of
-from intransit.inference.joint_problem import FactorStates
-from intransit.inference.joint_system import SparseEquations, factor_side, known_width
-from intransit.inference.likelihood import Ends, side_pulls
+from intransit.data.cells import Chains, link_states
+from intransit.inference.assembly import sides_of
+from intransit.inference.cell_kernels import order_by_key
+from intransit.inference.descent import Descent
+from intransit.inference.joint_fit import MOST_TURNS, ROUGHLY, SETTLED, plain_columns
+from intransit.inference.joint_newton import solve_joint
+from intransit.inference.joint_problem import FEWEST_STATES, Joint, Noise
+from intransit.inference.laplace import ROUNDS, Laplace, hold_along_gauge
+from intransit.inference.likelihood import Law, far, first_cuts, law_of, loss_of, settle
 from intransit.inference.path_kernels import keyed_normals
-from intransit.inference.shards.links import NOTHING, Inbox, Linked, Message, Round, exchange
-from intransit.inference.shards.sharding import read_arrays, write_arrays
-from intransit.kernels import add_part, advance, dot, turn
+from intransit.inference.shards.folder import (
+    Progress,
+    Question,
+    read_arrays,
+    read_cells,
+    read_facts,
+    read_progress,
+    write_arrays,
+    write_progress,
+)
+from intransit.inference.starts import N_POWERS
+from intransit.kernels import add_rows, dot, pull, put_rows, take_rows
+from intransit.skew import canonical_form
 
-Noise = tuple[FloatArray, FloatArray]  # of first states, of steps
-CG_LIMIT = 2_000
+WELL_FILLED = 8  # possible keys for each key: a table of all is quicker than sorting
+SPARE = 2  # vectors of the power method beyond those wanted
 COLUMNS_AT_ONCE = 2  # of a block of vectors over states: more would fill the memory
 OF_CELLS, OF_STRENGTHS, OF_EXPOSURES, OF_PAIRS, OF_STARTS = range(5)
 
 
+class Exchange(Protocol):
+    """How a shard meets the others."""
+
+    n_sent: int  # bytes
+
+    def swap(self, sent: list[list[Any]]) -> list[list[Any]]:
+        """Send arrays to each shard; return what each has sent here."""
+
+    def total(self, value: Any) -> Any:
+        """Return the sum of what all have, added up in the same order everywhere."""
+
+
 @dataclass(frozen=True, eq=False)
-class ShardState:
-    """States, with what the cells say of them."""
+class Halo:
+    """States of one side as the loops over cells want them: the own ones, and guests."""
 
-    z: FloatArray  # guests included
-    margins: FloatArray
-    slope: FloatArray
-    curvature: FloatArray
-    value: float  # of the loss
-    penalty: float
+    keys: IntArray  # (n_own,): item · n_moments + moment, rising
+    place: IntArray  # (n_own,): where each stands in the order of the loops
+    lent: tuple[IntArray, ...]  # by shard: own states that are guests there
+    held: tuple[IntArray, ...]  # by shard: where guests that belong there stand in that order
+
+    @property
+    def n_near(self) -> int:
+        """Number of states, guests included."""
+        return len(self.keys) + sum(map(len, self.held))
 
 
-class Shard(Linked):
-    """One shard; every public method is a round."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ShardProblem(Joint):
+    """The problem of the own states; cells read guests as well."""
 
-    def start(self) -> None:
-        """Begin with states that know nothing."""
-        z = np.zeros(self.problem.cuts[-1])
-        self.problem.split(z)[1][:, 0] = 1.0
-        self.point = ShardState(z, NOTHING, NOTHING, NOTHING, np.inf, np.inf)
+    shard: "Shard"
+    is_whole = False
 
-    # Where we are ------------------------------------------------------------------------------
+    @property
+    def n_near(self) -> tuple[int, int]:
+        """Number of states of both sides that cells read here."""
+        S, Q = self.shard.halos
+        return S.n_near, Q.n_near
 
-    @exchange
-    def show(self, _inbox: Inbox, trial: bool) -> Round:
-        """Send states: those here, or a step on."""
-        z = self.point.z.copy()
-        report = np.zeros(2)
-        if trial:
-            step = self.steps[0]
-            for part, more in zip(self._own(z), self._halves(step), strict=True):
-                np.add(part, more, out=part)
-            report = np.array([dot(step, self.gradient), dot(step, step)])
-            if self.E is not None:
-                z[self.problem.cuts[1] :] += self.steps_E[0]
-                report[0] += dot(self.steps_E[0], self.gradient_E)
-        self._trial = z
-        return self._lend([z]), report
-
-    @exchange
-    def look(self, inbox: Inbox) -> Round:
-        """Work out the loss at the states that were shown; report the objective."""
-        z = self._trial
-        self._borrow([z], inbox)
-        margins = self.problem.margins(z)
-        value, slope, curvature = self.problem.loss.all_of(margins)
-        self.ahead = ShardState(z, margins, slope, curvature, value, self._penalty(z))
-        return self._silence(), np.array([value + self.ahead.penalty])
-
-    def _penalty(self, z: FloatArray) -> float:
-        total = sum(
-            side.penalty(part) for side, part in zip((self.S, self.Q), self._own(z), strict=True)
-        )
-        if self.E is not None:
-            total += self.E.penalty(z[self.problem.cuts[1] :, None])
-        return float(total)
-
-    def accept(self) -> None:
-        """Go to where was looked."""
-        self.point = self.ahead
-
-    # Linear systems ----------------------------------------------------------------------------
-
-    @exchange
-    def pull(self, _inbox: Inbox, exact: bool) -> Round:
-        """Open the linear system here: send what cells say of guests, blocks and slopes."""
-        point, problem = self.point, self.problem
-        twist = point.slope if exact and not problem.is_convex else None
-        self.equations = SparseEquations(problem, point.z, point.curvature, twist)
-        self._inverses: tuple[float, list[FloatArray]] | None = None
-        slopes = [point.slope]
-        if self.E is not None:
-            effects = point.z[problem.cuts[1] :, None]
-            pulled = problem.pull(point.z, point.slope)[problem.cuts[1] :]
-            self.gradient_E = pulled + self.E.product(effects)[:, 0]
-            taken = self.equations.solve_effects(-self.gradient_E)
-            slopes.append(point.slope + point.curvature * taken[self._pair_at])
-        self._pulled = [problem.pull(point.z, slope) for slope in slopes]
-        out = self._hand_back(self._pulled)
-        self._blocks = self.equations.blocks()
-        for q, (parts, _) in enumerate(out):
-            if len(self.halo_S.held[q]):
-                parts.append(_flat(self._blocks[0], self.halo_S.held[q]))
-                if self.Q.free.any():
-                    parts.append(_flat(self._blocks[1], self.halo_Q.held[q]))
-        return out, None
-
-    @exchange
-    def collect(self, inbox: Inbox) -> Round:
-        """Close it: gradient and blocks of the own states; report size and mean of the diagonal."""
-        owns = [np.concatenate([part.ravel() for part in self._own(v)]) for v in self._pulled]
-        self._pulled = []
-        self._add_up(owns, inbox)
-        halos, (of_S, of_Q) = (self.halo_S, self.halo_Q), self._blocks
-        self._blocks = of_S[: self.halo_S.n_own].copy(), of_Q[: self.halo_Q.n_own].copy()
-        n_sides = 1 + bool(self.Q.free.any())
-        for q, (parts, _) in enumerate(inbox):
-            for block, halo, part in zip(self._blocks, halos, parts[-n_sides:], strict=False):
-                add_part(part, halo.lent[q], 0, block.reshape(len(block), -1))
-        for own in owns:
-            for side, out, states in zip(*self._both(own), self._own(self.point.z), strict=True):
-                side.add_product(states, out)
-        self.gradient = owns[0]
-        self.rights = [-owns[-1]]
-        if self.E is not None:
-            self.rights_E = [-self.gradient_E]
-        trace, n = 0.0, 0
-        for side, block in zip((self.S, self.Q), self._blocks, strict=True):
-            if side.free.any():
-                trace += float(np.einsum("nkk->k", block)[side.free].sum() + side.diagonal.sum())
-                n += side.shape[0] * int(side.free.sum())
-        size = dot(self.gradient, self.gradient)
-        if self.E is not None:
-            size += dot(self.gradient_E, self.gradient_E)
-        return self._silence(), np.array([size, trace, n])
-
-    def _towards(self, residual: FloatArray) -> FloatArray:
-        """Apply the preconditioner: each item's own chain."""
-        out = np.zeros_like(residual)
-        assert self._inverses is not None
-        for side, right, result, inverse in zip(
-            *self._both(residual, out), self._inverses[1], strict=True
-        ):
-            if side.free.any():
-                r = len(side.free)
-                solve_chains(inverse, side.links, right, result, np.empty(r), known_width(r))
-                if not side.free.all():
-                    np.multiply(result, side.free, out=result)
-        return out
-
-    @exchange
-    def begin(self, _inbox: Inbox, damping: float, accuracy: float) -> Round:
-        """Begin to solve for all right-hand sides at once."""
-        if self._inverses is None or self._inverses[0] != damping:
-            self._inverses = (
-                damping,
-                [
-                    factor_side(blocks.copy(), side, damping)
-                    for blocks, side in zip(self._blocks, (self.S, self.Q), strict=True)
-                ],
-            )
-        self.damping, self.accuracy = damping, accuracy
-        n = len(self.rights)
-        self._residuals = [right.copy() for right in self.rights]
-        self.steps = [np.zeros_like(right) for right in self.rights]
-        self._ahead = [self._towards(residual) for residual in self._residuals]
-        self._directions = [np.zeros_like(right) for right in self.rights]
-        self._images = [np.zeros_like(right) for right in self.rights]
-        self._first, self._energy, self._length = np.full(n, -1.0), np.ones(n), np.ones(n)
-        self.n_products, self.done = 0, np.zeros(n, bool)
-        return self._lend_ahead(), None
-
-    def _lend_ahead(self) -> list[Message]:
-        self._spread = []
-        for ahead, done in zip(self._ahead, self.done, strict=True):
-            if not done:
-                wide = np.zeros(self.problem.cuts[1])
-                for part, own in zip(self._own(wide), self._halves(ahead), strict=True):
-                    part[:] = own
-                self._spread.append(wide)
-        return self._lend(self._spread)
-
-    @exchange
-    def react(self, inbox: Inbox) -> Round:
-        """Say what cells make of the directions; send slopes of guests, and sums."""
-        self._borrow(self._spread, inbox)
-        busy = np.flatnonzero(~self.done)
-        sums = np.zeros((len(self.done), 2))
-        wides = []
-        self._products = []
-        for k, wide in zip(busy, self._spread, strict=True):
-            out = self.equations.data_product(wide)
-            total = dot(wide, out)
-            own = np.concatenate([part.ravel() for part in self._own(out)])
-            prior = np.zeros_like(own)
-            for side, ahead, part, more in zip(
-                *self._both(self._ahead[k], own, prior), strict=True
-            ):
-                if not side.free.all():
-                    np.multiply(part, side.free, out=part)
-                side.add_product(ahead, more)
-            if self.damping:
-                prior += self.damping * self._ahead[k]
-            total += dot(prior, self._ahead[k])
-            own += prior
-            sums[k] = dot(self._residuals[k], self._ahead[k]), total
-            self._products.append(own)
-            wides.append(out)
-        self._spread = []
-        return self._hand_back(wides, sums), None
-
-    @exchange
-    def advance(self, inbox: Inbox) -> Round:
-        """Take a step of conjugate gradients; send the next directions."""
-        self._add_up(self._products, inbox)
-        sums = np.sum([message[1] for message in inbox], axis=0)
-        self.n_products += int((~self.done).any())
-        for k, image in zip(np.flatnonzero(~self.done), self._products, strict=True):
-            energy, curve = sums[k]
-            first = self._first[k] < 0.0
-            share = 0.0 if first else energy / self._energy[k]
-            if first:
-                self._first[k] = energy
-            else:
-                curve -= share * energy / self._length[k]
-            if energy <= 0.0 or curve <= 0.0:  # nothing left, or a direction that is not convex
-                self.done[k] = True
-                continue
-            turn(share, self._ahead[k], self._directions[k])
-            turn(share, image, self._images[k])
-            length = energy / curve
-            advance(length, self._directions[k], self._images[k], self.steps[k], self._residuals[k])
-            self._energy[k], self._length[k] = energy, length
-            # The product that shows that enough was done is there, so it is used.
-            if energy <= self.accuracy**2 * self._first[k] or self.n_products >= CG_LIMIT:
-                self.done[k] = True
-            else:
-                self._ahead[k] = self._towards(self._residuals[k])
-        self._products = []
-        return self._lend_ahead(), (bool(self.done.all()), self.n_products)
-
-    @exchange
-    def share_steps(self, _inbox: Inbox) -> Round:
-        """Send solutions to where they are guests, for effects of pairs to follow."""
-        self._ahead, self.done = self.steps, np.zeros(len(self.steps), bool)
-        return self._lend_ahead(), None
-
-    @exchange
-    def follow(self, inbox: Inbox) -> Round:
-        """Solve for effects of pairs, given the rest."""
-        self._borrow(self._spread, inbox)
-        self.steps_E, problem = [], self.problem
-        for wide, right in zip(self._spread, self.rights_E, strict=True):
-            full = np.concatenate([wide, np.zeros(len(right))])
-            change = self.point.curvature * problem.push(self.point.z, full)
-            told = np.bincount(self._pair_at, change, minlength=len(right))
-            self.steps_E.append(self.equations.solve_effects(right - told))
-        self._spread = []
-        return self._silence(), None
-
-    # Keeping -----------------------------------------------------------------------------------
-
-    def keep(self, name: str) -> None:
-        """Write the own states into the folder."""
-        S, Q = self._own(self.point.z)
-        effects = self.point.z[self.problem.cuts[1] :]
-        write_arrays(self._place(name), {"S": S, "Q": Q, "E": effects})
-
-    def restore(self, name: str) -> None:
-        """Take own states from the folder."""
-        self.start()
-        kept = read_arrays(self._place(name))
-        S, Q = self._own(self.point.z)
-        S[:], Q[:] = kept["S"], kept["Q"]
-        self.point.z[self.problem.cuts[1] :] = kept["E"]
-
-    def _place(self, name: str) -> Path:
-        return self.folder / f"{name}-{self.number}.npz"
-
-    def states(self) -> Any:
-        """Report the own states: keys of S and Q, S, Q, effects and their keys."""
-        S, Q = self._own(self.point.z)
-        effects = self.point.z[self.problem.cuts[1] :]
-        return (self.halo_S.keys, self.halo_Q.keys, S, Q, effects, self._effect_keys())
-
-    # Draws -------------------------------------------------------------------------------------
-
-    @exchange
-    def perturb(self, _inbox: Inbox, seed: int, draws: list[int]) -> Round:
-        """Shake data and prior, once for each draw; send what that does to guests."""
-        problem, point, sides = self.problem, self.point, (self.S, self.Q)
-        self._pulled, self.rights, self.rights_E = [], [], []
-        self._noises: list[list[Noise]] = []
-        for draw in draws:
-            slopes = keyed_normals(self._cell_keys(), seed, draw, OF_CELLS)
-            slopes *= np.sqrt(point.curvature)
-            noises = [
-                self._noise(self.S, self.halo_S.keys, seed, draw, OF_STRENGTHS),
-                self._noise(self.Q, self.halo_Q.keys, seed, draw, OF_EXPOSURES),
-            ]
-            kicks = [side.shape_noise(noise) for side, noise in zip(sides, noises, strict=True)]
-            if self.E is not None:
-                noises.append(self._noise(self.E, self._effect_keys(), seed, draw, OF_PAIRS))
-                right = self.E.shape_noise(noises[-1])[:, 0]
-                gather(slopes, self._pair_at, right)
-                self.rights_E.append(right)
-                taken = self.equations.solve_effects(right)
-                slopes -= point.curvature * taken[self._pair_at]
-            self.rights.append(np.concatenate([kick.ravel() for kick in kicks]))
-            self._pulled.append(problem.pull(point.z, slopes))
-            self._noises.append(noises)
-        return self._hand_back(self._pulled), None
-
-    @exchange
-    def gather_noise(self, inbox: Inbox) -> Round:
-        """Add up what others' cells do to own states."""
-        owns = [np.concatenate([p.ravel() for p in self._own(v)]) for v in self._pulled]
-        self.rights = [right + own for right, own in zip(self.rights, owns, strict=True)]
-        self._pulled = []
-        self._add_up(self.rights, inbox)
-        return self._silence(), None
-
-    def seen(self) -> Any:
-        """Report how many entries of S and of Q the data determine, by column, from these draws."""
-        total = np.zeros((2, 2, len(self.S.free)))
-        for step, noises in zip(self.steps, self._noises, strict=True):
-            for k, (side, part) in enumerate(zip(*self._both(step), strict=True)):
-                total[k] += np.stack(side.seen_noise(noises[k], part)) / len(self.steps)
-        return total
-
-    def drawn(self) -> Any:
-        """Report the draws, less their mean: of S and Q in one vector, and of effects."""
-        effects = self.steps_E if self.E is not None else [NOTHING] * len(self.steps)
-        return [
-            (*(part.copy() for part in self._halves(step)), effect)
-            for step, effect in zip(self.steps, effects, strict=True)
+    def carry(
+        self,
+        S: FloatArray | None,
+        Q: FloatArray | None,
+        out: Sequence[FloatArray | None] = (None, None),
+    ) -> tuple[FloatArray, FloatArray]:
+        """Send states to where they are guests; return them with the guests here."""
+        near = [self.nothing, self.nothing]
+        given = [(k, part) for k, part in enumerate((S, Q)) if part is not None]
+        sent = [
+            [_rows(part, self.shard.halos[k].lent[q]) for k, part in given]
+            for q in range(self.shard.facts.n_shards)
         ]
+        taken = self.shard.exchange.swap(sent)
+        for n, (k, part) in enumerate(given):
+            halo, room = self.shard.halos[k], out[k]
+            near[k] = np.empty((halo.n_near, part.shape[1])) if room is None else room
+            put_rows(part, halo.place, near[k])
+            for rows, place in zip(taken, halo.held, strict=True):
+                if len(place):
+                    put_rows(rows[n], place, near[k])
+        return near[0], near[1]
 
-    @staticmethod
-    def _noise(side: FactorStates, keys: IntArray, seed: int, draw: int, kind: int) -> Noise:
-        width = side.shape[1]
-        drawn = np.stack([keyed_normals(keys, seed, draw, kind, k) for k in range(width)], axis=1)
-        return drawn[side.firsts], drawn[side.steps]
+    def bring_back(self, sums: Sequence[FloatArray], out: Sequence[FloatArray]) -> None:
+        """Send what cells say of guests to their owners; add up what all say of own states."""
+        halos = self.shard.halos
+        flat = [one.reshape(len(one), -1) for one in sums]
+        taken = self.shard.exchange.swap(
+            [
+                [_rows(one, halo.held[q]) for one, halo in zip(flat, halos, strict=False)]
+                for q in range(self.shard.facts.n_shards)
+            ]
+        )
+        for n, (one, halo, to) in enumerate(zip(flat, halos, out, strict=False)):
+            own = to.reshape(len(to), -1)
+            take_rows(one, halo.place, own)
+            for rows, place in zip(taken, halo.lent, strict=True):
+                if len(place):
+                    add_rows(rows[n], place, own)
 
-    def _cell_keys(self) -> IntArray:
+    def total(self, value: Any) -> Any:
+        """Return the sum over all shards."""
+        return self.shard.exchange.total(value)
+
+    def noise(self, rng: np.random.Generator) -> tuple[FloatArray, list[Noise]]:
+        """Return the numbers that belong to the names of cells and states."""
+        salt, found = int(rng.integers(2**62)), []
+        keys = (*(halo.keys for halo in self.shard.halos), self.shard.effect_keys)
+        for side, names, kind in zip(
+            self.sides, keys, (OF_STRENGTHS, OF_EXPOSURES, OF_PAIRS), strict=False
+        ):
+            columns = [keyed_normals(names, salt, kind, k) for k in range(side.shape[1])]
+            drawn = np.stack(columns, axis=1)
+            found.append((drawn[side.firsts], drawn[side.steps]))
+        return keyed_normals(self.shard.cell_keys(), salt, OF_CELLS), found
+
+
+def _rows(states: FloatArray, places: IntArray) -> FloatArray:
+    out = np.empty((len(places), states.shape[1]))
+    take_rows(states, places, out)
+    return out
+
+
+class Shard:
+    """One shard; every public method is a program, which all shards run at the same time."""
+
+    def __init__(self, folder: Path, number: int, exchange: Exchange) -> None:
+        self.folder, self.number, self.exchange = folder, number, exchange
+        self.facts = read_facts(folder)
+        self.cells = read_cells(folder, self.facts, number)
+        self._linked = False
+
+    # Linking -----------------------------------------------------------------------------------
+
+    def _link(self, question: Question) -> None:
+        """Find out who needs which states; build chains and places."""
+        if self.exchange.total(int(self._linked)) == self.facts.n_shards:
+            return
+        size = np.int64(len(self.facts.axis))
+        at = np.empty((len(self.cells), 4), np.int32)
+        halo_S, chains_S = self._link_side(question.drifting, at[:, :2])
+        if question.n_factors == 0:  # exposures are all 1, so that one row is enough
+            one, none = np.zeros(1, np.int64), np.zeros(0, np.int32)
+            away = (none,) * self.facts.n_shards
+            halo_Q = Halo(one, one.astype(np.int32), away, away)
+            chains_Q = Chains(self.facts.axis, one, one, np.arange(2), np.zeros(1, bool), False)
+            at[:, 2:] = 0
+        elif question.moving == question.drifting:
+            halo_Q, chains_Q = halo_S, chains_S
+            at[:, 2:] = at[:, :2]
+        else:
+            halo_Q, chains_Q = self._link_side(question.moving, at[:, 2:])
+        self.halos, self.chains, self.at = (halo_S, halo_Q), (chains_S, chains_Q), at
+        self.pair_at: IntArray = np.zeros(0, np.int32)
+        self.effects: Chains | None = None
+        self.effect_keys = np.zeros(0, np.int64)
+        if question.has_effects:
+            pairs, owner = np.unique(self.cells.pair_keys(self.facts.n_items), return_inverse=True)
+            drifting = question.scales.pair_drift_scale > 0
+            self.effects, place = link_states(
+                owner, self.cells.when, self.facts.axis, len(pairs), drifting=drifting
+            )
+            self.pair_at = place.astype(np.int32)
+            self.effect_keys = pairs[self.effects.owners] * size + self.effects.when
+        self._linked = True
+
+    def _link_side(self, drifting: bool, at: IntArray) -> tuple[Halo, Chains]:
+        """Return the states of a side, and write where those of each cell stand."""
+        facts, n, size = self.facts, self.facts.n_shards, len(self.facts.axis)
+        n_keys = facts.n_items * size
+
+        def keys(k: int) -> IntArray:
+            first = self.cells.pairs[:, k] * np.int64(size)
+            return first + self.cells.when if drifting else first
+
+        def home(keys: IntArray) -> IntArray:
+            return keys // size % n
+
+        seen = distinct((keys(0), keys(1)), n_keys)
+        guests = [seen[home(seen) == q] if q != self.number else seen[:0] for q in range(n)]
+        wanted = [np.asarray(asked[0]) for asked in self.exchange.swap([[g] for g in guests])]
+        own = distinct((seen[home(seen) == self.number], *wanted), n_keys)
+        items = np.arange(self.number, facts.n_items, n)
+        idle = ~np.isin(items, own // size)
+        if idle.any():
+            own = np.sort(np.concatenate([own, items[idle] * size]))
+        owner = own // size // n
+        starts = np.searchsorted(owner, np.arange(len(items) + 1))
+        chains = Chains(facts.axis, owner, own % size, starts, idle, drifting)
+        everyone = np.concatenate([own, *guests])
+        place = np.arange(len(everyone), dtype=np.int32)
+        if drifting and len(everyone) >= FEWEST_STATES:
+            taken = np.empty_like(place)
+            order_by_key(everyone % size, size, taken)
+            place[taken] = np.arange(len(everyone), dtype=np.int32)
+        stands = _finder(everyone, place, n_keys)
+        for k in range(2):
+            at[:, k] = stands(keys(k))
+        lent = tuple(np.searchsorted(own, asked).astype(np.int32) for asked in wanted)
+        ours, *held = np.split(place, np.cumsum([len(own), *map(len, guests)]))[:-1]
+        return Halo(own, ours, lent, tuple(held)), chains
+
+    def cell_keys(self) -> IntArray:
+        """Return a number for each cell, the same however cells are cut."""
         cells, facts = self.cells, self.facts
         keys = cells.pair_keys(facts.n_items) * len(facts.axis) + cells.when
         if facts.n_levels:
             keys = keys * (2 * facts.n_levels + 1) + cells.means.astype(np.int64)
         return keys if cells.sides is None else keys * 3 + cells.sides.astype(np.int64)
 
-    # Gauge -------------------------------------------------------------------------------------
+    # What is believed, and what is kept ----------------------------------------------------------
 
-    def gram(self) -> Any:
-        """Report the Gram matrices that the best gauge follows from."""
-        S, Q = self._own(self.point.z)
-        at_S = Q if self.shape.moving == self.shape.drifting else Q[self._chains[0].owners]
-        grams = grams_of(self.S, np.ascontiguousarray(np.hstack([at_S, S])))
-        of_Q = grams_of(self.Q, np.ascontiguousarray(Q))[-1]
-        return [np.stack(grams), of_Q, np.sum(Q**2, axis=0)]
+    def _begin(self, question: Question) -> None:
+        """Go to what is kept, or to the very beginning."""
+        self.question = question
+        self._link(question)
+        self.progress = read_progress(self.folder, question)
+        p = self.progress
+        if question.kind == "ordered" and not p.cuts:
+            sizes = np.abs(self.cells.means).astype(np.int64)
+            often = np.bincount(sizes, self.cells.counts, minlength=self.facts.n_levels + 1)
+            p.cuts = list(first_cuts(self.exchange.total(often)))
+        self.problem = self._believe()
+        self.z = np.zeros(self.problem.cuts[-1])
+        self.problem.split(self.z)[1][:, 0] = 1.0
+        if p.kept:
+            kept = read_arrays(self._place())
+            for part, name in zip(self.problem.split(self.z), "SQE", strict=True):
+                part[:] = kept[name]
 
-    def mix(self, A: FloatArray, D: FloatArray) -> Any:
-        """Look at states of the same margins in another gauge; report the objective."""
-        z = self.point.z.copy()
-        S, Q = self._two(z)
-        basis = np.hstack([self._exposures_at_strengths(Q), S])
-        for part, made, side in ((S, basis @ A, self.S), (Q, Q @ D, self.Q)):
-            part[:, side.free] = made[:, side.free]
-        self.ahead = replace(self.point, z=z, penalty=self._penalty(z))
-        value = self.ahead.value + self.ahead.penalty
-        return np.array([value if np.isfinite(z).all() else np.inf])
+    def _believe(self) -> ShardProblem:
+        """Return the problem with scales and law; without factors, theirs stay at 0."""
+        p, q = self.progress, self.question
+        columns = plain_columns(1, q.n_factors, scores=True)
+        S, Q, E = sides_of(columns, q.scales, *self.chains, self.effects)
+        free_S, free_Q = columns.free_strengths, columns.free_exposures
+        if not p.with_factors:
+            free_S, free_Q = columns.are_scores, np.zeros_like(free_Q)
+        law = Law(q.kind, tuple(p.cuts), p.advantage)
+        return ShardProblem(
+            self.at,
+            self.pair_at,
+            loss_of(law, self.cells, q.scales.noise_scale),
+            replace(S, free=free_S),
+            replace(Q, free=free_Q, prior=np.where(columns.are_scores, Q.prior, p.held)),
+            E,
+            p.advantage,
+            q.seeks_side,
+            shard=self,
+        )
 
-    def _exposures_at_strengths(self, Q: FloatArray) -> FloatArray:
-        """Return the exposures at all states of the strengths, guests included."""
-        if self.shape.moving == self.shape.drifting:
-            return Q
-        size = len(self.facts.axis)
-        guests = np.searchsorted(self.halo_Q.guests, self.halo_S.guests // size * size)
-        rows = np.concatenate([self._chains[0].owners, self.halo_Q.n_own + guests])
-        return Q.take(rows, axis=0)
+    def _keep(self) -> None:
+        """Keep the states, then what says so: one of the two that are there is always whole."""
+        self.progress.n_kept += 1
+        names = zip("SQE", self.problem.split(self.z), strict=True)
+        write_arrays(self._place(), dict(names))
+        self.exchange.total(0)  # all have written theirs
+        self._write()
 
-    # Law ---------------------------------------------------------------------------------------
+    def _write(self) -> None:
+        if self.number == 0:
+            write_progress(self.folder, self.question, self.progress)
+        self.exchange.total(0)  # nobody writes over what it named before
 
-    def often(self) -> Any:
-        """Report how often each size of a level was seen."""
-        sizes = np.abs(self.cells.means).astype(np.int64)
-        return np.bincount(sizes, self.cells.counts, minlength=self.facts.n_levels + 1)
+    def _place(self) -> Path:
+        return self.folder / f"{self.progress.kept}-{self.number}.npz"
 
-    def side_terms(self, advantage: float) -> Any:
-        """Report the derivatives of the loss in the advantage of the better side."""
-        sides = self.cells.sides
-        if sides is None:
-            return np.zeros(2)
-        x = self.point.margins - self.problem.advantage * sides
-        return np.array(side_pulls(self.problem.loss, x, sides, advantage))
+    # Solving -----------------------------------------------------------------------------------
 
-    def cut_terms(self, cuts: FloatArray, advantage: float) -> Any:
-        """Report value, gradient and Hessian of the loss in the cuts."""
-        x = self.point.margins
-        if self.cells.sides is not None:
-            x = x + (advantage - self.problem.advantage) * self.cells.sides
-        return list(Ends(self.cells, x, len(cuts)).terms(cuts))
+    def solve(self, question: Question) -> Progress:
+        """Find all states; scores first, then factors, then the law, then the gauge."""
+        self._begin(question)
+        q, p = question, self.progress
+        rough = max(q.tolerance, ROUGHLY) if q.n_factors else q.tolerance
+        self._stage("scores", 1.0 if q.n_factors else q.tolerance)
+        if q.n_factors:
+            self._stage("factors", rough, prepare=self._start_factors)
+        for k in range(MOST_TURNS):
+            if not self._stage(f"law {k + 1}", rough, prepare=self._improve_law):
+                break
+        for k in range(ROUNDS if q.n_factors else 0):
+            self._stage(f"gauge {k + 1}", q.tolerance, prepare=self._move, warm=True)
+        if p.held != q.scales.prior_scale:  # it held exposures for the gauge alone
+            p.held = q.scales.prior_scale
+            self.problem = self._believe()
+            self._write()
+        problem, z = self.problem, self.z
+        gradient = problem.pull(z, problem.loss.terms(problem.margins(z))[0])
+        problem.add_prior(z, gradient)
+        p.gradient_size = float(np.sqrt(problem.dot(gradient, gradient)))
+        return p
 
-    # A start for factors: the leading planes of what scores leave unexplained -------------------
+    def _stage(
+        self,
+        name: str,
+        tolerance: float,
+        *,
+        prepare: Callable[[], bool] | None = None,
+        warm: bool = False,
+    ) -> bool:
+        """Go downhill until less than the tolerance is left; return whether there was need to.
 
-    def spin(self, seed: int, width: int) -> Any:
-        """Begin with a block of vectors over items at random."""
+        What prepares a stage says so.  Until the stage begins, nothing that it did counts.
+        """
+        p = self.progress
+        if name in p.finished:
+            return True
+        if p.stage != name:
+            if prepare is not None and not prepare():
+                return False
+            p.stage, p.damping, p.is_last, p.objectives = name, -1.0, False, []
+            self._keep()
+        so_far, n_before = None, p.n_products
+        if p.objectives:
+            so_far = Descent(np.array(p.objectives), p.is_last, p.damping)
+
+        def keep(z: FloatArray, descent: Descent, n_products: int) -> None:
+            self.z = z
+            p.n_steps, p.n_products = p.n_steps + 1, n_before + n_products
+            p.objectives, p.damping = descent.objectives.tolist(), float(descent.damping)
+            p.is_last = bool(descent.converged)
+            self._keep()
+
+        solution = solve_joint(
+            self.problem,
+            self.z,
+            tolerance=tolerance,
+            max_steps=self.question.max_steps,
+            warm=warm,
+            so_far=so_far,
+            keep=keep,
+        )
+        self.z, p.objectives = solution.z, solution.objectives.tolist()
+        p.n_products = n_before + solution.n_products
+        p.converged = p.converged and solution.converged
+        p.finished.append(name)
+        self._write()
+        return True
+
+    def _improve_law(self) -> bool:
+        """Take the best law for these states; return whether it is another."""
+        settled = settle(self.problem, self.z)
+        law = law_of(settled)
+        if far(law_of(self.problem), law) < SETTLED:
+            return False
+        self.problem = settled  # type: ignore[assignment]
+        self.progress.cuts, self.progress.advantage = list(law.cuts), float(law.advantage)
+        return True
+
+    def _move(self) -> bool:
+        """Go along the gauge to where the volume is, and hold exposures there."""
+        self.progress.held = self.question.scales.prior_scale
+        self.problem = self._believe()
+        moved = hold_along_gauge(self.problem, self.z, self.question.seed)
+        if moved is None:
+            return False
+        self.problem, self.z = moved  # type: ignore[assignment]
+        self.progress.held = float(self.problem.exposures.prior[-1])
+        return True
+
+    def _start_factors(self) -> bool:
+        """Begin with the leading planes of what scores leave unexplained."""
+        q, problem = self.question, self.problem
+        x = problem.margins(self.z)
+        slope, curvature = problem.loss.terms(x)
         items = np.arange(self.number, self.facts.n_items, self.facts.n_shards)
-        drawn = [keyed_normals(items, seed, OF_STARTS, k) for k in range(width)]
-        self._image = np.stack(drawn, axis=1)
-        return self._image.T @ self._image
+        width = min(2 * q.n_factors + SPARE, self.facts.n_items)
+        drawn = [keyed_normals(items, q.seed, OF_STARTS, k) for k in range(width)]
+        block, image = np.zeros(0), np.stack(drawn, axis=1)
+        for _ in range(N_POWERS):
+            block = image @ _orthonormal(problem.total(image.T @ image))
+            image = self._skew_times(slope, block)
+        core = problem.total(block.T @ image)
+        omegas, first, second = canonical_form(0.5 * (core - core.T))
+        roots = np.sqrt(omegas[: q.n_factors])
+        parts = problem.split(self.z)
+        for part, chains, plane in zip(parts, self.chains, (first, second), strict=False):
+            part[:, 1:] = (block @ (plane[:, : len(roots)] * roots))[chains.owners]
+        change = problem.margins(self.z) - x
+        ends = np.array([dot(change, slope), dot(change, curvature * change)])
+        along, curve = problem.total(ends)
+        length = np.sqrt(max(-along / curve, 0.01)) if curve > 0 else 1.0
+        for part in parts[:2]:
+            part[:, 1:] *= np.sqrt(length)
+        self.progress.with_factors = True
+        self.problem = self._believe()
+        return True
 
-    @exchange
-    def lend_block(self, _inbox: Inbox, change: FloatArray) -> Round:
-        """Take the block as changed, and send it to where its items are guests."""
-        self._block = self._image @ change
-        owners = self._chains[0].owners
-        out = [([self._block[owners[self.halo_S.lent[q]]]], NOTHING) for q in self]
-        return out, None
-
-    @exchange
-    def turn_block(self, inbox: Inbox) -> Round:
-        """Multiply by the matrix of slopes; send what belongs to guests."""
-        n_own, width = self.halo_S.n_own, self._block.shape[1]
-        sums = np.empty((self.halo_S.n_all, width))
-        order = self._orders[0]
-        at = np.ascontiguousarray(self._at[:, [0, 1, 0, 1]])
+    def _skew_times(self, slope: FloatArray, block: FloatArray) -> FloatArray:
+        """Return the matrix with minus the slopes at its pairs times vectors over items."""
+        chains, width = self.chains[0], block.shape[1]
+        out = np.zeros_like(block)
         for begin in range(0, width, COLUMNS_AT_ONCE):
             here = slice(begin, begin + COLUMNS_AT_ONCE)
-            wide = np.empty((self.halo_S.n_all, len(range(width)[here])))
-            wide[:n_own] = self._block[:, here][self._chains[0].owners]
-            for q, (parts, _) in enumerate(inbox):
-                wide[self.halo_S.held[q]] = parts[0][:, here]
-            out = np.zeros_like(wide)
-            carried = order.carry(wide)
-            pull_cells(carried, carried, at, -self.point.slope, False, out, np.empty((0, 1)))
-            sums[:, here] = order.bring_back(out)
-        self._sums = sums[:n_own]
-        back = [([sums[self.halo_S.held[q]]], NOTHING) for q in self]
-        return back, None
+            near, _ = self.problem.carry(block[chains.owners, here], None)
+            sums, own = np.empty_like(near), np.empty((chains.n_states, near.shape[1]))
+            pull(near, self.at[:, :2], -slope, sums)
+            self.problem.bring_back([sums], [own])
+            if len(out):  # there may be fewer items than shards
+                out[:, here] = np.add.reduceat(own, chains.starts[:-1], axis=0)
+        return out
 
-    @exchange
-    def fold_block(self, inbox: Inbox) -> Round:
-        """Add up over the states of each item; report Gram matrices."""
-        for q, (parts, _) in enumerate(inbox):
-            add_part(parts[0], self.halo_S.lent[q], 0, self._sums)
-        starts = self._chains[0].starts[:-1]  # none where there are fewer items than shards
-        self._image = np.zeros((0, self._sums.shape[1]))
-        if len(starts):
-            self._image = np.add.reduceat(self._sums, starts, axis=0)
-        self._sums = NOTHING
-        return self._silence(), [self._image.T @ self._image, self._block.T @ self._image]
+    # Answers -----------------------------------------------------------------------------------
 
-    @exchange
-    def set_factors(self, _inbox: Inbox, first: FloatArray, second: FloatArray) -> Round:
-        """Take planes of the block as factors, at all times alike; send them."""
-        z = self.point.z.copy()
-        for part, chains, plane in zip(self._own(z), self._chains, (first, second), strict=True):
-            part[:, 1:] = (self._block @ plane)[chains.owners]
-        self._trial = z
-        return self._lend([z]), None
+    def states(self, question: Question) -> Any:
+        """Return the own states: keys of S and Q, S, Q, effects and their keys."""
+        self._begin(question)
+        keys = (halo.keys for halo in self.halos)
+        return (*keys, *self.problem.split(self.z), self.effect_keys)
 
-    def gain(self) -> Any:
-        """Report how the loss changes along what was looked at, to second order."""
-        change = self.ahead.margins - self.point.margins
-        slope, curve = change @ self.point.slope, change @ (self.point.curvature * change)
-        return np.array([slope, curve])
+    def draw(self, question: Question, first: int, n: int, seed: int) -> Any:
+        """Return n draws from the first one on, less their mean: S, Q and effects of each."""
+        self._begin(question)
+        around = Laplace(self.problem, self.z, dense=False)
+        children = np.random.default_rng(seed).spawn(first + n)[first:]
+        return [self.problem.split(step) for step, _ in around.perturbed(children)]
 
-    @exchange
-    def stretch(self, _inbox: Inbox, length: float) -> Round:
-        """Make the factors that were looked at longer or shorter; send them."""
-        for part in self._own(self._trial):
-            part[:, 1:] *= length
-        return self._lend([self._trial]), None
+    def sizes(self) -> dict[str, int]:
+        """Return how many cells, states and guests there are."""
+        S = self.halos[0]
+        n = len(S.keys)
+        return {"cells": len(self.cells), "states": n, "guests": S.n_near - n}
+
+    def meet(self, n: int) -> float:
+        """Return the seconds that it takes to meet n times."""
+        began = time.perf_counter()
+        for _ in range(n):
+            self.exchange.total(0)
+        return time.perf_counter() - began
+
+    def costs(self) -> dict[str, float]:
+        """Return bytes sent, seconds of the processor, and the most memory this process held."""
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        sent = self.exchange.n_sent
+        return {"sent": sent, "seconds": time.process_time(), "memory": memory}
 
 
-def _flat(blocks: FloatArray, places: IntArray) -> FloatArray:
-    rows = blocks.take(places, axis=0)
-    return rows.reshape(len(rows), -1)
+def distinct(parts: Iterable[IntArray], n_keys: int) -> IntArray:
+    """Return the distinct numbers among some keys, rising."""
+    parts = list(parts)
+    if n_keys > WELL_FILLED * sum(map(len, parts)):
+        return np.unique(np.concatenate(parts))
+    there = np.zeros(n_keys, bool)
+    for keys in parts:
+        there[keys] = True
+    return np.flatnonzero(there)
+
+
+def _finder(keys: IntArray, places: IntArray, n_keys: int) -> Callable[[IntArray], IntArray]:
+    """Return what looks up the places of keys."""
+    if n_keys <= WELL_FILLED * len(keys):
+        table = np.zeros(n_keys, np.int32)
+        table[keys] = places
+        return table.take
+    order = np.argsort(keys)
+    rising, there = keys[order], places[order]
+    return lambda wanted: there[np.searchsorted(rising, wanted)]
+
+
+def _orthonormal(gram: FloatArray) -> FloatArray:
+    """Return what makes vectors with this Gram matrix orthonormal."""
+    values, vectors = np.linalg.eigh(gram)
+    return np.asarray(vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1])))

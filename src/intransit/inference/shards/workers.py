@@ -1,22 +1,24 @@
 """Who runs the shards, this process or actors of Ray; and `fit(..., on="ray")`.
 
-Both run the same rounds (`shards`).  On Ray a round is a call of every actor, whose arguments are
-the results of the round before: the driver hands out many rounds ahead, and what shards send goes
-from one to the other through the object store.  An actor that is gone is started again by `mend`,
-and reads its cells from its file.
+Both run the same programs (`shard`).  In this process every shard has a thread, and they meet at a
+barrier.  On Ray each is an actor, which sends to the others by calling them: nothing passes the
+driver.  An actor that is gone is started again by `mend`, reads its cells from its file, and all
+begin again with what is kept; a driver that is lost is followed by one that does the same.
 
 What is worth keeping of a fit goes into one folder: scales drawn from a sub-population, cells by
 shard, and the states of every step.  Asked again with the same folder, a fit goes on from there.
 """
 
-import hashlib
 import tempfile
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,107 +26,239 @@ from intransit.arrays import FloatArray
 from intransit.checks import as_whole
 from intransit.data.cells import Cells
 from intransit.data.timeline import Timeline
-from intransit.errors import InputError
+from intransit.errors import InputError, IntransitError
 from intransit.inference.assembly import Scales, assemble, fill_known
 from intransit.inference.draws import TrajectoryDraws
 from intransit.inference.gauge import without_gauge
-from intransit.inference.joint_fit import Fitted, Given, plain_columns
-from intransit.inference.joint_newton import JointSolution, Start
+from intransit.inference.joint_fit import Fitted, Given, Start, plain_columns
+from intransit.inference.joint_newton import JointSolution
 from intransit.inference.joint_problem import Joint
 from intransit.inference.likelihood import Law
 from intransit.inference.sampling import Draws, Mixing, Report
-from intransit.inference.shards.shard import Shard
-from intransit.inference.shards.sharding import (
+from intransit.inference.shards.folder import (
     FACTS,
+    PROGRESS,
+    Progress,
     Question,
     ShardFacts,
-    Step,
-    WorkerLostError,
-    Workers,
+    fingerprint,
     read_arrays,
     read_facts,
+    read_progress,
     write_arrays,
     write_shards,
     write_text,
 )
-from intransit.inference.shards.solver import ShardedSolver
+from intransit.inference.shards.shard import Shard
 from intransit.inference.smooth import trajectory_of
 from intransit.inference.trajectory import Trajectory
 from intransit.tasks import one_thread, open_ray
 
 SCALES, ASKED = "scales.npz", "asked"
 FREED = 10.0  # seconds in which processors of workers that ended must be free again
+GRACE = 20.0  # seconds in which the others must have stopped when one is lost
+LOOK = 1.0  # seconds after which the driver looks how far the shards have come
+MOST_LOSSES = 100  # of workers in a row, without a step between
+DRAWS_AT_ONCE = 8  # draws that a lost worker costs at most
+
+
+class WorkerLostError(Exception):
+    """A worker is gone; all begin again with what is kept."""
+
+
+# Meeting ----------------------------------------------------------------------------------------
+
+
+class Meeting:
+    """An exchange of one shard with the others, whichever way messages go."""
+
+    def __init__(self, number: int, n_shards: int) -> None:
+        self.number, self.n_shards, self.n_sent = number, n_shards, 0
+
+    def swap(self, sent: list[list[Any]]) -> list[list[Any]]:
+        """Send arrays to each shard; return what each has sent here."""
+        self.n_sent += sum(part.nbytes for parts in sent for part in parts)
+        return self.pass_on(sent)
+
+    def total(self, value: Any) -> Any:
+        """Return the sum of what all have, added up in the same order everywhere."""
+        first, *others = self.pass_on([value] * self.n_shards)
+        return sum(others, first)
+
+    def pass_on(self, sent: list[Any]) -> list[Any]:
+        """Return what every shard has sent to this one, its own included."""
+        raise NotImplementedError
+
+
+class ThreadMeeting(Meeting):
+    """Shards of one process meet at a barrier."""
+
+    def __init__(self, number: int, table: list[Any], barrier: threading.Barrier) -> None:
+        super().__init__(number, len(table))
+        self._table, self._barrier = table, barrier
+
+    def pass_on(self, sent: list[Any]) -> list[Any]:
+        """Lay everything on the table, and take what is for us once all have."""
+        self._table[self.number] = sent
+        try:
+            self._barrier.wait()
+            found = [given[self.number] for given in self._table]
+            self._barrier.wait()
+        except threading.BrokenBarrierError:
+            raise WorkerLostError("another shard has stopped") from None
+        return found
+
+
+class ActorMeeting(Meeting):
+    """Shards of Ray call each other."""
+
+    def __init__(self, number: int, n_shards: int) -> None:
+        super().__init__(number, n_shards)
+        self._came = threading.Condition()
+        self._letters: dict[tuple[int, int], dict[int, Any]] = defaultdict(dict)
+        self._turn = (0, 0)  # attempt, and number within it
+        self._stopped = 0  # the last attempt that is over
+        self._actors: list[Any] = []
+
+    def begin(self, attempt: int, actors: list[Any]) -> None:
+        """Begin an attempt; letters of those before are thrown away."""
+        with self._came:
+            self._turn, self._actors = (attempt, 0), actors
+            for turn in [turn for turn in self._letters if turn[0] < attempt]:
+                del self._letters[turn]
+
+    def take(self, turn: tuple[int, int], sender: int, letter: Any) -> None:
+        """Take a letter."""
+        with self._came:
+            self._letters[turn][sender] = letter
+            self._came.notify_all()
+
+    def stop(self, attempt: int) -> None:
+        """End an attempt: somebody is lost."""
+        with self._came:
+            self._stopped = attempt
+            self._came.notify_all()
+
+    def pass_on(self, sent: list[Any]) -> list[Any]:
+        """Send a letter to each, and wait for theirs."""
+        turn = self._turn = (self._turn[0], self._turn[1] + 1)
+        for actor, letter in zip(self._actors, sent, strict=True):
+            if actor is not self._actors[self.number]:
+                actor.take.remote(turn, self.number, letter)
+        with self._came:
+            while len(self._letters[turn]) < self.n_shards - 1 and self._stopped < turn[0]:
+                self._came.wait()
+            letters = self._letters.pop(turn)
+        letters[self.number] = sent[self.number]
+        if len(letters) < self.n_shards:
+            raise WorkerLostError("another shard is gone")
+        return [letters[q] for q in range(self.n_shards)]
 
 
 # Workers ----------------------------------------------------------------------------------------
 
 
-class LocalWorkers:
-    """All shards in this process."""
+class Workers(Protocol):
+    """Whoever holds the shards and can be told to run programs."""
 
-    ahead = 1
+    def run(self, program: str, watch: Callable[[], None], **settings: Any) -> list[Any]:
+        """Run a method of every shard, all at once; return what each returns.
 
-    def __init__(self, folder: Path) -> None:
-        n = read_facts(folder).n_shards
-        self.shards = [Shard(folder, number) for number in range(n)]
-        self._sent: list[list[Any]] = []
-
-    def run(self, *rounds: Step) -> list[Any]:
-        """Run rounds one after the other."""
-        reports: list[Any] = []
-        for method, settings in rounds:
-            found = [
-                shard.run(method, [sent[k] for sent in self._sent], settings)
-                for k, shard in enumerate(self.shards)
-            ]
-            self._sent = [sent for sent, _ in found]
-            reports = [report for _, report in found]
-        return reports
+        Every now and then `watch` is called.
+        """
 
     def mend(self) -> None:
-        """Nobody is gone."""
+        """Start again whoever is gone."""
+
+    def close(self) -> None:
+        """Let everybody go."""
+
+
+class LocalWorkers:
+    """All shards in this process, each in a thread."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.n_shards = folder, read_facts(folder).n_shards
+        self.barrier = threading.Barrier(self.n_shards)
+        self.table: list[Any] = [None] * self.n_shards
+        self.shards = [self.new(number) for number in range(self.n_shards)]
+
+    def new(self, number: int) -> Shard:
+        """Return a shard that knows nothing but its cells."""
+        return Shard(self.folder, number, ThreadMeeting(number, self.table, self.barrier))
+
+    def run(self, program: str, watch: Callable[[], None], **settings: Any) -> list[Any]:
+        """Run a program in as many threads."""
+        with ThreadPoolExecutor(self.n_shards) as pool:
+            calls = [pool.submit(self._one, shard, program, settings) for shard in self.shards]
+            while wait(calls, LOOK, FIRST_EXCEPTION).not_done:
+                watch()
+        failed = [error for call in calls if (error := call.exception()) is not None]
+        failed.sort(key=lambda error: isinstance(error, WorkerLostError))
+        if failed:
+            raise failed[0]
+        return [call.result() for call in calls]
+
+    def _one(self, shard: Shard, program: str, settings: Mapping[str, Any]) -> Any:
+        try:
+            return getattr(shard, program)(**settings)
+        except BaseException:
+            self.barrier.abort()  # nobody is to wait for it
+            raise
+
+    def mend(self) -> None:
+        """Let all meet again; nobody is gone."""
+        self.barrier.reset()
 
     def close(self) -> None:
         """Let the memory go."""
-        self.shards, self._sent = [], []
+        self.shards = []
 
 
 class Actor:
     """What Ray runs for one shard."""
 
     def __init__(self, folder: str, number: int) -> None:
-        self.shard = Shard(Path(folder), number)
+        self.meeting = ActorMeeting(number, read_facts(Path(folder)).n_shards)
+        self.shard = Shard(Path(folder), number, self.meeting)
 
     @one_thread
-    def step(self, method: str, settings: Mapping[str, Any], *inbox: Any) -> tuple[Any, ...]:
-        """Run one round."""
-        sent, report = self.shard.run(method, inbox, settings)
-        return (*sent, report)
+    def run(
+        self, attempt: int, actors: list[Any], program: str, settings: Mapping[str, Any]
+    ) -> Any:
+        """Run one program."""
+        self.meeting.begin(attempt, actors)
+        return getattr(self.shard, program)(**settings)
 
-    def ping(self) -> bool:
-        """Say that it is there."""
-        return True
+    def take(self, turn: tuple[int, int], sender: int, letter: Any) -> None:
+        """Take a letter of another actor."""
+        self.meeting.take(turn, sender, letter)
+
+    def stop(self, attempt: int) -> None:
+        """Stop what is running."""
+        self.meeting.stop(attempt)
 
 
 class RayWorkers:
     """Each shard in an actor of Ray."""
-
-    ahead = 4
 
     def __init__(self, folder: Path) -> None:
         import ray  # noqa: PLC0415  an extra, loaded when it is asked for
 
         self._ray, self._folder = ray, folder
         self._n = read_facts(folder).n_shards
-        self._actor = ray.remote(num_cpus=1, max_restarts=0)(Actor)
+        # One thread runs the program; the others take letters.
+        options = {"num_cpus": 1, "max_restarts": 0, "max_concurrency": 4}
+        self._actor = ray.remote(Actor).options(**options)
         self._wait_for_processors()
-        self.actors = [self._new(number) for number in range(self._n)]
-        self._sent: list[list[Any]] = []
+        self._attempt, self._gone = 0, list[int]()
+        self.actors = self._new(list(range(self._n)))
 
     def _wait_for_processors(self) -> None:
         """Refuse, rather than wait for ever, where others hold Ray's processors."""
         until = time.monotonic() + FREED
-        while (free := int(_processors(self._ray))) < self._n:
+        ray: Any = self._ray
+        while (free := int(ray.available_resources().get("CPU", 0.0))) < self._n:
             if time.monotonic() > until:
                 raise InputError(
                     f"workers: {self._n} are needed and {free} of Ray's processors are free; ask "
@@ -132,49 +266,122 @@ class RayWorkers:
                 )
             time.sleep(0.1)
 
-    def _new(self, number: int) -> Any:
-        return self._actor.remote(str(self._folder), number)
+    def _new(self, numbers: list[int]) -> list[Any]:
+        """Return actors that have read their cells: calls of one killed before would never end."""
+        actors: list[Any] = [self._actor.remote(str(self._folder), k) for k in numbers]
+        self._ray.get([actor.stop.remote(self._attempt) for actor in actors])
+        return actors
 
-    def run(self, *rounds: Step) -> list[Any]:
-        """Hand out all rounds, then wait for the last."""
-        reports: list[Any] = []
+    def run(self, program: str, watch: Callable[[], None], **settings: Any) -> list[Any]:
+        """Run a program on all actors; when one of them fails, stop the others."""
+        self._attempt += 1
+        given = self._attempt, self.actors, program, settings
+        calls = [actor.run.remote(*given) for actor in self.actors]
+        waiting = calls
         try:
-            for method, settings in rounds:
-                found = [
-                    actor.step.options(num_returns=self._n + 1).remote(
-                        method, settings, *(sent[k] for sent in self._sent)
-                    )
-                    for k, actor in enumerate(self.actors)
-                ]
-                self._sent = [refs[:-1] for refs in found]
-                reports = [refs[-1] for refs in found]
-            return list(self._ray.get(reports))
-        except self._ray.exceptions.RayTaskError as error:
-            cause = error.cause
-            lost = isinstance(cause, self._ray.exceptions.RayError)
-            raise (WorkerLostError(str(cause)) if lost else cause) from error
+            while waiting:
+                ready, waiting = self._ray.wait(waiting, timeout=LOOK)
+                self._ray.get(ready)
+                watch()
+            return list(self._ray.get(calls))
         except self._ray.exceptions.RayError as error:
+            for actor in self.actors:
+                actor.stop.remote(self._attempt)
+            _, stuck = self._ray.wait(calls, num_returns=self._n, timeout=GRACE)
+            causes = [None if call in stuck else self._cause(call) for call in calls]
+            self._gone = [number for number, cause in enumerate(causes) if cause is None]
+            for cause in causes:
+                if cause is not None and not isinstance(cause, WorkerLostError):
+                    raise cause from error
             raise WorkerLostError(str(error)) from error
+
+    def _cause(self, call: Any) -> BaseException | None:
+        """Return why a program of an actor that lives ended; None if the actor is gone."""
+        try:
+            self._ray.get(call)
+        except self._ray.exceptions.RayTaskError as error:
+            lost = isinstance(error.cause, self._ray.exceptions.RayError)
+            return WorkerLostError(str(error)) if lost else error.cause
+        except self._ray.exceptions.RayError:
+            return None
+        return WorkerLostError("it had ended")
 
     def mend(self) -> None:
         """Start again whoever is gone."""
-        self._sent = []
-        for number, actor in enumerate(self.actors):
-            try:
-                self._ray.get(actor.ping.remote())
-            except self._ray.exceptions.RayError:
-                self.actors[number] = self._new(number)
+        for number in self._gone:
+            self._ray.kill(self.actors[number])
+        try:
+            made = self._new(self._gone)
+        except self._ray.exceptions.RayError as error:
+            raise WorkerLostError(str(error)) from error
+        for number, actor in zip(self._gone, made, strict=True):
+            self.actors[number] = actor
+        self._gone = []
 
     def close(self) -> None:
         """End the actors."""
-        self._sent = []
         for actor in self.actors:
             self._ray.kill(actor)
 
 
-def _processors(ray: Any) -> float:
-    """Return how many of Ray's processors are free."""
-    return float(ray.available_resources().get("CPU", 0.0))
+class ShardedSolver:
+    """Has one question solved by workers, again and again if some are lost, and draws."""
+
+    def __init__(
+        self, workers: Workers, folder: Path, question: Question, report: Report = lambda _: None
+    ) -> None:
+        self.workers, self.folder, self.question, self.report = workers, folder, question, report
+        self.facts = read_facts(folder)
+        self.progress = read_progress(folder, question)
+        self._told = ""
+
+    def solve(self) -> Progress:
+        """Find all states."""
+        found = self._safely("solve")[0]
+        self.progress = replace(found, n_losses=self.progress.n_losses)
+        return self.progress
+
+    def states(self) -> list[Any]:
+        """Return keys of S and Q, S, Q, effects and their keys, of every shard."""
+        return self._safely("states")
+
+    def draw(self, n: int, seed: int) -> list[list[tuple[FloatArray, FloatArray, FloatArray]]]:
+        """Return draws around the solution, less their mean: by draw and shard S, Q and effects."""
+        found: list[Any] = []
+        while len(found) < n:
+            some = min(DRAWS_AT_ONCE, n - len(found))
+            parts = self._safely("draw", first=len(found), n=some, seed=seed)
+            found += map(list, zip(*parts, strict=True))
+            self.report(f"{len(found)} of {n} draws")
+        return found
+
+    def _safely(self, program: str, **settings: Any) -> list[Any]:
+        """Run a program; if a worker is lost, begin again with what is kept."""
+        said, n_lost, n_kept = "", 0, 0
+        while n_lost < MOST_LOSSES:
+            try:
+                if said:
+                    self.workers.mend()
+                return self.workers.run(program, self._watch, question=self.question, **settings)
+            except WorkerLostError as lost:
+                said = str(lost).splitlines()[0]
+                self.progress.n_losses += 1
+                self.report("a worker was lost: starting another")
+                before, n_kept = n_kept, read_progress(self.folder, self.question).n_kept
+                n_lost = n_lost + 1 if n_kept == before else 1
+        raise IntransitError(
+            f"on: workers were lost {MOST_LOSSES} times in a row; the last: {said}"
+        )
+
+    def _watch(self) -> None:
+        """Tell how far the shards have come."""
+        if (self.folder / PROGRESS).exists():
+            p = read_progress(self.folder, self.question)
+            if p.objectives:
+                told = f"{p.stage}: step {len(p.objectives) - 1}, {p.objectives[-1]:.1f}"
+                if told != self._told:
+                    self.report(told)
+                self._told = told
 
 
 @dataclass(frozen=True)
@@ -243,28 +450,6 @@ class Placement:
         return open_ray(self.on, self.workers, shared=self.keep is not None)
 
 
-def fingerprint(value: Any) -> str:
-    """Return a checksum of a value: of arrays their bytes, of all else its words."""
-    digest = hashlib.sha256()
-
-    def add(part: Any) -> None:
-        if isinstance(part, np.ndarray):
-            digest.update(f"{part.dtype.str}{part.shape}".encode())
-            digest.update(np.ascontiguousarray(part).data)
-        elif hasattr(part, "__dataclass_fields__"):
-            digest.update(type(part).__name__.encode())
-            for entry in fields(part):
-                add(getattr(part, entry.name))
-        elif isinstance(part, tuple | list):
-            for one in part:
-                add(one)
-        else:
-            digest.update(f"{part!r};".encode())
-
-    add(value)
-    return digest.hexdigest()
-
-
 # A fit ------------------------------------------------------------------------------------------
 
 
@@ -328,18 +513,18 @@ def solve_on_workers(
         columns = plain_columns(data.n_items, r, scores=True)
         problem, pairs = assemble(cells, columns, scales, law, seeks_side=question.seeks_side)
         told = solver.states()
-        places = _Places.of(problem, pairs.keys, told, len(cells.axis))
-        z = fill_known(problem, columns, places.gather([part[2:5] for part in told], problem))
+        gather = _gatherer(problem, pairs.keys, told, len(cells.axis))
+        z = fill_known(problem, columns, gather([part[2:5] for part in told]))
         n = n_draws(len(z))
         report(f"drawing {n} times around the solution")
         steps = np.empty((len(z), n))
         for k, parts in enumerate(solver.draw(n, given.seed)):
-            steps[:, k] = places.gather(parts, problem)
+            steps[:, k] = gather(parts)
         solution = JointSolution(
             z,
             np.array(progress.objectives),
             progress.converged,
-            solver.gradient_size(),
+            progress.gradient_size,
             progress.n_products,
         )
     start = Start("workers", solution)
@@ -374,42 +559,31 @@ def _write(folder: Path, cells: Cells, question: Question, n_items: int, n_shard
     levels = int(np.abs(cells.means).max(initial=1.0)) if question.kind == "ordered" else 0
     sided = cells.sides is not None
     facts = ShardFacts(question.kind, n_items, n_shards, cells.axis, sided, levels)
-    shape = question.shape
-    write_shards(folder, cells, facts, by_moment=shape.drifting and not shape.effects)
+    by_moment = question.drifting and not question.has_effects
+    write_shards(folder, cells, facts, by_moment=by_moment)
 
 
-@dataclass(frozen=True, eq=False)
-class _Places:
-    """Where the states of every shard stand in the whole, for S, Q and effects."""
+def _gatherer(
+    problem: Joint, pair_keys: Any, told: list[Any], n_moments: int
+) -> Callable[[list[Any]], FloatArray]:
+    """Return what makes a whole vector of S, Q and effects by shard."""
+    keys = [side.chains.keys for side in problem.sides]
+    if problem.effects is not None:
+        chains = problem.effects.chains
+        keys[2] = pair_keys[chains.owners] * n_moments + chains.when
+    rows = []
+    for of_S, of_Q, S, Q, _, of_E in told:
+        names = [of_S, of_Q, of_E][: len(keys)]
+        places = [np.searchsorted(all_of, own) for all_of, own in zip(keys, names, strict=True)]
+        if len(Q) == 1 != len(S):  # exposures are all 1, and not brought back
+            places[1] = places[1][:0]
+        rows.append(places)
 
-    rows: list[tuple[Any, Any, Any]]  # by shard
-
-    @classmethod
-    def of(cls, problem: Joint, pair_keys: Any, told: list[Any], n_moments: int) -> "_Places":
-        keys = []
-        for side in problem.sides:
-            chains = side.chains
-            if side is problem.effects:
-                keys.append(pair_keys[chains.owners] * n_moments + chains.when)
-            else:
-                keys.append(chains.keys)
-        rows = []
-        for of_S, of_Q, S, Q, _, of_E in told:
-            still = len(Q) != len(S) and len(Q) == 1  # exposures are all 1, and not brought back
-            rows.append(
-                (
-                    np.searchsorted(keys[0], of_S),
-                    None if still else np.searchsorted(keys[1], of_Q),
-                    np.searchsorted(keys[2], of_E) if problem.effects is not None else None,
-                )
-            )
-        return cls(rows)
-
-    def gather(self, parts: list[Any], problem: Joint) -> FloatArray:
-        """Return a whole vector from S, Q and effects by shard."""
+    def gather(parts: list[Any]) -> FloatArray:
         out = np.zeros(problem.cuts[-1])
-        for rows, values in zip(self.rows, parts, strict=True):
-            for place, whole, value in zip(rows, problem.split(out), values, strict=True):
-                if place is not None:
-                    whole[place] = value
+        for places, values in zip(rows, parts, strict=True):
+            for place, whole, value in zip(places, problem.split(out), values, strict=False):
+                whole[place] = value[: len(place)]
         return out
+
+    return gather

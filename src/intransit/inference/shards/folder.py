@@ -11,12 +11,13 @@ rule is one line of SQL, which an engine can run where the data are.
 The folder has a Parquet file of cells for each shard, and the states of the last step beside them.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,42 +27,8 @@ from intransit.errors import InputError
 from intransit.inference.assembly import Scales
 from intransit.model.laws import Kind
 
-FACTS, COLUMNS = "facts.json", "first, second, moment, count, mean, side"
-
-Step = tuple[str, Mapping[str, Any]]  # a round: the name of a method of `Shard`, and its settings
-
-
-class WorkerLostError(Exception):
-    """A worker is gone; what it knew is to be restored."""
-
-
-class Workers(Protocol):
-    """Whoever holds the shards and can be told to run rounds."""
-
-    ahead: int  # iterations of conjugate gradients to hand out before looking at the result
-
-    def run(self, *rounds: Step) -> list[Any]:
-        """Run rounds one after the other; return every shard's report of the last."""
-
-    def mend(self) -> None:
-        """Start again whoever is gone."""
-
-    def close(self) -> None:
-        """Let everybody go."""
-
-
-# What is asked ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What there is to be found: which sides there are, and which of them drift."""
-
-    n_factors: int
-    drifting: bool
-    moving: bool  # whether exposures drift
-    effects: bool = False
-    effects_drift: bool = False
+FACTS, PROGRESS = "facts.json", "progress.json"
+COLUMNS = "first, second, moment, count, mean, side"
 
 
 @dataclass(frozen=True)
@@ -76,39 +43,69 @@ class Question:
     max_steps: int = 300
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if self.moving and not self.drifting:
+            raise InputError("on: exposures that drift need strengths that drift.")
+
     @property
-    def shape(self) -> Shape:
-        """Which sides there are, and which of them drift."""
-        s = self.scales
-        return Shape(
-            self.n_factors,
-            s.drift_scale > 0 or s.score_drift_scale > 0,
-            s.exposure_drift_scale > 0 and self.n_factors > 0,
-            s.pair_scale > 0,
-            s.pair_drift_scale > 0,
-        )
+    def drifting(self) -> bool:
+        """Whether strengths drift."""
+        return self.scales.drift_scale > 0 or self.scales.score_drift_scale > 0
+
+    @property
+    def moving(self) -> bool:
+        """Whether exposures drift."""
+        return self.scales.exposure_drift_scale > 0 and self.n_factors > 0
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether pairs have effects of their own."""
+        return self.scales.pair_scale > 0
 
 
 @dataclass
 class Progress:
-    """How far a solve has come: what a driver must know to go on."""
+    """How far a solve has come: what is needed to go on."""
 
+    held: float  # prior scale of exposures
     finished: list[str] = field(default_factory=list)  # stages
     stage: str = ""
-    kept: str = ""  # name of the states that are kept
+    n_kept: int = 0  # how often states were kept
     with_factors: bool = False
     cuts: list[float] = field(default_factory=list)
     advantage: float = 0.0
-    held: float = 1.0  # prior scale of exposures
     damping: float = -1.0
+    is_last: bool = False  # whether the last step ends the stage
     objectives: list[float] = field(default_factory=list)  # of this stage
     n_steps: int = 0
     n_products: int = 0
     n_losses: int = 0  # of workers
     converged: bool = True
+    gradient_size: float = 0.0  # at the solution
+
+    @property
+    def kept(self) -> str:
+        """Name of the states that are kept: of two, so that one is whole; none at first."""
+        return f"states-{self.n_kept % 2}" if self.n_kept else ""
 
 
-# The folder -------------------------------------------------------------------------------------
+def read_progress(folder: Path, question: Question) -> Progress:
+    """Return how far this question has come; another one's folder is refused."""
+    place = folder / PROGRESS
+    if not place.exists():
+        return Progress(held=question.scales.prior_scale)
+    told = json.loads(place.read_text(encoding="utf-8"))
+    if told["question"] != json.loads(json.dumps(asdict(question))):
+        raise InputError(
+            f"keep: {folder} holds another question's progress; give another folder, or remove it."
+        )
+    return Progress(**told["progress"])
+
+
+def write_progress(folder: Path, question: Question, progress: Progress) -> None:
+    """Write how far a question has come."""
+    told = {"question": asdict(question), "progress": asdict(progress)}
+    write_text(folder / PROGRESS, json.dumps(told))
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,3 +221,25 @@ def read_arrays(place: Path) -> dict[str, Any]:
         raise InputError(f"{place} is gone; give keep another folder, or remove this one.")
     with np.load(place) as kept:
         return {name: kept[name] for name in kept.files}
+
+
+def fingerprint(value: Any) -> str:
+    """Return a checksum of a value: of arrays their bytes, of all else its words."""
+    digest = hashlib.sha256()
+
+    def add(part: Any) -> None:
+        if isinstance(part, np.ndarray):
+            digest.update(f"{part.dtype.str}{part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).data)
+        elif hasattr(part, "__dataclass_fields__"):
+            digest.update(type(part).__name__.encode())
+            for entry in fields(part):
+                add(getattr(part, entry.name))
+        elif isinstance(part, tuple | list):
+            for one in part:
+                add(one)
+        else:
+            digest.update(f"{part!r};".encode())
+
+    add(value)
+    return digest.hexdigest()
