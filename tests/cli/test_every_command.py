@@ -133,7 +133,7 @@ def test_conditions_say_what_is_wrong():
         (["a=1", "a=2"], "one"),
     ):
         with pytest.raises(InputError, match=word):
-            conditions(given, "--where", "a=b")
+            conditions(given, "--where", "format=Modern")
 
 
 def test_a_role_can_be_left_out(call, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from intransit import Games, fit
 from intransit.model import Model, Scores, Still
-from intransit.report.gather import choose_moments
+from intransit.report.content import choose_moments
 
 DRIFTING = Model((Scores(),))
 STILL = Model((Scores(walk=Still()),))

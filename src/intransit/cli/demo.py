@@ -30,7 +30,7 @@ from intransit.percent import estimate, percent
 from intransit.plotting import load_pyplot
 from intransit.report.content import Findings
 from intransit.report.gather import gather
-from intransit.report.page.html import write_page
+from intransit.report.page import write_page
 from intransit.study import canonical_planes, count_triangles
 
 

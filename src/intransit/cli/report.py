@@ -177,7 +177,7 @@ def _look(answer: Answer, title: str | None, full: bool, seed: int, place: Path)
     """Gather what there is to say, and write the page."""
     from intransit.backtest import backtest  # noqa: PLC0415  loaded when it is needed
     from intransit.report.gather import gather  # noqa: PLC0415
-    from intransit.report.page.html import write_page  # noqa: PLC0415
+    from intransit.report.page import write_page  # noqa: PLC0415
 
     with working("looking back") as said:
         ladder = backtest(answer.games, rng=seed, report=said) if full else None
