@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from intransit.analysis import frames
 from intransit.analysis.changes import find_changes
 from intransit.analysis.chosen_items import choose_part
 from intransit.analysis.cycles import find_cycles
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.frames import to_arviz
 from intransit.analysis.ranking import (
     MOST_ITEMS,
     N_GAMES,
@@ -51,6 +49,13 @@ def _figures() -> Any:
     from intransit.report import figures  # noqa: PLC0415
 
     return figures
+
+
+def _frames() -> Any:
+    """Return what makes frames; it loads when one is asked for."""
+    from intransit.analysis import frames  # noqa: PLC0415
+
+    return frames
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,15 +250,15 @@ class Answer(FittedTable):
 
     def matrix_frame(self, at: object = None) -> object:
         """Return the win probabilities as a data frame, of pandas or else of polars."""
-        return frames.matrix_frame(self, at)
+        return _frames().matrix_frame(self, at)
 
     def rank_frame(self, at: object = None) -> object:
         """Return the standings as a data frame."""
-        return frames.rank_frame(self, at)
+        return _frames().rank_frame(self, at)
 
     def path_frame(self, items: Sequence[Item] | None = None) -> object:
         """Return strengths over time as a data frame, a row for every item and time."""
-        return frames.path_frame(self, items)
+        return _frames().path_frame(self, items)
 
     def figure_matrix(self, at: object = None, items: Sequence[Item] | None = None) -> Any:
         """Draw who beats whom as a heat map."""
@@ -268,14 +273,14 @@ class Answer(FittedTable):
         return _figures().draw_head_to_head(self, first, second)
 
     def _repr_html_(self) -> str:
-        return frames.html(self)
+        return str(_frames().html(self))
 
     def to_arviz(self) -> Any:
         """Return the draws as ArviZ takes them: scales, and chances of pairs at the last time.
 
         Needs ArviZ: ``pip install 'intransit[arviz]'``.
         """
-        return to_arviz(self.posterior, tuple(self.names))
+        return _frames().to_arviz(self.posterior, tuple(self.names))
 
     def transitivity(self, *, edge: float | None = None) -> Transitivity:
         """Return whether there are cycles, in words and numbers; ``print`` it.

@@ -12,13 +12,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.checks import LARGEST, as_number, as_whole, check_option, open_rng
+from intransit.checks import LARGEST, as_number, as_whole, check_known, check_option, open_rng
 from intransit.data.measurements import Measurements
 from intransit.data.timeline import Timeline, as_timeline, check_outcomes
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.inference.assembly import Columns
 from intransit.inference.joint_fit import Fitted, Given, fit_model, plain_columns
-from intransit.inference.recover import check_known
 from intransit.inference.trajectory import Trajectory
 from intransit.tasks import one_thread
 
