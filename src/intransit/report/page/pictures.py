@@ -72,11 +72,17 @@ def draw_history(values: Sequence[float]) -> str:
     )
 
 
+def tenths_around(*shares: FloatArray) -> tuple[float, float]:
+    """Return the tenths between which all shares lie, and a half."""
+    values = np.concatenate([*(part.ravel() for part in shares), [0.5]])
+    values = values[np.isfinite(values)]
+    low, high = math.floor(10 * values.min()) / 10, math.ceil(10 * values.max()) / 10
+    return low, max(high, low + 0.1)
+
+
 def strength_ends(standings: Sequence[Standing]) -> tuple[float, float]:
-    """Return the tenths between which all intervals of strength lie, and a half."""
-    low = min([0.5, *(one.low for one in standings)])
-    high = max([0.5, *(one.high for one in standings)])
-    return math.floor(10 * low) / 10, math.ceil(10 * high) / 10
+    """Return the ends of a scale that holds the strengths of these items with their intervals."""
+    return tenths_around(np.array([(one.low, one.high) for one in standings]))
 
 
 def draw_leaders(standings: Sequence[Standing]) -> str:
@@ -125,7 +131,7 @@ def draw_strengths(findings: Findings) -> str:
         return ""
     chosen = leading(findings)
     places = np.array(place_times(findings.times))
-    low, high = strength_range(findings, chosen)
+    low, high = tenths_around(findings.strengths_low[chosen], findings.strengths_high[chosen])
     across = LEFT + (WIDE - LEFT - RIGHT) * places
     parts = [_grid(low, high), _dates(findings.times, across)]
     for number, item in enumerate(chosen):
@@ -148,17 +154,6 @@ def draw_strengths(findings: Findings) -> str:
         f'<svg class="chart" viewBox="0 0 {WIDE} {HIGH}" width="{WIDE}" height="{HIGH}" role="img" '
         f'aria-label="Strength over time of the leading items">{"".join(parts)}</svg>'
     )
-
-
-def strength_range(
-    findings: Findings, chosen: list[int], when: slice = slice(None)
-) -> tuple[float, float]:
-    """Return the tenths between which the bands of the chosen items lie, at some of the times."""
-    bands = (findings.strengths_low[chosen, when], findings.strengths_high[chosen, when])
-    values = np.concatenate([*(band.ravel() for band in bands), [0.5]])
-    values = values[np.isfinite(values)]
-    low, high = np.floor(10 * values.min()) / 10, np.ceil(10 * values.max()) / 10
-    return float(low), float(max(high, low + 0.1))
 
 
 def _down(values: FloatArray, low: float, high: float) -> FloatArray:
@@ -408,26 +403,16 @@ def embed(findings: Findings) -> str:
 
 def _content(findings: Findings) -> dict[str, Any]:
     """Return what the script needs, as plain values."""
-    n = len(findings.names)
-    upper = np.triu_indices(n, 1)
-    future = len(findings.future) > 0
-    pairs = {
-        key: pack(np.asarray(values)[:, *upper], cut)
-        for key, values, cut in (
-            ("chances", findings.chances, np.floor),
-            ("low", findings.low, np.floor),
-            ("high", findings.high, np.ceil),
-            *(
-                (
-                    ("futureChances", findings.future_chances, np.floor),
-                    ("futureLow", findings.future_low, np.floor),
-                    ("futureHigh", findings.future_high, np.ceil),
-                )
-                if future
-                else ()
-            ),
-        )
-    }
+    upper = np.triu_indices(len(findings.names), 1)
+    squares = (
+        ("chances", findings.chances, np.floor),
+        ("low", findings.low, np.floor),
+        ("high", findings.high, np.ceil),
+        ("futureChances", findings.future_chances, np.floor),
+        ("futureLow", findings.future_low, np.floor),
+        ("futureHigh", findings.future_high, np.ceil),
+    )
+    pairs = {key: pack(part[:, *upper], cut) for key, part, cut in squares if len(part)}
     record = (findings.games, findings.wins, findings.ties)
     met = [(i, j) for i, j in zip(*upper, strict=True) if findings.games[i, j] > 0]
     return {
