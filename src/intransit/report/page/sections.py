@@ -322,7 +322,7 @@ def _changes_table(
             value = f'<span class="{kind}">{sign} {value}</span>'
         return with_small(value, between)
 
-    of_items = file != "matchups"
+    of_items = not any(isinstance(one, MatchupChange) for one in changes)
     columns: dict[str, Callable[[ItemChange | MatchupChange], Cell]] = {
         "Item" if of_items else "Matchup": item,
         "#Points, 90 % interval": change,
