@@ -4,6 +4,7 @@ The ladder of models is from a backtest, or a quick look back.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -182,17 +183,7 @@ def gather(
     report("looking for changes")
     changes = _changes(answer, items, moments)
     report("comparing everybody")
-    pool, n = pools(answer, items), len(moments.times)
-    times = np.concatenate([moments.times, moments.later])
-    (X, *chances), lines = measure(answer, items, times, pool[:, None] == pool)
     cyclic = verdict.has_cycles and answer.model.is_cyclic  # there is more than a ranking
-    if cyclic:
-        order = order_around(X[n - 1], chances[0][n - 1], pool)
-    else:
-        order = order_by_strength(lines[0, :, n - 1], pool)
-    items, pool, lines = items[order], pool[order], lines[:, order, :n]
-    X, middle, low, high = (square[:, order[:, None], order] for square in (X, *chances))
-    games, wins, ties = records(answer, items)
     board = Board.of(answer, LEVEL)
     steps, notes = climb(answer, ladder, rng=rng, report=report)
     still = answer.clock.kind != "none" and not answer.model.moves
@@ -205,26 +196,10 @@ def gather(
         verdict=verdict,
         standings=board.standings,
         still=board.still,
-        names=tuple(answer.names[k] for k in items),
         n_items=answer.n_items,
         why_shown=why,
         times=moments.names,
-        chances=middle[:n],
-        low=low[:n],
-        high=high[:n],
         future=moments.later_names,
-        future_chances=middle[n:],
-        future_low=low[n:],
-        future_high=high[n:],
-        present=presence(answer, items, moments.times, moments.step),
-        games=games,
-        wins=wins,
-        ties=ties,
-        together=pool,
-        strengths=lines[0],
-        strengths_low=lines[1],
-        strengths_high=lines[2],
-        discs=draw_discs(X[:n], pool[:, None] == pool) if cyclic else (),
         discs_note=DISCS if cyclic else NO_DISCS[verdict.verdict],
         cycles=cycles,
         changes=changes,
@@ -233,7 +208,42 @@ def gather(
         ladder_notes=notes,
         data=take_stock(answer),
         story=(*answer.story, STILL) if still else answer.story,
+        **_compare(answer, items, moments, cyclic),
     )
+
+
+def _compare(
+    answer: FittedTable, items: IntArray, moments: Moments, cyclic: bool
+) -> dict[str, Any]:
+    """Return items in order of structure and what is known of them, by its names in a report."""
+    pool, n = pools(answer, items), len(moments.times)
+    times = np.concatenate([moments.times, moments.later])
+    (X, *chances), lines = measure(answer, items, times, pool[:, None] == pool)
+    if cyclic:
+        order = order_around(X[n - 1], chances[0][n - 1], pool)
+    else:
+        order = order_by_strength(lines[0, :, n - 1], pool)
+    items, pool, lines = items[order], pool[order], lines[:, order, :n]
+    X, middle, low, high = (square[:, order[:, None], order] for square in (X, *chances))
+    games, wins, ties = records(answer, items)
+    return {
+        "names": tuple(answer.names[k] for k in items),
+        "chances": middle[:n],
+        "low": low[:n],
+        "high": high[:n],
+        "future_chances": middle[n:],
+        "future_low": low[n:],
+        "future_high": high[n:],
+        "present": presence(answer, items, moments.times, moments.step),
+        "games": games,
+        "wins": wins,
+        "ties": ties,
+        "together": pool,
+        "strengths": lines[0],
+        "strengths_low": lines[1],
+        "strengths_high": lines[2],
+        "discs": draw_discs(X[:n], pool[:, None] == pool) if cyclic else (),
+    }
 
 
 def _changes(answer: FittedTable, items: IntArray, moments: Moments) -> Changes | None:
