@@ -21,7 +21,7 @@ from intransit.answer import Answer
 from intransit.arrays import FloatArray
 from intransit.report.content import Findings
 from intransit.report.gather import gather
-from intransit.report.page.html import write_page
+from intransit.report.page import write_page
 from intransit.report.wording import brief
 
 N_TABLES = 300

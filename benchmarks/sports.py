@@ -23,8 +23,9 @@ from scipy.special import expit
 
 from benchmarks._common import print_table, seeds_for
 from intransit.arrays import FloatArray, IntArray
-from intransit.backtest.forecasters import Elo, FittedModel, Forecaster, roll, tuned
-from intransit.backtest.scores import log_losses, mean_and_error
+from intransit.backtest.forecasters import Elo, FittedModel, Forecaster
+from intransit.backtest.result import log_losses, mean_and_error
+from intransit.backtest.run import roll, tuned
 from intransit.backtest.splits import Plan, clusters, cut, turn
 from intransit.data.clock import Clock
 from intransit.data.games import Games, merge

@@ -19,7 +19,7 @@ from scipy.special import expit, log_expit
 import intransit as it
 from benchmarks._common import print_table, seeds_for
 from intransit.arrays import FloatArray, IntArray
-from intransit.backtest.scores import log_losses
+from intransit.backtest.result import log_losses
 from intransit.inference.sampling import Draws
 from intransit.model import Model, PairEffects, Scores, Still
 

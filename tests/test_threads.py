@@ -38,7 +38,7 @@ def test_errors_leave_the_setting_as_it_was():
 def test_the_command_line_has_one_thread_for_linear_algebra():
     """The limit was set before NumPy was there, and so had no effect."""
     code = (
-        "from intransit.cli import commands\ncommands.app = lambda words: None\ncommands.main()\n"
+        "from intransit import cli\ncli.app = lambda words: None\ncli.main()\n"
         "import numpy, threadpoolctl\n"
         "print({one['num_threads'] for one in threadpoolctl.threadpool_info()})"
     )

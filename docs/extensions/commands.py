@@ -9,7 +9,7 @@ from docutils.parsers.rst import Directive
 from rich.console import Console
 from sphinx.application import Sphinx
 
-from intransit.cli.commands import app as commands
+from intransit.cli import app as commands
 
 COLUMNS = 76
 

@@ -1,6 +1,10 @@
 """Who beats whom, by how much, how it changes, and where the cycles are."""
 
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Iterable
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from intransit.errors import (
     ConvergenceWarning,
@@ -9,7 +13,6 @@ from intransit.errors import (
     IntransitWarning,
     MissingDependencyError,
 )
-from intransit.lazy import load_when_used
 
 if TYPE_CHECKING:  # for readers and type checkers; at run time they load when used
     from intransit import datasets, study, theory
@@ -107,9 +110,12 @@ __all__ = [
     "uniform_pairs",
 ]
 
-load_when_used(
-    __name__,
-    {
+# Public names load the module they live in when they are first used, so that ``import intransit``
+# takes no longer than what is used of it.
+_MODULES = {"backtest", "data", "datasets", "study", "theory"}  # names that are modules
+_HOMES = {name: f"intransit.{name}" for name in _MODULES} | {
+    name: home
+    for home, names in {
         "intransit.analysis.results": "Forecast",
         "intransit.answer": "Answer fit",
         "intransit.data.games": "Games",
@@ -128,5 +134,29 @@ load_when_used(
         "intransit.model.simulate": "Simulation circular_factors gaussian_matrices "
         "planted_cycles simulate transitive_factors uniform_entries uniform_pairs",
         "intransit.theory": "optimal_weights",
-    },
-)
+    }.items()
+    for name in names.split()
+}
+
+
+class _LazyPackage(ModuleType):
+    """A package whose names are looked up in their modules on first use, and kept."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        module = import_module(_HOMES[name])
+        value = module if name in _MODULES else getattr(module, name)
+        self.__dict__[name] = value
+        return value
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Loading a module must not put it where a function of its name is looked for.
+        if name not in _HOMES or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> Iterable[str]:
+        return sorted({*self.__dict__, *_HOMES})
+
+
+sys.modules[__name__].__class__ = _LazyPackage

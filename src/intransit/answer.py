@@ -108,7 +108,7 @@ class Answer(FittedTable):
         made, if the answer still has its games.  `title` stands in the place of the table's name.
         """
         from intransit.report.gather import gather  # noqa: PLC0415  (loads when a page is asked for)
-        from intransit.report.page.html import write_page  # noqa: PLC0415
+        from intransit.report.page import write_page  # noqa: PLC0415
 
         where = open_place(place)
         if title is not None and not isinstance(title, str):

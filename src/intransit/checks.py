@@ -168,6 +168,53 @@ def check_factors(
     return S, Q
 
 
+def check_known(
+    strengths: object, exposures: object, n_items: int, n_factors: int
+) -> FloatArray:  # (n_items, 2 n_factors)
+    """Return the known columns of [S Q] side by side, NaN where they are to be recovered."""
+    sides = [
+        _known_columns("strengths", strengths, n_items, n_factors),
+        _known_columns("exposures", exposures, n_items, n_factors),
+    ]
+    known = np.hstack(sides)
+    if not np.isnan(known).any():
+        raise InputError(
+            "strengths, exposures: every column of both is given, so that nothing is left to "
+            "recover; mark columns to be recovered with NaN."
+        )
+    return known
+
+
+def _known_columns(
+    name: str, given: object, n_items: int, n_factors: int
+) -> FloatArray:  # (n_items, n_factors)
+    if given is None:
+        return np.full((n_items, n_factors), np.nan)
+    columns = as_floats(given, name)
+    if columns.shape != (n_items, n_factors):
+        raise InputError(
+            f"{name}: shape {columns.shape} was given; it must be {(n_items, n_factors)}, one "
+            "column a factor, with NaN in the columns to be recovered."
+        )
+    missing = np.isnan(columns)
+    partly = np.flatnonzero(missing.any(axis=0) & ~missing.all(axis=0))
+    if len(partly):
+        raise InputError(
+            f"{name}: column {partly[0]} is NaN for some items only; a column is either known "
+            "for all items or NaN for all."
+        )
+    if np.isinf(columns).any():
+        raise InputError(f"{name}: infinite values cannot be known factors.")
+    empty = np.flatnonzero(~columns.any(axis=0))
+    if len(empty):
+        raise InputError(
+            f"{name}: column {empty[0]} is all zeros, so that its partner could be anything; "
+            "leave that factor out."
+        )
+    check_size(columns[:, ~missing.any(axis=0)], name)
+    return columns
+
+
 def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Refuse a word that is not among the allowed ones."""
     if not isinstance(value, str) or value not in allowed:

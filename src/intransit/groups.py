@@ -92,8 +92,7 @@ class Groups:
     ) -> Path:
         """Write one page with a tab for each group, and a line on each on the first tab."""
         from intransit.report.gather import gather  # noqa: PLC0415  (loads when a page is asked for)
-        from intransit.report.page.html import write_page  # noqa: PLC0415
-        from intransit.report.page.tabs import write_tabs  # noqa: PLC0415
+        from intransit.report.page import write_page, write_tabs  # noqa: PLC0415
 
         where = open_place(place)
         seed = open_seed(rng)

@@ -14,8 +14,8 @@ from intransit.backtest.forecasters import (
     FittedModel,
     installed,
     model_of,
-    roll,
 )
+from intransit.backtest.run import roll
 from intransit.backtest.splits import cut, join, own_names, turn, without_results
 from intransit.inference.sampling import Effort
 from intransit.model import By, Model, Scores, Side, Still

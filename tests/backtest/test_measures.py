@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from intransit.backtest import backtest
-from intransit.backtest.scores import (
+from intransit.backtest.result import (
     REACH,
     alike,
     coverage,

@@ -10,8 +10,9 @@ import pytest
 import intransit as it
 from intransit import InputError
 from intransit.backtest import backtest
-from intransit.backtest.forecasters import PEERS, Elo, installed, roll
-from intransit.backtest.scores import log_losses
+from intransit.backtest.forecasters import PEERS, Elo, installed
+from intransit.backtest.result import log_losses
+from intransit.backtest.run import roll
 from intransit.backtest.splits import HELD_BACK, as_games, cut, one_by_one, turn
 
 STEP = 0.15

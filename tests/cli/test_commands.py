@@ -9,7 +9,7 @@ import pytest
 
 import intransit
 from intransit import cli
-from intransit.cli.commands import _remarks
+from intransit.cli import _remarks
 
 # Arguments come from sys.argv, as they do for a user; Cyclopts wonders about that in a test.
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from intransit import Answer
-from intransit.cli.answer_files import is_page
+from intransit.cli.inputs import is_page
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
 QUICK = ("--factors", 0, "--no-pairs", "--effective", 2)

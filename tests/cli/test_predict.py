@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from intransit import Answer, Games, fit
-from intransit.cli.rank import BAR, bar, whiskers
+from intransit.cli.output import BAR, bar, whiskers
 from intransit.model import Model, Scores, Side, Still
 from intransit.percent import estimate, percent
 

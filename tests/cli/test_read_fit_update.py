@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from intransit import Answer
-from intransit.cli.answer_files import default_place
+from intransit.cli.inputs import default_place
 from intransit.model import Factors, PairEffects, Scores, Still
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from intransit import Answer, fit
-from intransit.cli.answer_files import default_page, is_page
+from intransit.cli.inputs import default_page, is_page
 from intransit.cli.report import CYCLE, contents, cycle_row
 from intransit.datasets.metagame import simulate_games
 from intransit.report.gather import gather

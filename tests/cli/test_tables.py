@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from intransit import Answer
-from intransit.cli.table_options import TableOptions
+from intransit.cli.inputs import TableOptions
 from intransit.data import games as games_module
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")

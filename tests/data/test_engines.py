@@ -397,7 +397,7 @@ def test_addresses_that_cannot_be_read_say_so_without_secrets(address, sentence)
 
 def run(words, monkeypatch, capsys):
     """Return the code and the output of a command."""
-    from intransit.cli.commands import main  # noqa: PLC0415
+    from intransit.cli import main  # noqa: PLC0415
 
     monkeypatch.setattr(sys, "argv", ["intransit", *words])
     with pytest.raises(SystemExit) as done:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.cli.commands import main
+from intransit.cli import main
 from intransit.errors import InputError, IntransitError, MissingDependencyError
 from intransit.inference.shards.workers import RayWorkers
 from intransit.tasks import Task, open_ray, run_tasks

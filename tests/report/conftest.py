@@ -5,7 +5,7 @@ import shutil
 import pytest
 from playwright.sync_api import sync_playwright
 
-from intransit.report.page.html import write_page
+from intransit.report.page import write_page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")  # as in the Makefile
 

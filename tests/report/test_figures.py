@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from intransit.analysis.results import ItemCycle
+from intransit.analysis.results import Cycles, ItemCycle
 from intransit.report import figures as drawing
 from intransit.study import canonical_planes, decompose
 from tests.analysis.worlds import answer_to, ladder, play, ring, table
@@ -101,3 +101,17 @@ def test_graphs_stay_readable():
     kept = drawing._that_fit(cycles)
     assert len(kept) == 4
     assert kept == cycles[:4]
+
+
+def test_chances_of_neighbouring_arrows_do_not_hide_each_other():
+    """Arrows that go round one way and the other once ran, and were written, over each other."""
+    rings = ((0, 1, 2, 3), (3, 4, 5), (5, 6, 7), (8, 2, 6, 7), (0, 5, 3), (9, 7, 8))
+    found = tuple(
+        ItemCycle(tuple(f"n{k}" for k in ring), 0.97, (0.98,) * 4, (0.6,) * 4, 0, "", ())
+        for ring in rings
+    )
+    graph = drawing.draw_cycles(Cycles("", 0.9, found, 6, 0.0, ("",), "")).axes[0]
+    spots = np.array([one.get_position() for one in graph.texts if one.get_text() == "60 %"])
+    apart = np.hypot(*(spots[:, None] - spots).transpose(2, 0, 1)) + 9.0 * np.eye(len(spots))
+    assert len(spots) == 16
+    assert apart.min() > 0.15

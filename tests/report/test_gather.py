@@ -10,8 +10,9 @@ from intransit import Answer, Games, fit
 from intransit.backtest import backtest
 from intransit.data.reading import Column, Reading
 from intransit.model import Readings
-from intransit.report.gather import gather, gather_notes, measure
-from intransit.report.inventory import choose_items, presence, records, take_stock
+from intransit.report.content import choose_items, measure, presence, records
+from intransit.report.gather import gather, gather_notes
+from intransit.report.wording import take_stock
 from intransit.study import decompose
 from tests.report.tables import FACTOR, FEW, PAIRS, SCORES, STATIC, cyclic_answer, judged, odd_games
 
@@ -85,7 +86,7 @@ def test_chances_are_the_draws_pair_by_pair(model):
     answer = cyclic_answer(model)
     items, together = np.array([3, 0, 4, 1]), np.ones((4, 4), bool)
     times = np.array([answer.seen.begin, answer.seen.end, answer.seen.end + 5.0])
-    margins, middle, lowest, highest = measure(answer, items, times, together).squares
+    margins, middle, lowest, highest = measure(answer, items, times, together)[0]
     few = answer.posterior
     for k, time in enumerate(times):
         for a, b in ((0, 1), (2, 1), (3, 2)):

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
-from intransit.report.page import palette
+from intransit.report.page import write_page
 from intransit.report.page.blocks import (
     count,
     estimate,
@@ -25,9 +25,9 @@ from intransit.report.page.blocks import (
     shorten,
     with_error,
 )
-from intransit.report.page.html import write_page
-from intransit.report.page.payload import place_times, reach
+from intransit.report.page.pictures import place_times, reach
 from intransit.report.page.sections import STILL
+from tests.report import colours as palette
 from tests.report.findings import HOSTILE, build_findings, build_verdict, calm
 
 ASSETS = sorted(
@@ -313,8 +313,8 @@ def test_text_stands_out(colours):
     assert contrast(colours["accent"], colours["tint"]) >= 4.5
 
 
-@pytest.mark.parametrize("stops", [palette.LIGHT_HEAT, palette.DARK_HEAT], ids=["light", "dark"])
-def test_more_and_less_differ_for_the_colour_blind(stops):
+@pytest.mark.parametrize("theme", [palette.LIGHT, palette.DARK], ids=["light", "dark"])
+def test_more_and_less_differ_for_the_colour_blind(theme):
     """Steps on both sides of a half differ for those who see no red or no green.
 
     Their sight as Viénot, Brettel and Mollon (1999) put it, in linear light.
@@ -323,12 +323,17 @@ def test_more_and_less_differ_for_the_colour_blind(stops):
         [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]],
         [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]],
     )
-    heat = palette.mix_heat(stops)
-    assert (heat[0], heat[10], heat[20]) == (stops[0], stops[2], stops[4])
+    heat = palette.heat_of(theme)
+    assert heat == palette.mix_heat(palette.stops_of(theme))
     for sight in sights:
         seen = [np.clip(np.array(sight) @ palette.read_colour(step), 0, 1) for step in heat]
         for step in range(7):
             assert np.abs(np.sqrt(seen[step]) - np.sqrt(seen[20 - step])).max() > 0.2
+
+
+def test_dark_is_the_same_for_the_system_and_by_choice():
+    assert palette.DARK == palette.DARK_BY_CHOICE
+    assert palette.LIGHT.keys() == palette.DARK.keys()
 
 
 @pytest.mark.parametrize("part", ASSETS, ids=lambda part: part.name)

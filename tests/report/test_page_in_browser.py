@@ -14,7 +14,7 @@ import pytest
 
 from intransit.percent import estimate
 from intransit.percent import percent as write_percent
-from intransit.report.page import palette
+from tests.report import colours as palette
 from tests.report.findings import HOSTILE, build_findings, build_standings, build_verdict, calm
 
 CELLS = "#matrix canvas"
@@ -118,7 +118,7 @@ def test_the_heat_map_has_the_colours_of_the_chances(open_page, findings):
     """A cell's colour is that of its chance, mixed here by itself from the stops."""
     page = open_page(findings)
     side = side_of(page)
-    heat = palette.mix_heat(palette.LIGHT_HEAT)
+    heat = palette.mix_heat(palette.stops_of(palette.LIGHT))
     far = page.evaluate("JSON.parse(document.getElementById('findings').textContent).reach")
     cells = ((0, 3), (4, 1), (11, 10))
     colours = page.locator(CELLS).evaluate(

@@ -3,8 +3,7 @@
 import pytest
 
 from intransit.analysis.results import Group
-from intransit.report.page.html import write_page
-from intransit.report.page.tabs import write_tabs
+from intransit.report.page import write_page, write_tabs
 from tests.report.findings import HOSTILE, build_findings
 
 LINES = [

@@ -1,13 +1,15 @@
 """Moments that are shown: few, rising, readable back, the end of the table last."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
 from intransit import Games, fit
+from intransit.analysis.standings import text
 from intransit.model import Model, Scores, Still
-from intransit.report.gather import choose_moments
+from intransit.report.content import choose_moments
 
 DRIFTING = Model((Scores(),))
 STILL = Model((Scores(walk=Still()),))
@@ -78,3 +80,11 @@ def test_without_times_or_drift_there_is_one_moment():
     assert (still.names, still.later_names) == (("2026-08-21",), ())
     games = Games.from_arrays(["x"], ["y"], [1])
     assert choose_moments(fit(games, effective=3), 30).names == ("",)
+
+
+def test_a_moment_of_several_days_is_named_by_a_day():
+    """Its middle may lie at noon, which no table of days knows."""
+    answer = answer_over(dates("2024-03-01", 30))
+    wide = replace(answer, encoding=replace(answer.encoding, step=2.0, whole_days=True))
+    assert text(wide, 19809.5) == "2024-03-27"
+    assert text(replace(wide, encoding=replace(wide.encoding, step=0.0)), 19809.5).endswith(":00")

@@ -7,18 +7,37 @@ from dataclasses import replace
 import pytest
 
 import intransit as it
-from intransit.analysis.results import Changes, Cycles, ItemChange, ItemCycle, Ranking, Share
+from intransit.analysis.results import (
+    Changes,
+    Cycles,
+    ItemChange,
+    ItemCycle,
+    Ranking,
+    Share,
+    Standing,
+)
 from intransit.report.wording import brief, headline, sentences
 from tests.report.tables import SCORES, cyclic_answer, judged
 
 NAMES = tuple(f"item {k}" for k in range(1, 5))
-STRENGTHS = {name: (0.6 - 0.05 * k, 0.5, 0.7) for k, name in enumerate(NAMES)}
 CYCLE = ItemCycle(NAMES[:3], 0.972, (0.99, 0.98, 0.975), (0.7, 0.6, 0.6), 2, "2025-02", (0.9,))
 RANKING = Ranking(
     *("2025-04-30", NAMES, (), 6, 1, 1 / 6, 0.01),
     (Share("item 2", 0.5, 0.4, 0.6, 1.0), Share("item 1", 0.3, 0, 0.5, 0.9)),
     0.9,
 )
+
+
+def leaders_of(**strengths):
+    """Return standings of items 1, 2, ... with these strengths, the strongest first."""
+    order = sorted(strengths.items(), key=lambda one: -one[1])
+    return [
+        Standing(k, k, k, name.replace("_", " "), p, p - 0.1, p + 0.1, *[1500.0] * 3, 9.0, "")
+        for k, (name, p) in enumerate(order, 1)
+    ]
+
+
+LEADERS = leaders_of(item_1=0.6, item_2=0.55, item_3=0.5, item_4=0.45)
 
 
 def cycles_of(*found):
@@ -42,7 +61,7 @@ def test_cycles_in_words(answer):
     """The verdict, the share with its interval, the gain, the surest cycle, the mixture."""
     judge = judged(answer, "cycles")
     assert headline(judge.transitive, 4).startswith("There are cycles: ")
-    said = sentences(judge, cycles_of(CYCLE, CYCLE), RANKING, changes_of("item 3"), STRENGTHS)
+    said = sentences(judge, cycles_of(CYCLE, CYCLE), RANKING, changes_of("item 3"), LEADERS)
     assert said == (
         "30 % of the differences is beyond a single scale (90 % interval 20 to 41 %), "
         "and knowing it lowers the log loss of held-out games by 0.0120 ± 0.0020 a game.",
@@ -57,7 +76,7 @@ def test_cycles_in_words(answer):
 def test_the_likeliest_cycle_is_said_to_be_no_more_than_that(answer):
     """A circle is sure, and no single one: the sentence says so."""
     judge = judged(answer, "cycles")
-    said = sentences(judge, cycles_of(replace(CYCLE, probability=0.7)), RANKING, None, STRENGTHS)
+    said = sentences(judge, cycles_of(replace(CYCLE, probability=0.7)), RANKING, None, LEADERS)
     assert said[1].startswith(
         "That there is a cycle is sure, and which one is not; the likeliest: item 1 beats item 2 "
         "beats item 3 beats item 1 (probability 70 %"
@@ -68,14 +87,14 @@ def test_cycles_without_one_that_is_sure(answer):
     """The test may find cycles where no single one is sure."""
     judge = judged(answer, "cycles", gain=-0.001)
     only = replace(RANKING, equilibrium=(Share("item 2", 0.98, 0.9, 1.0, 1.0),))
-    said = sentences(judge, cycles_of(), only, None, STRENGTHS)
+    said = sentences(judge, cycles_of(), only, None, LEADERS)
     assert "does not help to predict held-out games" in said[0]
     assert said[1].startswith("No single cycle is sure enough to be listed; the nearest")
     assert said[2] == (
         "Even so one item comes out best: item 2, with 98 % of the mixture that nothing beats; the "
         "table has one time only, so nothing is said of changes."
     )
-    assert sentences(judge, cycles_of(CYCLE), only, None, STRENGTHS)[1].startswith(
+    assert sentences(judge, cycles_of(CYCLE), only, None, LEADERS)[1].startswith(
         "The one cycle that is listed: item 1 beats"
     )
 
@@ -84,7 +103,7 @@ def test_a_mixture_of_many_names_nobody(answer):
     """Where no item has much weight, the first few would mislead; where no pair is wrong, so."""
     many = tuple(Share(f"item {k}", 0.06, 0.0, 0.2, 0.5) for k in range(16))
     flat = replace(RANKING, equilibrium=many, n_upsets=0, wrong=0.0)
-    said = sentences(judged(answer, "cycles"), cycles_of(), flat, None, STRENGTHS)
+    said = sentences(judged(answer, "cycles"), cycles_of(), flat, None, LEADERS)
     assert said[1].endswith("names the wrong favourite in no pair.")
     assert said[2].startswith(
         "In place of a best item there is a mixture of many that nothing beats, none with a weight "
@@ -96,7 +115,7 @@ def test_no_evidence_in_words(answer):
     """How much there may be, who leads, and that nothing changed."""
     judge = judged(answer, "no evidence", share=0.004, share_low=0.0, gain=0.0001)
     assert headline(judge.transitive, 4).startswith("No evidence of cycles: one ranking")
-    said = sentences(judge, cycles_of(), RANKING, changes_of(), STRENGTHS)
+    said = sentences(judge, cycles_of(), RANKING, changes_of(), LEADERS)
     assert said == (
         "0.4 % of the differences is beyond a single scale (90 % interval 0 to 41 %), and allowing "
         "for it does not help to predict held-out games (gain in log loss +0.0001 ± 0.0020 a "
@@ -106,19 +125,23 @@ def test_no_evidence_in_words(answer):
         "From 2025-01-01 to 2025-04-30, no item clearly changed.",
     )
     nothing = judged(answer, "no evidence", share=0.0, share_low=0.0, share_high=0.0)
-    told = sentences(nothing, cycles_of(), RANKING, changes_of(), STRENGTHS)[0]
+    told = sentences(nothing, cycles_of(), RANKING, changes_of(), LEADERS)[0]
     assert told.startswith("Nothing beyond a single scale can be measured in these results, and")
 
 
 def test_who_leads_is_said_as_surely_as_it_is_known(answer):
     """A lead beyond doubt, one that may be none, and none at all."""
     judge = judged(answer, "no evidence")
-    for strengths, clear, words in (
-        (STRENGTHS, True, "item 1 leads, with"),
-        (STRENGTHS, False, "item 1 comes first, though not clearly, with"),
-        (STRENGTHS | {"item 2": (0.602, 0.5, 0.7)}, True, "Nobody leads clearly: item 2 and"),
+    for leaders, clear, words in (
+        (LEADERS, True, "item 1 leads, with"),
+        (LEADERS, False, "item 1 comes first, though not clearly, with"),
+        (
+            leaders_of(item_1=0.6, item_2=0.602, item_3=0.5),
+            True,
+            "Nobody leads clearly: item 2 and",
+        ),
     ):
-        known = (judge, cycles_of(), RANKING, None, strengths)
+        known = (judge, cycles_of(), RANKING, None, leaders)
         said = sentences(*known, clear=clear)[1]
         assert said.startswith(words)
         some = sentences(*known, clear=clear, among="Of some")[1]
@@ -129,7 +152,7 @@ def test_too_little_data_in_words(answer):
     """How much more is needed, if that can be said."""
     judge = judged(answer, "too little data", detectable=0.42, n_games=200.0, n_pairs=6)
     assert headline(judge.transitive, 4).startswith("Too little data to tell")
-    said = sentences(judge, cycles_of(), RANKING, changes_of(*NAMES), STRENGTHS)
+    said = sentences(judge, cycles_of(), RANKING, changes_of(*NAMES), LEADERS)
     assert said[0] == (
         "There are 200 games between 6 pairs of items; to notice that a tenth of the differences "
         "is cyclic, four times out of five, about 1,300 such games are needed."
@@ -138,7 +161,7 @@ def test_too_little_data_in_words(answer):
     assert said[2].endswith("item 2 (+5.1) and item 3 (+5.1).")
     for n_series, words in ((200, "must meet many more times."), (6, "must meet again.")):
         none = judged(answer, "too little data", detectable=1.0, n_series=n_series, n_pairs=6)
-        said = sentences(none, cycles_of(), RANKING, changes_of(), STRENGTHS)
+        said = sentences(none, cycles_of(), RANKING, changes_of(), LEADERS)
         assert said[0].endswith(f"to tell cycles from chance the same pairs {words}")
     assert re.search(r"\d %", headline(judge.transitive, 4))
 
@@ -147,7 +170,7 @@ def test_unknown_numbers_are_left_out(answer):
     """What could not be measured is not told as a number."""
     for unknown in (None, math.nan):
         judge = judged(answer, "no evidence", gain=unknown, gain_error=unknown)
-        said = sentences(judge, cycles_of(), RANKING, changes_of(), {})
+        said = sentences(judge, cycles_of(), RANKING, changes_of(), ())
         assert said[0].endswith(
             "(90 % interval 20 to 41 %), which a scale with a bent curve of "
             "chances explains as well."
@@ -159,8 +182,7 @@ def test_two_items_have_no_cycle():
     """Of two items it is said who beats whom."""
     answer = cyclic_answer(SCORES, n_items=2, n_games=50, cyclic=0.0)
     assert headline(answer.transitive, 2).startswith("No cycle is possible")
-    strengths = {"item 1": (0.4, 0.3, 0.5), "item 2": (0.6, 0.5, 0.7)}
-    said = sentences(answer, cycles_of(), RANKING, None, strengths)
+    said = sentences(answer, cycles_of(), RANKING, None, leaders_of(item_1=0.4, item_2=0.6))
     assert said[:2] == (
         "item 2 beats item 1 with a chance of 60 % (90 % interval 50 to 70 %).",
         "That rests on 50 games.",
@@ -187,18 +209,18 @@ def test_what_is_listed_is_told_as_sure_as_it_is(answer):
     """A cycle that just misses the level does not round up to it; of three items there are two."""
     judge = judged(answer, "cycles")
     nearly = cycles_of(replace(CYCLE, probability=0.8991))
-    said = sentences(judge, nearly, RANKING, None, STRENGTHS)[1]
+    said = sentences(judge, nearly, RANKING, None, LEADERS)[1]
     assert "and which one is not" in said
     assert "(probability 89.9 %" in said
     few = replace(judge, names=NAMES[:3])
-    said = sentences(few, nearly, RANKING, None, STRENGTHS)[1]
+    said = sentences(few, nearly, RANKING, None, LEADERS)[1]
     assert said.startswith("The likelier of the two cycles that there may be: item 1 beats item 2")
 
 
 def test_a_ranking_of_some_items_says_so(answer):
     """Where some items are left out, neither ranking nor mixture speaks of all."""
     some = replace(RANKING, order=RANKING.order[:3])
-    said = sentences(judged(answer, "cycles"), cycles_of(CYCLE), some, None, STRENGTHS)
+    said = sentences(judged(answer, "cycles"), cycles_of(CYCLE), some, None, LEADERS)
     assert "the nearest ranking of 3 of the 4 items names the wrong favourite" in said[1]
     assert "that nothing of the same items beats" in said[2]
 
@@ -206,7 +228,7 @@ def test_a_ranking_of_some_items_says_so(answer):
 def test_shares_that_cannot_be_told_are_not_told(answer):
     """Beside "not one scale" an interval from nothing on is no measurement."""
     judge = judged(answer, "not one scale", share=0.0, share_low=0.0, share_high=0.95)
-    said = sentences(judge, cycles_of(), RANKING, None, STRENGTHS)[0]
+    said = sentences(judge, cycles_of(), RANKING, None, LEADERS)[0]
     assert said.startswith("How much of the differences is beyond a single scale cannot be told")
 
 
@@ -214,5 +236,5 @@ def test_comparisons_that_close_no_circle_are_told():
     """A chain of items: no number of games would show a cycle."""
     games = it.Games.from_arrays(["a", "b", "c"] * 9, ["b", "c", "d"] * 9, [1, 0, 1] * 9)
     chain = it.fit(games, effective=20)
-    said = sentences(chain, cycles_of(), RANKING, None, STRENGTHS)[0]
+    said = sentences(chain, cycles_of(), RANKING, None, LEADERS)[0]
     assert said.endswith("as comparisons never lead round in a circle, no cycle could show.")

@@ -93,7 +93,12 @@ def connected_at_the_end(answer: FittedTable) -> IntArray:
 
 
 def text(answer: FittedTable, when: float) -> str:
-    """Return a time in words; nothing where the table has no times."""
+    """Return a time in words; nothing where the table has no times.
+
+    The middle of a moment of several whole days is named by its day.
+    """
+    if answer.encoding.whole_days and answer.encoding.step > 1.0:
+        when = float(np.floor(when))
     return "" if answer.clock.kind == "none" else answer.clock.to_text(when)
 
 

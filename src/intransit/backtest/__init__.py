@@ -1,9 +1,8 @@
 """Backtests: a ladder of models that forecast a table's latest games, without looking ahead."""
 
 from intransit.backtest.forecasters import LADDER, Forecaster
-from intransit.backtest.result import Backtest, Forecasts, Rung
+from intransit.backtest.result import Backtest, Coverage, Forecasts, Reliability, Rung
 from intransit.backtest.run import backtest
-from intransit.backtest.scores import Coverage, Reliability
 
 __all__ = [
     "LADDER",

@@ -6,11 +6,10 @@ and of the table, unless a forecaster says that it takes rows that stand for man
 people's rating systems are rungs where they are installed (extra `peers`).
 """
 
-import itertools
 import math
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -21,9 +20,8 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from intransit.arrays import FloatArray, slices
-from intransit.backtest.scores import LEVEL, log_losses
-from intransit.backtest.splits import Plan, cut, join, one_by_one, own_names, without_results
-from intransit.checks import as_floats
+from intransit.backtest.result import LEVEL
+from intransit.backtest.splits import join, own_names
 from intransit.data.games import Games
 from intransit.errors import InputError
 from intransit.inference.observations import MOMENTS, Encoding, model_for
@@ -47,7 +45,6 @@ MODELS = {
 }
 EFFORT = Effort(effective=50.0, seconds=30.0, most_draws=200)
 
-TUNED_ON = 0.25  # of the games before the test part, the latest
 PRIORS = (2.0, 0.5, 8.0)  # games that both items of a pair have won before they meet
 STEPS = (0.1, 0.02, 0.05, 0.15, 0.2, 0.3, 0.45)  # K of Elo, in log odds: 0.1 is a K of 17
 EDGES = (0.0, 0.2, 0.35, 0.5)  # what a side is worth, in log odds: 0.35 is 60 points of Elo
@@ -215,67 +212,6 @@ class FittedModel:
 
 def _sides(games: Games) -> FloatArray:
     return np.zeros(len(games)) if games.sides is None else games.sides
-
-
-def roll(
-    forecaster: Forecaster,
-    plan: Plan,
-    report: Callable[[str], None],
-    begin: int = 0,
-    end: int | None = None,
-) -> FloatArray:
-    """Learn what is before some blocks; then forecast each, and only afterwards learn it."""
-    folded, n = getattr(forecaster, "folded", False), len(plan.blocks)
-    out, end = [], n if end is None else end
-    for k in range(begin, end):
-        before = plan.blocks[k - 1] if k else plan.early
-        forecaster.learn(before if folded else one_by_one(before))
-        report(f"block {k + 1} of {n}")
-        block = plan.blocks[k]
-        out.append(_checked(forecaster, forecaster.predict(without_results(block)), len(block)))
-    return np.concatenate(out)
-
-
-def roll_part(
-    ours: FittedModel, plan: Plan, begin: int, report: Callable[[str], None]
-) -> FloatArray:
-    """Forecast the blocks from one draw to the next; what was drawn before makes no difference."""
-    ours.seen = [plan.early, *plan.blocks[:begin]][:-1]
-    n = len(plan.blocks)
-    return roll(ours, plan, report, begin, min(begin + (ours.refit or n), n))
-
-
-def _checked(forecaster: Forecaster, told: ArrayLike, n: int) -> FloatArray:
-    """Return forecasts as an array, or say what is wrong with them."""
-    name = type(forecaster).__name__
-    p = as_floats(told, f"{name}.predict")
-    if p.shape != (n,):
-        raise InputError(
-            f"{name}.predict: shape {p.shape} for {n} fixtures; return one number each."
-        )
-    if not ((p >= 0.0) & (p <= 1.0)).all():
-        bad = p[~((p >= 0.0) & (p <= 1.0))][0]
-        raise InputError(f"{name}.predict: {bad:g} is no probability; return numbers from 0 to 1.")
-    return p
-
-
-def tuned(
-    make: Callable[..., Forecaster],
-    grid: Mapping[str, Iterable[float]],
-    early: Games,
-    every: float | None,
-    rng: int,
-) -> dict[str, float]:
-    """Return the settings of least log loss on the latest quarter of the early games."""
-    plan = cut(early, TUNED_ON, every, rng)
-    y, weights = plan.test.outcomes, plan.test.counts
-    settings = [
-        dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())
-    ]
-    losses = [
-        weights @ log_losses(roll(make(**setting), plan, lambda _: None), y) for setting in settings
-    ]
-    return settings[int(np.argmin(losses))]
 
 
 def model_of(rung: str, games: Games) -> Model | None:

@@ -3,11 +3,13 @@
 `quick_backtest` is a ladder in seconds: one model beside plain ones, on the latest games.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray
 from intransit.backtest.forecasters import (
@@ -33,13 +35,12 @@ from intransit.backtest.forecasters import (
     Frequencies,
     installed,
     model_of,
-    roll,
-    roll_part,
-    tuned,
 )
-from intransit.backtest.result import Backtest, Forecasts, Rung
-from intransit.backtest.scores import (
+from intransit.backtest.result import (
+    Backtest,
     Coverage,
+    Forecasts,
+    Rung,
     alike,
     coverage,
     hits,
@@ -47,8 +48,18 @@ from intransit.backtest.scores import (
     mean_and_error,
     reliability,
 )
-from intransit.backtest.splits import Plan, as_games, clusters, cut, first_held_back, turn
+from intransit.backtest.splits import (
+    Plan,
+    as_games,
+    block_length,
+    clusters,
+    cut,
+    one_by_one,
+    turn,
+    without_results,
+)
 from intransit.checks import (
+    as_floats,
     as_list,
     as_number,
     as_whole,
@@ -62,14 +73,14 @@ from intransit.data.reader import read
 from intransit.data.reading import plural
 from intransit.errors import InputError, IntransitError
 from intransit.inference.observations import Encoding
-from intransit.inference.sampling import Effort
+from intransit.inference.sampling import Effort, Report
 from intransit.model import Model
 from intransit.tasks import Task, one_thread, run_tasks
 
 REFIT = 24  # blocks after which everything is drawn anew: two years of months
 FEWEST = 30  # games to learn from
-
-Report = Callable[[str], None]
+TUNED_ON = 0.25  # of the games before the test part, the latest
+PLAIN = (COIN, FREQUENCIES, ELO)
 
 
 @one_thread
@@ -157,8 +168,7 @@ def backtest(
     rng = open_seed(rng)
     own = _own(forecasters)
     wanted = _wanted(ladder, own)
-    plan = cut(turn(as_games(table)), last, every, rng)
-    plan = with_useful_sides(plan)
+    plan = with_useful_sides(cut(turn(as_games(table)), last, every, rng))
     refit = as_whole("refit", refit, least=0)
     run = LadderRun(plan, every, refit, rng, report or _nothing, effort)
     run.jobs, run.on = as_whole("jobs", jobs, least=1), on
@@ -168,23 +178,11 @@ def backtest(
         run.notes.append(
             f"Left out: kickscore. It is slow above {SLOW:,} games; name it to run it."
         )
-    run.climb(wanted)
-    return run.result(wanted, table)
+    return run.climb(wanted, table)
 
 
 def _nothing(_: str) -> None:
     """Report to nobody."""
-
-
-Part = tuple[FloatArray, FloatArray, FloatArray, str]  # forecasts, their ranges, the model
-
-
-def _draw_part(ours: FittedModel, plan: Plan, begin: int, report: Report) -> Part:
-    """Forecast some blocks by a model of ours, drawn before the first of them."""
-    p = roll_part(ours, plan, begin, report)
-    low, high = (np.concatenate(ends) for ends in zip(*ours.ranges, strict=True))
-    told = "" if ours.posterior is None else str(ours.posterior.layout.model)
-    return p, low, high, told
 
 
 def _wanted(ladder: Sequence[str] | None, own: Mapping[str, object]) -> tuple[str, ...]:
@@ -228,13 +226,52 @@ def _own(
     return own
 
 
-def _made(name: str, make: Callable[[], Forecaster]) -> Forecaster:
-    """Return a new forecaster, or say what it lacks."""
-    made = make()
-    for call in ("learn", "predict"):
-        if not callable(getattr(made, call, None)):
-            raise InputError(f"forecasters: {name!r} has no {call}(games); see docs/backtest.md.")
-    return made
+def roll(
+    forecaster: Forecaster, plan: Plan, report: Report, begin: int = 0, end: int | None = None
+) -> FloatArray:
+    """Learn what is before some blocks; then forecast each, and only afterwards learn it."""
+    folded, n = getattr(forecaster, "folded", False), len(plan.blocks)
+    out = []
+    for k in range(begin, n if end is None else end):
+        before = plan.blocks[k - 1] if k else plan.early
+        forecaster.learn(before if folded else one_by_one(before))
+        report(f"block {k + 1} of {n}")
+        told = forecaster.predict(without_results(plan.blocks[k]))
+        out.append(_checked(forecaster, told, len(plan.blocks[k])))
+    return np.concatenate(out)
+
+
+def _checked(forecaster: Forecaster, told: ArrayLike, n: int) -> FloatArray:
+    """Return forecasts as an array, or say what is wrong with them."""
+    name = type(forecaster).__name__
+    p = as_floats(told, f"{name}.predict")
+    if p.shape != (n,):
+        raise InputError(
+            f"{name}.predict: shape {p.shape} for {n} fixtures; return one number each."
+        )
+    wrong = ~((p >= 0.0) & (p <= 1.0))
+    if wrong.any():
+        raise InputError(
+            f"{name}.predict: {p[wrong][0]:g} is no probability; return numbers from 0 to 1."
+        )
+    return p
+
+
+def tuned(
+    make: Callable[..., Forecaster],
+    grid: Mapping[str, Iterable[float]],
+    early: Games,
+    every: float | None,
+    rng: int,
+) -> dict[str, float]:
+    """Return the settings of least log loss on the latest quarter of the early games."""
+    plan = cut(early, TUNED_ON, every, rng)
+    y, weights = plan.test.outcomes, plan.test.counts
+    settings = [
+        dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())
+    ]
+    losses = [weights @ log_losses(roll(make(**one), plan, _nothing), y) for one in settings]
+    return settings[int(np.argmin(losses))]
 
 
 def with_useful_sides(plan: Plan) -> Plan:
@@ -250,50 +287,63 @@ class RungForecast:
     """What one rung forecast."""
 
     p: FloatArray
-    seconds: float
     note: str = ""
+    ranges: tuple[FloatArray, FloatArray] | None = None  # 90 % intervals
+    seconds: float = 0.0
 
 
+def _draw_part(ours: FittedModel, plan: Plan, begin: int, report: Report) -> RungForecast:
+    """Forecast the blocks from one draw to the next; what was drawn before makes no difference."""
+    ours.seen = [plan.early, *plan.blocks[:begin]][:-1]
+    n = len(plan.blocks)
+    p = roll(ours, plan, report, begin, min(begin + (ours.refit or n), n))
+    told = "" if ours.posterior is None else str(ours.posterior.layout.model)
+    return RungForecast(p, told, _joined(ours.ranges))
+
+
+def _joined(ranges: Iterable[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
+    low, high = (np.concatenate(ends) for ends in zip(*ranges, strict=True))
+    return low, high
+
+
+@dataclass(eq=False)
 class LadderRun:
     """One climb of the ladder."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        every: float | None,
-        refit: int,
-        rng: int,
-        report: Report,
-        effort: Effort = EFFORT,
-    ) -> None:
-        self.plan, self.every, self.refit, self.rng, self.report = plan, every, refit, rng, report
-        self.effort = effort
-        self.told: dict[str, RungForecast] = {}
-        self.notes = [plan.note]
-        self.ranges: tuple[FloatArray, FloatArray] | None = None
-        self.whole = EVERYTHING  # the rung that the ranges belong to
-        self.others: Mapping[str, Callable[[], Forecaster]] = {}  # not ours
-        self.models: Mapping[str, Model] = {}  # beside those of the ladder
-        self.jobs, self.on = 1, None  # type: int, str | None
+    plan: Plan
+    every: float | None
+    refit: int
+    rng: int
+    report: Report
+    effort: Effort
+    jobs: int = 1
+    on: str | None = None
+    others: Mapping[str, Callable[[], Forecaster]] = field(default_factory=dict)  # not ours
+    models: Mapping[str, Model] = field(default_factory=dict)  # beside those of the ladder
+    notes: list[str] = field(default_factory=list)
 
-    def climb(self, wanted: tuple[str, ...]) -> None:
-        """Run the rungs."""
+    def climb(self, wanted: tuple[str, ...], table: Games) -> Backtest:
+        """Run the rungs, and measure what they forecast."""
+        told: dict[str, RungForecast] = {}
         for name in wanted:
+            begin = perf_counter()
             reason = self._reason(name)
             try:
                 if not reason:
-                    self._run(name)
+                    self.report(name)
+                    told[name] = replace(self._forecast(name), seconds=perf_counter() - begin)
             except IntransitError as error:
                 reason = str(error)
             if reason:
                 self.notes.append(f"Left out: {name}. {reason}")
-        if not self.told:
-            raise InputError(" ".join(self.notes[1:]))
+        if not told:
+            raise InputError(" ".join(self.notes))
+        return self._measure(told, table)
 
     def _reason(self, name: str) -> str:
         """Return why a rung cannot run, if so."""
         early = self.plan.early
-        if name in {COIN, FREQUENCIES, ELO} or name in self.others:
+        if name in PLAIN or name in self.others:
             return ""
         if early.counts.sum() < FEWEST:
             return (
@@ -304,52 +354,25 @@ class LadderRun:
             return "All games to learn from are at one time, so nothing drifts."
         return ""
 
-    def _run(self, name: str) -> None:
-        begin = perf_counter()
-        self.report(name)
-        if name in {COIN, FREQUENCIES, ELO}:
-            forecaster, note = self._plain(name)
-            self.tell(name, forecaster, note, begin)
-            return
-        if name in self.others:
-            self.tell(name, _made(name, self.others[name]), "", begin)
-            return
-        self.draw(name, self.models.get(name) or model_of(name, self.plan.early), begin)
-
-    def draw(self, name: str, model: Model | None, begin: float) -> None:
-        """Keep what a model of ours says of every block; None is the one with every term."""
-        starts = range(0, len(self.plan.blocks), self.refit or len(self.plan.blocks))
-        here = self.jobs == 1 and self.on is None
-        tasks = [
-            Task(
-                f"{name}, blocks from {start + 1}",
-                _draw_part,
-                (
-                    FittedModel(model, refit=self.refit, effort=self.effort, rng=self.rng),
-                    self.plan,
-                    start,
-                    (lambda said: self.report(f"{name}: {said}")) if here else _nothing,
-                ),
-            )
-            for start in starts
-        ]
-        parts: dict[int, Part] = {}
-        for k, part in run_tasks(tasks, jobs=self.jobs, on=self.on):
-            parts[k] = part
-            self.report(f"{name}: {len(parts)} of {len(tasks)} parts")
-        ordered = [parts[k] for k in range(len(tasks))]
-        if model is None:
-            low, high = (np.concatenate([part[end] for part in ordered]) for end in (1, 2))
-            self.ranges, self.whole = (low, high), name
-        p = np.concatenate([part[0] for part in ordered])
-        self.told[name] = RungForecast(p, perf_counter() - begin, ordered[-1][3])
-
-    def tell(self, name: str, forecaster: Forecaster, note: str, begin: float) -> None:
-        """Keep what a forecaster says of every block."""
+    def _forecast(self, name: str) -> RungForecast:
+        if name not in PLAIN and name not in self.others:
+            return self._draw(name, self.models.get(name) or model_of(name, self.plan.early))
+        forecaster, note = self._plain(name) if name in PLAIN else (self._made(name), "")
         p = roll(forecaster, self.plan, lambda said: self.report(f"{name}: {said}"))
-        self.told[name] = RungForecast(p, perf_counter() - begin, note)
+        return RungForecast(p, note)
+
+    def _made(self, name: str) -> Forecaster:
+        """Return a new forecaster that is not ours, or say what it lacks."""
+        made = self.others[name]()
+        for call in ("learn", "predict"):
+            if not callable(getattr(made, call, None)):
+                raise InputError(
+                    f"forecasters: {name!r} has no {call}(games); see docs/backtest.md."
+                )
+        return made
 
     def _plain(self, name: str) -> tuple[Forecaster, str]:
+        """Return a forecaster that is tuned on the early games, and to what."""
         early = self.plan.early
         if name == COIN:
             return Coin(), ""
@@ -362,78 +385,91 @@ class LadderRun:
         note = f"K {setting['step'] * points:.0f}, side {setting['edge'] * points:.0f} points"
         return Elo(**setting), note
 
-    def result(self, wanted: tuple[str, ...], table: Games) -> Backtest:
-        """Measure what was forecast."""
-        test = self.plan.test
-        groups, unit = clusters(test)
-        names = [name for name in wanted if name in self.told]
-        curves = {
-            name: reliability(self.told[name].p, test.outcomes, test.counts, groups)
-            for name in names
-        }
-        low, high = self.ranges or (None, None)
-        forecasts = Forecasts(
-            table.names,
-            test.first,
-            test.second,
-            test.times,
-            test.outcomes,
-            test.counts,
-            self.plan.places,
-            groups,
-            {name: self.told[name].p for name in names},
-            low,
-            high,
+    def _draw(self, name: str, model: Model | None) -> RungForecast:
+        """Return what a model of ours says of every block; None is the one with every term."""
+        n = len(self.plan.blocks)
+        here = self.jobs == 1 and self.on is None
+        report = (lambda said: self.report(f"{name}: {said}")) if here else _nothing
+        tasks = [
+            Task(
+                f"{name}, blocks from {start + 1}",
+                _draw_part,
+                (
+                    FittedModel(model, refit=self.refit, effort=self.effort, rng=self.rng),
+                    self.plan,
+                    start,
+                    report,
+                ),
+            )
+            for start in range(0, n, self.refit or n)
+        ]
+        parts: dict[int, RungForecast] = {}
+        for k, part in run_tasks(tasks, jobs=self.jobs, on=self.on):
+            parts[k] = part
+            self.report(f"{name}: {len(parts)} of {len(tasks)} parts")
+        ordered = [parts[k] for k in range(len(tasks))]
+        p = np.concatenate([part.p for part in ordered])
+        return RungForecast(
+            p, ordered[-1].note, _joined(one.ranges for one in ordered if one.ranges)
         )
+
+    def _measure(self, told: Mapping[str, RungForecast], table: Games) -> Backtest:
+        """Measure what was forecast."""
+        test, y = self.plan.test, self.plan.test.outcomes
+        groups, unit = clusters(test)
+        decided = np.where(y == 0.5, 0.0, test.counts)
+        curves = {name: reliability(one.p, y, test.counts, groups) for name, one in told.items()}
         rungs: list[Rung] = []
         losses = np.zeros(0)
-        for name in names:
-            before, losses = losses, log_losses(self.told[name].p, test.outcomes)
+        for name, one in told.items():
+            before, losses = losses, log_losses(one.p, y)
             gains = before - losses if rungs else np.zeros(len(losses))
-            hit = hits(self.told[name].p, test.outcomes)
-            decided = np.where(test.outcomes == 0.5, 0.0, test.counts)
             curve = curves[name]
             rungs.append(
                 Rung(
                     name,
                     *mean_and_error(losses, test.counts, groups),
                     *mean_and_error(gains, test.counts, groups),
-                    *mean_and_error((self.told[name].p - test.outcomes) ** 2, test.counts, groups),
-                    *mean_and_error(hit, decided, groups),
+                    *mean_and_error((one.p - y) ** 2, test.counts, groups),
+                    *mean_and_error(hits(one.p, y), decided, groups),
                     curve.expected_error,
                     curve.expected_error_error,
                     curve.by_chance,
-                    self.told[name].seconds,
-                    self.told[name].note,
+                    one.seconds,
+                    one.note,
                 )
             )
-        self.notes.append(
-            f"Errors are standard errors; all games of one {unit} count as one observation."
+        whole = told.get(EVERYTHING, RungForecast(np.zeros(0)))
+        forecasts = Forecasts(
+            table.names,
+            *(test.first, test.second, test.times, y, test.counts, self.plan.places, groups),
+            {name: one.p for name, one in told.items()},
+            *(whole.ranges or (None, None)),
         )
-        return Backtest(
-            table.report.source,
-            table.clock,
-            tuple(rungs),
-            forecasts,
-            curves,
-            self._coverage(test),
-            tuple(self.notes),
+        notes = (
+            self.plan.note,
+            *self.notes,
+            f"Errors are standard errors; all games of one {unit} count as one observation.",
         )
+        covered = _coverage(whole, test)
+        source, clock = table.report.source, table.clock
+        return Backtest(source, clock, tuple(rungs), forecasts, curves, covered, notes)
 
-    def _coverage(self, test: Games) -> tuple[Coverage, ...]:
-        if self.ranges is None:
-            return ()
-        p = self.told[self.whole].p
-        pairs = test.first * test.n_items + test.second
-        kinds = (
-            (pairs, "pairs that met at least 20 times in the test part"),
-            (alike(p, test.counts), "groups of forecasts alike in size"),
-        )
-        found = (
-            coverage(groups, p, *self.ranges, test.outcomes, test.counts, words)
-            for groups, words in kinds
-        )
-        return tuple(one for one in found if one is not None)
+
+def _coverage(told: RungForecast, test: Games) -> tuple[Coverage, ...]:
+    """Return how often intervals held what came about, for two ways to group the games."""
+    if told.ranges is None:
+        return ()
+    pairs = test.first * test.n_items + test.second
+    kinds = (
+        (pairs, "pairs that met at least 20 times in the test part"),
+        (alike(told.p, test.counts), "groups of forecasts alike in size"),
+    )
+    found = (
+        coverage(groups, told.p, *told.ranges, test.outcomes, test.counts, words)
+        for groups, words in kinds
+    )
+    return tuple(one for one in found if one is not None)
 
 
 THIS_MODEL = "this model"
@@ -449,7 +485,7 @@ def quick_backtest(
     *,
     most_games: int = 15_000,  # a look back takes seconds with so many
     rng: int = 0,
-    report: Report = lambda _: None,
+    report: Report = _nothing,
 ) -> Backtest:
     """Measure a model beside a coin, frequencies, Elo and plain scores on a table's latest games.
 
@@ -467,7 +503,9 @@ def quick_backtest(
         Called with a few words at every stage.
     """
     late, note = _latest(games, most_games)
-    plan = with_useful_sides(_plan(turn(as_games(late)), rng))
+    turned = turn(as_games(late))
+    every = block_length(turned, LAST, BLOCKS)
+    plan = with_useful_sides(cut(turned, LAST, every, rng))
     early = plan.early
     still = early.times[0] == early.times[-1]
     run = LadderRun(plan, None, 0, rng, report, SWIFT)
@@ -475,9 +513,7 @@ def quick_backtest(
     run.notes += note
     # Nobody asks how things change in a table without times.
     moving = () if early.clock.kind == "none" else (DRIFTING,)
-    names = (COIN, FREQUENCIES, ELO, SCORES, *moving, THIS_MODEL)
-    run.climb(names)
-    return run.result(names, late)
+    return run.climb((COIN, FREQUENCIES, ELO, SCORES, *moving, THIS_MODEL), late)
 
 
 def _latest(games: Games, most: int) -> tuple[Games, list[str]]:
@@ -490,9 +526,3 @@ def _latest(games: Games, most: int) -> tuple[Games, list[str]]:
     if late.times[0] == late.times[-1]:
         return games, []
     return late, [f"Of the table the latest {plural(round(late.counts.sum()), 'game')} are used."]
-
-
-def _plan(games: Games, rng: int) -> Plan:
-    """Return the plan: the last fifth, in a few blocks of like length."""
-    span = float(games.times[-1] - games.times[first_held_back(games, LAST)]) if len(games) else 0.0
-    return cut(games, LAST, span / BLOCKS * (1.0 + 1e-9) or None, rng)

@@ -92,6 +92,12 @@ def first_held_back(games: Games, last: float) -> int:
     return min(int(np.searchsorted(below, (1.0 - last) * below[-1], "right")), len(games) - 1)
 
 
+def block_length(games: Games, last: float, n_blocks: int) -> float | None:
+    """Return how long blocks are, of which there are so many in the last part of the games."""
+    span = float(games.times[-1] - games.times[first_held_back(games, last)]) if len(games) else 0.0
+    return span / n_blocks * (1.0 + 1e-9) or None
+
+
 def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
     """Return the plan: the last part of the games, in blocks of `every`."""
     if len(games) < 2:

@@ -13,10 +13,8 @@ from rich.console import Console
 
 from intransit.analysis.saving import write_whole
 from intransit.checks import as_number, as_whole
-from intransit.cli.answer_files import check_place
-from intransit.cli.output import Output, chosen, facts, grid, heading, visible, working
-from intransit.cli.table_options import Flag, TableOptions, TablePath
-from intransit.data.games import Games
+from intransit.cli.inputs import Flag, TableOptions, TablePath, check_place
+from intransit.cli.output import Output, chosen, facts, grid, heading, working
 from intransit.errors import InputError
 from intransit.percent import percent
 from intransit.plotting import require_matplotlib
@@ -87,10 +85,10 @@ def backtest(
     rungs = [name.strip() for part in ladder for name in part.split(",") if name.strip()]
     from intransit.backtest import backtest as run  # noqa: PLC0415  loaded when it is needed
     from intransit.backtest.run import REFIT  # noqa: PLC0415
+    from intransit.backtest.splits import block_length  # noqa: PLC0415
 
-    refit = REFIT
     if quick:
-        every, refit = _quick_step(games, last, every), 0
+        every = max(block_length(games, last, QUICK) or 0.0, every or 0.0) or None
 
     with working("looking back") as report:
         found = run(
@@ -99,7 +97,7 @@ def backtest(
             last=last,
             ladder=rungs or None,
             forecasters=own,
-            refit=refit,
+            refit=0 if quick else REFIT,
             rng=seed,
             report=report,
             jobs=as_whole("--jobs", jobs, least=1),
@@ -145,14 +143,6 @@ def _check_figure(figure: Path) -> None:
     require_matplotlib()
 
 
-def _quick_step(games: Games, last: float, every: float | None) -> float | None:
-    """Return the length of a block at which there are three of them."""
-    below = np.cumsum(games.counts)
-    row = min(int(np.searchsorted(below, (1.0 - last) * below[-1])), len(games) - 1)
-    step = float(games.times[-1] - games.times[row]) / QUICK * (1.0 + 1e-9)
-    return max(step, every or 0.0) or None
-
-
 def _save(drawn: object, figure: Path) -> None:
     content = io.BytesIO()
     kind = figure.suffix.lower().removeprefix(".")
@@ -162,19 +152,21 @@ def _save(drawn: object, figure: Path) -> None:
 
 def _draw(console: Console, found: "Backtest") -> None:
     heading(console, f"{found.source}: {found.forecasts.counts.sum():,.12g} games predicted")
-    right = ["log loss", "gain on the row above", "Brier", "right", "off by", "seconds"]
-    table = grid("model", *right, right=right)
-    for k, one in enumerate(found.rungs):
-        table.add_row(
-            visible(one.name),
+    titles = ["model", "#log loss", "#gain on the row above", "#Brier", "#right", "#off by"]
+    rows = (
+        [
+            one.name,
             f"{one.log_loss:.4f} ± {one.log_loss_error:.4f}",
             f"{one.gain:+.4f} ± {one.gain_error:.4f}" if k else "",
             f"{one.brier:.4f}",
             percent(one.accuracy, 1),
             f"{one.calibration_error:.3f}",
             f"{one.seconds:.1f}",
-            style="bold green" if one is found.best else None,
-        )
+        ]
+        for k, one in enumerate(found.rungs)
+    )
+    table = grid([*titles, "#seconds"], rows)
+    table.rows[found.rungs.index(found.best)].style = "bold green"
     console.print(table)
     best = found.best
     lines = [("best", f"{best.name}{f' ({best.note})' if best.note else ''}")]

@@ -1,7 +1,6 @@
 """`intransit demo`: two tables whose truth is known, what is found, and how near it comes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,11 +11,10 @@ from rich.text import Text
 
 from intransit.analysis.results import ItemCycle
 from intransit.analysis.saving import write_whole
-from intransit.analysis.verdict import Transitivity
 from intransit.answer import fit
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import as_whole
-from intransit.cli.answer_files import quoted
+from intransit.cli.inputs import quoted
 from intransit.cli.output import Output, open_console, to_csv, working
 from intransit.cli.simulate import game_rows
 from intransit.datasets import Hidden, hide, metagame, pokemon_types
@@ -32,7 +30,7 @@ from intransit.percent import estimate, percent
 from intransit.plotting import load_pyplot
 from intransit.report.content import Findings
 from intransit.report.gather import gather
-from intransit.report.page.html import write_page
+from intransit.report.page import write_page
 from intransit.study import canonical_planes, count_triangles
 
 
@@ -170,63 +168,32 @@ def report_metagame(
     """Fit a table whose truth is known, write the report, and set the two side by side."""
     found = gather(fit(table, rng=seed), rng=seed)
     write_whole(page, write_page(found).encode())
-    console.print(_truth_table(Comparison.of(found, truth), truth))
+    console.print(_truth_table(found, truth))
     return found
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Findings beside the truth: chances at all moments of the report, cycles at the last one."""
-
-    verdict: Transitivity
-    at: str  # the time of the cycles
-    error: float  # root mean square of the error of win chances, in points
-    even: float  # the same if every pair were held to be even
-    right: float  # share of pairs whose favourite is right
-    inside: float  # share of 90 % intervals that hold the true chance
-    n_true: int  # cycles of three
-    n_found: int
-    n_listed: int
-    n_real: int  # of the listed ones
-
-    @classmethod
-    def of(cls, found: Findings, truth: Truth) -> "Comparison":
-        """Compare."""
-        order = np.array([truth.names.index(name) for name in found.names])
-        box = np.ix_(order, order)
-        true = np.array([truth.probabilities(moment)[box] for moment in found.times])
-        off = ~np.eye(len(order), dtype=bool)
-        cycles, X = found.cycles, truth.margins(found.cycles.at)
-        even, error = (
-            100 * float(np.sqrt(np.mean((guess - true)[:, off] ** 2)))
-            for guess in (0.5, found.chances)
-        )
-        return cls(
-            verdict=found.verdict,
-            at=cycles.at,
-            error=error,
-            even=even,
-            right=float(((found.chances > 0.5) == (true > 0.5))[:, off].mean()),
-            inside=float(((found.low <= true) & (true <= found.high))[:, off].mean()),
-            n_true=int(count_triangles(X)),
-            n_found=cycles.n_found,
-            n_listed=len(cycles),
-            n_real=sum(_is_real(cycle, X, truth.names) for cycle in cycles),
-        )
-
-
-def _truth_table(result: Comparison, truth: Truth) -> Table:
-    verdict = result.verdict
+def _truth_table(found: Findings, truth: Truth) -> Table:
+    """Compare chances at all moments of the report, and cycles at the last one, with the truth."""
+    order = np.array([truth.names.index(name) for name in found.names])
+    true = np.array([truth.probabilities(at)[np.ix_(order, order)] for at in found.times])
+    off = ~np.eye(len(order), dtype=bool)
+    error, even = (
+        100 * float(np.sqrt(np.mean((guess - true)[:, off] ** 2))) for guess in (found.chances, 0.5)
+    )
+    right = float(((found.chances > 0.5) == (true > 0.5))[:, off].mean())
+    inside = float(((found.low <= true) & (true <= found.high))[:, off].mean())
+    verdict, cycles, X = found.verdict, found.cycles, truth.margins(found.cycles.at)
+    n_real = sum(_is_real(cycle, X, truth.names) for cycle in cycles)
     share = "{} ({})".format(*estimate(verdict.share, verdict.share_low, verdict.share_high))
-    error = f"{result.error:.1f} ({result.even:.1f} if all were held even)"
-    listed = f"{result.n_found} sure, {result.n_real} of the {result.n_listed} listed real"
+    listed = f"{cycles.n_found} sure, {n_real} of the {len(cycles)} listed real"
     table = Table("", "truth", "found")
     table.add_row("verdict", "cycles", verdict.verdict)
     table.add_row("share that no ranking explains", percent(truth.cyclic_share), share)
-    table.add_row("error of win chances, in points", "", error)
-    table.add_row("right favourite", "", percent(result.right))
-    table.add_row("90 % intervals that hold the true chance", percent(0.9), percent(result.inside))
-    table.add_row(f"cycles on {result.at}", f"{result.n_true:,} of three", listed)
+    told = f"{error:.1f} ({even:.1f} if all were held even)"
+    table.add_row("error of win chances, in points", "", told)
+    table.add_row("right favourite", "", percent(right))
+    table.add_row("90 % intervals that hold the true chance", percent(0.9), percent(inside))
+    table.add_row(f"cycles on {cycles.at}", f"{count_triangles(X):,} of three", listed)
     return table
 
 

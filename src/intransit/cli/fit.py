@@ -5,48 +5,48 @@
 
 import re
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from cyclopts import Group as OptionGroup
 from cyclopts import Parameter
 from rich.console import Console
 
-from intransit.analysis.results import Group, Standing
+from intransit.analysis.results import Standing
 from intransit.analysis.stored import MANY
 from intransit.analysis.verdict import EDGE, as_edge, as_record
 from intransit.answer import EFFORT, Answer
 from intransit.answer import fit as fit_games
 from intransit.checks import as_whole
-from intransit.cli.answer_files import (
+from intransit.cli.inputs import (
     SUFFIX,
+    TableOptions,
+    TablePath,
     check_answer_place,
     default_place,
     held,
     open_answer,
     quoted,
+    recognised,
 )
-from intransit.cli.output import Output, chosen, facts, grid, visible, working
-from intransit.cli.rank import MEANING, ranking
-from intransit.cli.table_options import TableOptions, TablePath
+from intransit.cli.output import MEANING, Output, chosen, facts, grid, ranking, working
 from intransit.data.games import Games
-from intransit.data.reading import describe_unused, plural
+from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.groups import Groups, fit_each
 from intransit.inference.observations import model_for
 from intransit.inference.sampling import Effort
 from intransit.report.wording import headline
 
+if TYPE_CHECKING:
+    from intransit.groups import Groups
+
 MODEL = OptionGroup("Model: every term, unless said", sort_key=40)
 Workers = Parameter(group=OptionGroup("Tables that outgrow one memory", sort_key=50))
+EDGE_WORDS = 'Chance that every step of a cycle must exceed for the verdict to be "cycles".'
 Each = Annotated[str | None, Parameter(metavar="COLUMN")]
-
-
-def _says(words: str) -> Parameter:
-    return Parameter(help=words)
 
 
 @Parameter(name="*", group=MODEL)
@@ -55,19 +55,18 @@ class FitOptions:
     """What is fitted to a table, and with how much effort; the same for every command that fits."""
 
     factors: Annotated[
-        int | None, _says("Number of cyclic factors: how many circles may overlap.")
+        int | None, Parameter(help="Number of cyclic factors: how many circles may overlap.")
     ] = None
-    pairs: Annotated[bool | None, _says("Whether every pair has an effect of its own.")] = None
-    drifting: Annotated[bool | None, _says("Whether strengths change over time.")] = None
-    edge: Annotated[
-        float | None,
-        _says('Chance that every step of a cycle must exceed for the verdict to be "cycles".'),
-    ] = EDGE
+    pairs: Annotated[
+        bool | None, Parameter(help="Whether every pair has an effect of its own.")
+    ] = None
+    drifting: Annotated[bool | None, Parameter(help="Whether strengths change over time.")] = None
+    edge: Annotated[float | None, Parameter(help=EDGE_WORDS)] = EDGE
     effective: Annotated[
-        float, _says("Effective draws that the chance of every pair is to have.")
+        float, Parameter(help="Effective draws that the chance of every pair is to have.")
     ] = EFFORT.effective
-    seconds: Annotated[float, _says("Most seconds to draw for.")] = EFFORT.seconds
-    seed: Annotated[int, _says("The same seed gives the same answer.")] = 0
+    seconds: Annotated[float, Parameter(help="Most seconds to draw for.")] = EFFORT.seconds
+    seed: Annotated[int, Parameter(help="The same seed gives the same answer.")] = 0
 
     def terms(self) -> dict[str, Any]:
         """Return what is said of the model, as `model_for` takes it."""
@@ -78,11 +77,13 @@ class FitOptions:
 
     def settings(self) -> dict[str, Any]:
         """Return the settings of a fit, as the library takes them."""
-        seed = as_whole("--seed", self.seed, least=0)
         effort = Effort(self.effective, self.seconds)
-        edge = EDGE if self.edge is None else as_edge(self.edge, "--edge")
-        told = {"effective": effort.effective, "seconds": effort.seconds}
-        return {"edge": edge, "rng": seed, **told}
+        return {
+            "edge": EDGE if self.edge is None else as_edge(self.edge, "--edge"),
+            "rng": as_whole("--seed", self.seed, least=0),
+            "effective": effort.effective,
+            "seconds": effort.seconds,
+        }
 
 
 def fit_table(table: Path, columns: TableOptions, options: FitOptions, **more: Any) -> Answer:
@@ -94,31 +95,18 @@ def fit_table(table: Path, columns: TableOptions, options: FitOptions, **more: A
 
 
 def fit_groups(
-    table: Path,
-    each: str,
-    columns: TableOptions,
-    options: FitOptions,
-    *,
-    jobs: int = 1,
-    on: str | None = None,
-) -> Groups:
+    table: Path, each: str, columns: TableOptions, options: FitOptions, **more: Any
+) -> "Groups":
     """Read a table and fit every group, telling which one is being fitted."""
     terms, settings = options.terms(), options.settings()
     wide = columns if each in columns.by else replace(columns, by=(*columns.by, each))
     games = wide.read(table)
     with working("fitting") as said:
-        return fit_each(
-            games,
-            each,
-            model=lambda part: model_for(part, **terms),
-            report=said,
-            jobs=jobs,
-            on=on,
-            **settings,
-        )
+        model = lambda part: model_for(part, **terms)  # noqa: E731
+        return fit_each(games, each, model=model, report=said, **settings, **more)
 
 
-def save_groups(groups: Groups, place: Path) -> dict[str, Path]:
+def save_groups(groups: "Groups", place: Path) -> dict[str, Path]:
     """Write every answer beside the place, with its value in the name of its file."""
     places: dict[str, Path] = {}
     for value in groups:
@@ -134,57 +122,33 @@ def save_groups(groups: Groups, place: Path) -> dict[str, Path]:
     return places
 
 
-def show_fitted(groups: Groups, place: Path, output: Output, started: float) -> None:
-    """Write the answers and say where they are, with a line on each group."""
-    places = save_groups(groups, place)
-    models = {value: str(where) for value, where in places.items()}
-    show_groups(groups, output, started, {"models": models})
-    for value, where in places.items():
-        output.say(f"{value}: the answer is in {where}.")
-
-
-def show_reported(
-    groups: Groups, page: Path, title: str | None, seed: int, output: Output, started: float
-) -> None:
-    """Write the page and say where it is, with a line on each group."""
-    with working("looking back") as said:
-        groups.report(page, title=title, rng=seed, report=said)
-    seconds = show_groups(groups, output, started, {"page": str(page)})
-    output.say(f"The page is in {page} ({seconds:.1f} s).")
-
-
-def show_groups(
-    groups: Groups, output: Output, started: float, more: Mapping[str, object]
-) -> float:
+def show_groups(groups: "Groups", output: Output, started: float, **more: object) -> float:
     """Give a line on each group, in the form that was asked for; return how long it took."""
     lines = groups.lines()
+    told = [asdict(line) for line in lines]
     seconds = round(time.perf_counter() - started, 3)
-    rows = [asdict(line) for line in lines]
     data = {
         "source": groups.source,
         "column": groups.column,
         **more,
-        "groups": rows,
+        "groups": told,
         "n_rows": groups.reading.n_rows,
         "n_unused": groups.reading.n_unused,
         "seconds": seconds,
     }
-    output.show(data, rows, lambda console: _draw(console, groups.column, lines))
-    return seconds
-
-
-def _draw(console: Console, column: str, lines: list[Group]) -> None:
-    table = grid(column, "games", "items", "leader", "verdict", right=("games", "items"))
-    for line in lines:
-        leader = "" if line.strength is None else f"{line.leader} ({line.strength:.0%})"
-        table.add_row(
-            visible(line.value),
+    rows = (
+        [
+            line.value,
             f"{line.n_games:,.6g}",
             f"{line.n_items:,}",
-            visible(leader),
-            visible(line.verdict),
-        )
-    console.print(table)
+            "" if line.strength is None else f"{line.leader} ({line.strength:.0%})",
+            line.verdict,
+        ]
+        for line in lines
+    )
+    titles = [groups.column, "#games", "#items", "leader", "verdict"]
+    output.show(data, told, lambda console: console.print(grid(titles, rows)))
+    return seconds
 
 
 def _in_a_name(value: str) -> str:
@@ -242,7 +206,10 @@ def fit(
             )
         jobs = 1 if workers is None else as_whole("--workers", workers, least=1)
         groups = fit_groups(table, each, columns, options, jobs=jobs, on=on)
-        show_fitted(groups, place, output, started)
+        places = save_groups(groups, place)
+        models = {value: str(where) for value, where in places.items()}
+        show_groups(groups, output, started, models=models)
+        output.say(*(f"{value}: the answer is in {where}." for value, where in models.items()))
         return
     answer = fit_table(table, columns, options, on=on, workers=workers, keep=keep)
     with working("comparing everybody"):
@@ -300,21 +267,6 @@ def _draw_fit(console: Console, answer: Answer, standings: list[Standing], where
     console.print(ranking(standings[:SHOWN], LEVEL, console.width))
     best = f"The {SHOWN} best of {answer.n_items} items. " if answer.n_items > SHOWN else ""
     console.print(best + MEANING, style="dim", soft_wrap=True)
-
-
-def recognised(games: Games) -> list[str]:
-    """Return in few lines what was understood of a table."""
-    report = games.report
-    span = ""
-    if games.clock.kind != "none":
-        span = ", " + " to ".join(games.clock.to_text(float(t)) for t in games.times[[0, -1]])
-    lines = [
-        f"{report.source}: {report.n_used:,} of {report.n_rows:,} rows, "
-        f"{plural(games.n_items, 'item')}{span}",
-        "columns " + ", ".join(f"{part.name} ({part.role})" for part in report.columns),
-    ]
-    lines += [f"not used: {describe_unused(part, report.unit)}" for part in report.unused]
-    return lines
 
 
 def update(

@@ -10,19 +10,33 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated
+from itertools import compress
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 from rich import box
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
 from intransit.errors import InputError
+from intransit.percent import estimate, percent
 
+if TYPE_CHECKING:
+    from intransit.analysis.results import Standing
+
+BAR = 20  # characters of a bar
+# Characters that the numbers, a date, and range and rating take, with the gaps between.
+NUMBERS, DATE, MORE = 46, 13, 20
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+LINE, POINT, HALF = "─", "●", "┊"
+MEANING = (
+    "Wins: mean probability of beating each of the others, a tie as half. Rating: an average item "
+    "has 1500, and 400 more are odds of ten to one. Range: ranks that an item may have."
+)
 WIDE = 120  # columns, where the output is no terminal and nothing is cut off to fit
 Row = Mapping[str, object]
 Report = Callable[[str], None]
@@ -83,14 +97,20 @@ def visible(text: object) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
-def grid(*headers: str, right: Sequence[str] = ()) -> Table:
-    """Return an empty table; the columns listed in `right` are flush right."""
+def grid(titles: Sequence[str] | Mapping[str, bool], rows: Iterable[Sequence[object]]) -> Table:
+    """Return a table of texts; columns whose titles begin with # are flush right.
+
+    Titles may come with whether their column is shown.
+    """
+    shown = list(titles.values()) if isinstance(titles, Mapping) else [True] * len(titles)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-    for header in headers:
-        flush = header in right
-        table.add_column(
-            header, justify="right" if flush else "left", no_wrap=flush, overflow="fold"
-        )
+    for title in compress(titles, shown):
+        words, flush = title.removeprefix("#"), title.startswith("#")
+        side: JustifyMethod = "right" if flush else "left"
+        table.add_column(words, justify=side, no_wrap=flush, overflow="fold")
+    for row in rows:
+        cells = compress(row, shown)
+        table.add_row(*(cell if isinstance(cell, Text) else visible(cell) for cell in cells))
     return table
 
 
@@ -107,6 +127,63 @@ def facts(pairs: Sequence[tuple[str, str]]) -> Table:
     for what, value in pairs:
         table.add_row(what, visible(value))
     return table
+
+
+def ranking(standings: Sequence["Standing"], level: float, width: int) -> Table:
+    """Return standings as a table; on a narrow page, drawings, range and rating give way."""
+    low, high = min(one.low for one in standings), max(one.high for one in standings)
+    dated = any(one.last for one in standings)
+    scale = percent(low).ljust(BAR - len(percent(high))) + percent(high)
+    longest = max(len(visible(one.name)) for one in standings)
+    room = width - longest - NUMBERS - (DATE if dated else 0)
+    drawn, whole = room >= MORE + BAR, room >= MORE
+    columns = {
+        "#": True,
+        "#range": whole,
+        "item": True,
+        "#wins": True,
+        f"#{percent(level)} interval": True,
+        scale: drawn,
+        "#rating": whole,
+        "#games": True,
+        "last game": dated,
+    }
+    rows = (
+        [
+            str(one.rank),
+            f"{one.rank_low}–{one.rank_high}",
+            one.name,
+            *estimate(one.strength, one.low, one.high, 1),
+            Text(whiskers(one.low, one.strength, one.high, low, high), style="cyan"),
+            f"{one.rating:.0f}",
+            f"{one.games:,.12g}",
+            one.last,
+        ]
+        for one in standings
+    )
+    table = grid(columns, rows)
+    for column in table.columns[3 if whole else 2 :]:
+        column.no_wrap = True
+    return table
+
+
+def whiskers(low: float, middle: float, high: float, least: float, most: float) -> str:
+    """Return an interval drawn on a scale from `least` to `most`, with a mark at a half."""
+    span = max(most - least, 1e-12)
+    a, m, b, half = (round((x - least) / span * (BAR - 1)) for x in (low, middle, high, 0.5))
+    drawn = [" "] * BAR
+    if 0 <= half < BAR:
+        drawn[half] = HALF
+    drawn[a : b + 1] = LINE * (b + 1 - a)
+    drawn[min(max(m, 0), BAR - 1)] = POINT
+    return "".join(drawn)
+
+
+def bar(share: float) -> str:
+    """Return a share from 0 to 1 as a bar of block characters."""
+    eighths = round(share * BAR * 8)
+    full, rest = divmod(max(0, min(eighths, BAR * 8)), 8)
+    return (EIGHTHS[8] * full + (EIGHTHS[rest] if rest else "")).ljust(BAR)
 
 
 def to_json(data: object) -> str:

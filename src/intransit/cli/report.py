@@ -7,41 +7,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
-from rich.console import Console
-from rich.text import Text
 
 from intransit.analysis.saving import is_sealed, write_whole
 from intransit.analysis.verdict import as_record
 from intransit.answer import Answer
-from intransit.cli.answer_files import (
-    check_answer_place,
-    check_page_place,
-    default_page,
-    open_answer,
-)
 from intransit.cli.fit import (
+    EDGE_WORDS,
     MODEL,
     Each,
     FitOptions,
     fit_groups,
     fit_table,
-    recognised,
-    show_reported,
+    show_groups,
 )
-from intransit.cli.output import Output, Report, chosen, heading, visible, working
-from intransit.cli.table_options import Flag, TableOptions, TablePath
+from intransit.cli.inputs import (
+    Flag,
+    TableOptions,
+    TablePath,
+    check_answer_place,
+    check_page_place,
+    default_page,
+    open_answer,
+    recognised,
+)
+from intransit.cli.output import Output, chosen, heading, working
 from intransit.errors import InputError
 
 if TYPE_CHECKING:
     from intransit.analysis.results import ItemCycle
-    from intransit.backtest import Backtest
     from intransit.report.content import Findings
 
 Chosen = Parameter(group=Group("Which items the page shows, of many", sort_key=45))
-EDGE_WORDS = (
-    'Chance that every step of a cycle must exceed for the verdict to be "cycles"; 0.52, or that '
-    "of the answer, unless given."
-)
 CYCLE = ("items", "probability", "weakest", "weakest_probability", "weakest_chance", "since")
 
 
@@ -50,7 +46,10 @@ CYCLE = ("items", "probability", "weakest", "weakest_probability", "weakest_chan
 class ReportFitOptions(FitOptions):
     """What is fitted to a table; an answer has been fitted, and keeps its edge."""
 
-    edge: Annotated[float | None, Parameter(help=EDGE_WORDS)] = None
+    edge: Annotated[
+        float | None,
+        Parameter(help=f"{EDGE_WORDS[:-1]}; 0.52, or that of the answer, unless given."),
+    ] = None
     seed: Annotated[int, Parameter(help="The same seed gives the same page.")] = 0
 
 
@@ -112,7 +111,10 @@ def report(
     if each is not None:
         _check_alone(backtest, model_out, any(chosen_items.values()))
         groups = fit_groups(table, each, columns, options)
-        show_reported(groups, place, title, seed, output, started)
+        with working("looking back") as said:
+            groups.report(place, title=title, rng=seed, report=said)
+        seconds = show_groups(groups, output, started, page=str(place))
+        output.say(f"The page is in {place} ({seconds:.1f} s).")
         return
     answer = open_answer(table) if kept else fit_table(table, columns, options)
     answer = replace(answer, transitive=answer.transitivity(edge=edge))
@@ -125,8 +127,10 @@ def report(
     output.show(
         {**data, **contents(answer, found), "seconds": seconds},
         rows,
-        lambda console: _draw(console, found),
+        lambda console: heading(console, found.headline),
     )
+    if not output.for_machines:
+        output.say(*found.sentences)
     if answer.games is not None:
         output.say(*recognised(answer.games)[2:])
     if model_out is not None:
@@ -170,21 +174,16 @@ def _check_for_tables(
 
 def _look(answer: Answer, title: str | None, full: bool, seed: int, place: Path) -> "Findings":
     """Gather what there is to say, and write the page."""
-    from intransit.report.gather import gather  # noqa: PLC0415  loaded when it is needed
-    from intransit.report.page.html import write_page  # noqa: PLC0415
+    from intransit.backtest import backtest  # noqa: PLC0415  loaded when it is needed
+    from intransit.report.gather import gather  # noqa: PLC0415
+    from intransit.report.page import write_page  # noqa: PLC0415
 
     with working("looking back") as said:
-        ladder = _climb(answer, seed, said) if full else None
+        ladder = backtest(answer.games, rng=seed, report=said) if full else None
         found = gather(answer, ladder=ladder, title=title, rng=seed, report=said)
         said("writing the page")
         write_whole(place, write_page(found).encode())
     return found
-
-
-def _climb(answer: Answer, seed: int, said: Report) -> "Backtest":
-    from intransit.backtest import backtest  # noqa: PLC0415
-
-    return backtest(answer.games, rng=seed, report=said)
 
 
 def contents(answer: Answer, found: "Findings") -> dict[str, object]:
@@ -218,20 +217,12 @@ def contents(answer: Answer, found: "Findings") -> dict[str, object]:
 
 def cycle_row(cycle: "ItemCycle") -> dict[str, object]:
     """Return a cycle as a row, its least sure edge named."""
-    names = (*cycle.items, cycle.items[0])
     k = cycle.weakest
-    values = (
-        cycle.items,
-        cycle.probability,
-        f"{names[k]} > {names[k + 1]}",
-        cycle.edges[k],
-        cycle.chances[k],
-        cycle.since,
-    )
-    return dict(zip(CYCLE, values, strict=True))
-
-
-def _draw(console: Console, found: "Findings") -> None:
-    heading(console, found.headline)
-    for sentence in found.sentences:
-        console.print(Text(visible(sentence)), soft_wrap=True)
+    return {
+        "items": cycle.items,
+        "probability": cycle.probability,
+        "weakest": f"{cycle.items[k]} > {(*cycle.items, cycle.items[0])[k + 1]}",
+        "weakest_probability": cycle.edges[k],
+        "weakest_chance": cycle.chances[k],
+        "since": cycle.since,
+    }

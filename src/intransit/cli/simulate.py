@@ -7,9 +7,8 @@ import numpy as np
 
 from intransit.analysis.saving import write_whole
 from intransit.checks import as_whole
-from intransit.cli.answer_files import check_place, quoted
+from intransit.cli.inputs import Flag, check_place, quoted
 from intransit.cli.output import Output, chosen, facts, to_csv, working
-from intransit.cli.table_options import Flag
 from intransit.data.games import Games
 from intransit.datasets.metagame import Truth, simulate_games
 from intransit.errors import InputError

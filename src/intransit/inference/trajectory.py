@@ -23,6 +23,7 @@ from intransit.checks import (
     as_number,
     as_whole,
     check_finite,
+    check_known,
     check_option,
     check_pairs,
     open_rng,
@@ -56,7 +57,6 @@ from intransit.inference.joint_problem import Joint
 from intransit.inference.laplace import Laplace
 from intransit.inference.likelihood import Law, law_of
 from intransit.inference.posterior import Posterior
-from intransit.inference.recover import check_known
 from intransit.skew import fill_skew
 from intransit.study import decompose
 from intransit.tasks import one_thread

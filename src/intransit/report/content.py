@@ -8,15 +8,20 @@ the band that it is.  Without cycles the order is that of strengths.
 *Discs.*  The planes of what strengths do not explain: the margins less differences of their row
 means, C = H X H with H = 1 - 11ᵀ/n.  In a plane the areas give C_ij = p_i × p_j, summed over
 planes.  The planes of X itself would mix strengths in, and those of a ranking are no circles.
+
+*Moments.*  Few, evenly spread, with short names that can be read back.
 """
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
+from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.results import Changes, Cycles, Ranking, Standing
 from intransit.analysis.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.data.clock import Clock
 from intransit.study import Plane, canonical_planes, decompose
 
 
@@ -121,37 +126,25 @@ def order_around(margins: FloatArray, chances: FloatArray, pool: IntArray) -> In
     return np.concatenate(parts)
 
 
-def cyclic_parts(margins: FloatArray, together: BoolArray) -> FloatArray:  # (n_times, n, n)
-    """Return margins less what strengths explain; nothing between items that never met."""
-    parts = []
-    for X in margins:
-        known = np.where(together, X, np.nan)
-        parts.append(np.nan_to_num(decompose(known).cyclic, nan=0.0))
-    return np.array(parts)
-
-
 def draw_discs(
     margins: FloatArray,  # (n_times, n, n)
     together: BoolArray,  # (n, n)
 ) -> tuple[Disc, ...]:
-    """Return the planes that matter at the last time, followed back through all the others."""
-    parts = cyclic_parts(margins, together)
-    whole = float(np.sum(np.where(together, margins[-1], 0.0) ** 2))
-    if whole == 0.0:
-        return ()
-    share = float(np.sum(parts[-1] ** 2)) / whole
-    kept = [
-        plane
-        for plane in canonical_planes(parts[-1], MOST_DISCS)
-        if plane.share * share > LEAST_SHARE
-    ]
-    if not kept:
-        return ()
+    """Return the planes that matter at the last time, followed back through all the others.
+
+    Between items that never met nothing is explained.
+    """
+    known = np.where(together, margins, np.nan)
+    parts = np.array([np.nan_to_num(decompose(X).cyclic, nan=0.0) for X in known])
+    whole = float(np.nansum(known[-1] ** 2))
+    share = float(np.sum(parts[-1] ** 2)) / whole if whole else 0.0
+    planes = canonical_planes(parts[-1], MOST_DISCS) if share else ()
+    kept = [plane for plane in planes if plane.share * share > LEAST_SHARE]
     points = np.empty((len(kept), len(parts), margins.shape[1], 2))
-    points[:, -1] = [plane.coordinates for plane in kept]
-    for k in range(len(parts) - 2, -1, -1):
-        there = canonical_planes(parts[k], len(kept) + SPARE)
-        points[:, k] = _follow(points[:, k + 1], there)
+    for c, plane in enumerate(kept):
+        points[c, -1] = plane.coordinates
+    for k in range(len(parts) - 2, -1, -1) if kept else ():
+        points[:, k] = _follow(points[:, k + 1], canonical_planes(parts[k], len(kept) + SPARE))
     return tuple(Disc(plane.share, points[c]) for c, plane in enumerate(kept))
 
 
@@ -165,15 +158,10 @@ def _follow(later: FloatArray, there: tuple[Plane, ...]) -> FloatArray:  # (n_pl
     out = np.zeros_like(later)
     if not there:
         return out
-    turned = [[_turn(plane.coordinates, points) for plane in there] for points in later]
-    alike = np.array(
-        [
-            [float(np.sum(one * points)) for one in row]
-            for row, points in zip(turned, later, strict=True)
-        ]
-    )
+    turned = np.array([[_turn(plane.coordinates, points) for plane in there] for points in later])
+    alike = np.sum(turned * later[:, None], axis=(2, 3))
     for c, best in zip(*linear_sum_assignment(-alike), strict=True):
-        out[c] = turned[c][best]
+        out[c] = turned[c, best]
     return out
 
 
@@ -186,3 +174,226 @@ def _turn(points: FloatArray, towards: FloatArray) -> FloatArray:  # (n, 2)
         return points
     cosine, sine = along / size, across / size
     return np.asarray(points @ np.array([[cosine, sine], [-sine, cosine]]))
+
+
+LATELY = 0.25  # of the games, the latest
+LEADING = 3  # one place in so many goes to the strongest of those that the games leave out
+FEWEST = 5  # games lately: items with fewer are no leaders
+
+
+def choose_items(answer: FittedTable, most: int, wanted: IntArray) -> tuple[IntArray, str]:
+    """Return the items to be shown, and in words which they are; nothing where all are.
+
+    Those `wanted` first, which the findings speak of; then those with the most games lately, and
+    for a third of the places the strongest at the end, among items with some games lately.
+    """
+    n = answer.n_items
+    if n <= most:
+        return np.arange(n), ""
+    lately = latest_games(answer)
+    order = np.lexsort((np.arange(n), -answer.seen.games, -lately))
+    chosen = dict.fromkeys(wanted[: most // 2].tolist())
+    busy = most - (most - len(chosen)) // LEADING
+    there = np.flatnonzero(lately >= FEWEST)
+    for items, places in ((order, busy), (_strongest(answer, there), most), (order, most)):
+        for k in items.tolist():
+            if len(chosen) < places:
+                chosen[k] = None
+    when = " among the latest quarter" if answer.model.moves else ""
+    cycles = "those in the cycles that are listed, " if len(wanted) else ""
+    why = (
+        f"{len(chosen)} of {n:,} items are shown: {cycles}those with the most games{when}, and the "
+        f"strongest with at least {FEWEST} of them."
+    )
+    return np.array(sorted(chosen)), why
+
+
+def _strongest(answer: FittedTable, items: IntArray) -> IntArray:
+    """Return items by their strength at the end, best first."""
+    mean = answer.strengths(items, answer.seen.end)[0]
+    return np.asarray(items[np.argsort(-mean, kind="stable")])
+
+
+def latest_games(answer: FittedTable) -> FloatArray:  # (n_items,)
+    """Return how many of the latest quarter of all games each item had; of all, without drift."""
+    cells = answer.posterior.layout.seen
+    late = np.ones(len(cells), dtype=bool)
+    if answer.model.moves and len(cells):
+        when = np.unique(cells.times, return_inverse=True)[1]
+        later = np.cumsum(np.bincount(when, cells.counts)[::-1])[::-1]
+        late = when >= np.flatnonzero(later >= LATELY * later[0])[-1]
+    weights = np.repeat(cells.counts[late], 2)
+    counts = np.bincount(cells.pairs[late].ravel(), weights, minlength=answer.n_items)
+    return np.asarray(counts, dtype=np.float64)
+
+
+def records(
+    answer: FittedTable, items: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:  # (n, n) each
+    """Return the games of each pair, how many of them the row won, and how many were ties.
+
+    Where results are shares of wins or readings, ties are not kept apart, and count as half a win.
+    """
+    cells, n = answer.posterior.layout.seen, answer.n_items
+    place = np.full(n, -1)
+    place[items] = np.arange(len(items))
+    i, j = place[cells.pairs].T
+    both = (i >= 0) & (j >= 0)
+    i, j, counts, won = i[both], j[both], cells.counts[both], cells.wins[both]
+    tied = counts * (cells.means[both] == 0.0) * (cells.kind == "ordered")
+    games, wins, ties = np.zeros((3, len(items), len(items)))
+    np.add.at(games, (i, j), counts)
+    np.add.at(wins, (i, j), won - 0.5 * tied)
+    np.add.at(wins, (j, i), counts - won - 0.5 * tied)
+    np.add.at(ties, (i, j), tied)
+    return games + games.T, wins, ties + ties.T
+
+
+def presence(
+    answer: FittedTable, items: IntArray, times: FloatArray, reach: float
+) -> BoolArray:  # (n_times, n)
+    """Return whether an item was compared within `reach` of each time; always, if there is one."""
+    if len(times) < 2:
+        return np.ones((len(times), len(items)), dtype=bool)
+    cells, paths = answer.posterior.layout.seen, answer.posterior.layout.items
+    half = 0.5 * answer.encoding.step  # a moment is named by its middle
+    owner, when = cells.pairs, cells.times
+    if answer.part is not None and paths.moves:  # games against others are known by their times
+        owner, when = np.repeat(np.arange(answer.n_items), np.diff(paths.begin)), paths.clock
+    out = np.zeros((len(times), answer.n_items), dtype=bool)
+    for k, time in enumerate(times):
+        out[k, owner[np.abs(when - time) <= reach + half].ravel()] = True
+    return out[:, items]
+
+
+def pools(answer: FittedTable, items: IntArray) -> IntArray:  # (n,)
+    """Return the number of each item's group, the largest group 0, then in order of names."""
+    groups = answer.posterior.groups
+    there, first = np.unique(groups, return_index=True)
+    sizes = np.bincount(groups, minlength=groups.max() + 1)[there]
+    ranked = there[np.lexsort((first, -sizes))]
+    number = np.empty(groups.max() + 1, dtype=np.int64)
+    number[ranked] = np.arange(len(ranked))
+    return np.asarray(number[groups[items]])
+
+
+AHEAD = 3  # moments after the last
+MONTH, YEAR = 28.0, 365.0  # days, at least
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Times of the table, the last one its end, and some that are still to come."""
+
+    times: FloatArray  # (n_times,)
+    names: tuple[str, ...]  # one empty text where the table has no times
+    later: FloatArray  # (n_later,)
+    later_names: tuple[str, ...]
+    step: float  # from one to the next, about
+
+
+def choose_moments(answer: FittedTable, most: int) -> Moments:
+    """Return the moments to be shown; one, where nothing changes over time.
+
+    A table with few distinct times keeps its own.  Otherwise years or months where they are fine
+    enough, so that 2024-03 is the first of March, and else equal steps; the last is the end.
+    """
+    clock, begin, end = answer.clock, answer.seen.begin, answer.seen.end
+    if clock.kind == "none" or not answer.model.moves or begin == end or most < 2:
+        name = "" if clock.kind == "none" else clock.to_text(end)
+        return Moments(np.array([end]), (name,), np.zeros(0), (), 0.0)
+    times = np.unique(np.append(answer.posterior.axis[answer.posterior.axis < end], end))
+    names = [clock.to_text(float(time)) for time in times]
+    step = float(np.median(np.diff(times)))
+    if answer.encoding.step != 0.0 or len(times) > most:
+        step = (end - begin) / (most - 1)
+        if clock.kind == "date" and step > MONTH / 2:
+            times, names, step = _calendar(clock, begin, end, step, most)
+        else:
+            grain = _grain(clock, step)
+            times = np.linspace(begin, end, most)
+            times[:-1] = np.maximum(np.round(times[:-1] / grain) * grain, begin)
+            times = np.unique(times)
+            names = [_text(clock, time, grain) for time in times]
+    grain = _grain(clock, step)
+    later = np.round((times[-1] + step * np.arange(1, AHEAD + 1)) / grain) * grain
+    return Moments(times, tuple(names), later, tuple(_text(clock, t, grain) for t in later), step)
+
+
+def _grain(clock: Clock, step: float) -> float:
+    """Return what times are rounded to: days, seconds, or a round number below the step."""
+    if clock.kind == "date":
+        return 1.0 if step >= 1.0 else 1.0 / 86_400.0
+    grain = 10.0 ** np.floor(np.log10(step))
+    return float(grain if step >= 1.0 else grain / 10.0)
+
+
+def _text(clock: Clock, time: float, grain: float) -> str:
+    if clock.kind == "date":
+        return clock.to_text(float(time))
+    digits = max(0, -round(np.log10(grain)))
+    text = clock.to_text(round(float(time), digits))
+    return text if np.isclose(float(text), time, rtol=0.0, atol=grain * 1e-3) else f"{time:.12g}"
+
+
+def _calendar(
+    clock: Clock, begin: float, end: float, step: float, most: int
+) -> tuple[FloatArray, list[str], float]:
+    """Return firsts of months, or of years, that lie within the span, and its end."""
+    first, last = (
+        datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=float(np.floor(t))) for t in (begin, end)
+    )
+    months = (last.year - first.year) * 12 + last.month - first.month + 1
+    stride = max(1, int(np.ceil(months / (most - 1))))
+    yearly = step >= YEAR
+    if yearly:
+        stride = 12 * int(np.ceil(stride / 12))
+    # Counted back from the latest, so that the last steps are whole ones.
+    top = last.year * 12 + (0 if yearly else last.month - 1)
+    times, names = [end], [clock.to_text(end)]
+    while len(times) < most and top >= 12:
+        year, month = top // 12, top % 12 + 1
+        time = clock.to_number(datetime(year, month, 1))
+        if time < begin:
+            break
+        if time < end:
+            times.append(time)
+            names.append(f"{year:04}" if yearly else f"{year:04}-{month:02}")
+        top -= stride
+    return np.array(times[::-1]), names[::-1], stride * YEAR / 12.0
+
+
+LEVEL = 0.9
+
+
+def measure(
+    answer: FittedTable,
+    items: IntArray,
+    times: FloatArray,
+    together: BoolArray,  # (n, n)
+) -> tuple[FloatArray, FloatArray]:
+    """Return chances and strengths, time by time; strangers are even, and nothing is known.
+
+    (4, n_times, n, n): margin, chance, and low and high end of the chance; (3, n, n_times):
+    strength, its low and its high end.
+    """
+    n, posterior = len(items), answer.posterior
+    squares = np.zeros((4, len(times), n, n))
+    lines = np.zeros((3, n, len(times)))
+    i, j = np.triu_indices(n, 1)
+    known = together[i, j]
+    tails = [0.5 - LEVEL / 2, 0.5 + LEVEL / 2]
+    for k, time in enumerate(times):
+        drawn = posterior.margins(items[i], items[j], np.full(len(i), time))
+        chances = posterior.results(drawn)
+        middle = chances.mean(axis=0)
+        low, high = np.quantile(chances, tails, axis=0) if len(i) else np.zeros((2, 0))
+        upper = np.array(
+            [drawn.mean(axis=0), middle, np.minimum(low, middle), np.maximum(high, middle)]
+        )
+        upper[:, ~known] = np.array([0.0, 0.5, 0.0, 1.0])[:, None]
+        squares[:, k, i, j] = upper
+        squares[:, k, j, i] = np.array([-upper[0], *(1.0 - upper[[1, 3, 2]])])
+        lines[:, :, k] = answer.strengths(items, float(time), level=LEVEL)
+    squares[1:, :, np.arange(n), np.arange(n)] = 0.5
+    return squares, lines

@@ -237,6 +237,9 @@ MOST_CYCLES = 6
 MOST_PLANES = 2
 MOST_LABELS = 14  # of a plane
 MOST_DISCS = 14  # of a list
+BEND = 0.12  # of an arrow, as a share of its length
+LABELLED = (0.36, 0.5, 0.26, 0.62, 0.72)  # of the way from the winner: where a label may stand
+ROOM = 0.16  # between two labels, where the circle has a radius of 1
 GREY, INK = "#9a9a9a", "#222222"
 COLOURS = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY)
 
@@ -255,14 +258,12 @@ def draw_cycles(found: Cycles) -> "Figure":
     low = 0.5 + 0.24 * len(shown)  # inches of words below the graph
     figure, axes = _figure(9.6, 6.9 + low, 2, 1, height_ratios=[6.9, low])
     graph, words = axes[:, 0]
-    done: set[tuple[str, str]] = set()
+    labels: dict[tuple[str, str], FloatArray] = {}  # where the chance of each arrow stands
     for colour, cycle in zip(COLOURS, shown, strict=False):
-        ring = (*cycle.items, cycle.items[0])
-        for k, pair in enumerate(pairwise(ring)):
-            if pair not in done:
-                done.add(pair)
-                ends = (spot[pair[0]], spot[pair[1]])
-                _arrow(graph, *ends, cycle.chances[k], cycle.edges[k], colour)
+        for k, pair in enumerate(pairwise((*cycle.items, cycle.items[0]))):
+            if pair not in labels:
+                ends, told = (spot[pair[0]], spot[pair[1]]), (cycle.chances[k], cycle.edges[k])
+                labels[pair] = _arrow(graph, *ends, *told, colour, list(labels.values()))
     for name, (x, y) in spot.items():
         graph.plot(x, y, "o", color=INK, markersize=9, zorder=5)
         _beside(graph, 1.07 * x, 1.07 * y, x, shorten(name, 26), 10.0)
@@ -374,10 +375,20 @@ def _ring(cycle: ItemCycle) -> str:
 
 
 def _arrow(
-    axis: "Axes", start: FloatArray, end: FloatArray, chance: float, sure: float, colour: str
-) -> None:
-    """Draw one edge, a little bent, with its chance a third of the way from the winner."""
-    bend = 0.12
+    axis: "Axes",
+    start: FloatArray,
+    end: FloatArray,
+    chance: float,
+    sure: float,
+    colour: str,
+    taken: list[FloatArray],
+) -> FloatArray:  # (2,)
+    """Draw one edge, bent to the centre, its chance off other labels; return where that stands.
+
+    Arrows that bend alike do not run into those beside them, whichever way they point.
+    """
+    aside = np.array([end[1] - start[1], start[0] - end[0]])
+    bend = -BEND if aside @ (start + end) > 0 else BEND
     axis.annotate(
         "", xy=tuple(end), xytext=tuple(start), zorder=3,
         arrowprops={
@@ -389,13 +400,17 @@ def _arrow(
         },
     )  # fmt: skip
     # A quadratic curve whose middle point lies `bend` aside, as matplotlib bends it.
-    aside = np.array([end[1] - start[1], start[0] - end[0]]) * bend
-    control, t = 0.5 * (start + end) + aside, 0.36
-    x, y = (1 - t) ** 2 * start + 2 * t * (1 - t) * control + t**2 * end
+    control = 0.5 * (start + end) + bend * aside
+    spots = [(1 - t) ** 2 * start + 2 * t * (1 - t) * control + t**2 * end for t in LABELLED]
+    free = [
+        min((float(np.hypot(*(spot - other))) for other in taken), default=9.0) for spot in spots
+    ]
+    x, y = spots[next((k for k, room in enumerate(free) if room > ROOM), int(np.argmax(free)))]
     axis.text(
         x, y, percent(chance), ha="center", va="center", fontsize=8.5, color=colour, zorder=4,
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.2},
     )  # fmt: skip
+    return np.array([x, y])
 
 
 def _disc(axis: "Axes", points: FloatArray, names: list[str]) -> None:

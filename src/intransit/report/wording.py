@@ -1,21 +1,22 @@
-"""What was found, in words: the verdict in one sentence, three more, and three facts.
+"""What was found, in words: the verdict, three sentences, three facts; and what was in the table.
 
 Names of items are the table's own.  Where one could be taken for a part of the sentence, because of
 a comma or a word that the sentence uses, it stands in quotation marks.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
+from pathlib import PurePath
 
 import numpy as np
 
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.results import Changes, Cycles, Ranking, Share, Standing
 from intransit.analysis.verdict import HOPELESS, Transitivity
-from intransit.data.reading import plural
+from intransit.data.reading import describe_unused, plural
 from intransit.percent import estimate, percent, points, signed, with_error
-from intransit.report.content import Fact
+from intransit.report.content import Fact, pools
 from intransit.study.digraph import n_cycles
 
 LONGEST = 40  # letters of a name in a sentence
@@ -26,7 +27,6 @@ MAIN_WEIGHT = 0.1  # of the largest, to speak of it
 WANTED = 0.1  # share that tables are asked to be large enough for
 FAR_OFF = 0.9  # detectable share from which no number of games can be named
 AMBIGUOUS = re.compile(r"""[,;:()“”"]|\b(beats|and)\b""")  # in a name, within a sentence
-Strength = tuple[float, float, float]  # mean, low, high
 
 
 def headline_parts(verdict: Transitivity, n_items: int) -> tuple[str, str]:
@@ -46,27 +46,27 @@ def sentences(
     cycles: Cycles,
     ranking: Ranking,
     changes: Changes | None,
-    strengths: Mapping[str, Strength],
+    leaders: Sequence[Standing],
     *,
     among: str = "",
     clear: bool = False,
 ) -> tuple[str, str, str]:
     """Return three sentences: what the verdict rests on, who, and what changed.
 
-    `strengths` are of those that may be named as leading; `among` says which these are where
-    others are listed above them, and `clear` whether the first of them is, beyond doubt.
+    `leaders` are those that may be named as leading, the strongest first; `among` says which these
+    are where others are listed above them, and `clear` whether the first is, beyond doubt.
     """
     verdict = answer.transitive
     changed = _changed(answer, changes)
     moved = changed[:1].upper() + changed[1:]
     if answer.n_items < 3:
         amount = f"That rests on {plural(round(verdict.n_games), 'game')}."
-        return _two(answer, strengths), amount, moved
+        return _two(answer, leaders), amount, moved
     if verdict.verdict == "cycles":
         surest = _surest(cycles, ranking, answer.n_items)
         of = "" if len(ranking.order) >= answer.n_items else " of the same items"
         return _share(verdict), surest, f"{_mixture(ranking, of)}; {changed}"
-    leader = _leader(strengths, among, clear)
+    leader = _leader(leaders, among, clear)
     if verdict.verdict != "too little data":
         return _share(verdict), leader, moved
     return _needed(answer), leader, moved
@@ -142,37 +142,41 @@ def _mixture(ranking: Ranking, of: str) -> str:
     parts = [f"{brief(share.name)} ({percent(share.weight)})" for share in named]
     if sum(share.weight for share in named) < 0.95:
         parts.append("smaller parts of others")
-    return f"In place of a best item there is a mixture that nothing{of} beats: {_and(parts)}"
+    return f"In place of a best item there is a mixture that nothing{of} beats: {and_list(parts)}"
 
 
-def _leader(strengths: Mapping[str, Strength], among: str, clear: bool) -> str:
-    if not strengths:
+def _leader(leaders: Sequence[Standing], among: str, clear: bool) -> str:
+    if not leaders:
         return "Nobody leads: no two items are connected by comparisons."
-    best, *others = sorted(strengths, key=lambda name: -strengths[name][0])[:2]
-    mean, low, high = strengths[best]
+    best, *others = leaders[:2]
     of = f"{among}, " if among else ""
     if not others:
-        return f"{of}{brief(best)} has a mean chance of {percent(mean)} against the others."
-    other, second = others[0], strengths[others[0]][0]
-    if percent(mean) == percent(second):
         return (
-            f"{of}{'nobody' if of else 'Nobody'} leads clearly: {brief(best)} and "
-            f"{brief(other)} both have a mean chance of about {percent(mean)} against the others."
+            f"{of}{brief(best.name)} has a mean chance of {percent(best.strength)} against the "
+            "others."
+        )
+    other, second = brief(others[0].name), percent(others[0].strength)
+    if percent(best.strength) == second:
+        return (
+            f"{of}{'nobody' if of else 'Nobody'} leads clearly: {brief(best.name)} and {other} "
+            f"both have a mean chance of about {second} against the others."
         )
     leads = "leads" if clear else "comes first, though not clearly"
-    value, between = estimate(mean, low, high)
+    value, between = estimate(best.strength, best.low, best.high)
     return (
-        f"{of}{brief(best)} {leads}, with a mean chance of {value} against the others (90 % "
-        f"interval {between}), ahead of {brief(other)} with {percent(second)}."
+        f"{of}{brief(best.name)} {leads}, with a mean chance of {value} against the others (90 % "
+        f"interval {between}), ahead of {other} with {second}."
     )
 
 
-def _two(answer: FittedTable, strengths: Mapping[str, Strength]) -> str:
-    best = max(strengths, key=lambda name: strengths[name][0])
-    mean, low, high = strengths[best]
-    other = next((name for name in answer.names if name != best), best)
-    value, between = estimate(mean, low, high)
-    return f"{brief(best)} beats {brief(other)} with a chance of {value} (90 % interval {between})."
+def _two(answer: FittedTable, leaders: Sequence[Standing]) -> str:
+    best = leaders[0]
+    other = next((name for name in answer.names if name != best.name), best.name)
+    value, between = estimate(best.strength, best.low, best.high)
+    return (
+        f"{brief(best.name)} beats {brief(other)} with a chance of {value} (90 % interval "
+        f"{between})."
+    )
 
 
 def _needed(answer: FittedTable) -> str:
@@ -214,7 +218,7 @@ def _changed(answer: FittedTable, changes: Changes | None) -> str:
     n = len(sure)
     who = f"{n} items clearly changed" if n > 1 else "one item clearly changed"
     surest = ", most surely " if n > NAMED else ": "
-    return f"from {changes.since} to {changes.until}, {who}{surest}{_and(named)}."
+    return f"from {changes.since} to {changes.until}, {who}{surest}{and_list(named)}."
 
 
 def tell_facts(
@@ -321,5 +325,104 @@ def brief(name: str) -> str:
     return f"“{cut}”" if AMBIGUOUS.search(cut) else cut
 
 
-def _and(parts: Sequence[str]) -> str:
+def and_list(parts: Sequence[str]) -> str:
+    """Return some words as a list in a sentence."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+FEW = 5  # games: an item with fewer is told
+LISTED = 4  # items
+POOLS = 3  # that are described
+
+
+def take_stock(answer: FittedTable) -> tuple[str, ...]:
+    """Return what was in the table, line by line."""
+    reading = answer.reading
+    said = [_rows(answer)]
+    said += [f"Not used: {describe_unused(part, reading.unit)}." for part in reading.unused]
+    if reading.columns:
+        columns = [
+            column.name + (f" ({column.role})" if column.role != column.name else "")
+            for column in reading.columns
+        ]
+        said.append(f"Columns: {', '.join(columns)}.")
+    said += [f"Note: {note.rstrip('.')}." for note in reading.notes]
+    said += [_size(answer), _met(answer)]
+    return (*said, *_apart(answer), *_thin(answer))
+
+
+def is_named(answer: FittedTable) -> bool:
+    """Return whether the table has a name of its own, as a file has."""
+    return answer.reading.source not in {"", "arrays"}
+
+
+def _rows(answer: FittedTable) -> str:
+    """Say how many rows there were, of which file, and how many were used."""
+    reading = answer.reading
+    place = f" of {PurePath(reading.source).name}" if is_named(answer) else ""
+    place += f" with {', '.join(reading.where)}" if reading.where else ""
+    if reading.n_used < reading.n_rows:
+        were = "was" if reading.n_used == 1 else "were"
+        return f"{reading.n_used:,} of {plural(reading.n_rows, 'row')}{place} {were} used."
+    if reading.n_rows == 1:
+        return f"The one row{place} was used."
+    return f"All {plural(reading.n_rows, 'row')}{place} were used."
+
+
+def _size(answer: FittedTable) -> str:
+    n_items = answer.n_items if answer.part is None else answer.part.n_items
+    games = f"{answer.n_games:,.12g} game{'' if answer.n_games == 1 else 's'}"
+    said = f"{games} between {plural(n_items, 'item')}"
+    if answer.clock.kind == "none":
+        return f"{said}; the table has no times."
+    begin, end = (answer.clock.to_text(t) for t in (answer.seen.begin, answer.seen.end))
+    return f"{said}, all at {end}." if begin == end else f"{said}, from {begin} to {end}."
+
+
+def _met(answer: FittedTable) -> str:
+    n, pairs = answer.n_items, answer.posterior.layout.seen.pairs
+    met = len(np.unique(pairs[:, 0] * n + pairs[:, 1]))
+    possible = n * (n - 1) // 2
+    if answer.part is not None:
+        chosen = f"This page is about {plural(n, 'item')} of them: {answer.part.why}"
+        return f"{chosen}. {met:,} of {possible:,} possible pairs of these met."
+    if met == possible:
+        return "Every pair met." if possible > 1 else "There is one pair."
+    return f"{met:,} of {possible:,} possible pairs met ({percent(met / possible)})."
+
+
+def _apart(answer: FittedTable) -> list[str]:
+    """Say which pools never met."""
+    pool = pools(answer, np.arange(answer.n_items))
+    n = int(pool.max()) + 1
+    if n == 1:
+        return []
+    parts = []
+    for k in range(min(n, POOLS)):
+        items = np.flatnonzero(pool == k)
+        parts.append(f"{plural(len(items), 'item')} ({_names(answer, items)})")
+    rest = f", and {n - POOLS} more" if n > POOLS else ""
+    return [
+        f"{n} pools never met, so nothing is known of one against another: "
+        f"{', '.join(parts)}{rest}."
+    ]
+
+
+def _thin(answer: FittedTable) -> list[str]:
+    """Say which items have too few games to say much."""
+    games = answer.seen.games
+    thin = np.flatnonzero(games < FEW)
+    if not len(thin):
+        return []
+    thin = thin[np.argsort(games[thin], kind="stable")]
+    have = "has" if len(thin) == 1 else "have"
+    return [
+        f"{len(thin):,} of {plural(answer.n_items, 'item')} {have} fewer than {FEW} games, so "
+        f"little is known of them: {_names(answer, thin)}."
+    ]
+
+
+def _names(answer: FittedTable, items: np.ndarray) -> str:
+    named = ", ".join(brief(answer.names[k]) for k in items[:LISTED])
+    left = len(items) - LISTED
+    return f"{named} and {left:,} more" if left > 0 else named

@@ -10,16 +10,13 @@ import hashlib
 import io
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, fields
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from intransit import percent as numbers
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 NO_BREAK = "\u00a0"
 LONG = 24  # letters from which a name may be cut by the layout, and so gets a title
@@ -116,10 +113,9 @@ class Sheet(NamedTuple):
     rows: Sequence[Sequence[object]]
 
 
-def sheet_of(file: str, records: Sequence["DataclassInstance"]) -> Sheet:
+def sheet_of(file: str, records: Sequence[Any]) -> Sheet:
     """Return records of one kind as a sheet, a field a column."""
-    columns = [field.name for field in fields(records[0])] if records else []
-    return Sheet(file, columns, [astuple(record) for record in records])
+    return Sheet(file, [field.name for field in fields(records[0])], list(map(astuple, records)))
 
 
 def to_csv(sheet: Sheet) -> str:
@@ -171,9 +167,9 @@ def digest(text: str) -> str:
 
 
 def section(place: str, title: str, body: Iterable[str]) -> str:
-    """Return a section with its heading; empty parts are left out."""
+    """Return a section with its heading; empty parts are left out, and a section without any."""
     inner = "\n".join(part for part in body if part)
-    return (
+    return inner and (
         f'<section id="{place}" aria-labelledby="{place}-title">\n'
         f'<h2 id="{place}-title">{title}</h2>\n{inner}\n</section>'
     )
@@ -198,26 +194,36 @@ class Keyed(NamedTuple):
     html: str
 
 
+Cell = str | Keyed
+
+
 def table(
-    titles: Sequence[str],
-    rows: Sequence[Sequence[str | Keyed]],
+    records: Sequence[Any],
+    columns: Mapping[str, Callable[[Any], Cell]],
     *,
     caption: str,
-    sheet: Sheet,
+    save: str | Sheet,
     kind: str = "",
 ) -> str:
-    """Return a table that scrolls in its own box, and the link that saves it.
+    """Return records as a table that scrolls in its own box, and the link that saves it.
 
-    Titles that begin with # are of numbers.
+    Columns are titles, of numbers if they begin with #, with what makes HTML of a record; the
+    link saves a sheet, or the fields of the records in a file of this name.  Empty without records.
     """
-    kinds = [' class="number"' if title.startswith("#") else "" for title in titles]
+    if not records:
+        return ""
+    sheet = sheet_of(save, records) if isinstance(save, str) else save
+    kinds = [' class="number"' if title.startswith("#") else "" for title in columns]
     head = "".join(
         f'<th scope="col"{kind}>{title.removeprefix("#")}</th>'
-        for kind, title in zip(kinds, titles, strict=True)
+        for kind, title in zip(kinds, columns, strict=True)
     )
+    tags = ("th", *["td"] * (len(columns) - 1))
     body = "\n".join(
-        "<tr>" + "".join(map(_cell, ("th", *["td"] * len(row)), row, kinds)) + "</tr>"
-        for row in rows
+        "<tr>"
+        + "".join(map(_cell, tags, (cell(one) for cell in columns.values()), kinds))
+        + "</tr>"
+        for one in records
     )
     return (
         f'<div class="sheet {kind}"><div class="save-bar">{link(sheet)}</div>'
@@ -227,7 +233,7 @@ def table(
     )
 
 
-def _cell(tag: str, cell: str | Keyed, kind: str) -> str:
+def _cell(tag: str, cell: Cell, kind: str) -> str:
     scope = ' scope="row"' if tag == "th" else ""
     if isinstance(cell, Keyed):
         return f'<{tag}{scope}{kind} data-key="{cell.key}">{cell.html}</{tag}>'

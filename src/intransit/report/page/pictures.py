@@ -1,20 +1,27 @@
-"""Pictures that need no script, as inline SVG: intervals, histories, heat map, discs, cycles.
+"""Pictures that need no script, as inline SVG, and the data that the script draws livelier ones of.
 
-Colours come from the page's classes, so that a picture follows the theme.
+Colours come from the page's classes, so that a picture follows the theme.  The data are JSON, in
+which chances are whole parts of ten thousand, two bytes each in base64, only of pairs (i, j) with
+i < j: the other half is one minus it.  60 items at 30 times take half a megabyte.  A value is cut
+off, and read as the middle of what was cut; ends of intervals are rounded outwards: so the script
+rounds to per cent exactly as `intransit.percent` does.
 """
 
+import base64
+import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 
 from intransit.analysis.results import ItemCycle, Standing
 from intransit.arrays import FloatArray
 from intransit.report.content import Disc, Findings
-from intransit.report.page.blocks import percent, plain, shorten
-from intransit.report.page.palette import N_HEAT
-from intransit.report.page.payload import place_times, radius, reach
+from intransit.report.page.blocks import clean, percent, plain, shorten
 
+N_HEAT = 21  # steps from the least to the greatest chance; the middle one is a half
 MOST_LINES = 6
 WIDE, HIGH = 720, 300
 LEFT, RIGHT, TOP, BOTTOM = 46, 150, 12, 34
@@ -65,11 +72,17 @@ def draw_history(values: Sequence[float]) -> str:
     )
 
 
+def tenths_around(*shares: FloatArray) -> tuple[float, float]:
+    """Return the tenths between which all shares lie, and a half."""
+    values = np.concatenate([*(part.ravel() for part in shares), [0.5]])
+    values = values[np.isfinite(values)]
+    low, high = math.floor(10 * values.min()) / 10, math.ceil(10 * values.max()) / 10
+    return low, max(high, low + 0.1)
+
+
 def strength_ends(standings: Sequence[Standing]) -> tuple[float, float]:
-    """Return the tenths between which all intervals of strength lie, and a half."""
-    low = min([0.5, *(one.low for one in standings)])
-    high = max([0.5, *(one.high for one in standings)])
-    return math.floor(10 * low) / 10, math.ceil(10 * high) / 10
+    """Return the ends of a scale that holds the strengths of these items with their intervals."""
+    return tenths_around(np.array([(one.low, one.high) for one in standings]))
 
 
 def draw_leaders(standings: Sequence[Standing]) -> str:
@@ -118,7 +131,7 @@ def draw_strengths(findings: Findings) -> str:
         return ""
     chosen = leading(findings)
     places = np.array(place_times(findings.times))
-    low, high = strength_range(findings, chosen)
+    low, high = tenths_around(findings.strengths_low[chosen], findings.strengths_high[chosen])
     across = LEFT + (WIDE - LEFT - RIGHT) * places
     parts = [_grid(low, high), _dates(findings.times, across)]
     for number, item in enumerate(chosen):
@@ -141,17 +154,6 @@ def draw_strengths(findings: Findings) -> str:
         f'<svg class="chart" viewBox="0 0 {WIDE} {HIGH}" width="{WIDE}" height="{HIGH}" role="img" '
         f'aria-label="Strength over time of the leading items">{"".join(parts)}</svg>'
     )
-
-
-def strength_range(
-    findings: Findings, chosen: list[int], when: slice = slice(None)
-) -> tuple[float, float]:
-    """Return the tenths between which the bands of the chosen items lie, at some of the times."""
-    bands = (findings.strengths_low[chosen, when], findings.strengths_high[chosen, when])
-    values = np.concatenate([*(band.ravel() for band in bands), [0.5]])
-    values = values[np.isfinite(values)]
-    low, high = np.floor(10 * values.min()) / 10, np.ceil(10 * values.max()) / 10
-    return float(low), float(max(high, low + 0.1))
 
 
 def _down(values: FloatArray, low: float, high: float) -> FloatArray:
@@ -382,3 +384,122 @@ def _arrow(start: tuple[float, float], stop: tuple[float, float], chance: float,
         f'<text class="reading" x="{near(middle_x)}" y="{near(middle_y)}" dy="4" '
         f'text-anchor="middle">{percent(chance)}</text></g>'
     )
+
+
+UNKNOWN = 65535  # stands for a number that is not there
+PARTS = 10_000  # of a whole
+Round = Callable[[FloatArray], FloatArray]
+LEAST_REACH = 0.1
+MOST_CYCLES = 50  # that the page lists
+
+
+def embed(findings: Findings) -> str:
+    """Return the JSON for a script element: nothing in it can end the element."""
+    text = json.dumps(_content(findings), ensure_ascii=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":  # all of them only occur inside strings
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def _content(findings: Findings) -> dict[str, Any]:
+    """Return what the script needs, as plain values."""
+    upper = np.triu_indices(len(findings.names), 1)
+    squares = (
+        ("chances", findings.chances, np.floor),
+        ("low", findings.low, np.floor),
+        ("high", findings.high, np.ceil),
+        ("futureChances", findings.future_chances, np.floor),
+        ("futureLow", findings.future_low, np.floor),
+        ("futureHigh", findings.future_high, np.ceil),
+    )
+    pairs = {key: pack(part[:, *upper], cut) for key, part, cut in squares if len(part)}
+    record = (findings.games, findings.wins, findings.ties)
+    met = [(i, j) for i, j in zip(*upper, strict=True) if findings.games[i, j] > 0]
+    return {
+        "names": [clean(name) for name in findings.names],
+        "times": list(findings.times),
+        "future": list(findings.future),
+        "places": place_times((*findings.times, *findings.future)),
+        "reach": reach(findings.chances),
+        **pairs,
+        "strengths": pack(findings.strengths, np.floor),
+        "strengthsLow": pack(findings.strengths_low, np.floor),
+        "strengthsHigh": pack(findings.strengths_high, np.ceil),
+        "present": "".join("1" if there else "0" for there in findings.present.ravel().tolist()),
+        "games": [[int(i), int(j), *(_short(part[i, j]) for part in record)] for i, j in met],
+        "together": [int(group) for group in findings.together],
+        "discs": [
+            {"share": round(disc.share, 4), "points": _pack_points(disc)} for disc in findings.discs
+        ],
+        "cycles": [
+            {
+                "items": [clean(item) for item in cycle.items],
+                "probability": round(cycle.probability, 4),
+                "chances": [round(value, 3) for value in cycle.chances],
+                "edges": [round(value, 3) for value in cycle.edges],
+            }
+            for cycle in findings.cycles.found[:MOST_CYCLES]
+        ],
+    }
+
+
+def pack(values: FloatArray, cut: Round = np.rint) -> str:
+    """Return shares from 0 to 1 as parts of ten thousand, two bytes each, in base64."""
+    whole = cut(np.round(PARTS * np.clip(values, 0, 1), 6))
+    whole = np.where(np.isnan(whole), UNKNOWN, whole)
+    return base64.b64encode(whole.astype("<u2").tobytes()).decode("ascii")
+
+
+def _pack_points(disc: Disc) -> str:
+    """Return the points of a disc as shares of a square that holds them at all times."""
+    return pack(0.5 + 0.5 * disc.points / radius(disc))
+
+
+def radius(disc: Disc) -> float:
+    """Return how far the farthest point is from the centre, at any time."""
+    far = float(np.hypot(disc.points[..., 0], disc.points[..., 1]).max(initial=0.0))
+    return far or 1.0
+
+
+def reach(chances: FloatArray) -> float:
+    """Return how far from a half the colours go: nearly all chances, to the next tenth."""
+    far = np.abs(chances[np.isfinite(chances)] - 0.5)
+    wanted = float(np.quantile(far, 0.99)) if far.size else 0.0
+    return min(0.5, max(LEAST_REACH, float(np.ceil(10 * wanted - 1e-9)) / 10))
+
+
+def place_times(labels: tuple[str, ...]) -> list[float]:
+    """Return where times stand from 0 to 1: in proportion if they are dates or numbers."""
+    places = np.linspace(0, 1, len(labels)) if len(labels) > 1 else np.zeros(len(labels))
+    for read in (_number, _day):
+        moments = [read(label) for label in labels]
+        known = [moment for moment in moments if moment is not None]
+        if len(labels) > 2 and len(known) == len(labels) and bool(np.all(np.diff(known) > 0)):
+            places = (np.array(known) - known[0]) / (known[-1] - known[0])
+            break
+    return [round(float(place), 4) for place in places]
+
+
+def _number(label: str) -> float | None:
+    try:
+        number = float(label)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _day(label: str) -> float | None:
+    """Return a date as a number of days; months and years are their first day."""
+    for text in (label, f"{label}-01", f"{label}-01-01"):
+        try:
+            moment = datetime.fromisoformat(text).replace(tzinfo=None)
+        except ValueError:
+            continue
+        return (moment - datetime.min) / timedelta(days=1)
+    return None
+
+
+def _short(value: float) -> float | int:
+    """Return a number of games without needless digits."""
+    rounded = round(float(value), 1)
+    return int(rounded) if rounded.is_integer() else rounded
