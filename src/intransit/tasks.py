@@ -154,6 +154,8 @@ def open_ray(on: str, workers: int | None, *, shared: bool = True) -> int:
     """
     # Calls that fail with a lost worker are made again: nobody else needs to hear of them.
     os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")
+    # Ray would let its workers stand back behind everything else on this machine.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     import ray  # noqa: PLC0415
 
     if not ray.is_initialized():

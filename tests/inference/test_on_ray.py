@@ -14,9 +14,11 @@ import pytest
 import intransit as it
 from intransit.cli import main
 from intransit.errors import InputError, IntransitError, MissingDependencyError
+from intransit.inference.sampling import Effort, sample
 from intransit.inference.shards.workers import RayWorkers
 from intransit.tasks import Task, open_ray, run_tasks
 from tests.inference.test_shards import CASES, margins, solver_of
+from tests.inference.worlds import WORLDS, draw_case, observe
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'intransit[ray]'")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own, of Python's and of its future
@@ -67,6 +69,18 @@ def test_tasks_give_the_same_everywhere_and_say_which_failed(settings):
     tasks[4] = Task("number -4", square, (-4,))
     with pytest.raises(IntransitError, match="number -4: below 0"):
         list(run_tasks(tasks, **settings))
+
+
+def test_chains_as_tasks_draw_what_threads_draw():
+    world = WORLDS["wins, all terms"]
+    design, _, outcomes, _ = draw_case(world, np.random.default_rng(9))
+    effort = Effort(1.0, most_draws=20, r_hat=np.inf, scale_r_hat=np.inf)
+    (one, _), (two, _) = (
+        sample(observe(design, outcomes), world.law, effort, rng=np.random.default_rng(1), on=on)
+        for on in (None, "ray")
+    )
+    np.testing.assert_array_equal(one.states, two.states)
+    np.testing.assert_array_equal(one.number_scales, two.number_scales)
 
 
 def table(n=1500, seed=0):

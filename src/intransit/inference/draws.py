@@ -17,7 +17,7 @@ from intransit.checks import as_floats, as_items, as_number, check_finite, check
 from intransit.errors import InputError
 from intransit.inference.assembly import Pairs, Scales
 from intransit.inference.joint_problem import FactorStates, Joint
-from intransit.inference.likelihood import law_of
+from intransit.inference.likelihood import Law, law_of
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Paths, first_order, lay_out, steps_of
 from intransit.inference.posterior import Posterior
@@ -436,12 +436,13 @@ def posterior_of_draws(drawn: TrajectoryDraws, scales: Scales, *, scores: bool) 
         chain=np.zeros(n, np.int64),
         steps=steps_of(*steps, r, n),
     )
-    outcomes: dict[str, OutcomeLaw] = {
-        "squared": Readings(scales.noise_scale),
-        "logistic": Wins(),
-        "ordered": Levels(max(len(law.cuts), 1)),
-    }
-    return Posterior(layout, outcomes[law.kind], draws, None, "newton")
+    return Posterior(layout, _outcomes_of(law, scales), draws, None, "newton")
+
+
+def _outcomes_of(law: Law, scales: Scales) -> OutcomeLaw:
+    if law.kind == "squared":
+        return Readings(scales.noise_scale)
+    return Wins() if law.kind == "logistic" else Levels(max(len(law.cuts), 1))
 
 
 def _model_of(drawn: TrajectoryDraws, s: Scales, n_scores: int, r: int) -> Model:

@@ -8,6 +8,7 @@ pairs are positive and falling (Geyer, 1992).
 """
 
 import os
+import pickle
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,7 @@ from intransit.inference.gibbs import Chain, Draw
 from intransit.inference.paths import Layout
 from intransit.model.laws import OutcomeLaw
 from intransit.model.terms import PairEffects
+from intransit.tasks import Task, run_tasks
 
 CONSTANT = 1e-12  # relative spread below which a number does not vary
 
@@ -368,13 +370,14 @@ def sample(
     *,
     rng: np.random.Generator,
     starts: Sequence[Draw] | None = None,
+    on: str | None = None,
     report: Report = lambda _: None,
 ) -> tuple[Draws, Mixing]:
-    """Draw from the posterior, several chains side by side.
+    """Draw from the posterior, several chains side by side: threads, or tasks of a Ray.
 
     Goes on until the worst pair that is followed has as many effective draws as asked for, scales
     a share of that, or the time is spent.  The same seed gives the same draws whatever the number
-    of threads, unless time ends them.
+    of threads and wherever the chains run, unless time ends them.
     """
     _compile(layout, law)
     begin = time.monotonic()
@@ -392,7 +395,10 @@ def sample(
     workers = min(effort.chains, os.cpu_count() or 1)
     with ThreadPoolExecutor(workers) as pool:
         while True:
-            done = _advance(pool, chains, step, begin + effort.seconds)
+            if on is None:
+                done = _advance(pool, chains, step, begin + effort.seconds)
+            else:
+                chains, done = _advance_on(on, chains, step), step
             n += done
             worst, scales, reached = _look(chains, effort)
             report(f"drawing: {n} sweeps, {worst:.0f} of {effort.effective:.0f} effective draws")
@@ -419,6 +425,22 @@ def _advance(pool: ThreadPoolExecutor, chains: list[_Kept], n: int, until: float
         if time.monotonic() > until:
             break
     return done
+
+
+def _advance_on(on: str, chains: list[_Kept], n: int) -> list[_Kept]:
+    """Let all chains sweep n times as tasks of a Ray, and return them as they come back."""
+    tasks = [
+        Task(f"chain {k + 1}", _advanced, (pickle.dumps(one), n)) for k, one in enumerate(chains)
+    ]
+    found = dict(run_tasks(tasks, on=on))
+    return [pickle.loads(found[k]) for k in range(len(chains))]
+
+
+def _advanced(chain: bytes, n: int) -> bytes:
+    """Return a chain n sweeps on; as bytes, since arrays that Ray hands over cannot be changed."""
+    one: _Kept = pickle.loads(chain)
+    one.advance(n)
+    return pickle.dumps(one)
 
 
 def _traces(chains: list[_Kept]) -> tuple[FloatArray, FloatArray]:

@@ -260,7 +260,8 @@ def _from_a_part(
     own = rng if place is None else rng.spawn(1)[0]  # what is kept uses up no numbers
 
     def draw() -> tuple[Draws, Mixing]:
-        return sample(lay_out(part, model), law, few, rng=own, report=report)
+        on = None if place is None or place[0].on == "here" else place[0].on
+        return sample(lay_out(part, model), law, few, rng=own, on=on, report=report)
 
     if place is None:
         drawn, mixing = draw()
