@@ -1,4 +1,4 @@
-"""Beyond the budget: scales from a part of the items, states by Newton's method."""
+"""Beyond the budget: scales from a part of the items, states by Newton's method, then chains."""
 
 from dataclasses import replace
 
@@ -10,10 +10,12 @@ from intransit.inference.observations import Encoding
 from intransit.inference.paths import lay_out
 from intransit.inference.sampling import Effort
 from intransit.inference.table_posterior import (
+    FEWEST_SWEEPS,
     N_SWEEPS,
     draw_posterior,
     seconds_a_sweep,
     sub_population,
+    sweeps_in_time,
     takes_chains,
 )
 from intransit.model import By, Drift, Factors, Model, PairEffects, Readings, Scores, Side, Wins
@@ -101,6 +103,93 @@ def test_chains_are_taken_where_they_end_in_time():
     assert takes_chains(layout, Readings(), Effort(seconds=0.01 * needed))
     wider = lay_out(encoding.observations(games), Scores() + Factors(3) + Side())
     assert seconds_a_sweep(wider) > seconds_a_sweep(layout)
+
+
+def half_way(layout):
+    """Return an effort that is too short for chains from scratch, and not for going on."""
+    seconds = 0.5 * N_SWEEPS * seconds_a_sweep(layout)
+    return Effort(effective=30.0, seconds=seconds, part_time=1e4, whole_time=1e4 / seconds)
+
+
+@pytest.mark.parametrize(
+    ("model", "ties"),
+    [
+        (Scores() + Side(), False),
+        (Scores() + Factors(1) + PairEffects() + Side(), False),
+        (Scores() + PairEffects() + Side(), True),
+    ],
+    ids=["scores", "factor and pairs", "pairs and ties"],
+)
+def test_chains_that_go_on_from_newtons_solution_agree_with_chains_from_scratch(model, ties):
+    """Everything is drawn again over the whole table, so only the time to mix differs."""
+    games = league(cyclic=model.is_cyclic, ties=ties)
+    encoding = Encoding.of(games)
+    seen = encoding.observations(games)
+    effort = half_way(lay_out(seen, model))
+    rng = np.random.default_rng
+    found = draw_posterior(seen, model, encoding.law, effort, rng=rng(0))
+    chains = draw_posterior(seen, model, encoding.law, LONG, rng=rng(1))
+    assert found.way == "gibbs"
+    assert "chains began at Newton's solution" in found.story
+    i, j = np.triu_indices(16, 1)
+    for when in (float(chains.axis[0]), float(chains.axis[-1])):
+        one, two = (p.margins(i, j, np.full(len(i), when)) for p in (found, chains))
+        spread = two.std(axis=0)
+        assert np.sqrt(np.mean((one.mean(axis=0) - two.mean(axis=0)) ** 2)) < 0.5 * spread.mean()
+        assert 0.75 < one.std(axis=0).mean() / spread.mean() < 1.3
+    one, two = (np.median(p.draws.scales, axis=0) for p in (found, chains))
+    assert one == pytest.approx(two, rel=0.4)
+
+
+def test_chains_go_on_where_they_get_through_enough_sweeps():
+    """By the same formula, after Newton's method, with the terms that matter."""
+    games = league()
+    layout = lay_out(Encoding.of(games).observations(games), Scores() + Factors(2) + Side())
+    effort = Effort(seconds=60.0, whole_time=0.5)
+    assert sweeps_in_time(layout, effort) == pytest.approx(30.0 / seconds_a_sweep(layout))
+    assert effort.going_on.effective == effort.whole_effective
+    assert replace(effort, effective=20.0).going_on.effective == 20.0
+    assert sweeps_in_time(layout, SHORT) < FEWEST_SWEEPS
+
+
+def newcomers_on_surfaces(seed=0, n_items=60, n_games=6_000):
+    """Return games of items of which half come in later, and are worth less; surfaces matter."""
+    rng = np.random.default_rng(seed)
+    entered = np.where(np.arange(n_items) < n_items // 2, 0.0, rng.uniform(20, 80, n_items))
+    scores = rng.normal(size=n_items) - 1.5 * (entered > 0)
+    own = 0.8 * rng.normal(size=(n_items, 2))
+    day, surface = rng.uniform(0, 100, n_games), rng.integers(2, size=n_games)
+    first, second = rng.integers(n_items, size=(2, n_games))
+    there = (first != second) & (entered[first] <= day) & (entered[second] <= day)
+    first, second, day, surface = (x[there] for x in (first, second, day, surface))
+    x = scores[first] - scores[second] + own[first, surface] - own[second, surface]
+    won = (rng.random(len(x)) < 1 / (1 + np.exp(-x))).astype(float)
+    names = np.array(["clay", "grass"])[surface]
+    return it.Games.from_arrays(first, second, won, day, by={"surface": names}), own
+
+
+def test_chains_that_go_on_know_newcomers_and_covariates():
+    """Neither of which Newton's method knows."""
+    games, own = newcomers_on_surfaces()
+    model = Scores() + PairEffects() + By("surface")
+    encoding = Encoding.of(games)
+    seen = encoding.observations(games)
+    effort = half_way(lay_out(seen, model))
+    found = draw_posterior(seen, model, Wins(), effort, rng=np.random.default_rng(0))
+    assert "left out: pair effects" in found.story
+    assert [type(term) for term in found.layout.model.terms] == [Scores, By]
+    low, high = np.quantile(found.draws.newcomers, [0.005, 0.995])
+    assert low < -1.5 < high < 0.0
+    item = np.array([int(name) for name in games.names])
+    n = len(item)
+    i, j = np.triu_indices(n, 1)
+    clay, grass = (
+        found.margins(i, j, np.full(len(i), 100.0), under={"surface": np.full(len(i), code)})
+        for code in (0, 1)
+    )
+    true = (own[:, 0] - own[:, 1])[item]
+    likeness = np.corrcoef((clay - grass).mean(axis=0), true[i] - true[j])[0, 1]
+    assert likeness > 0.6
 
 
 def test_a_fit_beyond_its_budget_says_so():

@@ -399,8 +399,8 @@ def posterior_of_draws(drawn: TrajectoryDraws, scales: Scales, *, scores: bool) 
     layout = lay_out(seen, _model_of(drawn, scales, n_scores, r))
     S, Q, E = problem.split_draws(drawn.states)
     mean_S, mean_Q, _ = problem.split(drawn.centre)
-    at_S = _same_states(layout.items, problem.strengths.chains.starts)
-    at_Q = _same_states(layout.items, problem.exposures.chains.starts)
+    at_S = same_states(layout.items, problem.strengths.chains.starts)
+    at_Q = same_states(layout.items, problem.exposures.chains.starts)
     states = first_order(
         S[:, at_S, :n_scores],
         S[:, at_S, n_scores:],
@@ -411,7 +411,7 @@ def posterior_of_draws(drawn: TrajectoryDraws, scales: Scales, *, scores: bool) 
     numbers, sizes, rates = [], [], []
     for one in layout.numbers:
         if isinstance(one.term, PairEffects) and effects is not None:
-            numbers.append(E[:, _same_states(one.paths, effects.chains.starts), 0])
+            numbers.append(E[:, same_states(one.paths, effects.chains.starts), 0])
             sizes.append(scales.pair_scale)
             rates.append(scales.pair_drift_scale / scales.pair_scale)
         else:
@@ -464,7 +464,7 @@ def _model_of(drawn: TrajectoryDraws, s: Scales, n_scores: int, r: int) -> Model
     return Model(tuple(terms))
 
 
-def _same_states(paths: Paths, starts: IntArray) -> IntArray:
+def same_states(paths: Paths, starts: IntArray) -> IntArray:
     """Return, for every state of a path, the state of Newton's chain that it is."""
     if np.array_equal(paths.begin, starts):
         return np.arange(paths.n_states)

@@ -107,7 +107,7 @@ class Draw:
     noise: float
 
 
-def rate_of(walk: Walk, span: float) -> tuple[float, float]:
+def rate_of(walk: Walk | None, span: float) -> tuple[float, float]:
     """Return a rate to begin with, a unit of time, and the scale of its prior; 0 if known."""
     if not isinstance(walk, Drift):
         return 0.0, 0.0
@@ -115,11 +115,26 @@ def rate_of(walk: Walk, span: float) -> tuple[float, float]:
     return start_value(walk.rate) / root, prior_scale(walk.rate) / root
 
 
-def reversion_of(walk: Walk, span: float) -> tuple[float, float]:
+def reversion_of(walk: Walk | None, span: float) -> tuple[float, float]:
     """Return a reversion to begin with, a unit of time, and the scale of its prior; 0 if known."""
     if not isinstance(walk, Drift):
         return 0.0, 0.0
     return start_value(walk.reversion) / span, prior_scale(walk.reversion) / span
+
+
+def first_rate(walk: Walk | None, span: float) -> float:
+    """Return the rate that a chain begins with: a small one where it is drawn."""
+    return _small(rate_of(walk, span))
+
+
+def first_reversion(walk: Walk | None, span: float) -> float:
+    """Return the reversion that a chain begins with: a small one where it is drawn."""
+    return _small(reversion_of(walk, span))
+
+
+def _small(found: tuple[float, float]) -> float:
+    value, prior = found
+    return 0.3 * value if prior else value
 
 
 class Transitions:
@@ -161,17 +176,16 @@ class Chain:
         factors = NOTHING if self._factors is None else self._factors.scale
         self._priors = np.array([self._prior(scores), *[self._prior(factors, root=True)] * r])
         walks = [None if term is None else term.walk for term in (self._scores, self._factors)]
-        begin = [(0.0, 0.0) if w is None else rate_of(w, layout.span) for w in walks]
-        self._rate_priors = np.array([prior for _, prior in begin])
-        back = [(0.0, 0.0) if w is None else reversion_of(w, layout.span) for w in walks]
-        self._reversion_priors = np.array([prior for _, prior in back])
+        span = layout.span
+        self._rate_priors = np.array([rate_of(walk, span)[1] for walk in walks])
+        self._reversion_priors = np.array([reversion_of(walk, span)[1] for walk in walks])
         self.newcomers, self.n_sweeps, often = 0.0, 0, _often(layout)
         self.settle = 0 if start is not None else SETTLE
         if start is None:
             unit = np.array([self.unit, *[np.sqrt(self.unit)] * r])
             self.scales = np.array([start_value(scores), *[start_value(factors)] * r]) * unit
-            self.rates = np.array([0.3 * value if prior else value for value, prior in begin])
-            self.reversions = np.array([0.3 * value if prior else value for value, prior in back])
+            self.rates = np.array([first_rate(walk, span) for walk in walks])
+            self.reversions = np.array([first_reversion(walk, span) for walk in walks])
             width = np.concatenate([self.scales, self.scales[1:]])
             self.states = width * rng.standard_normal((layout.items.n_states, 1 + 2 * r))
             self.states = self.states[layout.items.start]  # paths begin flat
@@ -179,10 +193,9 @@ class Chain:
             self.number_scales = np.array(
                 [self.unit * start_value(one.term.scale) for one in layout.numbers]
             )
-            rates = [rate_of(one.term.walk, layout.span) for one in layout.numbers]
-            self.number_rates = np.array([0.3 * v if prior else v for v, prior in rates])
-            rates = [reversion_of(one.term.walk, layout.span) for one in layout.numbers]
-            self.number_reversions = np.array([0.3 * v if prior else v for v, prior in rates])
+            walks = [one.term.walk for one in layout.numbers]
+            self.number_rates = np.array([first_rate(walk, span) for walk in walks])
+            self.number_reversions = np.array([first_reversion(walk, span) for walk in walks])
             self.cuts = np.array(first_cuts(often) if len(often) else ())
             self.noise = 0.3 * self.unit
             if isinstance(law, Readings) and not isinstance(law.noise, HalfCauchy):

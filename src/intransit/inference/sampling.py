@@ -12,7 +12,7 @@ import pickle
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,9 @@ class Effort:
     part_games, part_time
         Of a table too large for chains: games of the part of it that scales are drawn from, and
         the share of the seconds for that.
+    whole_effective, whole_time
+        Of such a table: effective draws that are enough when chains go on over all of it, and the
+        share of the seconds for that.
     """
 
     effective: float = 100.0
@@ -114,11 +117,19 @@ class Effort:
     scale_r_hat: float = 1.4
     part_games: int = 12_000  # scales are known to some per cent from so many
     part_time: float = 0.5
+    whole_effective: float = 50.0
+    whole_time: float = 0.5
 
     def __post_init__(self) -> None:
         as_number("effective", self.effective, least=1.0)
         as_number("seconds", self.seconds, least=0.0, strict=True)
         as_whole("chains", self.chains, least=1, most=MOST_CHAINS)
+
+    @property
+    def going_on(self) -> "Effort":
+        """How long to draw from the whole of a table that is too large for all of it."""
+        enough = min(self.effective, self.whole_effective)
+        return replace(self, effective=enough, seconds=self.whole_time * self.seconds)
 
 
 @dataclass(frozen=True, eq=False)

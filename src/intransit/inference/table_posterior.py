@@ -8,12 +8,13 @@ among the old; everything, scales included, is drawn again.
 
 A sweep costs one pass over cells and states.  Where the chains would take longer than the time that
 is given, scales are drawn from a sub-population: whole items with all games among them, as many as
-chains can take.  Scales are the same for all items, so they carry over.  All states then come from
-Newton's method at those scales, with draws of the Gaussian around its solution.  A term that the
-sub-population shows to be negligible is left out there; the notes say which.
+chains can take.  Scales are the same for all items, so they carry over, and a term that is
+negligible there is left out; the notes say which.  All states then come from Newton's method at
+those scales.  From there the chains go on over the whole table, with everything drawn again, if
+they get through enough sweeps in the time; else the draws are those of the Gaussian around
+Newton's solution, whose walks do not return to the mean and which knows no covariates.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,8 @@ from scipy.special import expit, log_expit, logsumexp
 from intransit.arrays import FloatArray
 from intransit.data.cells import Timeline
 from intransit.errors import InputError
-from intransit.inference.draws import TrajectoryDraws, posterior_of_draws
+from intransit.inference.draws import TrajectoryDraws, posterior_of_draws, same_states
+from intransit.inference.gibbs import Draw, first_reversion
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Numbers, lay_out
 from intransit.inference.posterior import Posterior
@@ -165,8 +167,7 @@ NEGLIGIBLE = 0.15  # log odds: size of a term that is left out at scale
 SURELY = 0.1  # share of the draws of its size that may lie below that
 MOST_NUMBERS = 60_000_000  # of all draws of a large answer
 FEWEST_DRAWS, MOST_DRAWS = 24, 60
-
-Columns = Mapping[type[Term], int]  # where draws have the scales of each kind of further term
+FEWEST_SWEEPS = 50  # of a whole table from Newton's solution on: half of them are thrown away
 
 
 def draw_posterior(
@@ -258,10 +259,11 @@ def _from_a_part(
     seconds = effort.part_time * effort.seconds
     few = Effort(SUB_EFFECTIVE, seconds, effort.chains, most_draws=100)
     own = rng if place is None else rng.spawn(1)[0]  # what is kept uses up no numbers
+    sub = lay_out(part, model)
 
     def draw() -> tuple[Draws, Mixing]:
         on = None if place is None or place[0].on == "here" else place[0].on
-        return sample(lay_out(part, model), law, few, rng=own, on=on, report=report)
+        return sample(sub, law, few, rng=own, on=on, report=report)
 
     if place is None:
         drawn, mixing = draw()
@@ -269,13 +271,25 @@ def _from_a_part(
         from intransit.inference.shards.workers import once, solve_on_workers  # noqa: PLC0415  if asked
 
         drawn, mixing = once(place[1], draw)
-    kept, left_out = _terms_that_matter(lay_out(part, model), drawn)
+    kept, left_out = _terms_that_matter(sub, drawn)
     report("finding all states by Newton's method")
-    columns: Columns = {type(one.term): k for k, one in enumerate(layout.numbers)}
-    settings = _settings(kept, drawn, columns, law, rng)
+    settings = _settings(kept, drawn, sub, law, rng)
     data, states = _timeline(seen, kept), None
+    among = f"{part.n_items:,} items with {part.counts.sum():,.0f} games among them"
+    notes = [f"Negligible there, and left out: {', '.join(left_out)}."] if left_out else []
     if place is None:
         path = smooth(data, **settings)
+        whole = lay_out(seen, _same_terms(layout.model, kept))
+        if sweeps_in_time(whole, effort) >= FEWEST_SWEEPS:
+            starts = _starts(path, sub, drawn, whole, effort.chains, rng)
+            draws, mixing = sample(
+                whole, law, effort.going_on, rng=rng, starts=starts, report=report
+            )
+            why = (
+                f"The table is too large for chains with every term within {effort.seconds:.0f} s: "
+                f"which of them matter is from {among}, and chains began at Newton's solution."
+            )
+            return Posterior(whole, law, draws, mixing, notes=(why, *notes))
         n = _n_draws(len(path.solution.z))
         report(f"drawing {n} times around the solution")
     else:
@@ -285,13 +299,87 @@ def _from_a_part(
     why = "States were found by workers"
     if place is None:
         why = f"The table is too large for chains within {effort.seconds:.0f} s"
-    notes = [
-        f"{why}: scales are from {part.n_items:,} items with {part.counts.sum():,.0f} games among "
-        "them, states by Newton's method at those scales."
-    ]
-    if left_out:
-        notes.append(f"Negligible there, and left out: {', '.join(left_out)}.")
+    notes.insert(0, f"{why}: scales are from {among}, states by Newton's method at those scales.")
+    if kept.by:
+        notes.append(
+            f"Newton's method knows no covariates, so left out: {', '.join(map(str, kept.by))}."
+        )
     return replace(around, law=law, mixing=mixing, notes=tuple(notes))
+
+
+def sweeps_in_time(layout: Layout, effort: Effort) -> float:
+    """Return about how many sweeps of a whole table there is time for after Newton's method."""
+    return effort.going_on.seconds / seconds_a_sweep(layout)
+
+
+def _same_terms(model: Model, kept: Model) -> Model:
+    """Return the terms of a model that were kept, with their own walks and priors."""
+    terms: list[Term] = []
+    for term in model.terms:
+        if isinstance(term, Factors):
+            terms += [replace(term, n=kept.n_factors)] if kept.n_factors else []
+        elif isinstance(term, By) or kept.term(type(term)) is not None:
+            terms.append(term)
+    return Model(tuple(terms))
+
+
+def _starts(
+    path: Trajectory, sub: Layout, scales: Draws, layout: Layout, n: int, rng: np.random.Generator
+) -> list[Draw]:
+    """Return where n chains begin: draws around Newton's solution, with scales of the part.
+
+    Planes have the size of their states; covariates, which Newton's method does not know, begin
+    at 0.
+    """
+    drawn, r = path.sample(n, rng=rng), layout.n_factors
+    problem = drawn.problem
+    S, Q, E = problem.split_draws(drawn.states)
+    at_S = same_states(layout.items, problem.strengths.chains.starts)
+    at_Q = same_states(layout.items, problem.exposures.chains.starts)
+    states = np.concatenate([S[:, at_S], Q[:, at_Q, 1:]], axis=2)
+    planes = np.sqrt(
+        0.5 * np.mean(states[:, :, 1 : 1 + r] ** 2 + states[:, :, 1 + r :] ** 2, axis=1)
+    )
+    places = {_kind(one.term): k for k, one in enumerate(sub.numbers)}
+    columns = [places[_kind(one.term)] for one in layout.numbers]
+    walks = [
+        getattr(term, "walk", None)
+        for term in (layout.model.term(Scores), layout.model.term(Factors))
+    ]
+    back = [first_reversion(walk, layout.span) for walk in walks]
+    number_back = [first_reversion(one.term.walk, layout.span) for one in layout.numbers]
+    begins, starts = layout.items.begin[:-1][layout.newcomer], []
+    for k in range(n):
+        one = scales.one(int(rng.integers(len(scales))))
+        numbers: list[FloatArray] = []
+        for part in layout.numbers:
+            size = part.paths.n_states
+            if isinstance(part.term, PairEffects) and problem.effects is not None:
+                numbers.append(E[k, same_states(part.paths, problem.effects.chains.starts), 0])
+            else:
+                worth = path.law.advantage if isinstance(part.term, Side) else 0.0
+                numbers.append(np.full(size, worth))
+        first = states[k, begins, 0]
+        starts.append(
+            replace(
+                one,
+                states=states[k],
+                numbers=tuple(numbers),
+                scales=np.array([one.scales[0], *planes[k]]),
+                reversions=np.array(back),
+                number_scales=one.number_scales[columns],
+                number_rates=one.number_rates[columns],
+                number_reversions=np.array(number_back),
+                newcomers=float(first.mean()) if len(first) else 0.0,
+                cuts=np.array(path.law.cuts),
+            )
+        )
+    return starts
+
+
+def _kind(term: Term) -> tuple[type[Term], str]:
+    """Return what tells terms of a model apart."""
+    return type(term), getattr(term, "column", "")
 
 
 def _terms_that_matter(layout: Layout, draws: Draws) -> tuple[Model, list[str]]:
@@ -313,10 +401,8 @@ def _terms_that_matter(layout: Layout, draws: Draws) -> tuple[Model, list[str]]:
                 kept.append(term)
             else:
                 left_out.append("pair effects")
-        elif isinstance(term, Scores | Side):
+        else:  # a covariate was asked for by name
             kept.append(term)
-        else:
-            left_out.append(str(term))
     return Model(tuple(kept)), left_out
 
 
@@ -348,7 +434,7 @@ def _timeline(seen: Observations, model: Model) -> Timeline:
 def _settings(
     model: Model,
     draws: Draws,
-    columns: Columns,
+    sub: Layout,
     law: OutcomeLaw,
     rng: np.random.Generator,
 ) -> dict[str, Any]:
@@ -358,7 +444,7 @@ def _settings(
     width = float(np.sqrt(np.mean(scales[1 : 1 + r] ** 2))) if r else 1.0
     pair, pair_rate = 0.0, 0.0
     if model.term(PairEffects) is not None:
-        k = columns[PairEffects]
+        k = next(k for k, one in enumerate(sub.numbers) if isinstance(one.term, PairEffects))
         pair = float(np.median(draws.number_scales[:, k]))
         pair_rate = float(np.median(draws.number_rates[:, k]))
     return {
