@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from scipy.stats import chi2
 
 from intransit.data.cells import Rows
-from intransit.inference.gibbs import Draw
+from intransit.inference.gibbs import Chain, Draw
 from intransit.inference.law_kernels import GAP_CENTRE, GAP_SPREAD
 from intransit.inference.observations import Observations
 from intransit.inference.paths import NEWCOMERS, Layout, lay_out
@@ -271,6 +272,36 @@ def quantities(design, draw, outcomes, games):
     x = margins_of(design, draw)
     out |= {f"margin {k + 1}": x[game] for k, game in enumerate(games)}
     return {**out, "log likelihood": log_likelihood(design, draw, outcomes)}
+
+
+BURN_IN, THIN, N_DRAWS = 100, 20, 9  # sweeps before the first draw and between two, and draws
+
+
+def rank_truth(name, seed):
+    """Draw a world of a kind, then from its posterior: how many draws of each quantity are below.
+
+    Priors of readings are in units of the readings; here in units of margins, to be exact.
+    """
+    world, rng = WORLDS[name], np.random.default_rng([seed, len(name)])
+    design, truth, outcomes, games = draw_case(world, rng)
+    chain = Chain(observe(design, outcomes), world.law, rng, unit=1.0)
+    for _ in range(BURN_IN):
+        chain.sweep()
+    true = quantities(design, truth, outcomes, games)
+    below = dict.fromkeys(true, 0)
+    for _ in range(N_DRAWS):
+        for _ in range(THIN):
+            chain.sweep()
+        for key, value in quantities(design, chain.keep(), outcomes, games).items():
+            below[key] += int(value < true[key])
+    return below
+
+
+def uniformity(ranks, n_bins=5):
+    """Return how often ranks fall into each bin, and the p value of a chi-squared test of that."""
+    often = np.bincount(np.array(ranks) * n_bins // (N_DRAWS + 1), minlength=n_bins)
+    expected = len(ranks) / n_bins
+    return often, float(chi2.sf(np.sum((often - expected) ** 2) / expected, n_bins - 1))
 
 
 def _scales(model, draw):

@@ -162,13 +162,19 @@ class Chain:
     """One chain of draws: where it is, and how it goes on."""
 
     def __init__(
-        self, layout: Layout, law: OutcomeLaw, rng: np.random.Generator, start: Draw | None = None
+        self,
+        layout: Layout,
+        law: OutcomeLaw,
+        rng: np.random.Generator,
+        start: Draw | None = None,
+        *,
+        unit: float | None = None,  # of margins; by default of what was seen
     ) -> None:
         self.layout, self.law, self.rng = layout, law, rng
         seen, r = layout.seen, layout.n_factors
         self.counts, self.means = map(np.ascontiguousarray, (seen.counts, seen.means))
         self.first, self.second = layout.first, layout.second
-        self.unit = _unit(layout, law)
+        self.unit = _unit(layout, law) if unit is None else unit
         least = STIFFEST / layout.span
         self._stiffest = least * np.array([self.unit**2, *[self.unit] * (2 * r)])
         self._scores, self._factors = layout.model.term(Scores), layout.model.term(Factors)
