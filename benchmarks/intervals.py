@@ -23,7 +23,7 @@ import intransit as it
 from benchmarks._common import bernoulli_kl, print_table, seeds_for, with_error
 from intransit.arrays import FloatArray
 
-KEPT, BUILDING = range(7_000, 7_032), range(100, 132)
+KEPT, BUILDING = range(7_000, 7_064), range(100, 164)
 KINDS = ("scores", "scores + factor", "both sides of a factor drifting", "pair effects")
 N_DAYS, AHEAD = 730, 60
 PLACES = {"middle": N_DAYS // 2, "last time": N_DAYS - 1, "60 days on": N_DAYS - 1 + AHEAD}

@@ -309,7 +309,7 @@ def _from_a_part(
 
 def sweeps_in_time(layout: Layout, effort: Effort) -> float:
     """Return about how many sweeps of a whole table there is time for after Newton's method."""
-    return effort.going_on.seconds / seconds_a_sweep(layout)
+    return effort.whole_time * effort.seconds / seconds_a_sweep(layout)
 
 
 def _same_terms(model: Model, kept: Model) -> Model:
