@@ -7,14 +7,13 @@ import pytest
 from scipy.stats import norm
 
 from intransit.inference import sampling
-from intransit.inference.gibbs import Transitions
 from intransit.inference.path_kernels import (
     draw_numbers,
     gather_numbers,
     items_kernel,
     number_evidence,
 )
-from intransit.inference.paths import link
+from intransit.inference.paths import Transitions, link
 from intransit.inference.posterior import around
 from intransit.inference.posterior_kernels import read_paths
 from intransit.inference.sampling import Effort, sample

@@ -277,20 +277,21 @@ def quantities(design, draw, outcomes, games):
 BURN_IN, THIN, N_DRAWS = 100, 20, 9  # sweeps before the first draw and between two, and draws
 
 
-def rank_truth(name, seed):
+def rank_truth(name, seed, patience=1):
     """Draw a world of a kind, then from its posterior: how many draws of each quantity are below.
 
-    Priors of readings are in units of the readings; here in units of margins, to be exact.
+    With more patience there are so many times as many sweeps.  Priors of readings are in units of
+    the readings; here in units of margins, to be exact.
     """
     world, rng = WORLDS[name], np.random.default_rng([seed, len(name)])
     design, truth, outcomes, games = draw_case(world, rng)
     chain = Chain(observe(design, outcomes), world.law, rng, unit=1.0)
-    for _ in range(BURN_IN):
+    for _ in range(patience * BURN_IN):
         chain.sweep()
     true = quantities(design, truth, outcomes, games)
     below = dict.fromkeys(true, 0)
     for _ in range(N_DRAWS):
-        for _ in range(THIN):
+        for _ in range(patience * THIN):
             chain.sweep()
         for key, value in quantities(design, chain.keep(), outcomes, games).items():
             below[key] += int(value < true[key])

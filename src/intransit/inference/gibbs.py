@@ -2,6 +2,8 @@
 
 A sweep draws, in turn and each given all the rest,
 
+0. now and then the size of all margins, under the law itself; planes among those that give the
+   same margins (`scale_kernels`),
 1. a weight for every cell, which makes its likelihood Gaussian (`law_kernels`),
 2. every item's path of score and factors, then every other path (`path_kernels`); effects of
    pairs and sides with their scale and rate, from which their paths are integrated out,
@@ -22,6 +24,9 @@ import numpy as np
 
 from intransit.arrays import FloatArray
 from intransit.inference.law_kernels import (
+    LOGISTIC,
+    ORDERED,
+    SQUARED,
     draw_cuts,
     squared_residuals,
     weigh_levels,
@@ -35,19 +40,22 @@ from intransit.inference.path_kernels import (
     item_margins,
     items_kernel,
     number_evidence,
-    set_transitions,
 )
-from intransit.inference.paths import Layout, Numbers, Paths
+from intransit.inference.paths import Layout, Numbers, Transitions
 from intransit.inference.scale_kernels import (
     WIDTH,
+    change_planes,
     draw_factor,
+    draw_gauge,
     draw_reversion,
     draw_scale,
+    draw_size,
     gap_sums,
     half_cauchy,
     moving_lines,
     number_parts,
     part_lines,
+    plane_gram,
     plane_parts,
     score_parts,
     squares_of,
@@ -55,19 +63,22 @@ from intransit.inference.scale_kernels import (
 from intransit.kernels import draw_by_slice
 from intransit.model.laws import OutcomeLaw, Readings
 from intransit.model.terms import (
-    Drift,
     Factors,
     HalfCauchy,
     Scale,
     Scores,
     Side,
-    Walk,
+    first_rate,
+    first_reversion,
     prior_scale,
+    rate_of,
+    reversion_of,
     start_value,
 )
 
 REFRESH = 20  # sweeps after which margins are added up anew, lest rounding gather
 SETTLE = 40  # sweeps from a random start before scales move: small states pull them to 0 for long
+SIZE_EVERY = 4  # sweeps: a draw of the size of all margins costs a quarter of one
 STIFFEST = 1e-16  # variance of a path's walk over the whole time, at least, in squared units
 NOTHING = 1e-6  # scale of a term that is not there
 HELD = np.zeros(4)  # no likelihood: states are held
@@ -107,57 +118,6 @@ class Draw:
     noise: float
 
 
-def rate_of(walk: Walk | None, span: float) -> tuple[float, float]:
-    """Return a rate to begin with, a unit of time, and the scale of its prior; 0 if known."""
-    if not isinstance(walk, Drift):
-        return 0.0, 0.0
-    root = float(np.sqrt(span))
-    return start_value(walk.rate) / root, prior_scale(walk.rate) / root
-
-
-def reversion_of(walk: Walk | None, span: float) -> tuple[float, float]:
-    """Return a reversion to begin with, a unit of time, and the scale of its prior; 0 if known."""
-    if not isinstance(walk, Drift):
-        return 0.0, 0.0
-    return start_value(walk.reversion) / span, prior_scale(walk.reversion) / span
-
-
-def first_rate(walk: Walk | None, span: float) -> float:
-    """Return the rate that a chain begins with: a small one where it is drawn."""
-    return _small(rate_of(walk, span))
-
-
-def first_reversion(walk: Walk | None, span: float) -> float:
-    """Return the reversion that a chain begins with: a small one where it is drawn."""
-    return _small(reversion_of(walk, span))
-
-
-def _small(found: tuple[float, float]) -> float:
-    value, prior = found
-    return 0.3 * value if prior else value
-
-
-class Transitions:
-    """How every state of some paths follows from the one before it, by kind of column."""
-
-    def __init__(self, paths: Paths, reversions: FloatArray) -> None:
-        self.paths = paths
-        shape = (paths.n_states, len(reversions))
-        self.keep, self.length, self.fade = np.ones(shape), np.ones(shape), np.ones(shape)
-        for column, reversion in enumerate(reversions):
-            self.turn(column, float(reversion))
-
-    @property
-    def steps(self) -> tuple[FloatArray, FloatArray]:
-        """What is kept of the state before, and the length of the step from there."""
-        return self.keep, self.length
-
-    def turn(self, column: int, reversion: float) -> None:
-        """Let a kind of column return to 0 at another rate."""
-        arrays = self.keep, self.length, self.fade
-        set_transitions(self.paths.begin, *self.paths.gaps, reversion, column, *arrays)
-
-
 class Chain:
     """One chain of draws: where it is, and how it goes on."""
 
@@ -188,8 +148,8 @@ class Chain:
         self.newcomers, self.n_sweeps, often = 0.0, 0, _often(layout)
         self.settle = 0 if start is not None else SETTLE
         if start is None:
-            unit = np.array([self.unit, *[np.sqrt(self.unit)] * r])
-            self.scales = np.array([start_value(scores), *[start_value(factors)] * r]) * unit
+            units = np.array([self.unit, *[np.sqrt(self.unit)] * r])
+            self.scales = np.array([start_value(scores), *[start_value(factors)] * r]) * units
             self.rates = np.array([first_rate(walk, span) for walk in walks])
             self.reversions = np.array([first_reversion(walk, span) for walk in walks])
             width = np.concatenate([self.scales, self.scales[1:]])
@@ -253,6 +213,10 @@ class Chain:
 
     def sweep(self) -> None:
         """Draw everything once."""
+        if self.n_sweeps >= self.settle:
+            if self.n_sweeps % SIZE_EVERY == 0:
+                self._draw_size()
+            self._draw_gauge()
         self._weigh()
         self._draw_items()
         for k, one in enumerate(self.layout.numbers):
@@ -276,6 +240,59 @@ class Chain:
             weigh_levels(self.rng, self.counts, self.means, self.cuts, *cells)
         else:
             weigh_readings(self.counts, self.means, self.noise, self.w, self.pull)
+
+    def _draw_size(self) -> None:
+        """Draw the size of all margins together, before weights are drawn: the law itself counts.
+
+        What a side is worth stays; where a scale is known there is no such factor.
+        """
+        r = self.layout.n_factors
+        there = np.array([self._scores is not None, *[True] * r])
+        powers = np.array([1.0, *[0.5] * r])
+        others = [k for k, one in enumerate(self.layout.numbers) if not isinstance(one.term, Side)]
+        held = np.zeros(len(self.x))
+        for one, states in zip(self.layout.numbers, self.numbers, strict=True):
+            if isinstance(one.term, Side):
+                p, all_of_it = one.paths, np.zeros((one.paths.n_states, 1))
+                number_parts(p.begin, *p.entries, states, all_of_it, held)
+        scales = np.concatenate([self.scales[there], self.number_scales[others]])
+        known = [self._number_priors(self.layout.numbers[k])[0] for k in others]
+        priors = np.concatenate([self._priors[there], known])
+        if not len(scales) or not priors.all():
+            return
+        grows = self.x - held
+        f = draw_size(
+            self.rng,
+            {"logistic": LOGISTIC, "ordered": ORDERED, "squared": SQUARED}[self.law.kind],
+            self.counts,
+            self.means,
+            held,
+            grows,
+            self.cuts,
+            self.noise,
+            scales,
+            priors,
+            np.concatenate([powers[there], np.ones(len(others))]),
+            self.newcomers / self.unit,
+        )
+        self.x[:] = held + f * grows
+        self.scales[there] *= f ** powers[there]
+        self.states *= np.concatenate([f**powers, f ** powers[1:]])
+        self.newcomers *= f
+        for k in others:
+            self.number_scales[k] *= f
+            self.numbers[k] *= f
+
+    def _draw_gauge(self) -> None:
+        """Draw planes among those that give the same margins."""
+        r, p, rate = self.layout.n_factors, self.layout.items, float(self.rates[1])
+        stiffest = float(self._stiffest[-1])
+        if r == 0 or (rate > 0.0 and (self.scales[1:].min() * rate) ** 2 <= stiffest):
+            return
+        gram, change = np.zeros((2 * r, 2 * r)), np.zeros((2 * r, 2 * r))
+        plane_gram(p.begin, *self._steps.steps, self.states, rate, gram)
+        draw_gauge(self.rng, gram, self.scales[1:], change)
+        change_planes(change, self.states)
 
     def _item_means(self) -> FloatArray:
         return np.where(self.layout.newcomer, self.newcomers, 0.0)

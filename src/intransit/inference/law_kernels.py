@@ -234,6 +234,47 @@ def weigh_readings(
         pull[c] = w[c] * means[c]
 
 
+LOGISTIC, ORDERED, SQUARED = range(3)  # laws, as loops are told them
+
+
+@compiled
+def _log_chance(x: float) -> float:
+    """Return log(1 / (1 + exp(-x)))."""
+    return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
+
+
+@compiled
+def law_density(
+    kind: int,
+    f: float,
+    counts: FloatArray,
+    means: FloatArray,
+    held: FloatArray,
+    grows: FloatArray,
+    cuts: FloatArray,
+    noise: float,
+) -> float:
+    """Return the log likelihood where margins are held + f · grows, but for what cuts alone say."""
+    value, top = 0.0, len(cuts)
+    for c in range(len(counts)):
+        x = held[c] + f * grows[c]
+        if kind == LOGISTIC:
+            value += counts[c] * (_log_chance(-x) + means[c] * x)
+        elif kind == SQUARED:
+            value -= 0.5 * counts[c] * ((means[c] - x) / noise) ** 2
+        else:
+            level = int(means[c])
+            if level > -top:
+                value += counts[c] * _log_chance(
+                    x - (cuts[level - 1] if level > 0 else -cuts[-level])
+                )
+            if level < top:
+                value += counts[c] * _log_chance(
+                    (cuts[level] if level >= 0 else -cuts[-level - 1]) - x
+                )
+    return value
+
+
 @compiled
 def squared_residuals(counts: FloatArray, means: FloatArray, x: FloatArray) -> float:
     """Return Σ counts (mean - x)²."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.inference.observations import Observations
+from intransit.inference.path_kernels import set_transitions
 from intransit.model.terms import By, Drift, Factors, Model, PairEffects, Scores, Side
 
 NEWCOMERS = 0.1  # of the time of a table: who is first seen later came in later
@@ -112,6 +113,27 @@ def link(
         state=state,
         moves=moves,
     )
+
+
+class Transitions:
+    """How every state of some paths follows from the one before it, by kind of column."""
+
+    def __init__(self, paths: Paths, reversions: FloatArray) -> None:
+        self.paths = paths
+        shape = (paths.n_states, len(reversions))
+        self.keep, self.length, self.fade = np.ones(shape), np.ones(shape), np.ones(shape)
+        for column, reversion in enumerate(reversions):
+            self.turn(column, float(reversion))
+
+    @property
+    def steps(self) -> tuple[FloatArray, FloatArray]:
+        """What is kept of the state before, and the length of the step from there."""
+        return self.keep, self.length
+
+    def turn(self, column: int, reversion: float) -> None:
+        """Let a kind of column return to 0 at another rate."""
+        arrays = self.keep, self.length, self.fade
+        set_transitions(self.paths.begin, *self.paths.gaps, reversion, column, *arrays)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,14 @@ are independent given the rest, and a filter gives the density of scale and rate
 (`path_kernels.number_evidence`).  Where pairs met once or twice, 2 · 300 sweeps
 give 76 effective draws of the scale, and gave 7 in the other ways (2,300 players, 30,000 games).
 
+*With the weights integrated out*: given the weights of the cells a margin hardly moves where nearly
+all games were won, for these are about 1 / margin.  So all margins grow together by a factor f, the
+scales of all terms with them, under the law itself (`draw_size`); the weights are drawn next.
+
+*Planes that give the same margins*: u and v of a plane may turn within it, one may grow as the
+other shrinks, and two planes may turn into each other; margins stay, and only what scales say of
+the states counts (`draw_gauge`).
+
 How fast a walk returns to 0 is drawn given the states, alone and together with its rate so that
 the size it settles at stays; all that counts then are three sums for each different gap in time.
 
@@ -29,6 +37,7 @@ import math
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.inference.law_kernels import law_density
 from intransit.inference.path_kernels import transition
 from intransit.kernels import compiled, draw_by_slice
 
@@ -291,3 +300,164 @@ def draw_reversion(
         f = math.exp(draw_by_slice(rng, 0.0, WIDTH, _walk_density, rest))
         rate, reversion = rate * f**along, reversion * f**across
     return rate, reversion
+
+
+@compiled
+def size_density(
+    log_f: float,
+    kind: int,  # of the law, as in `law_density`
+    counts: FloatArray,
+    means: FloatArray,
+    held: FloatArray,  # (n_cells,): the part of each margin that stays
+    grows: FloatArray,  # (n_cells,): the part that grows by f
+    cuts: FloatArray,
+    noise: float,
+    scales: FloatArray,
+    priors: FloatArray,
+    powers: FloatArray,  # of f by which each scale grows
+    newcomers: float,  # in units of its deviation; 0 where it is not drawn
+) -> float:
+    """Return the log density of the log of the factor by which all margins grow."""
+    f = math.exp(log_f)
+    value = law_density(kind, f, counts, means, held, grows, cuts, noise)
+    for k in range(len(scales)):
+        value += half_cauchy(math.log(scales[k]) + powers[k] * log_f, priors[k])
+    if newcomers != 0.0:
+        value += log_f - 0.5 * (f * newcomers) ** 2
+    return value
+
+
+@compiled
+def draw_size(
+    rng: np.random.Generator,
+    kind: int,
+    counts: FloatArray,
+    means: FloatArray,
+    held: FloatArray,
+    grows: FloatArray,
+    cuts: FloatArray,
+    noise: float,
+    scales: FloatArray,
+    priors: FloatArray,
+    powers: FloatArray,
+    newcomers: float,
+) -> float:
+    """Draw the factor by which all margins grow, and scales with them."""
+    rest = (kind, counts, means, held, grows, cuts, noise, scales, priors, powers, newcomers)
+    return math.exp(draw_by_slice(rng, 0.0, WIDTH, size_density, rest))
+
+
+@compiled
+def plane_gram(
+    begin: IntArray,
+    keep: FloatArray,  # (n_states, 2): of the state before; planes have the second
+    length: FloatArray,  # (n_states, 2): of the step from there
+    states: FloatArray,  # (n_states, 1 + 2 r)
+    rate: float,  # 0 where planes stand still
+    gram: FloatArray,  # (2 r, 2 r), out
+) -> None:
+    """Write the products of columns of planes: first states, and steps over their deviation."""
+    d = gram.shape[0]
+    gram[:] = 0.0
+    row = np.empty(d)
+    for i in range(len(begin) - 1):
+        for q in range(begin[i], begin[i + 1]):
+            for k in range(d):
+                row[k] = states[q, 1 + k]
+            if q > begin[i]:
+                if rate == 0.0:
+                    continue
+                unit = 1.0 / (rate * math.sqrt(length[q, 1]))
+                for k in range(d):
+                    row[k] = unit * (row[k] - keep[q, 1] * states[q - 1, 1 + k])
+            for k in range(d):
+                for m in range(d):
+                    gram[k, m] += row[k] * row[m]
+
+
+@compiled
+def _squeeze_density(log_c: float, of_u: float, of_v: float) -> float:
+    """Return the log density of u growing by c and v shrinking by it; squares in units of scale."""
+    return -0.5 * (of_u * math.exp(2.0 * log_c) + of_v * math.exp(-2.0 * log_c))
+
+
+@compiled
+def _turn_density(
+    angle: float, first: float, both: float, second: float, a: float, b: float
+) -> float:
+    """Return the log density of two planes turned into each other, of precisions a and b."""
+    c, s = math.cos(angle), math.sin(angle)
+    one = c * c * first + 2.0 * c * s * both + s * s * second
+    return -0.5 * (a * one + b * (first + second - one))
+
+
+@compiled
+def _turn(k: int, m: int, c: float, s: float, gram: FloatArray, change: FloatArray) -> None:
+    """Turn columns k and m: of the change so far, and of the products on both sides."""
+    for n in range(len(gram)):
+        x, y = change[n, k], change[n, m]
+        change[n, k], change[n, m] = c * x + s * y, c * y - s * x
+        x, y = gram[n, k], gram[n, m]
+        gram[n, k], gram[n, m] = c * x + s * y, c * y - s * x
+    for n in range(len(gram)):
+        x, y = gram[k, n], gram[m, n]
+        gram[k, n], gram[m, n] = c * x + s * y, c * y - s * x
+
+
+@compiled
+def draw_gauge(
+    rng: np.random.Generator,
+    gram: FloatArray,  # (2 r, 2 r), changed
+    scales: FloatArray,  # (r,)
+    change: FloatArray,  # (2 r, 2 r), out: what columns of planes are to be multiplied by
+) -> None:
+    """Draw planes among those that give the same margins: u_i v_j - v_i u_j summed over planes.
+
+    In each plane a turn, which changes nothing that counts, then one side against the other; then
+    pairs of planes are turned into each other, u and v alike.
+    """
+    r = len(scales)
+    change[:] = np.eye(2 * r)
+    for k in range(r):
+        angle = 2.0 * math.pi * rng.random()
+        _turn(k, k + r, math.cos(angle), math.sin(angle), gram, change)
+        unit = scales[k] ** -2
+        rest = (unit * gram[k, k], unit * gram[k + r, k + r])
+        c = math.exp(draw_by_slice(rng, 0.0, WIDTH, _squeeze_density, rest))
+        for n in range(2 * r):
+            change[n, k] *= c
+            change[n, k + r] /= c
+            gram[n, k] *= c
+            gram[n, k + r] /= c
+        for n in range(2 * r):
+            gram[k, n] *= c
+            gram[k + r, n] /= c
+    for k in range(r):
+        for m in range(k):
+            sums = (
+                gram[k, k] + gram[k + r, k + r],
+                gram[k, m] + gram[k + r, m + r],
+                gram[m, m] + gram[m + r, m + r],
+            )
+            precisions = (scales[k] ** -2, scales[m] ** -2)
+            angle = draw_by_slice(rng, 0.0, 2.0 * WIDTH, _turn_density, sums + precisions)
+            c, s = math.cos(angle), math.sin(angle)
+            _turn(k, m, c, s, gram, change)
+            _turn(k + r, m + r, c, s, gram, change)
+
+
+@compiled
+def change_planes(
+    change: FloatArray, states: FloatArray
+) -> None:  # (2 r, 2 r), (n_states, 1 + 2 r)
+    """Multiply the columns of planes by a matrix, in place."""
+    d = len(change)
+    row = np.empty(d)
+    for q in range(len(states)):
+        for m in range(d):
+            s = 0.0
+            for k in range(d):
+                s += states[q, 1 + k] * change[k, m]
+            row[m] = s
+        for m in range(d):
+            states[q, 1 + m] = row[m]

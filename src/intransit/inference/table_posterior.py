@@ -26,14 +26,23 @@ from intransit.arrays import FloatArray
 from intransit.data.cells import Timeline
 from intransit.errors import InputError
 from intransit.inference.draws import TrajectoryDraws, posterior_of_draws, same_states
-from intransit.inference.gibbs import Draw, first_reversion
+from intransit.inference.gibbs import Draw
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Numbers, lay_out
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Draws, Effort, Mixing, Report, sample
 from intransit.inference.trajectory import Trajectory, smooth
 from intransit.model.laws import OutcomeLaw, boundaries
-from intransit.model.terms import By, Factors, Model, PairEffects, Scores, Side, Term
+from intransit.model.terms import (
+    By,
+    Factors,
+    Model,
+    PairEffects,
+    Scores,
+    Side,
+    Term,
+    first_reversion,
+)
 
 if TYPE_CHECKING:
     from intransit.inference.shards.workers import Placement

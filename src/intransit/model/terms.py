@@ -20,6 +20,7 @@ need shrinks away.  A number in place of a prior is taken for known.
 drifting scores + 2 drifting factors + pair effects
 """
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -87,6 +88,36 @@ class Drift:
 
 
 Walk = Still | Drift
+
+
+def rate_of(walk: Walk | None, span: float) -> tuple[float, float]:
+    """Return a rate to begin with, a unit of time, and the scale of its prior; 0 if known."""
+    if not isinstance(walk, Drift):
+        return 0.0, 0.0
+    root = math.sqrt(span)
+    return start_value(walk.rate) / root, prior_scale(walk.rate) / root
+
+
+def reversion_of(walk: Walk | None, span: float) -> tuple[float, float]:
+    """Return a reversion to begin with, a unit of time, and the scale of its prior; 0 if known."""
+    if not isinstance(walk, Drift):
+        return 0.0, 0.0
+    return start_value(walk.reversion) / span, prior_scale(walk.reversion) / span
+
+
+def first_rate(walk: Walk | None, span: float) -> float:
+    """Return the rate that a chain begins with: a small one where it is drawn."""
+    return _small(rate_of(walk, span))
+
+
+def first_reversion(walk: Walk | None, span: float) -> float:
+    """Return the reversion that a chain begins with: a small one where it is drawn."""
+    return _small(reversion_of(walk, span))
+
+
+def _small(found: tuple[float, float]) -> float:
+    value, prior = found
+    return 0.3 * value if prior else value
 
 
 @dataclass(frozen=True)
