@@ -44,11 +44,16 @@ from intransit.experiments.experiment import (
     Point,
     axis,
     claim,
-    half_decades,
     judged_by,
 )
 from intransit.experiments.plots import JOINT_STYLE, STYLES, draw_curve, draw_extras, finish, pretty
-from intransit.experiments.recovery_error import N_FACTORS, N_ITEMS, N_PERIODS, NOISE_SCALE
+from intransit.experiments.recovery_error import (
+    DRIFT_SCALES,
+    N_FACTORS,
+    N_ITEMS,
+    N_PERIODS,
+    NOISE_SCALE,
+)
 from intransit.experiments.table import Table, TrialValue, mean, mean_difference, ratio_of_means
 
 if TYPE_CHECKING:
@@ -155,11 +160,10 @@ SEARCH_NOTES = (
 
 
 SUCCESS = 1e-4
-DRIFT_SCALES = half_decades(1e-4, 10**0.5)
 HALFWAY = 10**-1.5  # the drift at which weights have nothing left to gain, and joint has
 ENOUGH = 0.20  # what joint estimation may need there
 N_JOINT = 50  # trials, from the first on, in which further estimators are asked: they take longer
-CLOSE = STEP / 2  # "converges": a mean difference of at most half a step
+HALF_STEP = STEP / 2  # "converges": a mean difference of at most this
 
 
 def measure(
@@ -342,8 +346,8 @@ def _meets(table: Table, other: str, *, to_large: bool) -> Claim:
         (
             Check(
                 f"at {drift_is(end)}: {ours.at(end).mean():.3f} and {theirs.at(end).mean():.3f}, "
-                f"difference {gap}; asked: within ±{CLOSE:g}",
-                gap.within(-CLOSE, CLOSE),
+                f"difference {gap}; asked: within ±{HALF_STEP:g}",
+                gap.within(-HALF_STEP, HALF_STEP),
             ),
             Check(
                 f"at the other end, {drift_is(far)}, the difference is {far_gap}",
