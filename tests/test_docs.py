@@ -213,6 +213,25 @@ def test_the_benchmarks_that_the_documents_name_exist():
         assert set(re.findall(r"python -m benchmarks ([a-z_0-9]+)", text)) <= names, page.name
 
 
+def test_the_files_that_contributing_and_the_explanation_name_exist():
+    """Paths as in `model/terms.py` are those below the package, or from the root."""
+    pages = [ROOT / "CONTRIBUTING.md", *sorted((DOCS / "explanation").glob("*.md"))]
+    for page in pages:
+        for named in re.findall(r"`((?:\w+/)+\w+\.\w+)`", page.read_text(encoding="utf-8")):
+            places = (ROOT / named, ROOT / "src" / "intransit" / named)
+            assert any(place.exists() for place in places), f"{page.name} names {named}"
+
+
+def test_the_names_that_contributing_tells_to_extend_exist():
+    """As in `_numbers` of `inference/paths.py`: what stands in a how-to is in the code."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    guides = text[text.index("## How to add a term") : text.index("## Documents")]
+    code = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    code += (ROOT / "tests" / "inference" / "worlds.py").read_text(encoding="utf-8")
+    for name in set(re.findall(r"`(?:\w+\.)?(\w+)`", guides)):
+        assert re.search(rf"\b{name}", code), f"CONTRIBUTING.md names {name}"
+
+
 def test_every_decision_says_situation_choice_and_cost_and_is_listed():
     index = (DOCS / "decisions" / "index.md").read_text(encoding="utf-8")
     for page in sorted((DOCS / "decisions").glob("0*.md")):
