@@ -32,7 +32,6 @@ from intransit.experiments.estimators import (
     ratios_of,
     read_entries,
     relative_error,
-    settled_value,
     smooth_to_last,
     solve,
     solve_each,
@@ -108,12 +107,12 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
         yield TrialValue(curve, "error", error, facet=FREE)
     settled = _limit(operators[-1:], now, 0.0).value <= SETTLED
     yield TrialValue("readings", "settled", settled, facet=KNOWN)
-    yield settled_value(S[-1], Q, operators[-1], noise_scale=NOISE_SCALE, facet=FREE)
+    unknown = it.theory.static_limit(S[-1], Q, operators[-1], noise_scale=NOISE_SCALE)
+    yield TrialValue("readings", "settled", unknown.relative <= SETTLED, facet=FREE)
     if options.wants(JOINT):
         yield from _joint(seen, now, point.x, options)
     if options.wants("limit"):
         yield _limit(operators, now, _variance_of_rounded(point.x))
-        unknown = it.theory.static_limit(S[-1], Q, operators[-1], noise_scale=NOISE_SCALE)
         yield TrialValue(STATIC_LIMIT, "error", unknown.relative, facet=FREE)
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 import intransit as it
 from intransit.arrays import FloatArray
-from intransit.data.measurements import Operator
 from intransit.errors import ConvergenceWarning
 from intransit.experiments.experiment import Check, Claim, Gain, Judge, Options, claim
 from intransit.experiments.table import (
@@ -39,6 +38,7 @@ _STEPS = f"alternating minimisation, at most {MAX_STEPS:,} steps a start, "
 METHOD = _STEPS + f"{MANY_RESTARTS} further starts at most if in doubt"
 METHOD_QUICKLY = _STEPS + f"{RESTARTS} further start if in doubt"
 
+# y^T alone settles X^T where its limit is below this, whatever any method makes of y^T.
 SETTLED = 1e-3
 MEANS = (
     "A few trials rule a plain mean: those in which y^T alone hardly settles the matrix, so that "
@@ -185,20 +185,28 @@ def read_entries(
     return it.Measurements.from_operators(operators, outcomes)
 
 
-def settled_value(
-    strengths: FloatArray,  # (n_items, n_factors), of the last period
-    exposures: FloatArray,  # (n_items, n_factors)
-    operator: Operator,
-    *,
-    noise_scale: float,
-    facet: str | None = None,
-) -> TrialValue:
-    """Return whether y^T alone settles X^T: whether its limit is below SETTLED.
+def limit_of_last(simulation: it.Simulation) -> float:
+    """Return the least relative error of X^T from the last period alone: its Cramér-Rao limit."""
+    S, Q, noise = simulation.strengths[-1], simulation.exposures[-1], simulation.noise_scale
+    last = simulation.measurements.periods[-1].operator
+    return it.theory.static_limit(S, Q, last, noise_scale=noise).relative
 
-    It depends on what was read, and not on what any method made of it.
+
+def limit_of_all(simulation: it.Simulation) -> float:
+    """Return the least relative error of X^T from all periods, its factors being standard normal.
+
+    Without knowing that, a small drift would cost as much as a large one: it breaks symmetries of
+    the factors, and the limit would pay for directions so weakly seen that only their prior keeps
+    them in place.
     """
-    limit = it.theory.static_limit(strengths, exposures, operator, noise_scale=noise_scale)
-    return TrialValue("readings", "settled", limit.relative <= SETTLED, facet=facet)
+    return it.theory.dynamic_limit(
+        simulation.strengths,
+        simulation.exposures,
+        simulation.measurements,
+        noise_scale=simulation.noise_scale,
+        drift_scale=simulation.drift_scale,
+        prior_scale=1.0,
+    ).relative
 
 
 def settled_series(table: Table, measure: str, curve: str, facet: str = "") -> Series:

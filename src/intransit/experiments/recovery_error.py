@@ -33,11 +33,12 @@ from intransit.experiments.estimators import (
     error_gains,
     first_start_failed,
     guess_values,
+    limit_of_all,
+    limit_of_last,
     ratios_of,
     relative_error,
     same_answers,
     settled_series,
-    settled_value,
     smooth_to_last,
     solve,
     solve_each,
@@ -103,36 +104,16 @@ def measure(
         yield TrialValue(curve, "error", relative_error(answer.margins, truth))
         if not curve.endswith(NEWTON):
             yield TrialValue(curve, "restarted", first_start_failed(answer))
-    yield settled_value(
-        simulation.strengths[-1],
-        simulation.exposures[-1],
-        seen.periods[-1].operator,
-        noise_scale=NOISE_SCALE,
-    )
+    last = limit_of_last(simulation)
+    yield TrialValue("readings", "settled", last <= SETTLED)
     for name, estimate in further.items():
         if options.wants(name):
             yield from guess_values(name, estimate(simulation), truth)
     if options.wants(JOINT) and options.trial < (QUICK_ESTIMATED if options.quick else N_ESTIMATED):
         yield from guess_values(ESTIMATED, smooth_to_last(seen, n_factors=N_FACTORS), truth)
     if options.wants("limit"):
-        yield from _limits(simulation)
-
-
-def _limits(simulation: it.Simulation) -> Iterator[TrialValue]:
-    """Yield the Cramér-Rao limits of a simulation: of all periods, and of the last alone.
-
-    That the factors are standard normal is told to the first.  Without it a small drift would
-    cost as much as a large one: it breaks symmetries of the factors, and the limit would pay for
-    directions so weakly seen that only their prior keeps them in place.
-    """
-    S, Q, seen = simulation.strengths, simulation.exposures, simulation.measurements
-    noise = simulation.noise_scale
-    dynamic = it.theory.dynamic_limit(
-        S, Q, seen, noise_scale=noise, drift_scale=simulation.drift_scale, prior_scale=1.0
-    )
-    static = it.theory.static_limit(S[-1], Q[-1], seen.periods[-1].operator, noise_scale=noise)
-    yield TrialValue(DYNAMIC_LIMIT, "error", dynamic.relative)
-    yield TrialValue(STATIC_LIMIT, "error", static.relative)
+        yield TrialValue(DYNAMIC_LIMIT, "error", limit_of_all(simulation))
+        yield TrialValue(STATIC_LIMIT, "error", last)
 
 
 def draw(figure: "Figure", table: Table) -> None:

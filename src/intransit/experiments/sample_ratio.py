@@ -29,6 +29,8 @@ from intransit.experiments.estimators import (
     drift_is,
     ends_of,
     first_start_failed,
+    limit_of_all,
+    limit_of_last,
     ratios_of,
     relative_error,
     same_answers,
@@ -146,6 +148,12 @@ def n_outcomes_at(ratio: float) -> int:
     return round(float(ratio) * N_ITEMS**2)
 
 
+def at_ratio(simulation: it.Simulation, ratio: float) -> it.Simulation:
+    """Return the simulation with the readings of a smaller p."""
+    seen = prefix(simulation.measurements, n_outcomes_at(ratio))
+    return replace(simulation, measurements=seen)
+
+
 SEARCH_NOTES = (
     "A smaller p reads a prefix of the readings of a larger one. The ratio needed is found by "
     "bisection, as if more of the same readings did no harm.",
@@ -205,7 +213,7 @@ def _needed(
     """
 
     def succeeds(ratio: float, method: str) -> bool:
-        seen = prefix(simulation.measurements, n_outcomes_at(ratio))
+        seen = at_ratio(simulation, ratio).measurements
         if not could_settle(seen, weights):
             return False
         answers.append(solve(seen, method=method, n_factors=N_FACTORS, weights=weights))
@@ -231,8 +239,7 @@ def _needed_by_further(
     guess: float,
 ) -> Iterator[TrialValue]:
     def succeeds(ratio: float) -> bool:
-        seen = prefix(simulation.measurements, n_outcomes_at(ratio))
-        found = estimate(replace(simulation, measurements=seen))
+        found = estimate(at_ratio(simulation, ratio))
         return relative_error(found.margins, simulation.margins[-1]) <= SUCCESS
 
     needed = smallest_ratio_near(succeeds, guess if np.isfinite(guess) else 1.0)
@@ -244,22 +251,15 @@ def _needed_by_limits(
     simulation: it.Simulation, guess: float, static_guess: float
 ) -> Iterator[TrialValue]:
     """Yield the ratios from which on the Cramér-Rao limit allows a success."""
-    S, Q, noise = simulation.strengths, simulation.exposures, simulation.noise_scale
+    for curve, limit, near in (
+        (DYNAMIC_LIMIT, limit_of_all, guess),
+        (STATIC_LIMIT, limit_of_last, static_guess),
+    ):
 
-    def dynamic(ratio: float) -> bool:
-        seen = prefix(simulation.measurements, n_outcomes_at(ratio))
-        limit = it.theory.dynamic_limit(
-            S, Q, seen, noise_scale=noise, drift_scale=simulation.drift_scale, prior_scale=1.0
-        )
-        return limit.relative <= SUCCESS
+        def allows(ratio: float, limit: Callable[[it.Simulation], float] = limit) -> bool:
+            return limit(at_ratio(simulation, ratio)) <= SUCCESS
 
-    def static(ratio: float) -> bool:
-        seen = prefix(simulation.measurements, n_outcomes_at(ratio)).periods[-1].operator
-        limit = it.theory.static_limit(S[-1], Q[-1], seen, noise_scale=noise)
-        return limit.relative <= SUCCESS
-
-    yield TrialValue(DYNAMIC_LIMIT, "ratio", smallest_ratio_near(dynamic, guess) or np.nan)
-    yield TrialValue(STATIC_LIMIT, "ratio", smallest_ratio_near(static, static_guess) or np.nan)
+        yield TrialValue(curve, "ratio", smallest_ratio_near(allows, near) or np.nan)
 
 
 def draw(figure: "Figure", table: Table) -> None:
