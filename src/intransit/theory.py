@@ -42,9 +42,9 @@ evaluated at the true factors.  The static limit is the same with the last perio
 Directions of θ that move no reading are harmless when they move no margin of X^T either (the
 symmetry of the model); otherwise some margin is not settled at all and the limit is infinite.
 
-The limit speaks of estimates that are unbiased given the prior that it was told.  Where drift is
-far below noise, an estimate that ignores drift is biased and better; tell the limit the scale of
-S^1 and Q (`prior_scale`), as a joint estimate would know it, and it comes down to meet it.
+The limit is for estimates that are unbiased given its prior.  Where drift is far below noise, an
+estimate that ignores drift is biased and better; with the scale of S^1 and Q (`prior_scale`),
+which a joint estimate knows, the limit comes down to meet it.
 """
 
 from collections.abc import Sequence
@@ -113,7 +113,7 @@ def optimal_weights(
 
     Weights are those of single readings.  Periods that differ in how many readings they have
     need ``drift="shared"``: many readings of an old period share one drift, which no number of
-    them averages away.  Shared weights are all positive, without being told to be.
+    them averages away.  Shared weights are all positive without a constraint.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The paper's first real data: numbers of cells in images, compared pair by pair.
 
-With s the counts, X = s 1ᵀ - 1 sᵀ.  Comparisons leave one constant of s open, so the counts are
-told apart from their mean only: see the notes.
+With s the counts, X = s 1ᵀ - 1 sᵀ.  Comparisons leave one constant of s open, so counts are known
+up to their mean only: see the notes.
 """
 
 from collections.abc import Iterator
@@ -127,7 +127,7 @@ def _joint(
     drift_scale: float,
     options: Options,
 ) -> Iterator[TrialValue]:
-    """Smooth with Q = 1 known, told the drift or not; and with Q and the scales found too."""
+    """Smooth with Q = 1 known, the drift known or not; and with Q and the scales estimated too."""
     known = {"n_factors": 0, "noise_scale": NOISE_SCALE}
     found = {
         (JOINT, KNOWN): smooth_to_last(seen, **known, score_drift_scale=drift_scale),

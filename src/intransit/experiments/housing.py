@@ -192,8 +192,8 @@ def small_is_close_to_equal(table: Table) -> Iterator[Check]:  # noqa: ARG001
         nearest == SMALLEST,
     )
     w = weights[SMALLEST]
-    told = f"with {SMALLEST} the weights are {', '.join(f'{value:.3f}' for value in w)}"
-    yield Check(told, bool(w.max() < 2.0 / N_PERIODS))
+    measured = f"with {SMALLEST} the weights are {', '.join(f'{value:.3f}' for value in w)}"
+    yield Check(measured, bool(w.max() < 2.0 / N_PERIODS))
 
 
 @claim("The smallest σ₂ = 10⁻¹·⁵ outperforms the other σ₂ values when M is small.")
@@ -221,10 +221,10 @@ def smallest_is_best(table: Table) -> Iterator[Check]:
 def units_matter(table: Table) -> Iterator[Check]:
     """Compare the units, with the most readings."""
     levels = {facet: table.series("error", "1", facet).values[-1] for facet in FACETS}
-    told = "; ".join(f"{facet} {mean(values)}" for facet, values in levels.items())
+    measured = "; ".join(f"{facet} {mean(values)}" for facet, values in levels.items())
     medians = [float(np.median(values)) for values in levels.values()]
     yield Check(
-        f"mean error with σ₂ = 1 and all readings: {told}", max(medians) > 10.0 * min(medians)
+        f"mean error with σ₂ = 1 and all readings: {measured}", max(medians) > 10.0 * min(medians)
     )
 
 

@@ -100,7 +100,7 @@ def _joint(
     pairs: IntArray,  # (n_pairs, 2)
     options: Options,
 ) -> Iterator[TrialValue]:
-    """Smooth all days: a score a player and a deviation a pair, all drifting, nothing told."""
+    """Smooth all days: drifting scores and deviations of pairs, all scales estimated."""
     blocks = daily.reshape(-1, BLOCK, len(pairs)).mean(axis=1)
     days = BLOCK * np.arange(len(blocks)) + (BLOCK - 1) / 2
     first, second = np.tile(pairs, (len(blocks), 1)).T

@@ -170,8 +170,8 @@ def never_worse(table: Table) -> list[Check]:
         best = int(np.argmin(medians))
         ratio = ratio_of_medians(ours.at(x), others[best].at(x))
         if ratio.low > CLOSE:
-            told = f"at {drift_is(x)} the median is {ratio} times {(LAST, EQUAL)[best]}"
-            checks.append(Check(told, False))
+            measured = f"at {drift_is(x)} the median is {ratio} times {(LAST, EQUAL)[best]}"
+            checks.append(Check(measured, False))
     good = len(ours.x) - len(checks)
     return [Check(f"true at {good} of {len(ours.x)} values of σ₂", good > 0), *checks]
 
@@ -220,9 +220,9 @@ def reaches_limit(table: Table) -> Iterator[Check]:
 def one_start_is_enough(table: Table) -> Iterator[Check]:
     """Check how often a further start was better than the first."""
     shares = {curve: float(table.series("restarted", curve).mean.mean()) for curve in WEIGHTS}
-    told = "; ".join(f"{curve}: {100 * share:.1f} %" for curve, share in shares.items())
+    measured = "; ".join(f"{curve}: {100 * share:.1f} %" for curve, share in shares.items())
     yield Check(
-        f"share of trials in which a further start was better: {told}",
+        f"share of trials in which a further start was better: {measured}",
         max(shares.values()) <= 0.05,
     )
 
@@ -257,13 +257,15 @@ def nothing_hidden(table: Table) -> Iterator[Check]:
     doubted = table.series("doubted", JOINT).values != 0.0
     failed = ~(ours.values <= FAR_OFF * limit.values)  # also where there is no number
     unseen = failed & ~doubted
-    told = f"none of {failed.size} is that far off"
+    measured = f"none of {failed.size} is that far off"
     if failed.any():
-        told = f"{failed.sum()} of {failed.size} are that far off, and {unseen.sum() or 'none'} "
-        told += "of them without a doubt"
+        measured = (
+            f"{failed.sum()} of {failed.size} are that far off, and {unseen.sum() or 'none'} "
+        )
+        measured += "of them without a doubt"
     places = [f"{drift_is(ours.x[k])} trial {trial}" for k, trial in np.argwhere(unseen)[:5]]
     found = f": {', '.join(places)}" if places else ""
-    yield Check(f"{told}{found}; {doubted.sum()} of all are in doubt", not unseen.any())
+    yield Check(f"{measured}{found}; {doubted.sum()} of all are in doubt", not unseen.any())
 
 
 @claim(

@@ -270,8 +270,8 @@ def draw(figure: "Figure", table: Table) -> None:
             draw_curve(axes, table.series("ratio", curve), style, curve)
     draw_extras(axes, table, "ratio")
     if table.has(DYNAMIC_LIMIT, measure="ratio"):
-        for n_periods, told, line in ((1, "y^T", "-."), (N_PERIODS, "all periods", ":")):
-            label = pretty(f"as many pairs as unknowns, {told}")
+        for n_periods, read, line in ((1, "y^T", "-."), (N_PERIODS, "all periods", ":")):
+            label = pretty(f"as many pairs as unknowns, {read}")
             axes.axhline(counting_limit(n_periods), ls=line, lw=1.1, color="#999999", label=label)
     axes.set_ylim(0.0, 1.04)
     finish(
@@ -321,14 +321,14 @@ def half_the_samples(table: Table) -> Iterator[Check]:
             f"at {drift_is(HALFWAY)} it needs {needed}; asked: at most {ENOUGH:g}",
             needed.value <= ENOUGH,
         )
-        told = f"that is {share} of what optimal weights need; asked: 0.5"
-        yield Check(told, share.value <= 0.5)
+        measured = f"that is {share} of what optimal weights need; asked: 0.5"
+        yield Check(measured, share.value <= 0.5)
     differences = ratios_of(ours, theirs, mean_difference)
     worse = [f"{drift_is(x)} (by {d})" for x, d in differences.items() if d.low > 0.0]
     never = table.series("never", JOINT).values
     yield Check(f"it needs clearly more at {', '.join(worse) or 'none'}", not worse)
-    told = f"it never succeeds in {int(never.sum()) or 'any'} of {never.size} trials"
-    yield Check(told, not never.any())
+    measured = f"it never succeeds in {int(never.sum()) or 'any'} of {never.size} trials"
+    yield Check(measured, not never.any())
 
 
 def meets_both_ends(table: Table) -> list[Claim]:
@@ -416,8 +416,8 @@ def against_limits(table: Table) -> Iterator[Check]:
         if table.has(curve, measure="ratio"):
             gaps = ratios_of(*table.paired("ratio", curve, limit), mean_difference)
             worst = max(gaps.values(), key=lambda gap: gap.value)
-            told = f"{curve}: at most {worst} more than the limit allows"
-            yield Check(told, worst.value <= 2 * STEP)
+            measured = f"{curve}: at most {worst} more than the limit allows"
+            yield Check(measured, worst.value <= 2 * STEP)
 
 
 EXPERIMENT = Experiment(
