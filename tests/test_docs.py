@@ -12,7 +12,7 @@ import pytest
 from numpydoc.validate import validate
 
 import intransit
-from intransit import backtest, cli, datasets, experiments, study, theory
+from intransit import backtest, cli, datasets, estimator, experiments, study, theory
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -24,7 +24,7 @@ PAGES = [
 BESIDE = ("CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "benchmarks/README.md")
 ALL_PAGES = [*PAGES, *sorted(DOCS.glob("decisions/*.md")), *(ROOT / name for name in BESIDE)]
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PACKAGES = (intransit, theory, study, datasets, backtest, experiments)
+PACKAGES = (intransit, theory, study, datasets, backtest, estimator, experiments)
 PUBLIC = [(package, name) for package in PACKAGES for name in package.__all__]
 FIRST_COMMAND = "intransit report battles.csv --out battles.html"
 

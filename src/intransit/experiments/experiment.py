@@ -177,7 +177,7 @@ class Experiment:
     measure: Measure
     draw: Draw
     judge: Judge
-    weigh: Weigh = field(default=lambda _: [])
+    weigh: Weigh = field(default_factory=lambda: lambda _: [])
     quick_points: tuple[Point, ...] = ()
     quick_trials: int = 4
     notes: tuple[str, ...] = ()
