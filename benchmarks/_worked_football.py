@@ -88,8 +88,6 @@ def leader_sentence(scope: Scope) -> str:
         f"{first.name} leads, but {tail}"
         if near
         else f"{first.name} leads, apart from all others.",
-        "The report's figures are lower: they are against the sixty teams that it shows, which are "
-        "stronger than the rest.",
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 from numpydoc.validate import validate
 
 import intransit
-from intransit import backtest, cli, datasets, experiments, study, theory
+from intransit import backtest, cli, datasets, estimator, experiments, study, theory
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -24,7 +24,7 @@ PAGES = [
 BESIDE = ("CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "benchmarks/README.md")
 ALL_PAGES = [*PAGES, *sorted(DOCS.glob("decisions/*.md")), *(ROOT / name for name in BESIDE)]
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PACKAGES = (intransit, theory, study, datasets, backtest, experiments)
+PACKAGES = (intransit, theory, study, datasets, backtest, estimator, experiments)
 PUBLIC = [(package, name) for package in PACKAGES for name in package.__all__]
 FIRST_COMMAND = "intransit report battles.csv --out battles.html"
 
@@ -211,6 +211,25 @@ def test_the_benchmarks_that_the_documents_name_exist():
     for page in ALL_PAGES:
         text = page.read_text(encoding="utf-8")
         assert set(re.findall(r"python -m benchmarks ([a-z_0-9]+)", text)) <= names, page.name
+
+
+def test_the_files_that_contributing_and_the_explanation_name_exist():
+    """Paths as in `model/terms.py` are those below the package, or from the root."""
+    pages = [ROOT / "CONTRIBUTING.md", *sorted((DOCS / "explanation").glob("*.md"))]
+    for page in pages:
+        for named in re.findall(r"`((?:\w+/)+\w+\.\w+)`", page.read_text(encoding="utf-8")):
+            places = (ROOT / named, ROOT / "src" / "intransit" / named)
+            assert any(place.exists() for place in places), f"{page.name} names {named}"
+
+
+def test_the_names_that_contributing_tells_to_extend_exist():
+    """As in `_numbers` of `inference/paths.py`: what stands in a how-to is in the code."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    guides = text[text.index("## How to add a term") : text.index("## Documents")]
+    code = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    code += (ROOT / "tests" / "inference" / "worlds.py").read_text(encoding="utf-8")
+    for name in set(re.findall(r"`(?:\w+\.)?(\w+)`", guides)):
+        assert re.search(rf"\b{name}", code), f"CONTRIBUTING.md names {name}"
 
 
 def test_every_decision_says_situation_choice_and_cost_and_is_listed():

@@ -28,6 +28,7 @@ PACKAGES = (
     "intransit.study",
     "intransit.theory",
     "intransit.backtest",
+    "intransit.estimator",
     "intransit.experiments",
 )
 ARRAY = re.compile(

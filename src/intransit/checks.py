@@ -34,7 +34,7 @@ def as_list(values: object, where: str) -> list[Any]:
 
 
 def check_report(report: object) -> None:
-    """Refuse what cannot be told how the work goes on."""
+    """Refuse what cannot be called with a text about progress."""
     if not callable(report):
         raise InputError(f"report: {shown(report)} was given; give a function that takes a text.")
 

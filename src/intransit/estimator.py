@@ -25,6 +25,8 @@ except ModuleNotFoundError:
     ) from None
 
 
+__all__ = ["IntransitClassifier"]
+
 COLUMNS = ("first", "second", "time", "side")
 
 

@@ -42,9 +42,9 @@ evaluated at the true factors.  The static limit is the same with the last perio
 Directions of θ that move no reading are harmless when they move no margin of X^T either (the
 symmetry of the model); otherwise some margin is not settled at all and the limit is infinite.
 
-The limit speaks of estimates that are unbiased given the prior that it was told.  Where drift is
-far below noise, an estimate that ignores drift is biased and better; tell the limit the scale of
-S^1 and Q (`prior_scale`), as a joint estimate would know it, and it comes down to meet it.
+The limit is for estimates that are unbiased given its prior.  Where drift is far below noise, an
+estimate that ignores drift is biased and better; with the scale of S^1 and Q (`prior_scale`),
+which a joint estimate knows, the limit comes down to meet it.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.arrays import FloatArray
+from intransit.arrays import FloatArray, IntArray
 from intransit.checks import (
     as_floats,
     as_number,
@@ -113,7 +113,7 @@ def optimal_weights(
 
     Weights are those of single readings.  Periods that differ in how many readings they have
     need ``drift="shared"``: many readings of an old period share one drift, which no number of
-    them averages away.  Shared weights are all positive, without being told to be.
+    them averages away.  Shared weights are all positive without a constraint.
 
     Examples
     --------
@@ -463,7 +463,9 @@ def _limit(
     # eliminated: the past costs, because its steps are unknown too.
     n_now = 2 * S[0].size
     _, sizes, directions = np.linalg.svd(root[-n_now:, -n_now:])
-    energy = 2.0 * np.sum((_all_margins(S[-1], Q[-1]) @ directions.T) ** 2, axis=0)  # X has both
+    pairs = np.stack(np.triu_indices(S.shape[1], 1), axis=1)
+    of_margins = np.hstack(_derivatives(pairs, S[-1], Q[-1]))
+    energy = 2.0 * np.sum((of_margins @ directions.T) ** 2, axis=0)  # X has both X_ij and X_ji
     seen = sizes > NULL * sizes[0]
     n_open = int(np.sum(energy[~seen] > 1e-9 * energy.max()))
     squared = float(np.sum(energy[seen] / sizes[seen] ** 2)) if n_open == 0 else np.inf
@@ -485,7 +487,9 @@ def _information_root(
     n_steps = len(drifting) * (n_periods - 1) * width
     root = np.eye(n_steps, n_steps + 2 * width)  # the prior of the steps
     for t, operator in enumerate(operators):
-        sides = [rows / noise_scale for rows in _rows(operator, S[t], Q[t])]
+        folded = operator.fold()
+        margins = _derivatives(folded.pairs, S[t], Q[t])
+        sides = [np.asarray(folded.matrix @ rows) / noise_scale for rows in margins]
         root = _stack(root, _in_theta(sides, t, n_periods, drifting, scales))
     if np.isfinite(prior_scale):
         eye, none = np.eye(width) / prior_scale, np.zeros((width, width))
@@ -516,24 +520,12 @@ def _in_theta(
     return np.hstack([*blocks, *sides])
 
 
-def _rows(operator: Operator, S: FloatArray, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the derivative of every reading in S and in Q, (n_outcomes, n_items n_factors)."""
-    folded = operator.fold()
-    both = []
-    for partners in (Q, -S):
-        dense = np.empty((len(folded.pairs), S.size))
-        jacobian(np.ascontiguousarray(partners), folded.pairs, dense)
-        both.append(np.asarray(folded.matrix @ dense))
-    return both[0], both[1]
-
-
-def _all_margins(S: FloatArray, Q: FloatArray) -> FloatArray:
-    """Return the Jacobian of X_ij, all i < j, in (S, Q)."""
-    pairs = np.stack(np.triu_indices(len(S), 1), axis=1)
+def _derivatives(pairs: IntArray, S: FloatArray, Q: FloatArray) -> list[FloatArray]:
+    """Return the derivatives of these margins in S and in Q, each (n_pairs, n_items n_factors)."""
     both = np.empty((2, len(pairs), S.size))
-    jacobian(np.ascontiguousarray(Q), pairs, both[0])
-    jacobian(np.ascontiguousarray(-S), pairs, both[1])
-    return np.hstack([both[0], both[1]])
+    for partners, out in zip((Q, -S), both, strict=True):
+        jacobian(np.ascontiguousarray(partners), pairs, out)
+    return list(both)
 
 
 def _check_factors(

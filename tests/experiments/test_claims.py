@@ -10,10 +10,10 @@ from intransit.experiments.estimators import (
     OPTIMAL,
     WEIGHTS,
     converges,
-    one_start_is_enough,
     same_answers,
 )
 from intransit.experiments.experiment import Check, Claim
+from intransit.experiments.recovery_error import one_start_is_enough
 from intransit.experiments.table import (
     Row,
     Table,

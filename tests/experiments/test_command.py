@@ -67,7 +67,8 @@ def test_the_page_shows_everything_and_asks_the_network_for_nothing(quick):
     assert html.count("data:image/svg+xml;base64,") == len(EXPERIMENTS)
     outside = re.sub(r"base64,[A-Za-z0-9+/=]+", "", html)
     assert not re.search(r"(src|href)=\"(?!data:|#)", outside)
-    assert "http" not in outside
+    assert "http" not in outside.replace("http-equiv", "")
+    assert "default-src 'none'" in outside
     for name in EXPERIMENTS:
         assert f'id="{name}"' in html
         assert f"## {name}" in markdown

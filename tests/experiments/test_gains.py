@@ -15,14 +15,16 @@ from intransit.experiments.estimators import (
     ESTIMATED,
     JOINT,
     OPTIMAL,
-    beats_weights,
     error_gains,
+)
+from intransit.experiments.experiment import Gain, Options, Point, Run, generator, run_here
+from intransit.experiments.price_game import ALONE, FAIR
+from intransit.experiments.recovery_error import (
+    beats_weights,
     nothing_hidden,
     on_the_limit,
     scales_cost_little,
 )
-from intransit.experiments.experiment import Gain, Options, Point, Run, generator, run_here
-from intransit.experiments.price_game import ALONE, FAIR
 from intransit.experiments.sample_ratio import half_the_samples
 from intransit.experiments.sample_ratio import weigh as weigh_samples
 from intransit.experiments.table import Row, Table

@@ -11,6 +11,7 @@ the items, so that the second part has no ranking in it, and a and b share out t
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.special import expit
 
 from intransit.arrays import FloatArray
 from intransit.checks import as_number, as_whole, open_rng
@@ -43,7 +44,8 @@ class Truth:
 
     def probabilities(self, at: object = None) -> FloatArray:  # (n_items, n_items)
         """Return the probability that each beats each other, a tie as half a win."""
-        return _expected(self.margins(at), self.ties)
+        win, loss = _chances(self.margins(at), self.ties)
+        return np.asarray(0.5 * (1.0 + win - loss))
 
 
 def simulate_games(
@@ -159,12 +161,7 @@ def _play(truth: Truth, n_games: int, rng: np.random.Generator) -> Games:
 def _chances(margins: FloatArray, ties: float) -> tuple[FloatArray, FloatArray]:
     """Return the probabilities of a win and of a loss; what is left is a tie."""
     cut = np.log1p(ties) - np.log1p(-ties)
-    return 1.0 / (1.0 + np.exp(cut - margins)), 1.0 / (1.0 + np.exp(cut + margins))
-
-
-def _expected(margins: FloatArray, ties: float) -> FloatArray:
-    win, loss = _chances(margins, ties)
-    return np.asarray(0.5 * (1.0 + win - loss))
+    return expit(margins - cut), expit(-margins - cut)
 
 
 # Invented, and in order, so that an item's number is its place.

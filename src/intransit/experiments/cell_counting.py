@@ -1,7 +1,7 @@
 """The paper's first real data: numbers of cells in images, compared pair by pair.
 
-With s the counts, X = s 1ᵀ - 1 sᵀ.  Comparisons leave one constant of s open, so the counts are
-told apart from their mean only: see the notes.
+With s the counts, X = s 1ᵀ - 1 sᵀ.  Comparisons leave one constant of s open, so counts are known
+up to their mean only: see the notes.
 """
 
 from collections.abc import Iterator
@@ -22,19 +22,19 @@ from intransit.experiments.estimators import (
     MANY_RESTARTS,
     MEANS,
     N_ESTIMATED,
-    NEWTON,
     OPTIMAL,
     SETTLED,
     STATIC_LIMIT,
     converges,
     drift_is,
     error_gains,
-    is_doubted,
+    guess_values,
     ratios_of,
+    read_entries,
     relative_error,
-    settled_reading,
-    smooth,
+    smooth_to_last,
     solve,
+    solve_each,
     three_weights,
 )
 from intransit.experiments.experiment import (
@@ -96,32 +96,29 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
     """Let the counts move by whole cells, read some differences, recover counts and matrix."""
     steps = np.rint(point.x * rng.normal(size=(N_PERIODS - 1, N_IMAGES)))
     counts = COUNTS + np.vstack([np.zeros(N_IMAGES), np.cumsum(steps, axis=0)])
-    operators = [it.uniform_entries(N_IMAGES, N_OUTCOMES, rng) for _ in range(N_PERIODS)]
-    ones = np.ones((N_IMAGES, 1))
-    outcomes = [
-        operator.read(now[:, None], ones) + NOISE_SCALE * rng.normal(size=N_OUTCOMES)
-        for operator, now in zip(operators, counts, strict=True)
-    ]
-    seen = it.Measurements.from_operators(operators, outcomes)
+    S, Q, now = counts[:, :, None], np.ones((N_IMAGES, 1)), counts[-1]
+    seen = read_entries(S, Q, N_OUTCOMES, rng, noise_scale=NOISE_SCALE)
+    operators: list[it.Entries] = [one.operator for one in seen.periods]  # type: ignore[misc]
     weights = three_weights(N_PERIODS, noise_scale=NOISE_SCALE, drift_scale=point.x)
     for curve, w in weights.items():
-        yield from _known(seen, counts[-1], curve, w, options)
+        yield from _known(seen, now, curve, w, options)
         free = solve(seen, n_factors=N_FACTORS, weights=w, restarts=MANY_RESTARTS)
-        truth = counts[-1][:, None] - counts[-1][None, :]
-        yield TrialValue(curve, "error", relative_error(free.margins, truth), facet=FREE)
-    settled = _limit(operators[-1:], counts[-1], 0.0).value <= SETTLED
+        error = relative_error(free.margins, differences(now))
+        yield TrialValue(curve, "error", error, facet=FREE)
+    settled = _limit(operators[-1:], now, 0.0).value <= SETTLED
     yield TrialValue("readings", "settled", settled, facet=KNOWN)
-    yield settled_reading(
-        counts[-1][:, None], ones, operators[-1], noise_scale=NOISE_SCALE, facet=FREE
-    )
+    unknown = it.theory.static_limit(S[-1], Q, operators[-1], noise_scale=NOISE_SCALE)
+    yield TrialValue("readings", "settled", unknown.relative <= SETTLED, facet=FREE)
     if options.wants(JOINT):
-        yield from _joint(seen, counts[-1], point.x, options)
+        yield from _joint(seen, now, point.x, options)
     if options.wants("limit"):
-        yield _limit(operators, counts[-1], _variance_of_rounded(point.x))
-        unknown = it.theory.static_limit(
-            counts[-1][:, None], ones, operators[-1], noise_scale=NOISE_SCALE
-        )
+        yield _limit(operators, now, _variance_of_rounded(point.x))
         yield TrialValue(STATIC_LIMIT, "error", unknown.relative, facet=FREE)
+
+
+def differences(counts: FloatArray) -> FloatArray:  # (n_images, n_images)
+    """Return X = s 1ᵀ - 1 sᵀ."""
+    return np.asarray(counts[:, None] - counts[None, :])
 
 
 def _joint(
@@ -130,21 +127,19 @@ def _joint(
     drift_scale: float,
     options: Options,
 ) -> Iterator[TrialValue]:
-    """Smooth with Q = 1 known, told the drift or not; and with Q and the scales found too."""
+    """Smooth with Q = 1 known, the drift known or not; and with Q and the scales estimated too."""
     known = {"n_factors": 0, "noise_scale": NOISE_SCALE}
-    paths = {
-        (JOINT, KNOWN): smooth(seen, **known, score_drift_scale=drift_scale),
-        (ESTIMATED, KNOWN): smooth(seen, **known),
+    found = {
+        (JOINT, KNOWN): smooth_to_last(seen, **known, score_drift_scale=drift_scale),
+        (ESTIMATED, KNOWN): smooth_to_last(seen, **known),
     }
     if options.trial < (QUICK_ESTIMATED if options.quick else N_ESTIMATED):
-        paths[ESTIMATED, FREE] = smooth(seen, n_factors=N_FACTORS, noise_scale=NOISE_SCALE)
-    truth = now[:, None] - now[None, :]
-    for (curve, facet), path in paths.items():
-        margins = path.matrix(path.times[-1])
-        yield TrialValue(curve, "error", relative_error(margins, truth), facet=facet)
-        yield TrialValue(curve, "doubted", is_doubted(path), facet=facet)
+        free = smooth_to_last(seen, n_factors=N_FACTORS, noise_scale=NOISE_SCALE)
+        found[ESTIMATED, FREE] = free
+    for (curve, facet), guess in found.items():
+        yield from guess_values(curve, guess, differences(now), facet)
         if facet == KNOWN:  # X = s 1ᵀ - 1 sᵀ: the mean of a row is a count without their mean
-            scores = margins.mean(axis=1)
+            scores = guess.margins.mean(axis=1)
             yield TrialValue(curve, "counts", relative_error(scores + now.mean(), now), facet=facet)
 
 
@@ -156,20 +151,18 @@ def _known(
     options: Options,
 ) -> Iterator[TrialValue]:
     ones = np.ones((N_IMAGES, 1))
-    truth = now[:, None] - now[None, :]
-    answer = solve(seen, n_factors=N_FACTORS, weights=weights, exposures=ones)
-    scores = answer.strengths[:, 0] - answer.strengths[:, 0].mean()
-    fewest = set(np.argsort(now, kind="stable")[:N_FEWEST])
-    found = set(np.argsort(scores, kind="stable")[:N_FEWEST])
-    yield TrialValue(curve, "error", relative_error(answer.margins, truth), facet=KNOWN)
+    found = dict(
+        solve_each(seen, curve, options, n_factors=N_FACTORS, weights=weights, exposures=ones)
+    )
+    for name, answer in found.items():
+        error = relative_error(answer.margins, differences(now))
+        yield TrialValue(name, "error", error, facet=KNOWN)
+    scores = found[curve].strengths[:, 0] - found[curve].strengths[:, 0].mean()
+    fewest, named = (set(np.argsort(s, kind="stable")[:N_FEWEST]) for s in (now, scores))
     yield TrialValue(curve, "counts", relative_error(scores + now.mean(), now), facet=KNOWN)
     yield TrialValue(curve, "counts, mean 0", relative_error(scores, now), facet=KNOWN)
     yield TrialValue(curve, "fewest", now[np.argmin(scores)] == now.min(), facet=KNOWN)
-    yield TrialValue(curve, "five fewest", len(fewest & found) / N_FEWEST, facet=KNOWN)
-    if options.wants("newton"):
-        newton = solve(seen, method="newton", n_factors=N_FACTORS, weights=weights, exposures=ones)
-        error = relative_error(newton.margins, truth)
-        yield TrialValue(curve + NEWTON, "error", error, facet=KNOWN)
+    yield TrialValue(curve, "five fewest", len(fewest & named) / N_FEWEST, facet=KNOWN)
 
 
 def _limit(operators: list[it.Entries], now: FloatArray, variance: float) -> TrialValue:
@@ -221,7 +214,7 @@ def draw(figure: "Figure", table: Table) -> None:
 @claim("The matrix X¹ is low rank (actually, rank 2) and skew-symmetric.")
 def is_rank_two(table: Table) -> Iterator[Check]:  # noqa: ARG001
     """Check the matrix of the first period."""
-    X = COUNTS[:, None] - COUNTS[None, :]
+    X = differences(COUNTS)
     rank = int(np.linalg.matrix_rank(X))
     yield Check(f"rank {rank}; X¹ + X¹ᵀ = 0: {bool((X == -X.T).all())}", rank == 2)
 

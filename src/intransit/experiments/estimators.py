@@ -7,6 +7,7 @@ finds every S^t together with Q, and the last matrix is read off.
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -33,15 +34,11 @@ DYNAMIC_LIMIT, STATIC_LIMIT = "limit, all periods (median)", "limit, only y^T (m
 
 MAX_STEPS, RESTARTS = 500, 1  # of alternating minimisation, here; Newton takes recover's own
 MANY_RESTARTS = 10  # where most problems are settled by their readings and doubt is rare
-METHOD = (
-    f"alternating minimisation, at most {MAX_STEPS:,} steps a start, {MANY_RESTARTS} further "
-    "starts at most if in doubt"
-)
-METHOD_QUICKLY = (
-    f"alternating minimisation, at most {MAX_STEPS:,} steps a start, {RESTARTS} further start if "
-    "in doubt"
-)
+_STEPS = f"alternating minimisation, at most {MAX_STEPS:,} steps a start, "
+METHOD = _STEPS + f"{MANY_RESTARTS} further starts at most if in doubt"
+METHOD_QUICKLY = _STEPS + f"{RESTARTS} further start if in doubt"
 
+# y^T alone settles X^T where its limit is below this, whatever any method makes of y^T.
 SETTLED = 1e-3
 MEANS = (
     "A few trials rule a plain mean: those in which y^T alone hardly settles the matrix, so that "
@@ -80,7 +77,7 @@ def three_weights(
 
 
 def solve(
-    measurements: it.Measurements, *, method: str = "alternating", **settings: object
+    measurements: it.Measurements, *, method: str = "alternating", **settings: Any
 ) -> it.Recovery:
     """Recover; an answer that stopped short is used as it is, and `converged` tells."""
     if method == "alternating":
@@ -90,11 +87,26 @@ def solve(
         return it.recover(measurements, method=method, rng=0, **settings)  # type: ignore[arg-type]
 
 
-def smooth(measurements: it.Measurements | it.Timeline, **settings: object) -> it.Trajectory:
+def solve_each(
+    measurements: it.Measurements,
+    curve: str,
+    options: Options,
+    *,
+    max_steps: int = MAX_STEPS,
+    restarts: int = RESTARTS,
+    **settings: Any,
+) -> Iterator[tuple[str, it.Recovery]]:
+    """Yield a curve's name and its recovery; where Newton was asked for, those by Newton too."""
+    yield curve, solve(measurements, max_steps=max_steps, restarts=restarts, **settings)
+    if options.wants("newton"):
+        yield curve + NEWTON, solve(measurements, method="newton", **settings)
+
+
+def smooth(measurements: it.Measurements | it.Timeline, **settings: Any) -> it.Trajectory:
     """Smooth; an answer that stopped short is used as it is, and `is_doubted` tells."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return it.smooth(measurements, rng=0, **settings)  # type: ignore[arg-type]
+        return it.smooth(measurements, rng=0, **settings)
 
 
 def is_doubted(path: it.Trajectory) -> bool:
@@ -102,22 +114,21 @@ def is_doubted(path: it.Trajectory) -> bool:
     return bool(path.doubts) or not path.converged
 
 
+def smooth_to_last(measurements: it.Measurements, **settings: Any) -> Guess:
+    """Smooth, and keep the last matrix."""
+    path = smooth(measurements, **settings)
+    return Guess(path.matrix(path.times[-1]), is_doubted(path))
+
+
 def estimate_jointly(simulation: it.Simulation) -> Guess:
     """Smooth with the scales that the simulation was made with."""
-    path = smooth(
+    return smooth_to_last(
         simulation.measurements,
         n_factors=simulation.strengths.shape[-1],
         noise_scale=simulation.noise_scale,
         drift_scale=simulation.drift_scale,
         prior_scale=1.0,
     )
-    return Guess(path.matrix(path.times[-1]), is_doubted(path))
-
-
-def estimate_scales_too(simulation: it.Simulation) -> Guess:
-    """Smooth, told nothing but the number of factors."""
-    path = smooth(simulation.measurements, n_factors=simulation.strengths.shape[-1])
-    return Guess(path.matrix(path.times[-1]), is_doubted(path))
 
 
 def weigh_shared_drift(simulation: it.Simulation) -> Guess:
@@ -149,36 +160,7 @@ def relative_error(estimate: FloatArray, truth: FloatArray) -> float:
     return float(np.sum((estimate - truth) ** 2) / np.sum(truth**2))
 
 
-def recovery_readings(
-    measurements: it.Measurements,
-    truth: FloatArray,  # (n_items, n_items)
-    weights: Mapping[str, FloatArray],
-    options: Options,
-    *,
-    n_factors: int,
-    facet: str | None = None,
-) -> Iterator[TrialValue]:
-    """Yield the error of each curve, and whether its first start was not the one kept."""
-    for curve, w in weights.items():
-        answer = solve(measurements, n_factors=n_factors, weights=w, restarts=MANY_RESTARTS)
-        yield TrialValue(curve, "error", relative_error(answer.margins, truth), facet=facet)
-        yield TrialValue(curve, "restarted", first_start_failed(answer), facet=facet)
-        if options.wants("newton") and curve in WEIGHTS:
-            answer = solve(measurements, method="newton", n_factors=n_factors, weights=w)
-            error = relative_error(answer.margins, truth)
-            yield TrialValue(curve + NEWTON, "error", error, facet=facet)
-
-
-def further_readings(
-    simulation: it.Simulation, options: Options, further: Further
-) -> Iterator[TrialValue]:
-    """Yield the errors of the further estimators that were asked for."""
-    for name, estimate in further.items():
-        if options.wants(name):
-            yield from guess_readings(name, estimate(simulation), simulation.margins[-1])
-
-
-def guess_readings(
+def guess_values(
     curve: str, guess: Guess, truth: FloatArray, facet: str | None = None
 ) -> Iterator[TrialValue]:
     """Yield the error of an estimate, and whether it was in doubt."""
@@ -186,20 +168,45 @@ def guess_readings(
     yield TrialValue(curve, "doubted", guess.doubted, facet=facet)
 
 
-def settled_reading(
-    strengths: FloatArray,  # (n_items, n_factors), of the last period
+def read_entries(
+    strengths: FloatArray,  # (n_periods, n_items, n_factors)
     exposures: FloatArray,  # (n_items, n_factors)
-    operator: it.Entries,
+    n_outcomes: int,
+    rng: np.random.Generator,
     *,
     noise_scale: float,
-    facet: str | None = None,
-) -> TrialValue:
-    """Return whether y^T alone settles X^T: whether its limit is below SETTLED.
+) -> it.Measurements:
+    """Read some entries of every period's matrix, drawn evenly, with noise."""
+    operators = [it.uniform_entries(len(exposures), n_outcomes, rng) for _ in strengths]
+    outcomes = [
+        operator.read(S, exposures) + noise_scale * rng.normal(size=n_outcomes)
+        for operator, S in zip(operators, strengths, strict=True)
+    ]
+    return it.Measurements.from_operators(operators, outcomes)
 
-    It depends on what was read, and not on what any method made of it.
+
+def limit_of_last(simulation: it.Simulation) -> float:
+    """Return the least relative error of X^T from the last period alone: its Cramér-Rao limit."""
+    S, Q, noise = simulation.strengths[-1], simulation.exposures[-1], simulation.noise_scale
+    last = simulation.measurements.periods[-1].operator
+    return it.theory.static_limit(S, Q, last, noise_scale=noise).relative
+
+
+def limit_of_all(simulation: it.Simulation) -> float:
+    """Return the least relative error of X^T from all periods, its factors being standard normal.
+
+    Without knowing that, a small drift would cost as much as a large one: it breaks symmetries of
+    the factors, and the limit would pay for directions so weakly seen that only their prior keeps
+    them in place.
     """
-    limit = it.theory.static_limit(strengths, exposures, operator, noise_scale=noise_scale)
-    return TrialValue("readings", "settled", limit.relative <= SETTLED, facet=facet)
+    return it.theory.dynamic_limit(
+        simulation.strengths,
+        simulation.exposures,
+        simulation.measurements,
+        noise_scale=simulation.noise_scale,
+        drift_scale=simulation.drift_scale,
+        prior_scale=1.0,
+    ).relative
 
 
 def settled_series(table: Table, measure: str, curve: str, facet: str = "") -> Series:
@@ -212,29 +219,7 @@ def first_start_failed(answer: it.Recovery) -> bool:
     return bool(answer.attempts[0].objective > answer.objective * (1.0 + 1e-6))
 
 
-def limit_readings(simulation: it.Simulation) -> Iterator[TrialValue]:
-    """Yield the Cramér-Rao limits of a simulation: of all periods, and of the last alone.
-
-    That the factors are standard normal is told to the first.  Without it a small drift would
-    cost as much as a large one: it breaks symmetries of the factors, and the limit would pay for
-    directions so weakly seen that only their prior keeps them in place.
-    """
-    S, Q, seen = simulation.strengths, simulation.exposures, simulation.measurements
-    noise = simulation.noise_scale
-    dynamic = it.theory.dynamic_limit(
-        S, Q, seen, noise_scale=noise, drift_scale=simulation.drift_scale, prior_scale=1.0
-    )
-    static = it.theory.static_limit(S[-1], Q[-1], seen.periods[-1].operator, noise_scale=noise)
-    yield TrialValue(DYNAMIC_LIMIT, "error", dynamic.relative)
-    yield TrialValue(STATIC_LIMIT, "error", static.relative)
-
-
 CLOSE = 1.05  # "converges": a ratio of errors between 1 / CLOSE and CLOSE
-MEDIANS_ON_LIMIT = 1.2
-MEANS_ON_LIMIT = ((0.0101, 1.3), (0.101, 1.6))  # up to this σ₂, within this factor
-LARGEST_DRIFT = 0.101  # up to 0.1
-FAR_OFF = 10.0  # times the limit: a trial that failed
-ESTIMATED_COST = 1.2  # times the error with known scales
 
 Ratio = Callable[[FloatArray, FloatArray], Estimate]
 
@@ -310,111 +295,9 @@ def same_answers(measure: str = "error") -> Judge:
     return judge
 
 
-@claim(
-    "One spectral start is enough for alternating minimisation in 95 % of the trials.",
-    source="ours",
-)
-def one_start_is_enough(table: Table) -> Iterator[Check]:
-    """Check how often a further start was better than the first."""
-    shares = {curve: float(table.series("restarted", curve).mean.mean()) for curve in WEIGHTS}
-    told = "; ".join(f"{curve}: {100 * share:.1f} %" for curve, share in shares.items())
-    yield Check(
-        f"share of trials in which a further start was better: {told}",
-        max(shares.values()) <= 0.05,
-    )
-
-
-@claim(
-    "Joint estimation is on the Cramér-Rao limit for σ₂ up to 0.1: medians within 1.2, "
-    "means within 1.3 up to σ₂ = 0.01 and within 1.6 above.",
-    JOINT,
-    DYNAMIC_LIMIT,
-    source="ours",
-)
-def on_the_limit(table: Table) -> Iterator[Check]:
-    """Check that the joint error is the least that any estimate could have, nearly."""
-    ours, limit = table.paired("error", JOINT, DYNAMIC_LIMIT)
-    yield _worst(ours, limit, ratio_of_medians, "median", 0.0, LARGEST_DRIFT, MEDIANS_ON_LIMIT)
-    low = 0.0
-    for high, within in MEANS_ON_LIMIT:
-        if np.any((ours.x > low) & (ours.x <= high)):
-            yield _worst(ours, limit, ratio_of_means, "mean", low, high, within)
-        low = high
-
-
-@claim(
-    f"No joint estimate is more than {FAR_OFF:g} times the limit off without saying so.",
-    JOINT,
-    DYNAMIC_LIMIT,
-    source="ours",
-)
-def nothing_hidden(table: Table) -> Iterator[Check]:
-    """Check that a joint estimate which is far off says so."""
-    ours, limit = table.paired("error", JOINT, DYNAMIC_LIMIT)
-    doubted = table.series("doubted", JOINT).values != 0.0
-    failed = ~(ours.values <= FAR_OFF * limit.values)  # also where there is no number
-    unseen = failed & ~doubted
-    told = f"none of {failed.size} is that far off"
-    if failed.any():
-        told = f"{failed.sum()} of {failed.size} are that far off, and {unseen.sum() or 'none'} "
-        told += "of them without a doubt"
-    places = [f"{drift_is(ours.x[k])} trial {trial}" for k, trial in np.argwhere(unseen)[:5]]
-    found = f": {', '.join(places)}" if places else ""
-    yield Check(f"{told}{found}; {doubted.sum()} of all are in doubt", not unseen.any())
-
-
-@claim(
-    "Joint estimation is nowhere clearly worse than optimal weights, and somewhere at "
-    "least twice as good (median errors).",
-    JOINT,
-    source="ours",
-)
-def beats_weights(table: Table) -> Iterator[Check]:
-    """Check that joint estimation is never worse than optimal weights, and where it is better."""
-    theirs, ours = table.paired("error", OPTIMAL, JOINT)
-    ratios = ratios_of(theirs, ours, ratio_of_medians)
-    largest = max(ratios, key=lambda x: ratios[x].value)
-    worse = [drift_is(x) for x, ratio in ratios.items() if ratio.high < 1.0]
-    n_better = sum(ratio.low > 1.0 for ratio in ratios.values())
-    yield Check(
-        f"optimal weights have {ratios[largest]} times its error at {drift_is(largest)}, and "
-        f"clearly more at {n_better} of {len(ratios)} values of σ₂",
-        ratios[largest].low >= 2.0,
-    )
-    yield Check(f"it is clearly worse at {', '.join(worse) or 'none'}", not worse)
-
-
-@claim(
-    "Scales estimated from the data cost at most 1.2 times the error with known ones.",
-    JOINT,
-    ESTIMATED,
-    source="ours",
-)
-def scales_cost_little(table: Table) -> Iterator[Check]:
-    """Check that estimating the scales costs little against knowing them."""
-    ours, known = table.paired("error", ESTIMATED, JOINT)
-    for ratio, name in ((ratio_of_medians, "median"), (ratio_of_means, "mean")):
-        what = f"{name} over {ours.values.shape[1]} trials"
-        yield _worst(ours, known, ratio, what, 0.0, float(ours.x[-1]) + 1.0, ESTIMATED_COST)
-
-
 def ratios_of(first: Series, second: Series, ratio: Ratio) -> dict[float, Estimate]:
     """Return a ratio of two curves, place by place."""
     return {float(x): ratio(first.at(x), second.at(x)) for x in first.x}
-
-
-def _worst(
-    first: Series, second: Series, ratio: Ratio, what: str, low: float, high: float, within: float
-) -> Check:
-    """Check that a ratio is nowhere above a number, for σ₂ above low and up to high."""
-    ratios = {x: r for x, r in ratios_of(first, second, ratio).items() if low < x <= high}
-    worst = max(ratios, key=lambda x: np.nan_to_num(ratios[x].value, nan=np.inf))
-    least = min(ratios, key=lambda x: ratios[x].value)
-    return Check(
-        f"{what}: the largest ratio is {ratios[worst]}, at {drift_is(worst)}; the smallest of "
-        f"{len(ratios)} is {ratios[least].value:.3g}; asked: at most {within:g}",
-        bool(ratios[worst].value <= within),
-    )
 
 
 def error_gains(

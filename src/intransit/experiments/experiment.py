@@ -346,8 +346,8 @@ def run_all(
 
     With ``jobs=0`` everything runs in this process, where a debugger can follow it; with
     ``on="ray"`` on Ray.
-    `on_start` is told the seconds of work in all and those found finished, `on_done` each task
-    as it ends.
+    `on_start` is called with the seconds of work in all and those found finished, `on_done` with
+    each task as it ends.
     """
     tasks = [task for experiment in experiments for task in plan(experiment, run)]
     found = {id(task): read_part(task.path(parts), task.mark) for task in tasks}

@@ -12,7 +12,15 @@ import numpy as np
 
 import intransit as it
 from intransit.arrays import FloatArray
-from intransit.experiments.estimators import NEWTON, STARTS, STATIC_LIMIT, relative_error, solve
+from intransit.experiments.estimators import (
+    EQUAL,
+    RESTARTS,
+    STARTS,
+    STATIC_LIMIT,
+    read_entries,
+    relative_error,
+    solve_each,
+)
 from intransit.experiments.experiment import (
     Check,
     Experiment,
@@ -22,7 +30,7 @@ from intransit.experiments.experiment import (
     claim,
     judged_by,
 )
-from intransit.experiments.plots import Style, draw_curve, draw_newton, finish, pretty
+from intransit.experiments.plots import Style, draw_curve, draw_limits, draw_newton, finish
 from intransit.experiments.table import Table, TrialValue, mean, ratio_of_means, ratio_of_medians
 from intransit.plotting import BLUE, GREEN, ORANGE, RED
 
@@ -59,9 +67,15 @@ N_HOUSES, N_PERIODS, N_FACTORS = 8, 5, 2
 NOISE_SCALE = 0.01
 ASSUMED = {"10⁻¹·⁵": 10**-1.5, "10⁻¹": 0.1, "10⁻⁰·⁵": 10**-0.5, "1": 1.0}
 SMALLEST = "10⁻¹·⁵"
+STYLES = {
+    SMALLEST: Style(BLUE, "o"),
+    "10⁻¹": Style(GREEN, "s"),
+    "10⁻⁰·⁵": Style(ORANGE, "^"),
+    "1": Style(RED, "D"),
+}
 OBSERVATIONS = (10, 20, 30, 40, 60, 80, 100, 200)
 FEWER = (10, 20, 60, 200)  # in the other units
-MAX_STEPS, RESTARTS = 200, 1
+MAX_STEPS = 200
 ROUND, RAW, STANDARD = "round units", "raw units", "standardised"
 FACETS = (ROUND, RAW, STANDARD)
 
@@ -88,27 +102,25 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
     """Read some margins of every period, and recover the last matrix with each assumed drift."""
     S, Q = features(point.facet)
     truth = S[-1] @ Q.T - Q @ S[-1].T
-    n_outcomes = int(point.x)
-    operators = [it.uniform_entries(N_HOUSES, n_outcomes, rng) for _ in range(N_PERIODS)]
-    outcomes = [
-        operator.read(S[t], Q) + NOISE_SCALE * rng.normal(size=n_outcomes)
-        for t, operator in enumerate(operators)
-    ]
-    seen = it.Measurements.from_operators(operators, outcomes)
+    seen = read_entries(S, Q, int(point.x), rng, noise_scale=NOISE_SCALE)
     equal = np.full(N_PERIODS, 1.0 / N_PERIODS)
-    weights = {"equal weights": equal} | {
+    for assumed, w in ({EQUAL: equal} | assumed_weights()).items():
+        for curve, answer in solve_each(
+            seen, assumed, options, max_steps=MAX_STEPS, n_factors=N_FACTORS, weights=w
+        ):
+            yield TrialValue(curve, "error", relative_error(answer.margins, truth))
+    if options.wants("limit"):
+        last = seen.periods[-1].operator
+        limit = it.theory.static_limit(S[-1], Q, last, noise_scale=NOISE_SCALE)
+        yield TrialValue(STATIC_LIMIT, "error", limit.relative)
+
+
+def assumed_weights() -> dict[str, FloatArray]:
+    """Return the optimal weights for each assumed drift."""
+    return {
         name: it.optimal_weights(N_PERIODS, noise_scale=NOISE_SCALE, drift_scale=drift_scale)
         for name, drift_scale in ASSUMED.items()
     }
-    for curve, w in weights.items():
-        answer = solve(seen, n_factors=N_FACTORS, weights=w, max_steps=MAX_STEPS, restarts=RESTARTS)
-        yield TrialValue(curve, "error", relative_error(answer.margins, truth))
-        if options.wants("newton"):
-            answer = solve(seen, method="newton", n_factors=N_FACTORS, weights=w)
-            yield TrialValue(curve + NEWTON, "error", relative_error(answer.margins, truth))
-    if options.wants("limit"):
-        limit = it.theory.static_limit(S[-1], Q, operators[-1], noise_scale=NOISE_SCALE)
-        yield TrialValue(STATIC_LIMIT, "error", limit.relative)
 
 
 def draw(figure: "Figure", table: Table) -> None:
@@ -132,19 +144,12 @@ def _draw_prices(axes: "Axes") -> None:
 
 
 def _draw_errors(axes: "Axes", table: Table, facet: str, title: str) -> None:
-    styles = [Style(BLUE, "o"), Style(GREEN, "s"), Style(ORANGE, "^"), Style(RED, "D")]
-    curves = table.names("curve", measure="error", facet=facet)
-    for curve, style in zip(ASSUMED, styles, strict=True):
+    for curve, style in STYLES.items():
         draw_curve(axes, table.series("error", curve, facet), style, f"σ₂ = {curve}")
-        if curve + NEWTON in curves:
-            draw_newton(axes, table.series("error", curve + NEWTON, facet), style)
-    equal = table.series("error", "equal weights", facet)
-    axes.plot(equal.x, equal.mean, "--", color="#555555", lw=1.2, label="equal weights")
-    if f"1{NEWTON}" in curves:
-        axes.plot([], [], "x", color="#555555", label="the same by Newton")
-    if STATIC_LIMIT in curves:
-        limit = table.series("error", STATIC_LIMIT, facet)
-        axes.plot(limit.x, limit.median, "-", color="#999999", lw=1.2, label=pretty(STATIC_LIMIT))
+    equal = table.series("error", EQUAL, facet)
+    axes.plot(equal.x, equal.mean, "--", color="#555555", lw=1.2, label=EQUAL)
+    draw_newton(axes, table, "error", STYLES, facet)
+    draw_limits(axes, table, "error", facet)
     finish(axes, title=title, x="readings a period M", y="relative error", log=("y",), legend=None)
     # In raw units the limit is below the rounding of the prices; it is left out of sight there.
     lowest = min(float(table.series("error", c, facet).quantile(0.1).min()) for c in ASSUMED)
@@ -180,18 +185,15 @@ def drift_has_some_effect(table: Table) -> Iterator[Check]:
 @claim("Smaller assumed σ₂ gives optimal weights close to equal weights.")
 def small_is_close_to_equal(table: Table) -> Iterator[Check]:  # noqa: ARG001
     """Look at the weights themselves."""
-    weights = {
-        name: it.optimal_weights(N_PERIODS, noise_scale=NOISE_SCALE, drift_scale=scale)
-        for name, scale in ASSUMED.items()
-    }
+    weights = assumed_weights()
     nearest = min(weights, key=lambda name: float(weights[name].max()))
     yield Check(
         f"of the values tried, {nearest} gives the weights nearest to equal ones",
         nearest == SMALLEST,
     )
     w = weights[SMALLEST]
-    told = f"with {SMALLEST} the weights are {', '.join(f'{value:.3f}' for value in w)}"
-    yield Check(told, bool(w.max() < 2.0 / N_PERIODS))
+    measured = f"with {SMALLEST} the weights are {', '.join(f'{value:.3f}' for value in w)}"
+    yield Check(measured, bool(w.max() < 2.0 / N_PERIODS))
 
 
 @claim("The smallest σ₂ = 10⁻¹·⁵ outperforms the other σ₂ values when M is small.")
@@ -219,10 +221,10 @@ def smallest_is_best(table: Table) -> Iterator[Check]:
 def units_matter(table: Table) -> Iterator[Check]:
     """Compare the units, with the most readings."""
     levels = {facet: table.series("error", "1", facet).values[-1] for facet in FACETS}
-    told = "; ".join(f"{facet} {mean(values)}" for facet, values in levels.items())
+    measured = "; ".join(f"{facet} {mean(values)}" for facet, values in levels.items())
     medians = [float(np.median(values)) for values in levels.values()]
     yield Check(
-        f"mean error with σ₂ = 1 and all readings: {told}", max(medians) > 10.0 * min(medians)
+        f"mean error with σ₂ = 1 and all readings: {measured}", max(medians) > 10.0 * min(medians)
     )
 
 

@@ -8,9 +8,8 @@ figures, or HTML on its own, which asks the network for nothing.
 import base64
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from intransit.experiments.estimators import (
     STATIC_LIMIT,
     settled_series,
 )
-from intransit.experiments.experiment import Claim, Experiment, Gain
+from intransit.experiments.experiment import Check, Claim, Experiment, Gain
 from intransit.experiments.table import Series, Table
 from intransit.plotting import (
     BLACK,
@@ -39,6 +38,14 @@ from intransit.plotting import (
     RED,
     SKY,
     require_matplotlib,
+)
+from intransit.report.page.blocks import (
+    bullets,
+    digest,
+    more,
+    plain,
+    section,
+    write_document,
 )
 
 if TYPE_CHECKING:
@@ -97,30 +104,43 @@ def draw_band(axes: "Axes", series: Series, style: Style) -> None:
 def draw_extras(axes: "Axes", table: Table, measure: str, facet: str = "") -> None:
     """Draw what `--with` added: Newton as crosses, other estimators, limits as thin lines."""
     curves = table.names("curve", measure=measure, facet=facet)
-    for curve, style in STYLES.items():
-        if curve + NEWTON in curves:
-            newton = table.series(measure, curve + NEWTON, facet)
-            if "settled" in table.names("measure", facet=facet):
-                newton = settled_series(table, measure, curve + NEWTON, facet)
-            draw_newton(axes, newton, style)
-    if any(curve.endswith(NEWTON) for curve in curves):
-        axes.plot([], [], "x", color="#555555", markersize=7, label="the same by Newton")
+    draw_newton(axes, table, measure, STYLES, facet)
     others = [curve for curve in FURTHER if curve in curves and curve != JOINT]
     for curve, colour in zip(others, (SKY, BLACK), strict=False):
         draw_curve(axes, table.series(measure, curve, facet), Style(colour, "v"), curve)
     if ESTIMATED in curves:
         series = table.series(measure, ESTIMATED, facet)
         draw_curve(axes, series, ESTIMATED_STYLE, ESTIMATED, band=False)
+    draw_limits(axes, table, measure, facet)
+
+
+def draw_newton(
+    axes: "Axes", table: Table, measure: str, styles: Mapping[str, Style], facet: str = ""
+) -> None:
+    """Draw the means that Newton's method finds, as crosses over the curves they should meet."""
+    settled = "settled" in table.names("measure", facet=facet)
+    drawn = {
+        curve: style
+        for curve, style in styles.items()
+        if table.has(curve + NEWTON, measure=measure, facet=facet)
+    }
+    for curve, style in drawn.items():
+        read = settled_series if settled else Table.series
+        newton = read(table, measure, curve + NEWTON, facet)
+        axes.plot(newton.x, newton.mean, "x", color=style.colour, markersize=7)
+    if drawn:
+        axes.plot([], [], "x", color="#555555", markersize=7, label="the same by Newton")
+
+
+def draw_limits(axes: "Axes", table: Table, measure: str, facet: str = "") -> None:
+    """Draw the Cramér-Rao limits as thin lines.
+
+    They are medians: a mean would be ruled by the few samples that settle next to nothing.
+    """
     for curve, line in ((DYNAMIC_LIMIT, "-"), (STATIC_LIMIT, "--")):
-        if curve in curves:
+        if table.has(curve, measure=measure, facet=facet):
             series = table.series(measure, curve, facet)
-            # The median: a mean would be ruled by the few samples that settle next to nothing.
             axes.plot(series.x, series.median, line, color="#777777", lw=1.2, label=pretty(curve))
-
-
-def draw_newton(axes: "Axes", series: Series, style: Style) -> None:
-    """Draw the mean that Newton's method finds, as crosses over the curve it should meet."""
-    axes.plot(series.x, series.mean, "x", color=style.colour, markersize=7)
 
 
 def pretty(text: str) -> str:
@@ -172,7 +192,9 @@ def render(experiment: Experiment, table: Table) -> dict[str, bytes]:
 
 
 MARKS = {"holds": "✔ holds", "holds in part": "◐ holds in part", "does not hold": "✘ does not hold"}
+KINDS = {"holds": "holds", "holds in part": "part", "does not hold": "not"}  # classes of STYLE
 
+TITLE = "The paper's experiments, run again"
 GAINS = "What joint estimation gains"
 GAIN_COLUMNS = ("where", "the paper's best", "joint", "limit", "gain")
 
@@ -211,20 +233,26 @@ class Shown:
     gains: Sequence[Gain]
     svg: bytes
 
+    @property
+    def counted(self) -> dict[str, int]:
+        """How many claims there are of each verdict."""
+        return {word: sum(claim.verdict == word for claim in self.claims) for word in MARKS}
+
+    @property
+    def trials(self) -> str:
+        """How many trials were made, in words."""
+        return "1 trial" if self.n_trials == 1 else f"{self.n_trials} trials"
+
 
 def to_markdown(facts: Mapping[str, object], shown: Sequence[Shown]) -> str:
     """Return the page as Markdown, beside which the figures lie as NAME.png."""
-    lines = ["# The paper's experiments, run again", "", _sentence(facts), ""]
-    lines += [
-        "| experiment | claims | hold | in part | do not hold |",
-        "| --- | --- | --- | --- | --- |",
+    names = [f"[{one.experiment.name}](#{one.experiment.name})" for one in shown]
+    rows = [
+        (name, str(len(one.claims)), *map(str, one.counted.values()))
+        for name, one in zip(names, shown, strict=True)
     ]
-    for one in shown:
-        n = _counted(one.claims)
-        lines.append(
-            f"| [{one.experiment.name}](#{one.experiment.name}) | {len(one.claims)} | "
-            f"{n['holds']} | {n['holds in part']} | {n['does not hold']} |"
-        )
+    lines = [f"# {TITLE}", "", _sentence(facts), ""]
+    lines += _table(("experiment", "claims", "hold", "in part", "do not hold"), rows)
     for one in shown:
         lines += _section(one)
     return "\n".join(lines) + "\n"
@@ -232,115 +260,99 @@ def to_markdown(facts: Mapping[str, object], shown: Sequence[Shown]) -> str:
 
 def _section(one: Shown) -> list[str]:
     experiment = one.experiment
-    lines = ["", f"## {experiment.name}", "", f"{experiment.title}: {experiment.figure}. "]
-    lines[-1] += f"{_trials(one.n_trials)}. Numbers: [table]({experiment.name}.csv), "
-    lines[-1] += f"[summary and claims]({experiment.name}.json)."
-    lines += ["", f"![{experiment.title}]({experiment.name}.png)", "", "### Claims"]
+    lines = [
+        *("", f"## {experiment.name}", ""),
+        f"{experiment.title}: {experiment.figure}. {one.trials}. Numbers: "
+        f"[table]({experiment.name}.csv), [summary and claims]({experiment.name}.json).",
+        *("", f"![{experiment.title}]({experiment.name}.png)", "", "### Claims"),
+    ]
     for claim in one.claims:
         lines += ["", f"**{MARKS[claim.verdict]}** ({_whose(claim)}): {claim.statement}", ""]
-        lines += [f"- {'yes' if c.passed else 'no'}: {_plain(c.measured)}" for c in claim.checks]
+        lines += [f"- {_plain(_said(check))}" for check in claim.checks]
     if one.gains:
-        lines += ["", f"### {GAINS}", "", f"| {' | '.join(GAIN_COLUMNS)} |"]
-        lines.append(f"|{' --- |' * len(GAIN_COLUMNS)}")
-        lines += [f"| {' | '.join(_plain(cell) for cell in astuple(gain))} |" for gain in one.gains]
-    lines += ["", "### Settings", "", "| setting | value |", "| --- | --- |"]
-    lines += [f"| {name} | {_plain(str(value))} |" for name, value in experiment.settings.items()]
-    lines += ["", "### Notes", ""] + [f"- {_plain(note)}" for note in experiment.notes]
-    return lines
+        cells = [[_plain(cell) for cell in astuple(gain)] for gain in one.gains]
+        lines += ["", f"### {GAINS}", "", *_table(GAIN_COLUMNS, cells)]
+    settings = [(name, _plain(str(value))) for name, value in experiment.settings.items()]
+    lines += ["", "### Settings", "", *_table(("setting", "value"), settings)]
+    return lines + ["", "### Notes", ""] + [f"- {_plain(note)}" for note in experiment.notes]
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a table in Markdown."""
+    return [f"| {' | '.join(cells)} |" for cells in (columns, ["---"] * len(columns), *rows)]
 
 
 def to_html(facts: Mapping[str, object], shown: Sequence[Shown]) -> str:
     """Return the page as one HTML file that needs no other."""
-    rows = []
-    for one in shown:
-        n = _counted(one.claims)
-        name = escape(one.experiment.name)
-        rows.append(
-            f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(one.experiment.title)}</td>'
-            f'<td class="holds">{n["holds"]}</td><td class="part">{n["holds in part"]}</td>'
-            f'<td class="not">{n["does not hold"]}</td></tr>'
+    rows = [
+        (
+            f'<a href="#{plain(one.experiment.name)}">{plain(one.experiment.name)}</a>',
+            plain(one.experiment.title),
+            *(f'<span class="{KINDS[word]}">{n}</span>' for word, n in one.counted.items()),
         )
-    sections = "".join(_html_section(one) for one in shown)
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>The paper's experiments, run again</title><style>{STYLE}</style></head><body>"
-        f"<h1>The paper's experiments, run again</h1><p>{escape(_sentence(facts))}</p>"
-        '<div class="wide"><table><thead><tr><th>experiment</th><th>what</th><th>hold</th>'
-        f"<th>in part</th><th>do not hold</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
-        f"</div>{sections}</body></html>\n"
+        for one in shown
+    ]
+    body = (
+        f"<h1>{plain(TITLE)}</h1><p>{plain(_sentence(facts))}</p>"
+        + _html_table(rows, ("experiment", "what", "hold", "in part", "do not hold"))
+        + "".join(map(_html_section, shown))
     )
+    policy = f"img-src data:; style-src {digest(STYLE)}"
+    return write_document(TITLE, STYLE, policy, body)
 
 
 def _html_section(one: Shown) -> str:
     experiment = one.experiment
     image = base64.b64encode(one.svg).decode()
-    settings = "".join(
-        f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>"
-        for name, value in experiment.settings.items()
-    )
-    notes = "".join(f"<li>{escape(note)}</li>" for note in experiment.notes)
-    return (
-        f'<section id="{escape(experiment.name)}"><h2>{escape(experiment.title)}</h2>'
-        f'<p class="soft">{escape(experiment.name)}: {escape(experiment.figure)}. '
-        f"{_trials(one.n_trials)}.</p>"
-        f'<figure><img src="data:image/svg+xml;base64,{image}" alt="{escape(experiment.title)}">'
-        f"</figure>{_html_gains(one.gains)}"
-        f"{''.join(_html_claim(claim) for claim in one.claims)}"
-        f'<details><summary>Settings and notes</summary><div class="wide"><table>{settings}'
-        f"</table></div><ul>{notes}</ul></details></section>"
+    settings = [(plain(name), plain(str(value))) for name, value in experiment.settings.items()]
+    gains = [[plain(cell) for cell in astuple(gain)] for gain in one.gains]
+    return section(
+        plain(experiment.name),
+        plain(experiment.title),
+        [
+            f'<p class="soft">{plain(experiment.name)}: {plain(experiment.figure)}. {one.trials}.'
+            f'</p><figure><img src="data:image/svg+xml;base64,{image}" '
+            f'alt="{plain(experiment.title)}"></figure>',
+            f"<h3>{GAINS}</h3>{_html_table(gains, GAIN_COLUMNS)}" if gains else "",
+            *map(_html_claim, one.claims),
+            more("Settings and notes", _html_table(settings) + bullets(experiment.notes)),
+        ],
     )
 
 
-def _html_gains(gains: Sequence[Gain]) -> str:
-    if not gains:
-        return ""
-    head = "".join(f"<th>{escape(name)}</th>" for name in GAIN_COLUMNS)
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in astuple(gain))}</tr>"
-        for gain in gains
-    )
-    return (
-        f'<h3>{GAINS}</h3><div class="wide"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
+def _html_table(rows: Iterable[Sequence[str]], columns: Sequence[str] = ()) -> str:
+    """Return rows of HTML as a table that scrolls in its own box."""
+    head = "".join(f"<th>{plain(name)}</th>" for name in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    titles = f"<thead><tr>{head}</tr></thead>" if columns else ""
+    return f'<div class="wide"><table>{titles}<tbody>{body}</tbody></table></div>'
 
 
 def _html_claim(claim: Claim) -> str:
-    kind = {"holds": "holds", "holds in part": "part", "does not hold": "not"}[claim.verdict]
-    checks = "".join(
-        f"<li>{'yes' if check.passed else 'no'}: {escape(check.measured)}</li>"
-        for check in claim.checks
-    )
+    kind = KINDS[claim.verdict]
     return (
-        f'<div class="claim {kind}"><p>{escape(claim.statement)}</p>'
+        f'<div class="claim {kind}"><p>{plain(claim.statement)}</p>'
         f'<p><span class="verdict {kind}">{MARKS[claim.verdict]}</span> '
-        f'<span class="soft">{_whose(claim)}</span></p><ul>{checks}</ul></div>'
+        f'<span class="soft">{_whose(claim)}</span></p>{bullets(map(_said, claim.checks))}</div>'
     )
 
 
 def _sentence(facts: Mapping[str, object]) -> str:
-    told = ", ".join(f"{name} {value}" for name, value in facts.items())
+    run = ", ".join(f"{name} {value}" for name, value in facts.items())
     return (
-        f"Run: {told}. Lines are means over trials, bands run from the 10 % to the 90 % quantile; "
+        f"Run: {run}. Lines are means over trials, bands run from the 10 % to the 90 % quantile; "
         "numbers in brackets are 95 % bootstrap intervals over trials."
     )
-
-
-def _counted(claims: Sequence[Claim]) -> dict[str, int]:
-    return {word: sum(claim.verdict == word for claim in claims) for word in MARKS}
 
 
 def _whose(claim: Claim) -> str:
     return "the paper's claim" if claim.source == "paper" else "our own"
 
 
-def _trials(n_trials: int) -> str:
-    return "1 trial" if n_trials == 1 else f"{n_trials} trials"
+def _said(check: Check) -> str:
+    return f"{'yes' if check.passed else 'no'}: {check.measured}"
 
 
 def _plain(text: str) -> str:
     """Return text in which Markdown sees no markup."""
-    for sign in ("\\", "|", "*", "_", "`", "<"):
-        text = text.replace(sign, "\\" + sign)
-    return text
+    return re.sub(r"[\\|*_`<]", r"\\\g<0>", text)

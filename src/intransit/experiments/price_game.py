@@ -7,7 +7,7 @@ import numpy as np
 
 import intransit as it
 from intransit.arrays import FloatArray, IntArray
-from intransit.experiments.estimators import JOINT, drift_is, is_doubted, smooth, solve
+from intransit.experiments.estimators import JOINT, drift_is, is_doubted, smooth, solve_each
 from intransit.experiments.experiment import (
     Check,
     Experiment,
@@ -88,10 +88,8 @@ def _readings(
         # Every pair has the same number of games every day, so the days collapse into one
         # weighted mean a pair: the program is the same up to a constant.
         seen = it.Measurements.from_pairs([pairs], [weights @ daily], n_items=N_PLAYERS)
-        for method in ("alternating", "newton") if options.wants("newton") else ("alternating",):
-            estimate = solve(seen, method=method, n_factors=N_FACTORS).margins
-            curve = rule if method == "alternating" else f"{rule}, Newton"
-            yield from _scored(curve, estimate, X, drift_scale)
+        for curve, answer in solve_each(seen, rule, options, n_factors=N_FACTORS):
+            yield from _scored(curve, answer.margins, X, drift_scale)
         if rule == FAIR:
             yield from _scored(ALONE, fill_skew(weights @ daily, N_PLAYERS, pairs), X, drift_scale)
 
@@ -102,7 +100,7 @@ def _joint(
     pairs: IntArray,  # (n_pairs, 2)
     options: Options,
 ) -> Iterator[TrialValue]:
-    """Smooth all days: a score a player and a deviation a pair, all drifting, nothing told."""
+    """Smooth all days: drifting scores and deviations of pairs, all scales estimated."""
     blocks = daily.reshape(-1, BLOCK, len(pairs)).mean(axis=1)
     days = BLOCK * np.arange(len(blocks)) + (BLOCK - 1) / 2
     first, second = np.tile(pairs, (len(blocks), 1)).T
@@ -136,39 +134,23 @@ def _scored(curve: str, estimate: FloatArray, X: FloatArray, x: float) -> Iterat
 def draw(figure: "Figure", table: Table) -> None:
     """Draw error and share of right signs for both rules."""
     left, right = figure.subplots(1, 2)
-    for rule, style in ((FAIR, Style(GREEN, "o")), (LITERAL, Style(BLUE, "s"))):
-        draw_curve(left, table.series("error", rule), style, rule)
-        draw_curve(right, table.series("signs", rule), style, rule)
-        if f"{rule}, Newton" in table.names("curve"):
-            for axes, what in ((left, "error"), (right, "signs")):
-                newton = table.series(what, f"{rule}, Newton")
-                draw_newton(axes, newton, style)
-    for axes, what in ((left, "error"), (right, "signs")):
+    styles = {FAIR: Style(GREEN, "o"), LITERAL: Style(BLUE, "s")}
+    shown = (
+        (left, "error", "(a) relative error of X", "‖X̂ − X‖ / ‖X‖   (not squared)"),
+        (right, "signs", "(b) right signs", "share of pairs, %"),
+    )
+    for axes, what, title, y in shown:
+        for rule, style in styles.items():
+            draw_curve(axes, table.series(what, rule), style, rule)
+        draw_newton(axes, table, what, styles)
         if table.has(JOINT, measure=what):
             _draw_joint(axes, table.series(what, JOINT))
+        finish(axes, title=title, x="assumed drift σ₂", y=y, log=("x",), legend=None)
     if table.has(LIMIT):
         level = float(table.series("error", LIMIT).mean[0])
         left.axhline(level, color="#777777", lw=1.2, label=LIMIT)
     alone = table.series("error", ALONE)
     left.plot(alone.x, alone.mean, ":", color=GREEN, lw=1.2, label=f"{ALONE} (default rule)")
-    finish(
-        left,
-        title="(a) relative error of X",
-        x="assumed drift σ₂",
-        y="‖X̂ − X‖ / ‖X‖   (not squared)",
-        log=("x",),
-        legend=None,
-    )
-    finish(
-        right,
-        title="(b) right signs",
-        x="assumed drift σ₂",
-        y="share of pairs, %",
-        log=("x",),
-        legend=None,
-    )
-    if f"{FAIR}, Newton" in table.names("curve"):
-        left.plot([], [], "x", color="#555555", ms=7, label="the same by Newton")
     left.set_ylim(bottom=0.0)
     right.set_ylim(top=100.5)
     handles, labels = left.get_legend_handles_labels()

@@ -29,6 +29,8 @@ from intransit.experiments.estimators import (
     drift_is,
     ends_of,
     first_start_failed,
+    limit_of_all,
+    limit_of_last,
     ratios_of,
     relative_error,
     same_answers,
@@ -44,11 +46,16 @@ from intransit.experiments.experiment import (
     Point,
     axis,
     claim,
-    half_decades,
     judged_by,
 )
 from intransit.experiments.plots import JOINT_STYLE, STYLES, draw_curve, draw_extras, finish, pretty
-from intransit.experiments.recovery_error import N_FACTORS, N_ITEMS, N_PERIODS, NOISE_SCALE
+from intransit.experiments.recovery_error import (
+    DRIFT_SCALES,
+    N_FACTORS,
+    N_ITEMS,
+    N_PERIODS,
+    NOISE_SCALE,
+)
 from intransit.experiments.table import Table, TrialValue, mean, mean_difference, ratio_of_means
 
 if TYPE_CHECKING:
@@ -141,6 +148,12 @@ def n_outcomes_at(ratio: float) -> int:
     return round(float(ratio) * N_ITEMS**2)
 
 
+def at_ratio(simulation: it.Simulation, ratio: float) -> it.Simulation:
+    """Return the simulation with the readings of a smaller p."""
+    seen = prefix(simulation.measurements, n_outcomes_at(ratio))
+    return replace(simulation, measurements=seen)
+
+
 SEARCH_NOTES = (
     "A smaller p reads a prefix of the readings of a larger one. The ratio needed is found by "
     "bisection, as if more of the same readings did no harm.",
@@ -155,11 +168,10 @@ SEARCH_NOTES = (
 
 
 SUCCESS = 1e-4
-DRIFT_SCALES = half_decades(1e-4, 10**0.5)
 HALFWAY = 10**-1.5  # the drift at which weights have nothing left to gain, and joint has
 ENOUGH = 0.20  # what joint estimation may need there
 N_JOINT = 50  # trials, from the first on, in which further estimators are asked: they take longer
-CLOSE = STEP / 2  # "converges": a mean difference of at most half a step
+HALF_STEP = STEP / 2  # "converges": a mean difference of at most this
 
 
 def measure(
@@ -201,7 +213,7 @@ def _needed(
     """
 
     def succeeds(ratio: float, method: str) -> bool:
-        seen = prefix(simulation.measurements, n_outcomes_at(ratio))
+        seen = at_ratio(simulation, ratio).measurements
         if not could_settle(seen, weights):
             return False
         answers.append(solve(seen, method=method, n_factors=N_FACTORS, weights=weights))
@@ -227,8 +239,7 @@ def _needed_by_further(
     guess: float,
 ) -> Iterator[TrialValue]:
     def succeeds(ratio: float) -> bool:
-        seen = prefix(simulation.measurements, n_outcomes_at(ratio))
-        found = estimate(replace(simulation, measurements=seen))
+        found = estimate(at_ratio(simulation, ratio))
         return relative_error(found.margins, simulation.margins[-1]) <= SUCCESS
 
     needed = smallest_ratio_near(succeeds, guess if np.isfinite(guess) else 1.0)
@@ -240,22 +251,15 @@ def _needed_by_limits(
     simulation: it.Simulation, guess: float, static_guess: float
 ) -> Iterator[TrialValue]:
     """Yield the ratios from which on the Cramér-Rao limit allows a success."""
-    S, Q, noise = simulation.strengths, simulation.exposures, simulation.noise_scale
+    for curve, limit, near in (
+        (DYNAMIC_LIMIT, limit_of_all, guess),
+        (STATIC_LIMIT, limit_of_last, static_guess),
+    ):
 
-    def dynamic(ratio: float) -> bool:
-        seen = prefix(simulation.measurements, n_outcomes_at(ratio))
-        limit = it.theory.dynamic_limit(
-            S, Q, seen, noise_scale=noise, drift_scale=simulation.drift_scale, prior_scale=1.0
-        )
-        return limit.relative <= SUCCESS
+        def allows(ratio: float, limit: Callable[[it.Simulation], float] = limit) -> bool:
+            return limit(at_ratio(simulation, ratio)) <= SUCCESS
 
-    def static(ratio: float) -> bool:
-        seen = prefix(simulation.measurements, n_outcomes_at(ratio)).periods[-1].operator
-        limit = it.theory.static_limit(S[-1], Q[-1], seen, noise_scale=noise)
-        return limit.relative <= SUCCESS
-
-    yield TrialValue(DYNAMIC_LIMIT, "ratio", smallest_ratio_near(dynamic, guess) or np.nan)
-    yield TrialValue(STATIC_LIMIT, "ratio", smallest_ratio_near(static, static_guess) or np.nan)
+        yield TrialValue(curve, "ratio", smallest_ratio_near(allows, near) or np.nan)
 
 
 def draw(figure: "Figure", table: Table) -> None:
@@ -266,8 +270,8 @@ def draw(figure: "Figure", table: Table) -> None:
             draw_curve(axes, table.series("ratio", curve), style, curve)
     draw_extras(axes, table, "ratio")
     if table.has(DYNAMIC_LIMIT, measure="ratio"):
-        for n_periods, told, line in ((1, "y^T", "-."), (N_PERIODS, "all periods", ":")):
-            label = pretty(f"as many pairs as unknowns, {told}")
+        for n_periods, read, line in ((1, "y^T", "-."), (N_PERIODS, "all periods", ":")):
+            label = pretty(f"as many pairs as unknowns, {read}")
             axes.axhline(counting_limit(n_periods), ls=line, lw=1.1, color="#999999", label=label)
     axes.set_ylim(0.0, 1.04)
     finish(
@@ -317,14 +321,14 @@ def half_the_samples(table: Table) -> Iterator[Check]:
             f"at {drift_is(HALFWAY)} it needs {needed}; asked: at most {ENOUGH:g}",
             needed.value <= ENOUGH,
         )
-        told = f"that is {share} of what optimal weights need; asked: 0.5"
-        yield Check(told, share.value <= 0.5)
+        measured = f"that is {share} of what optimal weights need; asked: 0.5"
+        yield Check(measured, share.value <= 0.5)
     differences = ratios_of(ours, theirs, mean_difference)
     worse = [f"{drift_is(x)} (by {d})" for x, d in differences.items() if d.low > 0.0]
     never = table.series("never", JOINT).values
     yield Check(f"it needs clearly more at {', '.join(worse) or 'none'}", not worse)
-    told = f"it never succeeds in {int(never.sum()) or 'any'} of {never.size} trials"
-    yield Check(told, not never.any())
+    measured = f"it never succeeds in {int(never.sum()) or 'any'} of {never.size} trials"
+    yield Check(measured, not never.any())
 
 
 def meets_both_ends(table: Table) -> list[Claim]:
@@ -342,8 +346,8 @@ def _meets(table: Table, other: str, *, to_large: bool) -> Claim:
         (
             Check(
                 f"at {drift_is(end)}: {ours.at(end).mean():.3f} and {theirs.at(end).mean():.3f}, "
-                f"difference {gap}; asked: within ±{CLOSE:g}",
-                gap.within(-CLOSE, CLOSE),
+                f"difference {gap}; asked: within ±{HALF_STEP:g}",
+                gap.within(-HALF_STEP, HALF_STEP),
             ),
             Check(
                 f"at the other end, {drift_is(far)}, the difference is {far_gap}",
@@ -412,8 +416,8 @@ def against_limits(table: Table) -> Iterator[Check]:
         if table.has(curve, measure="ratio"):
             gaps = ratios_of(*table.paired("ratio", curve, limit), mean_difference)
             worst = max(gaps.values(), key=lambda gap: gap.value)
-            told = f"{curve}: at most {worst} more than the limit allows"
-            yield Check(told, worst.value <= 2 * STEP)
+            measured = f"{curve}: at most {worst} more than the limit allows"
+            yield Check(measured, worst.value <= 2 * STEP)
 
 
 EXPERIMENT = Experiment(
