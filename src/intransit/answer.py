@@ -12,7 +12,6 @@ from intransit.analysis.changes import find_changes
 from intransit.analysis.cycles import find_cycles
 from intransit.analysis.fitted_table import FittedTable, Item
 from intransit.analysis.ranking import find_ranking
-from intransit.analysis.saving import is_large, read_answer, replacing, write_answer, write_whole
 from intransit.analysis.transitivity import Evidence, examine
 from intransit.analysis.verdict import (
     DOUBTED,
@@ -24,7 +23,16 @@ from intransit.analysis.verdict import (
     judge,
     look_for_cycles,
 )
-from intransit.checks import as_path, check_report, open_place, open_rng, open_seed, shown
+from intransit.checks import (
+    as_path,
+    check_report,
+    open_place,
+    open_rng,
+    open_seed,
+    replacing,
+    shown,
+    write_whole,
+)
 from intransit.data.games import Covariate, Games, check_games
 from intransit.data.reader import read
 from intransit.data.reading import plural
@@ -210,6 +218,8 @@ class Answer(FittedTable):
 
         One of very many items, or draws, is written so that it can be asked without being loaded.
         """
+        from intransit.analysis.saving import is_large, write_answer  # noqa: PLC0415  (rare)
+
         place = open_place(path)
         self._check_whole("save")
         with replacing(place) as file:
@@ -230,6 +240,8 @@ class Answer(FittedTable):
             Whether to compare a large file with its checksum, which reads all of it; by default
             those of up to 256 MB.  Small ones always are.
         """
+        from intransit.analysis.saving import read_answer  # noqa: PLC0415  (rare)
+
         return cls(**read_answer(as_path(path), check=check))
 
     def summary(self) -> str:

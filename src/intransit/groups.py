@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from intransit.analysis.results import Group
-from intransit.analysis.saving import write_whole
 from intransit.answer import Answer, fit
-from intransit.checks import as_whole, check_report, open_place, open_seed, shown
+from intransit.checks import as_whole, check_report, open_place, open_seed, shown, write_whole
 from intransit.data.games import Games
 from intransit.data.reader import read
 from intransit.data.reading import Reading, plural

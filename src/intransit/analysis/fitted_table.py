@@ -7,12 +7,12 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from itertools import islice
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from intransit.analysis.results import Forecast
-from intransit.analysis.stored import Leaderboard, NumbersOfNames, StoredNames, likely_names
 from intransit.analysis.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import (
@@ -140,6 +140,52 @@ Items = Item | Sequence[Item]
 Under = Mapping[str, str]
 
 
+MANY = 50_000  # items from which an answer is kept in the form that is asked where it lies
+NEAR = 500  # names on either side that are compared with one that is not there
+
+
+@runtime_checkable
+class SortedNames(Protocol):
+    """Names of a large answer, which lie in its file: one is found without reading them all."""
+
+    by_name: IntArray
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The number of each name."""
+
+    def near(self, name: str) -> Sequence[str]:
+        """Return names that begin like one."""
+
+
+def likely_names(names: Sequence[str], name: str) -> Sequence[str]:
+    """Return the names that one may have been meant for: all, or of very many those like it."""
+    if isinstance(names, SortedNames):
+        return names.near(name)
+    if len(names) <= MANY:
+        return names
+    like = (one for one in names if one[:2].casefold() == name[:2].casefold())
+    return list(islice(like, 2 * NEAR))
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard:
+    """All items by strength at a time, best first: a column for each thing that is told."""
+
+    order: IntArray  # (n_items,): the items
+    strength: FloatArray
+    low: FloatArray
+    high: FloatArray
+    best: IntArray  # ranks
+    worst: IntArray
+    rating: FloatArray
+    rating_low: FloatArray
+    rating_high: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+
 @dataclass(frozen=True)
 class Part:
     """Of which answer some items are a part, and which they are."""
@@ -206,14 +252,14 @@ class FittedTable:
     @cached_property
     def numbers(self) -> Mapping[str, int]:
         """The number of each name."""
-        if isinstance(self.names, StoredNames):
-            return NumbersOfNames(self.names)
+        if isinstance(self.names, SortedNames):
+            return self.names.numbers
         return {name: k for k, name in enumerate(self.names)}
 
     @property
     def by_name(self) -> IntArray:  # (n_items,)
         """The items in the order of their names."""
-        if isinstance(self.names, StoredNames):
+        if isinstance(self.names, SortedNames):
             return self.names.by_name
         return np.array(sorted(range(self.n_items), key=self.names.__getitem__), np.int64)
 

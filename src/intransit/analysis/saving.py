@@ -18,23 +18,19 @@ import io
 import json
 import math
 import mmap
-import os
 import struct
-import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from intransit.analysis.fitted_table import FittedTable
+from intransit.analysis.fitted_table import MANY, FittedTable
 from intransit.analysis.standings import leaderboard
 from intransit.analysis.stored import (
     LARGE,
-    MANY,
     Arrays,
     Index,
     RecordError,
@@ -63,30 +59,6 @@ PADDING = 0xD935  # the name that zipalign gives to bytes that fill up
 HUGE = 1 << 30  # bytes of a part, from which its size is written in the longer form
 AT_ONCE = 1 << 24  # bytes that are written or checked at once
 ARRAY_HEAD = 10_000  # bytes that NumPy lets the header of an array have
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole, or not at all."""
-    with replacing(path) as file:
-        file.write(content)
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Give a file to write to, that takes its place when all is written, or not at all."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def write_sealed(

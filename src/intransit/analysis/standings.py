@@ -19,9 +19,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from intransit.analysis.fitted_table import FittedTable, Item, Part, is_alone, spread
+from intransit.analysis.fitted_table import (
+    FittedTable,
+    Item,
+    Leaderboard,
+    Part,
+    is_alone,
+    spread,
+)
 from intransit.analysis.results import Standing
-from intransit.analysis.stored import Leaderboard
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_list, as_whole, check_option
 from intransit.errors import InputError, MissingDependencyError
