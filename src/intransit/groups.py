@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from intransit.analysis.results import Group
 from intransit.answer import Answer, fit
 from intransit.checks import as_whole, check_report, open_place, open_seed, shown, write_whole
 from intransit.data.games import Games
@@ -14,6 +13,7 @@ from intransit.data.reading import Reading, plural
 from intransit.errors import InputError
 from intransit.inference.sampling import Report
 from intransit.model import Model
+from intransit.report.content import Group
 from intransit.tasks import Task, run_tasks
 
 FEWEST = 10  # games of a group; with fewer there is little to say

@@ -21,7 +21,6 @@ from scipy.sparse import csr_array
 from scipy.special import ndtr
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.results import Changes, ItemChange, MatchupChange
 from intransit.analysis.standings import games_of, most_played, present, text
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.checks import as_number, as_whole, open_seed
@@ -36,6 +35,47 @@ MOST_MET = 5_000  # pairs outside the panel that are asked for, those with most 
 ROUNDS = 60  # of medians
 ROUNDING = 1e-9
 MOST_MARGINS = 6_000_000  # of draws, that are kept
+
+
+@dataclass(frozen=True)
+class ItemChange:
+    """How much stronger or weaker an item became."""
+
+    name: str
+    change: float  # of the mean probability of beating the others
+    low: float
+    high: float
+    probability: float  # that the change has this sign
+    sure: bool  # listed under control of false discoveries
+
+
+@dataclass(frozen=True)
+class MatchupChange:
+    """How much two items' chances changed beyond what their strengths explain."""
+
+    first: str
+    second: str
+    change: float  # of the probability that first beats second, strengths held
+    low: float
+    high: float
+    probability: float
+    sure: bool
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What changed between two times: items that became stronger, and matchups."""
+
+    since: str
+    until: str
+    level: float
+    rate: float  # of false discoveries among those that are `sure`
+    items: tuple[ItemChange, ...] = ()  # all, the surest first
+    matchups: tuple[MatchupChange, ...] = ()  # the surest ones
+    matchup_share: float = 0.0  # of the mean square of the change: what no strengths explain
+    matchup_share_low: float = 0.0
+    matchup_share_high: float = 0.0
+    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)

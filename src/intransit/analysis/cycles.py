@@ -7,6 +7,7 @@ left out.  With all cycles listed whose probability is at least a level, the exp
 ones among them is the mean of what their probabilities lack of 1.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 
@@ -16,13 +17,13 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.results import Cycles, ItemCycle
 from intransit.analysis.standings import MOST_ITEMS, busiest, most_played, present, text
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_flag, as_whole
 from intransit.data.reading import plural
 from intransit.inference.draws import reach_of
 from intransit.inference.posterior import Posterior
+from intransit.percent import percent
 
 SHORTEST = 3
 LESSER = (0.5, 0.2, 0.05)  # levels at which the likeliest is looked for, where none is sure
@@ -32,6 +33,46 @@ HISTORY_DRAWS = 200
 
 
 Bits = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class ItemCycle:
+    """Items of which each is favoured over the next, and the last over the first."""
+
+    items: tuple[str, ...]
+    probability: float  # that all its edges point that way
+    edges: tuple[float, ...]  # probability that items[k] is favoured over items[k + 1]
+    chances: tuple[float, ...]  # probability that items[k] beats items[k + 1] in a game
+    weakest: int  # the edge that is least sure, by its place
+    since: str  # since when it has been more likely there than not, up to the time asked for
+    history: tuple[float, ...]  # probability at each of `Cycles.times`
+
+    def __str__(self) -> str:
+        return " > ".join((*self.items, self.items[0]))
+
+
+@dataclass(frozen=True)
+class Cycles:
+    """Cycles at a time, the surest first; listed so that few of them are false."""
+
+    at: str
+    level: float  # probability that a cycle needs to be listed
+    found: tuple[ItemCycle, ...]
+    n_found: int  # how many there are; `found` may be fewer
+    false_share: float  # expected share of false ones among all that were found
+    times: tuple[str, ...]  # of the histories
+    note: str  # why there are none, or what the list leaves out; often empty
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def sure(self, cycle: ItemCycle) -> str:
+        """Return the probability of a cycle as text, below the level if it is."""
+        text = percent(cycle.probability)
+        return percent(cycle.probability, 1) if text == percent(self.level) else text
+
+    def __iter__(self) -> Iterator[ItemCycle]:
+        return iter(self.found)
 
 
 @dataclass(frozen=True, eq=False)

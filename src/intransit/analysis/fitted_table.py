@@ -12,7 +12,6 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from intransit.analysis.results import Forecast
 from intransit.analysis.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import (
@@ -32,6 +31,7 @@ from intransit.inference.draws import check_entries, reach_of
 from intransit.inference.observations import Encoding, Seen
 from intransit.inference.posterior import Posterior
 from intransit.model import Model
+from intransit.percent import estimate, percent
 
 TYPING_ERROR = 0.8  # likeness to a known name from which a new one is taken for a typing error
 
@@ -166,6 +166,36 @@ def likely_names(names: Sequence[str], name: str) -> Sequence[str]:
         return names
     like = (one for one in names if one[:2].casefold() == name[:2].casefold())
     return list(islice(like, 2 * NEAR))
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What to expect when two items meet."""
+
+    first: str
+    second: str
+    at: str
+    probability: float  # that first wins, a tie as half a win
+    low: float  # of the probability, with `level`
+    high: float
+    level: float
+    win: float
+    tie: float
+    loss: float
+    margin: float | None  # expected size of the win, in the table's own unit, where it has one
+    notes: tuple[str, ...] = ()
+
+    def __float__(self) -> float:
+        return self.probability
+
+    def __str__(self) -> str:
+        at = f", {self.at}" if self.at else ""
+        chance, between = estimate(self.probability, self.low, self.high, 1)
+        said = (
+            f"{self.first} against {self.second}{at}: {chance} ({percent(self.level)} interval "
+            f"{between})"
+        )
+        return said + "".join(f"; {note}" for note in self.notes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,12 +16,13 @@ small group all orders are weighed, by subsets; in a larger one an order is impr
 item at a time, from several starts.  Of more than 400 items those that played most are ranked.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.results import Ranking, Share, Upset
 from intransit.analysis.standings import (
     MOST_ITEMS,
     busiest,
@@ -40,6 +41,43 @@ from intransit.study.graph_kernels import GAINED, settle
 
 TINY = 1e-9  # weights and prices below it are rounding
 SLACK = 1e-7  # by which an item may beat the mixture, in parts of the largest gain
+
+
+@dataclass(frozen=True)
+class Upset:
+    """A pair that goes against the ranking: the lower item is favoured."""
+
+    lower: str
+    higher: str
+    chance: float  # that lower beats higher
+    probability: float  # that lower is favoured
+
+
+@dataclass(frozen=True)
+class Share:
+    """An item's weight in the mixture that nothing beats on average."""
+
+    name: str
+    weight: float  # mean over what is not known
+    low: float
+    high: float
+    probability: float  # that it belongs to the mixture at all
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The nearest ranking, what it loses, and what a cyclic table has in place of a best item."""
+
+    at: str
+    order: tuple[str, ...]  # best first
+    upsets: tuple[Upset, ...]  # pairs against the order, the clearest first
+    n_pairs: int
+    n_upsets: int
+    wrong: float  # share of the pairs whose favourite the ranking puts lower
+    cost: float  # mean loss of winning chances, over all pairs, from trusting the ranking
+    equilibrium: tuple[Share, ...]  # weights that are not negligible, the largest first
+    level: float
+    note: str = ""  # what is left out; often empty
 
 
 def top_cycle(gains: FloatArray) -> IntArray:

@@ -27,7 +27,6 @@ from intransit.analysis.fitted_table import (
     is_alone,
     spread,
 )
-from intransit.analysis.results import Standing
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_list, as_whole, check_option
 from intransit.errors import InputError, MissingDependencyError
@@ -51,6 +50,24 @@ MOST_PAIRS = 1_000  # for ArviZ
 SHOWN = 10  # items in a notebook
 
 A = TypeVar("A", bound=FittedTable)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one item stands against all the others it can be compared with."""
+
+    rank: int
+    rank_low: int  # best and worst rank that it may have, with `level`
+    rank_high: int
+    name: str
+    strength: float  # mean probability of beating each of the others
+    low: float
+    high: float
+    rating: float  # the same on a scale like Elo's: 1500 is average, 400 more odds of ten to one
+    rating_low: float
+    rating_high: float
+    games: float
+    last: str  # when it was last compared
 
 
 def games_of(answer: FittedTable, first: IntArray, second: IntArray) -> FloatArray:  # (n,)

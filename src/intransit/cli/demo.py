@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from intransit.analysis.results import ItemCycle
+from intransit.analysis.cycles import ItemCycle
 from intransit.answer import fit
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import as_whole, write_whole

@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from intransit.analysis.fitted_table import MANY
-from intransit.analysis.results import Standing
+from intransit.analysis.standings import Standing
 from intransit.analysis.verdict import EDGE, as_edge, as_record
 from intransit.answer import EFFORT, Answer
 from intransit.answer import fit as fit_games

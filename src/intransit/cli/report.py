@@ -35,7 +35,7 @@ from intransit.cli.output import Output, chosen, heading, working
 from intransit.errors import InputError
 
 if TYPE_CHECKING:
-    from intransit.analysis.results import ItemCycle
+    from intransit.analysis.cycles import ItemCycle
     from intransit.report.content import Findings
 
 Chosen = Parameter(group=Group("Which items the page shows, of many", sort_key=45))

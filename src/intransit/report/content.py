@@ -17,8 +17,11 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
+from intransit.analysis.changes import Changes
+from intransit.analysis.cycles import Cycles
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.results import Changes, Cycles, Ranking, Standing
+from intransit.analysis.ranking import Ranking
+from intransit.analysis.standings import Standing
 from intransit.analysis.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.clock import Clock
@@ -97,6 +100,20 @@ class Findings:
     data: tuple[str, ...]  # what was in the table: rows used and not, columns, span, pools, ...
     story: tuple[str, ...]  # what was chosen, and why
     discs_note: str = ""  # what the discs show, or why there are none
+
+
+@dataclass(frozen=True)
+class Group:
+    """One line on a group: how much there was, the verdict, and who leads."""
+
+    value: str
+    n_items: int
+    n_games: float
+    verdict: str  # in one sentence; or why nothing was fitted
+    leader: str  # the strongest item; empty where nothing was fitted
+    strength: float | None  # its mean chance of beating the others, with its interval
+    low: float | None
+    high: float | None
 
 
 MOST_DISCS = 3

@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from intransit.analysis.changes import Changes, ItemChange, MatchupChange
+from intransit.analysis.cycles import Cycles, ItemCycle
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.results import (
-    Changes,
-    Cycles,
-    ItemChange,
-    ItemCycle,
-    MatchupChange,
-    Ranking,
-)
+from intransit.analysis.ranking import Ranking
 from intransit.analysis.standings import (
     largest_group,
     leading,

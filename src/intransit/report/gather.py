@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from intransit.analysis.changes import find_changes
+from intransit.analysis.changes import Changes, find_changes
 from intransit.analysis.cycles import find_cycles
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.ranking import find_ranking
-from intransit.analysis.results import Changes, Standing
-from intransit.analysis.standings import find_standings, largest_group, present
+from intransit.analysis.standings import Standing, find_standings, largest_group, present
 from intransit.arrays import IntArray
 from intransit.backtest import Backtest
 from intransit.backtest.run import quick_backtest

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from intransit.analysis.results import ItemCycle, Standing
+from intransit.analysis.cycles import ItemCycle
+from intransit.analysis.standings import Standing
 from intransit.arrays import FloatArray
 from intransit.report.content import Disc, Findings
 from intransit.report.page.blocks import clean, percent, plain, shorten
