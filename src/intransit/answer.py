@@ -16,13 +16,13 @@ from intransit.analysis.transitivity import Evidence, examine
 from intransit.analysis.verdict import (
     DOUBTED,
     EDGE,
-    LEVEL,
     Transitivity,
     as_edge,
     at_edge,
     judge,
     look_for_cycles,
 )
+from intransit.arrays import LEVEL
 from intransit.checks import (
     as_path,
     check_report,

@@ -22,7 +22,7 @@ from scipy.special import ndtr
 
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.standings import games_of, most_played, present, text
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import LEVEL, BoolArray, FloatArray, IntArray, interval
 from intransit.checks import as_number, as_whole, open_seed
 from intransit.data.reading import plural
 from intransit.errors import InputError
@@ -128,7 +128,7 @@ def find_changes(
     since: object = None,
     until: object = None,
     *,
-    level: float = 0.9,
+    level: float = LEVEL,
     rate: float = 0.1,
     most: int = 30,
     rng: int = 0,
@@ -243,8 +243,8 @@ def _share(moved: FloatArray, change: FloatArray, level: float) -> tuple[float, 
     total = np.sum(change**2, axis=1)
     part = np.sum(moved**2, axis=1)
     shares = np.divide(part, total, out=np.zeros_like(part), where=total > 0.0)
-    middle, low, high = np.quantile(shares, [0.5, 0.5 - level / 2, 0.5 + level / 2])
-    return float(middle), float(low), float(high)
+    low, high = interval(shares, level)
+    return float(np.median(shares)), float(low), float(high)
 
 
 def _items(
@@ -300,7 +300,7 @@ def _judge(
     ratio = np.divide(np.abs(mean), spread, out=np.zeros_like(mean), where=moves)
     probability = np.where(moves, ndtr(ratio), 0.5)
     sure = discoveries(np.where(moves, 2.0 * ndtr(-ratio), 1.0), rate)
-    low, high = np.quantile(change, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    low, high = interval(change, level)
     return mean, low, high, probability, sure
 
 

@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.standings import MOST_ITEMS, busiest, most_played, present, text
-from intransit.arrays import BoolArray, FloatArray, IntArray, slices
+from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_flag, as_whole
 from intransit.data.reading import plural
 from intransit.inference.draws import reach_of
@@ -28,7 +28,6 @@ from intransit.percent import percent
 SHORTEST = 3
 LESSER = (0.5, 0.2, 0.05)  # levels at which the likeliest is looked for, where none is sure
 N_TIMES = 24  # of histories
-CHUNK = 4_000_000  # margins of draws asked at once
 HISTORY_DRAWS = 200
 
 
@@ -91,7 +90,7 @@ def find_cycles(
     answer: FittedTable,
     at: object = None,
     *,
-    level: float = 0.9,
+    level: float = LEVEL,
     longest: int = 5,
     most: int = 50,
     gate: bool = True,

@@ -13,7 +13,16 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from intransit.analysis.verdict import Transitivity
-from intransit.arrays import BoolArray, FloatArray, IntArray, slices
+from intransit.arrays import (
+    CHUNK,
+    LEVEL,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    interval,
+    mean_and_interval,
+    slices,
+)
 from intransit.checks import (
     as_flag,
     as_floats,
@@ -132,7 +141,6 @@ def codes_under(answer: "FittedTable", under: object, n: int) -> dict[str, IntAr
     return codes or None
 
 
-CHUNK = 4_000_000  # chances of draws that are worked out at once
 MOST_MATRIX_DRAWS = 100  # of a matrix of many items
 
 Item = str | int
@@ -320,7 +328,7 @@ class FittedTable:
         side: float = 0.0,
         under: Under | None = None,
         newcomers: bool = False,
-        level: float = 0.9,
+        level: float = LEVEL,
     ) -> Forecast:
         """Return what to expect when first meets second, with an interval.
 
@@ -357,7 +365,7 @@ class FittedTable:
         side: Sequence[float] | None = None,
         under: Under | None = None,
         newcomers: bool = False,
-        level: float = 0.9,
+        level: float = LEVEL,
     ) -> list[Forecast]:
         """Return what to expect of several games, one of each for every game."""
         reach_of(level)
@@ -376,7 +384,7 @@ class FittedTable:
         sides = np.zeros(len(i)) if side is None else sides_of(side, len(i))
         codes = codes_under(self, under, len(i))
         chances, expected = self._chances(i, j, times, sides, codes)
-        low, high = _interval(chances, expected, level)
+        low, high = interval(chances, level, expected)
         spread = self._levels(i, j, times, sides, codes, expected)
         middle = spread.shape[1] // 2
         margins: list[float] | list[None] = [None] * len(i)
@@ -443,7 +451,7 @@ class FittedTable:
             drawn, mean = self._chances(*asked, codes)
             found = [mean]
             if level is not None:
-                found += _interval(drawn, mean, level)
+                found += interval(drawn, level, mean)
             parts.append(np.array(found))
         if not parts:
             return np.zeros(0) if level is None else np.zeros((3, 0))
@@ -472,15 +480,14 @@ class FittedTable:
         return np.asarray(0.5 * (out - out.T))
 
     def strengths(
-        self, items: IntArray, when: float, *, level: float = 0.9
+        self, items: IntArray, when: float, *, level: float = LEVEL
     ) -> tuple[FloatArray, FloatArray, FloatArray]:  # (n,) each
         """Return mean and interval of the strength of some items at a time.
 
         An item that comparisons connect with nobody has a half, and nothing is known.
         """
-        mean, low, high = spread(self.posterior.strengths(items, when), level)
-        alone = is_alone(self, items)
-        return np.where(alone, 0.5, mean), np.where(alone, 0.0, low), np.where(alone, 1.0, high)
+        mean, low, high = strength_draws(self, items, when, level)[1]
+        return mean, low, high
 
     def _apart(self, i: IntArray, j: IntArray) -> BoolArray:
         """Return which pairs no chain of comparisons connects; newcomers are like others."""
@@ -546,29 +553,21 @@ class FittedTable:
         return tuple(said)
 
 
-def _interval(drawn: FloatArray, mean: FloatArray, level: float) -> list[FloatArray]:
-    """Return the ends of an interval that holds the mean; sorts the draws, in place."""
-    drawn.sort(axis=0)
-    ends = []
-    for share in (0.5 - level / 2, 0.5 + level / 2):
-        place = share * (len(drawn) - 1)
-        low = int(place)
-        high = min(low + 1, len(drawn) - 1)
-        ends.append(drawn[low] + (place - low) * (drawn[high] - drawn[low]))
-    return [np.minimum(ends[0], mean), np.maximum(ends[1], mean)]
-
-
 def is_alone(table: "FittedTable", items: IntArray) -> np.ndarray:  # (n,)
     """Return which items comparisons connect with nobody."""
     groups = table.posterior.groups
     return np.asarray(np.bincount(groups)[groups[items]] < 2)
 
 
-def spread(
-    drawn: FloatArray,  # (n_draws, n)
-    level: float,
-) -> tuple[FloatArray, FloatArray, FloatArray]:  # (n,) each
-    """Return mean and interval of draws; the interval holds the mean."""
-    mean = drawn.mean(axis=0)
-    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2], axis=0)
-    return mean, np.minimum(low, mean), np.maximum(high, mean)
+def strength_draws(
+    table: "FittedTable", items: IntArray, when: float, level: float
+) -> tuple[FloatArray, FloatArray]:  # (n_draws, n), (3, n)
+    """Return strengths of some items in every draw; and their means with the ends of intervals.
+
+    An item that comparisons connect with nobody has a half, and nothing is known.
+    """
+    drawn, alone = table.posterior.strengths(items, when), is_alone(table, items)
+    drawn[:, alone] = 0.5
+    told = np.array(mean_and_interval(drawn, level))
+    told[1:, alone] = [[0.0], [1.0]]
+    return drawn, told

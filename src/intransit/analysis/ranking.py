@@ -31,7 +31,7 @@ from intransit.analysis.standings import (
     present,
     text,
 )
-from intransit.arrays import BoolArray, FloatArray, IntArray, slices
+from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, interval, slices
 from intransit.checks import as_whole, open_seed
 from intransit.data.reading import plural
 from intransit.inference.draws import reach_of
@@ -171,14 +171,13 @@ BELONGS = 1e-6  # weight from which an item is in the mixture
 NEGLIGIBLE = 0.005  # mean weight below which an item is not listed
 MOST_UPSETS = 50
 MANY = 100  # items: with more, fewer games are solved
-CHUNK = 4_000_000  # margins of draws asked at once
 
 
 def find_ranking(
     answer: FittedTable,
     at: object = None,
     *,
-    level: float = 0.9,
+    level: float = LEVEL,
     n: int = N_GAMES,
     rng: int = 0,
     most_items: int = MOST_ITEMS,
@@ -283,7 +282,7 @@ def _equilibrium(
     """Return the mixture that nothing beats, over draws."""
     gains = draws.results(draws.upper_margins(items, when)) - 0.5
     weights = np.array([solve_game(fill_skew(one, len(items))) for one in gains])
-    low, high = np.quantile(weights, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    low, high = interval(weights, level)
     columns = (weights.mean(axis=0), low, high, (weights > BELONGS).mean(axis=0))
     shares = [
         Share(answer.names[item], *numbers)

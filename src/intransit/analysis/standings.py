@@ -25,9 +25,9 @@ from intransit.analysis.fitted_table import (
     Leaderboard,
     Part,
     is_alone,
-    spread,
+    strength_draws,
 )
-from intransit.arrays import BoolArray, FloatArray, IntArray, slices
+from intransit.arrays import LEVEL, BoolArray, FloatArray, IntArray, mean_and_interval, slices
 from intransit.checks import as_list, as_whole, check_option
 from intransit.errors import InputError, MissingDependencyError
 from intransit.inference.draws import reach_of
@@ -40,7 +40,6 @@ from intransit.percent import estimate
 
 ABOUT = 0.1  # of the table's span: how long before and after its games an item counts as there
 MOST_ITEMS = 400  # that are ranked, and searched for cycles: those that played most
-LEVEL = 0.9
 AT_ONCE = 20_000  # items that are measured at once
 CELLS_AT_ONCE = 1_000_000  # that are looked through at once
 BACKENDS = ("pandas", "polars")
@@ -129,7 +128,7 @@ def find_standings(
     answer: FittedTable,
     at: object = None,
     *,
-    level: float = 0.9,
+    level: float = LEVEL,
     begin: int = 1,
     most: int | None = None,
     since: object = None,
@@ -183,22 +182,19 @@ def leaderboard(answer: FittedTable, when: float, level: float = LEVEL) -> Leade
     if answer.board is not None and level == LEVEL and when == answer.seen.end:
         return answer.board
     n = answer.n_items
-    alone = is_alone(answer, np.arange(n))
     drawn: FloatArray = np.empty((0, n))
     strengths, ratings = np.empty((3, n)), np.empty((3, n))
     for here in slices(n, AT_ONCE):
         items = np.arange(here.start, here.stop)
-        some = answer.posterior.strengths(items, when)
-        some[:, alone[here]] = 0.5
-        strengths[:, here] = spread(some, level)
-        ratings[:, here] = spread(answer.posterior.ratings(items, when), level)
+        some, strengths[:, here] = strength_draws(answer, items, when, level)
+        ratings[:, here] = mean_and_interval(answer.posterior.ratings(items, when), level)
         if not len(drawn):
             drawn = np.empty((len(some), n))
         drawn[:, here] = some
-    strengths[1, alone], strengths[2, alone] = 0.0, 1.0
     by_name = answer.by_name
     order = by_name[np.argsort(-strengths[0, by_name], kind="stable")]
     best, worst = _rank_range(drawn, order, level)
+    alone = is_alone(answer, np.arange(n))
     best[alone], worst[alone] = 1, n
     strength, low, high = strengths[:, order]
     rating, rating_low, rating_high = ratings[:, order]
@@ -373,7 +369,7 @@ def paths(
     answer: FittedTable,
     items: Sequence[str | int] | None = None,
     *,
-    level: float = 0.9,
+    level: float = LEVEL,
     n_times: int = N_TIMES,
 ) -> ProbabilityPaths:
     """Return how strong items were over time: by default those that lead now."""

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from intransit.arrays import FloatArray, slices
-from intransit.backtest.result import LEVEL
+from intransit.arrays import CHUNK, FloatArray, mean_and_interval, slices
 from intransit.backtest.splits import join, own_names
 from intransit.data.games import Games
 from intransit.errors import InputError
@@ -48,7 +47,6 @@ EFFORT = Effort(effective=50.0, seconds=30.0, most_draws=200)
 PRIORS = (2.0, 0.5, 8.0)  # games that both items of a pair have won before they meet
 STEPS = (0.1, 0.02, 0.05, 0.15, 0.2, 0.3, 0.45)  # K of Elo, in log odds: 0.1 is a K of 17
 EDGES = (0.0, 0.2, 0.35, 0.5)  # what a side is worth, in log odds: 0.35 is 60 points of Elo
-CHUNK = 4_000_000  # chances of draws that are worked out at once
 MOST_REPEATS = 200  # of one result at one time that Elo takes in one by one
 
 
@@ -195,7 +193,7 @@ class FittedModel:
         first, second, sides = number[fixtures.first], number[fixtures.second], _sides(fixtures)
         values = dict(self.posterior.layout.seen.values)
         under = {one.name: one.codes for one in fixtures.by if one.name in values}
-        out, ends = np.empty(len(fixtures)), np.empty((2, len(fixtures)))
+        told = np.empty((3, len(fixtures)))
         for here in slices(len(fixtures), CHUNK // len(self.posterior)):
             drawn = self.posterior.chances(
                 first[here],
@@ -204,9 +202,9 @@ class FittedModel:
                 sides=sides[here],
                 under={name: codes[here] for name, codes in under.items()},
             )
-            out[here] = drawn.mean(axis=0)
-            ends[:, here] = np.quantile(drawn, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2], axis=0)
-        self.ranges.append((np.minimum(ends[0], out), np.maximum(ends[1], out)))
+            told[:, here] = mean_and_interval(drawn)
+        out, low, high = told
+        self.ranges.append((low, high))
         return out
 
 

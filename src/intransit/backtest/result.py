@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import LEVEL, FloatArray, IntArray
 from intransit.checks import check_option
 from intransit.data.clock import Clock
 from intransit.percent import percent
@@ -31,7 +31,6 @@ CLIP = 1e-4  # no forecast is taken as surer than this
 N_BINS = 10
 FEWEST_GAMES = 20  # of a group, to compare its share of wins with an interval
 MOST_GROUPS = 20  # of forecasts alike in size
-LEVEL = 0.9
 REACH = 1.6448536269514722  # standard deviations on either side of a 90 % interval
 
 

@@ -23,7 +23,7 @@ from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.ranking import Ranking
 from intransit.analysis.standings import Standing
 from intransit.analysis.verdict import Transitivity
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, mean_and_interval
 from intransit.data.clock import Clock
 from intransit.study import Plane, canonical_planes, decompose
 
@@ -380,9 +380,6 @@ def _calendar(
     return np.array(times[::-1]), names[::-1], stride * YEAR / 12.0
 
 
-LEVEL = 0.9
-
-
 def measure(
     answer: FittedTable,
     items: IntArray,
@@ -399,18 +396,12 @@ def measure(
     lines = np.zeros((3, n, len(times)))
     i, j = np.triu_indices(n, 1)
     known = together[i, j]
-    tails = [0.5 - LEVEL / 2, 0.5 + LEVEL / 2]
     for k, time in enumerate(times):
         drawn = posterior.margins(items[i], items[j], np.full(len(i), time))
-        chances = posterior.results(drawn)
-        middle = chances.mean(axis=0)
-        low, high = np.quantile(chances, tails, axis=0) if len(i) else np.zeros((2, 0))
-        upper = np.array(
-            [drawn.mean(axis=0), middle, np.minimum(low, middle), np.maximum(high, middle)]
-        )
+        upper = np.array([drawn.mean(axis=0), *mean_and_interval(posterior.results(drawn))])
         upper[:, ~known] = np.array([0.0, 0.5, 0.0, 1.0])[:, None]
         squares[:, k, i, j] = upper
         squares[:, k, j, i] = np.array([-upper[0], *(1.0 - upper[[1, 3, 2]])])
-        lines[:, :, k] = answer.strengths(items, float(time), level=LEVEL)
+        lines[:, :, k] = answer.strengths(items, float(time))
     squares[1:, :, np.arange(n), np.arange(n)] = 0.5
     return squares, lines

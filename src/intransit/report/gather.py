@@ -20,7 +20,6 @@ from intransit.checks import as_whole
 from intransit.errors import InputError
 from intransit.inference.sampling import Report
 from intransit.report.content import (
-    LEVEL,
     Findings,
     Moments,
     Step,
@@ -102,12 +101,12 @@ class Board:
     among: str  # who the leaders are, in words, where the first two are not the first two of all
 
     @classmethod
-    def of(cls, answer: FittedTable, level: float) -> "Board":
+    def of(cls, answer: FittedTable) -> "Board":
         """Rank everybody."""
         there = present(answer, answer.seen.end)
         group = largest_group(answer, there)
         names = {answer.names[k] for k in group} if len(group) > 1 else set()
-        standings = find_standings(answer, level=level)
+        standings = find_standings(answer)
         leaders = [one for one in standings if one.name in names]
         among = ""
         if standings[:2] != leaders[:2]:
@@ -184,7 +183,7 @@ def gather(
     changes = _changes(answer, items, moments)
     report("comparing everybody")
     cyclic = verdict.has_cycles and answer.model.is_cyclic  # there is more than a ranking
-    board = Board.of(answer, LEVEL)
+    board = Board.of(answer)
     steps, notes = climb(answer, ladder, rng=rng, report=report)
     still = answer.clock.kind != "none" and not answer.model.moves
     told = (cycles, ranking, changes, board.leaders)
