@@ -76,6 +76,7 @@ def build_findings(n_items=12, n_times=8, *, seed=0, names=None, n_future=3):
         n_items=n_items + 5,
         why_shown=f"Shown are the {n_items} items with the most games of {n_items + 5}.",
         times=labels[now],
+        moments=np.array(labels if dated else ["2022"], "datetime64[D]").astype(float),
         chances=chances[now],
         low=low[now],
         high=high[now],

@@ -11,7 +11,7 @@ from intransit.backtest import backtest
 from intransit.data.reading import Column, Reading
 from intransit.model import Readings
 from intransit.report.content import choose_items, measure, presence, records
-from intransit.report.gather import gather, gather_notes
+from intransit.report.gather import gather, tell_together
 from intransit.report.wording import take_stock
 from intransit.study import decompose
 from tests.report.tables import FACTOR, FEW, PAIRS, SCORES, STATIC, cyclic_answer, judged, odd_games
@@ -322,18 +322,9 @@ def test_changes_begin_when_half_of_the_items_are_there():
 
 
 def test_models_left_out_for_one_reason_are_told_together():
-    """Notes keep their order, and no reason is told twice."""
-    notes = (
-        "From 5 on.",
-        "Left out: a. Few games.",
-        "Left out: b. Odd.",
-        "Left out: c. Few games.",
-    )
-    assert gather_notes(notes) == (
-        "From 5 on.",
-        "Left out: a and c. Few games.",
-        "Left out: b. Odd.",
-    )
+    """They keep their order, no reason is told twice, and a name may have a stop in it."""
+    left_out = {"a. I": "Few games.", "b": "Odd.", "c": "Few games."}
+    assert tell_together(left_out) == ["Left out: a. I and c. Few games.", "Left out: b. Odd."]
 
 
 def test_the_ladder_has_plain_models_and_this_one(found):

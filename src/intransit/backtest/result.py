@@ -13,6 +13,7 @@ It says how far the mean would move were the same models to forecast other days.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import starmap
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -182,6 +183,11 @@ BASES = {
 OTHERS = ("Elo", "coin")  # for rungs that are not ours
 
 
+def tell_left_out(name: str, reason: str) -> str:
+    """Say that a rung did not run, and why."""
+    return f"Left out: {name}. {reason}".rstrip()
+
+
 @dataclass(frozen=True)
 class Rung:
     """One model on the ladder, and how it did; errors are standard errors."""
@@ -232,7 +238,19 @@ class Backtest:
     forecasts: Forecasts = field(repr=False)
     reliability: Mapping[str, Reliability] = field(repr=False)
     coverage: tuple[Coverage, ...]
-    notes: tuple[str, ...]  # how it was done, and what was left out and why
+    how: tuple[str, ...]  # how the table was cut, and what part of it was used
+    left_out: Mapping[str, str]  # by rung: why it did not run
+    unit: str  # what counts as one observation, such as "day"
+
+    @property
+    def on_errors(self) -> str:
+        """What the errors are, in words."""
+        return f"Errors are standard errors; all games of one {self.unit} count as one observation."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How it was done, and what was left out and why, in words."""
+        return (*self.how, *starmap(tell_left_out, self.left_out.items()), self.on_errors)
 
     @property
     def best(self) -> Rung:

@@ -47,6 +47,7 @@ from intransit.backtest.result import (
     log_losses,
     mean_and_error,
     reliability,
+    tell_left_out,
 )
 from intransit.backtest.splits import (
     Plan,
@@ -170,14 +171,20 @@ def backtest(
     wanted = _wanted(ladder, own)
     plan = with_useful_sides(cut(turn(as_games(table)), last, every, rng))
     refit = as_whole("refit", refit, least=0)
-    run = LadderRun(plan, every, refit, rng, report or _nothing, effort)
-    run.jobs, run.on = as_whole("jobs", jobs, least=1), on
-    run.others = {**installed(), **own}
+    run = LadderRun(
+        plan,
+        every,
+        refit,
+        rng,
+        report or _nothing,
+        effort,
+        jobs=as_whole("jobs", jobs, least=1),
+        on=on,
+        others={**installed(), **own},
+    )
     if ladder is None and "kickscore" in run.others and table.counts.sum() > SLOW:
         wanted = tuple(name for name in wanted if name != "kickscore" or name in own)
-        run.notes.append(
-            f"Left out: kickscore. It is slow above {SLOW:,} games; name it to run it."
-        )
+        run.left_out["kickscore"] = f"It is slow above {SLOW:,} games; name it to run it."
     return run.climb(wanted, table)
 
 
@@ -320,7 +327,8 @@ class LadderRun:
     on: str | None = None
     others: Mapping[str, Callable[[], Forecaster]] = field(default_factory=dict)  # not ours
     models: Mapping[str, Model] = field(default_factory=dict)  # beside those of the ladder
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # on what part of the table is used
+    left_out: dict[str, str] = field(default_factory=dict)  # by rung: why it does not run
 
     def climb(self, wanted: tuple[str, ...], table: Games) -> Backtest:
         """Run the rungs, and measure what they forecast."""
@@ -335,9 +343,10 @@ class LadderRun:
             except IntransitError as error:
                 reason = str(error)
             if reason:
-                self.notes.append(f"Left out: {name}. {reason}")
+                self.left_out[name] = reason
         if not told:
-            raise InputError(" ".join(self.notes))
+            left = itertools.starmap(tell_left_out, self.left_out.items())
+            raise InputError(" ".join([*self.notes, *left]))
         return self._measure(told, table)
 
     def _reason(self, name: str) -> str:
@@ -446,14 +455,17 @@ class LadderRun:
             {name: one.p for name, one in told.items()},
             *(whole.ranges or (None, None)),
         )
-        notes = (
-            self.plan.note,
-            *self.notes,
-            f"Errors are standard errors; all games of one {unit} count as one observation.",
+        return Backtest(
+            source=table.report.source,
+            clock=table.clock,
+            rungs=tuple(rungs),
+            forecasts=forecasts,
+            reliability=curves,
+            coverage=_coverage(whole, test),
+            how=(self.plan.note, *self.notes),
+            left_out=self.left_out,
+            unit=unit,
         )
-        covered = _coverage(whole, test)
-        source, clock = table.report.source, table.clock
-        return Backtest(source, clock, tuple(rungs), forecasts, curves, covered, notes)
 
 
 def _coverage(told: RungForecast, test: Games) -> tuple[Coverage, ...]:
@@ -508,9 +520,8 @@ def quick_backtest(
     plan = with_useful_sides(cut(turned, LAST, every, rng))
     early = plan.early
     still = early.times[0] == early.times[-1]
-    run = LadderRun(plan, None, 0, rng, report, SWIFT)
-    run.models = {THIS_MODEL: model.still() if still else model}
-    run.notes += note
+    models = {THIS_MODEL: model.still() if still else model}
+    run = LadderRun(plan, None, 0, rng, report, SWIFT, models=models, notes=note)
     # Nobody asks how things change in a table without times.
     moving = () if early.clock.kind == "none" else (DRIFTING,)
     return run.climb((COIN, FREQUENCIES, ELO, SCORES, *moving, THIS_MODEL), late)

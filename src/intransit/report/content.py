@@ -76,6 +76,7 @@ class Findings:
     n_items: int  # all of them
     why_shown: str  # which items are shown; empty if all are
     times: tuple[str, ...]  # of the slider, oldest first; one empty text if the table has no times
+    moments: FloatArray  # (n_times + n_future,): the same and later ones as numbers, rising
     chances: FloatArray  # (n_times, n_shown, n_shown): row beats column; a half on the diagonal
     low: FloatArray  # (n_times, n_shown, n_shown): 90 % interval of the chance
     high: FloatArray

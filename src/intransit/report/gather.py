@@ -3,6 +3,7 @@
 The ladder of models is from a backtest, or a quick look back.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from intransit.analysis.ranking import find_ranking
 from intransit.analysis.standings import Standing, find_standings, largest_group, present
 from intransit.arrays import IntArray
 from intransit.backtest import Backtest
+from intransit.backtest.result import tell_left_out
 from intransit.backtest.run import quick_backtest
 from intransit.checks import as_whole
 from intransit.errors import InputError
@@ -43,7 +45,6 @@ from intransit.report.wording import (
 )
 from intransit.tasks import one_thread
 
-LEFT_OUT = "Left out: "
 NO_GAMES = (
     "The games themselves are not kept with the answer, so no other model can be run beside it; "
     "`intransit report` on the table does so.",
@@ -60,22 +61,16 @@ def climb(
         except InputError as error:
             return (), (f"No model could be measured: {error}",)
     if found is not None:
-        return _steps(found), gather_notes(found.notes)
+        return _steps(found), (*found.how, *tell_together(found.left_out), found.on_errors)
     return (), NO_GAMES
 
 
-def gather_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the notes, those on models left out for one reason in one sentence."""
-    left: dict[str, list[str]] = {}
-    said: dict[str, None] = {}  # keeps the order; a reason holds the place of its sentence
-    for note in notes:
-        name, _, reason = note.removeprefix(LEFT_OUT).partition(". ")
-        if note.startswith(LEFT_OUT):
-            left.setdefault(reason, []).append(name)
-        said[reason if note.startswith(LEFT_OUT) else note] = None
-    return tuple(
-        f"{LEFT_OUT}{and_list(left[one])}. {one}".rstrip() if one in left else one for one in said
-    )
+def tell_together(left_out: Mapping[str, str]) -> list[str]:
+    """Return which models were left out, those for one reason in one sentence."""
+    names: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        names.setdefault(reason, []).append(name)
+    return [tell_left_out(and_list(some), reason) for reason, some in names.items()]
 
 
 def _steps(found: Backtest) -> tuple[Step, ...]:
@@ -227,6 +222,7 @@ def _compare(
     games, wins, ties = records(answer, items)
     return {
         "names": tuple(answer.names[k] for k in items),
+        "moments": times,
         "chances": middle[:n],
         "low": low[:n],
         "high": high[:n],

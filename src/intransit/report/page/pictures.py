@@ -11,7 +11,6 @@ import base64
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -131,7 +130,7 @@ def draw_strengths(findings: Findings) -> str:
     if len(findings.times) < 2:
         return ""
     chosen = leading(findings)
-    places = np.array(place_times(findings.times))
+    places = place_times(findings.moments[: len(findings.times)])
     low, high = tenths_around(findings.strengths_low[chosen], findings.strengths_high[chosen])
     across = LEFT + (WIDE - LEFT - RIGHT) * places
     parts = [_grid(low, high), _dates(findings.times, across)]
@@ -420,7 +419,7 @@ def _content(findings: Findings) -> dict[str, Any]:
         "names": [clean(name) for name in findings.names],
         "times": list(findings.times),
         "future": list(findings.future),
-        "places": place_times((*findings.times, *findings.future)),
+        "places": place_times(findings.moments).tolist(),
         "reach": reach(findings.chances),
         **pairs,
         "strengths": pack(findings.strengths, np.floor),
@@ -469,35 +468,10 @@ def reach(chances: FloatArray) -> float:
     return min(0.5, max(LEAST_REACH, float(np.ceil(10 * wanted - 1e-9)) / 10))
 
 
-def place_times(labels: tuple[str, ...]) -> list[float]:
-    """Return where times stand from 0 to 1: in proportion if they are dates or numbers."""
-    places = np.linspace(0, 1, len(labels)) if len(labels) > 1 else np.zeros(len(labels))
-    for read in (_number, _day):
-        moments = [read(label) for label in labels]
-        known = [moment for moment in moments if moment is not None]
-        if len(labels) > 2 and len(known) == len(labels) and bool(np.all(np.diff(known) > 0)):
-            places = (np.array(known) - known[0]) / (known[-1] - known[0])
-            break
-    return [round(float(place), 4) for place in places]
-
-
-def _number(label: str) -> float | None:
-    try:
-        number = float(label)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _day(label: str) -> float | None:
-    """Return a date as a number of days; months and years are their first day."""
-    for text in (label, f"{label}-01", f"{label}-01-01"):
-        try:
-            moment = datetime.fromisoformat(text).replace(tzinfo=None)
-        except ValueError:
-            continue
-        return (moment - datetime.min) / timedelta(days=1)
-    return None
+def place_times(moments: FloatArray) -> FloatArray:  # (n_times,)
+    """Return where rising times stand from 0 to 1, in proportion."""
+    span = float(moments[-1] - moments[0])
+    return np.asarray(np.round((moments - moments[0]) / (span or 1.0), 4))
 
 
 def _short(value: float) -> float | int:
