@@ -400,7 +400,7 @@ def _judge(evidence: Evidence, posterior: Posterior, n_games: float) -> Transiti
     modelled = None
     if not evidence.is_measured and posterior.layout.model.is_cyclic:
         modelled = cyclic_share(posterior, LEVEL)
-    return judge(evidence, n_games, evidence.gain, modelled)
+    return judge(evidence, n_games, modelled)
 
 
 def cyclic_share(posterior: Posterior, level: float) -> Summary:

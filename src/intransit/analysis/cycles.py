@@ -13,8 +13,6 @@ from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.standings import MOST_ITEMS, busiest, most_played, present, text
@@ -24,6 +22,7 @@ from intransit.data.reading import plural
 from intransit.inference.draws import reach_of
 from intransit.inference.posterior import Posterior
 from intransit.percent import percent
+from intransit.study.digraph import connected
 
 SHORTEST = 3
 LESSER = (0.5, 0.2, 0.05)  # levels at which the likeliest is looked for, where none is sure
@@ -210,9 +209,7 @@ def _sure_edges(posterior: Posterior, items: IntArray, when: float, level: float
         nothing = np.zeros(0)
         return Edges(first, second, nothing, nothing, np.zeros((0, 1), np.uint64), len(posterior))
     i, j, mean, chance, holds = (np.concatenate(column) for column in zip(*parts, strict=True))
-    n = posterior.n_items
-    graph = csr_array((np.ones(len(i)), (i, j)), shape=(n, n))
-    part = connected_components(graph, connection="strong")[1]
+    part = connected(np.column_stack([i, j]), posterior.n_items, "strong")
     k = np.flatnonzero(part[i] == part[j])
     return Edges(i[k], j[k], mean[k], chance[k], holds[k], len(posterior))
 

@@ -19,8 +19,7 @@ item at a time, from several starts.  Of more than 400 items those that played m
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, shortest_path
+from scipy.sparse.csgraph import shortest_path
 
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.standings import (
@@ -31,12 +30,13 @@ from intransit.analysis.standings import (
     present,
     text,
 )
-from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, interval, slices
+from intransit.arrays import CHUNK, LEVEL, FloatArray, IntArray, interval, slices
 from intransit.checks import as_whole, open_seed
 from intransit.data.reading import plural
 from intransit.inference.draws import reach_of
 from intransit.inference.posterior import Posterior
 from intransit.skew import fill_skew
+from intransit.study.digraph import connected
 from intransit.study.graph_kernels import GAINED, settle
 
 TINY = 1e-9  # weights and prices below it are rounding
@@ -85,16 +85,10 @@ def top_cycle(gains: FloatArray) -> IntArray:
 
     Items that are even belong together.
     """
-    label = strong_groups(gains >= 0.0)
+    label = connected(np.argwhere(gains >= 0.0), len(gains), "strong")
     # Each of the top group beats all outside it, and nobody outside beats any of them.
     wins = (gains >= 0.0).sum(axis=1)
     return np.flatnonzero(label == label[wins.argmax()])
-
-
-def strong_groups(beats: BoolArray) -> IntArray:  # (n_items,)
-    """Return the number of each item's group, in which wins lead from anybody to anybody."""
-    graph = csr_array(beats.astype(np.int8))
-    return connected_components(graph, connection="strong")[1].astype(np.int64)
 
 
 def solve_game(gains: FloatArray, *, pivots: int = 20) -> FloatArray:  # (n_items,)
@@ -312,14 +306,14 @@ def nearest_order(gains: FloatArray, *, rng: int = 0, exact: int = 12) -> IntArr
     if not len(gains):
         return np.zeros(0, np.int64)
     price = np.maximum(gains, 0.0)  # of putting the row below the column
-    label = strong_groups(gains > 0.0)
+    beats = np.argwhere(gains > 0.0)
+    label = connected(beats, len(gains), "strong")
     groups = [np.flatnonzero(label == k) for k in range(label.max() + 1)]
     strength = gains.mean(axis=1)
     # Between groups all edges point one way, so that who is reached by chains of wins orders them;
     # groups that are even with each other go by strength.
     above = np.zeros((len(groups), len(groups)))
-    first, second = np.nonzero(gains > 0.0)
-    above[label[first], label[second]] = 1.0
+    above[tuple(label[beats].T)] = 1.0
     beaten = np.isfinite(shortest_path(above, unweighted=True)).sum(axis=1)
     groups.sort(key=lambda g: (-beaten[label[g[0]]], -float(strength[g].mean()), int(g[0])))
     parts = []

@@ -208,8 +208,7 @@ class Transitivity:
 def judge(
     evidence: Evidence,
     n_games: float,
-    gain: tuple[float, float] | None,
-    modelled: Summary | None,
+    modelled: Summary | None = None,
     cycle: Cyclicity | None = None,
 ) -> Transitivity:
     """Return the verdict.
@@ -223,11 +222,12 @@ def judge(
         share, low, high = modelled.mean, modelled.low, modelled.high
     else:
         share, low, high = 0.0, 0.0, 1.0
+    gain, gain_error = evidence.gain or (None, None)
     return Transitivity(
         verdict=_verdict(evidence.p_value, detectable, cycle, evidence.causes),
         p_value=evidence.p_value,
-        gain=None if gain is None else gain[0],
-        gain_error=None if gain is None else gain[1],
+        gain=gain,
+        gain_error=gain_error,
         share=share,
         share_low=low,
         share_high=high,

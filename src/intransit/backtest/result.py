@@ -330,24 +330,18 @@ class Backtest:
 
 def draw_backtest(found: Backtest) -> "Figure":
     """Return a figure: left the ladder of log losses, right the reliability of the best rung."""
-    from intransit.plotting import LOOK, load_pyplot  # noqa: PLC0415  loaded when it is needed
+    from intransit.plotting import new_figure  # noqa: PLC0415  loaded when it is needed
 
-    plt = load_pyplot()
     height = max(3.8, 1.6 + 0.36 * len(found.rungs))
-    figure: Figure
-    with plt.rc_context(LOOK):
-        figure, (left, right) = plt.subplots(
-            1, 2, figsize=(11.5, height), layout="constrained", width_ratios=(1.7, 1.0)
-        )
-    plt.close(figure)
-    _draw_ladder(left, found)
-    _draw_reliability(right, found)
+    figure, axes = new_figure(11.5, height, 1, 2, width_ratios=(1.7, 1.0))
+    _draw_ladder(axes[0, 0], found)
+    _draw_reliability(axes[0, 1], found)
     return figure
 
 
 def _draw_ladder(axis: "Axes", found: Backtest) -> None:
     """Draw losses, with the error of the gain over the rung below, which is what decides."""
-    from intransit.plotting import BLUE, GREEN, RED  # noqa: PLC0415
+    from intransit.plotting import BLUE, GREEN, RED, set_title  # noqa: PLC0415
 
     rungs = found.rungs
     y = np.arange(len(rungs))
@@ -367,13 +361,11 @@ def _draw_ladder(axis: "Axes", found: Backtest) -> None:
     axis.set_yticks(y, [rung.name for rung in rungs])
     axis.set_ylim(len(rungs) - 0.4, -0.6)
     axis.set_xlabel("log loss of a game; bars: standard error of the gain")
-    axis.set_title(
-        "Log loss, and gains over the rung above", fontsize=10, fontweight="bold", loc="left"
-    )
+    set_title(axis, "Log loss, and gains over the rung above", 10)
 
 
 def _draw_reliability(axis: "Axes", found: Backtest) -> None:
-    from intransit.plotting import BLUE  # noqa: PLC0415
+    from intransit.plotting import BLUE, in_percent, set_title  # noqa: PLC0415
 
     curve = found.reliability[found.best.name]
     axis.axline((0.5, 0.5), slope=1.0, color="#999999", linewidth=0.8)
@@ -385,8 +377,6 @@ def _draw_reliability(axis: "Axes", found: Backtest) -> None:
     axis.scatter(curve.forecast, curve.observed, s=size, color=BLUE, alpha=0.7, linewidth=0)
     axis.set_xlabel("forecast for the favourite")
     axis.set_ylabel("share that it won, ties as half")
-    for side in (axis.xaxis, axis.yaxis):
-        side.set_major_formatter(lambda value, _: percent(value))
-    axis.set_title(
-        f"Reliability of {found.best.name}", fontsize=10, fontweight="bold", loc="left", wrap=True
-    )
+    in_percent(axis.xaxis)
+    in_percent(axis.yaxis)
+    set_title(axis, f"Reliability of {found.best.name}", 10, wrap=True)

@@ -322,9 +322,14 @@ def _games_fact(verdict: Transitivity) -> Fact:
     return Fact("What there is", plural(round(verdict.n_games), "game"), told)
 
 
+def cut_short(text: str, most: int) -> str:
+    """Return a text of at most so many letters, the last of them an ellipsis where it is cut."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
 def brief(name: str) -> str:
     """Return a name for a sentence: cut where it would fill one, in quotation marks if need be."""
-    cut = name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip() + "…"
+    cut = cut_short(name, LONGEST)
     return f"“{cut}”" if AMBIGUOUS.search(cut) else cut
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from intransit import percent as numbers
+from intransit.report.wording import cut_short
 
 NO_BREAK = "\u00a0"
 LONG = 24  # letters from which a name may be cut by the layout, and so gets a title
@@ -50,8 +51,7 @@ def name(value: str) -> str:
 
 def shorten(value: str, most: int) -> str:
     """Return at most `most` letters of a text, without what would turn or break it."""
-    value = TURNING.sub("", clean(value))
-    return value if len(value) <= most else value[: most - 1].rstrip() + "…"
+    return cut_short(TURNING.sub("", clean(value)), most)
 
 
 def percent(share: float, digits: int = 0) -> str:
