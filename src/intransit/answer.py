@@ -115,13 +115,14 @@ class Answer(FittedTable):
         `backtest` is what `intransit.backtest.backtest` found; without it a quick look back is
         made, if the answer still has its games.  `title` stands in the place of the table's name.
         """
-        from intransit.report.gather import gather  # noqa: PLC0415  (loads when a page is asked for)
+        from intransit.backtest import Backtest  # noqa: PLC0415  (all load when a page is asked for)
+        from intransit.report.gather import gather  # noqa: PLC0415
         from intransit.report.page import write_page  # noqa: PLC0415
 
         where = open_place(place)
         if title is not None and not isinstance(title, str):
             raise InputError(f"title: {shown(title)} was given; give a text.")
-        if backtest is not None and not hasattr(backtest, "nested"):
+        if backtest is not None and not isinstance(backtest, Backtest):
             raise InputError(
                 f"backtest: {shown(backtest)} was given; give what `backtest` returned."
             )

@@ -358,12 +358,12 @@ def _cycle(
 ) -> ItemCycle:
     """Return a cycle in words, from the name that comes first in the alphabet."""
     names = [answer.names[k] for k in edges.first[cycle]]
-    turn = names.index(min(names))
-    steps = np.roll(cycle, -turn)
+    start = names.index(min(names))
+    steps = np.roll(cycle, -start)
     counts = np.bitwise_count(edges.holds[steps]).sum(axis=1, dtype=np.int64)
     sure = _smoothed(counts, edges.n_draws)
     return ItemCycle(
-        items=tuple(names[turn:] + names[:turn]),
+        items=tuple(names[start:] + names[:start]),
         probability=probability,
         edges=tuple(sure.tolist()),
         chances=tuple(edges.chance[steps].tolist()),

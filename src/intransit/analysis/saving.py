@@ -21,7 +21,7 @@ import mmap
 import struct
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -262,8 +262,10 @@ class Kept:
     law: OutcomeLaw
 
 
-OF_ANSWER = ("clock", "encoding", "story", "source", "transitive", "reading", "seen")
-OF_POSTERIOR = ("way", "notes", "mixing", "law")
+def shared(record: Any, kind: type) -> dict[str, Any]:
+    """Return what `Kept` has in common with another kind of record, of one of either."""
+    names = {entry.name for entry in fields(kind)} & {entry.name for entry in fields(Kept)}
+    return {name: getattr(record, name) for name in sorted(names)}
 
 
 def is_large(answer: FittedTable) -> bool:
@@ -279,13 +281,13 @@ def write_answer(file: IO[bytes], answer: FittedTable, *, large: bool) -> None:
     """Write an answer; a large one with its index, and its names there."""
     posterior = answer.posterior
     kept = Kept(
-        names=() if large else tuple(answer.names),
         observations=posterior.layout.seen,
-        draws=by_state(posterior.draws) if large else posterior.draws,
         model=posterior.layout.model,
-        **{name: getattr(answer, name) for name in OF_ANSWER},
-        **{name: getattr(posterior, name) for name in OF_POSTERIOR},
+        **shared(answer, FittedTable),
+        **shared(posterior, Posterior),
     )
+    if large:
+        kept = replace(kept, names=(), draws=by_state(kept.draws))
     arrays: Arrays = {}
     words = {"answer": take_apart(kept, "answer", arrays)}
     if large:
@@ -354,10 +356,8 @@ def _of_large(path: Path, kept: Kept, index: Index) -> dict[str, Any]:
 
 def _fields(kept: Kept, layout: Layout) -> dict[str, Any]:
     """Return the fields of an answer."""
-    of_posterior = {name: getattr(kept, name) for name in OF_POSTERIOR}
-    posterior = Posterior(layout=layout, draws=kept.draws, **of_posterior)
-    of_answer = {name: getattr(kept, name) for name in OF_ANSWER}
-    return {"names": kept.names, "posterior": posterior, **of_answer}
+    posterior = Posterior(layout=layout, **shared(kept, Posterior))
+    return {"posterior": posterior, **shared(kept, FittedTable)}
 
 
 def check_large(kept: Kept, layout: Layout) -> dict[str, bool]:

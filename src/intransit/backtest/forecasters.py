@@ -163,12 +163,13 @@ class FittedModel:
             self._draw(own_names(join(self.seen)))
             return
         more = own_names(games)
-        names = (*self.names, *(name for name in more.names if name not in set(self.names)))
+        known = set(self.names)
+        names = (*self.names, *(name for name in more.names if name not in known))
         place = {name: k for k, name in enumerate(names)}
         there = np.array([place[name] for name in more.names])
-        known = replace(more, names=names, first=there[more.first], second=there[more.second])
+        again = replace(more, names=names, first=there[more.first], second=there[more.second])
         try:
-            seen = self.encoding.observations(known)
+            seen = self.encoding.observations(again)
             self.posterior, _ = update_posterior(
                 self.posterior, seen, rng=self.rng, effort=self.effort
             )

@@ -56,7 +56,7 @@ from intransit.backtest.splits import (
     clusters,
     cut,
     one_by_one,
-    turn,
+    smaller_first,
     without_results,
 )
 from intransit.checks import (
@@ -169,7 +169,7 @@ def backtest(
     rng = open_seed(rng)
     own = _own(forecasters)
     wanted = _wanted(ladder, own)
-    plan = with_useful_sides(cut(turn(as_games(table)), last, every, rng))
+    plan = with_useful_sides(cut(smaller_first(as_games(table)), last, every, rng))
     refit = as_whole("refit", refit, least=0)
     run = LadderRun(
         plan,
@@ -515,9 +515,9 @@ def quick_backtest(
         Called with a few words at every stage.
     """
     late, note = _latest(games, most_games)
-    turned = turn(as_games(late))
-    every = block_length(turned, LAST, BLOCKS)
-    plan = with_useful_sides(cut(turned, LAST, every, rng))
+    rows = smaller_first(as_games(late))
+    every = block_length(rows, LAST, BLOCKS)
+    plan = with_useful_sides(cut(rows, LAST, every, rng))
     early = plan.early
     still = early.times[0] == early.times[-1]
     models = {THIS_MODEL: model.still() if still else model}

@@ -138,8 +138,8 @@ def order_around(margins: FloatArray, chances: FloatArray, pool: IntArray) -> In
             parts.append(items)
             continue
         order = np.argsort(plane[0].angles, kind="stable")
-        turns = [np.roll(order, -k) for k in range(len(order))]
-        best = max(turns, key=lambda turn: float(np.triu(ahead[np.ix_(turn, turn)]).sum()))
+        starts = [np.roll(order, -k) for k in range(len(order))]
+        best = max(starts, key=lambda one: float(np.triu(ahead[np.ix_(one, one)]).sum()))
         parts.append(items[best])
     return np.concatenate(parts)
 
@@ -167,24 +167,26 @@ def draw_discs(
 
 
 def _follow(later: FloatArray, there: tuple[Plane, ...]) -> FloatArray:  # (n_planes, n, 2)
-    """Return the planes of an earlier time that are most like these, turned to agree with them.
+    """Return the planes of an earlier time that are most like these, rotated to agree with them.
 
-    A plane may be turned, not mirrored: that would turn round who is favoured.
+    A plane may be rotated, not mirrored: that would reverse who is favoured.
     """
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  (slow to load)
 
     out = np.zeros_like(later)
     if not there:
         return out
-    turned = np.array([[_turn(plane.coordinates, points) for plane in there] for points in later])
-    alike = np.sum(turned * later[:, None], axis=(2, 3))
+    rotated = np.array(
+        [[_rotate(plane.coordinates, points) for plane in there] for points in later]
+    )
+    alike = np.sum(rotated * later[:, None], axis=(2, 3))
     for c, best in zip(*linear_sum_assignment(-alike), strict=True):
-        out[c] = turned[c, best]
+        out[c] = rotated[c, best]
     return out
 
 
-def _turn(points: FloatArray, towards: FloatArray) -> FloatArray:  # (n, 2)
-    """Return points turned about the centre to lie as near to others as they can."""
+def _rotate(points: FloatArray, towards: FloatArray) -> FloatArray:  # (n, 2)
+    """Return points rotated about the centre to lie as near to others as they can."""
     along = float(np.sum(points * towards))
     across = float(np.sum(points[:, 0] * towards[:, 1] - points[:, 1] * towards[:, 0]))
     size = float(np.hypot(along, across))
