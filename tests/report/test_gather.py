@@ -10,7 +10,7 @@ from intransit import Answer, Games, fit
 from intransit.backtest import backtest
 from intransit.data.reading import Column, Reading
 from intransit.model import Readings
-from intransit.report.content import choose_items, measure, presence, records
+from intransit.report.content import choose_items, compared_about, measure, records
 from intransit.report.gather import gather, tell_together
 from intransit.report.wording import take_stock
 from intransit.study import decompose
@@ -259,7 +259,7 @@ def test_items_are_there_when_they_were_compared(answer):
     gone = ((games.first == k) | (games.second == k)) & (games.times > games.times[0] + 14)
     left = fit(games.only(~gone), model=SCORES, effective=5)
     times = np.linspace(left.seen.begin, left.seen.end, 7)
-    there = presence(left, np.arange(7), times, 3.0)
+    there = compared_about(left, np.arange(7), times, 3.0)
     assert there[:3, k].all()
     assert not there[5:, k].any()
     assert np.delete(there, k, axis=1).all()

@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from scipy.special import ndtr
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.standings import games_of, most_played, present, text
+from intransit.analysis.standings import games_of, most_played, present, time_text
 from intransit.arrays import LEVEL, BoolArray, FloatArray, IntArray, interval
 from intransit.checks import as_number, as_whole, open_seed
 from intransit.data.reading import plural
@@ -161,7 +161,7 @@ def find_changes(
     most, panel = as_whole("most", most, least=1), as_whole("panel", panel, least=1)
     most_items = as_whole("most_items", most_items, least=2)
     begin, end = _span(answer, since, until)
-    nothing = Changes(text(answer, begin), text(answer, end), level, rate)
+    nothing = Changes(time_text(answer, begin), time_text(answer, end), level, rate)
     if not answer.model.moves:
         return replace(nothing, note="Nothing moves in this model, so nothing changes.")
     field = _field(answer, begin, end, seed, most_items, panel)
@@ -205,8 +205,8 @@ def _span(answer: FittedTable, since: object, until: object) -> tuple[float, flo
     end = answer.when(until)
     if not begin < end:
         raise InputError(
-            f"changes: since {text(answer, begin)} until {text(answer, end)} is no span of time; "
-            "give an earlier time first."
+            f"changes: since {time_text(answer, begin)} until {time_text(answer, end)} is no span "
+            "of time; give an earlier time first."
         )
     return begin, end
 

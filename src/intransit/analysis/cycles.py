@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.standings import MOST_ITEMS, busiest, most_played, present, text
+from intransit.analysis.standings import MOST_ITEMS, busiest, most_played, present, time_text
 from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_flag, as_whole
 from intransit.data.reading import plural
@@ -126,7 +126,7 @@ def find_cycles(
     longest = min(longest, max(answer.n_items, SHORTEST))
     note = _reason_for_none(answer, as_flag("gate", gate))
     if note:
-        return Cycles(text(answer, when), level, (), 0, 0.0, (), note)
+        return Cycles(time_text(answer, when), level, (), 0, 0.0, (), note)
     there = np.flatnonzero(present(answer, when))
     items = busiest(answer, there, most_items)
     # Where there is a cycle, and no single one is sure, the likeliest tells it: one of three items
@@ -149,12 +149,12 @@ def find_cycles(
         for k in range(len(listed))
     )
     return Cycles(
-        at=text(answer, when),
+        at=time_text(answer, when),
         level=level,
         found=cycles,
         n_found=n_sure or len(cycles),
         false_share=float(np.mean(1.0 - chances[order[: n_sure or most]])) if len(found) else 0.0,
-        times=tuple(text(answer, t) for t in times),
+        times=tuple(time_text(answer, t) for t in times),
         note=_note(n_sure, len(cycles), complete, level, len(there), len(items)),
     )
 
@@ -380,7 +380,7 @@ def _since(
     if not len(times):
         return ""
     if not answer.model.moves:
-        return text(answer, float(answer.seen.first[items].max()))
+        return time_text(answer, float(answer.seen.first[items].max()))
     broken = times[(times <= when) & (history <= 0.5)].max(initial=-np.inf)
     unbroken = times[(times <= when) & (times > broken)]
-    return text(answer, float(unbroken[0] if len(unbroken) else when))
+    return time_text(answer, float(unbroken[0] if len(unbroken) else when))

@@ -28,7 +28,7 @@ from intransit.analysis.standings import (
     largest_group,
     most_played,
     present,
-    text,
+    time_text,
 )
 from intransit.arrays import CHUNK, LEVEL, FloatArray, IntArray, interval, slices
 from intransit.checks import as_whole, open_seed
@@ -209,7 +209,7 @@ def find_ranking(
     few = n if size <= MANY else max(n * MANY // size, 20)
     solved = answer.posterior.thinned(few)
     return Ranking(
-        at=text(answer, when),
+        at=time_text(answer, when),
         order=tuple(answer.names[k] for k in items[order]),
         upsets=upsets[:MOST_UPSETS],
         n_pairs=n_pairs,

@@ -114,7 +114,7 @@ def connected_at_the_end(answer: FittedTable) -> IntArray:
     return np.asarray(items[np.argsort(-answer.seen.games[items], kind="stable")])
 
 
-def text(answer: FittedTable, when: float) -> str:
+def time_text(answer: FittedTable, when: float) -> str:
     """Return a time in words; nothing where the table has no times.
 
     The middle of a moment of several whole days is named by its day.
@@ -157,10 +157,10 @@ def find_standings(
     places = np.arange(begin - 1, len(board))
     if since is not None:
         places = places[answer.seen.last[board.order[places]] >= answer.when(since)]
-    return page(answer, board, places[:most])
+    return standings_of(answer, board, places[:most])
 
 
-def page(answer: FittedTable, board: Leaderboard, places: IntArray) -> list[Standing]:
+def standings_of(answer: FittedTable, board: Leaderboard, places: IntArray) -> list[Standing]:
     """Return some places of a leaderboard, counted from 0, in full."""
     estimates = ("strength", "low", "high", "rating", "rating_low", "rating_high")
     return [
@@ -170,7 +170,7 @@ def page(answer: FittedTable, board: Leaderboard, places: IntArray) -> list[Stan
             rank_high=max(int(board.worst[k]), k + 1),
             name=answer.names[board.order[k]],
             games=float(answer.seen.games[board.order[k]]),
-            last=text(answer, float(answer.seen.last[board.order[k]])),
+            last=time_text(answer, float(answer.seen.last[board.order[k]])),
             **{name: float(getattr(board, name)[k]) for name in estimates},
         )
         for k in places.tolist()
@@ -348,7 +348,7 @@ def _among(seen: Observations, items: IntArray) -> Observations:
 
 
 @dataclass(frozen=True, eq=False)
-class ProbabilityPaths:
+class StrengthPaths:
     """Mean probabilities of beating the others over time, with a band."""
 
     items: tuple[str, ...]
@@ -362,16 +362,16 @@ def leading(answer: FittedTable, n: int, at: object = None) -> list[Standing]:
     """Return the n items of most assured strength, by the low end of their intervals, in rank."""
     board = leaderboard(answer, answer.when(at))
     best = np.argsort(-board.low, kind="stable")[:n]
-    return page(answer, board, np.sort(best))
+    return standings_of(answer, board, np.sort(best))
 
 
-def paths(
+def strength_paths(
     answer: FittedTable,
     items: Sequence[str | int] | None = None,
     *,
     level: float = LEVEL,
     n_times: int = N_TIMES,
-) -> ProbabilityPaths:
+) -> StrengthPaths:
     """Return how strong items were over time: by default those that lead now."""
     reach_of(level)
     if items is None:
@@ -383,7 +383,7 @@ def paths(
     times = np.unique(np.linspace(answer.seen.begin, answer.seen.end, n_times))
     numbers = np.array(chosen, dtype=np.int64)
     out = np.stack([answer.strengths(numbers, float(t), level=level) for t in times], axis=-1)
-    return ProbabilityPaths(tuple(answer.names[k] for k in chosen), times, *out)
+    return StrengthPaths(tuple(answer.names[k] for k in chosen), times, *out)
 
 
 def matrix_frame(answer: FittedTable, at: object = None, *, backend: str | None = None) -> object:
@@ -407,12 +407,12 @@ def path_frame(
     answer: FittedTable, items: Sequence[str | int] | None = None, *, backend: str | None = None
 ) -> object:
     """Return strengths over time as a long data frame: item, time, strength, low, high."""
-    found = paths(answer, items)
+    found = strength_paths(answer, items)
     n, m = found.strengths.shape
     return _frame(
         {
             "item": np.repeat(np.array(found.items, dtype=object), m).tolist(),
-            "time": moments(answer, found.times).tolist() * n,
+            "time": shown_times(answer, found.times).tolist() * n,
             "strength": found.strengths.ravel(),
             "low": found.low.ravel(),
             "high": found.high.ravel(),
@@ -421,7 +421,7 @@ def path_frame(
     )
 
 
-def moments(answer: FittedTable, times: FloatArray) -> np.ndarray:
+def shown_times(answer: FittedTable, times: FloatArray) -> np.ndarray:
     """Return times as they are shown: dates where the table has dates."""
     if answer.clock.kind != "date":
         return times

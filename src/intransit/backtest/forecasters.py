@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from intransit.arrays import CHUNK, FloatArray, mean_and_interval, slices
+from intransit.backtest.result import DRIFTING, DRIFTING_FACTORS, FACTORS, PAIRS, SCORES
 from intransit.backtest.splits import join, own_names
 from intransit.data.games import Games
 from intransit.errors import InputError
@@ -28,11 +29,6 @@ from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Effort
 from intransit.inference.table_posterior import draw_posterior, update_posterior
 from intransit.model import Drift, Factors, Model, PairEffects, Scores, Side, Still
-
-COIN, FREQUENCIES, ELO, EVERYTHING = "coin", "frequencies", "Elo", "everything"
-SCORES, DRIFTING, PAIRS = "static scores", "drifting scores", "drifting scores + pair effects"
-FACTORS, DRIFTING_FACTORS = "static factors", "drifting factors"
-LADDER = (COIN, FREQUENCIES, ELO, SCORES, DRIFTING, PAIRS, FACTORS, DRIFTING_FACTORS, EVERYTHING)
 
 # Models of the rungs; a side is added where a table has one.
 MODELS = {

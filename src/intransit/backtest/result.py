@@ -18,6 +18,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtri
 
 from intransit.arrays import LEVEL, FloatArray, IntArray
 from intransit.checks import check_option
@@ -32,7 +33,7 @@ CLIP = 1e-4  # no forecast is taken as surer than this
 N_BINS = 10
 FEWEST_GAMES = 20  # of a group, to compare its share of wins with an interval
 MOST_GROUPS = 20  # of forecasts alike in size
-REACH = 1.6448536269514722  # standard deviations on either side of a 90 % interval
+REACH = float(ndtri(0.5 + LEVEL / 2))  # standard deviations on either side of an interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,19 +169,24 @@ def alike(p: FloatArray, weights: FloatArray) -> IntArray:  # (n,)
 
 CLEAR = 2.0  # standard errors from which a gain is called one
 
-# Which rung a richer one is measured by, in words; the first that was run.
+# The rungs by name, and in words which simpler ones each is measured by: the first that was run.
+COIN, FREQUENCIES, ELO, EVERYTHING = "coin", "frequencies", "Elo", "everything"
+SCORES, DRIFTING, PAIRS = "static scores", "drifting scores", "drifting scores + pair effects"
+FACTORS, DRIFTING_FACTORS = "static factors", "drifting factors"
+THIS_MODEL = "this model"  # that of an answer
+LADDER = (COIN, FREQUENCIES, ELO, SCORES, DRIFTING, PAIRS, FACTORS, DRIFTING_FACTORS, EVERYTHING)
 BASES = {
-    "frequencies": ("coin",),
-    "Elo": ("frequencies", "coin"),
-    "static scores": ("Elo", "coin"),
-    "drifting scores": ("Elo", "static scores", "coin"),
-    "drifting scores + pair effects": ("drifting scores",),
-    "static factors": ("static scores",),
-    "drifting factors": ("drifting scores",),
-    "everything": ("drifting scores", "static scores", "Elo", "coin"),
-    "this model": ("drifting scores", "static scores", "Elo", "coin"),
+    FREQUENCIES: (COIN,),
+    ELO: (FREQUENCIES, COIN),
+    SCORES: (ELO, COIN),
+    DRIFTING: (ELO, SCORES, COIN),
+    PAIRS: (DRIFTING,),
+    FACTORS: (SCORES,),
+    DRIFTING_FACTORS: (DRIFTING,),
+    EVERYTHING: (DRIFTING, SCORES, ELO, COIN),
+    THIS_MODEL: (DRIFTING, SCORES, ELO, COIN),
 }
-OTHERS = ("Elo", "coin")  # for rungs that are not ours
+OTHERS = (ELO, COIN)  # for rungs that are not ours
 
 
 def tell_left_out(name: str, reason: str) -> str:
@@ -349,7 +355,7 @@ def _draw_ladder(axis: "Axes", found: Backtest) -> None:
     errors = np.nan_to_num([rung.gain_error for rung in rungs])
     axis.plot(losses, y, "-", color="#bbbbbb", linewidth=1.0, zorder=1)
     for k, rung in enumerate(rungs):
-        clear = k > 0 and abs(rung.gain) > 2.0 * rung.gain_error
+        clear = k > 0 and abs(rung.gain) > CLEAR * rung.gain_error
         colour = "#777777" if not clear else GREEN if rung.gain > 0 else RED
         axis.errorbar(losses[k], y[k], xerr=errors[k], fmt="o", color=colour, capsize=3)
         said = "" if k == 0 else f"{rung.gain:+.4f} ± {rung.gain_error:.4f}"

@@ -13,19 +13,10 @@ from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray
 from intransit.backtest.forecasters import (
-    COIN,
-    DRIFTING,
-    DRIFTING_FACTORS,
     EDGES,
     EFFORT,
-    ELO,
-    EVERYTHING,
-    FREQUENCIES,
-    LADDER,
-    PAIRS,
     PEERS,
     PRIORS,
-    SCORES,
     SLOW,
     STEPS,
     Coin,
@@ -37,6 +28,16 @@ from intransit.backtest.forecasters import (
     model_of,
 )
 from intransit.backtest.result import (
+    COIN,
+    DRIFTING,
+    DRIFTING_FACTORS,
+    ELO,
+    EVERYTHING,
+    FREQUENCIES,
+    LADDER,
+    PAIRS,
+    SCORES,
+    THIS_MODEL,
     Backtest,
     Coverage,
     Forecasts,
@@ -484,7 +485,6 @@ def _coverage(told: RungForecast, test: Games) -> tuple[Coverage, ...]:
     return tuple(one for one in found if one is not None)
 
 
-THIS_MODEL = "this model"
 LAST = 0.2  # of the games, that are forecast
 BLOCKS = 2  # that they are forecast in
 SWIFT = Effort(effective=25.0, seconds=6.0, most_draws=100)

@@ -269,7 +269,7 @@ def records(
     return games + games.T, wins, ties + ties.T
 
 
-def presence(
+def compared_about(
     answer: FittedTable, items: IntArray, times: FloatArray, reach: float
 ) -> BoolArray:  # (n_times, n)
     """Return whether an item was compared within `reach` of each time; always, if there is one."""

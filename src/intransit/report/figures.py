@@ -14,10 +14,10 @@ from intransit.analysis.ranking import Ranking
 from intransit.analysis.standings import (
     largest_group,
     leading,
-    moments,
-    paths,
     present,
-    text,
+    shown_times,
+    strength_paths,
+    time_text,
 )
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import as_list
@@ -97,7 +97,7 @@ def draw_strengths(answer: FittedTable, items: Sequence[str | int] | None = None
     A panel for each item, with the others in grey behind it; drawn from its first to its last game.
     """
     _need_times(answer)
-    found = paths(answer, items)
+    found = strength_paths(answer, items)
     n = len(found.items)
     width = min(n, 4)
     height = -(-n // width)
@@ -109,7 +109,7 @@ def draw_strengths(answer: FittedTable, items: Sequence[str | int] | None = None
     for k, name in enumerate(found.items):
         first, last = (ends[answer.number(name)] for ends in seen)
         there = (found.times >= first - step) & (found.times <= last + step)
-        lines.append((moments(answer, found.times[there]), found.strengths[k, there], there))
+        lines.append((shown_times(answer, found.times[there]), found.strengths[k, there], there))
     for k, axis in enumerate(axes.ravel()):
         axis.set_visible(k < n)
         if k >= n:
@@ -144,17 +144,18 @@ def draw_head_to_head(answer: FittedTable, first: str | int, second: str | int) 
     figure, grid = new_figure(9.0, 4.2)
     axis = grid[0, 0]
     for part, line, shade in ((times <= end, "-", 0.22), (times >= end, "--", 0.12)):
-        when = moments(answer, times[part])
+        when = shown_times(answer, times[part])
         axis.fill_between(when, low[part], high[part], color=BLUE, alpha=shade, linewidth=0)
         axis.plot(when, middle[part], line, color=BLUE)
     axis.axhline(0.5, color="#999999", linewidth=0.8)
-    axis.axvline(moments(answer, np.array([end]))[0], color="#999999", linewidth=0.8, linestyle=":")
+    now, then = shown_times(answer, np.array([end, 0.5 * (end + until)]))
+    axis.axvline(now, color="#999999", linewidth=0.8, linestyle=":")
     a, b = (shorten(answer.names[k], 34) for k in (i, j))
     set_title(axis, f"{a} against {b}")
     axis.set_ylabel("probability that the first wins,\n90 % band")
     axis.text(
-        moments(answer, np.array([0.5 * (end + until)]))[0], 0.9, "forecast", ha="center",
-        va="center", fontsize=9, color="#666666", transform=axis.get_xaxis_transform(),
+        then, 0.9, "forecast", ha="center", va="center", fontsize=9, color="#666666",
+        transform=axis.get_xaxis_transform(),
     )  # fmt: skip
     axis.set_xlabel(_rug(axis, answer, i, j), fontsize=9, color="#666666")
     axis.margins(x=0.01, y=0.12)
@@ -175,7 +176,7 @@ def _rug(axis: "Axes", answer: FittedTable, i: int, j: int) -> str:
     result = cells.means[met] - 0.5 if cells.kind == "logistic" else cells.means[met]
     result = result if i < j else -result
     for height, which in ((0.97, result > 0), (0.03, result < 0)):
-        when = moments(answer, cells.times[met[which]])
+        when = shown_times(answer, cells.times[met[which]])
         axis.plot(
             when, np.full(len(when), height), "|", color=RED, markersize=9, alpha=0.6,
             transform=axis.get_xaxis_transform(),
@@ -283,7 +284,7 @@ def draw_discs(answer: FittedTable, at: object = None) -> "Figure":
         set_title(
             axis, f"Way of countering {k + 1}: {percent(plane.share)} of what strengths leave"
         )
-    moment = text(answer, when)
+    moment = time_text(answer, when)
     figure.supxlabel(
         "beyond strengths, each is favoured over those anticlockwise of it, most a quarter turn on"
         + (f"; {moment}" if moment else ""),

@@ -27,12 +27,12 @@ from intransit.report.content import (
     Step,
     choose_items,
     choose_moments,
+    compared_about,
     draw_discs,
     measure,
     order_around,
     order_by_strength,
     pools,
-    presence,
     records,
 )
 from intransit.report.wording import (
@@ -229,7 +229,7 @@ def _compare(
         "future_chances": middle[n:],
         "future_low": low[n:],
         "future_high": high[n:],
-        "present": presence(answer, items, moments.times, moments.step),
+        "present": compared_about(answer, items, moments.times, moments.step),
         "games": games,
         "wins": wins,
         "ties": ties,
@@ -245,7 +245,7 @@ def _changes(answer: FittedTable, items: IntArray, moments: Moments) -> Changes 
     """Return what changed since half of those shown at the end were there; None without times."""
     if answer.seen.begin >= answer.seen.end:
         return None
-    there = presence(answer, items, moments.times, moments.step)
+    there = compared_about(answer, items, moments.times, moments.step)
     both = (there & there[-1]).sum(axis=1)
     start = int(np.flatnonzero(2 * both >= both[-1])[0])
     since = moments.names[start] if 0 < start < len(there) - 1 else None

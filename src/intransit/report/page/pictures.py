@@ -118,7 +118,7 @@ def draw_leaders(standings: Sequence[Standing]) -> str:
     )
 
 
-def leading(findings: Findings, most: int = MOST_LINES) -> list[int]:
+def drawn_first(findings: Findings, most: int = MOST_LINES) -> list[int]:
     """Return the items to draw first: the strongest at the last time among those still there."""
     strengths = np.nan_to_num(findings.strengths[:, -1], nan=-1.0)
     gone = ~findings.present[-1]
@@ -129,7 +129,7 @@ def draw_strengths(findings: Findings) -> str:
     """Return the strengths of the leading items over time, with bands; empty without times."""
     if len(findings.times) < 2:
         return ""
-    chosen = leading(findings)
+    chosen = drawn_first(findings)
     places = place_times(findings.moments[: len(findings.times)])
     low, high = tenths_around(findings.strengths_low[chosen], findings.strengths_high[chosen])
     across = LEFT + (WIDE - LEFT - RIGHT) * places
