@@ -10,7 +10,7 @@ import numpy as np
 from intransit.analysis import standings
 from intransit.analysis.changes import find_changes
 from intransit.analysis.cycles import find_cycles
-from intransit.analysis.fitted_table import FittedTable, Item
+from intransit.analysis.fitted_table import FittedTable, Item, numbered_after
 from intransit.analysis.ranking import find_ranking
 from intransit.analysis.transitivity import Evidence, examine
 from intransit.analysis.verdict import (
@@ -175,13 +175,8 @@ class Answer(FittedTable):
         clock = self.clock.joined(games.clock)
         if len(games) == 0:
             raise InputError("games: there is no further game; check the filter that was given.")
-        names = (*self.names, *(name for name in games.names if name not in self.numbers))
-        place = {name: k for k, name in enumerate(names)}
-        there = np.array([place[name] for name in games.names])
-        by = self._same_covariates(games)
-        known = replace(
-            games, names=names, first=there[games.first], second=there[games.second], by=by
-        )
+        again = replace(games, by=self._same_covariates(games))
+        known = numbered_after(again, self.names, self.numbers)
         more = self.encoding.observations(known)
         posterior, how = update_posterior(self.posterior, more, rng=open_rng(rng)[0], report=report)
         seen = self.seen.plus(Seen.of(known))
@@ -190,7 +185,7 @@ class Answer(FittedTable):
         story = (*self.story, f"{line}: {how}")
         return replace(
             self,
-            names=names,
+            names=known.names,
             posterior=posterior,
             clock=clock,
             seen=seen,

@@ -77,3 +77,8 @@ def mean_and_interval(
     """Return mean and interval of draws; the interval holds the mean."""
     mean = draws.mean(axis=0)
     return mean, *interval(draws, level, mean)
+
+
+def smoothed(counts: IntArray, n: int) -> FloatArray:
+    """Return in how many of n draws something holds as a probability, never quite 0 or 1."""
+    return np.asarray((counts + 0.5) / (n + 1.0))

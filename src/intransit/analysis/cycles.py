@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.standings import MOST_ITEMS, busiest, most_played, present, time_text
-from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, slices
+from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, slices, smoothed
 from intransit.checks import as_flag, as_whole
 from intransit.data.reading import plural
 from intransit.inference.draws import reach_of
@@ -139,7 +139,7 @@ def find_cycles(
             break
     n_sure = len(found) if least == level else 0
     most = most if least == level else 1
-    chances = _smoothed(counts, edges.n_draws)
+    chances = smoothed(counts, edges.n_draws)
     order = np.lexsort((-_least(edges.mean, found), -chances))
     listed = [cycle[cycle >= 0] for cycle in found[order[:most]]]
     times = _times(answer)
@@ -299,11 +299,6 @@ def _grown(
     return longer, joint[enough], complete
 
 
-def _smoothed(counts: IntArray, n: int) -> FloatArray:
-    """Return shares of draws as probabilities, never quite 0 or 1."""
-    return np.asarray((counts + 0.5) / (n + 1.0))
-
-
 def _pack(holds: BoolArray) -> Bits:  # (n_edges, n_words)
     """Return rows of truth values as bits of whole words."""
     packed = np.packbits(holds, axis=1)
@@ -343,7 +338,7 @@ def _histories(
     cuts = np.cumsum([len(cycle) for cycle in cycles])[:-1]
     for k, mine in enumerate(np.split(back, cuts)):
         count = holds[:, mine].all(axis=1).sum(axis=0)
-        out[k] = _smoothed(count, len(few)) * there[first[mine]].all(axis=0)
+        out[k] = smoothed(count, len(few)) * there[first[mine]].all(axis=0)
     return out
 
 
@@ -361,7 +356,7 @@ def _cycle(
     start = names.index(min(names))
     steps = np.roll(cycle, -start)
     counts = np.bitwise_count(edges.holds[steps]).sum(axis=1, dtype=np.int64)
-    sure = _smoothed(counts, edges.n_draws)
+    sure = smoothed(counts, edges.n_draws)
     return ItemCycle(
         items=tuple(names[start:] + names[:start]),
         probability=probability,

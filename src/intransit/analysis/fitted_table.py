@@ -4,8 +4,8 @@ Words and lists of any kind come in; one clear sentence says where they do not f
 """
 
 import difflib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, Protocol, runtime_checkable
@@ -92,6 +92,17 @@ def moments_of(answer: "FittedTable", at: Any) -> FloatArray:
         return array.astype(float)
     listed = [answer.when(moment) for moment in array.ravel().tolist()]
     return np.array(listed, dtype=float).reshape(array.shape)
+
+
+def numbered_after(games: Games, names: Sequence[str], known: Collection[str]) -> Games:
+    """Return further games with their items numbered as in some names, new ones after those.
+
+    `known` are the same names, in a form in which one is quickly found.
+    """
+    all_names = (*names, *(name for name in games.names if name not in known))
+    place = {name: k for k, name in enumerate(all_names)}
+    there = np.array([place[name] for name in games.names])
+    return replace(games, names=all_names, first=there[games.first], second=there[games.second])
 
 
 def together(**arrays: np.ndarray) -> tuple[Any, ...]:

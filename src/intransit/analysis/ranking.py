@@ -30,7 +30,7 @@ from intransit.analysis.standings import (
     present,
     time_text,
 )
-from intransit.arrays import CHUNK, LEVEL, FloatArray, IntArray, interval, slices
+from intransit.arrays import CHUNK, LEVEL, FloatArray, IntArray, interval, slices, smoothed
 from intransit.checks import as_whole, open_seed
 from intransit.data.reading import plural
 from intransit.inference.draws import reach_of
@@ -233,7 +233,7 @@ def _matrices(
         i, j = one[here], two[here]
         drawn = posterior.margins(items[i], items[j], np.full(len(i), when))
         gain = posterior.results(drawn).mean(axis=0) - 0.5
-        ahead = (np.sum(drawn > 0.0, axis=0) + 0.5) / (len(drawn) + 1.0)
+        ahead = smoothed(np.sum(drawn > 0.0, axis=0), len(drawn))
         gains[i, j], gains[j, i] = gain, -gain
         favoured[i, j], favoured[j, i] = ahead, 1.0 - ahead
     return gains, favoured

@@ -269,7 +269,7 @@ def _choose(
     played, top = as_whole("played", played, least=0), as_whole("top", top, least=0)
     parts, why = [np.array(named, np.int64)], []
     if played:
-        most = np.argsort(-answer.seen.games, kind="stable")[:played]
+        most = busiest(answer, np.arange(answer.n_items), played)
         parts.append(most)
         why.append(f"the {len(most):,} that played most")
     if top:

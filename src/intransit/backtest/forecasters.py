@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from intransit.analysis.fitted_table import numbered_after
 from intransit.arrays import CHUNK, FloatArray, mean_and_interval, slices
 from intransit.backtest.result import DRIFTING, DRIFTING_FACTORS, FACTORS, PAIRS, SCORES
 from intransit.backtest.splits import join, own_names
@@ -158,18 +159,13 @@ class FittedModel:
                 self.rng = np.random.default_rng((self.seed, len(self.seen) - 1))
             self._draw(own_names(join(self.seen)))
             return
-        more = own_names(games)
-        known = set(self.names)
-        names = (*self.names, *(name for name in more.names if name not in known))
-        place = {name: k for k, name in enumerate(names)}
-        there = np.array([place[name] for name in more.names])
-        again = replace(more, names=names, first=there[more.first], second=there[more.second])
+        more = numbered_after(own_names(games), self.names, set(self.names))
         try:
-            seen = self.encoding.observations(again)
+            seen = self.encoding.observations(more)
             self.posterior, _ = update_posterior(
                 self.posterior, seen, rng=self.rng, effort=self.effort
             )
-            self.names = names
+            self.names = more.names
         except InputError:  # an outcome of a kind that did not occur before, such as the first tie
             self._draw(own_names(join(self.seen)))
 

@@ -144,7 +144,7 @@ def order_around(margins: FloatArray, chances: FloatArray, pool: IntArray) -> In
     return np.concatenate(parts)
 
 
-def draw_discs(
+def find_discs(
     margins: FloatArray,  # (n_times, n, n)
     together: BoolArray,  # (n, n)
 ) -> tuple[Disc, ...]:

@@ -34,7 +34,7 @@ from intransit.plotting import (
     new_figure,
     set_title,
 )
-from intransit.report.content import draw_discs as planes_of
+from intransit.report.content import find_discs
 from intransit.report.wording import cut_short
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ def draw_discs(answer: FittedTable, at: object = None) -> "Figure":
     when = answer.when(at)
     items = largest_group(answer, present(answer, when))
     X = answer.margins(at)[np.ix_(items, items)]
-    planes = planes_of(X[None], np.ones(X.shape, dtype=bool))[:MOST_PLANES]
+    planes = find_discs(X[None], np.ones(X.shape, dtype=bool))[:MOST_PLANES]
     if not planes:
         return _nothing("Strengths explain the matrix: nobody counters anybody beyond them.")
     figure, axes = new_figure(6.6 * len(planes), 4.8, 1, len(planes))

@@ -28,7 +28,7 @@ from intransit.report.content import (
     choose_items,
     choose_moments,
     compared_about,
-    draw_discs,
+    find_discs,
     measure,
     order_around,
     order_by_strength,
@@ -237,7 +237,7 @@ def _compare(
         "strengths": lines[0],
         "strengths_low": lines[1],
         "strengths_high": lines[2],
-        "discs": draw_discs(X[:n], pool[:, None] == pool) if cyclic else (),
+        "discs": find_discs(X[:n], pool[:, None] == pool) if cyclic else (),
     }
 
 
