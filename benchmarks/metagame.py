@@ -18,7 +18,7 @@ import numpy as np
 
 import intransit as it
 from benchmarks._common import bernoulli_kl, print_table, seeds_for, with_error
-from intransit.analysis.results import ItemCycle
+from intransit.analysis.cycles import ItemCycle
 from intransit.datasets import metagame
 from intransit.datasets.metagame import Truth
 from intransit.study import count_triangles

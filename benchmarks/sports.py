@@ -26,7 +26,7 @@ from intransit.arrays import FloatArray, IntArray
 from intransit.backtest.forecasters import Elo, FittedModel, Forecaster
 from intransit.backtest.result import log_losses, mean_and_error
 from intransit.backtest.run import roll, tuned
-from intransit.backtest.splits import Plan, clusters, cut, turn
+from intransit.backtest.splits import Plan, clusters, cut, smaller_first
 from intransit.data.clock import Clock
 from intransit.data.games import Games, merge
 from intransit.data.reading import Reading
@@ -132,7 +132,7 @@ class Table:
 
 def run(sport: Sport, rng: np.random.Generator) -> Table:
     truth, games = simulate(sport, rng)
-    plan = cut(turn(games), LAST, MONTH, 0)
+    plan = cut(smaller_first(games), LAST, MONTH, 0)
     test = plan.test
     weights, days = test.counts, clusters(test)[0]
     plain = {"edge": (0.0,)} if games.sides is None else {}

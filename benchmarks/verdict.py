@@ -86,7 +86,7 @@ def verdict(games: it.Games, seed: int = 0) -> str:
     """The verdict of `fit`; its draws are needed only where one scale is in doubt."""
     evidence = examine(games, Encoding.of(games))
     if evidence.p_value >= DOUBTED:
-        return judge(evidence, 0.0, None, None).verdict
+        return judge(evidence, 0.0).verdict
     return it.fit(games, seconds=SECONDS, rng=seed).transitive.verdict
 
 

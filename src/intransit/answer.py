@@ -10,21 +10,29 @@ import numpy as np
 from intransit.analysis import standings
 from intransit.analysis.changes import find_changes
 from intransit.analysis.cycles import find_cycles
-from intransit.analysis.fitted_table import FittedTable, Item
+from intransit.analysis.fitted_table import FittedTable, Item, numbered_after
 from intransit.analysis.ranking import find_ranking
-from intransit.analysis.saving import is_large, read_answer, replacing, write_answer, write_whole
 from intransit.analysis.transitivity import Evidence, examine
 from intransit.analysis.verdict import (
     DOUBTED,
     EDGE,
-    LEVEL,
     Transitivity,
     as_edge,
     at_edge,
     judge,
     look_for_cycles,
 )
-from intransit.checks import as_path, check_report, open_place, open_rng, open_seed, shown
+from intransit.arrays import LEVEL
+from intransit.checks import (
+    as_path,
+    check_report,
+    open_place,
+    open_rng,
+    open_seed,
+    replacing,
+    shown,
+    write_whole,
+)
 from intransit.data.games import Covariate, Games, check_games
 from intransit.data.reader import read
 from intransit.data.reading import plural
@@ -107,13 +115,14 @@ class Answer(FittedTable):
         `backtest` is what `intransit.backtest.backtest` found; without it a quick look back is
         made, if the answer still has its games.  `title` stands in the place of the table's name.
         """
-        from intransit.report.gather import gather  # noqa: PLC0415  (loads when a page is asked for)
+        from intransit.backtest import Backtest  # noqa: PLC0415  (all load when a page is asked for)
+        from intransit.report.gather import gather  # noqa: PLC0415
         from intransit.report.page import write_page  # noqa: PLC0415
 
         where = open_place(place)
         if title is not None and not isinstance(title, str):
             raise InputError(f"title: {shown(title)} was given; give a text.")
-        if backtest is not None and not hasattr(backtest, "nested"):
+        if backtest is not None and not isinstance(backtest, Backtest):
             raise InputError(
                 f"backtest: {shown(backtest)} was given; give what `backtest` returned."
             )
@@ -166,13 +175,8 @@ class Answer(FittedTable):
         clock = self.clock.joined(games.clock)
         if len(games) == 0:
             raise InputError("games: there is no further game; check the filter that was given.")
-        names = (*self.names, *(name for name in games.names if name not in self.numbers))
-        place = {name: k for k, name in enumerate(names)}
-        there = np.array([place[name] for name in games.names])
-        by = self._same_covariates(games)
-        known = replace(
-            games, names=names, first=there[games.first], second=there[games.second], by=by
-        )
+        again = replace(games, by=self._same_covariates(games))
+        known = numbered_after(again, self.names, self.numbers)
         more = self.encoding.observations(known)
         posterior, how = update_posterior(self.posterior, more, rng=open_rng(rng)[0], report=report)
         seen = self.seen.plus(Seen.of(known))
@@ -181,7 +185,7 @@ class Answer(FittedTable):
         story = (*self.story, f"{line}: {how}")
         return replace(
             self,
-            names=names,
+            names=known.names,
             posterior=posterior,
             clock=clock,
             seen=seen,
@@ -210,6 +214,8 @@ class Answer(FittedTable):
 
         One of very many items, or draws, is written so that it can be asked without being loaded.
         """
+        from intransit.analysis.saving import is_large, write_answer  # noqa: PLC0415  (rare)
+
         place = open_place(path)
         self._check_whole("save")
         with replacing(place) as file:
@@ -230,6 +236,8 @@ class Answer(FittedTable):
             Whether to compare a large file with its checksum, which reads all of it; by default
             those of up to 256 MB.  Small ones always are.
         """
+        from intransit.analysis.saving import read_answer  # noqa: PLC0415  (rare)
+
         return cls(**read_answer(as_path(path), check=check))
 
     def summary(self) -> str:
@@ -388,7 +396,7 @@ def _judge(evidence: Evidence, posterior: Posterior, n_games: float) -> Transiti
     modelled = None
     if not evidence.is_measured and posterior.layout.model.is_cyclic:
         modelled = cyclic_share(posterior, LEVEL)
-    return judge(evidence, n_games, evidence.gain, modelled)
+    return judge(evidence, n_games, modelled)
 
 
 def cyclic_share(posterior: Posterior, level: float) -> Summary:

@@ -1,4 +1,7 @@
-"""The kinds of array we pass around, and distinct rows.  Shapes stand in signatures as comments."""
+"""The kinds of array we pass around, distinct rows, parts, and intervals of draws.
+
+Shapes stand in signatures as comments.
+"""
 
 from collections.abc import Iterator
 from typing import Any, TypeAlias
@@ -9,6 +12,9 @@ from numpy.typing import NDArray
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.signedinteger[Any]]  # 32 bits where there are very many
+
+LEVEL = 0.9  # of an interval, unless another is asked for
+CHUNK = 4_000_000  # numbers that are worked out at once: 32 MB
 
 
 def sort_rows(*columns: np.ndarray) -> tuple[IntArray, BoolArray]:
@@ -41,3 +47,38 @@ def slices(n: int, most: int) -> Iterator[slice]:
     """
     for begin in range(0, n, max(most, 1)):
         yield slice(begin, min(begin + max(most, 1), n))
+
+
+def interval(
+    draws: FloatArray,  # (n_draws, n)
+    level: float = LEVEL,
+    holding: FloatArray | None = None,  # (n,)
+) -> tuple[FloatArray, FloatArray]:  # (n,) each
+    """Return the ends of the interval that holds the middle `level` of draws, and `holding`.
+
+    As `np.quantile` does, between two draws; sorting all of them takes a quarter of its time.
+    """
+    ordered = np.sort(draws, axis=0)
+    ends = []
+    for share in (0.5 - level / 2, 0.5 + level / 2):
+        place = share * (len(ordered) - 1)
+        low = int(place)
+        high = min(low + 1, len(ordered) - 1)
+        ends.append(ordered[low] + (place - low) * (ordered[high] - ordered[low]))
+    if holding is None:
+        return ends[0], ends[1]
+    return np.minimum(ends[0], holding), np.maximum(ends[1], holding)
+
+
+def mean_and_interval(
+    draws: FloatArray,  # (n_draws, n)
+    level: float = LEVEL,
+) -> tuple[FloatArray, FloatArray, FloatArray]:  # (n,) each
+    """Return mean and interval of draws; the interval holds the mean."""
+    mean = draws.mean(axis=0)
+    return mean, *interval(draws, level, mean)
+
+
+def smoothed(counts: IntArray, n: int) -> FloatArray:
+    """Return in how many of n draws something holds as a probability, never quite 0 or 1."""
+    return np.asarray((counts + 0.5) / (n + 1.0))

@@ -1,9 +1,11 @@
 """What users give, as numbers, arrays and generators; or one sentence: where, what, what to do."""
 
 import os
-from collections.abc import Iterable, Mapping, Set
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -256,3 +258,27 @@ def open_place(path: object) -> Path:
     if not place.parent.is_dir():
         raise InputError(f"{place}: there is no folder {place.parent}; make it, or choose another.")
     return place
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it is there whole, or not at all."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write to, that takes its place when all is written, or not at all."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

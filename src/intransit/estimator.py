@@ -122,9 +122,10 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         answer = self.answer_
         first, second, time, side = _columns(X)
         assert first is not None and second is not None  # noqa: PT018
-        known = {name: k for k, name in enumerate(answer.names)}
         new = {name: -1 - k for k, name in enumerate(dict.fromkeys([*first, *second]))}
-        i, j = (np.array([known.get(n, new[n]) for n in names]) for names in (first, second))
+        i, j = (
+            np.array([answer.numbers.get(n, new[n]) for n in names]) for names in (first, second)
+        )
         sides = np.zeros(len(i)) if side is None else np.array(side, dtype=float)
         last = answer.when()
         times = np.array(

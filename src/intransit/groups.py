@@ -5,16 +5,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from intransit.analysis.results import Group
-from intransit.analysis.saving import write_whole
 from intransit.answer import Answer, fit
-from intransit.checks import as_whole, check_report, open_place, open_seed, shown
+from intransit.checks import as_whole, check_report, open_place, open_seed, shown, write_whole
 from intransit.data.games import Games
 from intransit.data.reader import read
 from intransit.data.reading import Reading, plural
 from intransit.errors import InputError
 from intransit.inference.sampling import Report
 from intransit.model import Model
+from intransit.report.content import Group
 from intransit.tasks import Task, run_tasks
 
 FEWEST = 10  # games of a group; with fewer there is little to say

@@ -1,10 +1,16 @@
-"""matplotlib, an extra: asked for here; colours and one look for all figures."""
+"""matplotlib, an extra: asked for here; colours, one look, titles and axes of all figures."""
 
 import importlib.util
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from intransit.errors import MissingDependencyError
+from intransit.percent import percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 # Colours of Okabe and Ito, which people with any colour vision tell apart; markers differ too.
 BLACK, ORANGE, SKY, GREEN, BLUE, RED, PURPLE = (
@@ -54,3 +60,27 @@ def load_pyplot() -> ModuleType:
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     return plt
+
+
+def new_figure(
+    width: float, height: float, n_rows: int = 1, n_columns: int = 1, **more: Any
+) -> tuple["Figure", Any]:
+    """Return a figure and its axes, (n_rows, n_columns)."""
+    plt = load_pyplot()
+    more = {"layout": "constrained", **more}
+    with plt.rc_context(LOOK):
+        figure, axes = plt.subplots(
+            n_rows, n_columns, figsize=(width, height), squeeze=False, **more
+        )
+    plt.close(figure)  # whoever asked for it keeps it; pyplot would keep it for good
+    return figure, axes
+
+
+def set_title(axis: "Axes", words: str, fontsize: float = 11, **more: Any) -> None:
+    """Write a title above an axis."""
+    axis.set_title(words, fontsize=fontsize, fontweight="bold", loc="left", **more)
+
+
+def in_percent(axis: "Axis") -> None:
+    """Write the shares along an axis as per cent."""
+    axis.set_major_formatter(lambda value, _: percent(value))

@@ -66,7 +66,7 @@ def test_one_matchup_that_turns_is_found_and_few_others():
     after = before.copy()
     before[0, 7], before[7, 0] = 1.5, -1.5
     after[0, 7], after[7, 0] = -1.5, 1.5
-    answer = answer_to(two_seasons(before, after, 8_000, 1), turning=True)
+    answer = answer_to(two_seasons(before, after, 8_000, 1), pair_drift=True)
     found = answer.changes(rate=0.1)
     first = found.matchups[0]
     assert (first.first, first.second) == ("item 07", "item 00")
@@ -99,7 +99,7 @@ def test_nothing_is_sure_where_nothing_changes(seed):
     false alarm is below 1 in 4 with 95 % confidence, and this test asks for three tables only.
     """
     X = ladder(np.random.default_rng(seed).normal(size=6)) * 0.6 + 0.5 * ring(6)
-    found = answer_to(two_seasons(X, X, 1_200, seed), turning=True).changes()
+    found = answer_to(two_seasons(X, X, 1_200, seed), pair_drift=True).changes()
     assert len(found.matchups) == 15
     assert not any(change.sure for change in (*found.items, *found.matchups))
 
@@ -115,7 +115,7 @@ def test_where_half_the_items_drift_no_matchup_is_sure_and_signs_are_right(seed)
     late = early + np.concatenate([rng.normal(size=5), np.zeros(5)])
     effects = np.triu(0.5 * rng.normal(size=(10, 10)), 1)
     before, after = (ladder(scores) + effects - effects.T for scores in (early, late))
-    answer = answer_to(two_seasons(before, after, 4_000, seed), turning=True)
+    answer = answer_to(two_seasons(before, after, 4_000, seed), pair_drift=True)
     found = answer.changes()
     true = [(1.0 / (1.0 + np.exp(-X))).sum(axis=1) for X in (before, after)]
     sure = [change for change in found.items if change.sure]

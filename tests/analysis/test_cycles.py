@@ -195,7 +195,7 @@ def test_edges_are_those_of_the_forecasts():
     early, late = (
         play(s * ring(3, 1.5), 900, rng, days=10, begin=b) for s, b in ((1, 0), (-1, 10))
     )
-    answer = answer_to(table(early, late, names=NAMES[:3]), turning=True)
+    answer = answer_to(table(early, late, names=NAMES[:3]), pair_drift=True)
     for day in ("2026-01-03", "2026-01-18"):
         (cycle,) = answer.cycles(day, gate=False)
         for k, chance in enumerate(cycle.chances):

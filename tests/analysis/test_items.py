@@ -14,7 +14,7 @@ def turned():
     early, late = (
         play(s * ring(3, 1.5), 900, rng, days=10, begin=b) for s, b in ((1, 0), (-1, 10))
     )
-    return answer_to(table(early, late, names=NAMES[:3]), turning=True)
+    return answer_to(table(early, late, names=NAMES[:3]), pair_drift=True)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.analysis.standings import N_TIMES, paths
+from intransit.analysis.standings import N_TIMES, strength_paths
 from intransit.model import Factors, PairEffects, Scores
 from intransit.report.gather import gather
 from tests.analysis.worlds import answer_to, ladder, play, ring, table
@@ -34,7 +34,7 @@ def test_rank_paths_and_page_say_exactly_the_same(answer):
     found = gather(answer, most_times=5)
     chosen = list(answer.names)
     n_times = N_TIMES
-    path = paths(answer, chosen, n_times=n_times)
+    path = strength_paths(answer, chosen, n_times=n_times)
     frame = answer.path_frame(chosen)
     for k, at in enumerate(found.times):
         when = answer.when(at)

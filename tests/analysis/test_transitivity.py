@@ -14,7 +14,7 @@ from intransit.inference.observations import Encoding
 
 
 def verdict(games, **settings):
-    return judge(examine(games, Encoding.of(games), **settings), 0.0, None, None)
+    return judge(examine(games, Encoding.of(games), **settings), 0.0)
 
 
 def evenings(seed, shared, *, timed, n_items=8, n_evenings=600):
@@ -221,23 +221,23 @@ ROUND = Cyclicity(
 
 def test_sentences_say_what_was_found():
     """Each verdict has its words, with the numbers that it rests on."""
-    assert "+0.0100 ± 0.0010" in str(judge(SURE, 100, (0.01, 0.001), None))
+    assert "+0.0100 ± 0.0010" in str(judge(replace(SURE, gain=(0.01, 0.001)), 100))
     none = replace(SURE, p_value=0.5, extra=0.0)
-    assert judge(none, 100, None, None).sentence.startswith("No evidence of cycles")
+    assert judge(none, 100).sentence.startswith("No evidence of cycles")
     few = replace(none, noise=1.0)
-    assert judge(few, 100, None, None).sentence.startswith("Too little data")
+    assert judge(few, 100).sentence.startswith("Too little data")
     never = replace(none, noise=np.inf, n_series=10)
-    assert "hardly any pair met again" in judge(never, 100, None, None).sentence
+    assert "hardly any pair met again" in judge(never, 100).sentence
     again = replace(never, n_series=100)
-    assert "met again" not in judge(again, 100, None, None).sentence
-    assert judge(replace(SURE, p_value=FALSE_ALARMS), 1, None, None).verdict == "no evidence"
+    assert "met again" not in judge(again, 100).sentence
+    assert judge(replace(SURE, p_value=FALSE_ALARMS), 1).verdict == "no evidence"
 
 
 def test_cycles_are_said_where_one_is_proven_and_only_there():
     """One scale may be wrong without a cycle: the sentence says what is known of one."""
 
     def found(**known):
-        return judge(SURE, 100, None, None, replace(ROUND, **known))
+        return judge(SURE, 100, cycle=replace(ROUND, **known))
 
     assert "probability of 99 %" in found().sentence
     assert "more than 52 %" in found().sentence
@@ -249,20 +249,20 @@ def test_cycles_are_said_where_one_is_proven_and_only_there():
     alone = found(probability=0.6, by_results=0.003)
     assert alone.has_cycles
     assert "3 of 1,000" in alone.sentence
-    weak = judge(replace(SURE, p_value=DOUBTED), 100, None, None, ROUND)
+    weak = judge(replace(SURE, p_value=DOUBTED), 100, cycle=ROUND)
     assert weak.verdict == "no evidence"
-    told = judge(replace(SURE, causes=("luck", "sides")), 100, None, None, None)
+    told = judge(replace(SURE, causes=("luck", "sides")), 100)
     assert "luck or more ties for some items or sides" in told.sentence
 
 
 def test_deviations_that_are_too_small_to_matter_are_said_to_be():
     small = replace(SURE, extra=-0.01)
-    told = judge(small, 100, (-0.001, 0.001), None)
+    told = judge(replace(small, gain=(-0.001, 0.001)), 100)
     assert told.verdict == "not one scale"
     assert "small, if real: 0 to" in told.sentence
     assert told.sentence.endswith("forecasts gain nothing from them.")
     for evidence, gain in ((small, None), (small, (0.001, 0.001)), (SURE, (-0.001, 0.001))):
-        assert "if real" not in judge(evidence, 100, gain, None).sentence
+        assert "if real" not in judge(replace(evidence, gain=gain), 100).sentence
 
 
 def test_another_edge_is_asked_of_the_same_draws():
@@ -290,12 +290,12 @@ def test_another_edge_is_asked_of_the_same_draws():
 
 def test_the_interval_of_a_share_knows_that_the_ranking_is_not_known():
     """Nine items in three classes: the ranking may be small, and is not known to be nothing."""
-    sure = judge(SURE, 100, None, None)
+    sure = judge(SURE, 100)
     assert sure.share == pytest.approx(1.0 / 3.0)
-    unsure = judge(replace(SURE, energy_unit=0.02, freedom=8.0), 100, None, None)
+    unsure = judge(replace(SURE, energy_unit=0.02, freedom=8.0), 100)
     assert unsure.share == sure.share
     assert unsure.share_low < sure.share_low < sure.share_high < unsure.share_high
-    hardly = judge(replace(SURE, energy=1e-9, energy_unit=0.02, freedom=8.0), 100, None, None)
+    hardly = judge(replace(SURE, energy=1e-9, energy_unit=0.02, freedom=8.0), 100)
     assert hardly.share_low < 0.9 < hardly.share_high == 1.0
 
 

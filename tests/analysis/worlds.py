@@ -38,14 +38,14 @@ def ladder(scores):
     return scores[:, None] - scores[None, :]
 
 
-def model_with(*, factors=0, pairs=True, drifting=True, turning=False):
-    """Return a model; effects of pairs stand still unless matchups turn."""
+def model_with(*, factors=0, pairs=True, drifting=True, pair_drift=False):
+    """Return a model; effects of pairs stand still unless they drift."""
     walk = Drift() if drifting else Still()
     terms = [Scores(walk=walk)]
     if factors:
         terms.append(Factors(factors, walk=walk))
-    if pairs or turning:
-        terms.append(PairEffects(walk=Drift() if turning else Still()))
+    if pairs or pair_drift:
+        terms.append(PairEffects(walk=Drift() if pair_drift else Still()))
     return Model(tuple(terms))
 
 

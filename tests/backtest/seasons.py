@@ -11,14 +11,14 @@ def season(
     n_games=600,
     days=300,
     *,
-    turning=False,
+    reversing=False,
     sides=False,
     ties=False,
     margins=False,
 ):
-    """Return columns of games between items of known scores; turning: the last become first."""
+    """Return columns of games between items of known scores; reversing: the last become first."""
     rng = np.random.default_rng(seed)
-    way = np.linspace(1.0, -1.0, days) if turning else np.ones(days)
+    way = np.linspace(1.0, -1.0, days) if reversing else np.ones(days)
     scores = way[:, None] * np.linspace(-1.2, 1.2, n_items)
     first, other = rng.integers(n_items, size=n_games), rng.integers(1, n_items, size=n_games)
     second = (first + other) % n_items

@@ -16,7 +16,7 @@ from intransit.backtest.forecasters import (
     model_of,
 )
 from intransit.backtest.run import roll
-from intransit.backtest.splits import cut, join, own_names, turn, without_results
+from intransit.backtest.splits import cut, join, own_names, smaller_first, without_results
 from intransit.inference.sampling import Effort
 from intransit.model import By, Model, Scores, Side, Still
 from tests.backtest.seasons import season, table
@@ -30,7 +30,7 @@ def forecasts_of(games, **settings):
 
 
 def test_blocks_are_those_of_a_plain_loop_and_never_split_equal_times():
-    games = turn(table(season()))
+    games = smaller_first(table(season()))
     plan = cut(games, 0.2, 30.0, 0)
     begin = games.times[np.searchsorted(np.cumsum(games.counts), 0.8 * games.counts.sum(), "right")]
     assert len(plan.early) == np.sum(games.times < begin)
@@ -82,7 +82,7 @@ def test_a_side_that_was_written_down_after_the_result_is_not_used():
 
 
 def test_a_forecast_and_its_mirror_image_add_up_to_one():
-    plan = cut(turn(table(season(sides=True, ties=True))), 0.2, 30.0, 0)
+    plan = cut(smaller_first(table(season(sides=True, ties=True))), 0.2, 30.0, 0)
     for forecaster in (
         Elo(0.1, 0.3),
         FittedModel(MODELS["drifting scores"] + Side(), effort=SWIFT),
@@ -99,7 +99,7 @@ def test_a_forecast_and_its_mirror_image_add_up_to_one():
 
 
 def test_shuffled_dates_change_the_answer():
-    columns = season(2, n_games=1200, turning=True)
+    columns = season(2, n_games=1200, reversing=True)
     shuffled = dict(columns, day=np.random.default_rng(0).permutation(columns["day"]))
     ladder = ["coin", "drifting scores"]
     found, lost = (backtest(table(c), ladder=ladder, effort=SWIFT) for c in (columns, shuffled))
@@ -190,7 +190,7 @@ def test_newcomers_are_forecast_as_newcomers_were():
             i, j = rng.choice([*(f"old {k}" for k in range(8)), *new], 2, replace=False)
             x = 1.5 * (i.startswith("old") * 1.0 - j.startswith("old"))
             rows.append((i, j, float(rng.random() < 1.0 / (1.0 + np.exp(-x))), day))
-    games = turn(it.Games.from_arrays(*zip(*rows, strict=True)))
+    games = smaller_first(it.Games.from_arrays(*zip(*rows, strict=True)))
     plan = cut(games, 0.2, None, 0)
     ours = FittedModel(Model((Scores(),)), effort=SWIFT)
     ours.learn(plan.early)
@@ -211,7 +211,7 @@ def test_newcomers_are_forecast_as_newcomers_were():
 
 def test_names_that_come_later_are_not_known_before():
     """A part of a table knows the names of its own games, in their order, and nobody else."""
-    games = turn(table(season()))
+    games = smaller_first(table(season()))
     early = games.only(games.first == 0)
     own = own_names(early)
     assert set(own.names) == set(np.array(games.names)[np.unique([early.first, early.second])])
@@ -235,9 +235,9 @@ def test_covariates_are_forecast_with():
     gain, error = found.gain("everything", "drifting scores")
     assert gain > 3 * error
     assert "deviations by on" in found.rung("everything").note
-    early = cut(turn(games), 0.2, None, 0).early
+    early = cut(smaller_first(games), 0.2, None, 0).early
     assert model_of("everything", early) is None
-    plan = cut(turn(games), 0.2, None, 0)
+    plan = cut(smaller_first(games), 0.2, None, 0)
     plain, with_it = (
         roll(FittedModel(model, effort=SWIFT), plan, lambda _: None)
         for model in (Model((Scores(walk=Still()),)), Scores(walk=Still()) + By("on"))

@@ -13,7 +13,7 @@ from intransit.backtest import backtest
 from intransit.backtest.forecasters import PEERS, Elo, installed
 from intransit.backtest.result import log_losses
 from intransit.backtest.run import roll
-from intransit.backtest.splits import HELD_BACK, as_games, cut, one_by_one, turn
+from intransit.backtest.splits import HELD_BACK, as_games, cut, one_by_one, smaller_first
 
 STEP = 0.15
 
@@ -59,7 +59,7 @@ def test_elo_sees_games_in_the_order_of_the_table(timed):
         table["day"] = np.arange(4000) // 40
     games = it.read(table)
     rows = list(table[["a", "b", "outcome"]].itertuples(index=False, name=None))
-    plan = cut(turn(games), 0.2, 1000.0, 0)
+    plan = cut(smaller_first(games), 0.2, 1000.0, 0)
     late = np.arange(4000) >= 3200 if timed else held_back(4000)
     ratings = plain_elo([row for row, held in zip(rows, late, strict=True) if not held], STEP)
     expected = loss(ratings, [row for row, held in zip(rows, late, strict=True) if held])
@@ -72,7 +72,7 @@ def test_elo_sees_games_in_the_order_of_the_table(timed):
 
 def test_sorted_rows_would_mislead_elo():
     """What the order is worth: learnt pair by pair, the same games are forecast worse."""
-    plan = cut(turn(it.read(votes(drift=0.0))), 0.2, None, 0)
+    plan = cut(smaller_first(it.read(votes(drift=0.0))), 0.2, None, 0)
     rows = np.repeat(np.arange(len(plan.early)), plan.early.counts.astype(int))
     folded = replace(plan, early=replace(plan.early, sequence=rows))
     y, n = plan.test.outcomes, plan.test.counts
@@ -111,9 +111,11 @@ def test_shares_become_games_and_sequences_follow_the_rows():
     split = as_games(games)
     assert sorted(zip(split.outcomes, split.counts, strict=True)) == [(0, 7), (1, 2), (1, 2)]
     told = it.Games.from_arrays(["b", "a", "b", "a"], ["a", "b", "a", "b"], [1, 1, 1, 0])
-    single = one_by_one(turn(told))
+    single = one_by_one(smaller_first(told))
     assert single.outcomes.tolist() == [0, 1, 0, 0]
-    assert one_by_one(turn(told).only(turn(told).outcomes == 0)).outcomes.tolist() == [0, 0, 0]
+    assert one_by_one(
+        smaller_first(told).only(smaller_first(told).outcomes == 0)
+    ).outcomes.tolist() == [0, 0, 0]
 
 
 class Own:

@@ -197,7 +197,7 @@ def test_a_write_that_fails_leaves_the_old_answer(call, kept, model, monkeypatch
     def fail(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(f"intransit.analysis.saving.os.{stage}", fail)
+    monkeypatch.setattr(f"intransit.checks.os.{stage}", fail)
     done = call("update", model, kept / "late.csv")
     assert done.code == 1
     assert "No space left on device" in done.err

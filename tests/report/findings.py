@@ -4,17 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from intransit.analysis.results import (
-    Changes,
-    Cycles,
-    ItemChange,
-    ItemCycle,
-    MatchupChange,
-    Ranking,
-    Share,
-    Standing,
-    Upset,
-)
+from intransit.analysis.changes import Changes, ItemChange, MatchupChange
+from intransit.analysis.cycles import Cycles, ItemCycle
+from intransit.analysis.ranking import Ranking, Share, Upset
+from intransit.analysis.standings import Standing
 from intransit.analysis.verdict import Transitivity
 from intransit.report.content import Disc, Fact, Findings, Step
 
@@ -83,6 +76,7 @@ def build_findings(n_items=12, n_times=8, *, seed=0, names=None, n_future=3):
         n_items=n_items + 5,
         why_shown=f"Shown are the {n_items} items with the most games of {n_items + 5}.",
         times=labels[now],
+        moments=np.array(labels if dated else ["2022"], "datetime64[D]").astype(float),
         chances=chances[now],
         low=low[now],
         high=high[now],

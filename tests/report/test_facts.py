@@ -27,7 +27,7 @@ def test_who_is_gone_does_not_lead():
     new = [(*rng.permutation(list("abc"))[:2], 1.0, day) for day in range(60, 200)]
     columns = map(list, zip(*[*old, *new], strict=True))
     answer = fit(Games.from_arrays(*columns), model=SCORES, effective=20)
-    board = Board.of(answer, 0.9)
+    board = Board.of(answer)
     assert board.standings[0].name == "king"
     assert not board.still[0]
     assert {one.name for one in board.leaders} == {"a", "b", "c"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from intransit.analysis.results import Cycles, ItemCycle
+from intransit.analysis.cycles import Cycles, ItemCycle
 from intransit.report import figures as drawing
 from intransit.study import canonical_planes, decompose
 from tests.analysis.worlds import answer_to, ladder, play, ring, table

@@ -57,7 +57,7 @@ def test_strengths_have_a_panel_each_with_a_band_around_the_line(answer, tmp_pat
     seen = [axis for axis in figure.axes if axis.get_visible()]
     assert [axis.get_title(loc="left") for axis in seen] == ["f", "a", "b", "c", "d"]
     assert saved(figure, tmp_path)
-    found = standings.paths(answer, ["f", "a"])
+    found = standings.strength_paths(answer, ["f", "a"])
     assert np.all(found.low <= found.strengths)
     assert np.all(found.strengths <= found.high)
     assert np.all(found.strengths[0] > found.strengths[1])

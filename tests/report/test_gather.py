@@ -10,8 +10,8 @@ from intransit import Answer, Games, fit
 from intransit.backtest import backtest
 from intransit.data.reading import Column, Reading
 from intransit.model import Readings
-from intransit.report.content import choose_items, measure, presence, records
-from intransit.report.gather import gather, gather_notes
+from intransit.report.content import choose_items, compared_about, measure, records
+from intransit.report.gather import gather, tell_together
 from intransit.report.wording import take_stock
 from intransit.study import decompose
 from tests.report.tables import FACTOR, FEW, PAIRS, SCORES, STATIC, cyclic_answer, judged, odd_games
@@ -259,7 +259,7 @@ def test_items_are_there_when_they_were_compared(answer):
     gone = ((games.first == k) | (games.second == k)) & (games.times > games.times[0] + 14)
     left = fit(games.only(~gone), model=SCORES, effective=5)
     times = np.linspace(left.seen.begin, left.seen.end, 7)
-    there = presence(left, np.arange(7), times, 3.0)
+    there = compared_about(left, np.arange(7), times, 3.0)
     assert there[:3, k].all()
     assert not there[5:, k].any()
     assert np.delete(there, k, axis=1).all()
@@ -322,18 +322,9 @@ def test_changes_begin_when_half_of_the_items_are_there():
 
 
 def test_models_left_out_for_one_reason_are_told_together():
-    """Notes keep their order, and no reason is told twice."""
-    notes = (
-        "From 5 on.",
-        "Left out: a. Few games.",
-        "Left out: b. Odd.",
-        "Left out: c. Few games.",
-    )
-    assert gather_notes(notes) == (
-        "From 5 on.",
-        "Left out: a and c. Few games.",
-        "Left out: b. Odd.",
-    )
+    """They keep their order, no reason is told twice, and a name may have a stop in it."""
+    left_out = {"a. I": "Few games.", "b": "Odd.", "c": "Few games."}
+    assert tell_together(left_out) == ["Left out: a. I and c. Few games.", "Left out: b. Odd."]
 
 
 def test_the_ladder_has_plain_models_and_this_one(found):

@@ -260,15 +260,18 @@ def test_what_is_not_known_is_not_drawn():
 
 
 def test_times_stand_in_proportion():
-    """Dates and numbers keep their distances, other labels stand evenly."""
-    months = place_times(("2024-01", "2024-02", "2024-12"))
-    np.testing.assert_allclose(months, [0, 31 / 335, 1], atol=1e-4)
-    assert place_times(("1", "2", "5")) == [0, 0.25, 1]
-    assert place_times(("spring", "summer", "late")) == [0, 0.5, 1]
-    assert place_times(("3", "2", "1")) == [0, 0.5, 1]
-    assert place_times(("",)) == [0]
-    years = place_times(("1876", "1880", "1888-01-01"))
-    np.testing.assert_allclose(years, [0, 1 / 3, 1], atol=1e-3)
+    """Dates and numbers keep their distances, and one time alone stands at the beginning."""
+    assert place_times(np.array([1.0, 2.0, 5.0])).tolist() == [0, 0.25, 1]
+    assert place_times(np.array([7.0])).tolist() == [0]
+    months = embedded(write_page(build_findings(4, 12, n_future=0)))["places"]
+    np.testing.assert_allclose([months[0], months[1], months[-1]], [0, 31 / 334, 1], atol=1e-4)
+
+
+def test_periods_with_names_like_numbers_stand_where_their_times_are():
+    """13.1, 13.2 and 14.1 are periods one after the other, not numbers of such distances."""
+    times = {"times": ("13.1", "13.2", "14.1"), "moments": np.arange(3.0)}
+    findings = replace(build_findings(4, 3, n_future=0), **times)
+    assert embedded(write_page(findings))["places"] == [0, 0.5, 1]
 
 
 def test_colours_reach_as_far_as_the_chances():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from intransit.analysis.results import Group
+from intransit.report.content import Group
 from intransit.report.page import write_page, write_tabs
 from tests.report.findings import HOSTILE, build_findings
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from intransit import Games, fit
-from intransit.analysis.standings import text
+from intransit.analysis.standings import time_text
 from intransit.model import Model, Scores, Still
 from intransit.report.content import choose_moments
 
@@ -86,5 +86,7 @@ def test_a_moment_of_several_days_is_named_by_a_day():
     """Its middle may lie at noon, which no table of days knows."""
     answer = answer_over(dates("2024-03-01", 30))
     wide = replace(answer, encoding=replace(answer.encoding, step=2.0, whole_days=True))
-    assert text(wide, 19809.5) == "2024-03-27"
-    assert text(replace(wide, encoding=replace(wide.encoding, step=0.0)), 19809.5).endswith(":00")
+    assert time_text(wide, 19809.5) == "2024-03-27"
+    assert time_text(replace(wide, encoding=replace(wide.encoding, step=0.0)), 19809.5).endswith(
+        ":00"
+    )

@@ -21,9 +21,8 @@ from scipy.sparse import csr_array
 from scipy.special import ndtr
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.results import Changes, ItemChange, MatchupChange
-from intransit.analysis.standings import games_of, most_played, present, text
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.analysis.standings import games_of, most_played, present, time_text
+from intransit.arrays import LEVEL, BoolArray, FloatArray, IntArray, interval
 from intransit.checks import as_number, as_whole, open_seed
 from intransit.data.reading import plural
 from intransit.errors import InputError
@@ -36,6 +35,47 @@ MOST_MET = 5_000  # pairs outside the panel that are asked for, those with most 
 ROUNDS = 60  # of medians
 ROUNDING = 1e-9
 MOST_MARGINS = 6_000_000  # of draws, that are kept
+
+
+@dataclass(frozen=True)
+class ItemChange:
+    """How much stronger or weaker an item became."""
+
+    name: str
+    change: float  # of the mean probability of beating the others
+    low: float
+    high: float
+    probability: float  # that the change has this sign
+    sure: bool  # listed under control of false discoveries
+
+
+@dataclass(frozen=True)
+class MatchupChange:
+    """How much two items' chances changed beyond what their strengths explain."""
+
+    first: str
+    second: str
+    change: float  # of the probability that first beats second, strengths held
+    low: float
+    high: float
+    probability: float
+    sure: bool
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What changed between two times: items that became stronger, and matchups."""
+
+    since: str
+    until: str
+    level: float
+    rate: float  # of false discoveries among those that are `sure`
+    items: tuple[ItemChange, ...] = ()  # all, the surest first
+    matchups: tuple[MatchupChange, ...] = ()  # the surest ones
+    matchup_share: float = 0.0  # of the mean square of the change: what no strengths explain
+    matchup_share_low: float = 0.0
+    matchup_share_high: float = 0.0
+    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +128,7 @@ def find_changes(
     since: object = None,
     until: object = None,
     *,
-    level: float = 0.9,
+    level: float = LEVEL,
     rate: float = 0.1,
     most: int = 30,
     rng: int = 0,
@@ -121,7 +161,7 @@ def find_changes(
     most, panel = as_whole("most", most, least=1), as_whole("panel", panel, least=1)
     most_items = as_whole("most_items", most_items, least=2)
     begin, end = _span(answer, since, until)
-    nothing = Changes(text(answer, begin), text(answer, end), level, rate)
+    nothing = Changes(time_text(answer, begin), time_text(answer, end), level, rate)
     if not answer.model.moves:
         return replace(nothing, note="Nothing moves in this model, so nothing changes.")
     field = _field(answer, begin, end, seed, most_items, panel)
@@ -165,8 +205,8 @@ def _span(answer: FittedTable, since: object, until: object) -> tuple[float, flo
     end = answer.when(until)
     if not begin < end:
         raise InputError(
-            f"changes: since {text(answer, begin)} until {text(answer, end)} is no span of time; "
-            "give an earlier time first."
+            f"changes: since {time_text(answer, begin)} until {time_text(answer, end)} is no span "
+            "of time; give an earlier time first."
         )
     return begin, end
 
@@ -203,8 +243,8 @@ def _share(moved: FloatArray, change: FloatArray, level: float) -> tuple[float, 
     total = np.sum(change**2, axis=1)
     part = np.sum(moved**2, axis=1)
     shares = np.divide(part, total, out=np.zeros_like(part), where=total > 0.0)
-    middle, low, high = np.quantile(shares, [0.5, 0.5 - level / 2, 0.5 + level / 2])
-    return float(middle), float(low), float(high)
+    low, high = interval(shares, level)
+    return float(np.median(shares)), float(low), float(high)
 
 
 def _items(
@@ -260,7 +300,7 @@ def _judge(
     ratio = np.divide(np.abs(mean), spread, out=np.zeros_like(mean), where=moves)
     probability = np.where(moves, ndtr(ratio), 0.5)
     sure = discoveries(np.where(moves, 2.0 * ndtr(-ratio), 1.0), rate)
-    low, high = np.quantile(change, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    low, high = interval(change, level)
     return mean, low, high, probability, sure
 
 

@@ -7,31 +7,70 @@ left out.  With all cycles listed whose probability is at least a level, the exp
 ones among them is the mean of what their probabilities lack of 1.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.results import Cycles, ItemCycle
-from intransit.analysis.standings import MOST_ITEMS, busiest, most_played, present, text
-from intransit.arrays import BoolArray, FloatArray, IntArray, slices
+from intransit.analysis.standings import MOST_ITEMS, busiest, most_played, present, time_text
+from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, slices, smoothed
 from intransit.checks import as_flag, as_whole
 from intransit.data.reading import plural
 from intransit.inference.draws import reach_of
 from intransit.inference.posterior import Posterior
+from intransit.percent import percent
+from intransit.study.digraph import connected
 
 SHORTEST = 3
 LESSER = (0.5, 0.2, 0.05)  # levels at which the likeliest is looked for, where none is sure
 N_TIMES = 24  # of histories
-CHUNK = 4_000_000  # margins of draws asked at once
 HISTORY_DRAWS = 200
 
 
 Bits = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class ItemCycle:
+    """Items of which each is favoured over the next, and the last over the first."""
+
+    items: tuple[str, ...]
+    probability: float  # that all its edges point that way
+    edges: tuple[float, ...]  # probability that items[k] is favoured over items[k + 1]
+    chances: tuple[float, ...]  # probability that items[k] beats items[k + 1] in a game
+    weakest: int  # the edge that is least sure, by its place
+    since: str  # since when it has been more likely there than not, up to the time asked for
+    history: tuple[float, ...]  # probability at each of `Cycles.times`
+
+    def __str__(self) -> str:
+        return " > ".join((*self.items, self.items[0]))
+
+
+@dataclass(frozen=True)
+class Cycles:
+    """Cycles at a time, the surest first; listed so that few of them are false."""
+
+    at: str
+    level: float  # probability that a cycle needs to be listed
+    found: tuple[ItemCycle, ...]
+    n_found: int  # how many there are; `found` may be fewer
+    false_share: float  # expected share of false ones among all that were found
+    times: tuple[str, ...]  # of the histories
+    note: str  # why there are none, or what the list leaves out; often empty
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def sure(self, cycle: ItemCycle) -> str:
+        """Return the probability of a cycle as text, below the level if it is."""
+        text = percent(cycle.probability)
+        return percent(cycle.probability, 1) if text == percent(self.level) else text
+
+    def __iter__(self) -> Iterator[ItemCycle]:
+        return iter(self.found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +89,7 @@ def find_cycles(
     answer: FittedTable,
     at: object = None,
     *,
-    level: float = 0.9,
+    level: float = LEVEL,
     longest: int = 5,
     most: int = 50,
     gate: bool = True,
@@ -87,7 +126,7 @@ def find_cycles(
     longest = min(longest, max(answer.n_items, SHORTEST))
     note = _reason_for_none(answer, as_flag("gate", gate))
     if note:
-        return Cycles(text(answer, when), level, (), 0, 0.0, (), note)
+        return Cycles(time_text(answer, when), level, (), 0, 0.0, (), note)
     there = np.flatnonzero(present(answer, when))
     items = busiest(answer, there, most_items)
     # Where there is a cycle, and no single one is sure, the likeliest tells it: one of three items
@@ -100,7 +139,7 @@ def find_cycles(
             break
     n_sure = len(found) if least == level else 0
     most = most if least == level else 1
-    chances = _smoothed(counts, edges.n_draws)
+    chances = smoothed(counts, edges.n_draws)
     order = np.lexsort((-_least(edges.mean, found), -chances))
     listed = [cycle[cycle >= 0] for cycle in found[order[:most]]]
     times = _times(answer)
@@ -110,12 +149,12 @@ def find_cycles(
         for k in range(len(listed))
     )
     return Cycles(
-        at=text(answer, when),
+        at=time_text(answer, when),
         level=level,
         found=cycles,
         n_found=n_sure or len(cycles),
         false_share=float(np.mean(1.0 - chances[order[: n_sure or most]])) if len(found) else 0.0,
-        times=tuple(text(answer, t) for t in times),
+        times=tuple(time_text(answer, t) for t in times),
         note=_note(n_sure, len(cycles), complete, level, len(there), len(items)),
     )
 
@@ -170,9 +209,7 @@ def _sure_edges(posterior: Posterior, items: IntArray, when: float, level: float
         nothing = np.zeros(0)
         return Edges(first, second, nothing, nothing, np.zeros((0, 1), np.uint64), len(posterior))
     i, j, mean, chance, holds = (np.concatenate(column) for column in zip(*parts, strict=True))
-    n = posterior.n_items
-    graph = csr_array((np.ones(len(i)), (i, j)), shape=(n, n))
-    part = connected_components(graph, connection="strong")[1]
+    part = connected(np.column_stack([i, j]), posterior.n_items, "strong")
     k = np.flatnonzero(part[i] == part[j])
     return Edges(i[k], j[k], mean[k], chance[k], holds[k], len(posterior))
 
@@ -262,11 +299,6 @@ def _grown(
     return longer, joint[enough], complete
 
 
-def _smoothed(counts: IntArray, n: int) -> FloatArray:
-    """Return shares of draws as probabilities, never quite 0 or 1."""
-    return np.asarray((counts + 0.5) / (n + 1.0))
-
-
 def _pack(holds: BoolArray) -> Bits:  # (n_edges, n_words)
     """Return rows of truth values as bits of whole words."""
     packed = np.packbits(holds, axis=1)
@@ -306,7 +338,7 @@ def _histories(
     cuts = np.cumsum([len(cycle) for cycle in cycles])[:-1]
     for k, mine in enumerate(np.split(back, cuts)):
         count = holds[:, mine].all(axis=1).sum(axis=0)
-        out[k] = _smoothed(count, len(few)) * there[first[mine]].all(axis=0)
+        out[k] = smoothed(count, len(few)) * there[first[mine]].all(axis=0)
     return out
 
 
@@ -321,12 +353,12 @@ def _cycle(
 ) -> ItemCycle:
     """Return a cycle in words, from the name that comes first in the alphabet."""
     names = [answer.names[k] for k in edges.first[cycle]]
-    turn = names.index(min(names))
-    steps = np.roll(cycle, -turn)
+    start = names.index(min(names))
+    steps = np.roll(cycle, -start)
     counts = np.bitwise_count(edges.holds[steps]).sum(axis=1, dtype=np.int64)
-    sure = _smoothed(counts, edges.n_draws)
+    sure = smoothed(counts, edges.n_draws)
     return ItemCycle(
-        items=tuple(names[turn:] + names[:turn]),
+        items=tuple(names[start:] + names[:start]),
         probability=probability,
         edges=tuple(sure.tolist()),
         chances=tuple(edges.chance[steps].tolist()),
@@ -343,7 +375,7 @@ def _since(
     if not len(times):
         return ""
     if not answer.model.moves:
-        return text(answer, float(answer.seen.first[items].max()))
+        return time_text(answer, float(answer.seen.first[items].max()))
     broken = times[(times <= when) & (history <= 0.5)].max(initial=-np.inf)
     unbroken = times[(times <= when) & (times > broken)]
-    return text(answer, float(unbroken[0] if len(unbroken) else when))
+    return time_text(answer, float(unbroken[0] if len(unbroken) else when))

@@ -4,17 +4,25 @@ Words and lists of any kind come in; one clear sentence says where they do not f
 """
 
 import difflib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from itertools import islice
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from intransit.analysis.results import Forecast
-from intransit.analysis.stored import Leaderboard, NumbersOfNames, StoredNames, likely_names
 from intransit.analysis.verdict import Transitivity
-from intransit.arrays import BoolArray, FloatArray, IntArray, slices
+from intransit.arrays import (
+    CHUNK,
+    LEVEL,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    interval,
+    mean_and_interval,
+    slices,
+)
 from intransit.checks import (
     as_flag,
     as_floats,
@@ -32,6 +40,7 @@ from intransit.inference.draws import check_entries, reach_of
 from intransit.inference.observations import Encoding, Seen
 from intransit.inference.posterior import Posterior
 from intransit.model import Model
+from intransit.percent import estimate, percent
 
 TYPING_ERROR = 0.8  # likeness to a known name from which a new one is taken for a typing error
 
@@ -85,6 +94,17 @@ def moments_of(answer: "FittedTable", at: Any) -> FloatArray:
     return np.array(listed, dtype=float).reshape(array.shape)
 
 
+def numbered_after(games: Games, names: Sequence[str], known: Collection[str]) -> Games:
+    """Return further games with their items numbered as in some names, new ones after those.
+
+    `known` are the same names, in a form in which one is quickly found.
+    """
+    all_names = (*names, *(name for name in games.names if name not in known))
+    place = {name: k for k, name in enumerate(all_names)}
+    there = np.array([place[name] for name in games.names])
+    return replace(games, names=all_names, first=there[games.first], second=there[games.second])
+
+
 def together(**arrays: np.ndarray) -> tuple[Any, ...]:
     """Return arrays of one shape, those of one entry repeated."""
     try:
@@ -132,12 +152,87 @@ def codes_under(answer: "FittedTable", under: object, n: int) -> dict[str, IntAr
     return codes or None
 
 
-CHUNK = 4_000_000  # chances of draws that are worked out at once
 MOST_MATRIX_DRAWS = 100  # of a matrix of many items
 
 Item = str | int
 Items = Item | Sequence[Item]
 Under = Mapping[str, str]
+
+
+MANY = 50_000  # items from which an answer is kept in the form that is asked where it lies
+NEAR = 500  # names on either side that are compared with one that is not there
+
+
+@runtime_checkable
+class SortedNames(Protocol):
+    """Names of a large answer, which lie in its file: one is found without reading them all."""
+
+    by_name: IntArray
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The number of each name."""
+
+    def near(self, name: str) -> Sequence[str]:
+        """Return names that begin like one."""
+
+
+def likely_names(names: Sequence[str], name: str) -> Sequence[str]:
+    """Return the names that one may have been meant for: all, or of very many those like it."""
+    if isinstance(names, SortedNames):
+        return names.near(name)
+    if len(names) <= MANY:
+        return names
+    like = (one for one in names if one[:2].casefold() == name[:2].casefold())
+    return list(islice(like, 2 * NEAR))
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What to expect when two items meet."""
+
+    first: str
+    second: str
+    at: str
+    probability: float  # that first wins, a tie as half a win
+    low: float  # of the probability, with `level`
+    high: float
+    level: float
+    win: float
+    tie: float
+    loss: float
+    margin: float | None  # expected size of the win, in the table's own unit, where it has one
+    notes: tuple[str, ...] = ()
+
+    def __float__(self) -> float:
+        return self.probability
+
+    def __str__(self) -> str:
+        at = f", {self.at}" if self.at else ""
+        chance, between = estimate(self.probability, self.low, self.high, 1)
+        said = (
+            f"{self.first} against {self.second}{at}: {chance} ({percent(self.level)} interval "
+            f"{between})"
+        )
+        return said + "".join(f"; {note}" for note in self.notes)
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard:
+    """All items by strength at a time, best first: a column for each thing that is told."""
+
+    order: IntArray  # (n_items,): the items
+    strength: FloatArray
+    low: FloatArray
+    high: FloatArray
+    best: IntArray  # ranks
+    worst: IntArray
+    rating: FloatArray
+    rating_low: FloatArray
+    rating_high: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.order)
 
 
 @dataclass(frozen=True)
@@ -206,14 +301,14 @@ class FittedTable:
     @cached_property
     def numbers(self) -> Mapping[str, int]:
         """The number of each name."""
-        if isinstance(self.names, StoredNames):
-            return NumbersOfNames(self.names)
+        if isinstance(self.names, SortedNames):
+            return self.names.numbers
         return {name: k for k, name in enumerate(self.names)}
 
     @property
     def by_name(self) -> IntArray:  # (n_items,)
         """The items in the order of their names."""
-        if isinstance(self.names, StoredNames):
+        if isinstance(self.names, SortedNames):
             return self.names.by_name
         return np.array(sorted(range(self.n_items), key=self.names.__getitem__), np.int64)
 
@@ -244,7 +339,7 @@ class FittedTable:
         side: float = 0.0,
         under: Under | None = None,
         newcomers: bool = False,
-        level: float = 0.9,
+        level: float = LEVEL,
     ) -> Forecast:
         """Return what to expect when first meets second, with an interval.
 
@@ -281,7 +376,7 @@ class FittedTable:
         side: Sequence[float] | None = None,
         under: Under | None = None,
         newcomers: bool = False,
-        level: float = 0.9,
+        level: float = LEVEL,
     ) -> list[Forecast]:
         """Return what to expect of several games, one of each for every game."""
         reach_of(level)
@@ -300,7 +395,7 @@ class FittedTable:
         sides = np.zeros(len(i)) if side is None else sides_of(side, len(i))
         codes = codes_under(self, under, len(i))
         chances, expected = self._chances(i, j, times, sides, codes)
-        low, high = _interval(chances, expected, level)
+        low, high = interval(chances, level, expected)
         spread = self._levels(i, j, times, sides, codes, expected)
         middle = spread.shape[1] // 2
         margins: list[float] | list[None] = [None] * len(i)
@@ -367,7 +462,7 @@ class FittedTable:
             drawn, mean = self._chances(*asked, codes)
             found = [mean]
             if level is not None:
-                found += _interval(drawn, mean, level)
+                found += interval(drawn, level, mean)
             parts.append(np.array(found))
         if not parts:
             return np.zeros(0) if level is None else np.zeros((3, 0))
@@ -396,15 +491,14 @@ class FittedTable:
         return np.asarray(0.5 * (out - out.T))
 
     def strengths(
-        self, items: IntArray, when: float, *, level: float = 0.9
+        self, items: IntArray, when: float, *, level: float = LEVEL
     ) -> tuple[FloatArray, FloatArray, FloatArray]:  # (n,) each
         """Return mean and interval of the strength of some items at a time.
 
         An item that comparisons connect with nobody has a half, and nothing is known.
         """
-        mean, low, high = spread(self.posterior.strengths(items, when), level)
-        alone = is_alone(self, items)
-        return np.where(alone, 0.5, mean), np.where(alone, 0.0, low), np.where(alone, 1.0, high)
+        mean, low, high = strength_draws(self, items, when, level)[1]
+        return mean, low, high
 
     def _apart(self, i: IntArray, j: IntArray) -> BoolArray:
         """Return which pairs no chain of comparisons connects; newcomers are like others."""
@@ -470,29 +564,21 @@ class FittedTable:
         return tuple(said)
 
 
-def _interval(drawn: FloatArray, mean: FloatArray, level: float) -> list[FloatArray]:
-    """Return the ends of an interval that holds the mean; sorts the draws, in place."""
-    drawn.sort(axis=0)
-    ends = []
-    for share in (0.5 - level / 2, 0.5 + level / 2):
-        place = share * (len(drawn) - 1)
-        low = int(place)
-        high = min(low + 1, len(drawn) - 1)
-        ends.append(drawn[low] + (place - low) * (drawn[high] - drawn[low]))
-    return [np.minimum(ends[0], mean), np.maximum(ends[1], mean)]
-
-
 def is_alone(table: "FittedTable", items: IntArray) -> np.ndarray:  # (n,)
     """Return which items comparisons connect with nobody."""
     groups = table.posterior.groups
     return np.asarray(np.bincount(groups)[groups[items]] < 2)
 
 
-def spread(
-    drawn: FloatArray,  # (n_draws, n)
-    level: float,
-) -> tuple[FloatArray, FloatArray, FloatArray]:  # (n,) each
-    """Return mean and interval of draws; the interval holds the mean."""
-    mean = drawn.mean(axis=0)
-    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2], axis=0)
-    return mean, np.minimum(low, mean), np.maximum(high, mean)
+def strength_draws(
+    table: "FittedTable", items: IntArray, when: float, level: float
+) -> tuple[FloatArray, FloatArray]:  # (n_draws, n), (3, n)
+    """Return strengths of some items in every draw; and their means with the ends of intervals.
+
+    An item that comparisons connect with nobody has a half, and nothing is known.
+    """
+    drawn, alone = table.posterior.strengths(items, when), is_alone(table, items)
+    drawn[:, alone] = 0.5
+    told = np.array(mean_and_interval(drawn, level))
+    told[1:, alone] = [[0.0], [1.0]]
+    return drawn, told

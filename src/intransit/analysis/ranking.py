@@ -16,30 +16,68 @@ small group all orders are weighed, by subsets; in a larger one an order is impr
 item at a time, from several starts.  Of more than 400 items those that played most are ranked.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, shortest_path
+from scipy.sparse.csgraph import shortest_path
 
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.results import Ranking, Share, Upset
 from intransit.analysis.standings import (
     MOST_ITEMS,
     busiest,
     largest_group,
     most_played,
     present,
-    text,
+    time_text,
 )
-from intransit.arrays import BoolArray, FloatArray, IntArray, slices
+from intransit.arrays import CHUNK, LEVEL, FloatArray, IntArray, interval, slices, smoothed
 from intransit.checks import as_whole, open_seed
 from intransit.data.reading import plural
 from intransit.inference.draws import reach_of
 from intransit.inference.posterior import Posterior
 from intransit.skew import fill_skew
+from intransit.study.digraph import connected
 from intransit.study.graph_kernels import GAINED, settle
 
 TINY = 1e-9  # weights and prices below it are rounding
 SLACK = 1e-7  # by which an item may beat the mixture, in parts of the largest gain
+
+
+@dataclass(frozen=True)
+class Upset:
+    """A pair that goes against the ranking: the lower item is favoured."""
+
+    lower: str
+    higher: str
+    chance: float  # that lower beats higher
+    probability: float  # that lower is favoured
+
+
+@dataclass(frozen=True)
+class Share:
+    """An item's weight in the mixture that nothing beats on average."""
+
+    name: str
+    weight: float  # mean over what is not known
+    low: float
+    high: float
+    probability: float  # that it belongs to the mixture at all
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The nearest ranking, what it loses, and what a cyclic table has in place of a best item."""
+
+    at: str
+    order: tuple[str, ...]  # best first
+    upsets: tuple[Upset, ...]  # pairs against the order, the clearest first
+    n_pairs: int
+    n_upsets: int
+    wrong: float  # share of the pairs whose favourite the ranking puts lower
+    cost: float  # mean loss of winning chances, over all pairs, from trusting the ranking
+    equilibrium: tuple[Share, ...]  # weights that are not negligible, the largest first
+    level: float
+    note: str = ""  # what is left out; often empty
 
 
 def top_cycle(gains: FloatArray) -> IntArray:
@@ -47,16 +85,10 @@ def top_cycle(gains: FloatArray) -> IntArray:
 
     Items that are even belong together.
     """
-    label = strong_groups(gains >= 0.0)
+    label = connected(np.argwhere(gains >= 0.0), len(gains), "strong")
     # Each of the top group beats all outside it, and nobody outside beats any of them.
     wins = (gains >= 0.0).sum(axis=1)
     return np.flatnonzero(label == label[wins.argmax()])
-
-
-def strong_groups(beats: BoolArray) -> IntArray:  # (n_items,)
-    """Return the number of each item's group, in which wins lead from anybody to anybody."""
-    graph = csr_array(beats.astype(np.int8))
-    return connected_components(graph, connection="strong")[1].astype(np.int64)
 
 
 def solve_game(gains: FloatArray, *, pivots: int = 20) -> FloatArray:  # (n_items,)
@@ -133,14 +165,13 @@ BELONGS = 1e-6  # weight from which an item is in the mixture
 NEGLIGIBLE = 0.005  # mean weight below which an item is not listed
 MOST_UPSETS = 50
 MANY = 100  # items: with more, fewer games are solved
-CHUNK = 4_000_000  # margins of draws asked at once
 
 
 def find_ranking(
     answer: FittedTable,
     at: object = None,
     *,
-    level: float = 0.9,
+    level: float = LEVEL,
     n: int = N_GAMES,
     rng: int = 0,
     most_items: int = MOST_ITEMS,
@@ -178,7 +209,7 @@ def find_ranking(
     few = n if size <= MANY else max(n * MANY // size, 20)
     solved = answer.posterior.thinned(few)
     return Ranking(
-        at=text(answer, when),
+        at=time_text(answer, when),
         order=tuple(answer.names[k] for k in items[order]),
         upsets=upsets[:MOST_UPSETS],
         n_pairs=n_pairs,
@@ -202,7 +233,7 @@ def _matrices(
         i, j = one[here], two[here]
         drawn = posterior.margins(items[i], items[j], np.full(len(i), when))
         gain = posterior.results(drawn).mean(axis=0) - 0.5
-        ahead = (np.sum(drawn > 0.0, axis=0) + 0.5) / (len(drawn) + 1.0)
+        ahead = smoothed(np.sum(drawn > 0.0, axis=0), len(drawn))
         gains[i, j], gains[j, i] = gain, -gain
         favoured[i, j], favoured[j, i] = ahead, 1.0 - ahead
     return gains, favoured
@@ -245,7 +276,7 @@ def _equilibrium(
     """Return the mixture that nothing beats, over draws."""
     gains = draws.results(draws.upper_margins(items, when)) - 0.5
     weights = np.array([solve_game(fill_skew(one, len(items))) for one in gains])
-    low, high = np.quantile(weights, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    low, high = interval(weights, level)
     columns = (weights.mean(axis=0), low, high, (weights > BELONGS).mean(axis=0))
     shares = [
         Share(answer.names[item], *numbers)
@@ -275,14 +306,14 @@ def nearest_order(gains: FloatArray, *, rng: int = 0, exact: int = 12) -> IntArr
     if not len(gains):
         return np.zeros(0, np.int64)
     price = np.maximum(gains, 0.0)  # of putting the row below the column
-    label = strong_groups(gains > 0.0)
+    beats = np.argwhere(gains > 0.0)
+    label = connected(beats, len(gains), "strong")
     groups = [np.flatnonzero(label == k) for k in range(label.max() + 1)]
     strength = gains.mean(axis=1)
     # Between groups all edges point one way, so that who is reached by chains of wins orders them;
     # groups that are even with each other go by strength.
     above = np.zeros((len(groups), len(groups)))
-    first, second = np.nonzero(gains > 0.0)
-    above[label[first], label[second]] = 1.0
+    above[tuple(label[beats].T)] = 1.0
     beaten = np.isfinite(shortest_path(above, unweighted=True)).sum(axis=1)
     groups.sort(key=lambda g: (-beaten[label[g[0]]], -float(strength[g].mean()), int(g[0])))
     parts = []

@@ -18,23 +18,19 @@ import io
 import json
 import math
 import mmap
-import os
 import struct
-import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from intransit.analysis.fitted_table import FittedTable
+from intransit.analysis.fitted_table import MANY, FittedTable
 from intransit.analysis.standings import leaderboard
 from intransit.analysis.stored import (
     LARGE,
-    MANY,
     Arrays,
     Index,
     RecordError,
@@ -63,30 +59,6 @@ PADDING = 0xD935  # the name that zipalign gives to bytes that fill up
 HUGE = 1 << 30  # bytes of a part, from which its size is written in the longer form
 AT_ONCE = 1 << 24  # bytes that are written or checked at once
 ARRAY_HEAD = 10_000  # bytes that NumPy lets the header of an array have
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole, or not at all."""
-    with replacing(path) as file:
-        file.write(content)
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Give a file to write to, that takes its place when all is written, or not at all."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def write_sealed(
@@ -290,8 +262,10 @@ class Kept:
     law: OutcomeLaw
 
 
-OF_ANSWER = ("clock", "encoding", "story", "source", "transitive", "reading", "seen")
-OF_POSTERIOR = ("way", "notes", "mixing", "law")
+def shared(record: Any, kind: type) -> dict[str, Any]:
+    """Return what `Kept` has in common with another kind of record, of one of either."""
+    names = {entry.name for entry in fields(kind)} & {entry.name for entry in fields(Kept)}
+    return {name: getattr(record, name) for name in sorted(names)}
 
 
 def is_large(answer: FittedTable) -> bool:
@@ -307,13 +281,13 @@ def write_answer(file: IO[bytes], answer: FittedTable, *, large: bool) -> None:
     """Write an answer; a large one with its index, and its names there."""
     posterior = answer.posterior
     kept = Kept(
-        names=() if large else tuple(answer.names),
         observations=posterior.layout.seen,
-        draws=by_state(posterior.draws) if large else posterior.draws,
         model=posterior.layout.model,
-        **{name: getattr(answer, name) for name in OF_ANSWER},
-        **{name: getattr(posterior, name) for name in OF_POSTERIOR},
+        **shared(answer, FittedTable),
+        **shared(posterior, Posterior),
     )
+    if large:
+        kept = replace(kept, names=(), draws=by_state(kept.draws))
     arrays: Arrays = {}
     words = {"answer": take_apart(kept, "answer", arrays)}
     if large:
@@ -382,10 +356,8 @@ def _of_large(path: Path, kept: Kept, index: Index) -> dict[str, Any]:
 
 def _fields(kept: Kept, layout: Layout) -> dict[str, Any]:
     """Return the fields of an answer."""
-    of_posterior = {name: getattr(kept, name) for name in OF_POSTERIOR}
-    posterior = Posterior(layout=layout, draws=kept.draws, **of_posterior)
-    of_answer = {name: getattr(kept, name) for name in OF_ANSWER}
-    return {"names": kept.names, "posterior": posterior, **of_answer}
+    posterior = Posterior(layout=layout, **shared(kept, Posterior))
+    return {"posterior": posterior, **shared(kept, FittedTable)}
 
 
 def check_large(kept: Kept, layout: Layout) -> dict[str, bool]:

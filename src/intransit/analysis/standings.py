@@ -19,10 +19,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from intransit.analysis.fitted_table import FittedTable, Item, Part, is_alone, spread
-from intransit.analysis.results import Standing
-from intransit.analysis.stored import Leaderboard
-from intransit.arrays import BoolArray, FloatArray, IntArray, slices
+from intransit.analysis.fitted_table import (
+    FittedTable,
+    Item,
+    Leaderboard,
+    Part,
+    is_alone,
+    strength_draws,
+)
+from intransit.arrays import LEVEL, BoolArray, FloatArray, IntArray, mean_and_interval, slices
 from intransit.checks import as_list, as_whole, check_option
 from intransit.errors import InputError, MissingDependencyError
 from intransit.inference.draws import reach_of
@@ -35,7 +40,6 @@ from intransit.percent import estimate
 
 ABOUT = 0.1  # of the table's span: how long before and after its games an item counts as there
 MOST_ITEMS = 400  # that are ranked, and searched for cycles: those that played most
-LEVEL = 0.9
 AT_ONCE = 20_000  # items that are measured at once
 CELLS_AT_ONCE = 1_000_000  # that are looked through at once
 BACKENDS = ("pandas", "polars")
@@ -45,6 +49,24 @@ MOST_PAIRS = 1_000  # for ArviZ
 SHOWN = 10  # items in a notebook
 
 A = TypeVar("A", bound=FittedTable)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one item stands against all the others it can be compared with."""
+
+    rank: int
+    rank_low: int  # best and worst rank that it may have, with `level`
+    rank_high: int
+    name: str
+    strength: float  # mean probability of beating each of the others
+    low: float
+    high: float
+    rating: float  # the same on a scale like Elo's: 1500 is average, 400 more odds of ten to one
+    rating_low: float
+    rating_high: float
+    games: float
+    last: str  # when it was last compared
 
 
 def games_of(answer: FittedTable, first: IntArray, second: IntArray) -> FloatArray:  # (n,)
@@ -92,7 +114,7 @@ def connected_at_the_end(answer: FittedTable) -> IntArray:
     return np.asarray(items[np.argsort(-answer.seen.games[items], kind="stable")])
 
 
-def text(answer: FittedTable, when: float) -> str:
+def time_text(answer: FittedTable, when: float) -> str:
     """Return a time in words; nothing where the table has no times.
 
     The middle of a moment of several whole days is named by its day.
@@ -106,7 +128,7 @@ def find_standings(
     answer: FittedTable,
     at: object = None,
     *,
-    level: float = 0.9,
+    level: float = LEVEL,
     begin: int = 1,
     most: int | None = None,
     since: object = None,
@@ -135,10 +157,10 @@ def find_standings(
     places = np.arange(begin - 1, len(board))
     if since is not None:
         places = places[answer.seen.last[board.order[places]] >= answer.when(since)]
-    return page(answer, board, places[:most])
+    return standings_of(answer, board, places[:most])
 
 
-def page(answer: FittedTable, board: Leaderboard, places: IntArray) -> list[Standing]:
+def standings_of(answer: FittedTable, board: Leaderboard, places: IntArray) -> list[Standing]:
     """Return some places of a leaderboard, counted from 0, in full."""
     estimates = ("strength", "low", "high", "rating", "rating_low", "rating_high")
     return [
@@ -148,7 +170,7 @@ def page(answer: FittedTable, board: Leaderboard, places: IntArray) -> list[Stan
             rank_high=max(int(board.worst[k]), k + 1),
             name=answer.names[board.order[k]],
             games=float(answer.seen.games[board.order[k]]),
-            last=text(answer, float(answer.seen.last[board.order[k]])),
+            last=time_text(answer, float(answer.seen.last[board.order[k]])),
             **{name: float(getattr(board, name)[k]) for name in estimates},
         )
         for k in places.tolist()
@@ -160,22 +182,19 @@ def leaderboard(answer: FittedTable, when: float, level: float = LEVEL) -> Leade
     if answer.board is not None and level == LEVEL and when == answer.seen.end:
         return answer.board
     n = answer.n_items
-    alone = is_alone(answer, np.arange(n))
     drawn: FloatArray = np.empty((0, n))
     strengths, ratings = np.empty((3, n)), np.empty((3, n))
     for here in slices(n, AT_ONCE):
         items = np.arange(here.start, here.stop)
-        some = answer.posterior.strengths(items, when)
-        some[:, alone[here]] = 0.5
-        strengths[:, here] = spread(some, level)
-        ratings[:, here] = spread(answer.posterior.ratings(items, when), level)
+        some, strengths[:, here] = strength_draws(answer, items, when, level)
+        ratings[:, here] = mean_and_interval(answer.posterior.ratings(items, when), level)
         if not len(drawn):
             drawn = np.empty((len(some), n))
         drawn[:, here] = some
-    strengths[1, alone], strengths[2, alone] = 0.0, 1.0
     by_name = answer.by_name
     order = by_name[np.argsort(-strengths[0, by_name], kind="stable")]
     best, worst = _rank_range(drawn, order, level)
+    alone = is_alone(answer, np.arange(n))
     best[alone], worst[alone] = 1, n
     strength, low, high = strengths[:, order]
     rating, rating_low, rating_high = ratings[:, order]
@@ -250,7 +269,7 @@ def _choose(
     played, top = as_whole("played", played, least=0), as_whole("top", top, least=0)
     parts, why = [np.array(named, np.int64)], []
     if played:
-        most = np.argsort(-answer.seen.games, kind="stable")[:played]
+        most = busiest(answer, np.arange(answer.n_items), played)
         parts.append(most)
         why.append(f"the {len(most):,} that played most")
     if top:
@@ -329,7 +348,7 @@ def _among(seen: Observations, items: IntArray) -> Observations:
 
 
 @dataclass(frozen=True, eq=False)
-class ProbabilityPaths:
+class StrengthPaths:
     """Mean probabilities of beating the others over time, with a band."""
 
     items: tuple[str, ...]
@@ -343,16 +362,16 @@ def leading(answer: FittedTable, n: int, at: object = None) -> list[Standing]:
     """Return the n items of most assured strength, by the low end of their intervals, in rank."""
     board = leaderboard(answer, answer.when(at))
     best = np.argsort(-board.low, kind="stable")[:n]
-    return page(answer, board, np.sort(best))
+    return standings_of(answer, board, np.sort(best))
 
 
-def paths(
+def strength_paths(
     answer: FittedTable,
     items: Sequence[str | int] | None = None,
     *,
-    level: float = 0.9,
+    level: float = LEVEL,
     n_times: int = N_TIMES,
-) -> ProbabilityPaths:
+) -> StrengthPaths:
     """Return how strong items were over time: by default those that lead now."""
     reach_of(level)
     if items is None:
@@ -364,7 +383,7 @@ def paths(
     times = np.unique(np.linspace(answer.seen.begin, answer.seen.end, n_times))
     numbers = np.array(chosen, dtype=np.int64)
     out = np.stack([answer.strengths(numbers, float(t), level=level) for t in times], axis=-1)
-    return ProbabilityPaths(tuple(answer.names[k] for k in chosen), times, *out)
+    return StrengthPaths(tuple(answer.names[k] for k in chosen), times, *out)
 
 
 def matrix_frame(answer: FittedTable, at: object = None, *, backend: str | None = None) -> object:
@@ -388,12 +407,12 @@ def path_frame(
     answer: FittedTable, items: Sequence[str | int] | None = None, *, backend: str | None = None
 ) -> object:
     """Return strengths over time as a long data frame: item, time, strength, low, high."""
-    found = paths(answer, items)
+    found = strength_paths(answer, items)
     n, m = found.strengths.shape
     return _frame(
         {
             "item": np.repeat(np.array(found.items, dtype=object), m).tolist(),
-            "time": moments(answer, found.times).tolist() * n,
+            "time": shown_times(answer, found.times).tolist() * n,
             "strength": found.strengths.ravel(),
             "low": found.low.ravel(),
             "high": found.high.ravel(),
@@ -402,7 +421,7 @@ def path_frame(
     )
 
 
-def moments(answer: FittedTable, times: FloatArray) -> np.ndarray:
+def shown_times(answer: FittedTable, times: FloatArray) -> np.ndarray:
     """Return times as they are shown: dates where the table has dates."""
     if answer.clock.kind != "date":
         return times

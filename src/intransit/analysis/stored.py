@@ -14,12 +14,12 @@ import types
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from itertools import islice
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from intransit.analysis.fitted_table import NEAR, Leaderboard
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.checks import LARGEST
 from intransit.inference.observations import Observations
@@ -30,9 +30,7 @@ from intransit.model import Model
 Arrays = dict[str, np.ndarray]
 ByteArray: TypeAlias = NDArray[np.uint8]
 
-MANY = 50_000  # items from which an answer is kept in the form that is asked where it lies
 LARGE = 1 << 28  # bytes of draws from which it is
-NEAR = 500  # names on either side that are compared with one that is not there
 KINDS = {np.float64: "f", np.signedinteger: "i", np.bool_: "b", np.uint8: "u"}  # of any width
 IS = "is"  # the key under which the name of a record's type stands
 
@@ -160,6 +158,11 @@ class StoredNames(Sequence[str]):
         """Return how many names come before one, in the order of their bytes."""
         return bisect_left(self.by_name, name.encode(), key=lambda k: self._bytes(int(k)))
 
+    @property
+    def numbers(self) -> "NumbersOfNames":
+        """The number of each name."""
+        return NumbersOfNames(self)
+
     def near(self, name: str) -> list[str]:
         """Return names that begin like one: those around it in order."""
         place = self._place(name)
@@ -183,34 +186,6 @@ class NumbersOfNames(Mapping[str, int]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
-
-
-def likely_names(names: Sequence[str], name: str) -> Sequence[str]:
-    """Return the names that one may have been meant for: all, or of very many those like it."""
-    if isinstance(names, StoredNames):
-        return names.near(name)
-    if len(names) <= MANY:
-        return names
-    like = (one for one in names if one[:2].casefold() == name[:2].casefold())
-    return list(islice(like, 2 * NEAR))
-
-
-@dataclass(frozen=True, eq=False)
-class Leaderboard:
-    """All items by strength at a time, best first: a column for each thing that is told."""
-
-    order: IntArray  # (n_items,): the items
-    strength: FloatArray
-    low: FloatArray
-    high: FloatArray
-    best: IntArray  # ranks
-    worst: IntArray
-    rating: FloatArray
-    rating_low: FloatArray
-    rating_high: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.order)
 
 
 @dataclass(frozen=True, eq=False)

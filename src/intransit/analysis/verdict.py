@@ -30,7 +30,7 @@ import numpy as np
 from scipy.special import expit, ndtr, ndtri
 
 from intransit.analysis.transitivity import FALSE_ALARMS, N_LOOKS, TINIEST, Cause, Evidence
-from intransit.arrays import BoolArray, FloatArray, IntArray, slices
+from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, interval, slices
 from intransit.checks import as_number, shown
 from intransit.errors import InputError
 from intransit.inference.draws import Summary
@@ -52,7 +52,6 @@ POWER = 0.8
 HARDLY = 0.1  # further series of a pair, of which it is said that hardly any met again
 HOPELESS = 0.995  # detectable share, with which nothing can be told
 NOTICED = 0.2  # share of the energy; a test that would not notice as much has too little data
-LEVEL = 0.9
 N_SHARES = 100  # values of each of the two sums that a share is made of
 TITLES: dict[Verdict, str] = {
     "cycles": "There are cycles",
@@ -71,7 +70,6 @@ MOST_DRAWS = 400
 N_NOISE = 200  # tables of the nearest order
 N_AROUND = 50  # draws about the mean of each
 MOST_CELLS = 40_000  # whose games' noise is followed; a sample stands for more
-CHUNK = 4_000_000  # margins of draws asked at once
 FEWEST = 3  # items: with these there is one cycle, either way round
 
 
@@ -210,8 +208,7 @@ class Transitivity:
 def judge(
     evidence: Evidence,
     n_games: float,
-    gain: tuple[float, float] | None,
-    modelled: Summary | None,
+    modelled: Summary | None = None,
     cycle: Cyclicity | None = None,
 ) -> Transitivity:
     """Return the verdict.
@@ -225,11 +222,12 @@ def judge(
         share, low, high = modelled.mean, modelled.low, modelled.high
     else:
         share, low, high = 0.0, 0.0, 1.0
+    gain, gain_error = evidence.gain or (None, None)
     return Transitivity(
         verdict=_verdict(evidence.p_value, detectable, cycle, evidence.causes),
         p_value=evidence.p_value,
-        gain=None if gain is None else gain[0],
-        gain_error=None if gain is None else gain[1],
+        gain=gain,
+        gain_error=gain_error,
         share=share,
         share_low=low,
         share_high=high,
@@ -298,8 +296,8 @@ def _measured(evidence: Evidence) -> tuple[float, float, float]:
     energies = evidence.energy + unit * (2.0 * z**2 + z * np.sqrt(size))
     both = np.maximum(extras[:, None], 0.0), np.maximum(energies, 0.0)
     drawn = both[0] / np.maximum(both[0] + both[1], TINIEST)
-    low, high = np.quantile(drawn, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
-    return share, min(float(low), share), max(float(high), share)
+    low, high = interval(drawn.ravel(), LEVEL, np.array(share))
+    return share, float(low), float(high)
 
 
 def _share(extra: float, energy: float) -> float:

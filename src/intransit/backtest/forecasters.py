@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from intransit.arrays import FloatArray, slices
-from intransit.backtest.result import LEVEL
+from intransit.analysis.fitted_table import numbered_after
+from intransit.arrays import CHUNK, FloatArray, mean_and_interval, slices
+from intransit.backtest.result import DRIFTING, DRIFTING_FACTORS, FACTORS, PAIRS, SCORES
 from intransit.backtest.splits import join, own_names
 from intransit.data.games import Games
 from intransit.errors import InputError
@@ -29,11 +30,6 @@ from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Effort
 from intransit.inference.table_posterior import draw_posterior, update_posterior
 from intransit.model import Drift, Factors, Model, PairEffects, Scores, Side, Still
-
-COIN, FREQUENCIES, ELO, EVERYTHING = "coin", "frequencies", "Elo", "everything"
-SCORES, DRIFTING, PAIRS = "static scores", "drifting scores", "drifting scores + pair effects"
-FACTORS, DRIFTING_FACTORS = "static factors", "drifting factors"
-LADDER = (COIN, FREQUENCIES, ELO, SCORES, DRIFTING, PAIRS, FACTORS, DRIFTING_FACTORS, EVERYTHING)
 
 # Models of the rungs; a side is added where a table has one.
 MODELS = {
@@ -48,7 +44,6 @@ EFFORT = Effort(effective=50.0, seconds=30.0, most_draws=200)
 PRIORS = (2.0, 0.5, 8.0)  # games that both items of a pair have won before they meet
 STEPS = (0.1, 0.02, 0.05, 0.15, 0.2, 0.3, 0.45)  # K of Elo, in log odds: 0.1 is a K of 17
 EDGES = (0.0, 0.2, 0.35, 0.5)  # what a side is worth, in log odds: 0.35 is 60 points of Elo
-CHUNK = 4_000_000  # chances of draws that are worked out at once
 MOST_REPEATS = 200  # of one result at one time that Elo takes in one by one
 
 
@@ -164,17 +159,13 @@ class FittedModel:
                 self.rng = np.random.default_rng((self.seed, len(self.seen) - 1))
             self._draw(own_names(join(self.seen)))
             return
-        more = own_names(games)
-        names = (*self.names, *(name for name in more.names if name not in set(self.names)))
-        place = {name: k for k, name in enumerate(names)}
-        there = np.array([place[name] for name in more.names])
-        known = replace(more, names=names, first=there[more.first], second=there[more.second])
+        more = numbered_after(own_names(games), self.names, set(self.names))
         try:
-            seen = self.encoding.observations(known)
+            seen = self.encoding.observations(more)
             self.posterior, _ = update_posterior(
                 self.posterior, seen, rng=self.rng, effort=self.effort
             )
-            self.names = names
+            self.names = more.names
         except InputError:  # an outcome of a kind that did not occur before, such as the first tie
             self._draw(own_names(join(self.seen)))
 
@@ -195,7 +186,7 @@ class FittedModel:
         first, second, sides = number[fixtures.first], number[fixtures.second], _sides(fixtures)
         values = dict(self.posterior.layout.seen.values)
         under = {one.name: one.codes for one in fixtures.by if one.name in values}
-        out, ends = np.empty(len(fixtures)), np.empty((2, len(fixtures)))
+        told = np.empty((3, len(fixtures)))
         for here in slices(len(fixtures), CHUNK // len(self.posterior)):
             drawn = self.posterior.chances(
                 first[here],
@@ -204,9 +195,9 @@ class FittedModel:
                 sides=sides[here],
                 under={name: codes[here] for name, codes in under.items()},
             )
-            out[here] = drawn.mean(axis=0)
-            ends[:, here] = np.quantile(drawn, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2], axis=0)
-        self.ranges.append((np.minimum(ends[0], out), np.maximum(ends[1], out)))
+            told[:, here] = mean_and_interval(drawn)
+        out, low, high = told
+        self.ranges.append((low, high))
         return out
 
 

@@ -13,12 +13,14 @@ It says how far the mean would move were the same models to forecast other days.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import starmap
 from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtri
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import LEVEL, FloatArray, IntArray
 from intransit.checks import check_option
 from intransit.data.clock import Clock
 from intransit.percent import percent
@@ -31,8 +33,7 @@ CLIP = 1e-4  # no forecast is taken as surer than this
 N_BINS = 10
 FEWEST_GAMES = 20  # of a group, to compare its share of wins with an interval
 MOST_GROUPS = 20  # of forecasts alike in size
-LEVEL = 0.9
-REACH = 1.6448536269514722  # standard deviations on either side of a 90 % interval
+REACH = float(ndtri(0.5 + LEVEL / 2))  # standard deviations on either side of an interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,19 +169,29 @@ def alike(p: FloatArray, weights: FloatArray) -> IntArray:  # (n,)
 
 CLEAR = 2.0  # standard errors from which a gain is called one
 
-# Which rung a richer one is measured by, in words; the first that was run.
+# The rungs by name, and in words which simpler ones each is measured by: the first that was run.
+COIN, FREQUENCIES, ELO, EVERYTHING = "coin", "frequencies", "Elo", "everything"
+SCORES, DRIFTING, PAIRS = "static scores", "drifting scores", "drifting scores + pair effects"
+FACTORS, DRIFTING_FACTORS = "static factors", "drifting factors"
+THIS_MODEL = "this model"  # that of an answer
+LADDER = (COIN, FREQUENCIES, ELO, SCORES, DRIFTING, PAIRS, FACTORS, DRIFTING_FACTORS, EVERYTHING)
 BASES = {
-    "frequencies": ("coin",),
-    "Elo": ("frequencies", "coin"),
-    "static scores": ("Elo", "coin"),
-    "drifting scores": ("Elo", "static scores", "coin"),
-    "drifting scores + pair effects": ("drifting scores",),
-    "static factors": ("static scores",),
-    "drifting factors": ("drifting scores",),
-    "everything": ("drifting scores", "static scores", "Elo", "coin"),
-    "this model": ("drifting scores", "static scores", "Elo", "coin"),
+    FREQUENCIES: (COIN,),
+    ELO: (FREQUENCIES, COIN),
+    SCORES: (ELO, COIN),
+    DRIFTING: (ELO, SCORES, COIN),
+    PAIRS: (DRIFTING,),
+    FACTORS: (SCORES,),
+    DRIFTING_FACTORS: (DRIFTING,),
+    EVERYTHING: (DRIFTING, SCORES, ELO, COIN),
+    THIS_MODEL: (DRIFTING, SCORES, ELO, COIN),
 }
-OTHERS = ("Elo", "coin")  # for rungs that are not ours
+OTHERS = (ELO, COIN)  # for rungs that are not ours
+
+
+def tell_left_out(name: str, reason: str) -> str:
+    """Say that a rung did not run, and why."""
+    return f"Left out: {name}. {reason}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -233,7 +244,19 @@ class Backtest:
     forecasts: Forecasts = field(repr=False)
     reliability: Mapping[str, Reliability] = field(repr=False)
     coverage: tuple[Coverage, ...]
-    notes: tuple[str, ...]  # how it was done, and what was left out and why
+    how: tuple[str, ...]  # how the table was cut, and what part of it was used
+    left_out: Mapping[str, str]  # by rung: why it did not run
+    unit: str  # what counts as one observation, such as "day"
+
+    @property
+    def on_errors(self) -> str:
+        """What the errors are, in words."""
+        return f"Errors are standard errors; all games of one {self.unit} count as one observation."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How it was done, and what was left out and why, in words."""
+        return (*self.how, *starmap(tell_left_out, self.left_out.items()), self.on_errors)
 
     @property
     def best(self) -> Rung:
@@ -313,24 +336,18 @@ class Backtest:
 
 def draw_backtest(found: Backtest) -> "Figure":
     """Return a figure: left the ladder of log losses, right the reliability of the best rung."""
-    from intransit.plotting import LOOK, load_pyplot  # noqa: PLC0415  loaded when it is needed
+    from intransit.plotting import new_figure  # noqa: PLC0415  loaded when it is needed
 
-    plt = load_pyplot()
     height = max(3.8, 1.6 + 0.36 * len(found.rungs))
-    figure: Figure
-    with plt.rc_context(LOOK):
-        figure, (left, right) = plt.subplots(
-            1, 2, figsize=(11.5, height), layout="constrained", width_ratios=(1.7, 1.0)
-        )
-    plt.close(figure)
-    _draw_ladder(left, found)
-    _draw_reliability(right, found)
+    figure, axes = new_figure(11.5, height, 1, 2, width_ratios=(1.7, 1.0))
+    _draw_ladder(axes[0, 0], found)
+    _draw_reliability(axes[0, 1], found)
     return figure
 
 
 def _draw_ladder(axis: "Axes", found: Backtest) -> None:
     """Draw losses, with the error of the gain over the rung below, which is what decides."""
-    from intransit.plotting import BLUE, GREEN, RED  # noqa: PLC0415
+    from intransit.plotting import BLUE, GREEN, RED, set_title  # noqa: PLC0415
 
     rungs = found.rungs
     y = np.arange(len(rungs))
@@ -338,7 +355,7 @@ def _draw_ladder(axis: "Axes", found: Backtest) -> None:
     errors = np.nan_to_num([rung.gain_error for rung in rungs])
     axis.plot(losses, y, "-", color="#bbbbbb", linewidth=1.0, zorder=1)
     for k, rung in enumerate(rungs):
-        clear = k > 0 and abs(rung.gain) > 2.0 * rung.gain_error
+        clear = k > 0 and abs(rung.gain) > CLEAR * rung.gain_error
         colour = "#777777" if not clear else GREEN if rung.gain > 0 else RED
         axis.errorbar(losses[k], y[k], xerr=errors[k], fmt="o", color=colour, capsize=3)
         said = "" if k == 0 else f"{rung.gain:+.4f} ± {rung.gain_error:.4f}"
@@ -350,13 +367,11 @@ def _draw_ladder(axis: "Axes", found: Backtest) -> None:
     axis.set_yticks(y, [rung.name for rung in rungs])
     axis.set_ylim(len(rungs) - 0.4, -0.6)
     axis.set_xlabel("log loss of a game; bars: standard error of the gain")
-    axis.set_title(
-        "Log loss, and gains over the rung above", fontsize=10, fontweight="bold", loc="left"
-    )
+    set_title(axis, "Log loss, and gains over the rung above", 10)
 
 
 def _draw_reliability(axis: "Axes", found: Backtest) -> None:
-    from intransit.plotting import BLUE  # noqa: PLC0415
+    from intransit.plotting import BLUE, in_percent, set_title  # noqa: PLC0415
 
     curve = found.reliability[found.best.name]
     axis.axline((0.5, 0.5), slope=1.0, color="#999999", linewidth=0.8)
@@ -368,8 +383,6 @@ def _draw_reliability(axis: "Axes", found: Backtest) -> None:
     axis.scatter(curve.forecast, curve.observed, s=size, color=BLUE, alpha=0.7, linewidth=0)
     axis.set_xlabel("forecast for the favourite")
     axis.set_ylabel("share that it won, ties as half")
-    for side in (axis.xaxis, axis.yaxis):
-        side.set_major_formatter(lambda value, _: percent(value))
-    axis.set_title(
-        f"Reliability of {found.best.name}", fontsize=10, fontweight="bold", loc="left", wrap=True
-    )
+    in_percent(axis.xaxis)
+    in_percent(axis.yaxis)
+    set_title(axis, f"Reliability of {found.best.name}", 10, wrap=True)

@@ -13,19 +13,10 @@ from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray
 from intransit.backtest.forecasters import (
-    COIN,
-    DRIFTING,
-    DRIFTING_FACTORS,
     EDGES,
     EFFORT,
-    ELO,
-    EVERYTHING,
-    FREQUENCIES,
-    LADDER,
-    PAIRS,
     PEERS,
     PRIORS,
-    SCORES,
     SLOW,
     STEPS,
     Coin,
@@ -37,6 +28,16 @@ from intransit.backtest.forecasters import (
     model_of,
 )
 from intransit.backtest.result import (
+    COIN,
+    DRIFTING,
+    DRIFTING_FACTORS,
+    ELO,
+    EVERYTHING,
+    FREQUENCIES,
+    LADDER,
+    PAIRS,
+    SCORES,
+    THIS_MODEL,
     Backtest,
     Coverage,
     Forecasts,
@@ -47,6 +48,7 @@ from intransit.backtest.result import (
     log_losses,
     mean_and_error,
     reliability,
+    tell_left_out,
 )
 from intransit.backtest.splits import (
     Plan,
@@ -55,7 +57,7 @@ from intransit.backtest.splits import (
     clusters,
     cut,
     one_by_one,
-    turn,
+    smaller_first,
     without_results,
 )
 from intransit.checks import (
@@ -168,16 +170,22 @@ def backtest(
     rng = open_seed(rng)
     own = _own(forecasters)
     wanted = _wanted(ladder, own)
-    plan = with_useful_sides(cut(turn(as_games(table)), last, every, rng))
+    plan = with_useful_sides(cut(smaller_first(as_games(table)), last, every, rng))
     refit = as_whole("refit", refit, least=0)
-    run = LadderRun(plan, every, refit, rng, report or _nothing, effort)
-    run.jobs, run.on = as_whole("jobs", jobs, least=1), on
-    run.others = {**installed(), **own}
+    run = LadderRun(
+        plan,
+        every,
+        refit,
+        rng,
+        report or _nothing,
+        effort,
+        jobs=as_whole("jobs", jobs, least=1),
+        on=on,
+        others={**installed(), **own},
+    )
     if ladder is None and "kickscore" in run.others and table.counts.sum() > SLOW:
         wanted = tuple(name for name in wanted if name != "kickscore" or name in own)
-        run.notes.append(
-            f"Left out: kickscore. It is slow above {SLOW:,} games; name it to run it."
-        )
+        run.left_out["kickscore"] = f"It is slow above {SLOW:,} games; name it to run it."
     return run.climb(wanted, table)
 
 
@@ -320,7 +328,8 @@ class LadderRun:
     on: str | None = None
     others: Mapping[str, Callable[[], Forecaster]] = field(default_factory=dict)  # not ours
     models: Mapping[str, Model] = field(default_factory=dict)  # beside those of the ladder
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # on what part of the table is used
+    left_out: dict[str, str] = field(default_factory=dict)  # by rung: why it does not run
 
     def climb(self, wanted: tuple[str, ...], table: Games) -> Backtest:
         """Run the rungs, and measure what they forecast."""
@@ -335,9 +344,10 @@ class LadderRun:
             except IntransitError as error:
                 reason = str(error)
             if reason:
-                self.notes.append(f"Left out: {name}. {reason}")
+                self.left_out[name] = reason
         if not told:
-            raise InputError(" ".join(self.notes))
+            left = itertools.starmap(tell_left_out, self.left_out.items())
+            raise InputError(" ".join([*self.notes, *left]))
         return self._measure(told, table)
 
     def _reason(self, name: str) -> str:
@@ -446,14 +456,17 @@ class LadderRun:
             {name: one.p for name, one in told.items()},
             *(whole.ranges or (None, None)),
         )
-        notes = (
-            self.plan.note,
-            *self.notes,
-            f"Errors are standard errors; all games of one {unit} count as one observation.",
+        return Backtest(
+            source=table.report.source,
+            clock=table.clock,
+            rungs=tuple(rungs),
+            forecasts=forecasts,
+            reliability=curves,
+            coverage=_coverage(whole, test),
+            how=(self.plan.note, *self.notes),
+            left_out=self.left_out,
+            unit=unit,
         )
-        covered = _coverage(whole, test)
-        source, clock = table.report.source, table.clock
-        return Backtest(source, clock, tuple(rungs), forecasts, curves, covered, notes)
 
 
 def _coverage(told: RungForecast, test: Games) -> tuple[Coverage, ...]:
@@ -472,7 +485,6 @@ def _coverage(told: RungForecast, test: Games) -> tuple[Coverage, ...]:
     return tuple(one for one in found if one is not None)
 
 
-THIS_MODEL = "this model"
 LAST = 0.2  # of the games, that are forecast
 BLOCKS = 2  # that they are forecast in
 SWIFT = Effort(effective=25.0, seconds=6.0, most_draws=100)
@@ -503,14 +515,13 @@ def quick_backtest(
         Called with a few words at every stage.
     """
     late, note = _latest(games, most_games)
-    turned = turn(as_games(late))
-    every = block_length(turned, LAST, BLOCKS)
-    plan = with_useful_sides(cut(turned, LAST, every, rng))
+    rows = smaller_first(as_games(late))
+    every = block_length(rows, LAST, BLOCKS)
+    plan = with_useful_sides(cut(rows, LAST, every, rng))
     early = plan.early
     still = early.times[0] == early.times[-1]
-    run = LadderRun(plan, None, 0, rng, report, SWIFT)
-    run.models = {THIS_MODEL: model.still() if still else model}
-    run.notes += note
+    models = {THIS_MODEL: model.still() if still else model}
+    run = LadderRun(plan, None, 0, rng, report, SWIFT, models=models, notes=note)
     # Nobody asks how things change in a table without times.
     moving = () if early.clock.kind == "none" else (DRIFTING,)
     return run.climb((COIN, FREQUENCIES, ELO, SCORES, *moving, THIS_MODEL), late)

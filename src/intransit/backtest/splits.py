@@ -37,13 +37,13 @@ class Plan:
         return np.repeat(np.arange(len(self.blocks)), [len(block) for block in self.blocks])
 
 
-def turn(games: Games) -> Games:
+def smaller_first(games: Games) -> Games:
     """Return the same games with the first item the one whose name comes first.
 
     How a table stores a game (winner first, home first) then changes nothing, to the last bit.
     """
     swap = games.first > games.second
-    turned = replace(
+    same = replace(
         games,
         first=np.where(swap, games.second, games.first),
         second=np.where(swap, games.first, games.second),
@@ -51,7 +51,7 @@ def turn(games: Games) -> Games:
         margins=None if games.margins is None else np.where(swap, -games.margins, games.margins),
         sides=None if games.sides is None else np.where(swap, -games.sides, games.sides),
     )
-    return merge(turned)
+    return merge(same)
 
 
 def as_games(games: Games) -> Games:

@@ -11,8 +11,7 @@ import numpy as np
 from cyclopts import Parameter
 from rich.console import Console
 
-from intransit.analysis.saving import write_whole
-from intransit.checks import as_number, as_whole
+from intransit.checks import as_number, as_whole, write_whole
 from intransit.cli.inputs import Flag, TableOptions, TablePath, check_place
 from intransit.cli.output import Output, chosen, facts, grid, heading, working
 from intransit.errors import InputError

@@ -9,11 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from intransit.analysis.results import ItemCycle
-from intransit.analysis.saving import write_whole
+from intransit.analysis.cycles import ItemCycle
 from intransit.answer import fit
 from intransit.arrays import FloatArray, IntArray
-from intransit.checks import as_whole
+from intransit.checks import as_whole, write_whole
 from intransit.cli.inputs import quoted
 from intransit.cli.output import Output, open_console, to_csv, working
 from intransit.cli.simulate import game_rows

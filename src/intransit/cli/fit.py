@@ -14,8 +14,8 @@ from cyclopts import Group as OptionGroup
 from cyclopts import Parameter
 from rich.console import Console
 
-from intransit.analysis.results import Standing
-from intransit.analysis.stored import MANY
+from intransit.analysis.fitted_table import MANY
+from intransit.analysis.standings import Standing
 from intransit.analysis.verdict import EDGE, as_edge, as_record
 from intransit.answer import EFFORT, Answer
 from intransit.answer import fit as fit_games
@@ -35,7 +35,6 @@ from intransit.cli.output import MEANING, Output, chosen, facts, grid, ranking, 
 from intransit.data.games import Games
 from intransit.data.reading import plural
 from intransit.errors import InputError
-from intransit.groups import Groups, fit_each
 from intransit.inference.observations import model_for
 from intransit.inference.sampling import Effort
 from intransit.report.wording import headline
@@ -98,6 +97,8 @@ def fit_groups(
     table: Path, each: str, columns: TableOptions, options: FitOptions, **more: Any
 ) -> "Groups":
     """Read a table and fit every group, telling which one is being fitted."""
+    from intransit.groups import fit_each  # noqa: PLC0415  loaded when it is needed
+
     terms, settings = options.terms(), options.settings()
     wide = columns if each in columns.by else replace(columns, by=(*columns.by, each))
     games = wide.read(table)

@@ -6,6 +6,7 @@
 import os
 import re
 import shlex
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -16,7 +17,6 @@ import numpy as np
 from cyclopts import Group, Parameter, Token
 from rich.console import Console
 
-from intransit.analysis.saving import is_sealed
 from intransit.arrays import n_distinct
 from intransit.cli.output import Output, chosen, facts, grid, heading, working
 from intransit.data.clock import Clock
@@ -367,10 +367,19 @@ def check_place(place: Path, option: str = "--out") -> None:
         raise InputError(f"{place}: the folder may not be written to; choose another.")
 
 
+def is_answer(path: Path) -> bool:
+    """Return whether a file is an answer; what reads answers is loaded for a zip only."""
+    if not (path.is_file() and zipfile.is_zipfile(path)):
+        return False
+    from intransit.analysis.saving import is_sealed  # noqa: PLC0415
+
+    return is_sealed(path)
+
+
 def check_answer_place(place: Path, option: str = "--out") -> None:
     """Refuse to put an answer over a file that is something else."""
     check_place(place, option)
-    if place.exists() and not is_sealed(place):
+    if place.exists() and not is_answer(place):
         raise InputError(
             f"{place}: it is there already and is no answer of intransit; choose another place "
             f"with {option}, or remove it."
@@ -428,7 +437,7 @@ def open_answer(model: Path) -> "Answer":
     from intransit.answer import Answer  # noqa: PLC0415  loaded when it is needed
 
     endings = {suffix.lower() for suffix in model.suffixes}
-    if model.is_file() and endings & ENDINGS and not is_sealed(model):
+    if model.is_file() and endings & ENDINGS and not is_answer(model):
         raise InputError(f"{model}: it is a table; first run `intransit fit {model}`.")
     with working(f"opening {model.name}"):
         return Answer.load(model)

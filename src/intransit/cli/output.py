@@ -26,7 +26,7 @@ from intransit.errors import InputError
 from intransit.percent import estimate, percent
 
 if TYPE_CHECKING:
-    from intransit.analysis.results import Standing
+    from intransit.analysis.standings import Standing
 
 BAR = 20  # characters of a bar
 # Characters that the numbers, a date, and range and rating take, with the gaps between.

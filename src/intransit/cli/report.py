@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from intransit.analysis.saving import is_sealed, write_whole
 from intransit.analysis.verdict import as_record
 from intransit.answer import Answer
+from intransit.checks import write_whole
 from intransit.cli.fit import (
     EDGE_WORDS,
     MODEL,
@@ -27,6 +27,7 @@ from intransit.cli.inputs import (
     check_answer_place,
     check_page_place,
     default_page,
+    is_answer,
     open_answer,
     recognised,
 )
@@ -34,7 +35,7 @@ from intransit.cli.output import Output, chosen, heading, working
 from intransit.errors import InputError
 
 if TYPE_CHECKING:
-    from intransit.analysis.results import ItemCycle
+    from intransit.analysis.cycles import ItemCycle
     from intransit.report.content import Findings
 
 Chosen = Parameter(group=Group("Which items the page shows, of many", sort_key=45))
@@ -104,7 +105,7 @@ def report(
     terms, settings = options.terms(), options.settings()
     seed, edge = settings["rng"], None if options.edge is None else settings["edge"]
     started = time.perf_counter()
-    kept = table.is_file() and is_sealed(table)
+    kept = is_answer(table)
     if kept:
         _check_for_tables(table, columns, {**terms, "each": each}, backtest)
     chosen_items = {"items": items or [], "played": played, "top": top}

@@ -18,8 +18,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table as Grid
 
 import intransit
-from intransit.analysis.saving import write_whole
-from intransit.checks import as_whole
+from intransit.checks import as_whole, write_whole
 from intransit.errors import InputError
 from intransit.experiments import EXPERIMENTS, estimators, plots
 from intransit.experiments.experiment import Claim, Experiment, Options, Run, TrialTask, run_all

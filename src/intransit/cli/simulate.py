@@ -5,8 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from intransit.analysis.saving import write_whole
-from intransit.checks import as_whole
+from intransit.checks import as_whole, write_whole
 from intransit.cli.inputs import Flag, check_place, quoted
 from intransit.cli.output import Output, chosen, facts, to_csv, working
 from intransit.data.games import Games

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 import intransit
-from intransit.analysis.saving import write_whole
+from intransit.checks import write_whole
 from intransit.experiments.table import Row, Table, TrialValue
 from intransit.tasks import Task, run_tasks
 

@@ -17,10 +17,13 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
+from intransit.analysis.changes import Changes
+from intransit.analysis.cycles import Cycles
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.results import Changes, Cycles, Ranking, Standing
+from intransit.analysis.ranking import Ranking
+from intransit.analysis.standings import Standing
 from intransit.analysis.verdict import Transitivity
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, mean_and_interval
 from intransit.data.clock import Clock
 from intransit.study import Plane, canonical_planes, decompose
 
@@ -73,6 +76,7 @@ class Findings:
     n_items: int  # all of them
     why_shown: str  # which items are shown; empty if all are
     times: tuple[str, ...]  # of the slider, oldest first; one empty text if the table has no times
+    moments: FloatArray  # (n_times + n_future,): the same and later ones as numbers, rising
     chances: FloatArray  # (n_times, n_shown, n_shown): row beats column; a half on the diagonal
     low: FloatArray  # (n_times, n_shown, n_shown): 90 % interval of the chance
     high: FloatArray
@@ -99,6 +103,20 @@ class Findings:
     discs_note: str = ""  # what the discs show, or why there are none
 
 
+@dataclass(frozen=True)
+class Group:
+    """One line on a group: how much there was, the verdict, and who leads."""
+
+    value: str
+    n_items: int
+    n_games: float
+    verdict: str  # in one sentence; or why nothing was fitted
+    leader: str  # the strongest item; empty where nothing was fitted
+    strength: float | None  # its mean chance of beating the others, with its interval
+    low: float | None
+    high: float | None
+
+
 MOST_DISCS = 3
 LEAST_SHARE = 0.02  # of the mean square of the margins
 SPARE = 3  # planes more than are shown, that a plane may be found among at another time
@@ -120,13 +138,13 @@ def order_around(margins: FloatArray, chances: FloatArray, pool: IntArray) -> In
             parts.append(items)
             continue
         order = np.argsort(plane[0].angles, kind="stable")
-        turns = [np.roll(order, -k) for k in range(len(order))]
-        best = max(turns, key=lambda turn: float(np.triu(ahead[np.ix_(turn, turn)]).sum()))
+        starts = [np.roll(order, -k) for k in range(len(order))]
+        best = max(starts, key=lambda one: float(np.triu(ahead[np.ix_(one, one)]).sum()))
         parts.append(items[best])
     return np.concatenate(parts)
 
 
-def draw_discs(
+def find_discs(
     margins: FloatArray,  # (n_times, n, n)
     together: BoolArray,  # (n, n)
 ) -> tuple[Disc, ...]:
@@ -149,24 +167,26 @@ def draw_discs(
 
 
 def _follow(later: FloatArray, there: tuple[Plane, ...]) -> FloatArray:  # (n_planes, n, 2)
-    """Return the planes of an earlier time that are most like these, turned to agree with them.
+    """Return the planes of an earlier time that are most like these, rotated to agree with them.
 
-    A plane may be turned, not mirrored: that would turn round who is favoured.
+    A plane may be rotated, not mirrored: that would reverse who is favoured.
     """
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  (slow to load)
 
     out = np.zeros_like(later)
     if not there:
         return out
-    turned = np.array([[_turn(plane.coordinates, points) for plane in there] for points in later])
-    alike = np.sum(turned * later[:, None], axis=(2, 3))
+    rotated = np.array(
+        [[_rotate(plane.coordinates, points) for plane in there] for points in later]
+    )
+    alike = np.sum(rotated * later[:, None], axis=(2, 3))
     for c, best in zip(*linear_sum_assignment(-alike), strict=True):
-        out[c] = turned[c, best]
+        out[c] = rotated[c, best]
     return out
 
 
-def _turn(points: FloatArray, towards: FloatArray) -> FloatArray:  # (n, 2)
-    """Return points turned about the centre to lie as near to others as they can."""
+def _rotate(points: FloatArray, towards: FloatArray) -> FloatArray:  # (n, 2)
+    """Return points rotated about the centre to lie as near to others as they can."""
     along = float(np.sum(points * towards))
     across = float(np.sum(points[:, 0] * towards[:, 1] - points[:, 1] * towards[:, 0]))
     size = float(np.hypot(along, across))
@@ -249,7 +269,7 @@ def records(
     return games + games.T, wins, ties + ties.T
 
 
-def presence(
+def compared_about(
     answer: FittedTable, items: IntArray, times: FloatArray, reach: float
 ) -> BoolArray:  # (n_times, n)
     """Return whether an item was compared within `reach` of each time; always, if there is one."""
@@ -363,9 +383,6 @@ def _calendar(
     return np.array(times[::-1]), names[::-1], stride * YEAR / 12.0
 
 
-LEVEL = 0.9
-
-
 def measure(
     answer: FittedTable,
     items: IntArray,
@@ -382,18 +399,12 @@ def measure(
     lines = np.zeros((3, n, len(times)))
     i, j = np.triu_indices(n, 1)
     known = together[i, j]
-    tails = [0.5 - LEVEL / 2, 0.5 + LEVEL / 2]
     for k, time in enumerate(times):
         drawn = posterior.margins(items[i], items[j], np.full(len(i), time))
-        chances = posterior.results(drawn)
-        middle = chances.mean(axis=0)
-        low, high = np.quantile(chances, tails, axis=0) if len(i) else np.zeros((2, 0))
-        upper = np.array(
-            [drawn.mean(axis=0), middle, np.minimum(low, middle), np.maximum(high, middle)]
-        )
+        upper = np.array([drawn.mean(axis=0), *mean_and_interval(posterior.results(drawn))])
         upper[:, ~known] = np.array([0.0, 0.5, 0.0, 1.0])[:, None]
         squares[:, k, i, j] = upper
         squares[:, k, j, i] = np.array([-upper[0], *(1.0 - upper[[1, 3, 2]])])
-        lines[:, :, k] = answer.strengths(items, float(time), level=LEVEL)
+        lines[:, :, k] = answer.strengths(items, float(time))
     squares[1:, :, np.arange(n), np.arange(n)] = 0.5
     return squares, lines

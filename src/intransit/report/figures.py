@@ -3,37 +3,42 @@
 from collections.abc import Sequence
 from itertools import pairwise
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from intransit.analysis.changes import Changes, ItemChange, MatchupChange
+from intransit.analysis.cycles import Cycles, ItemCycle
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.results import (
-    Changes,
-    Cycles,
-    ItemChange,
-    ItemCycle,
-    MatchupChange,
-    Ranking,
-)
+from intransit.analysis.ranking import Ranking
 from intransit.analysis.standings import (
     largest_group,
     leading,
-    moments,
-    paths,
     present,
-    text,
+    shown_times,
+    strength_paths,
+    time_text,
 )
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import as_list
 from intransit.errors import InputError
 from intransit.percent import percent
-from intransit.plotting import BLUE, GREEN, LOOK, ORANGE, PURPLE, RED, SKY, load_pyplot
-from intransit.report.content import draw_discs as planes_of
+from intransit.plotting import (
+    BLUE,
+    GREEN,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
+    in_percent,
+    new_figure,
+    set_title,
+)
+from intransit.report.content import find_discs
+from intransit.report.wording import cut_short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 MOST_ROWS = 20  # items of a matrix, unless they are named
@@ -56,7 +61,7 @@ def draw_matrix(
     matrix = answer.probabilities(names[:, None], names[None, :], at)  # type: ignore[arg-type]
     n = len(names)
     inches = 2.0 + 0.36 * n
-    figure, grid = _figure(inches + 0.9, inches + 0.6, layout="compressed")
+    figure, grid = new_figure(inches + 0.9, inches + 0.6, layout="compressed")
     axis = grid[0, 0]
     reach = max(float(np.abs(matrix - 0.5).max()), 0.05)
     off = np.where(np.eye(n, dtype=bool), np.nan, matrix)
@@ -81,7 +86,7 @@ def draw_matrix(
     step = next(step for step in (0.02, 0.05, 0.1, 0.2) if reach < 2.9 * step or step == 0.2)
     ticks = 0.5 + step * np.arange(-4, 5)
     bar.set_ticks(ticks[np.abs(ticks - 0.5) <= reach + 1e-9])
-    _percent(bar.ax.xaxis)
+    in_percent(bar.ax.xaxis)
     bar.outline.set_visible(False)
     return figure
 
@@ -92,19 +97,19 @@ def draw_strengths(answer: FittedTable, items: Sequence[str | int] | None = None
     A panel for each item, with the others in grey behind it; drawn from its first to its last game.
     """
     _need_times(answer)
-    found = paths(answer, items)
+    found = strength_paths(answer, items)
     n = len(found.items)
     width = min(n, 4)
     height = -(-n // width)
     size = (3.0 * width + 0.6, 2.1 * height + 0.7)
-    figure, axes = _figure(*size, height, width, sharex=True, sharey=True)
+    figure, axes = new_figure(*size, height, width, sharex=True, sharey=True)
     seen = (answer.seen.first, answer.seen.last)
     step = found.times[1] - found.times[0]
     lines = []
     for k, name in enumerate(found.items):
         first, last = (ends[answer.number(name)] for ends in seen)
         there = (found.times >= first - step) & (found.times <= last + step)
-        lines.append((moments(answer, found.times[there]), found.strengths[k, there], there))
+        lines.append((shown_times(answer, found.times[there]), found.strengths[k, there], there))
     for k, axis in enumerate(axes.ravel()):
         axis.set_visible(k < n)
         if k >= n:
@@ -117,8 +122,8 @@ def draw_strengths(answer: FittedTable, items: Sequence[str | int] | None = None
         band = (found.low[k, there], found.high[k, there])
         axis.fill_between(when, *band, color=BLUE, alpha=0.2, linewidth=0)
         axis.plot(when, strength, color=BLUE)
-        _title(axis, shorten(found.items[k], 30), fontsize=9.5)
-        _percent(axis.yaxis)
+        set_title(axis, shorten(found.items[k], 30), fontsize=9.5)
+        in_percent(axis.yaxis)
         _few_dates(axis, answer)
     figure.supylabel("mean probability of\nbeating the others, 90 % band", fontsize=10)
     return figure
@@ -136,24 +141,25 @@ def draw_head_to_head(answer: FittedTable, first: str | int, second: str | int) 
     times = np.unique(np.concatenate([np.linspace(begin, end, 80), np.linspace(end, until, 20)]))
     pair = (np.full(len(times), i), np.full(len(times), j), times)
     middle, low, high = answer.expected(*pair, np.zeros(len(times)), level=0.9)
-    figure, grid = _figure(9.0, 4.2)
+    figure, grid = new_figure(9.0, 4.2)
     axis = grid[0, 0]
     for part, line, shade in ((times <= end, "-", 0.22), (times >= end, "--", 0.12)):
-        when = moments(answer, times[part])
+        when = shown_times(answer, times[part])
         axis.fill_between(when, low[part], high[part], color=BLUE, alpha=shade, linewidth=0)
         axis.plot(when, middle[part], line, color=BLUE)
     axis.axhline(0.5, color="#999999", linewidth=0.8)
-    axis.axvline(moments(answer, np.array([end]))[0], color="#999999", linewidth=0.8, linestyle=":")
+    now, then = shown_times(answer, np.array([end, 0.5 * (end + until)]))
+    axis.axvline(now, color="#999999", linewidth=0.8, linestyle=":")
     a, b = (shorten(answer.names[k], 34) for k in (i, j))
-    _title(axis, f"{a} against {b}")
+    set_title(axis, f"{a} against {b}")
     axis.set_ylabel("probability that the first wins,\n90 % band")
     axis.text(
-        moments(answer, np.array([0.5 * (end + until)]))[0], 0.9, "forecast", ha="center",
-        va="center", fontsize=9, color="#666666", transform=axis.get_xaxis_transform(),
+        then, 0.9, "forecast", ha="center", va="center", fontsize=9, color="#666666",
+        transform=axis.get_xaxis_transform(),
     )  # fmt: skip
     axis.set_xlabel(_rug(axis, answer, i, j), fontsize=9, color="#666666")
     axis.margins(x=0.01, y=0.12)
-    _percent(axis.yaxis)
+    in_percent(axis.yaxis)
     return figure
 
 
@@ -170,7 +176,7 @@ def _rug(axis: "Axes", answer: FittedTable, i: int, j: int) -> str:
     result = cells.means[met] - 0.5 if cells.kind == "logistic" else cells.means[met]
     result = result if i < j else -result
     for height, which in ((0.97, result > 0), (0.03, result < 0)):
-        when = moments(answer, cells.times[met[which]])
+        when = shown_times(answer, cells.times[met[which]])
         axis.plot(
             when, np.full(len(when), height), "|", color=RED, markersize=9, alpha=0.6,
             transform=axis.get_xaxis_transform(),
@@ -181,25 +187,7 @@ def _rug(axis: "Axes", answer: FittedTable, i: int, j: int) -> str:
 
 def shorten(name: str, longest: int = LONGEST) -> str:
     """Return a name that fits, its end left out if need be; never taken as mathematics."""
-    short = name if len(name) <= longest else name[: longest - 1].rstrip() + "…"
-    return short.replace("$", r"\$")
-
-
-def _figure(
-    width: float, height: float, n_rows: int = 1, n_columns: int = 1, **more: Any
-) -> tuple["Figure", Any]:
-    """Return a figure and its axes, (n_rows, n_columns)."""
-    plt = load_pyplot()
-    with plt.rc_context(LOOK):
-        figure, axes = plt.subplots(
-            n_rows,
-            n_columns,
-            figsize=(width, height),
-            squeeze=False,
-            **{"layout": "constrained", **more},
-        )
-    plt.close(figure)  # whoever asked for it keeps it; pyplot would keep it for good
-    return figure, axes
+    return cut_short(name, longest).replace("$", r"\$")
 
 
 def _few_dates(axis: "Axes", answer: FittedTable) -> None:
@@ -213,10 +201,6 @@ def _few_dates(axis: "Axes", answer: FittedTable) -> None:
         axis.xaxis.set_major_formatter(words)
     else:
         axis.locator_params(axis="x", nbins=4)
-
-
-def _percent(axis: "Axis") -> None:
-    axis.set_major_formatter(lambda value, _: percent(value))
 
 
 def _moment(answer: FittedTable, at: object) -> str:
@@ -256,7 +240,7 @@ def draw_cycles(found: Cycles) -> "Figure":
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(names)) / len(names)
     spot = dict(zip(names, np.column_stack([np.cos(angle), np.sin(angle)]), strict=True))
     low = 0.5 + 0.24 * len(shown)  # inches of words below the graph
-    figure, axes = _figure(9.6, 6.9 + low, 2, 1, height_ratios=[6.9, low])
+    figure, axes = new_figure(9.6, 6.9 + low, 2, 1, height_ratios=[6.9, low])
     graph, words = axes[:, 0]
     labels: dict[tuple[str, str], FloatArray] = {}  # where the chance of each arrow stands
     for colour, cycle in zip(COLOURS, shown, strict=False):
@@ -273,7 +257,7 @@ def draw_cycles(found: Cycles) -> "Figure":
         words.text(0.0, y, line, color=colour, fontsize=9, va="center")
     when = f", {found.at}" if found.at else ""
     more = f"{len(shown)} of {found.n_found} cycles" if found.n_found > len(shown) else "Cycles"
-    _title(graph, f"{more}{when}: who is favoured, and the chance to win")
+    set_title(graph, f"{more}{when}: who is favoured, and the chance to win")
     graph.set_xlim(-1.72, 1.72)
     graph.set_ylim(-1.16, 1.16)
     graph.set_aspect("equal")
@@ -291,14 +275,16 @@ def draw_discs(answer: FittedTable, at: object = None) -> "Figure":
     when = answer.when(at)
     items = largest_group(answer, present(answer, when))
     X = answer.margins(at)[np.ix_(items, items)]
-    planes = planes_of(X[None], np.ones(X.shape, dtype=bool))[:MOST_PLANES]
+    planes = find_discs(X[None], np.ones(X.shape, dtype=bool))[:MOST_PLANES]
     if not planes:
         return _nothing("Strengths explain the matrix: nobody counters anybody beyond them.")
-    figure, axes = _figure(6.6 * len(planes), 4.8, 1, len(planes))
+    figure, axes = new_figure(6.6 * len(planes), 4.8, 1, len(planes))
     for k, (axis, plane) in enumerate(zip(axes[0], planes, strict=True)):
         _disc(axis, plane.points[-1], [answer.names[i] for i in items])
-        _title(axis, f"Way of countering {k + 1}: {percent(plane.share)} of what strengths leave")
-    moment = text(answer, when)
+        set_title(
+            axis, f"Way of countering {k + 1}: {percent(plane.share)} of what strengths leave"
+        )
+    moment = time_text(answer, when)
     figure.supxlabel(
         "beyond strengths, each is favoured over those anticlockwise of it, most a quarter turn on"
         + (f"; {moment}" if moment else ""),
@@ -315,14 +301,14 @@ def draw_changes(found: Changes) -> "Figure":
     if not items:
         return _nothing(found.note)
     rows, wide = max(len(items), len(pairs)), 2 if pairs else 1
-    figure, axes = _figure(6.8 * wide, 1.7 + 0.33 * rows, 1, wide)
+    figure, axes = new_figure(6.8 * wide, 1.7 + 0.33 * rows, 1, wide)
     _dots(axes[0, 0], items, [shorten(c.name, 30) for c in items])
-    _title(axes[0, 0], "Who became stronger")
+    set_title(axes[0, 0], "Who became stronger")
     axes[0, 0].set_xlabel("change of the mean chance of beating the others")
     if pairs:
         names = [f"{shorten(c.first, 21)} – {shorten(c.second, 21)}" for c in pairs]
         _dots(axes[0, 1], pairs, names)
-        _title(axes[0, 1], "Which matchups changed")
+        set_title(axes[0, 1], "Which matchups changed")
         axes[0, 1].set_xlabel("change of the first's chance, strengths held")
     figure.suptitle(
         f"{found.since} to {found.until}, {percent(found.level)} intervals; in colour: sure, at "
@@ -336,7 +322,7 @@ def draw_changes(found: Changes) -> "Figure":
 def draw_equilibrium(found: Ranking) -> "Figure":
     """Return the mixture that nothing beats on average: mean weights and intervals."""
     shares = found.equilibrium[:MOST_DISCS]
-    figure, axes = _figure(8.0, 1.7 + 0.36 * len(shares), 1, 1)
+    figure, axes = new_figure(8.0, 1.7 + 0.36 * len(shares), 1, 1)
     axis = axes[0, 0]
     place = np.arange(len(shares))[::-1]
     weights = np.array([s.weight for s in shares])
@@ -349,13 +335,13 @@ def draw_equilibrium(found: Ranking) -> "Figure":
         )  # fmt: skip
     axis.set_yticks(place, [shorten(s.name, 34) for s in shares])
     axis.set_xlim(0.0, min(1.12, float(max(high.max(), weights.max())) + 0.1))
-    _percent(axis.xaxis)
+    in_percent(axis.xaxis)
     axis.grid(visible=False, axis="y")
     axis.tick_params(axis="y", length=0)
     axis.set_xlabel(
         f"weight in the mixture that nothing beats, with {percent(found.level)} interval"
     )
-    _title(axis, "In place of a best item" + (f", {found.at}" if found.at else ""))
+    set_title(axis, "In place of a best item" + (f", {found.at}" if found.at else ""))
     return figure
 
 
@@ -490,10 +476,6 @@ def _beside(axis: "Axes", x: float, y: float, side: float, name: str, size: floa
     axis.text(x, y, name, ha=turn, va=height, fontsize=size, color=INK, zorder=6)
 
 
-def _title(axis: "Axes", words: str, fontsize: float = 11) -> None:
-    axis.set_title(words, fontsize=fontsize, fontweight="bold", loc="left")
-
-
 def _bare(axis: "Axes") -> None:
     axis.grid(visible=False)
     axis.set_xticks([])
@@ -503,7 +485,7 @@ def _bare(axis: "Axes") -> None:
 
 def _nothing(why: str) -> "Figure":
     """Return a figure that says why there is nothing to draw."""
-    figure, axes = _figure(7.6, 1.6, 1, 1)
+    figure, axes = new_figure(7.6, 1.6, 1, 1)
     _bare(axes[0, 0])
     axes[0, 0].text(
         0.5, 0.5, "\n".join(wrap(why, 70)), ha="center", va="center", fontsize=11, color="#555555",

@@ -3,36 +3,36 @@
 The ladder of models is from a backtest, or a quick look back.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from intransit.analysis.changes import find_changes
+from intransit.analysis.changes import Changes, find_changes
 from intransit.analysis.cycles import find_cycles
 from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.ranking import find_ranking
-from intransit.analysis.results import Changes, Standing
-from intransit.analysis.standings import find_standings, largest_group, present
+from intransit.analysis.standings import Standing, find_standings, largest_group, present
 from intransit.arrays import IntArray
 from intransit.backtest import Backtest
+from intransit.backtest.result import tell_left_out
 from intransit.backtest.run import quick_backtest
 from intransit.checks import as_whole
 from intransit.errors import InputError
 from intransit.inference.sampling import Report
 from intransit.report.content import (
-    LEVEL,
     Findings,
     Moments,
     Step,
     choose_items,
     choose_moments,
-    draw_discs,
+    compared_about,
+    find_discs,
     measure,
     order_around,
     order_by_strength,
     pools,
-    presence,
     records,
 )
 from intransit.report.wording import (
@@ -45,7 +45,6 @@ from intransit.report.wording import (
 )
 from intransit.tasks import one_thread
 
-LEFT_OUT = "Left out: "
 NO_GAMES = (
     "The games themselves are not kept with the answer, so no other model can be run beside it; "
     "`intransit report` on the table does so.",
@@ -62,22 +61,16 @@ def climb(
         except InputError as error:
             return (), (f"No model could be measured: {error}",)
     if found is not None:
-        return _steps(found), gather_notes(found.notes)
+        return _steps(found), (*found.how, *tell_together(found.left_out), found.on_errors)
     return (), NO_GAMES
 
 
-def gather_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the notes, those on models left out for one reason in one sentence."""
-    left: dict[str, list[str]] = {}
-    said: dict[str, None] = {}  # keeps the order; a reason holds the place of its sentence
-    for note in notes:
-        name, _, reason = note.removeprefix(LEFT_OUT).partition(". ")
-        if note.startswith(LEFT_OUT):
-            left.setdefault(reason, []).append(name)
-        said[reason if note.startswith(LEFT_OUT) else note] = None
-    return tuple(
-        f"{LEFT_OUT}{and_list(left[one])}. {one}".rstrip() if one in left else one for one in said
-    )
+def tell_together(left_out: Mapping[str, str]) -> list[str]:
+    """Return which models were left out, those for one reason in one sentence."""
+    names: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        names.setdefault(reason, []).append(name)
+    return [tell_left_out(and_list(some), reason) for reason, some in names.items()]
 
 
 def _steps(found: Backtest) -> tuple[Step, ...]:
@@ -103,12 +96,12 @@ class Board:
     among: str  # who the leaders are, in words, where the first two are not the first two of all
 
     @classmethod
-    def of(cls, answer: FittedTable, level: float) -> "Board":
+    def of(cls, answer: FittedTable) -> "Board":
         """Rank everybody."""
         there = present(answer, answer.seen.end)
         group = largest_group(answer, there)
         names = {answer.names[k] for k in group} if len(group) > 1 else set()
-        standings = find_standings(answer, level=level)
+        standings = find_standings(answer)
         leaders = [one for one in standings if one.name in names]
         among = ""
         if standings[:2] != leaders[:2]:
@@ -185,7 +178,7 @@ def gather(
     changes = _changes(answer, items, moments)
     report("comparing everybody")
     cyclic = verdict.has_cycles and answer.model.is_cyclic  # there is more than a ranking
-    board = Board.of(answer, LEVEL)
+    board = Board.of(answer)
     steps, notes = climb(answer, ladder, rng=rng, report=report)
     still = answer.clock.kind != "none" and not answer.model.moves
     told = (cycles, ranking, changes, board.leaders)
@@ -229,13 +222,14 @@ def _compare(
     games, wins, ties = records(answer, items)
     return {
         "names": tuple(answer.names[k] for k in items),
+        "moments": times,
         "chances": middle[:n],
         "low": low[:n],
         "high": high[:n],
         "future_chances": middle[n:],
         "future_low": low[n:],
         "future_high": high[n:],
-        "present": presence(answer, items, moments.times, moments.step),
+        "present": compared_about(answer, items, moments.times, moments.step),
         "games": games,
         "wins": wins,
         "ties": ties,
@@ -243,7 +237,7 @@ def _compare(
         "strengths": lines[0],
         "strengths_low": lines[1],
         "strengths_high": lines[2],
-        "discs": draw_discs(X[:n], pool[:, None] == pool) if cyclic else (),
+        "discs": find_discs(X[:n], pool[:, None] == pool) if cyclic else (),
     }
 
 
@@ -251,7 +245,7 @@ def _changes(answer: FittedTable, items: IntArray, moments: Moments) -> Changes 
     """Return what changed since half of those shown at the end were there; None without times."""
     if answer.seen.begin >= answer.seen.end:
         return None
-    there = presence(answer, items, moments.times, moments.step)
+    there = compared_about(answer, items, moments.times, moments.step)
     both = (there & there[-1]).sum(axis=1)
     start = int(np.flatnonzero(2 * both >= both[-1])[0])
     since = moments.names[start] if 0 < start < len(there) - 1 else None

@@ -11,8 +11,11 @@ from pathlib import PurePath
 
 import numpy as np
 
+from intransit.analysis.changes import Changes
+from intransit.analysis.cycles import Cycles
 from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.results import Changes, Cycles, Ranking, Share, Standing
+from intransit.analysis.ranking import Ranking, Share
+from intransit.analysis.standings import Standing
 from intransit.analysis.verdict import HOPELESS, Transitivity
 from intransit.data.reading import describe_unused, plural
 from intransit.percent import estimate, percent, points, signed, with_error
@@ -319,9 +322,14 @@ def _games_fact(verdict: Transitivity) -> Fact:
     return Fact("What there is", plural(round(verdict.n_games), "game"), told)
 
 
+def cut_short(text: str, most: int) -> str:
+    """Return a text of at most so many letters, the last of them an ellipsis where it is cut."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
 def brief(name: str) -> str:
     """Return a name for a sentence: cut where it would fill one, in quotation marks if need be."""
-    cut = name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip() + "…"
+    cut = cut_short(name, LONGEST)
     return f"“{cut}”" if AMBIGUOUS.search(cut) else cut
 
 

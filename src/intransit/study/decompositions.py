@@ -39,13 +39,13 @@ from math import sqrt
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import coo_array, csc_array, csr_array, diags_array
-from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import cg, lsmr, splu
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_floats, as_whole, check_pairs, shown
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.skew import canonical_form, check_margins, factor_core
+from intransit.study.digraph import connected
 from intransit.study.graph_kernels import list_triangles
 
 EQUAL_RADII = 1e-9  # radii closer than this, relatively, take the smaller index
@@ -270,8 +270,7 @@ def _split_pairs(
     pairs: IntArray, margins: FloatArray, weights: FloatArray, n_items: int
 ) -> PairDecomposition:
     """Return the parts of pairs that stand once each, sorted, the smaller item first."""
-    graph = coo_array((weights, pairs.T), shape=(n_items, n_items)).tocsr()
-    components = connected_components(graph, directed=False)[1].astype(np.int64)
+    components = connected(pairs, n_items)
     scores = _solve(pairs, margins, weights, components)
     sizes = np.maximum(np.bincount(components), 1)
     scores -= (np.bincount(components, scores) / sizes)[components]

@@ -16,6 +16,7 @@ bisection: the largest margin at which k cycles survive, then a list of those fe
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb, inf, nan, nextafter
+from typing import Literal
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -308,19 +309,32 @@ def _check_threshold(threshold: float) -> float:
     return as_number("threshold", threshold, least=0.0)  # below 0 both of a pair would win
 
 
+def connected(
+    pairs: IntArray,  # (n_edges, 2)
+    n_items: int,
+    connection: Literal["weak", "strong"] = "weak",
+) -> IntArray:  # (n_items,)
+    """Return the number of each item's part of a graph: any two in it are connected by edges.
+
+    In a strong part edges lead from each to each; weak ones are numbered in the order of their
+    smallest items.
+    """
+    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n_items, n_items))
+    return np.asarray(connected_components(graph, connection=connection)[1], dtype=np.int64)
+
+
 def goes_round(first: IntArray, second: IntArray, outcomes: FloatArray, n_items: int) -> bool:
     """Return whether results lead from some item back to itself; a tie leads both ways."""
     won, lost = outcomes > 0.0, outcomes < 1.0
     better = np.concatenate([first[won], second[lost]])
     worse = np.concatenate([second[won], first[lost]])
-    graph = coo_array((np.ones(len(better)), (better, worse)), shape=(n_items, n_items))
-    return int(connected_components(graph, connection="strong")[0]) < n_items
+    parts = connected(np.column_stack([better, worse]), n_items, "strong")
+    return len(np.unique(parts)) < n_items
 
 
 def n_cycles(pairs: IntArray, n_items: int) -> int:
     """Return the number of independent cycles of comparisons."""
-    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n_items, n_items))
-    return len(pairs) - n_items + int(connected_components(graph, directed=False)[0])
+    return len(pairs) - n_items + len(np.unique(connected(pairs, n_items)))
 
 
 def bridges(pairs: IntArray, n_items: int) -> BoolArray:  # (n_pairs,)

@@ -13,10 +13,9 @@ from dataclasses import asdict
 from html import escape
 from importlib.resources import files
 
-from intransit.analysis.results import Group
 from intransit.analysis.verdict import Transitivity
 from intransit.data.reading import plural
-from intransit.report.content import Fact, Findings
+from intransit.report.content import Fact, Findings, Group
 from intransit.report.page.blocks import (
     at,
     count,

@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from intransit import percent as numbers
+from intransit.report.wording import cut_short
 
 NO_BREAK = "\u00a0"
 LONG = 24  # letters from which a name may be cut by the layout, and so gets a title
-# What would turn the text around it, and what HTML cannot hold.
-TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+# Marks that reverse the direction of the text after them, and what HTML cannot hold.
+REVERSING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 PER_CENT = re.compile(r"(?<=\d) %")
 UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 
@@ -37,9 +38,9 @@ def plain(value: str) -> str:
 
 
 def sentence(value: str) -> str:
-    """Return a running text for HTML; a name in it cannot turn the direction of the rest."""
+    """Return a running text for HTML; a name in it cannot reverse the direction of the rest."""
     together = PER_CENT.sub(f"{NO_BREAK}%", value).replace("± ", f"±{NO_BREAK}")
-    return plain(TURNING.sub("", together))
+    return plain(REVERSING.sub("", together))
 
 
 def name(value: str) -> str:
@@ -49,9 +50,8 @@ def name(value: str) -> str:
 
 
 def shorten(value: str, most: int) -> str:
-    """Return at most `most` letters of a text, without what would turn or break it."""
-    value = TURNING.sub("", clean(value))
-    return value if len(value) <= most else value[: most - 1].rstrip() + "…"
+    """Return at most `most` letters of a text, without what would reverse or break it."""
+    return cut_short(REVERSING.sub("", clean(value)), most)
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -11,12 +11,12 @@ import base64
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 
-from intransit.analysis.results import ItemCycle, Standing
+from intransit.analysis.cycles import ItemCycle
+from intransit.analysis.standings import Standing
 from intransit.arrays import FloatArray
 from intransit.report.content import Disc, Findings
 from intransit.report.page.blocks import clean, percent, plain, shorten
@@ -118,7 +118,7 @@ def draw_leaders(standings: Sequence[Standing]) -> str:
     )
 
 
-def leading(findings: Findings, most: int = MOST_LINES) -> list[int]:
+def drawn_first(findings: Findings, most: int = MOST_LINES) -> list[int]:
     """Return the items to draw first: the strongest at the last time among those still there."""
     strengths = np.nan_to_num(findings.strengths[:, -1], nan=-1.0)
     gone = ~findings.present[-1]
@@ -129,8 +129,8 @@ def draw_strengths(findings: Findings) -> str:
     """Return the strengths of the leading items over time, with bands; empty without times."""
     if len(findings.times) < 2:
         return ""
-    chosen = leading(findings)
-    places = np.array(place_times(findings.times))
+    chosen = drawn_first(findings)
+    places = place_times(findings.moments[: len(findings.times)])
     low, high = tenths_around(findings.strengths_low[chosen], findings.strengths_high[chosen])
     across = LEFT + (WIDE - LEFT - RIGHT) * places
     parts = [_grid(low, high), _dates(findings.times, across)]
@@ -419,7 +419,7 @@ def _content(findings: Findings) -> dict[str, Any]:
         "names": [clean(name) for name in findings.names],
         "times": list(findings.times),
         "future": list(findings.future),
-        "places": place_times((*findings.times, *findings.future)),
+        "places": place_times(findings.moments).tolist(),
         "reach": reach(findings.chances),
         **pairs,
         "strengths": pack(findings.strengths, np.floor),
@@ -468,35 +468,10 @@ def reach(chances: FloatArray) -> float:
     return min(0.5, max(LEAST_REACH, float(np.ceil(10 * wanted - 1e-9)) / 10))
 
 
-def place_times(labels: tuple[str, ...]) -> list[float]:
-    """Return where times stand from 0 to 1: in proportion if they are dates or numbers."""
-    places = np.linspace(0, 1, len(labels)) if len(labels) > 1 else np.zeros(len(labels))
-    for read in (_number, _day):
-        moments = [read(label) for label in labels]
-        known = [moment for moment in moments if moment is not None]
-        if len(labels) > 2 and len(known) == len(labels) and bool(np.all(np.diff(known) > 0)):
-            places = (np.array(known) - known[0]) / (known[-1] - known[0])
-            break
-    return [round(float(place), 4) for place in places]
-
-
-def _number(label: str) -> float | None:
-    try:
-        number = float(label)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _day(label: str) -> float | None:
-    """Return a date as a number of days; months and years are their first day."""
-    for text in (label, f"{label}-01", f"{label}-01-01"):
-        try:
-            moment = datetime.fromisoformat(text).replace(tzinfo=None)
-        except ValueError:
-            continue
-        return (moment - datetime.min) / timedelta(days=1)
-    return None
+def place_times(moments: FloatArray) -> FloatArray:  # (n_times,)
+    """Return where rising times stand from 0 to 1, in proportion."""
+    span = float(moments[-1] - moments[0])
+    return np.asarray(np.round((moments - moments[0]) / (span or 1.0), 4))
 
 
 def _short(value: float) -> float | int:

@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from intransit.analysis.results import Cycles, ItemChange, ItemCycle, MatchupChange, Standing
+from intransit.analysis.changes import ItemChange, MatchupChange
+from intransit.analysis.cycles import Cycles, ItemCycle
+from intransit.analysis.standings import Standing
 from intransit.data.reading import plural
 from intransit.percent import points
 from intransit.report.content import Findings, Step
