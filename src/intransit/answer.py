@@ -291,8 +291,8 @@ def fit(
     effective
         Effective draws that the chance of every pair is to have.
     seconds
-        Most seconds to draw for.  A table that would need more has its scales from a part of the
-        items and its states by Newton's method; the answer says so.
+        Most seconds to draw for.  A table that would need more is drawn from Newton's solution on,
+        with the terms that matter in a part of it; the answer says so.
     chains
         Number of chains, side by side on the cores.
     rng
