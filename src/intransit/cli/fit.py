@@ -27,6 +27,7 @@ from intransit.cli.inputs import (
     check_answer_place,
     default_place,
     held,
+    not_used,
     open_answer,
     quoted,
     recognised,
@@ -35,7 +36,6 @@ from intransit.cli.output import MEANING, Output, chosen, facts, grid, ranking, 
 from intransit.data.games import Games
 from intransit.data.reading import plural
 from intransit.errors import InputError
-from intransit.groups import Groups, fit_each
 from intransit.inference.observations import model_for
 from intransit.inference.sampling import Effort
 from intransit.report.wording import headline
@@ -98,6 +98,8 @@ def fit_groups(
     table: Path, each: str, columns: TableOptions, options: FitOptions, **more: Any
 ) -> "Groups":
     """Read a table and fit every group, telling which one is being fitted."""
+    from intransit.groups import fit_each  # noqa: PLC0415  loaded when it is needed
+
     terms, settings = options.terms(), options.settings()
     wide = columns if each in columns.by else replace(columns, by=(*columns.by, each))
     games = wide.read(table)
@@ -309,7 +311,7 @@ def update(
         "n_games_before_the_last": early,
     }
     output.show(data, [data])
-    output.say(*recognised(games)[2:], _added(n_games, added))
+    output.say(*not_used(games), _added(n_games, added))
     if early:
         last = answer.clock.to_text(answer.when())
         output.say(

@@ -16,7 +16,6 @@ import numpy as np
 from cyclopts import Group, Parameter, Token
 from rich.console import Console
 
-from intransit.analysis.saving import is_sealed
 from intransit.arrays import n_distinct
 from intransit.cli.output import Output, chosen, facts, grid, heading, working
 from intransit.data.clock import Clock
@@ -169,7 +168,7 @@ class TableOptions:
             if isinstance(names[role], str) and "," in names[role]:
                 names[role] = tuple(part.strip() for part in names[role].split(","))
         order = listed(self.order)
-        if order is None and clock is not None and clock.names and not clock.numbers[0]:
+        if order is None and clock is not None and clock.is_counted:
             order = list(clock.names)
         with working(f"reading {table.name}"):
             return read_table(
@@ -240,12 +239,8 @@ def overview(games: Games) -> list[tuple[str, str]]:
     groups = count_groups(games)
     if groups > 1:
         seen.append(("groups", f"{groups:,} that never met: between them nothing can be learnt"))
-    if games.clock.kind == "none":
-        seen.append(("span", "no times, so nothing drifts"))
-    else:
-        begin, end = (games.clock.to_text(float(t)) for t in games.times[[0, -1]])
-        moments = n_distinct(games.times)
-        seen.append(("span", f"{begin} to {end}, {moments:,} different times"))
+    moments = f"{games.span}, {n_distinct(games.times):,} different times"
+    seen.append(("span", moments if games.span else "no times, so nothing drifts"))
     if games.has_ties:
         ties = float(games.counts[games.outcomes == 0.5].sum())
         seen.append(("ties", f"{ties:,.12g} ({percent(ties / total, 1)})"))
@@ -314,16 +309,19 @@ def _rows(report: Reading, seen: list[tuple[str, str]]) -> list[dict[str, object
 def recognised(games: Games) -> list[str]:
     """Return in few lines what was understood of a table."""
     report = games.report
-    span = ""
-    if games.clock.kind != "none":
-        span = ", " + " to ".join(games.clock.to_text(float(t)) for t in games.times[[0, -1]])
-    lines = [
+    span = f", {games.span}" if games.span else ""
+    return [
         f"{report.source}: {report.n_used:,} of {report.n_rows:,} rows, "
         f"{plural(games.n_items, 'item')}{span}",
         "columns " + ", ".join(f"{part.name} ({part.role})" for part in report.columns),
+        *not_used(games),
     ]
-    lines += [f"not used: {describe_unused(part, report.unit)}" for part in report.unused]
-    return lines
+
+
+def not_used(games: Games) -> list[str]:
+    """Return a line for every reason why rows of a table could not be used."""
+    report = games.report
+    return [f"not used: {describe_unused(part, report.unit)}" for part in report.unused]
 
 
 ModelPath = Annotated[Path, Parameter(help="File that `intransit fit` wrote.")]
@@ -370,7 +368,7 @@ def check_place(place: Path, option: str = "--out") -> None:
 def check_answer_place(place: Path, option: str = "--out") -> None:
     """Refuse to put an answer over a file that is something else."""
     check_place(place, option)
-    if place.exists() and not is_sealed(place):
+    if place.exists() and not is_answer(place):
         raise InputError(
             f"{place}: it is there already and is no answer of intransit; choose another place "
             f"with {option}, or remove it."
@@ -415,6 +413,13 @@ def held(place: Path) -> Iterator[Path]:
         os.close(handle)
 
 
+def is_answer(place: Path) -> bool:
+    """Return whether a file is an answer of ours."""
+    from intransit.analysis.saving import is_sealed  # noqa: PLC0415  loaded when it is needed
+
+    return is_sealed(place)
+
+
 def is_page(place: Path) -> bool:
     """Return whether a file is a report of ours, by what every one of them holds."""
     try:
@@ -428,7 +433,7 @@ def open_answer(model: Path) -> "Answer":
     from intransit.answer import Answer  # noqa: PLC0415  loaded when it is needed
 
     endings = {suffix.lower() for suffix in model.suffixes}
-    if model.is_file() and endings & ENDINGS and not is_sealed(model):
+    if model.is_file() and endings & ENDINGS and not is_answer(model):
         raise InputError(f"{model}: it is a table; first run `intransit fit {model}`.")
     with working(f"opening {model.name}"):
         return Answer.load(model)

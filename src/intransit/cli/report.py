@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from intransit.analysis.saving import is_sealed, write_whole
+from intransit.analysis.saving import write_whole
 from intransit.analysis.verdict import as_record
 from intransit.answer import Answer
 from intransit.cli.fit import (
@@ -27,8 +27,9 @@ from intransit.cli.inputs import (
     check_answer_place,
     check_page_place,
     default_page,
+    is_answer,
+    not_used,
     open_answer,
-    recognised,
 )
 from intransit.cli.output import Output, chosen, heading, working
 from intransit.errors import InputError
@@ -104,7 +105,7 @@ def report(
     terms, settings = options.terms(), options.settings()
     seed, edge = settings["rng"], None if options.edge is None else settings["edge"]
     started = time.perf_counter()
-    kept = table.is_file() and is_sealed(table)
+    kept = is_answer(table)
     if kept:
         _check_for_tables(table, columns, {**terms, "each": each}, backtest)
     chosen_items = {"items": items or [], "played": played, "top": top}
@@ -132,7 +133,7 @@ def report(
     if not output.for_machines:
         output.say(*found.sentences)
     if answer.games is not None:
-        output.say(*recognised(answer.games)[2:])
+        output.say(*not_used(answer.games))
     if model_out is not None:
         output.say(f"The answer is in {model_out}.")
     output.say(f"The page is in {place} ({seconds:.1f} s).")

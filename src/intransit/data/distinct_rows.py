@@ -14,10 +14,9 @@ import numpy as np
 from intransit.arrays import FloatArray, IntArray, n_distinct, number_rows
 from intransit.data.clock import Clock
 from intransit.data.engine import N_SAME, SHOWN, Engine
-from intransit.data.files import shorten
 from intransit.data.games import Games, series_in_order
 from intransit.data.queries import Query
-from intransit.data.reading import Reading, Unused
+from intransit.data.reading import Reading, Unused, quoted
 
 MOST_BITS = 62
 FEW_BITS = 31  # half the memory, and sorted in half the time
@@ -292,7 +291,7 @@ def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
 def _in_words(names: list[str], texts: list[str | None]) -> str:
     """Return a row in its own words: ``home_team "Ayr", away_team "Ayr"``."""
     told = zip(names, texts, strict=True)
-    return ", ".join(f'{name} "{shorten(text or "")}"' for name, text in told)
+    return ", ".join(f"{name} {quoted(text or '')}" for name, text in told)
 
 
 def with_series(query: Query, games: Games, n_rows: int) -> Games:

@@ -194,12 +194,12 @@ class Engine:
         """Return all rows of a query."""
         return self.attempt(lambda: self.con.execute(query, values).fetchall())
 
-    def ask_all(self, sums: Sequence[str], rows: str, values: list[Any] | None = None) -> list[Any]:
+    def ask_all(self, sums: Sequence[str], rows: str) -> list[Any]:
         """Return many sums over the same rows; one query of all would plan for minutes."""
         found: list[Any] = []
         for begin in range(0, len(sums), TOGETHER):
             part = ", ".join(sums[begin : begin + TOGETHER])
-            found += self.ask(f"SELECT {part} FROM {rows}", values)[0]
+            found += self.ask(f"SELECT {part} FROM {rows}")[0]
         return found
 
     def attempt(self, work: Callable[[], T]) -> T:
@@ -294,6 +294,12 @@ def columns_sql(columns: int | Iterable[int]) -> str:
     """SQL: the columns of these numbers, or the first so many."""
     numbers = range(columns) if isinstance(columns, int) else columns
     return ", ".join(f"c{k}" for k in numbers)
+
+
+def joined_sql(members: str) -> str:
+    """SQL: a list of names as one item, sorted, so that their order changes nothing."""
+    kept = f"list_sort(list_filter({members}, lambda m: m IS NOT NULL))"
+    return f"nullif(array_to_string({kept}, ' / '), '')"
 
 
 NUMBERED = "file_row_number = true"

@@ -10,10 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from intransit.data.engine import N_SAME, EngineTable, columns_sql, quote, refuse
-from intransit.data.files import shorten
+from intransit.data.reading import list_names, quoted
 from intransit.data.vocabulary import MOST_VALUES, plain
-
-MOST_LISTED = 20  # names that one sentence lists
 
 
 def find_column(names: Sequence[str], name: str, role: str, label: str) -> int:
@@ -35,17 +33,6 @@ def nearest(names: Sequence[str], name: str) -> list[str]:
     known = {plain(own): own for own in names}
     close = difflib.get_close_matches(plain(name), list(known), n=3, cutoff=0.7)
     return [known[own] for own in close]
-
-
-def list_names(names: Sequence[str], joint: str = ", ") -> str:
-    """Return names in quotation marks, the first of them where there are many."""
-    more = ", ..." if len(names) > MOST_LISTED else ""
-    return joint.join(quoted(name) for name in names[:MOST_LISTED]) + more
-
-
-def quoted(name: str) -> str:
-    """Return a name on one line in quotation marks."""
-    return f'"{shorten(name)}"'
 
 
 NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
@@ -264,10 +251,8 @@ class Facts:
         for column, value in self.where.items():
             if not Facts(self.table, {column: value}).count()[0]:
                 seen = sorted(Facts(self.table, {}).sample(column))[:5]
-                shown = ", ".join(f'"{shorten(text)}"' for text in seen)
-                name = self.table.names[column]
                 raise engine.refuse(
-                    f'no row has "{name}" equal to "{value}"; the column holds '
-                    f"{shown or 'nothing'}."
+                    f'no row has "{self.table.names[column]}" equal to "{value}"; the column holds '
+                    f"{list_names(seen) or 'nothing'}."
                 )
         raise engine.refuse("no row meets all conditions of where at once; give fewer.")

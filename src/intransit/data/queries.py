@@ -12,9 +12,8 @@ import numpy as np
 
 from intransit.data.engine import N_SAME
 from intransit.data.facts import Facts
-from intransit.data.files import shorten
 from intransit.data.games import NO_VALUE, Covariate, listed_in_order, without_unseen
-from intransit.data.reading import ROW_LIMITS, RowLimits
+from intransit.data.reading import ROW_LIMITS, RowLimits, quoted
 from intransit.data.roles import Roles
 from intransit.data.vocabulary import MOST_VALUES, SIDE_FLAGS, plain, read_sides, read_switch
 
@@ -81,7 +80,7 @@ class Query:
         return f"(SELECT *, CASE {' '.join(self.tests)} END AS reason FROM ({judged}))"
 
 
-def build_query(facts: Facts, roles: Roles, both_bad: str, limits: RowLimits = ROW_LIMITS) -> Query:
+def build_query(facts: Facts, roles: Roles, both_bad: str, limits: RowLimits) -> Query:
     """Return the query for these roles."""
     query = Query(facts, limits=limits)
     _add_items(query, roles)
@@ -162,7 +161,7 @@ def _strange(query: Query, role: str, column: int, known: set[str]) -> dict[str,
     )
     why = {}
     for place, (text, _) in enumerate(strange):
-        named = f'the {role} "{shorten(text.strip())}" is not understood'
+        named = f"the {role} {quoted(text)} is not understood"
         other = f"other texts for the {role} are not understood"
         why[text] = query.reason(named if place < NAMED or len(strange) <= NAMED + 1 else other)
     return why

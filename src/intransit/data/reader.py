@@ -45,9 +45,8 @@ from intransit.data.shapes import (
     find_tally,
     find_teams,
     reshape,
-    told_by_shape,
 )
-from intransit.data.sources import embedded, label_of, settled, take_in
+from intransit.data.sources import label_of, take_in
 from intransit.data.time_columns import choose_time
 from intransit.data.wide_tables import find_matrix, find_orders, find_podiums
 from intransit.errors import InputError
@@ -185,11 +184,11 @@ def read(
     for role, name in {**tally, "event": event, "place": place}.items():
         check_name(role, name, none=False)
     options = ReadOptions(
-        names, as_columns(by), as_conditions(where), order, day_first, both_bad, strict, grades,
-        shape, doubled, entries, games, {role: name for role, name in tally.items() if name},
-        event, place, several,
+        columns=names, by=as_columns(by), where=as_conditions(where), order=order,
+        day_first=day_first, both_bad=both_bad, strict=strict, grades=grades, shape=shape,
+        doubled=doubled, entries=entries, games=games, event=event, place=place, teams=several,
+        tally={role: name for role, name in tally.items() if name},
     )  # fmt: skip
-    options.check()
     return assemble(source, options, memory_limit)
 
 
@@ -222,9 +221,9 @@ def assemble(
         where = _conditions(table, options.where)
         facts, roles = Facts(table, where), None
         whole = Facts(table, {}) if where else facts
-        if table.grouping is None and whole.count()[0] > limits.packed:
-            table = embedded(table)
-        if table.grouping is not None:
+        if table.grouping is not None or whole.count()[0] > limits.packed:
+            from intransit.data.remote_tables import settled  # noqa: PLC0415  for few tables
+
             facts, roles = settled(table, where, options, FINDERS, choose_roles, limits.fetched)
             table = facts.table
         n_rows = facts.check_where()
@@ -237,7 +236,7 @@ def assemble(
         options = options if shaped is None else apply(options, shaped)
         roles = roles or choose_roles(rows, options)
         if shaped is not None:
-            roles.columns = [*shaped.told, *told_by_shape(roles.columns, shaped)]
+            roles.columns[:0] = shaped.told
             roles.notes[:0] = shaped.notes
         told = roles.moments  # periods that no row has keep their place
         clock = Clock(told.kind, told.names, told.numbers) if told else Clock("none")

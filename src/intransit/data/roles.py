@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from intransit.data import vocabulary as words
-from intransit.data.facts import Facts, list_names
-from intransit.data.files import shorten
-from intransit.data.reading import Column, ReadOptions, how_to_say
+from intransit.data.facts import Facts
+from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
 from intransit.data.vocabulary import (
     MARKERS,
     WINNERS,
@@ -147,7 +146,9 @@ class Search:
 
     def why(self, role: str) -> str:
         """Return how a column came to its role."""
-        return "named" if self.named.get(role) is not None else "by its name"
+        if self.named.get(role) is None:
+            return "by its name"
+        return "by the shape of the table" if role in self.options.made else "named"
 
     def ignore(self, column: int, why: str) -> None:
         """Report a column that could have played a role, and why it does not."""
@@ -264,11 +265,11 @@ def choose_items(search: Search) -> None:
     """Choose the columns with the two items."""
     roles, named = search.roles, search.named
     if named["winner"] is not None and named["loser"] is not None:
-        pair, why = Pair(words.WINNER, named["winner"], named["loser"]), "named"
+        pair, why = Pair(words.WINNER, named["winner"], named["loser"]), search.why("winner")
     elif named["first"] is not None and named["second"] is not None:
         own = [Pair(marker, named["first"], named["second"]) for marker in MARKERS]
         marked = (p for p in own if p in words.name_pairs(search.plain, (p.marker,)))
-        pair, why = next(marked, own[0]), "named"
+        pair, why = next(marked, own[0]), search.why("first")
     elif any(named[role] is not None for role in ("first", "second", "loser")):
         raise search.refuse(f"name both items: {HOW_TO_NAME.removeprefix('name them with ')}")
     else:
@@ -414,7 +415,7 @@ def choose_outcome(search: Search) -> None:
     role = "winner" if search.named["winner"] is not None else "outcome"
     if search.named[role] is not None:
         roles.outcome = search.named[role]
-        roles.meaning, why = _meaning(search, search.named[role] or 0), "named"
+        roles.meaning, why = _meaning(search, search.named[role] or 0), search.why(role)
         if not roles.meaning.understood:
             raise _strange(search, search.named[role] or 0)
     elif search.wanted["outcome"] is not False:
@@ -502,7 +503,7 @@ def _strange(search: Search, column: int) -> InputError:
             f"{-most} is (command line: --grades={down} or --grades={up}); or margin= if they are "
             "margins (command line: --margin)."
         )
-    shown = ", ".join(f'"{shorten(text)}"' for text, _ in often) or "too many values"
+    shown = list_names([text for text, _ in often]) or "too many values"
     return search.refuse(
         f'the outcomes in "{search.names[column]}" are not understood ({shown}); write 1, 0 and '
         "0.5, win, loss and draw, or the winner's name; or list grades from the first's best to "

@@ -1,7 +1,7 @@
 """Tables that do not have one row a game, turned into tables that have.
 
 Each becomes rows of two items with an outcome; the columns they are made of are reported like any
-other.  Matrices and finishing orders are in `standings`.
+other.  Matrices and finishing orders are in `wide_tables`.
 
 *Teams.*  A comparison here is between two items, so a team is an item of its own, whoever else its
 members play with; their names are sorted, so that the order in which they are listed changes
@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from intransit.data import vocabulary as words
-from intransit.data.engine import EngineTable, columns_sql
+from intransit.data.engine import EngineTable, columns_sql, joined_sql
 from intransit.data.facts import Facts
 from intransit.data.reading import Column, Columns, ReadOptions, plural
 from intransit.data.vocabulary import (
@@ -31,8 +31,6 @@ from intransit.data.vocabulary import (
     short_names,
     tokens_of,
 )
-
-BETWEEN = " / "  # the members of a team
 
 
 @dataclass(frozen=True)
@@ -76,18 +74,23 @@ def named_by_hand(options: ReadOptions) -> bool:
     )
 
 
+MEASURED = ("first_score", "second_score", "margin")
+OF_A_GAME = ("winner", "loser", *MEASURED, "side", "count")
+
+
 def made_games(
     facts: Facts,
     rows: str,
     extra: Mapping[str, str],
     told: Sequence[Column],
     notes: Sequence[str],
+    none: Sequence[str] = OF_A_GAME,
     **made: str,
 ) -> Shaped:
     """Return new rows (SQL of c0, c1, ... and `row`) as games.
 
-    `extra` has the names and types of further columns, `made` the roles that columns play; other
-    roles of a game there are not.
+    `extra` has the names and types of further columns, `made` the roles that columns play; those
+    in `none` no column plays.
     """
     table = replace(
         facts.table,
@@ -95,27 +98,16 @@ def made_games(
         types=(*facts.table.types, *extra.values()),
         rows=facts.table.engine.store(rows),
     )
-    none = ("winner", "loser", "first_score", "second_score", "margin", "side", "count")
     return Shaped(table, {**dict.fromkeys(none, False), **made}, tuple(told), tuple(notes))
 
 
 def apply(options: ReadOptions, shaped: Shaped) -> ReadOptions:
     """Return the options for the new table: its own columns, and what the caller says besides."""
     columns = {**options.columns, **shaped.columns}
+    made = frozenset(role for role, name in shaped.columns.items() if isinstance(name, str))
     if shaped.columns.get("outcome"):  # which tells ties too
         columns["tie"] = False
-    return replace(options, columns=columns, where={})
-
-
-def told_by_shape(columns: Sequence[Column], shaped: Shaped) -> list[Column]:
-    """Return the columns of a new table with how they came about; nobody named them."""
-    made = {name for name in shaped.columns.values() if isinstance(name, str)}
-    return [
-        replace(column, why=re.sub("^named", "by the shape of the table", column.why))
-        if column.name in made
-        else column
-        for column in columns
-    ]
+    return replace(options, columns=columns, made=made, where={})
 
 
 SIDES = (  # words for the two sides, in the order in which they are tried
@@ -167,8 +159,7 @@ def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | Non
 def _joined(facts: Facts, columns: list[int]) -> str:
     """SQL: the sorted members of a team as one text, empty where none is named."""
     members = ", ".join(f"nullif({facts.text(i)}, '')" for i in columns)
-    kept = f"list_sort(list_filter([{members}], lambda m: m IS NOT NULL))"
-    return f"nullif(array_to_string({kept}, '{BETWEEN}'), '')"
+    return joined_sql(f"[{members}]")
 
 
 def _recognised_teams(facts: Facts) -> dict[str, list[int]]:
@@ -248,10 +239,8 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
     notes = [f"{plural(n_rows, 'row')} of games won and lost, counted as that many games"]
     if empty:
         notes.append(f"{plural(empty, 'row')} without any game")
-    none = dict.fromkeys(("first_score", "second_score", "margin"), False)
-    extra = {OUTCOME: "DOUBLE", GAMES: "DOUBLE"}
-    made = made_games(facts, " UNION ALL ".join(parts), extra, told, notes)
-    return replace(made, columns={**none, "outcome": OUTCOME, "count": GAMES})
+    rows, extra = " UNION ALL ".join(parts), {OUTCOME: "DOUBLE", GAMES: "DOUBLE"}
+    return made_games(facts, rows, extra, told, notes, MEASURED, outcome=OUTCOME, count=GAMES)
 
 
 def _fine(facts: Facts, columns: list[int]) -> str:

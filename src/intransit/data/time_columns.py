@@ -408,11 +408,9 @@ def choose_time(search: Search) -> None:
         if search.options.order is not None:
             raise search.refuse("order= is given, but time=False says that there is no time.")
         return
-    if search.named["time"] is not None:
-        candidates, why = [search.named["time"]], "named"
-    else:
-        candidates, why = _time_candidates(search)
-    told = {i: _moments(search, i, any_names=why == "named") for i in candidates}
+    named = search.named["time"]
+    candidates, why = _time_candidates(search) if named is None else ([named], "named")
+    told = {i: _moments(search, i, any_names=named is not None) for i in candidates}
     clear = [i for i in candidates if told[i].understood >= 0.5]
     if not clear and candidates and (why != "by what it holds"):
         name = search.names[candidates[0]]

@@ -14,19 +14,25 @@ import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from intransit.arrays import FloatArray
 from intransit.data import vocabulary as words
 from intransit.data.engine import EngineTable, columns_sql
-from intransit.data.facts import Facts, list_names
-from intransit.data.files import shorten
-from intransit.data.reading import ROLES, Column, Columns, MatrixEntries, ReadOptions, plural
+from intransit.data.facts import Facts
+from intransit.data.reading import (
+    ROLES,
+    Column,
+    Columns,
+    MatrixEntries,
+    ReadOptions,
+    list_names,
+    plural,
+)
 from intransit.data.shapes import Shaped, made_games, named_by_hand
 from intransit.data.sources import take_in
-from intransit.data.sources import whole as whole_table
 from intransit.data.time_columns import read_moments
 from intransit.data.vocabulary import ITEMS, listed, number, plain, short_names
 
@@ -36,6 +42,15 @@ ROUNDING = 0.021  # of rates of 1: two that were each rounded to a percent
 RECORD = re.compile(r"(\d+(?:\.\d+)?)\s*[-:/–]\s*(\d+(?:\.\d+)?)")  # 6-4, 12:8
 WITH_GAMES = re.compile(r"(.+?)\s*[(\[]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?\s*[)\]]")  # 55% (120)
 ITSELF = {"", "-", "–", "—", "x", "*", "**", "xx", "■", "█", "#", "\\", "●", "n/a", "nan"}
+
+
+class Entry(NamedTuple):
+    """What a cell of a matrix says; the value is NaN where that is not understood."""
+
+    value: float
+    against: float = np.nan  # the second number of a record such as 6-4
+    games: float = np.nan  # the number in brackets
+    percent: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,15 +100,15 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     place = [headers.index(name) for name in names]
     parsed = [[_cell(cells[name][1][j], facts) for j in place] for name in names]
     filled = [cell for row in parsed for cell in row if cell is not None]
-    if not filled or sum(cell == (None,) for cell in filled) > 0.05 * len(filled):
+    if not filled or sum(np.isnan(cell.value) for cell in filled) > 0.05 * len(filled):
         return None
     entries, against, games = np.full((3, len(names), len(names)), np.nan)
     percent = False
     for i, row in enumerate(parsed):
         for j, cell in enumerate(row):
-            if cell is not None and cell != (None,) and i != j:
+            if cell is not None and i != j:
                 entries[i, j], against[i, j], games[i, j], signed = cell
-                percent = percent or bool(signed)
+                percent = percent or signed
     left_out = tuple(name for name in [*headers, *cells] if name not in names)
     rows = tuple(int(cells[name][0]) for name in names)
     return Matrix(names, rows, entries, against, games, percent, left_out)
@@ -155,8 +170,8 @@ def _points(text: str) -> tuple[float, float]:
     return (np.nan if value is None else value), np.nan
 
 
-def _cell(text: object, facts: Facts) -> tuple[float | None, ...] | None:
-    """Return entry, its counterpart, games and whether it is a percentage; None if empty."""
+def _cell(text: object, facts: Facts) -> Entry | None:
+    """Return what a cell says, None if it is empty."""
     bare = "" if text is None else str(text).strip()
     if bare.casefold() in ITSELF | {"na", "none", "null", "."}:
         return None
@@ -166,10 +181,11 @@ def _cell(text: object, facts: Facts) -> tuple[float | None, ...] | None:
         bare, games = bracket[1], float(bracket[2])
     record = RECORD.fullmatch(bare)
     if record:
-        return float(record[1]), float(record[2]), games, False
-    signed = bare.endswith("%")
+        return Entry(float(record[1]), float(record[2]), games)
     value = number(bare.rstrip("% "), facts.table.decimal_comma)
-    return (None,) if value is None else (value, np.nan, games, signed)
+    if value is None:
+        return Entry(np.nan)
+    return Entry(value, games=games, percent=bare.endswith("%"))
 
 
 def _games(facts: Facts, matrix: Matrix, options: ReadOptions) -> FloatArray | None:
@@ -177,7 +193,12 @@ def _games(facts: Facts, matrix: Matrix, options: ReadOptions) -> FloatArray | N
     counts = matrix.games
     if options.games is not None:
         engine = facts.table.engine
-        second = _read(Facts(whole_table(take_in(options.games, engine)), {}), True)
+        other = take_in(options.games, engine)
+        if other.grouping is not None:
+            from intransit.data.remote_tables import whole  # noqa: PLC0415
+
+            other = whole(other)
+        second = _read(Facts(other, {}), True)
         if second is None or not set(matrix.names) <= set(second.names):
             raise engine.refuse(
                 "games= must be a matrix of the same items, with the number of games of each two."
@@ -280,10 +301,8 @@ def _as_games(
             "matrix of them with games= (command line: --games)"
         )
     if matrix.left_out:
-        shown = ", ".join(f'"{name}"' for name in matrix.left_out[:5])
-        notes.append(
-            f"{plural(len(matrix.left_out), 'name')} without counterpart left out: {shown}"
-        )
+        names, shown = plural(len(matrix.left_out), "name"), list_names(matrix.left_out[:5])
+        notes.append(f"{names} without counterpart left out: {shown}")
     role = "margin" if kind == "margins" else "outcome"
     said: Columns = dict.fromkeys(ROLES, False)
     said |= {"first": "row", "second": "column", role: "entry", "count": "games"}
@@ -480,8 +499,7 @@ def _left_out(facts: Facts, place: int, ranks: dict[str, float | None], unused: 
     if absent > 0:
         notes.append(f"{plural(absent, 'row')} of items that did not take part: not used")
     if strange:
-        shown = ", ".join(f'"{shorten(text)}"' for text in sorted(strange)[:5])
-        rows = plural(sum(strange.values()), "row")
+        rows, shown = plural(sum(strange.values()), "row"), list_names(sorted(strange)[:5])
         notes.append(f"{rows} with a place that is not understood ({shown}): not used")
     return notes
 
