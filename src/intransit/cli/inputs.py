@@ -41,7 +41,7 @@ AS_GIVEN = (  # what the library takes as it stands
     *("shape", "wins", "losses", "draws", "entries", "games", "event", "place", "doubled"),
     *("by", "day_first", "both_bad", "strict"),
 )
-SIDES = ("first", "second", "winner", "loser")  # several columns, by commas, are a team
+TEAM_ROLES = ("first", "second", "winner", "loser")  # several columns, by commas, are a team
 
 
 class Address(type(Path())):  # type: ignore[misc]
@@ -164,7 +164,7 @@ class TableOptions:
             if names[plain] is not None:
                 raise InputError(f"--without {role}: --{role} names a column; give one of the two.")
             names[plain] = False
-        for role in SIDES:
+        for role in TEAM_ROLES:
             if isinstance(names[role], str) and "," in names[role]:
                 names[role] = tuple(part.strip() for part in names[role].split(","))
         order = listed(self.order)

@@ -57,7 +57,7 @@ def add_up(query: Query, clock: Clock) -> tuple[Games, RowCounts]:
         number = np.cumsum(seen) - 1
         first, second = number[first], number[second]
     names = tuple(name for name, there in zip(query.names, seen, strict=True) if there)
-    report = Reading(query.facts.table.engine.label)
+    report = Reading(query.facts.engine.label)
     games = _as_games(names, first, second, arrays, clock, report, query)
     games = replace(games, sequence=found.listed)
     return games, RowCounts(found.n_rows, unused, found.n_without_margin)
@@ -181,7 +181,7 @@ def _span_of_times(query: Query) -> tuple[int, int] | None:
     sql = query.columns["time"]
     table, _, column = sql.partition(".")
     rows = table if column == "told" else f"(SELECT {sql} AS told FROM {query.facts.rows})"
-    low, high = query.facts.table.engine.ask(f"SELECT min(told), max(told) FROM {rows}")[0]
+    low, high = query.facts.engine.ask(f"SELECT min(told), max(told) FROM {rows}")[0]
     if low is None or low != np.floor(low) or max(abs(low), abs(high)) > 2**40:
         return None
     return int(low), int(np.ceil(high))
@@ -213,7 +213,7 @@ def _unpack(keys: IntArray, fields: list[BitField]) -> Arrays:
 
 def _add_up_in_engine(query: Query) -> Distinct:
     """Return the distinct rows of a query, whatever they hold."""
-    engine = query.facts.table.engine
+    engine = query.facts.engine
     keys = [key for key in query.keys if key in query.columns]
     kept = ", ".join(f"CASE WHEN reason IS NULL THEN {key} END AS {key}" for key in keys)
     same = "" if query.facts.table.grouping is None else f" * {N_SAME}"
@@ -260,7 +260,7 @@ def _fetch(engine: Engine, table: str, columns: list[str]) -> Arrays:
 
 def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
     """Return the rows that cannot be used, by reason, with the first places or some of each."""
-    facts, engine = query.facts, query.facts.table.engine
+    facts, engine = query.facts, query.facts.engine
     if not tallies:
         return ()
     places: dict[int, tuple[int, ...]] = {}
@@ -271,7 +271,7 @@ def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
         texts = f"[{', '.join(facts.raw(k) for k in columns)}]"
         told = replace(query, columns={**query.columns, "texts": texts}).sql(facts.rows)
         found = engine.ask(f"SELECT reason, min(texts, {SHOWN}) FROM {told} {by_reason}")
-        names = [facts.table.names[k] for k in columns]
+        names = [facts.names[k] for k in columns]
         examples = {reason: tuple(_in_words(names, row) for row in rows) for reason, rows in found}
     else:
         told = query.sql(facts.all_rows, with_row=True)
@@ -344,7 +344,7 @@ def in_order(query: Query, games: Games) -> Games:
     without = {"margin"} if games.margins is None else set()
     columns = [key for key in query.keys if key in query.columns and key not in without]
     with query.facts.table.in_order():
-        found = query.facts.table.engine.arrays(
+        found = query.facts.engine.arrays(
             f"SELECT {', '.join(columns)}, count FROM "
             f"{query.sql(query.facts.all_rows, with_row=True)} WHERE reason IS NULL ORDER BY row"
         )

@@ -142,7 +142,7 @@ def _is_mirrored(told: Told) -> bool:
 def _rows_are_even(query: Query) -> bool:
     """Return whether every row stands an even number of times, in every column but an index."""
     index = _indexes(query.facts)
-    columns = [k for k in range(len(query.facts.table.names)) if k not in index]
+    columns = [k for k in range(len(query.facts.names)) if k not in index]
     return bool(columns) and not query.facts.repeats(columns)[1]
 
 
@@ -158,7 +158,7 @@ def _ids_are_twice(query: Query) -> bool:
         if key in query.columns
     ]
     told = ", ".join(keys)
-    for column, name in enumerate(facts.table.names):
+    for column, name in enumerate(facts.names):
         if plain(name) not in IDS:
             continue
         rows = facts
@@ -171,14 +171,14 @@ def _ids_are_twice(query: Query) -> bool:
             f"SELECT {facts.tally()} AS n, count(DISTINCT ({told})) AS ways "
             f"FROM {numbered.sql(rows.rows)} WHERE reason IS NULL GROUP BY id"
         )
-        if not facts.table.engine.ask(f"SELECT 1 FROM ({games}) WHERE n <> 2 OR ways <> 1 LIMIT 1"):
+        if not facts.engine.ask(f"SELECT 1 FROM ({games}) WHERE n <> 2 OR ways <> 1 LIMIT 1"):
             return True
     return False
 
 
 def _indexes(facts: Facts) -> set[int]:
     """Return the columns that number the rows, one after the other."""
-    n, numbers = facts.count()[0], [k for k in range(len(facts.table.names)) if facts.is_number(k)]
+    n, numbers = facts.count()[0], [k for k in range(len(facts.names)) if facts.is_number(k)]
     spans = zip(numbers, facts.spans(numbers), strict=True)
     near = [k for k, (m, least, most) in spans if m == n > 1 and most - least == n - 1]
     return {k for k in near if not facts.repeats([k])[0]}

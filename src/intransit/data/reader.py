@@ -10,6 +10,7 @@ from intransit.data.duplicates import count_once
 from intransit.data.engine import EngineTable, open_engine
 from intransit.data.facts import Facts, find_column
 from intransit.data.games import Games, merge
+from intransit.data.orders import find_orders, find_podiums
 from intransit.data.queries import Query, build_query
 from intransit.data.reading import (
     ROW_LIMITS,
@@ -44,12 +45,27 @@ from intransit.data.shapes import (
     find_judgments,
     find_tally,
     find_teams,
+    named_by_hand,
     reshape,
 )
 from intransit.data.sources import label_of, take_in
 from intransit.data.time_columns import choose_time
-from intransit.data.wide_tables import find_matrix, find_orders, find_podiums
 from intransit.errors import InputError
+
+
+def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return a matrix as games, or None where rows and columns do not have the same names."""
+    headers = {name.strip() for name in facts.names}
+    if not asked:
+        if named_by_hand(options):
+            return None
+        labels = facts.sample(0) if facts.is_text(0) else set()
+        if len(labels & headers) < 3 and not {"1", "2", "3"} <= headers:
+            return None
+    from intransit.data.matrices import read_matrix  # noqa: PLC0415  few tables are one
+
+    return read_matrix(facts, options, asked)
+
 
 FINDERS = {
     "matrix": find_matrix,
@@ -258,7 +274,7 @@ def _shaped_rows(facts: Facts, shaped: Shaped) -> Facts:
     """Return what can be asked about the table of games that another shape was turned into."""
     rows = Facts(shaped.table, facts.where if shaped.keeps_where else {})
     if not rows.count()[0]:
-        raise facts.table.engine.refuse("there is no game in it; give a table with some.")
+        raise facts.refuse("there is no game in it; give a table with some.")
     return rows
 
 
@@ -336,7 +352,7 @@ def _repeats(facts: Facts, most_rows: int) -> list[str]:
     n_rows = facts.count()[0]
     if n_rows > most_rows:
         return [f"repeated rows were not looked for among {n_rows:,} rows"]
-    repeats, _ = facts.repeats(range(len(facts.table.names)))
+    repeats, _ = facts.repeats(range(len(facts.names)))
     if not repeats:
         return []
     verb = "repeats" if repeats == 1 else "repeat"

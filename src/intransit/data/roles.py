@@ -99,7 +99,7 @@ class Search:
 
     def __init__(self, facts: Facts, options: ReadOptions) -> None:
         self.facts = facts
-        self.names = facts.table.names
+        self.names = facts.names
         self.plain = [plain(name) for name in short_names(self.names)]
         self.options = options
         self.wanted = options.columns
@@ -116,7 +116,7 @@ class Search:
 
     def refuse(self, sentence: str) -> InputError:
         """Return the error that says this of the table."""
-        return self.facts.table.engine.refuse(sentence)
+        return self.facts.refuse(sentence)
 
     def listed(self, columns: list[int] | None = None, joint: str = ", ") -> str:
         """Return names of columns, all of them unless some are given."""
@@ -168,12 +168,12 @@ TOLD = re.compile(r"(team|player|model)?(win|wins|won|winner|result|outcome|res|
 FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
 SHORT = {("blue", "red"): ("b", "r"), ("r", "b"): ("red", "blue"), ("home", "away"): ("h", "a")}
 # Of chess sites, beside the words of outcomes: how a game was lost, and how it was drawn.
-LOST = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
-DRAWN = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
+LOST_IN_CHESS = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
+DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
 ONE_SIDE = {
-    **dict.fromkeys(LOST | words.SECOND | words.NO, 0.0),
-    **dict.fromkeys(DRAWN | words.TIE, 0.5),
-    **dict.fromkeys(words.FIRST | words.YES, 1.0),
+    **dict.fromkeys(LOST_IN_CHESS | words.SECOND_WORDS | words.NO, 0.0),
+    **dict.fromkeys(DRAWN_IN_CHESS | words.TIE_WORDS, 0.5),
+    **dict.fromkeys(words.FIRST_WORDS | words.YES, 1.0),
 }
 
 

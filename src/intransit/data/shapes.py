@@ -1,7 +1,7 @@
 """Tables that do not have one row a game, turned into tables that have.
 
 Each becomes rows of two items with an outcome; the columns they are made of are reported like any
-other.  Matrices and finishing orders are in `wide_tables`.
+other.  Matrices are in `matrices`, finishing orders in `orders`.
 
 *Teams.*  A comparison here is between two items, so a team is an item of its own, whoever else its
 members play with; their names are sorted, so that the order in which they are listed changes
@@ -54,7 +54,7 @@ def reshape(facts: Facts, options: ReadOptions, finders: Mapping[str, Find]) -> 
     if options.shape is not None:
         found = finders[options.shape](facts, options, True)
         if found is None:
-            raise facts.table.engine.refuse(
+            raise facts.refuse(
                 f"the table is not of the shape {options.shape!r}; leave shape= out (command line: "
                 "--shape), or see docs/tables.md for what it needs."
             )
@@ -94,9 +94,9 @@ def made_games(
     """
     table = replace(
         facts.table,
-        names=(*facts.table.names, *extra),
+        names=(*facts.names, *extra),
         types=(*facts.table.types, *extra.values()),
-        rows=facts.table.engine.store(rows),
+        rows=facts.engine.store(rows),
     )
     return Shaped(table, {**dict.fromkeys(none, False), **made}, tuple(told), tuple(notes))
 
@@ -110,7 +110,7 @@ def apply(options: ReadOptions, shaped: Shaped) -> ReadOptions:
     return replace(options, columns=columns, made=made, where={})
 
 
-SIDES = (  # words for the two sides, in the order in which they are tried
+TEAM_WORDS = (  # words for the two sides, in the order in which they are tried
     *(("winner", "loser"), ("winning", "losing"), ("won", "lost"), ("w", "l")),
     *(("blue", "red"), ("radiant", "dire"), ("home", "away"), ("left", "right"), ("a", "b")),
     *(("team1", "team2"), ("t1", "t2"), ("side1", "side2"), ("teama", "teamb")),
@@ -132,7 +132,7 @@ def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | Non
         sides = {} if named_by_hand(options) else _recognised_teams(facts)
     if not sides:
         return None
-    taken = facts.table.names
+    taken = facts.names
     names = [  # what a winner would be called, where that is free
         word if word[-1].isdigit() and word not in taken else f"{word} team" for word in sides
     ]
@@ -164,8 +164,8 @@ def _joined(facts: Facts, columns: list[int]) -> str:
 
 def _recognised_teams(facts: Facts) -> dict[str, list[int]]:
     """Return the columns of members of the two sides, by the side's word."""
-    tokens = [tokens_of(name) for name in facts.table.names]
-    for first, second in SIDES:
+    tokens = [tokens_of(name) for name in facts.names]
+    for first, second in TEAM_WORDS:
         sides = [_of_side(tokens, word) for word in (first, second)]
         shared = [rest for rest in sides[0] if rest in sides[1]]
         groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
@@ -221,10 +221,10 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
     if not used or not (asked or named or _are_counts(facts, used)):
         return None
     told = [
-        Column(role, facts.table.names[column], "named" if named else "by its name")
+        Column(role, facts.names[column], "named" if named else "by its name")
         for role, column in zip(("won", "lost", "drawn"), used, strict=False)
     ]
-    n, total = len(facts.table.names), " + ".join(f"coalesce({facts.number(i)}, 0)" for i in used)
+    n, total = len(facts.names), " + ".join(f"coalesce({facts.number(i)}, 0)" for i in used)
     parts = [
         f"SELECT * EXCLUDE (row), {outcome}::DOUBLE AS c{n}, {facts.number(column)} AS c{n + 1}, "
         f"row FROM {facts.rows} WHERE {_fine(facts, used)} AND {facts.number(column)} > 0"
@@ -260,13 +260,13 @@ def _named_tally(facts: Facts, options: ReadOptions) -> list[int]:
     places = {role: facts.column(name, role) for role, name in options.tally.items()}
     if "wins" not in places or "losses" not in places:
         found = "name both wins= and losses= (command line: --wins and --losses)."
-        raise facts.table.engine.refuse(found)
+        raise facts.refuse(found)
     return [places[role] for role in ("wins", "losses", "draws") if role in places]
 
 
 def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> list[int]:
     """Return the columns with the games that the first won and lost, and those drawn if any."""
-    names = [plain(name) for name in short_names(facts.table.names)]
+    names = [plain(name) for name in short_names(facts.names)]
     said = {plain(str(name)) for name in options.columns.values() if isinstance(name, str)}
     names = ["" if name in said else name for name in names]
     # Where another column tells outcomes, wins may be what was before.
@@ -303,13 +303,13 @@ def _are_counts(facts: Facts, columns: list[int]) -> bool:
 
 
 VERDICTS = tuple(f"games{word}{{}}" for word in ("score", "verdict", "winner", "result"))
-FIRST, SECOND, VERDICT = "answer A", "answer B", "verdict on A and B"
+ANSWER_A, ANSWER_B, VERDICT = "answer A", "answer B", "verdict on A and B"
 UNNAMED = "baseline"
 
 
 def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
     """Return each pair of judgments as two games, or None where the table has none."""
-    table, names = facts.table, [plain(name) for name in facts.table.names]
+    table, names = facts.table, [plain(name) for name in facts.names]
     found = next(
         (
             [names.index(word.format(k)) for k in (1, 2)]
@@ -330,10 +330,12 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
         f"row FROM {facts.rows}"
         for first, second, verdict in sides
     )
-    extra = {FIRST: "VARCHAR", SECOND: "VARCHAR", VERDICT: table.types[found[0]]}
+    extra = {ANSWER_A: "VARCHAR", ANSWER_B: "VARCHAR", VERDICT: table.types[found[0]]}
     notes = ["each row is two games with the places swapped: A is the baseline, then the model"]
     if not has_baseline:
         notes.append(f'no column names the baseline: it is called "{UNNAMED}"')
     columns = zip(("model", "verdict", "verdict"), (model, *found), strict=True)
     told = [Column(role, table.names[i], "by its name") for role, i in columns]
-    return made_games(facts, rows, extra, told, notes, first=FIRST, second=SECOND, outcome=VERDICT)
+    return made_games(
+        facts, rows, extra, told, notes, first=ANSWER_A, second=ANSWER_B, outcome=VERDICT
+    )

@@ -62,8 +62,8 @@ def read_odd_dates(
     best = max(found.values(), key=lambda way: way.understood)
     first, second = (found.get(f"dates, {which} first") for which in ("day", "month"))
     if first and second and first.understood == second.understood == best.understood:
-        raise facts.table.engine.refuse(
-            f'the dates of "{facts.table.names[column]}" can be read with the day or the month '
+        raise facts.refuse(
+            f'the dates of "{facts.names[column]}" can be read with the day or the month '
             "first; say day_first=True or day_first=False (command line: --day-first or "
             "--month-first), or write them as 2026-05-01."
         )
@@ -127,7 +127,7 @@ SEASON = re.compile(r"(\d{4}|\d\d)\s*[-/–]\s*(\d{4}|\d\d)")
 VERSION = re.compile(r"[vV]?\d+(\.\d+)+([._\- ]?[A-Za-z]+\d*)?")
 CENTURY = 70  # 69/70 began in 1969, 20/21 in 2020
 MOST_PERIODS = 2_000  # distinct names; beyond, they are no periods
-ROUNDS = tuple(  # of a knock-out, the final last
+KNOCK_OUT = tuple(  # of a knock-out, the final last
     listed(words)
     for words in (
         "qualifying qualification preliminary q1 q2 q3",
@@ -265,7 +265,7 @@ def _periods(
 def _round(text: str) -> int | None:
     """Return how late a round is, or None where a text names none."""
     word = re.sub(r"[\s_\-]+", "", text.casefold())
-    return next((k for k, words in enumerate(ROUNDS) if word in words), None)
+    return next((k for k, words in enumerate(KNOCK_OUT) if word in words), None)
 
 
 def _all_versions(cells: Cells) -> bool:
@@ -303,7 +303,7 @@ def read_moments(
     With `any_names`, periods may have names of any kind, in the order in which the table has them.
     """
     if isinstance(order, str) and order == "file" and not facts.table.ordered:
-        raise facts.table.engine.refuse(
+        raise facts.refuse(
             'order="file" is given, but rows of an engine have no order; list the periods (command '
             "line: --order Spring,Summer)."
         )
@@ -326,7 +326,7 @@ def read_moments(
 
 
 def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -> TimeColumn:
-    text, number, name = facts.raw(column), facts.number(column), plain(facts.table.names[column])
+    text, number, name = facts.raw(column), facts.number(column), plain(facts.names[column])
     sql = iso(text)
     filled, numbers, dates = facts.count_cells(
         column, facts.filled(column), f"isfinite({number})", f"({sql}) IS NOT NULL"
@@ -368,8 +368,8 @@ def _named(facts: Facts, column: int, found: TimeColumn | None) -> TimeColumn:
 
 
 def _numbers(facts: Facts, column: int) -> TimeColumn:
-    number, name = facts.number(column), plain(facts.table.names[column])
-    low, high, filled, fine, days, months = facts.table.engine.ask(
+    number, name = facts.number(column), plain(facts.names[column])
+    low, high, filled, fine, days, months = facts.engine.ask(
         f"SELECT min(x) FILTER (WHERE isfinite(x)), max(x) FILTER (WHERE isfinite(x)), "
         f"{facts.tally(facts.filled(column))}, {facts.tally('isfinite(x)')}, "
         f"{facts.tally('x BETWEEN 10000101 AND 29991231')}, "
@@ -395,7 +395,7 @@ def _numbers(facts: Facts, column: int) -> TimeColumn:
     note = ""
     if name in VERSIONS and facts.is_number(column):
         note = (
-            f'"{facts.table.names[column]}" is a column of numbers, in which 13.10 is 13.1; if '
+            f'"{facts.names[column]}" is a column of numbers, in which 13.10 is 13.1; if '
             "they are versions, store them as text"
         )
     return TimeColumn("number", finite, "numbers", share, note=note)

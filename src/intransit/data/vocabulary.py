@@ -382,9 +382,9 @@ def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
     return _graded(margins, f"grades from 1, the first's best, to {most}, the second's")
 
 
-FIRST = listed("win w won first true yes 1-0 firstwins firstwon victory v")
-SECOND = listed("loss l lose lost second false no 0-1 secondwins secondwon defeat")
-TIE = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
+FIRST_WORDS = listed("win w won first true yes 1-0 firstwins firstwon victory v")
+SECOND_WORDS = listed("loss l lose lost second false no 0-1 secondwins secondwon defeat")
+TIE_WORDS = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
 BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
 LETTERS = {word: word[0] for word in listed("home away white black blue red visitor")}  # H, D, A
 SCORELINE = re.compile(
@@ -503,7 +503,11 @@ def _percent(filled: list[tuple[str, int]], total: int, decimal_comma: bool) -> 
 
 def _words_of(headers: tuple[str, str], marker: Marker | None) -> dict[str, float]:
     """Return word to outcome, the pair's own words last so that they prevail."""
-    words = dict.fromkeys(FIRST, 1.0) | dict.fromkeys(SECOND, 0.0) | dict.fromkeys(TIE, 0.5)
+    words = (
+        dict.fromkeys(FIRST_WORDS, 1.0)
+        | dict.fromkeys(SECOND_WORDS, 0.0)
+        | dict.fromkeys(TIE_WORDS, 0.5)
+    )
     words |= {"left": 1.0, "right": 0.0, "white": 1.0, "black": 0.0, "home": 1.0, "away": 0.0}
     words |= {"a": 1.0, "b": 0.0, "modela": 1.0, "modelb": 0.0, "h": 1.0}
     if marker:
