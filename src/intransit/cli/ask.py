@@ -19,6 +19,7 @@ from intransit.cli.inputs import (
     Flag,
     ModelPath,
     Moment,
+    by_commas,
     check_moment,
     conditions,
     open_answer_at,
@@ -330,8 +331,8 @@ def _choose(
     if items:
         if top is not None:
             raise InputError("--items and --top: give one of them, not both.")
-        named = [[text] if text in answer.names else text.split(",") for text in items]
-        names = [name.strip() for part in named for name in part if name.strip()]
+        named = ([text] if text in answer.names else by_commas(text) for text in items)
+        names = [name for part in named for name in part]
         chosen = list(dict.fromkeys(answer.number(name) for name in names))
         if len(chosen) < 2:
             raise InputError("--items: give two different items at least, separated by commas.")

@@ -190,7 +190,12 @@ def listed(order: str | None) -> str | list[str] | None:
     """Return an order as the library takes it: a word, or a list."""
     if order is None or order in {"file", "version"}:
         return order
-    return [name.strip() for name in order.split(",") if name.strip()]
+    return by_commas(order)
+
+
+def by_commas(*texts: str) -> list[str]:
+    """Return the words of texts that separate them by commas; empty ones are left out."""
+    return [word.strip() for text in texts for word in text.split(",") if word.strip()]
 
 
 def conditions(given: Sequence[str], option: str, example: str) -> dict[str, str]:

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 import intransit
 from intransit.analysis.saving import write_whole
 from intransit.checks import as_whole
+from intransit.cli.inputs import by_commas
 from intransit.cli.output import grid, open_console, to_json
 from intransit.data.reading import plural
 from intransit.errors import InputError
@@ -174,7 +175,7 @@ def _options(quick: bool, with_: Sequence[str] | None, without: Sequence[str] | 
 
 
 def _words(option: str, given: Sequence[str] | None) -> set[str]:
-    words = {word.strip() for part in given or () for word in part.split(",") if word.strip()}
+    words = set(by_commas(*(given or ())))
     for word in sorted(words - set(EXTRAS)):
         raise InputError(f"{option}: {word!r} is not known; it may be {' or '.join(EXTRAS)}.")
     return words

@@ -7,14 +7,15 @@ be whole and outcomes 1, 0 or 0.5; where anything does not fit, the engine does 
 """
 
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
-from intransit.arrays import FloatArray, IntArray, n_distinct, number_rows
+from intransit.arrays import IntArray, n_distinct
 from intransit.data.clock import Clock
 from intransit.data.engine import N_SAME, SHOWN, Engine
-from intransit.data.games import Games, series_in_order
+from intransit.data.games import Games, merge, series_in_order
 from intransit.data.queries import Query
 from intransit.data.reading import Reading, Unused, quoted
 
@@ -49,31 +50,21 @@ class RowCounts:
 def add_up(query: Query, clock: Clock) -> tuple[Games, RowCounts]:
     """Run the query, add up equal rows, and return them sorted, as games without a report."""
     found = add_up_packed(query) or _add_up_in_engine(query)
-    unused, arrays = _find_unused(query, found.refused), found.arrays
+    unused = _find_unused(query, found.refused)
+    games = replace(_as_games(query, found.arrays, clock), sequence=found.listed)
+    return games, RowCounts(found.n_rows, unused, found.n_without_margin)
+
+
+def _as_games(query: Query, arrays: Arrays, clock: Clock) -> Games:
+    """Return used rows as games without a report, of those items only that they compare."""
     first, second = (np.asarray(arrays[role], dtype=np.int64) for role in ("first", "second"))
     seen = np.zeros(len(query.names), dtype=bool)
     seen[first] = seen[second] = True
     if not seen.all():
         number = np.cumsum(seen) - 1
         first, second = number[first], number[second]
-    names = tuple(name for name, there in zip(query.names, seen, strict=True) if there)
-    report = Reading(query.facts.engine.label)
-    games = _as_games(names, first, second, arrays, clock, report, query)
-    games = replace(games, sequence=found.listed)
-    return games, RowCounts(found.n_rows, unused, found.n_without_margin)
-
-
-def _as_games(
-    names: tuple[str, ...],
-    first: IntArray,
-    second: IntArray,
-    arrays: Arrays,
-    clock: Clock,
-    report: Reading,
-    query: Query,
-) -> Games:
     return Games(
-        names,
+        tuple(compress(query.names, seen)),
         first,
         second,
         arrays["outcome"],
@@ -82,7 +73,7 @@ def _as_games(
         arrays["count"],
         arrays.get("side"),
         clock,
-        report,
+        Reading(query.facts.engine.label),
         by=query.covariates(arrays),
     )
 
@@ -323,17 +314,8 @@ def sequence_of(query: Query, games: Games, n_rows: int) -> IntArray | None:  # 
         return None
     if games.sequence is not None:
         return games.sequence
-    both = zip(_columns(games), _columns(in_order(query, games)), strict=True)
-    group = number_rows(*(np.concatenate(columns) for columns in both))
-    cell = np.full(int(group.max()) + 1, -1)
-    cell[group[: len(games)]] = np.arange(len(games))
-    return cell[group[len(games) :]]
-
-
-def _columns(games: Games) -> list[FloatArray | IntArray]:
-    measured = (games.first, games.second, games.margins, games.outcomes, games.sides, games.times)
-    codes = (covariate.codes for covariate in games.by)
-    return [column for column in (*measured, *codes) if column is not None]
+    rows = in_order(query, games)
+    return merge(replace(rows, sequence=np.arange(len(rows)))).sequence
 
 
 def in_order(query: Query, games: Games) -> Games:
@@ -348,13 +330,5 @@ def in_order(query: Query, games: Games) -> Games:
             f"SELECT {', '.join(columns)}, count FROM "
             f"{query.sql(query.facts.all_rows, with_row=True)} WHERE reason IS NULL ORDER BY row"
         )
-    place = {name: k for k, name in enumerate(games.names)}
-    number = np.array([place.get(name, -1) for name in query.names])
-    arrays: Arrays = {
-        name: number[np.asarray(column)]
-        if name in {"first", "second"}
-        else np.asarray(column, dtype=np.float64)
-        for name, column in found.items()
-    }
-    first, second = arrays["first"], arrays["second"]
-    return _as_games(games.names, first, second, arrays, games.clock, games.report, query)
+    arrays = {name: np.asarray(column, dtype=np.float64) for name, column in found.items()}
+    return _as_games(query, arrays, games.clock)

@@ -438,16 +438,13 @@ def merge(games: Games) -> Games:
 def as_low_sees(games: Games) -> Games:
     """Return the same rows, each as the item sees it whose name comes first."""
     swap = games.first > games.second
-    signed = {"margins": games.margins, "sides": games.sides}
     return replace(
         games,
         first=np.minimum(games.first, games.second),
         second=np.maximum(games.first, games.second),
         outcomes=np.where(swap, 1.0 - games.outcomes, games.outcomes),
-        **{
-            name: None if column is None else np.where(swap, -column, column)
-            for name, column in signed.items()
-        },
+        margins=None if games.margins is None else np.where(swap, -games.margins, games.margins),
+        sides=None if games.sides is None else np.where(swap, -games.sides, games.sides),
     )
 
 
