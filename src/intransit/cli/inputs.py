@@ -37,10 +37,6 @@ from intransit.percent import percent
 if TYPE_CHECKING:
     from intransit.answer import Answer
 
-AS_GIVEN = (  # what the library takes as it stands
-    *("shape", "wins", "losses", "draws", "entries", "games", "event", "place", "doubled"),
-    *("by", "day_first", "both_bad", "strict"),
-)
 TEAM_ROLES = ("first", "second", "winner", "loser")  # several columns, by commas, are a team
 
 
@@ -156,29 +152,23 @@ class TableOptions:
     def read(self, table: Path, clock: Clock | None = None) -> Games:
         """Read the table as these options say; periods with names are numbered as by the clock."""
         asked = asdict(self)
-        names = {role: asked[role] for role in ROLES}
-        for role in self.without:
+        for role in asked.pop("without"):
             plain = role.replace("-", "_")
-            if plain not in names:
+            if plain not in ROLES:
                 raise InputError(f"--without {role}: it may be {', '.join(ROLES)}.")
-            if names[plain] is not None:
+            if asked[plain] is not None:
                 raise InputError(f"--without {role}: --{role} names a column; give one of the two.")
-            names[plain] = False
+            asked[plain] = False
         for role in TEAM_ROLES:
-            if isinstance(names[role], str) and "," in names[role]:
-                names[role] = tuple(part.strip() for part in names[role].split(","))
-        order = listed(self.order)
-        if order is None and clock is not None and clock.is_counted:
-            order = list(clock.names)
+            if isinstance(asked[role], str) and "," in asked[role]:
+                asked[role] = tuple(part.strip() for part in asked[role].split(","))
+        asked["order"] = listed(self.order)
+        if self.order is None and clock is not None and clock.is_counted:
+            asked["order"] = list(clock.names)
+        asked["grades"] = None if self.grades is None else self.grades.split(",")
+        asked["where"] = conditions(self.where, "--where", "format=Modern")
         with working(f"reading {table.name}"):
-            return read_table(
-                table.address if isinstance(table, Address) else table,
-                **names,
-                **{name: asked[name] for name in AS_GIVEN},
-                order=order,
-                grades=None if self.grades is None else self.grades.split(","),
-                where=conditions(self.where, "--where", "format=Modern"),
-            )
+            return read_table(table.address if isinstance(table, Address) else table, **asked)
 
     def repeat(self) -> str:
         """Return the conditions as they were given, for a command to try next."""

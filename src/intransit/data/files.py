@@ -14,10 +14,12 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Literal
 
 from intransit.data.engine import (
+    NO_ROOM,
     SHOWN,
     Engine,
     EngineTable,
@@ -27,6 +29,7 @@ from intransit.data.engine import (
     refuse,
 )
 from intransit.data.reading import Unused, list_names, plural, quoted, shorten
+from intransit.data.vocabulary import numbered_headers
 from intransit.errors import InputError
 
 HEAD = 1 << 16  # bytes looked at
@@ -162,10 +165,9 @@ def _records(text: str, delimiter: str, most: int) -> list[list[str]]:
 
 def _is_crosstable(names: tuple[str, ...], text: str, delimiter: str) -> bool:
     """Return whether columns are called 1, 2, 3, ..., as many as there are rows."""
-    numbers = [name for name in names if _is_value(name)]
+    n, _ = numbered_headers(names)
     rows = [record for record in _records(text, delimiter, len(names) + 2)[1:] if any(record)]
-    counted = [str(k + 1) for k in range(len(numbers))]
-    return numbers == counted and len(rows) == len(numbers) < len(names) and len(numbers) > 2
+    return 2 < n == len(rows) == sum(map(_is_value, names)) < len(names)
 
 
 def _is_value(name: str) -> bool:
@@ -273,15 +275,6 @@ def copy(packed: IO[bytes], place: Path) -> None:
             plain.write(piece)
 
 
-def full_disk(label: str, error: OSError) -> InputError:
-    """Return the error for a scratch folder that takes no more."""
-    return refuse(
-        label,
-        f"the scratch folder cannot take it ({error.strerror}); make room, or name another place "
-        "by the environment variable TMPDIR.",
-    )
-
-
 STANDARD_INPUT = "standard input"
 
 
@@ -333,7 +326,7 @@ def _spool(source: Source, engine: Engine) -> Source:
             with source.path.open("rb") as file:
                 copy(file, place)
     except OSError as error:
-        raise full_disk(source.label, error) from error
+        raise refuse(source.label, NO_ROOM.format(error.strerror)) from error
     return Source(place, source.label)
 
 
@@ -351,7 +344,7 @@ def take_text(source: Source, head: str, engine: Engine) -> EngineTable:
     """Return separated text as a table."""
     layout = lay_out(source.label, head)
     notes: list[str] = []
-    parse = lambda path: _parse(path, layout, engine)  # noqa: E731
+    parse = partial(_parse, layout=layout, engine=engine)
     given, (source, parquet) = source, with_lines_alike(source, parse, engine)
     if source is not given:
         notes.append("the lines of the file end in several ways; all were taken as ends of lines")

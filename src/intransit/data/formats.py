@@ -26,10 +26,13 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from intransit.data.engine import (
+    DAMAGED,
+    NO_ROOM,
     SHOWN,
     Engine,
     EngineTable,
@@ -43,7 +46,6 @@ from intransit.data.files import (
     ZSTD,
     Source,
     copy,
-    full_disk,
     packing_of,
     take_text,
     with_lines_alike,
@@ -178,7 +180,7 @@ def _is_object(text: str) -> bool:
 
 
 def _take_lines(source: Source, engine: Engine) -> EngineTable:
-    source, lines = with_lines_alike(source, lambda path: _store_lines(path, engine), engine)
+    source, lines = with_lines_alike(source, partial(_store_lines, engine=engine), engine)
     for (line,) in engine.ask("SELECT line FROM reject_errors ORDER BY line LIMIT 1"):
         raise refuse(source.label, "this is not UTF-8 text; JSON lines must be.", line)
     n_bad, places = engine.ask(
@@ -278,7 +280,6 @@ def lines_of(path: Path, compression: str) -> str:
     )
 
 
-DAMAGED = "its compressed data is damaged or cut short; fetch or write the file again."
 OPENERS: dict[str, Callable[[Path], Any]] = {
     "gzip": gzip.open,
     "bzip2": bz2.open,
@@ -307,7 +308,7 @@ def unpack(source: Source, engine: Engine) -> Source:
     except OSError as error:
         if error.errno is None:  # bz2 says so of damaged data
             raise refuse(source.label, DAMAGED) from None
-        raise full_disk(source.label, error) from error
+        raise refuse(source.label, NO_ROOM.format(error.strerror)) from error
     return Source(plain, source.label)
 
 
@@ -335,8 +336,7 @@ def _unpack_zip(source: Source, place: Path) -> Source:
 
 def _unpack_zstd(source: Source, plain: Path, engine: Engine) -> None:
     """Unpack by DuckDB, line by line: the standard library has no zstd before Python 3.14."""
-    if not zstd_is_whole(source.path):
-        raise EOFError
+    _check_zstd(source.path)
     if _unpack_zstd_by_python(source.path, plain):
         return
     lines = lines_of(source.path, "zstd")
@@ -364,24 +364,20 @@ def _unpack_zstd_by_python(path: Path, plain: Path) -> bool:
     return True
 
 
-def zstd_is_whole(path: Path) -> bool:
-    """Return whether frames and blocks of a zstd file end where the file ends (RFC 8878)."""
+def _check_zstd(path: Path) -> None:
+    """Raise EOFError unless frames and blocks of a zstd file end where the file ends (RFC 8878)."""
     size = path.stat().st_size
     with path.open("rb") as file:
         while file.tell() < size:
-            magic = file.read(4)
-            if len(magic) == 4 and magic[1:] == b"\x2a\x4d\x18" and magic[0] & 0xF0 == 0x50:
-                file.seek(int.from_bytes(_exactly(file, 4), "little"), 1)  # a frame to skip
-            elif magic == ZSTD:
-                try:
-                    _skip_frame(file)
-                except EOFError:
-                    return False
+            magic = _exactly(file, 4)
+            if magic == ZSTD:
+                _skip_frame(file)
+            elif magic[1:] == b"\x2a\x4d\x18" and magic[0] & 0xF0 == 0x50:  # a frame to skip
+                file.seek(int.from_bytes(_exactly(file, 4), "little"), 1)
             else:
-                return False
-            if file.tell() > size:
-                return False
-    return True
+                raise EOFError
+        if file.tell() > size:
+            raise EOFError
 
 
 def _skip_frame(file: IO[bytes]) -> None:

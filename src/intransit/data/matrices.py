@@ -6,7 +6,6 @@ each other: rates add up to 1, 10 or 100, payoffs to 0, and counts of wins to an
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ from intransit.data.facts import Facts
 from intransit.data.reading import ROLES, Columns, MatrixEntries, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped
 from intransit.data.sources import take_in
-from intransit.data.vocabulary import ITEMS, number, plain
+from intransit.data.vocabulary import ITEMS, number, numbered_headers, plain
 
 FEWEST, MOST = 3, 2_000  # items; fewer are no chart, and more are no matrix that anybody wrote
 KNOWN = 0.8  # share of rows whose name is a column
@@ -132,15 +131,6 @@ def _crosstable(facts: Facts) -> Matrix | None:
     shares = np.where(both, points / np.where(both, games, 1.0), np.nan)
     rows, none = tuple(int(row) for row, *_ in found), np.full((n, n), np.nan)
     return Matrix(names, rows, shares, none, games, False, ())
-
-
-def numbered_headers(names: Sequence[str]) -> tuple[int, int]:
-    """Return how many columns are called 1, 2, 3, ... in a row, and the first of them."""
-    begin = next((i for i, name in enumerate(names) if name.strip() == "1"), len(names))
-    n = 0
-    while begin + n < len(names) and names[begin + n].strip() == str(n + 1):
-        n += 1
-    return n, begin
 
 
 def _points(text: str) -> tuple[float, float]:

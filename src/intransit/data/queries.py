@@ -291,9 +291,9 @@ def _add_time(query: Query, roles: Roles) -> None:
     if roles.time is None or roles.moments is None:
         query.columns["time"] = NO_TIME
         return
-    what = "date" if roles.moments.kind == "date" else "finite number"
+    what = "date" if roles.moments.clock.kind == "date" else "finite number"
     query.columns["time"], query.whole_times = roles.moments.sql, roles.moments.whole
-    if roles.moments.names:
+    if roles.moments.clock.names:
         what = "known period"
         query.columns["time"] = _look_up(query, "time", roles.time, roles.moments.values)
     query.columns["timed"] = query.facts.filled(roles.time)

@@ -50,21 +50,24 @@ from intransit.data.shapes import (
 )
 from intransit.data.sources import label_of, take_in
 from intransit.data.time_columns import choose_time
+from intransit.data.vocabulary import numbered_headers
 from intransit.errors import InputError
 
 
 def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
     """Return a matrix as games, or None where rows and columns do not have the same names."""
-    headers = {name.strip() for name in facts.names}
-    if not asked:
-        if named_by_hand(options):
-            return None
-        labels = facts.sample(0) if facts.is_text(0) else set()
-        if len(labels & headers) < 3 and not {"1", "2", "3"} <= headers:
-            return None
+    if not asked and (named_by_hand(options) or not _may_be_matrix(facts)):
+        return None
     from intransit.data.matrices import read_matrix  # noqa: PLC0415  few tables are one
 
     return read_matrix(facts, options, asked)
+
+
+def _may_be_matrix(facts: Facts) -> bool:
+    """Return whether three columns or more have names of rows, or numbers as in a crosstable."""
+    labels = facts.sample(0) if facts.is_text(0) else set()
+    shared = labels & {name.strip() for name in facts.names}
+    return max(len(shared), numbered_headers(facts.names)[0]) >= 3
 
 
 FINDERS = {
@@ -254,8 +257,8 @@ def assemble(
         if shaped is not None:
             roles.columns[:0] = shaped.told
             roles.notes[:0] = shaped.notes
-        told = roles.moments  # periods that no row has keep their place
-        clock = Clock(told.kind, told.names, told.numbers) if told else Clock("none")
+        # Periods that no row has keep their place.
+        clock = roles.moments.clock if roles.moments else Clock("none")
         query = build_query(rows, roles, options.both_bad, limits)
         games, counted = add_up(query, clock)
         n_used = counted.n_rows - sum(part.count for part in counted.unused)

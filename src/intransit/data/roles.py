@@ -10,9 +10,9 @@ import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from intransit.data import vocabulary as words
+from intransit.data.clock import Clock
 from intransit.data.facts import Facts
 from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
 from intransit.data.vocabulary import (
@@ -50,15 +50,13 @@ CLEAR = 0.95  # share of cells that must make sense before a column is taken by 
 class TimeColumn:
     """How a time column is read."""
 
-    kind: Literal["date", "number"]
+    clock: Clock  # what the numbers mean, with the names of periods that have some
     sql: str  # cell to number, NULL where it is no time; empty where periods have names
     why: str
     understood: float = 1.0  # share of filled cells
     note: str = ""
     whole: bool = False  # whether the SQL gives whole numbers, as for dates
-    names: tuple[str, ...] = ()  # of periods that have some, in order
-    numbers: tuple[float, ...] = ()  # the number of each name
-    values: Mapping[str, float] = field(default_factory=dict)  # the number of each text
+    values: Mapping[str, float] = field(default_factory=dict)  # of periods: number of each text
 
 
 @dataclass

@@ -159,6 +159,15 @@ def short_names(names: Sequence[str]) -> list[str]:
     return found
 
 
+def numbered_headers(names: Sequence[str]) -> tuple[int, int]:
+    """Return how many columns are called 1, 2, 3, ... in a row, and the first of them."""
+    begin = next((i for i, name in enumerate(names) if name.strip() == "1"), len(names))
+    n = 0
+    while begin + n < len(names) and names[begin + n].strip() == str(n + 1):
+        n += 1
+    return n, begin
+
+
 def stem(name: str, word: str) -> str | None:
     """Return what is left of a plain name without a marker's word at either end."""
     if name.startswith(word):
@@ -303,9 +312,13 @@ def read_grades(texts: Sequence[str]) -> Graded | None:
 
 
 def _graded(margins: Mapping[str, float], why: str) -> Graded:
-    values = {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
     several = len({abs(m) for m in margins.values()} - {0.0}) > 1
-    return Graded(values, margins if several else {}, why)
+    return Graded(_by_sign(margins), margins if several else {}, why)
+
+
+def _by_sign(margins: Mapping[str, float]) -> dict[str, float]:
+    """Return the outcome that each margin stands for."""
+    return {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
 
 
 def _grade(text: str) -> float | None:
@@ -561,8 +574,8 @@ def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
     if share < 0.5 or {text.strip() for text in lines} <= chess:
         return None
     margins = {text: float(m[1]) - float(m[2]) for text, m in lines.items()}
-    values = {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
-    return Meaning("words", "scores, first - second", share, values, margins, in_words=True)
+    why = "scores, first - second"
+    return Meaning("words", why, share, _by_sign(margins), margins, in_words=True)
 
 
 def read_switch(texts: Iterable[str]) -> dict[str, float]:
