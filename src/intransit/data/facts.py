@@ -36,6 +36,15 @@ def nearest(names: Sequence[str], name: str) -> list[str]:
     return [known[own] for own in close]
 
 
+def numbered_headers(names: Sequence[str]) -> tuple[int, int]:
+    """Return how many columns are called 1, 2, 3, ... in a row, and the first of them."""
+    begin = next((i for i, name in enumerate(names) if name.strip() == "1"), len(names))
+    n = 0
+    while begin + n < len(names) and names[begin + n].strip() == str(n + 1):
+        n += 1
+    return n, begin
+
+
 NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 SAMPLE = 20_000  # rows in which columns without a telling name are compared
 MOST_COLUMNS = 40  # columns without a telling name that are looked into

@@ -28,8 +28,8 @@ from intransit.data.engine import (
     read_table,
     refuse,
 )
+from intransit.data.facts import numbered_headers
 from intransit.data.reading import Unused, list_names, plural, quoted, shorten
-from intransit.data.vocabulary import numbered_headers
 from intransit.errors import InputError
 
 HEAD = 1 << 16  # bytes looked at

@@ -13,11 +13,11 @@ import numpy as np
 
 from intransit.arrays import FloatArray
 from intransit.data.engine import EngineTable
-from intransit.data.facts import Facts
+from intransit.data.facts import Facts, numbered_headers
 from intransit.data.reading import ROLES, Columns, MatrixEntries, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped
 from intransit.data.sources import take_in
-from intransit.data.vocabulary import ITEMS, number, numbered_headers, plain
+from intransit.data.vocabulary import ITEMS, number, plain
 
 FEWEST, MOST = 3, 2_000  # items; fewer are no chart, and more are no matrix that anybody wrote
 KNOWN = 0.8  # share of rows whose name is a column

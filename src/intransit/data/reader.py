@@ -8,7 +8,7 @@ from intransit.data.clock import Clock
 from intransit.data.distinct_rows import RowCounts, add_up, sequence_of, with_series
 from intransit.data.duplicates import count_once
 from intransit.data.engine import EngineTable, open_engine
-from intransit.data.facts import Facts, find_column
+from intransit.data.facts import Facts, find_column, numbered_headers
 from intransit.data.games import Games, merge
 from intransit.data.orders import find_orders, find_podiums
 from intransit.data.queries import Query, build_query
@@ -50,7 +50,6 @@ from intransit.data.shapes import (
 )
 from intransit.data.sources import label_of, take_in
 from intransit.data.time_columns import choose_time
-from intransit.data.vocabulary import numbered_headers
 from intransit.errors import InputError
 
 

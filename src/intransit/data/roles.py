@@ -8,11 +8,10 @@ winner_model_b and winner_tie; and as flags of the first alone, as radiant_win.
 
 import itertools
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from intransit.data import vocabulary as words
-from intransit.data.clock import Clock
+from intransit.data.clock import TimeColumn
 from intransit.data.facts import Facts
 from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
 from intransit.data.vocabulary import (
@@ -44,19 +43,6 @@ class Sided:
 
 
 CLEAR = 0.95  # share of cells that must make sense before a column is taken by content alone
-
-
-@dataclass(frozen=True)
-class TimeColumn:
-    """How a time column is read."""
-
-    clock: Clock  # what the numbers mean, with the names of periods that have some
-    sql: str  # cell to number, NULL where it is no time; empty where periods have names
-    why: str
-    understood: float = 1.0  # share of filled cells
-    note: str = ""
-    whole: bool = False  # whether the SQL gives whole numbers, as for dates
-    values: Mapping[str, float] = field(default_factory=dict)  # of periods: number of each text
 
 
 @dataclass

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from intransit.data import vocabulary as words
-from intransit.data.clock import Clock
+from intransit.data.clock import Clock, TimeColumn
 from intransit.data.facts import Facts
-from intransit.data.roles import CLEAR, Search, TimeColumn
+from intransit.data.roles import CLEAR, Search
 from intransit.data.vocabulary import UNIX, VERSIONS, listed, plain
 from intransit.errors import InputError
 

@@ -159,15 +159,6 @@ def short_names(names: Sequence[str]) -> list[str]:
     return found
 
 
-def numbered_headers(names: Sequence[str]) -> tuple[int, int]:
-    """Return how many columns are called 1, 2, 3, ... in a row, and the first of them."""
-    begin = next((i for i, name in enumerate(names) if name.strip() == "1"), len(names))
-    n = 0
-    while begin + n < len(names) and names[begin + n].strip() == str(n + 1):
-        n += 1
-    return n, begin
-
-
 def stem(name: str, word: str) -> str | None:
     """Return what is left of a plain name without a marker's word at either end."""
     if name.startswith(word):
