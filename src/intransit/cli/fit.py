@@ -160,7 +160,7 @@ def _in_a_name(value: str) -> str:
 
 SHOWN = 10  # items at the top of the ranking
 LISTED = 1_000  # items that are listed for machines, of very many
-LEVEL = 0.9
+LEVEL = 0.9  # of the intervals, as on the page
 
 
 def fit(

@@ -19,7 +19,7 @@ from intransit.data.games import Games, merge, series_in_order
 from intransit.data.queries import Query
 from intransit.data.reading import Reading, Unused, quoted
 
-MOST_BITS = 62
+MOST_BITS = 62  # of a whole number of 64; those below 0 say why a row is not used
 FEW_BITS = 31  # half the memory, and sorted in half the time
 TOGETHER = 1 << 16  # cells unpacked at once: what is in between stays in the processor's cache
 BATCH = 1 << 20  # rows fetched at once

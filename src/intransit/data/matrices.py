@@ -17,7 +17,7 @@ from intransit.data.facts import Facts, numbered_headers
 from intransit.data.reading import ROLES, Columns, MatrixEntries, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped
 from intransit.data.sources import take_in
-from intransit.data.vocabulary import ITEMS, number, plain
+from intransit.data.vocabulary import CLEAR, ITEMS, number, plain
 
 FEWEST, MOST = 3, 2_000  # items; fewer are no chart, and more are no matrix that anybody wrote
 KNOWN = 0.8  # share of rows whose name is a column
@@ -81,7 +81,7 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     place = [headers.index(name) for name in names]
     parsed = [[_cell(cells[name][1][j], facts) for j in place] for name in names]
     filled = [cell for row in parsed for cell in row if cell is not None]
-    if not filled or sum(np.isnan(cell.value) for cell in filled) > 0.05 * len(filled):
+    if not filled or sum(np.isnan(cell.value) for cell in filled) > (1.0 - CLEAR) * len(filled):
         return None
     entries, against, games = np.full((3, len(names), len(names)), np.nan)
     percent = False
@@ -231,7 +231,7 @@ def _whole(X: FloatArray, sums: FloatArray, percent: bool) -> float | None:
     for whole in (1.0, 100.0, 10.0):
         if (filled < 0).any() or filled.max() > whole * (1 + 1e-9) or (percent and whole != 100.0):
             continue
-        if len(sums) and np.mean(np.abs(sums - whole) <= ROUNDING * whole) >= 0.95:
+        if len(sums) and np.mean(np.abs(sums - whole) <= ROUNDING * whole) >= CLEAR:
             return whole
         fractions = whole == 1.0 and (filled != filled.round()).any()
         if fractions and (not len(sums) or sums.max() <= 1.0 + ROUNDING):

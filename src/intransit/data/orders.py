@@ -15,7 +15,7 @@ from intransit.data.facts import Facts
 from intransit.data.reading import Column, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped, made_games, named_by_hand
 from intransit.data.time_columns import read_moments
-from intransit.data.vocabulary import listed, number, plain, short_names
+from intransit.data.vocabulary import ENOUGH, listed, number, plain, short_names
 
 PLACES = (  # the first that is there is taken
     *("place", "position", "finish", "finishposition", "finishingposition", "placing", "placement"),
@@ -105,7 +105,7 @@ def _event(
     free = [(i, name) for i, name in enumerate(names) if i not in taken]
     events = [i for i, name in free if name in EVENTS]
     times = [i for i, name in free if name in words.TIMES | words.PERIODS]
-    times = [i for i in times if read_moments(facts, i, day_first=True).understood >= 0.5]
+    times = [i for i in times if read_moments(facts, i, day_first=True).understood >= ENOUGH]
     return (*events, *times) or None
 
 

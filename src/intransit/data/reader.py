@@ -52,31 +52,6 @@ from intransit.data.sources import label_of, take_in
 from intransit.data.time_columns import choose_time
 from intransit.errors import InputError
 
-
-def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
-    """Return a matrix as games, or None where rows and columns do not have the same names."""
-    if not asked and (named_by_hand(options) or not _may_be_matrix(facts)):
-        return None
-    from intransit.data.matrices import read_matrix  # noqa: PLC0415  few tables are one
-
-    return read_matrix(facts, options, asked)
-
-
-def _may_be_matrix(facts: Facts) -> bool:
-    """Return whether three columns or more have names of rows, or numbers as in a crosstable."""
-    labels = facts.sample(0) if facts.is_text(0) else set()
-    shared = labels & {name.strip() for name in facts.names}
-    return max(len(shared), numbered_headers(facts.names)[0]) >= 3
-
-
-FINDERS = {
-    "matrix": find_matrix,
-    "judgments": find_judgments,
-    "teams": find_teams,
-    "tally": find_tally,
-    "orders": find_orders,
-    "podiums": find_podiums,
-}
 Name = str | Literal[False] | None
 Names = Name | Sequence[str]  # several columns are the members of a team
 
@@ -278,6 +253,32 @@ def _shaped_rows(facts: Facts, shaped: Shaped) -> Facts:
     if not rows.count()[0]:
         raise facts.refuse("there is no game in it; give a table with some.")
     return rows
+
+
+def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return a matrix as games, or None where rows and columns do not have the same names."""
+    if not asked and (named_by_hand(options) or not _may_be_matrix(facts)):
+        return None
+    from intransit.data.matrices import read_matrix  # noqa: PLC0415  few tables are one
+
+    return read_matrix(facts, options, asked)
+
+
+def _may_be_matrix(facts: Facts) -> bool:
+    """Return whether three columns or more have names of rows, or numbers as in a crosstable."""
+    labels = facts.sample(0) if facts.is_text(0) else set()
+    shared = labels & {name.strip() for name in facts.names}
+    return max(len(shared), numbered_headers(facts.names)[0]) >= 3
+
+
+FINDERS = {
+    "matrix": find_matrix,
+    "judgments": find_judgments,
+    "teams": find_teams,
+    "tally": find_tally,
+    "orders": find_orders,
+    "podiums": find_podiums,
+}
 
 
 def choose_roles(facts: Facts, options: ReadOptions) -> Roles:

@@ -15,6 +15,8 @@ from intransit.data.clock import TimeColumn
 from intransit.data.facts import Facts
 from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
 from intransit.data.vocabulary import (
+    CLEAR,
+    ENOUGH,
     MARKERS,
     WINNERS,
     Marker,
@@ -40,9 +42,6 @@ class Sided:
     second: int
     first_values: dict[str, float]
     second_values: dict[str, float]
-
-
-CLEAR = 0.95  # share of cells that must make sense before a column is taken by content alone
 
 
 @dataclass
@@ -456,7 +455,7 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
         if vocabulary is words.OUTCOMES and not named:
             named = [i for i in search.free() if flags_first(search, i)]
         told = {i: _meaning(search, i) for i in named}
-        clear = [i for i in named if told[i].understood >= 0.5]
+        clear = [i for i in named if told[i].understood >= ENOUGH]
         if len(clear) > 1:
             raise search.two("outcome", clear)
         if clear:

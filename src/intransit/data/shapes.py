@@ -24,6 +24,7 @@ from intransit.data.engine import EngineTable, columns_sql, joined_sql
 from intransit.data.facts import Facts
 from intransit.data.reading import Column, Columns, ReadOptions, plural
 from intransit.data.vocabulary import (
+    CLEAR,
     ITEMS,
     MARKERS,
     listed,
@@ -299,7 +300,7 @@ def _are_counts(facts: Facts, columns: list[int]) -> bool:
     tests = [facts.filled(i) for i in columns] + [f"{facts.number(i)} >= 0" for i in columns]
     _, *found = facts.count(*tests)
     filled, fine = found[: len(columns)], found[len(columns) :]
-    return all(n > 0 and m >= 0.95 * n for n, m in zip(filled, fine, strict=True))
+    return all(n > 0 and m >= CLEAR * n for n, m in zip(filled, fine, strict=True))
 
 
 VERDICTS = tuple(f"games{word}{{}}" for word in ("score", "verdict", "winner", "result"))

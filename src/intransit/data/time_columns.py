@@ -11,8 +11,8 @@ from dataclasses import replace
 from intransit.data import vocabulary as words
 from intransit.data.clock import Clock, TimeColumn
 from intransit.data.facts import Facts
-from intransit.data.roles import CLEAR, Search
-from intransit.data.vocabulary import UNIX, VERSIONS, listed, plain
+from intransit.data.roles import Search
+from intransit.data.vocabulary import CLEAR, ENOUGH, UNIX, VERSIONS, listed, plain
 from intransit.errors import InputError
 
 DATES, NUMBERS = Clock("date"), Clock("number")
@@ -341,7 +341,7 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
     if named is None and numbers >= dates and 2 * numbers >= filled:
         return _numbers(facts, column)
     odd = None if named else read_odd_dates(facts, column, filled, day_first)
-    if odd is not None and odd.understood >= 0.5:
+    if odd is not None and odd.understood >= ENOUGH:
         return odd
     in_order = any_names and facts.table.ordered
     named = named or in_some_order(cells, as_the_table_has_them=in_order)
@@ -411,7 +411,7 @@ def choose_time(search: Search) -> None:
     named = search.named["time"]
     candidates, why = _time_candidates(search) if named is None else ([named], "named")
     told = {i: _moments(search, i, any_names=named is not None) for i in candidates}
-    clear = [i for i in candidates if told[i].understood >= 0.5]
+    clear = [i for i in candidates if told[i].understood >= ENOUGH]
     if not clear and candidates and (why != "by what it holds"):
         name = search.names[candidates[0]]
         raise search.refuse(
@@ -442,7 +442,7 @@ def _time_candidates(search: Search) -> tuple[list[int], str]:
             return named_dates, "by its name"
         found = [i for i in free if search.plain[i] in vocabulary]
         if len(found) > 1:  # a date beside the time of day
-            found = [i for i in found if _moments(search, i).understood >= 0.5] or found
+            found = [i for i in found if _moments(search, i).understood >= ENOUGH] or found
         if vocabulary in (words.VERSIONS, words.STAGES):  # these words have other meanings too
             found = [i for i in found if _moments(search, i).understood >= CLEAR]
         if found:

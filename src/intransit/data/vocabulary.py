@@ -407,6 +407,8 @@ NEITHER = listed("0 0.0 neutral n none")
 NOT_TELLING = listed("true false yes no home away h a b w n neutral left right white black x")
 TYPO = 0.05  # a 2 among 0 and 1 that is rarer than this is a slip of the pen
 MOST_VALUES = 10_000  # distinct texts looked at one by one
+CLEAR = 0.95  # share of cells that must make sense before a column is taken by content alone
+ENOUGH = 0.5  # where something else speaks for it; with less, most rows could not be used
 
 
 @dataclass(frozen=True)
@@ -562,7 +564,7 @@ def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
     }
     chess = {"1-0", "0-1"}
     share = sum(count for text, count in filled if text in lines) / total if total else 0.0
-    if share < 0.5 or {text.strip() for text in lines} <= chess:
+    if share < ENOUGH or {text.strip() for text in lines} <= chess:
         return None
     margins = {text: float(m[1]) - float(m[2]) for text, m in lines.items()}
     why = "scores, first - second"
