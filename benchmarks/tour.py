@@ -23,7 +23,7 @@ from benchmarks.sports import ELO, GLICKO, Glicko, best
 from intransit.arrays import FloatArray
 from intransit.backtest.forecasters import Elo, FittedModel
 from intransit.backtest.result import log_losses
-from intransit.backtest.splits import cut, turn
+from intransit.backtest.splits import cut, smaller_first
 from intransit.inference.sampling import Effort
 
 KEPT, BUILDING = range(8_800, 8_802), range(1, 3)
@@ -134,7 +134,7 @@ def forecasts(
         sweeps = f"{found.mixing.n_sweeps} sweeps, " if found.way == "gibbs" else ""
         newcomers = f"newcomers {found.draws.newcomers.mean():+.2f}"
         add(system, model.predict(late), took, f"{found.way}, {sweeps}{newcomers}")
-    plan = cut(turn(plain), 0.25, float(MONTH), 0)
+    plan = cut(smaller_first(plain), 0.25, float(MONTH), 0)
     for system, make, grid in (("Elo", Elo, ELO), ("Glicko-2", Glicko, GLICKO)):
         began = time.process_time()
         peer, settings = best(make, grid | NO_EDGE, plan)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from intransit import Games, InputError, read
-from intransit.backtest.splits import join, turn
+from intransit.backtest.splits import join, smaller_first
 from intransit.data.games import covariate_of, join_covariates
 
 TABLE = (
@@ -49,7 +49,7 @@ def test_parts_joins_and_turned_games_keep_them(place):
     games = read(place, by="surface")
     assert words(games.only([0, 2]), "surface") == ["clay", None]
     assert words(join([games.only([2]), games.only([0, 1])]), "surface") == [None, "clay", "grass"]
-    assert words(turn(games), "surface") == ["clay", "grass", None]
+    assert words(smaller_first(games), "surface") == ["clay", "grass", None]
     assert words(games.between("2024-01-02"), "surface") == [None]
 
 

@@ -17,10 +17,9 @@ import pytest
 from intransit import InputError, read
 from intransit.data.engine import open_engine
 from intransit.data.facts import SAMPLE
-from intransit.data.files import shorten
-from intransit.data.lazy_rows import framed
 from intransit.data.reader import assemble
-from intransit.data.reading import ROLES, ReadOptions, RowLimits
+from intransit.data.reading import ROLES, ReadOptions, RowLimits, shorten
+from intransit.data.remote_tables import framed
 from intransit.errors import MissingDependencyError
 
 pytestmark = [

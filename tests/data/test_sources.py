@@ -233,7 +233,7 @@ def test_a_full_scratch_disk_says_so(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr("intransit.data.files.copy", full)
+    monkeypatch.setattr("intransit.data.formats.copy", full)
     with pytest.raises(InputError, match=r"the scratch folder cannot take it \(No space left on"):
         read(place)
 
@@ -329,3 +329,15 @@ def test_frames_with_zoned_nanoseconds(tmp_path):
     for source in (tmp_path / "t.parquet", table, pd.DataFrame(table.to_pandas())):
         games = read(source)
         assert games.clock.to_text(games.times[0]) == "2023-11-14 22:13:20"
+
+
+def test_a_plain_table_loads_nothing_that_other_tables_need(tmp_path):
+    """Neither other formats, engines and matrices nor anything that fits a model."""
+    place = tmp_path / "games.csv"
+    place.write_text(TEXT)
+    code = f"import sys, intransit\nintransit.read({str(place)!r})\nprint(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(run.stdout.split())
+    rare = ("formats", "remote_tables", "matrices", "cells", "measurements")
+    assert not loaded & {f"intransit.data.{name}" for name in rare}
+    assert not loaded & {"intransit.inference", "intransit.model", "narwhals", "scipy"}

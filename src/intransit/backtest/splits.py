@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.data.games import Games, in_sequence, join_covariates, merge
+from intransit.data.games import Games, as_low_sees, in_sequence, join_covariates, merge
 from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.percent import percent
@@ -42,16 +42,7 @@ def smaller_first(games: Games) -> Games:
 
     How a table stores a game (winner first, home first) then changes nothing, to the last bit.
     """
-    swap = games.first > games.second
-    same = replace(
-        games,
-        first=np.where(swap, games.second, games.first),
-        second=np.where(swap, games.first, games.second),
-        outcomes=np.where(swap, 1.0 - games.outcomes, games.outcomes),
-        margins=None if games.margins is None else np.where(swap, -games.margins, games.margins),
-        sides=None if games.sides is None else np.where(swap, -games.sides, games.sides),
-    )
-    return merge(same)
+    return merge(as_low_sees(games))
 
 
 def as_games(games: Games) -> Games:

@@ -276,8 +276,6 @@ def _remarks() -> Iterator[None]:
 
 
 def _say(sentence: str) -> None:
-    from rich.console import Console  # noqa: PLC0415
+    from intransit.cli.output import open_console  # noqa: PLC0415
 
-    Console(stderr=True, highlight=False, soft_wrap=True, emoji=False).print(
-        f"intransit: {sentence}", markup=False
-    )
+    open_console(stderr=True).print(f"intransit: {sentence}", soft_wrap=True)

@@ -19,6 +19,7 @@ from intransit.cli.inputs import (
     Flag,
     ModelPath,
     Moment,
+    by_commas,
     check_moment,
     conditions,
     open_answer_at,
@@ -39,7 +40,7 @@ from intransit.inference.draws import reach_of
 from intransit.percent import estimate, percent
 
 Side = Literal["first", "second", "none"]
-SIDES: dict[str, float] = {"first": 1.0, "second": -1.0, "none": 0.0, "": 0.0}
+SIDE_VALUES: dict[str, float] = {"first": 1.0, "second": -1.0, "none": 0.0, "": 0.0}
 
 
 def predict(
@@ -94,7 +95,7 @@ def predict(
         first,
         second,
         at,
-        side=SIDES[side or "none"],
+        side=SIDE_VALUES[side or "none"],
         under=conditions(under, "--under", "surface=clay"),
         newcomers=newcomers,
         level=level,
@@ -187,7 +188,7 @@ def _asked(answer: Answer, file: Path, line: int, row: dict[str, str], at: str |
     first, second, side = row.get("first", ""), row.get("second", ""), row["side"].casefold()
     when = row.get("at") or at
     try:
-        if side not in SIDES:
+        if side not in SIDE_VALUES:
             raise InputError(f'side "{side}": give first, second or none.')
         if not first or not second:
             raise InputError("give two names.")
@@ -196,7 +197,7 @@ def _asked(answer: Answer, file: Path, line: int, row: dict[str, str], at: str |
         answer.when(when)
     except InputError as error:
         raise InputError(f"{file}, line {line}: {error}", source=str(file), line=line) from None
-    return first, second, when, SIDES[side]
+    return first, second, when, SIDE_VALUES[side]
 
 
 def _draw_many(console: Console, found: list[Forecast], level: float) -> None:
@@ -330,8 +331,8 @@ def _choose(
     if items:
         if top is not None:
             raise InputError("--items and --top: give one of them, not both.")
-        named = [[text] if text in answer.names else text.split(",") for text in items]
-        names = [name.strip() for part in named for name in part if name.strip()]
+        named = ([text] if text in answer.names else by_commas(text) for text in items)
+        names = [name for part in named for name in part]
         chosen = list(dict.fromkeys(answer.number(name) for name in names))
         if len(chosen) < 2:
             raise InputError("--items: give two different items at least, separated by commas.")

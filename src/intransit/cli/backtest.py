@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from intransit.checks import as_number, as_whole, write_whole
-from intransit.cli.inputs import Flag, TableOptions, TablePath, check_place
+from intransit.cli.inputs import Flag, TableOptions, TablePath, by_commas, check_place
 from intransit.cli.output import Output, chosen, facts, grid, heading, working
 from intransit.errors import InputError
 from intransit.percent import percent
@@ -81,7 +81,7 @@ def backtest(
         _check_figure(figure)
     own = dict(_load(place) for place in with_)
     games = (columns or TableOptions()).read(table)
-    rungs = [name.strip() for part in ladder for name in part.split(",") if name.strip()]
+    rungs = by_commas(*ladder)
     from intransit.backtest import backtest as run  # noqa: PLC0415  loaded when it is needed
     from intransit.backtest.run import REFIT  # noqa: PLC0415
     from intransit.backtest.splits import block_length  # noqa: PLC0415

@@ -27,6 +27,7 @@ from intransit.cli.inputs import (
     check_answer_place,
     default_place,
     held,
+    not_used,
     open_answer,
     quoted,
     recognised,
@@ -159,7 +160,7 @@ def _in_a_name(value: str) -> str:
 
 SHOWN = 10  # items at the top of the ranking
 LISTED = 1_000  # items that are listed for machines, of very many
-LEVEL = 0.9
+LEVEL = 0.9  # of the intervals, as on the page
 
 
 def fit(
@@ -310,7 +311,7 @@ def update(
         "n_games_before_the_last": early,
     }
     output.show(data, [data])
-    output.say(*recognised(games)[2:], _added(n_games, added))
+    output.say(*not_used(games), _added(n_games, added))
     if early:
         last = answer.clock.to_text(answer.when())
         output.say(

@@ -38,11 +38,7 @@ from intransit.percent import percent
 if TYPE_CHECKING:
     from intransit.answer import Answer
 
-AS_GIVEN = (  # what the library takes as it stands
-    *("shape", "wins", "losses", "draws", "entries", "games", "event", "place", "doubled"),
-    *("by", "day_first", "both_bad", "strict"),
-)
-SIDES = ("first", "second", "winner", "loser")  # several columns, by commas, are a team
+TEAM_ROLES = ("first", "second", "winner", "loser")  # several columns, by commas, are a team
 
 
 class Address(type(Path())):  # type: ignore[misc]
@@ -157,29 +153,23 @@ class TableOptions:
     def read(self, table: Path, clock: Clock | None = None) -> Games:
         """Read the table as these options say; periods with names are numbered as by the clock."""
         asked = asdict(self)
-        names = {role: asked[role] for role in ROLES}
-        for role in self.without:
+        for role in asked.pop("without"):
             plain = role.replace("-", "_")
-            if plain not in names:
+            if plain not in ROLES:
                 raise InputError(f"--without {role}: it may be {', '.join(ROLES)}.")
-            if names[plain] is not None:
+            if asked[plain] is not None:
                 raise InputError(f"--without {role}: --{role} names a column; give one of the two.")
-            names[plain] = False
-        for role in SIDES:
-            if isinstance(names[role], str) and "," in names[role]:
-                names[role] = tuple(part.strip() for part in names[role].split(","))
-        order = listed(self.order)
-        if order is None and clock is not None and clock.names and not clock.numbers[0]:
-            order = list(clock.names)
+            asked[plain] = False
+        for role in TEAM_ROLES:
+            if isinstance(asked[role], str) and "," in asked[role]:
+                asked[role] = tuple(part.strip() for part in asked[role].split(","))
+        asked["order"] = listed(self.order)
+        if self.order is None and clock is not None and clock.is_counted:
+            asked["order"] = list(clock.names)
+        asked["grades"] = None if self.grades is None else self.grades.split(",")
+        asked["where"] = conditions(self.where, "--where", "format=Modern")
         with working(f"reading {table.name}"):
-            return read_table(
-                table.address if isinstance(table, Address) else table,
-                **names,
-                **{name: asked[name] for name in AS_GIVEN},
-                order=order,
-                grades=None if self.grades is None else self.grades.split(","),
-                where=conditions(self.where, "--where", "format=Modern"),
-            )
+            return read_table(table.address if isinstance(table, Address) else table, **asked)
 
     def repeat(self) -> str:
         """Return the conditions as they were given, for a command to try next."""
@@ -191,7 +181,12 @@ def listed(order: str | None) -> str | list[str] | None:
     """Return an order as the library takes it: a word, or a list."""
     if order is None or order in {"file", "version"}:
         return order
-    return [name.strip() for name in order.split(",") if name.strip()]
+    return by_commas(order)
+
+
+def by_commas(*texts: str) -> list[str]:
+    """Return the words of texts that separate them by commas; empty ones are left out."""
+    return [word.strip() for text in texts for word in text.split(",") if word.strip()]
 
 
 def conditions(given: Sequence[str], option: str, example: str) -> dict[str, str]:
@@ -240,12 +235,8 @@ def overview(games: Games) -> list[tuple[str, str]]:
     groups = count_groups(games)
     if groups > 1:
         seen.append(("groups", f"{groups:,} that never met: between them nothing can be learnt"))
-    if games.clock.kind == "none":
-        seen.append(("span", "no times, so nothing drifts"))
-    else:
-        begin, end = (games.clock.to_text(float(t)) for t in games.times[[0, -1]])
-        moments = n_distinct(games.times)
-        seen.append(("span", f"{begin} to {end}, {moments:,} different times"))
+    moments = f"{games.span}, {n_distinct(games.times):,} different times"
+    seen.append(("span", moments if games.span else "no times, so nothing drifts"))
     if games.has_ties:
         ties = float(games.counts[games.outcomes == 0.5].sum())
         seen.append(("ties", f"{ties:,.12g} ({percent(ties / total, 1)})"))
@@ -314,16 +305,19 @@ def _rows(report: Reading, seen: list[tuple[str, str]]) -> list[dict[str, object
 def recognised(games: Games) -> list[str]:
     """Return in few lines what was understood of a table."""
     report = games.report
-    span = ""
-    if games.clock.kind != "none":
-        span = ", " + " to ".join(games.clock.to_text(float(t)) for t in games.times[[0, -1]])
-    lines = [
+    span = f", {games.span}" if games.span else ""
+    return [
         f"{report.source}: {report.n_used:,} of {report.n_rows:,} rows, "
         f"{plural(games.n_items, 'item')}{span}",
         "columns " + ", ".join(f"{part.name} ({part.role})" for part in report.columns),
+        *not_used(games),
     ]
-    lines += [f"not used: {describe_unused(part, report.unit)}" for part in report.unused]
-    return lines
+
+
+def not_used(games: Games) -> list[str]:
+    """Return a line for every reason why rows of a table could not be used."""
+    report = games.report
+    return [f"not used: {describe_unused(part, report.unit)}" for part in report.unused]
 
 
 ModelPath = Annotated[Path, Parameter(help="File that `intransit fit` wrote.")]

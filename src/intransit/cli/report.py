@@ -28,8 +28,8 @@ from intransit.cli.inputs import (
     check_page_place,
     default_page,
     is_answer,
+    not_used,
     open_answer,
-    recognised,
 )
 from intransit.cli.output import Output, chosen, heading, working
 from intransit.errors import InputError
@@ -133,7 +133,7 @@ def report(
     if not output.for_machines:
         output.say(*found.sentences)
     if answer.games is not None:
-        output.say(*recognised(answer.games)[2:])
+        output.say(*not_used(answer.games))
     if model_out is not None:
         output.say(f"The answer is in {model_out}.")
     output.say(f"The page is in {place} ({seconds:.1f} s).")

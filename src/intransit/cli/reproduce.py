@@ -1,6 +1,5 @@
 """`intransit reproduce`: run the paper's experiments and write a page about them."""
 
-import json
 import os
 import platform
 import time
@@ -13,12 +12,13 @@ from typing import Annotated
 
 import numpy as np
 from cyclopts import Parameter
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.table import Table as Grid
 
 import intransit
 from intransit.checks import as_whole, write_whole
+from intransit.cli.inputs import by_commas
+from intransit.cli.output import grid, open_console, to_json
+from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.experiments import EXPERIMENTS, estimators, plots
 from intransit.experiments.experiment import Claim, Experiment, Options, Run, TrialTask, run_all
@@ -89,7 +89,7 @@ def reproduce(
                 on_done=on_done,
             )
     except KeyboardInterrupt:
-        Console(stderr=True).print(
+        open_console(stderr=True).print(
             f"Interrupted. What is finished is kept in {out}; the same command goes on from there."
         )
         raise SystemExit(INTERRUPTED) from None
@@ -119,8 +119,7 @@ def write_experiment(
         "gains": [asdict(gain) for gain in gains],
         "summary": table.summary(),
     }
-    text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
-    write_whole(out / f"{experiment.name}.json", (text + "\n").encode())
+    write_whole(out / f"{experiment.name}.json", to_json(record).encode())
     write_whole(out / f"{experiment.name}.csv", table.to_csv().encode())
     for kind, content in files.items():
         write_whole(out / f"{experiment.name}.{kind}", content)
@@ -175,7 +174,7 @@ def _options(quick: bool, with_: Sequence[str] | None, without: Sequence[str] | 
 
 
 def _words(option: str, given: Sequence[str] | None) -> set[str]:
-    words = {word.strip() for part in given or () for word in part.split(",") if word.strip()}
+    words = set(by_commas(*(given or ())))
     for word in sorted(words - set(EXTRAS)):
         raise InputError(f"{option}: {word!r} is not known; it may be {' or '.join(EXTRAS)}.")
     return words
@@ -184,7 +183,7 @@ def _words(option: str, given: Sequence[str] | None) -> set[str]:
 @contextmanager
 def _progress() -> Iterator[tuple[Callable[[float, float], None], Callable[[TrialTask], None]]]:
     """Show a bar with the time left on a terminal, and nothing anywhere else."""
-    console = Console(stderr=True)
+    console = open_console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -207,20 +206,20 @@ def _progress() -> Iterator[tuple[Callable[[float, float], None], Callable[[Tria
 
 
 def _list() -> None:
-    grid = Grid("name", "the paper's", "what", "further curves", box=None)
-    for one in EXPERIMENTS.values():
-        grid.add_row(one.name, one.figure, one.title, ", ".join(one.extras))
-    console = Console()
-    console.print(grid)
+    listed = EXPERIMENTS.values()
+    rows = ([one.name, one.figure, one.title, ", ".join(one.extras)] for one in listed)
+    console = open_console()
+    console.print(grid(["name", "the paper's", "what", "further curves"], rows))
     console.print("Run one with `intransit reproduce NAME`, or `intransit reproduce all`.")
 
 
 def _report(shown: Sequence[plots.Shown], out: Path, seconds: float) -> None:
-    grid = Grid("experiment", "verdict", "claim", box=None)
-    for one in shown:
-        for claim in one.claims:
-            grid.add_row(one.experiment.name, plots.MARKS[claim.verdict], claim.statement)
-    console = Console()
-    console.print(grid)
-    count = f"{len(shown)} experiment{'' if len(shown) == 1 else 's'}"
+    rows = (
+        [one.experiment.name, plots.MARKS[claim.verdict], claim.statement]
+        for one in shown
+        for claim in one.claims
+    )
+    console = open_console()
+    console.print(grid(["experiment", "verdict", "claim"], rows))
+    count = plural(len(shown), "experiment")
     console.print(f"{count} in {seconds:.0f} s. Page: {out / 'index.html'}")

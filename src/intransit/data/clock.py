@@ -4,7 +4,8 @@ import bisect
 import contextlib
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
@@ -135,6 +136,19 @@ class Clock:
         if abs(since) < 1e-9:
             return self.names[place]
         return f"{self.names[place]} {'+' if since > 0 else '-'} {abs(since):.3g}"
+
+
+@dataclass(frozen=True)
+class TimeColumn:
+    """How a time column is read."""
+
+    clock: Clock  # what the numbers mean, with the names of periods that have some
+    sql: str  # cell to number, NULL where it is no time; empty where periods have names
+    why: str
+    understood: float = 1.0  # share of filled cells
+    note: str = ""
+    whole: bool = False  # whether the SQL gives whole numbers, as for dates
+    values: Mapping[str, float] = field(default_factory=dict)  # of periods: number of each text
 
 
 def parse_date(text: str) -> datetime:

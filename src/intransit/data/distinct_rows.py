@@ -7,19 +7,19 @@ be whole and outcomes 1, 0 or 0.5; where anything does not fit, the engine does 
 """
 
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
-from intransit.arrays import FloatArray, IntArray, n_distinct, number_rows
+from intransit.arrays import IntArray, n_distinct
 from intransit.data.clock import Clock
 from intransit.data.engine import N_SAME, SHOWN, Engine
-from intransit.data.files import shorten
-from intransit.data.games import Games, series_in_order
+from intransit.data.games import Games, merge, series_in_order
 from intransit.data.queries import Query
-from intransit.data.reading import Reading, Unused
+from intransit.data.reading import Reading, Unused, quoted
 
-MOST_BITS = 62
+MOST_BITS = 62  # of a whole number of 64; those below 0 say why a row is not used
 FEW_BITS = 31  # half the memory, and sorted in half the time
 TOGETHER = 1 << 16  # cells unpacked at once: what is in between stays in the processor's cache
 BATCH = 1 << 20  # rows fetched at once
@@ -50,31 +50,21 @@ class RowCounts:
 def add_up(query: Query, clock: Clock) -> tuple[Games, RowCounts]:
     """Run the query, add up equal rows, and return them sorted, as games without a report."""
     found = add_up_packed(query) or _add_up_in_engine(query)
-    unused, arrays = _find_unused(query, found.refused), found.arrays
+    unused = _find_unused(query, found.refused)
+    games = replace(_as_games(query, found.arrays, clock), sequence=found.listed)
+    return games, RowCounts(found.n_rows, unused, found.n_without_margin)
+
+
+def _as_games(query: Query, arrays: Arrays, clock: Clock) -> Games:
+    """Return used rows as games without a report, of those items only that they compare."""
     first, second = (np.asarray(arrays[role], dtype=np.int64) for role in ("first", "second"))
     seen = np.zeros(len(query.names), dtype=bool)
     seen[first] = seen[second] = True
     if not seen.all():
         number = np.cumsum(seen) - 1
         first, second = number[first], number[second]
-    names = tuple(name for name, there in zip(query.names, seen, strict=True) if there)
-    report = Reading(query.facts.table.engine.label)
-    games = _as_games(names, first, second, arrays, clock, report, query)
-    games = replace(games, sequence=found.listed)
-    return games, RowCounts(found.n_rows, unused, found.n_without_margin)
-
-
-def _as_games(
-    names: tuple[str, ...],
-    first: IntArray,
-    second: IntArray,
-    arrays: Arrays,
-    clock: Clock,
-    report: Reading,
-    query: Query,
-) -> Games:
     return Games(
-        names,
+        tuple(compress(query.names, seen)),
         first,
         second,
         arrays["outcome"],
@@ -83,7 +73,7 @@ def _as_games(
         arrays["count"],
         arrays.get("side"),
         clock,
-        report,
+        Reading(query.facts.engine.label),
         by=query.covariates(arrays),
     )
 
@@ -182,7 +172,7 @@ def _span_of_times(query: Query) -> tuple[int, int] | None:
     sql = query.columns["time"]
     table, _, column = sql.partition(".")
     rows = table if column == "told" else f"(SELECT {sql} AS told FROM {query.facts.rows})"
-    low, high = query.facts.table.engine.ask(f"SELECT min(told), max(told) FROM {rows}")[0]
+    low, high = query.facts.engine.ask(f"SELECT min(told), max(told) FROM {rows}")[0]
     if low is None or low != np.floor(low) or max(abs(low), abs(high)) > 2**40:
         return None
     return int(low), int(np.ceil(high))
@@ -214,7 +204,7 @@ def _unpack(keys: IntArray, fields: list[BitField]) -> Arrays:
 
 def _add_up_in_engine(query: Query) -> Distinct:
     """Return the distinct rows of a query, whatever they hold."""
-    engine = query.facts.table.engine
+    engine = query.facts.engine
     keys = [key for key in query.keys if key in query.columns]
     kept = ", ".join(f"CASE WHEN reason IS NULL THEN {key} END AS {key}" for key in keys)
     same = "" if query.facts.table.grouping is None else f" * {N_SAME}"
@@ -261,7 +251,7 @@ def _fetch(engine: Engine, table: str, columns: list[str]) -> Arrays:
 
 def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
     """Return the rows that cannot be used, by reason, with the first places or some of each."""
-    facts, engine = query.facts, query.facts.table.engine
+    facts, engine = query.facts, query.facts.engine
     if not tallies:
         return ()
     places: dict[int, tuple[int, ...]] = {}
@@ -272,7 +262,7 @@ def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
         texts = f"[{', '.join(facts.raw(k) for k in columns)}]"
         told = replace(query, columns={**query.columns, "texts": texts}).sql(facts.rows)
         found = engine.ask(f"SELECT reason, min(texts, {SHOWN}) FROM {told} {by_reason}")
-        names = [facts.table.names[k] for k in columns]
+        names = [facts.names[k] for k in columns]
         examples = {reason: tuple(_in_words(names, row) for row in rows) for reason, rows in found}
     else:
         told = query.sql(facts.all_rows, with_row=True)
@@ -292,7 +282,7 @@ def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
 def _in_words(names: list[str], texts: list[str | None]) -> str:
     """Return a row in its own words: ``home_team "Ayr", away_team "Ayr"``."""
     told = zip(names, texts, strict=True)
-    return ", ".join(f'{name} "{shorten(text or "")}"' for name, text in told)
+    return ", ".join(f"{name} {quoted(text or '')}" for name, text in told)
 
 
 def with_series(query: Query, games: Games, n_rows: int) -> Games:
@@ -324,17 +314,8 @@ def sequence_of(query: Query, games: Games, n_rows: int) -> IntArray | None:  # 
         return None
     if games.sequence is not None:
         return games.sequence
-    both = zip(_columns(games), _columns(in_order(query, games)), strict=True)
-    group = number_rows(*(np.concatenate(columns) for columns in both))
-    cell = np.full(int(group.max()) + 1, -1)
-    cell[group[: len(games)]] = np.arange(len(games))
-    return cell[group[len(games) :]]
-
-
-def _columns(games: Games) -> list[FloatArray | IntArray]:
-    measured = (games.first, games.second, games.margins, games.outcomes, games.sides, games.times)
-    codes = (covariate.codes for covariate in games.by)
-    return [column for column in (*measured, *codes) if column is not None]
+    rows = in_order(query, games)
+    return merge(replace(rows, sequence=np.arange(len(rows)))).sequence
 
 
 def in_order(query: Query, games: Games) -> Games:
@@ -345,17 +326,9 @@ def in_order(query: Query, games: Games) -> Games:
     without = {"margin"} if games.margins is None else set()
     columns = [key for key in query.keys if key in query.columns and key not in without]
     with query.facts.table.in_order():
-        found = query.facts.table.engine.arrays(
+        found = query.facts.engine.arrays(
             f"SELECT {', '.join(columns)}, count FROM "
             f"{query.sql(query.facts.all_rows, with_row=True)} WHERE reason IS NULL ORDER BY row"
         )
-    place = {name: k for k, name in enumerate(games.names)}
-    number = np.array([place.get(name, -1) for name in query.names])
-    arrays: Arrays = {
-        name: number[np.asarray(column)]
-        if name in {"first", "second"}
-        else np.asarray(column, dtype=np.float64)
-        for name, column in found.items()
-    }
-    first, second = arrays["first"], arrays["second"]
-    return _as_games(games.names, first, second, arrays, games.clock, games.report, query)
+    arrays = {name: np.asarray(column, dtype=np.float64) for name, column in found.items()}
+    return _as_games(query, arrays, games.clock)

@@ -14,17 +14,15 @@ results evenly: with d_c of m twins ending as c, with the hypergeometric probabi
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, number_rows
 from intransit.data.distinct_rows import in_order
 from intransit.data.facts import Facts
-from intransit.data.games import Games
+from intransit.data.games import Games, as_low_sees
 from intransit.data.queries import Query
 from intransit.data.roles import Roles
-from intransit.data.sources import with_column
 from intransit.data.vocabulary import plain
 
 MOSTLY = 0.5  # share of rows with a counterpart, in a table that names an opponent
@@ -51,20 +49,29 @@ TWIN = {
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """Cells as the item sees them that comes first by name."""
+    """Games as the item sees them that comes first by name."""
 
-    time: FloatArray
-    low: IntArray
-    high: IntArray
-    turned: BoolArray  # the row itself has them the other way round
-    content: FloatArray  # (n, k): outcome, margin, side, covariates
-    counts: FloatArray
-    single: bool  # a row is one game
+    games: Games  # the first item of each is the one that comes first by name
+    turned: BoolArray  # (n,) whether the row itself has them the other way round
+    single: bool  # whether a row is one game
 
-    def only(self, rows: BoolArray | IntArray) -> "Told":
-        """Return some of the cells."""
-        columns = ("time", "low", "high", "turned", "content", "counts")
-        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
+    @property
+    def counts(self) -> FloatArray:  # (n,)
+        """How many games a row stands for."""
+        return self.games.counts
+
+    @property
+    def timed(self) -> bool:
+        """Whether the rows have different times."""
+        times = self.games.times
+        return bool((times != times[0]).any())
+
+    @property
+    def content(self) -> FloatArray:  # (n, k)
+        """What a row says of a game of two items at a time: outcome, margin, side, covariates."""
+        measured = (self.games.outcomes, self.games.margins, self.games.sides)
+        codes = (covariate.codes for covariate in self.games.by)
+        return np.column_stack([part for part in (*measured, *codes) if part is not None])
 
 
 def count_once(
@@ -90,7 +97,7 @@ def count_once(
     kind = _kind(query, told)
     sure = kind and n_used >= FEWEST and wish is None and _evidence(query, games, told, kind) < SURE
     if sure or (kind and wish == "once"):
-        return _halved(games, told), _said(kind, n_used), ""
+        return replace(told.games, counts=told.counts / 2.0), _said(kind, n_used), ""
     if wish == "once" or n_used < FEWEST:
         return games, "", ""
     return games, "", _suspicion(told, kind, large=large)
@@ -106,14 +113,12 @@ def _is_lopsided(games: Games, query: Query) -> bool:
 
 
 def _told(games: Games, query: Query) -> Told:
-    turned = games.first > games.second
-    columns = [np.where(turned, 1.0 - games.outcomes, games.outcomes)]
-    signed = (games.margins, games.sides)
-    columns += [np.where(turned, -column, column) for column in signed if column is not None]
-    columns += [covariate.codes for covariate in games.by]
-    content = np.round(np.column_stack(columns), 9) + 0.0  # so that 1 - 0.7 is 0.3, and -0 is 0
-    low, high = np.minimum(games.first, games.second), np.maximum(games.first, games.second)
-    return Told(games.times, low, high, turned, content, games.counts, query.single)
+    faced = as_low_sees(replace(games, sequence=None))
+    measured = {name: getattr(faced, name) for name in ("outcomes", "margins", "sides")}
+    rounded = {  # so that 1 - 0.7 is 0.3, and -0 is 0
+        name: np.round(column, 9) + 0.0 for name, column in measured.items() if column is not None
+    }
+    return Told(replace(faced, **rounded), games.first > games.second, query.single)
 
 
 def _kind(query: Query, told: Told) -> str:
@@ -130,15 +135,14 @@ def _kind(query: Query, told: Told) -> str:
 
 def _is_mirrored(told: Told) -> bool:
     """Return whether both ways round hold the same games; rows of several only as they are."""
-    if not told.single:
-        told = replace(told, content=np.column_stack([told.content, told.counts]))
-    return bool(_matched(told, _counterparts(told)).sum() == told.counts.sum())
+    partner = _counterparts(told) if told.single else _counterparts(told, told.counts)
+    return bool(_matched(told, partner).sum() == told.counts.sum())
 
 
 def _rows_are_even(query: Query) -> bool:
     """Return whether every row stands an even number of times, in every column but an index."""
     index = _indexes(query.facts)
-    columns = [k for k in range(len(query.facts.table.names)) if k not in index]
+    columns = [k for k in range(len(query.facts.names)) if k not in index]
     return bool(columns) and not query.facts.repeats(columns)[1]
 
 
@@ -154,23 +158,27 @@ def _ids_are_twice(query: Query) -> bool:
         if key in query.columns
     ]
     told = ", ".join(keys)
-    for column, name in enumerate(facts.table.names):
+    for column, name in enumerate(facts.names):
         if plain(name) not in IDS:
             continue
-        rows = with_column(facts, column)
+        rows = facts
+        if facts.table.grouping is not None:
+            from intransit.data.remote_tables import with_column  # noqa: PLC0415
+
+            rows = with_column(facts, column)
         numbered = replace(query, columns={**query.columns, "id": facts.raw(column)})
         games = (
             f"SELECT {facts.tally()} AS n, count(DISTINCT ({told})) AS ways "
             f"FROM {numbered.sql(rows.rows)} WHERE reason IS NULL GROUP BY id"
         )
-        if not facts.table.engine.ask(f"SELECT 1 FROM ({games}) WHERE n <> 2 OR ways <> 1 LIMIT 1"):
+        if not facts.engine.ask(f"SELECT 1 FROM ({games}) WHERE n <> 2 OR ways <> 1 LIMIT 1"):
             return True
     return False
 
 
 def _indexes(facts: Facts) -> set[int]:
     """Return the columns that number the rows, one after the other."""
-    n, numbers = facts.count()[0], [k for k in range(len(facts.table.names)) if facts.is_number(k)]
+    n, numbers = facts.count()[0], [k for k in range(len(facts.names)) if facts.is_number(k)]
     spans = zip(numbers, facts.spans(numbers), strict=True)
     near = [k for k, (m, least, most) in spans if m == n > 1 and most - least == n - 1]
     return {k for k in near if not facts.repeats([k])[0]}
@@ -180,15 +188,18 @@ def _evidence(query: Query, games: Games, told: Told, kind: str) -> float:
     """Return the logarithm of the probability that rows which are no twins look like twins."""
     from scipy.special import gammaln  # noqa: PLC0415 - a third of a second that few tables need
 
-    kept = told.only(~told.turned) if kind == "mirrored" else told
-    kept = replace(kept, counts=kept.counts if kind == "mirrored" else kept.counts / 2.0)
+    if kind == "mirrored":
+        straight = ~told.turned
+        kept = replace(told, games=told.games.only(straight), turned=told.turned[straight])
+    else:
+        kept = replace(told, games=replace(told.games, counts=told.counts / 2.0))
     agree = math.log((1.0 + _agreement(kept)) / 2.0)  # nearer to 1: games of one day are alike
     if not told.single:
-        return agree * len(kept.low)
+        return agree * len(kept.games)
     twins = kept.counts.sum()
     if kind == "numbered":
         return float(twins * agree)
-    group = number_rows(kept.time, kept.low, kept.high, kept.turned)
+    group = number_rows(kept.games.times, kept.games.first, kept.games.second, kept.turned)
     size = np.bincount(group, kept.counts)
     alone = float(np.sum(size == 1.0)) * agree
     if kind == "mirrored":
@@ -201,17 +212,15 @@ def _evidence(query: Query, games: Games, told: Told, kind: str) -> float:
     return float(min(chance + alone, in_order))
 
 
-def _agreement(games: Told) -> float:
+def _agreement(told: Told) -> float:
     """Return κ, how often two games of one pair agree, from games that are no twins."""
-    if not games.single:  # rows that stand for many: how often any two rows agree
-        _, times = np.unique(
-            np.column_stack([games.content, games.counts]), axis=0, return_counts=True
-        )
+    if not told.single:  # rows that stand for many: how often any two rows agree
+        times = np.bincount(number_rows(*told.content.T, told.counts))
         return float(np.sum((times / times.sum()) ** 2))
-    pair = number_rows(games.low, games.high)
-    per_pair = np.bincount(pair, games.counts)
-    ending = number_rows(pair, *games.content.T)
-    per_ending = np.bincount(ending, games.counts)
+    pair = number_rows(told.games.first, told.games.second)
+    per_pair = np.bincount(pair, told.counts)
+    ending = number_rows(pair, *told.content.T)
+    per_ending = np.bincount(ending, told.counts)
     owner = np.zeros(len(per_ending), dtype=np.int64)
     owner[ending] = pair
     couples = per_pair * (per_pair - 1.0)
@@ -219,21 +228,20 @@ def _agreement(games: Told) -> float:
     several = couples > 0
     if several.sum() >= CONTROLS[0] and couples.sum() / 2.0 >= CONTROLS[1]:
         return float(np.mean(alike[several] / couples[several]))
-    return _predictability(games)
+    return _predictability(told.games)
 
 
-def _predictability(games: Told) -> float:
+def _predictability(games: Games) -> float:
     """Return the most that κ can be: the share of games that the stronger did not lose."""
-    outcomes, counts = games.content[:, 0], games.counts
-    n = int(games.high.max()) + 1
-    won = np.bincount(games.low, counts * outcomes, n) + 0.5
-    won += np.bincount(games.high, counts * (1.0 - outcomes), n)
+    outcomes, counts, n = games.outcomes, games.counts, games.n_items
+    won = np.bincount(games.first, counts * outcomes, n) + 0.5
+    won += np.bincount(games.second, counts * (1.0 - outcomes), n)
     strength = np.ones(n)
     for _ in range(50):  # Zermelo's iteration, with half a game won and lost against strength 1
-        met = counts / (strength[games.low] + strength[games.high])
-        total = np.bincount(games.low, met, n) + np.bincount(games.high, met, n)
+        met = counts / (strength[games.first] + strength[games.second])
+        total = np.bincount(games.first, met, n) + np.bincount(games.second, met, n)
         strength = won / (total + 1.0 / (strength + 1.0))
-    ahead = strength[games.low] >= strength[games.high]
+    ahead = strength[games.first] >= strength[games.second]
     upset = np.where(ahead, outcomes < 0.5, outcomes > 0.5)
     return 1.0 - float(counts[upset].sum() / counts.sum())
 
@@ -248,10 +256,11 @@ def _chance_of_order(query: Query, games: Games, told: Told, kind: str) -> float
     from scipy.special import gammaln  # noqa: PLC0415
 
     few = told.counts.sum() <= query.limits.one_by_one
-    if not query.facts.table.ordered or not few or (told.time != told.time[0]).any():
+    if not query.facts.table.ordered or not few or told.timed:
         return None
     listed = _told(in_order(query, games), query)
-    pair, ending = number_rows(listed.low, listed.high), number_rows(*listed.content.T)
+    pair = number_rows(listed.games.first, listed.games.second)
+    ending = number_rows(*listed.content.T)
     rows = np.column_stack([pair, ending])
     if kind == "mirrored":
         twins = [np.flatnonzero(listed.turned == side) for side in (False, True)]
@@ -296,16 +305,6 @@ def _is_sorted(rows: IntArray) -> bool:
     return bool(np.sum(up & ~down) >= most or np.sum(down & ~up) >= most)
 
 
-def _halved(games: Games, told: Told) -> Games:
-    """Return half of the games, each as the first by name sees it."""
-    measured = [
-        name for name in ("outcomes", "margins", "sides") if getattr(games, name) is not None
-    ]
-    content = {name: told.content[:, k] for k, name in enumerate(measured)}
-    halves: dict[str, Any] = {**content, "counts": told.counts / 2.0}
-    return replace(games, first=told.low, second=told.high, sequence=None, **halves)
-
-
 def _said(kind: str, n_rows: int) -> str:
     return (
         f"{n_rows:,} rows tell {n_rows // 2:,} games twice, {TWICE[kind]}: more rows have their "
@@ -319,8 +318,7 @@ def _suspicion(told: Told, kind: str, *, large: bool) -> str:
     once = f"if these are the same games told twice, say {SWITCH.format('once')}"
     if kind:
         return f"every row has a twin, {TWIN[kind]}, which may be chance; all are counted; {once}"
-    timed = bool((told.time != told.time[0]).any())
-    if not told.single or not timed or large:
+    if not told.single or not told.timed or large:
         return ""
     share = float(_matched(told, _counterparts(told)).sum() / told.counts.sum())
     if share < NEARLY:
@@ -337,8 +335,7 @@ def _join_mirrors(games: Games, told: Told, n_used: int, wish: str | None) -> tu
     matched = _matched(told, partner)
     n_matched = float(matched.sum())
     share = n_matched / games.counts.sum()
-    timed = bool((told.time != told.time[0]).any())
-    enough = MOSTLY if timed else 1.0
+    enough = MOSTLY if told.timed else 1.0
     if not n_matched or (wish is None and (share < enough or n_used < 3)):
         return games, ""
     # Of the two, the row in which the first item comes first by name keeps the games of both.
@@ -361,9 +358,13 @@ def _matched(told: Told, partner: IntArray) -> FloatArray:
     return matched
 
 
-def _counterparts(told: Told) -> IntArray:  # (n,) -1 where there is none
-    """Return for each cell the one that tells the same games as the other side sees them."""
-    columns = [told.time, told.low, told.high, *told.content.T]
+def _counterparts(told: Told, *further: FloatArray) -> IntArray:  # (n,) -1 where there is none
+    """Return for each row the one that tells the same games as the other side sees them.
+
+    The two agree in everything that they say, and in the `further` columns.
+    """
+    games = told.games
+    columns = [games.times, games.first, games.second, *told.content.T, *further]
     order = np.lexsort([told.turned, *columns[::-1]])
     same = told.turned[order][1:] & ~told.turned[order][:-1]
     for column in columns:

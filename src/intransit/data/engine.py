@@ -99,6 +99,9 @@ def is_busy() -> bool:
     return bool(_busy)
 
 
+DAMAGED = "its compressed data is damaged or cut short; fetch or write the file again."
+ANOTHER_PLACE = "make room, or name another place by the environment variable TMPDIR."
+NO_ROOM = "the scratch folder cannot take it ({}); " + ANOTHER_PLACE
 PREFIX, LOCK, MAKING = "intransit-", "in-use", "in-use-soon"
 
 
@@ -111,7 +114,7 @@ def open_scratch() -> Iterator[Path]:
     except OSError as error:
         raise InputError(
             f"{tempfile.gettempdir()}: no scratch folder can be made there ({error.strerror}); "
-            "make room, or name another place by the environment variable TMPDIR."
+            f"{ANOTHER_PLACE}"
         ) from error
     with folder as name:
         held = _hold(Path(name) / MAKING)
@@ -194,12 +197,12 @@ class Engine:
         """Return all rows of a query."""
         return self.attempt(lambda: self.con.execute(query, values).fetchall())
 
-    def ask_all(self, sums: Sequence[str], rows: str, values: list[Any] | None = None) -> list[Any]:
+    def ask_all(self, sums: Sequence[str], rows: str) -> list[Any]:
         """Return many sums over the same rows; one query of all would plan for minutes."""
         found: list[Any] = []
         for begin in range(0, len(sums), TOGETHER):
             part = ", ".join(sums[begin : begin + TOGETHER])
-            found += self.ask(f"SELECT {part} FROM {rows}", values)[0]
+            found += self.ask(f"SELECT {part} FROM {rows}")[0]
         return found
 
     def attempt(self, work: Callable[[], T]) -> T:
@@ -234,17 +237,14 @@ class Engine:
         text = re.sub(r"^[A-Za-z ]+Error: ", "", str(error)).split("\n")[0].strip()
         text = text.replace(str(self.folder), "the scratch folder")
         if "GZIP" in text or "ZSTD" in text.upper():
-            found = "its compressed data is damaged or cut short; fetch or write the file again"
-        elif re.search("No space left|disk quota|[Cc]ould not write", text):
-            found = (
-                f"the scratch folder cannot take it ({text}); make room, or name another place by "
-                "the environment variable TMPDIR"
+            return self.refuse(DAMAGED)
+        if re.search("No space left|disk quota|[Cc]ould not write", text):
+            return self.refuse(NO_ROOM.format(text))
+        if isinstance(error, duckdb.OutOfMemoryException):
+            return self.refuse(
+                f"it does not fit in the memory allowed ({text}); raise memory_limit."
             )
-        elif isinstance(error, duckdb.OutOfMemoryException):
-            found = f"it does not fit in the memory allowed ({text}); raise memory_limit"
-        else:
-            found = f"it could not be read ({text}); correct the table"
-        return self.refuse(f"{found}.")
+        return self.refuse(f"it could not be read ({text}); correct the table.")
 
 
 @contextlib.contextmanager
@@ -294,6 +294,12 @@ def columns_sql(columns: int | Iterable[int]) -> str:
     """SQL: the columns of these numbers, or the first so many."""
     numbers = range(columns) if isinstance(columns, int) else columns
     return ", ".join(f"c{k}" for k in numbers)
+
+
+def joined_sql(members: str) -> str:
+    """SQL: a list of names as one item, sorted, so that their order changes nothing."""
+    kept = f"list_sort(list_filter({members}, lambda m: m IS NOT NULL))"
+    return f"nullif(array_to_string({kept}, ' / '), '')"
 
 
 NUMBERED = "file_row_number = true"

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from intransit.data.engine import N_SAME, EngineTable, columns_sql, quote, refuse
-from intransit.data.files import shorten
+from intransit.data.reading import list_names, quoted
 from intransit.data.vocabulary import MOST_VALUES, plain
-
-MOST_LISTED = 20  # names that one sentence lists
+from intransit.errors import InputError
 
 
 def find_column(names: Sequence[str], name: str, role: str, label: str) -> int:
@@ -37,15 +36,13 @@ def nearest(names: Sequence[str], name: str) -> list[str]:
     return [known[own] for own in close]
 
 
-def list_names(names: Sequence[str], joint: str = ", ") -> str:
-    """Return names in quotation marks, the first of them where there are many."""
-    more = ", ..." if len(names) > MOST_LISTED else ""
-    return joint.join(quoted(name) for name in names[:MOST_LISTED]) + more
-
-
-def quoted(name: str) -> str:
-    """Return a name on one line in quotation marks."""
-    return f'"{shorten(name)}"'
+def numbered_headers(names: Sequence[str]) -> tuple[int, int]:
+    """Return how many columns are called 1, 2, 3, ... in a row, and the first of them."""
+    begin = next((i for i, name in enumerate(names) if name.strip() == "1"), len(names))
+    n = 0
+    while begin + n < len(names) and names[begin + n].strip() == str(n + 1):
+        n += 1
+    return n, begin
 
 
 NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
@@ -57,14 +54,18 @@ class Facts:
     """Answers about the rows that `where` keeps; distinct values are asked once."""
 
     def __init__(self, table: EngineTable, where: Mapping[int, object]) -> None:
-        self.table = table
+        self.table, self.engine, self.names = table, table.engine, table.names
         self.where = where
         self._values: dict[int, list[tuple[str, int]] | None] = {}
         self._n_rows: int | None = None
 
     def column(self, name: str, role: str) -> int:
         """Return the place of the column called `name`, which the user gives for a role."""
-        return find_column(self.table.names, name, role, self.table.engine.label)
+        return find_column(self.names, name, role, self.engine.label)
+
+    def refuse(self, found: str) -> InputError:
+        """Return the error that says this of the table."""
+        return self.engine.refuse(found)
 
     @property
     def filter(self) -> str:
@@ -153,7 +154,7 @@ class Facts:
     def values(self, column: int) -> list[tuple[str, int]] | None:
         """Return the distinct cells of a column as text with their counts; None if too many."""
         if column not in self._values:
-            found = self.table.engine.ask(
+            found = self.engine.ask(
                 f"SELECT {self.raw(column)}, n FROM (SELECT c{column}, {self.tally()} AS n "
                 f"FROM {self.rows_about(f'c{column}')} GROUP BY c{column} LIMIT {MOST_VALUES + 1})"
             )
@@ -171,7 +172,7 @@ class Facts:
         if not self.table.ordered:
             return {}
         with self.table.in_order():
-            found = self.table.engine.ask(
+            found = self.engine.ask(
                 f"SELECT {self.raw(column)}, min(row) FROM {self.all_rows} GROUP BY c{column}"
             )
         return {str(text): int(row) for text, row in found if text is not None}
@@ -182,7 +183,7 @@ class Facts:
             return [self._n_rows]
         counts = ", ".join([self.tally(), *map(self.tally, tests)])
         rows = self.rows_about(*tests)
-        found = [int(n) for n in self.table.engine.ask(f"SELECT {counts} FROM {rows}")[0]]
+        found = [int(n) for n in self.engine.ask(f"SELECT {counts} FROM {rows}")[0]]
         if not tests:
             self._n_rows = found[0]
         return found
@@ -197,7 +198,7 @@ class Facts:
         cells = f"SELECT c{column}, {self.tally()} AS n FROM {rows} GROUP BY c{column}"
         if cell:  # grouped, or the engine would put the whole of it into every test
             cells = f"SELECT {cell} AS cell, sum(n) AS n FROM ({cells}) GROUP BY ALL"
-        return [int(n) for n in self.table.engine.ask(f"SELECT {counts} FROM ({cells})")[0]]
+        return [int(n) for n in self.engine.ask(f"SELECT {counts} FROM ({cells})")[0]]
 
     def repeats(self, columns: Sequence[int]) -> tuple[int, bool]:
         """Return how many rows repeat another in these, and if any stands oddly often."""
@@ -208,7 +209,7 @@ class Facts:
             return rows.repeats(columns, self._kept())  # type: ignore[no-any-return]
         groups = f"SELECT {n} AS n FROM {rows} GROUP BY {columns_sql(columns)}"
         asked = "coalesce(sum(n - 1), 0), coalesce(max(n % 2), 0)"
-        more, odd = self.table.engine.ask(f"SELECT {asked} FROM ({groups})")[0]
+        more, odd = self.engine.ask(f"SELECT {asked} FROM ({groups})")[0]
         return int(more), bool(odd)
 
     def spans(self, columns: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -216,7 +217,7 @@ class Facts:
         rows = self.all_rows
         asked = [f"{what}(c{k})" for k in columns for what in ("count", "min", "max")]
         found = (
-            self.table.engine.ask_all(asked, rows)
+            self.engine.ask_all(asked, rows)
             if isinstance(rows, str)
             else rows.spans(columns, self._kept())
         )
@@ -232,7 +233,7 @@ class Facts:
 
     def _kept(self) -> dict[int, list[Any]]:
         """Return the cells that `where` allows in each of its columns."""
-        ask, rows = self.table.engine.ask, self.rows
+        ask, rows = self.engine.ask, self.rows
         return {
             k: [cell for (cell,) in ask(f"SELECT DISTINCT c{k} FROM {rows}")] for k in self.where
         }
@@ -243,13 +244,13 @@ class Facts:
             return []
         tests = [f"sum(CAST({self.filled(i)} AS INTEGER))" for i in columns]
         rows = f"(SELECT * FROM {self._sample} LIMIT {SAMPLE})"
-        total, *filled = self.table.engine.ask_all(["count(*)", *tests], rows)
+        total, *filled = self.engine.ask_all(["count(*)", *tests], rows)
         found = [i for i, n in zip(columns, filled, strict=True) if 2 * (n or 0) >= total]
         return found[:MOST_COLUMNS]
 
     def sample(self, column: int) -> set[str]:
         """Return distinct texts among the first rows."""
-        found = self.table.engine.ask(
+        found = self.engine.ask(
             f"SELECT DISTINCT {self.text(column)} FROM (SELECT * FROM {self._sample} "
             f"LIMIT {SAMPLE}) WHERE {self.filled(column)}"
         )
@@ -260,14 +261,12 @@ class Facts:
         n_rows = self.count()[0]
         if n_rows or not self.where:
             return n_rows
-        engine = self.table.engine
+        engine = self.engine
         for column, value in self.where.items():
             if not Facts(self.table, {column: value}).count()[0]:
                 seen = sorted(Facts(self.table, {}).sample(column))[:5]
-                shown = ", ".join(f'"{shorten(text)}"' for text in seen)
-                name = self.table.names[column]
                 raise engine.refuse(
-                    f'no row has "{name}" equal to "{value}"; the column holds '
-                    f"{shown or 'nothing'}."
+                    f'no row has "{self.names[column]}" equal to "{value}"; the column holds '
+                    f"{list_names(seen) or 'nothing'}."
                 )
         raise engine.refuse("no row meets all conditions of where at once; give fewer.")

@@ -1,34 +1,56 @@
-"""Plain files: where they are, what they are, unpacked and decoded.
+"""Plain files: where they are, what they are, decoded, and separated text as a table.
 
 A table is a file, the standard input, several files of one form, or a folder of Parquet.  What a
-file is is found from its first bytes.  Engines that read compressed text as it comes take half of a
-file for the whole of it; so every file is unpacked first, into the scratch folder, and one that is
-damaged or cut short is refused.
+file is is found from its first bytes; compressed ones, JSON and others are left to `formats`.
+Separated text is parsed once into Parquet, lines that are no rows set aside.
 """
 
-import bz2
 import codecs
 import contextlib
 import csv
 import glob
-import gzip
 import io
-import lzma
 import re
 import sys
-import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Literal
 
-from intransit.data.engine import Engine, located, quote, refuse
+from intransit.data.engine import (
+    NO_ROOM,
+    SHOWN,
+    Engine,
+    EngineTable,
+    located,
+    quote,
+    read_table,
+    refuse,
+)
+from intransit.data.facts import numbered_headers
+from intransit.data.reading import Unused, list_names, plural, quoted, shorten
 from intransit.errors import InputError
 
 HEAD = 1 << 16  # bytes looked at
 DELIMITERS = (",", ";", "\t", "|")
 EMPTY = "the file is empty; a header and at least one row are needed."
+SPREADSHEET = "this is a spreadsheet; save the table as CSV first."
+FOREIGN = {
+    b"\xd0\xcf\x11\xe0": SPREADSHEET,
+    b"7z\xbc\xaf\x27\x1c": "this is a 7z archive; unpack it first.",
+    b"Rar!": "this is a RAR archive; unpack it first.",
+    b"\x04\x22\x4d\x18": "this is compressed by LZ4; unpack it first, or use gzip or zstd.",
+}
+ZSTD = b"\x28\xb5\x2f\xfd"
+PACKED = {
+    b"\x1f\x8b": "gzip",
+    ZSTD: "zstd",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",  # an empty one
+}
 
 
 @dataclass(frozen=True)
@@ -46,6 +68,15 @@ class TextLayout:
     delimiter: str
     names: tuple[str, ...]
     skip: int  # blank lines before the header
+
+
+def packing_of(source: Source) -> str | None:
+    """Return what a file is compressed by, None for nothing; refuse what cannot be unpacked."""
+    start = first_bytes(source)
+    for magic, sentence in FOREIGN.items():
+        if start.startswith(magic):
+            raise refuse(source.label, sentence)
+    return next((kind for magic, kind in PACKED.items() if start.startswith(magic)), None)
 
 
 def look_at(source: Source) -> tuple[Literal["parquet", "json", "pgn", "text"], str]:
@@ -87,15 +118,6 @@ def first_bytes(source: Source) -> bytes:
         raise refuse(source.label, found) from error
 
 
-def lines_of(path: Path, compression: str) -> str:
-    """Return the SQL that reads a file line by line, blank lines as NULL."""
-    return (
-        f"read_csv({located(path)}, columns = {{'line': 'VARCHAR'}}, delim = chr(1), quote = '', "
-        "escape = '', header = false, auto_detect = false, max_line_size = 16777216, "
-        f"compression = '{compression}', store_rejects = true)"
-    )
-
-
 def lay_out(label: str, head: str) -> TextLayout:
     """Return delimiter and header of separated text."""
     lines = head.splitlines(keepends=True)
@@ -106,16 +128,17 @@ def lay_out(label: str, head: str) -> TextLayout:
     if len(names) < 2:
         raise refuse(
             label,
-            f'only one column, "{shorten(names[0])}", is seen; separate columns by commas, '
+            f"only one column, {quoted(names[0])}, is seen; separate columns by commas, "
             "semicolons or tabs.",
             skip + 1,
         )
     if any(_is_value(name) for name in names) and not _is_crosstable(names, text, delimiter):
-        shown = ", ".join(f'"{shorten(name)}"' for name in names[:4])
         raise refuse(
-            label, f"the first line holds values ({shown}); add a line with the names of the "
-            "columns above it.", skip + 1
-        )  # fmt: skip
+            label,
+            f"the first line holds values ({list_names(names[:4])}); add a line with the names of "
+            "the columns above it.",
+            skip + 1,
+        )
     return TextLayout(delimiter, names, skip)
 
 
@@ -142,21 +165,14 @@ def _records(text: str, delimiter: str, most: int) -> list[list[str]]:
 
 def _is_crosstable(names: tuple[str, ...], text: str, delimiter: str) -> bool:
     """Return whether columns are called 1, 2, 3, ..., as many as there are rows."""
-    numbers = [name for name in names if _is_value(name)]
+    n, _ = numbered_headers(names)
     rows = [record for record in _records(text, delimiter, len(names) + 2)[1:] if any(record)]
-    counted = [str(k + 1) for k in range(len(numbers))]
-    return numbers == counted and len(rows) == len(numbers) < len(names) and len(numbers) > 2
+    return 2 < n == len(rows) == sum(map(_is_value, names)) < len(names)
 
 
 def _is_value(name: str) -> bool:
     """Return whether a header's cell is a number or a date, so no name."""
     return bool(re.fullmatch(r"[+-]?\d+([.,]\d+)?|\d{4}-\d\d?-\d\d?([T ].*)?", name))
-
-
-def shorten(text: str, most: int = 40) -> str:
-    """Return text on one line, cut where it is long."""
-    text = " ".join(text.split())
-    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def physical_lines(
@@ -252,171 +268,11 @@ codecs.register_error("intransit-latin-1", _as_latin_1)
 LENIENT = {"cp1252": "intransit-latin-1"}
 
 
-DAMAGED = "its compressed data is damaged or cut short; fetch or write the file again."
-ZSTD = b"\x28\xb5\x2f\xfd"
-MAGIC: dict[bytes, str] = {
-    b"\x1f\x8b": "gzip",
-    ZSTD: "zstd",
-    b"BZh": "bzip2",
-    b"\xfd7zXZ\x00": "xz",
-    b"PK\x03\x04": "zip",
-    b"PK\x05\x06": "zip",  # an empty one
-}
-OPENERS: dict[str, Callable[[Path], Any]] = {
-    "gzip": gzip.open,
-    "bzip2": bz2.open,
-    "xz": lzma.open,
-}
-SPREADSHEET = "this is a spreadsheet; save the table as CSV first."
-FOREIGN = {
-    b"\xd0\xcf\x11\xe0": SPREADSHEET,
-    b"7z\xbc\xaf\x27\x1c": "this is a 7z archive; unpack it first.",
-    b"Rar!": "this is a RAR archive; unpack it first.",
-    b"\x04\x22\x4d\x18": "this is compressed by LZ4; unpack it first, or use gzip or zstd.",
-}
-
-
-def unpack(source: Source, engine: Engine) -> Source:
-    """Return the source with its plain bytes, whatever it was compressed by."""
-    with source.path.open("rb") as file:
-        start = file.read(8)
-    for magic, sentence in FOREIGN.items():
-        if start.startswith(magic):
-            raise refuse(source.label, sentence)
-    kind = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)
-    if kind is None:
-        return source
-    plain = engine.fresh("unpacked")
-    try:
-        if kind == "zip":
-            return unpack(_unpack_zip(source, engine.fresh("zipped")), engine)
-        if kind == "zstd":
-            _unpack_zstd(source, plain, engine)
-        else:
-            with OPENERS[kind](source.path) as packed:
-                copy(packed, plain)
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile):
-        raise refuse(source.label, DAMAGED) from None
-    except NotImplementedError as error:  # of a kind of zip that Python does not know
-        raise refuse(source.label, f"{error}; unpack it first.") from error
-    except OSError as error:
-        if error.errno is None:  # bz2 says so of damaged data
-            raise refuse(source.label, DAMAGED) from None
-        raise full_disk(source.label, error) from error
-    return Source(plain, source.label)
-
-
 def copy(packed: IO[bytes], place: Path) -> None:
     """Copy a stream to its end."""
     with place.open("wb") as plain:
         while piece := packed.read(CHUNK):
             plain.write(piece)
-
-
-def full_disk(label: str, error: OSError) -> InputError:
-    """Return the error for a scratch folder that takes no more."""
-    return refuse(
-        label,
-        f"the scratch folder cannot take it ({error.strerror}); make room, or name another place "
-        "by the environment variable TMPDIR.",
-    )
-
-
-def _unpack_zip(source: Source, place: Path) -> Source:
-    """Return the one table in a zip archive."""
-    with zipfile.ZipFile(source.path) as archive:
-        members = [
-            member
-            for member in archive.infolist()
-            if not member.is_dir() and not member.filename.startswith(("__MACOSX/", "."))
-        ]
-        names = {member.filename for member in members}
-        if "[Content_Types].xml" in names or "mimetype" in names:
-            raise refuse(source.label, SPREADSHEET)
-        if len(members) != 1:
-            listed = ", ".join(sorted(names)[:5]) + (", ..." if len(names) > 5 else "")
-            found = f"{len(members)} files ({listed})" if members else "no file"
-            raise refuse(source.label, f"the archive holds {found}; give one table at a time.")
-        if members[0].flag_bits & 1:
-            raise refuse(source.label, "the archive is encrypted; unpack it first.")
-        with archive.open(members[0]) as packed:
-            copy(packed, place)
-    return Source(place, source.label)
-
-
-def _unpack_zstd(source: Source, plain: Path, engine: Engine) -> None:
-    """Unpack by DuckDB, line by line: the standard library has no zstd before Python 3.14."""
-    if not zstd_is_whole(source.path):
-        raise EOFError
-    if _unpack_zstd_by_python(source.path, plain):
-        return
-    lines = lines_of(source.path, "zstd")
-    engine.run(
-        f"COPY (FROM {lines}) TO {quote(str(plain))} "
-        "(FORMAT csv, HEADER false, DELIM '\x01', QUOTE '', ESCAPE '')"
-    )
-    for (line,) in engine.ask("SELECT line FROM reject_errors ORDER BY line LIMIT 1"):
-        found = "this is not UTF-8 text; unpack the file first, or write it as UTF-8."
-        raise refuse(source.label, found, line)
-    engine.forget_rejects()
-
-
-def _unpack_zstd_by_python(path: Path, plain: Path) -> bool:
-    """Unpack with Python's own module where there is one; return whether there is."""
-    try:
-        from compression import zstd  # type: ignore[import-not-found] # noqa: PLC0415
-    except ImportError:
-        return False
-    try:
-        with zstd.open(path) as packed:
-            copy(packed, plain)
-    except zstd.ZstdError:
-        raise EOFError from None
-    return True
-
-
-def zstd_is_whole(path: Path) -> bool:
-    """Return whether frames and blocks of a zstd file end where the file ends (RFC 8878)."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        while file.tell() < size:
-            magic = file.read(4)
-            if len(magic) == 4 and magic[1:] == b"\x2a\x4d\x18" and magic[0] & 0xF0 == 0x50:
-                file.seek(int.from_bytes(_exactly(file, 4), "little"), 1)  # a frame to skip
-            elif magic == ZSTD:
-                try:
-                    _skip_frame(file)
-                except EOFError:
-                    return False
-            else:
-                return False
-            if file.tell() > size:
-                return False
-    return True
-
-
-def _skip_frame(file: IO[bytes]) -> None:
-    descriptor = _exactly(file, 1)[0]
-    single = descriptor >> 5 & 1
-    content = (single, 2, 4, 8)[descriptor >> 6]  # bytes of the content's size
-    dictionary = (0, 1, 2, 4)[descriptor & 3]
-    file.seek((1 - single) + dictionary + content, 1)
-    last = False
-    while not last:
-        header = int.from_bytes(_exactly(file, 3), "little")
-        last, kind, size = bool(header & 1), header >> 1 & 3, header >> 3
-        if kind == 3:
-            raise EOFError
-        file.seek(1 if kind == 1 else size, 1)
-    if descriptor >> 2 & 1:
-        _exactly(file, 4)  # the checksum
-
-
-def _exactly(file: IO[bytes], n: int) -> bytes:
-    data = file.read(n)
-    if len(data) < n:
-        raise EOFError
-    return data
 
 
 STANDARD_INPUT = "standard input"
@@ -470,7 +326,7 @@ def _spool(source: Source, engine: Engine) -> Source:
             with source.path.open("rb") as file:
                 copy(file, place)
     except OSError as error:
-        raise full_disk(source.label, error) from error
+        raise refuse(source.label, NO_ROOM.format(error.strerror)) from error
     return Source(place, source.label)
 
 
@@ -482,3 +338,102 @@ def are_parquet(sources: Sequence[Source]) -> bool:
 def is_partitioned(sources: Sequence[Source]) -> bool:
     """Return whether folders carry values, as in ``year=2024/part-0.parquet``."""
     return all(any("=" in part for part in source.path.parts[:-1]) for source in sources)
+
+
+def take_text(source: Source, head: str, engine: Engine) -> EngineTable:
+    """Return separated text as a table."""
+    layout = lay_out(source.label, head)
+    notes: list[str] = []
+    parse = partial(_parse, layout=layout, engine=engine)
+    given, (source, parquet) = source, with_lines_alike(source, parse, engine)
+    if source is not given:
+        notes.append("the lines of the file end in several ways; all were taken as ends of lines")
+    broken = engine.ask("SELECT count(*) FROM reject_errors WHERE error_type = 'INVALID ENCODING'")
+    if broken[0][0] and not _beyond_ascii(parquet, layout, engine):
+        notes.append(
+            "the file is not UTF-8 and was read as Windows-1252, which is Latin-1 with more signs; "
+            "check names with accents"
+        )
+        source = to_utf_8(source, "cp1252", engine.fresh("utf-8"))
+        source, parquet = with_lines_alike(source, parse, engine)
+    places = _refused(source, layout, engine)
+    path = source.path
+
+    def locate(rows: set[int]) -> dict[int, int]:
+        everything = {place for group in places.values() for place in group}
+        return physical_lines(path, layout, rows, everything)
+
+    lines = locate(set())
+    rejected = tuple(
+        Unused(reason, len(group), tuple(lines.get(-place, place) for place in group[:SHOWN]))
+        for reason, group in places.items()
+    )
+    return read_table(
+        engine,
+        parquet,
+        names=layout.names,
+        unit="line",
+        locate=locate,
+        rejected=rejected,
+        decimal_comma=layout.delimiter != ",",
+        notes=tuple(notes),
+    )
+
+
+def with_lines_alike(
+    source: Source, parse: Callable[[Path], str], engine: Engine
+) -> tuple[Source, str]:
+    """Parse a file, and return which; where its lines end in several ways, one made of it."""
+    try:
+        return source, parse(source.path)
+    except InputError as error:
+        if "state machine" not in str(error):  # so DuckDB says that it cannot tell lines apart
+            raise
+    source = with_plain_lines(source, engine.fresh("lines"))
+    return source, parse(source.path)
+
+
+def _parse(path: Path, layout: TextLayout, engine: Engine) -> str:
+    """Parse the file into Parquet, refused rows into `reject_errors`; return the SQL for it."""
+    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(layout.names)))
+    engine.forget_rejects()
+    return engine.store_as_parquet(
+        f"FROM read_csv({located(path)}, columns = {{{columns}}}, "
+        f"delim = {quote(layout.delimiter)}, quote = '\"', escape = '\"', header = true, "
+        f"skip = {layout.skip}, auto_detect = false, store_rejects = true, "
+        "compression = 'none', max_line_size = 16777216)"
+    )
+
+
+def _beyond_ascii(parquet: str, layout: TextLayout, engine: Engine) -> bool:
+    """Return whether letters beyond ASCII were read well, so that the file is UTF-8 after all."""
+    wide = " OR ".join(f"strlen(c{i}) <> length(c{i})" for i in range(len(layout.names)))
+    return bool(engine.ask(f"SELECT count(*) FROM {parquet} WHERE {wide}")[0][0])
+
+
+def _refused(source: Source, layout: TextLayout, engine: Engine) -> dict[str, list[int]]:
+    """Return the places of the rows that could not be parsed, by reason."""
+    places: dict[str, list[int]] = {}
+    errors = engine.ask(
+        "SELECT DISTINCT ON (line) line, error_type::VARCHAR, error_message, csv_line "
+        "FROM reject_errors ORDER BY line"
+    )
+    for place, kind, message, text in errors:
+        if kind == "UNQUOTED VALUE" and "\n" in text.strip():
+            found = "a quotation mark is opened here and never closed; close or remove it."
+            raise refuse(source.label, f"{found} The record begins {shorten(text)!r}.", place)
+        places.setdefault(_why(kind, message, len(layout.names)), []).append(place)
+    return places
+
+
+def _why(kind: str, message: str, n_names: int) -> str:
+    if kind in {"MISSING COLUMNS", "TOO MANY COLUMNS"}:
+        numbers = [int(part) for part in message.split() if part.isdigit()]
+        found = numbers[1] if len(numbers) > 1 else 0
+        return f"{plural(found, 'field')} instead of {n_names}"
+    reasons = {
+        "UNQUOTED VALUE": "text follows a closing quotation mark",
+        "LINE SIZE OVER MAXIMUM": "the line is longer than 16 MB",
+        "INVALID ENCODING": "the text is not UTF-8",
+    }
+    return reasons.get(kind, shorten(message))

@@ -1,6 +1,8 @@
-"""Separated text, chess games, JSON and nested columns, each as a flat table.
+"""What is more than separated text: compressed files, chess games, JSON and nested columns.
 
-*Separated text* is parsed once into Parquet, lines that are no rows set aside.
+*Compressed files*: engines that read compressed text as it comes take half of a file for the whole
+of it; so every file is unpacked first, into the scratch folder, and one that is damaged or cut
+short is refused.
 
 *Chess games* in PGN: one row a game, one column a tag (White, Black, Result, Date, ...), which say
 who met whom and how it ended; the moves are not looked at.
@@ -14,134 +16,42 @@ five of a team, the parts are numbered, ``players.name.1`` and on; names in list
 are joined, sorted, into one item a list.
 """
 
+import bz2
 import csv
+import gzip
 import json
+import lzma
 import re
-from collections.abc import Iterator
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from intransit.data.engine import (
+    DAMAGED,
+    NO_ROOM,
     SHOWN,
     Engine,
     EngineTable,
+    joined_sql,
     located,
     quote,
-    read_table,
     refuse,
 )
 from intransit.data.files import (
+    SPREADSHEET,
+    ZSTD,
     Source,
-    TextLayout,
-    lay_out,
-    lines_of,
-    physical_lines,
-    shorten,
-    to_utf_8,
-    with_plain_lines,
+    copy,
+    packing_of,
+    take_text,
+    with_lines_alike,
 )
-from intransit.data.reading import Unused, plural
-from intransit.data.shapes import BETWEEN
+from intransit.data.reading import Unused
 from intransit.errors import InputError
-
-
-def take_text(source: Source, head: str, engine: Engine) -> EngineTable:
-    """Return separated text as a table."""
-    layout = lay_out(source.label, head)
-    notes: list[str] = []
-    source, parquet = _parse_lines(source, layout, engine, notes)
-    broken = engine.ask("SELECT count(*) FROM reject_errors WHERE error_type = 'INVALID ENCODING'")
-    if broken[0][0] and not _beyond_ascii(parquet, layout, engine):
-        notes.append(
-            "the file is not UTF-8 and was read as Windows-1252, which is Latin-1 with more signs; "
-            "check names with accents"
-        )
-        source = to_utf_8(source, "cp1252", engine.fresh("utf-8"))
-        source, parquet = _parse_lines(source, layout, engine, notes)
-    places = _refused(source, layout, engine)
-    path = source.path
-
-    def locate(rows: set[int]) -> dict[int, int]:
-        everything = {place for group in places.values() for place in group}
-        return physical_lines(path, layout, rows, everything)
-
-    lines = locate(set())
-    rejected = tuple(
-        Unused(reason, len(group), tuple(lines.get(-place, place) for place in group[:SHOWN]))
-        for reason, group in places.items()
-    )
-    return read_table(
-        engine,
-        parquet,
-        names=layout.names,
-        unit="line",
-        locate=locate,
-        rejected=rejected,
-        decimal_comma=layout.delimiter != ",",
-        notes=tuple(notes),
-    )
-
-
-def _parse_lines(
-    source: Source, layout: TextLayout, engine: Engine, notes: list[str]
-) -> tuple[Source, str]:
-    """Parse the file; where its lines end in several ways, make that one way first."""
-    try:
-        return source, _parse(source.path, layout, engine)
-    except InputError as error:
-        if "state machine" not in str(error):
-            raise
-    notes.append("the lines of the file end in several ways; all were taken as ends of lines")
-    source = with_plain_lines(source, engine.fresh("lines"))
-    return source, _parse(source.path, layout, engine)
-
-
-def _parse(path: Path, layout: TextLayout, engine: Engine) -> str:
-    """Parse the file into Parquet, refused rows into `reject_errors`; return the SQL for it."""
-    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(layout.names)))
-    engine.forget_rejects()
-    return engine.store_as_parquet(
-        f"FROM read_csv({located(path)}, columns = {{{columns}}}, "
-        f"delim = {quote(layout.delimiter)}, quote = '\"', escape = '\"', header = true, "
-        f"skip = {layout.skip}, auto_detect = false, store_rejects = true, "
-        "compression = 'none', max_line_size = 16777216)"
-    )
-
-
-def _beyond_ascii(parquet: str, layout: TextLayout, engine: Engine) -> bool:
-    """Return whether letters beyond ASCII were read well, so that the file is UTF-8 after all."""
-    wide = " OR ".join(f"strlen(c{i}) <> length(c{i})" for i in range(len(layout.names)))
-    return bool(engine.ask(f"SELECT count(*) FROM {parquet} WHERE {wide}")[0][0])
-
-
-def _refused(source: Source, layout: TextLayout, engine: Engine) -> dict[str, list[int]]:
-    """Return the places of the rows that could not be parsed, by reason."""
-    places: dict[str, list[int]] = {}
-    errors = engine.ask(
-        "SELECT DISTINCT ON (line) line, error_type::VARCHAR, error_message, csv_line "
-        "FROM reject_errors ORDER BY line"
-    )
-    for place, kind, message, text in errors:
-        if kind == "UNQUOTED VALUE" and "\n" in text.strip():
-            found = "a quotation mark is opened here and never closed; close or remove it."
-            raise refuse(source.label, f"{found} The record begins {shorten(text)!r}.", place)
-        places.setdefault(_why(kind, message, len(layout.names)), []).append(place)
-    return places
-
-
-def _why(kind: str, message: str, n_names: int) -> str:
-    if kind in {"MISSING COLUMNS", "TOO MANY COLUMNS"}:
-        numbers = [int(part) for part in message.split() if part.isdigit()]
-        found = numbers[1] if len(numbers) > 1 else 0
-        return f"{plural(found, 'field')} instead of {n_names}"
-    reasons = {
-        "UNQUOTED VALUE": "text follows a closing quotation mark",
-        "LINE SIZE OVER MAXIMUM": "the line is longer than 16 MB",
-        "INVALID ENCODING": "the text is not UTF-8",
-    }
-    return reasons.get(kind, shorten(message))
-
 
 TAG = re.compile(r'\[([A-Za-z]\w*)\s+"((?:[^"\\]|\\.)*)"\]\s*$')
 UNKNOWN = re.compile(r"[?.]*")  # what PGN writes for what is not known
@@ -199,8 +109,6 @@ Leaf = tuple[str, str, str]  # name, type and SQL of a column
 
 def lay_flat(table: EngineTable) -> EngineTable:
     """Return the table without nested columns, as far as it goes."""
-    if not any(kind.startswith("STRUCT(") or kind.endswith("]") for kind in table.types):
-        return table
     engine, rows = table.engine, table.rows
     kinds = engine.attempt(lambda: engine.con.sql(f"FROM {rows}").types)
     leaves = [
@@ -233,9 +141,8 @@ def _leaves(table: EngineTable, name: str, kind: Any, sql: str, depth: int) -> I
             for k in range(1, most + 1):
                 yield from _leaves(table, f"{name}.{k}", inner, f"({sql})[{k}]", depth - 1)
         else:
-            kept = f"list_sort(list_filter({sql}, lambda m: m IS NOT NULL))"
-            joined = f"nullif(array_to_string({kept}, '{BETWEEN}'), '')"
-            yield name, "VARCHAR", joined if str(inner) == "VARCHAR" else f"({sql})::VARCHAR"
+            text = joined_sql(sql) if str(inner) == "VARCHAR" else f"({sql})::VARCHAR"
+            yield name, "VARCHAR", text
     else:
         yield name, str(kind), sql
 
@@ -273,13 +180,7 @@ def _is_object(text: str) -> bool:
 
 
 def _take_lines(source: Source, engine: Engine) -> EngineTable:
-    try:
-        lines = _store_lines(source, engine)
-    except InputError as error:
-        if "state machine" not in str(error):
-            raise
-        source = with_plain_lines(source, engine.fresh("lines"))  # they end in several ways
-        lines = _store_lines(source, engine)
+    source, lines = with_lines_alike(source, partial(_store_lines, engine=engine), engine)
     for (line,) in engine.ask("SELECT line FROM reject_errors ORDER BY line LIMIT 1"):
         raise refuse(source.label, "this is not UTF-8 text; JSON lines must be.", line)
     n_bad, places = engine.ask(
@@ -292,12 +193,12 @@ def _take_lines(source: Source, engine: Engine) -> EngineTable:
     return replace(_as_table(source, rows, engine), unit="line", rejected=rejected)
 
 
-def _store_lines(source: Source, engine: Engine) -> str:
+def _store_lines(path: Path, engine: Engine) -> str:
     """Store the lines of a file as Parquet, with whether each is a JSON object."""
     engine.forget_rejects()
     return engine.store_as_parquet(
         "SELECT *, json_valid(line) AND json_type(CASE WHEN json_valid(line) THEN line END) = "
-        f"'OBJECT' AS fine FROM {lines_of(source.path, 'none')}"
+        f"'OBJECT' AS fine FROM {lines_of(path, 'none')}"
     )
 
 
@@ -368,3 +269,136 @@ def _wrapped(held: Any) -> str | None:
 
 def _pointer(key: str) -> str:
     return "/" + key.replace("~", "~0").replace("/", "~1")
+
+
+def lines_of(path: Path, compression: str) -> str:
+    """Return the SQL that reads a file line by line, blank lines as NULL."""
+    return (
+        f"read_csv({located(path)}, columns = {{'line': 'VARCHAR'}}, delim = chr(1), quote = '', "
+        "escape = '', header = false, auto_detect = false, max_line_size = 16777216, "
+        f"compression = '{compression}', store_rejects = true)"
+    )
+
+
+OPENERS: dict[str, Callable[[Path], Any]] = {
+    "gzip": gzip.open,
+    "bzip2": bz2.open,
+    "xz": lzma.open,
+}
+
+
+def unpack(source: Source, engine: Engine) -> Source:
+    """Return the source with its plain bytes, whatever it was compressed by."""
+    kind = packing_of(source)
+    if kind is None:
+        return source
+    plain = engine.fresh("unpacked")
+    try:
+        if kind == "zip":
+            return unpack(_unpack_zip(source, engine.fresh("zipped")), engine)
+        if kind == "zstd":
+            _unpack_zstd(source, plain, engine)
+        else:
+            with OPENERS[kind](source.path) as packed:
+                copy(packed, plain)
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile):
+        raise refuse(source.label, DAMAGED) from None
+    except NotImplementedError as error:  # of a kind of zip that Python does not know
+        raise refuse(source.label, f"{error}; unpack it first.") from error
+    except OSError as error:
+        if error.errno is None:  # bz2 says so of damaged data
+            raise refuse(source.label, DAMAGED) from None
+        raise refuse(source.label, NO_ROOM.format(error.strerror)) from error
+    return Source(plain, source.label)
+
+
+def _unpack_zip(source: Source, place: Path) -> Source:
+    """Return the one table in a zip archive."""
+    with zipfile.ZipFile(source.path) as archive:
+        members = [
+            member
+            for member in archive.infolist()
+            if not member.is_dir() and not member.filename.startswith(("__MACOSX/", "."))
+        ]
+        names = {member.filename for member in members}
+        if "[Content_Types].xml" in names or "mimetype" in names:
+            raise refuse(source.label, SPREADSHEET)
+        if len(members) != 1:
+            listed = ", ".join(sorted(names)[:5]) + (", ..." if len(names) > 5 else "")
+            found = f"{len(members)} files ({listed})" if members else "no file"
+            raise refuse(source.label, f"the archive holds {found}; give one table at a time.")
+        if members[0].flag_bits & 1:
+            raise refuse(source.label, "the archive is encrypted; unpack it first.")
+        with archive.open(members[0]) as packed:
+            copy(packed, place)
+    return Source(place, source.label)
+
+
+def _unpack_zstd(source: Source, plain: Path, engine: Engine) -> None:
+    """Unpack by DuckDB, line by line: the standard library has no zstd before Python 3.14."""
+    _check_zstd(source.path)
+    if _unpack_zstd_by_python(source.path, plain):
+        return
+    lines = lines_of(source.path, "zstd")
+    engine.run(
+        f"COPY (FROM {lines}) TO {quote(str(plain))} "
+        "(FORMAT csv, HEADER false, DELIM '\x01', QUOTE '', ESCAPE '')"
+    )
+    for (line,) in engine.ask("SELECT line FROM reject_errors ORDER BY line LIMIT 1"):
+        found = "this is not UTF-8 text; unpack the file first, or write it as UTF-8."
+        raise refuse(source.label, found, line)
+    engine.forget_rejects()
+
+
+def _unpack_zstd_by_python(path: Path, plain: Path) -> bool:
+    """Unpack with Python's own module where there is one; return whether there is."""
+    try:
+        from compression import zstd  # type: ignore[import-not-found] # noqa: PLC0415
+    except ImportError:
+        return False
+    try:
+        with zstd.open(path) as packed:
+            copy(packed, plain)
+    except zstd.ZstdError:
+        raise EOFError from None
+    return True
+
+
+def _check_zstd(path: Path) -> None:
+    """Raise EOFError unless frames and blocks of a zstd file end where the file ends (RFC 8878)."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        while file.tell() < size:
+            magic = _exactly(file, 4)
+            if magic == ZSTD:
+                _skip_frame(file)
+            elif magic[1:] == b"\x2a\x4d\x18" and magic[0] & 0xF0 == 0x50:  # a frame to skip
+                file.seek(int.from_bytes(_exactly(file, 4), "little"), 1)
+            else:
+                raise EOFError
+        if file.tell() > size:
+            raise EOFError
+
+
+def _skip_frame(file: IO[bytes]) -> None:
+    descriptor = _exactly(file, 1)[0]
+    single = descriptor >> 5 & 1
+    content = (single, 2, 4, 8)[descriptor >> 6]  # bytes of the content's size
+    dictionary = (0, 1, 2, 4)[descriptor & 3]
+    file.seek((1 - single) + dictionary + content, 1)
+    last = False
+    while not last:
+        header = int.from_bytes(_exactly(file, 3), "little")
+        last, kind, size = bool(header & 1), header >> 1 & 3, header >> 3
+        if kind == 3:
+            raise EOFError
+        file.seek(1 if kind == 1 else size, 1)
+    if descriptor >> 2 & 1:
+        _exactly(file, 4)  # the checksum
+
+
+def _exactly(file: IO[bytes], n: int) -> bytes:
+    data = file.read(n)
+    if len(data) < n:
+        raise EOFError
+    return data

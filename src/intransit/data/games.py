@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from intransit.arrays import BoolArray, FloatArray, IntArray, sort_rows
 from intransit.checks import as_list, shown
 from intransit.data.clock import Clock
-from intransit.data.reading import ROW_LIMITS, Reading, plural
+from intransit.data.reading import ROW_LIMITS, Reading, list_names, plural
 from intransit.errors import InputError
 
 
@@ -101,11 +101,8 @@ class Covariate:
         """Return the number of a value; refuse one that the table does not have."""
         text = str(value).strip()
         if text not in self.values:
-            listed = ", ".join(f'"{known}"' for known in self.values[:10])
-            more = ", ..." if len(self.values) > 10 else ""
-            raise InputError(
-                f'"{self.name}" is never "{text}" in this table; it may be {listed}{more}.'
-            )
+            known = list_names(self.values, most=10)
+            raise InputError(f'"{self.name}" is never "{text}" in this table; it may be {known}.')
         return self.values.index(text)
 
 
@@ -163,7 +160,7 @@ def join_covariates(parts: Sequence[tuple[Covariate, ...]]) -> tuple[Covariate, 
     names = [tuple(covariate.name for covariate in part) for part in parts]
     for other in names[1:]:
         if other != names[0]:
-            told = [", ".join(f'"{name}"' for name in part) or "none" for part in (names[0], other)]
+            told = [list_names(part) or "none" for part in (names[0], other)]
             raise InputError(
                 f"by: games with the covariates {told[0]} cannot be joined with games that have "
                 f"{told[1]}; read both with the same ones."
@@ -241,15 +238,19 @@ class Games:
         return "ties" if self.has_ties else "wins"
 
     def __repr__(self) -> str:
-        span = ""
         by = "".join(f", by {covariate.name}" for covariate in self.by)
-        if len(self) and self.clock.kind != "none":
-            begin, end = (self.clock.to_text(float(t)) for t in self.times[[0, -1]])
-            span = f", times {begin} to {end}"
+        span = f", times {self.span}" if self.span else ""
         return (
             f"Games({plural(self.n_items, 'item')}, {self.counts.sum():,.12g} comparisons in "
             f"{plural(len(self), 'row')}, {self.kind}{span}{by})"
         )
+
+    @property
+    def span(self) -> str:
+        """The first and the last time in words; empty without times."""
+        if not len(self) or self.clock.kind == "none":
+            return ""
+        return " to ".join(self.clock.to_text(float(t)) for t in self.times[[0, -1]])
 
     def only(self, mask: ArrayLike) -> "Games":
         """Return the rows where `mask` holds, or those numbered by it; the names stay."""
@@ -295,7 +296,7 @@ class Games:
         for known in self.by:
             if isinstance(name, str) and known.name == name:
                 return known
-        listed = ", ".join(f'"{known.name}"' for known in self.by) or "none"
+        listed = list_names([known.name for known in self.by]) or "none"
         asked = name if isinstance(name, str) else shown(name)
         raise InputError(
             f'games: there is no covariate "{asked}"; there is {listed}; read the table with '
@@ -432,6 +433,19 @@ def merge(games: Games) -> Games:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.cumsum(new) - 1
     return replace(merged, counts=counts, sequence=place[games.sequence])
+
+
+def as_low_sees(games: Games) -> Games:
+    """Return the same rows, each as the item sees it whose name comes first."""
+    swap = games.first > games.second
+    return replace(
+        games,
+        first=np.minimum(games.first, games.second),
+        second=np.maximum(games.first, games.second),
+        outcomes=np.where(swap, 1.0 - games.outcomes, games.outcomes),
+        margins=None if games.margins is None else np.where(swap, -games.margins, games.margins),
+        sides=None if games.sides is None else np.where(swap, -games.sides, games.sides),
+    )
 
 
 def in_sequence(counts: FloatArray) -> IntArray | None:

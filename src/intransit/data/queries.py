@@ -12,9 +12,8 @@ import numpy as np
 
 from intransit.data.engine import N_SAME
 from intransit.data.facts import Facts
-from intransit.data.files import shorten
 from intransit.data.games import NO_VALUE, Covariate, listed_in_order, without_unseen
-from intransit.data.reading import ROW_LIMITS, RowLimits
+from intransit.data.reading import ROW_LIMITS, RowLimits, quoted
 from intransit.data.roles import Roles
 from intransit.data.vocabulary import MOST_VALUES, SIDE_FLAGS, plain, read_sides, read_switch
 
@@ -81,7 +80,7 @@ class Query:
         return f"(SELECT *, CASE {' '.join(self.tests)} END AS reason FROM ({judged}))"
 
 
-def build_query(facts: Facts, roles: Roles, both_bad: str, limits: RowLimits = ROW_LIMITS) -> Query:
+def build_query(facts: Facts, roles: Roles, both_bad: str, limits: RowLimits) -> Query:
     """Return the query for these roles."""
     query = Query(facts, limits=limits)
     _add_items(query, roles)
@@ -100,7 +99,7 @@ def _add_items(query: Query, roles: Roles) -> None:
     if roles.meaning and roles.meaning.kind == "names" and roles.outcome is not None:
         sources.append(roles.outcome)
     union = " UNION ALL ".join(f"SELECT {facts.raw(i)} AS raw FROM {facts.rows}" for i in sources)
-    engine = facts.table.engine
+    engine = facts.engine
     found = engine.ask(f"SELECT DISTINCT raw FROM ({union}) WHERE raw IS NOT NULL")
     raws = [str(raw) for (raw,) in found]
     query.raw_names = raws
@@ -116,7 +115,7 @@ def _add_items(query: Query, roles: Roles) -> None:
             f"LEFT JOIN items AS {role}_item ON {facts.raw(column)} = {role}_item.raw"
         )
         query.columns[role] = f"{role}_item.number"
-        empty = f'the name in "{facts.table.names[column]}" is empty'
+        empty = f'the name in "{facts.names[column]}" is empty'
         query.reject(f"{role} IS NULL", empty)
     query.reject("first = second", "an item is compared with itself")
 
@@ -139,7 +138,7 @@ def _look_up(
     reasons = {**(_strange(query, called, column, set(told)) if called else {}), **(why or {})}
     texts = [*told, *(text for text in reasons if text not in told)]
     meanings = [list(map(part.get, texts)) for part in (told, margins or {}, reasons)]
-    facts.table.engine.run(
+    facts.engine.run(
         f"CREATE TEMP TABLE {name} AS SELECT c{column} AS raw, told, told_margin, told_why FROM "
         f"(SELECT DISTINCT c{column} FROM {facts.rows}) JOIN (SELECT unnest(?::VARCHAR[]) AS text, "
         "unnest(?::DOUBLE[]) AS told, unnest(?::DOUBLE[]) AS told_margin, unnest(?::INTEGER[]) AS "
@@ -162,7 +161,7 @@ def _strange(query: Query, role: str, column: int, known: set[str]) -> dict[str,
     )
     why = {}
     for place, (text, _) in enumerate(strange):
-        named = f'the {role} "{shorten(text.strip())}" is not understood'
+        named = f"the {role} {quoted(text)} is not understood"
         other = f"other texts for the {role} are not understood"
         why[text] = query.reason(named if place < NAMED or len(strange) <= NAMED + 1 else other)
     return why
@@ -179,7 +178,7 @@ def _add_margin(query: Query, roles: Roles) -> None:
     query.columns |= parts
     columns = [*(roles.scores or ()), *([] if roles.margin is None else [roles.margin])]
     for column in columns:
-        value, name = facts.number(column), facts.table.names[column]
+        value, name = facts.number(column), facts.names[column]
         flag = f"odd_{column}"
         query.columns[flag] = f"{facts.filled(column)} AND NOT coalesce(isfinite({value}), false)"
         query.reject(flag, f'"{name}" is not a finite number')
@@ -292,9 +291,9 @@ def _add_time(query: Query, roles: Roles) -> None:
     if roles.time is None or roles.moments is None:
         query.columns["time"] = NO_TIME
         return
-    what = "date" if roles.moments.kind == "date" else "finite number"
+    what = "date" if roles.moments.clock.kind == "date" else "finite number"
     query.columns["time"], query.whole_times = roles.moments.sql, roles.moments.whole
-    if roles.moments.names:
+    if roles.moments.clock.names:
         what = "known period"
         query.columns["time"] = _look_up(query, "time", roles.time, roles.moments.values)
     query.columns["timed"] = query.facts.filled(roles.time)
@@ -311,8 +310,8 @@ def _add_switch(query: Query, role: str, column: int) -> str:
 def _add_side(query: Query, roles: Roles) -> None:
     facts = query.facts
     if roles.side is not None:
-        headers = facts.table.names[roles.first], facts.table.names[roles.second]
-        flag = plain(facts.table.names[roles.side]) in SIDE_FLAGS
+        headers = facts.names[roles.first], facts.names[roles.second]
+        flag = plain(facts.names[roles.side]) in SIDE_FLAGS
         known = read_sides(facts.texts(roles.side), headers, flag=flag)
         query.columns["side"] = _look_up(query, "side", roles.side, known, called="side")
         query.reject("side IS NULL", "the side is empty")
@@ -338,9 +337,9 @@ def _add_covariates(query: Query, roles: Roles) -> None:
     """Join the numbers of the values of further columns; an empty cell has none."""
     facts = query.facts
     for k, column in enumerate(roles.by):
-        texts, name = facts.texts(column), facts.table.names[column]
+        texts, name = facts.texts(column), facts.names[column]
         if facts.values(column) is None:
-            raise facts.table.engine.refuse(
+            raise facts.refuse(
                 f'"{name}" (for by) has more than {MOST_VALUES:,} values; name a column with few, '
                 "such as a surface or a format."
             )

@@ -8,8 +8,9 @@ from intransit.data.clock import Clock
 from intransit.data.distinct_rows import RowCounts, add_up, sequence_of, with_series
 from intransit.data.duplicates import count_once
 from intransit.data.engine import EngineTable, open_engine
-from intransit.data.facts import Facts, find_column
+from intransit.data.facts import Facts, find_column, numbered_headers
 from intransit.data.games import Games, merge
+from intransit.data.orders import find_orders, find_podiums
 from intransit.data.queries import Query, build_query
 from intransit.data.reading import (
     ROW_LIMITS,
@@ -44,22 +45,13 @@ from intransit.data.shapes import (
     find_judgments,
     find_tally,
     find_teams,
+    named_by_hand,
     reshape,
-    told_by_shape,
 )
-from intransit.data.sources import embedded, label_of, settled, take_in
+from intransit.data.sources import label_of, take_in
 from intransit.data.time_columns import choose_time
-from intransit.data.wide_tables import find_matrix, find_orders, find_podiums
 from intransit.errors import InputError
 
-FINDERS = {
-    "matrix": find_matrix,
-    "judgments": find_judgments,
-    "teams": find_teams,
-    "tally": find_tally,
-    "orders": find_orders,
-    "podiums": find_podiums,
-}
 Name = str | Literal[False] | None
 Names = Name | Sequence[str]  # several columns are the members of a team
 
@@ -185,11 +177,11 @@ def read(
     for role, name in {**tally, "event": event, "place": place}.items():
         check_name(role, name, none=False)
     options = ReadOptions(
-        names, as_columns(by), as_conditions(where), order, day_first, both_bad, strict, grades,
-        shape, doubled, entries, games, {role: name for role, name in tally.items() if name},
-        event, place, several,
+        columns=names, by=as_columns(by), where=as_conditions(where), order=order,
+        day_first=day_first, both_bad=both_bad, strict=strict, grades=grades, shape=shape,
+        doubled=doubled, entries=entries, games=games, event=event, place=place, teams=several,
+        tally={role: name for role, name in tally.items() if name},
     )  # fmt: skip
-    options.check()
     return assemble(source, options, memory_limit)
 
 
@@ -222,9 +214,9 @@ def assemble(
         where = _conditions(table, options.where)
         facts, roles = Facts(table, where), None
         whole = Facts(table, {}) if where else facts
-        if table.grouping is None and whole.count()[0] > limits.packed:
-            table = embedded(table)
-        if table.grouping is not None:
+        if table.grouping is not None or whole.count()[0] > limits.packed:
+            from intransit.data.remote_tables import settled  # noqa: PLC0415  for few tables
+
             facts, roles = settled(table, where, options, FINDERS, choose_roles, limits.fetched)
             table = facts.table
         n_rows = facts.check_where()
@@ -237,10 +229,10 @@ def assemble(
         options = options if shaped is None else apply(options, shaped)
         roles = roles or choose_roles(rows, options)
         if shaped is not None:
-            roles.columns = [*shaped.told, *told_by_shape(roles.columns, shaped)]
+            roles.columns[:0] = shaped.told
             roles.notes[:0] = shaped.notes
-        told = roles.moments  # periods that no row has keep their place
-        clock = Clock(told.kind, told.names, told.numbers) if told else Clock("none")
+        # Periods that no row has keep their place.
+        clock = roles.moments.clock if roles.moments else Clock("none")
         query = build_query(rows, roles, options.both_bad, limits)
         games, counted = add_up(query, clock)
         n_used = counted.n_rows - sum(part.count for part in counted.unused)
@@ -259,8 +251,34 @@ def _shaped_rows(facts: Facts, shaped: Shaped) -> Facts:
     """Return what can be asked about the table of games that another shape was turned into."""
     rows = Facts(shaped.table, facts.where if shaped.keeps_where else {})
     if not rows.count()[0]:
-        raise facts.table.engine.refuse("there is no game in it; give a table with some.")
+        raise facts.refuse("there is no game in it; give a table with some.")
     return rows
+
+
+def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return a matrix as games, or None where rows and columns do not have the same names."""
+    if not asked and (named_by_hand(options) or not _may_be_matrix(facts)):
+        return None
+    from intransit.data.matrices import read_matrix  # noqa: PLC0415  few tables are one
+
+    return read_matrix(facts, options, asked)
+
+
+def _may_be_matrix(facts: Facts) -> bool:
+    """Return whether three columns or more have names of rows, or numbers as in a crosstable."""
+    labels = facts.sample(0) if facts.is_text(0) else set()
+    shared = labels & {name.strip() for name in facts.names}
+    return max(len(shared), numbered_headers(facts.names)[0]) >= 3
+
+
+FINDERS = {
+    "matrix": find_matrix,
+    "judgments": find_judgments,
+    "teams": find_teams,
+    "tally": find_tally,
+    "orders": find_orders,
+    "podiums": find_podiums,
+}
 
 
 def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
@@ -337,7 +355,7 @@ def _repeats(facts: Facts, most_rows: int) -> list[str]:
     n_rows = facts.count()[0]
     if n_rows > most_rows:
         return [f"repeated rows were not looked for among {n_rows:,} rows"]
-    repeats, _ = facts.repeats(range(len(facts.table.names)))
+    repeats, _ = facts.repeats(range(len(facts.names)))
     if not repeats:
         return []
     verb = "repeats" if repeats == 1 else "repeat"

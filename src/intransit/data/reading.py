@@ -77,6 +77,23 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}" + ("" if count == 1 else "s")
 
 
+def shorten(text: str, most: int = 40) -> str:
+    """Return text on one line, cut where it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def quoted(name: str) -> str:
+    """Return a name on one line in quotation marks."""
+    return f'"{shorten(name)}"'
+
+
+def list_names(names: Sequence[str], joint: str = ", ", *, most: int = 20) -> str:
+    """Return names in quotation marks, the first of them where there are many."""
+    more = ", ..." if len(names) > most else ""
+    return joint.join(quoted(name) for name in names[:most]) + more
+
+
 ROLES = (
     *("first", "second", "outcome", "winner", "loser", "first_score", "second_score", "margin"),
     *("time", "side", "neutral", "weight", "count"),
@@ -93,6 +110,7 @@ class ReadOptions:
     """How a table is to be read; what is None is recognised."""
 
     columns: Columns = field(default_factory=lambda: dict.fromkeys(ROLES))
+    made: frozenset[str] = frozenset()  # roles whose columns a shape has made, not the caller named
     by: tuple[str, ...] = ()
     where: Mapping[str, object] = field(default_factory=dict)
     order: str | Sequence[object] | None = None  # of periods that have names
@@ -109,7 +127,7 @@ class ReadOptions:
     place: str | None = None
     teams: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # columns of members
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse words that say nothing."""
         _check_word("both_bad", self.both_bad, get_args(BothBad))
         _check_word("doubled", self.doubled, get_args(Doubled), none=True)

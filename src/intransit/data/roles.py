@@ -8,15 +8,15 @@ winner_model_b and winner_tie; and as flags of the first alone, as radiant_win.
 
 import itertools
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from intransit.data import vocabulary as words
-from intransit.data.facts import Facts, list_names
-from intransit.data.files import shorten
-from intransit.data.reading import Column, ReadOptions, how_to_say
+from intransit.data.clock import TimeColumn
+from intransit.data.facts import Facts
+from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
 from intransit.data.vocabulary import (
+    CLEAR,
+    ENOUGH,
     MARKERS,
     WINNERS,
     Marker,
@@ -42,24 +42,6 @@ class Sided:
     second: int
     first_values: dict[str, float]
     second_values: dict[str, float]
-
-
-CLEAR = 0.95  # share of cells that must make sense before a column is taken by content alone
-
-
-@dataclass(frozen=True)
-class TimeColumn:
-    """How a time column is read."""
-
-    kind: Literal["date", "number"]
-    sql: str  # cell to number, NULL where it is no time; empty where periods have names
-    why: str
-    understood: float = 1.0  # share of filled cells
-    note: str = ""
-    whole: bool = False  # whether the SQL gives whole numbers, as for dates
-    names: tuple[str, ...] = ()  # of periods that have some, in order
-    numbers: tuple[float, ...] = ()  # the number of each name
-    values: Mapping[str, float] = field(default_factory=dict)  # the number of each text
 
 
 @dataclass
@@ -100,7 +82,7 @@ class Search:
 
     def __init__(self, facts: Facts, options: ReadOptions) -> None:
         self.facts = facts
-        self.names = facts.table.names
+        self.names = facts.names
         self.plain = [plain(name) for name in short_names(self.names)]
         self.options = options
         self.wanted = options.columns
@@ -117,7 +99,7 @@ class Search:
 
     def refuse(self, sentence: str) -> InputError:
         """Return the error that says this of the table."""
-        return self.facts.table.engine.refuse(sentence)
+        return self.facts.refuse(sentence)
 
     def listed(self, columns: list[int] | None = None, joint: str = ", ") -> str:
         """Return names of columns, all of them unless some are given."""
@@ -147,7 +129,9 @@ class Search:
 
     def why(self, role: str) -> str:
         """Return how a column came to its role."""
-        return "named" if self.named.get(role) is not None else "by its name"
+        if self.named.get(role) is None:
+            return "by its name"
+        return "by the shape of the table" if role in self.options.made else "named"
 
     def ignore(self, column: int, why: str) -> None:
         """Report a column that could have played a role, and why it does not."""
@@ -167,12 +151,12 @@ TOLD = re.compile(r"(team|player|model)?(win|wins|won|winner|result|outcome|res|
 FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
 SHORT = {("blue", "red"): ("b", "r"), ("r", "b"): ("red", "blue"), ("home", "away"): ("h", "a")}
 # Of chess sites, beside the words of outcomes: how a game was lost, and how it was drawn.
-LOST = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
-DRAWN = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
+LOST_IN_CHESS = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
+DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
 ONE_SIDE = {
-    **dict.fromkeys(LOST | words.SECOND | words.NO, 0.0),
-    **dict.fromkeys(DRAWN | words.TIE, 0.5),
-    **dict.fromkeys(words.FIRST | words.YES, 1.0),
+    **dict.fromkeys(LOST_IN_CHESS | words.SECOND_WORDS | words.NO, 0.0),
+    **dict.fromkeys(DRAWN_IN_CHESS | words.TIE_WORDS, 0.5),
+    **dict.fromkeys(words.FIRST_WORDS | words.YES, 1.0),
 }
 
 
@@ -264,11 +248,11 @@ def choose_items(search: Search) -> None:
     """Choose the columns with the two items."""
     roles, named = search.roles, search.named
     if named["winner"] is not None and named["loser"] is not None:
-        pair, why = Pair(words.WINNER, named["winner"], named["loser"]), "named"
+        pair, why = Pair(words.WINNER, named["winner"], named["loser"]), search.why("winner")
     elif named["first"] is not None and named["second"] is not None:
         own = [Pair(marker, named["first"], named["second"]) for marker in MARKERS]
         marked = (p for p in own if p in words.name_pairs(search.plain, (p.marker,)))
-        pair, why = next(marked, own[0]), "named"
+        pair, why = next(marked, own[0]), search.why("first")
     elif any(named[role] is not None for role in ("first", "second", "loser")):
         raise search.refuse(f"name both items: {HOW_TO_NAME.removeprefix('name them with ')}")
     else:
@@ -414,7 +398,7 @@ def choose_outcome(search: Search) -> None:
     role = "winner" if search.named["winner"] is not None else "outcome"
     if search.named[role] is not None:
         roles.outcome = search.named[role]
-        roles.meaning, why = _meaning(search, search.named[role] or 0), "named"
+        roles.meaning, why = _meaning(search, search.named[role] or 0), search.why(role)
         if not roles.meaning.understood:
             raise _strange(search, search.named[role] or 0)
     elif search.wanted["outcome"] is not False:
@@ -471,7 +455,7 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
         if vocabulary is words.OUTCOMES and not named:
             named = [i for i in search.free() if flags_first(search, i)]
         told = {i: _meaning(search, i) for i in named}
-        clear = [i for i in named if told[i].understood >= 0.5]
+        clear = [i for i in named if told[i].understood >= ENOUGH]
         if len(clear) > 1:
             raise search.two("outcome", clear)
         if clear:
@@ -502,7 +486,7 @@ def _strange(search: Search, column: int) -> InputError:
             f"{-most} is (command line: --grades={down} or --grades={up}); or margin= if they are "
             "margins (command line: --margin)."
         )
-    shown = ", ".join(f'"{shorten(text)}"' for text, _ in often) or "too many values"
+    shown = list_names([text for text, _ in often]) or "too many values"
     return search.refuse(
         f'the outcomes in "{search.names[column]}" are not understood ({shown}); write 1, 0 and '
         "0.5, win, loss and draw, or the winner's name; or list grades from the first's best to "

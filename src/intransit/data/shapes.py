@@ -1,7 +1,7 @@
 """Tables that do not have one row a game, turned into tables that have.
 
 Each becomes rows of two items with an outcome; the columns they are made of are reported like any
-other.  Matrices and finishing orders are in `standings`.
+other.  Matrices are in `matrices`, finishing orders in `orders`.
 
 *Teams.*  A comparison here is between two items, so a team is an item of its own, whoever else its
 members play with; their names are sorted, so that the order in which they are listed changes
@@ -20,10 +20,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from intransit.data import vocabulary as words
-from intransit.data.engine import EngineTable, columns_sql
+from intransit.data.engine import EngineTable, columns_sql, joined_sql
 from intransit.data.facts import Facts
 from intransit.data.reading import Column, Columns, ReadOptions, plural
 from intransit.data.vocabulary import (
+    CLEAR,
     ITEMS,
     MARKERS,
     listed,
@@ -31,8 +32,6 @@ from intransit.data.vocabulary import (
     short_names,
     tokens_of,
 )
-
-BETWEEN = " / "  # the members of a team
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def reshape(facts: Facts, options: ReadOptions, finders: Mapping[str, Find]) -> 
     if options.shape is not None:
         found = finders[options.shape](facts, options, True)
         if found is None:
-            raise facts.table.engine.refuse(
+            raise facts.refuse(
                 f"the table is not of the shape {options.shape!r}; leave shape= out (command line: "
                 "--shape), or see docs/tables.md for what it needs."
             )
@@ -76,49 +75,43 @@ def named_by_hand(options: ReadOptions) -> bool:
     )
 
 
+MEASURED = ("first_score", "second_score", "margin")
+OF_A_GAME = ("winner", "loser", *MEASURED, "side", "count")
+
+
 def made_games(
     facts: Facts,
     rows: str,
     extra: Mapping[str, str],
     told: Sequence[Column],
     notes: Sequence[str],
+    none: Sequence[str] = OF_A_GAME,
     **made: str,
 ) -> Shaped:
     """Return new rows (SQL of c0, c1, ... and `row`) as games.
 
-    `extra` has the names and types of further columns, `made` the roles that columns play; other
-    roles of a game there are not.
+    `extra` has the names and types of further columns, `made` the roles that columns play; those
+    in `none` no column plays.
     """
     table = replace(
         facts.table,
-        names=(*facts.table.names, *extra),
+        names=(*facts.names, *extra),
         types=(*facts.table.types, *extra.values()),
-        rows=facts.table.engine.store(rows),
+        rows=facts.engine.store(rows),
     )
-    none = ("winner", "loser", "first_score", "second_score", "margin", "side", "count")
     return Shaped(table, {**dict.fromkeys(none, False), **made}, tuple(told), tuple(notes))
 
 
 def apply(options: ReadOptions, shaped: Shaped) -> ReadOptions:
     """Return the options for the new table: its own columns, and what the caller says besides."""
     columns = {**options.columns, **shaped.columns}
+    made = frozenset(role for role, name in shaped.columns.items() if isinstance(name, str))
     if shaped.columns.get("outcome"):  # which tells ties too
         columns["tie"] = False
-    return replace(options, columns=columns, where={})
+    return replace(options, columns=columns, made=made, where={})
 
 
-def told_by_shape(columns: Sequence[Column], shaped: Shaped) -> list[Column]:
-    """Return the columns of a new table with how they came about; nobody named them."""
-    made = {name for name in shaped.columns.values() if isinstance(name, str)}
-    return [
-        replace(column, why=re.sub("^named", "by the shape of the table", column.why))
-        if column.name in made
-        else column
-        for column in columns
-    ]
-
-
-SIDES = (  # words for the two sides, in the order in which they are tried
+TEAM_WORDS = (  # words for the two sides, in the order in which they are tried
     *(("winner", "loser"), ("winning", "losing"), ("won", "lost"), ("w", "l")),
     *(("blue", "red"), ("radiant", "dire"), ("home", "away"), ("left", "right"), ("a", "b")),
     *(("team1", "team2"), ("t1", "t2"), ("side1", "side2"), ("teama", "teamb")),
@@ -140,7 +133,7 @@ def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | Non
         sides = {} if named_by_hand(options) else _recognised_teams(facts)
     if not sides:
         return None
-    taken = facts.table.names
+    taken = facts.names
     names = [  # what a winner would be called, where that is free
         word if word[-1].isdigit() and word not in taken else f"{word} team" for word in sides
     ]
@@ -167,14 +160,13 @@ def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | Non
 def _joined(facts: Facts, columns: list[int]) -> str:
     """SQL: the sorted members of a team as one text, empty where none is named."""
     members = ", ".join(f"nullif({facts.text(i)}, '')" for i in columns)
-    kept = f"list_sort(list_filter([{members}], lambda m: m IS NOT NULL))"
-    return f"nullif(array_to_string({kept}, '{BETWEEN}'), '')"
+    return joined_sql(f"[{members}]")
 
 
 def _recognised_teams(facts: Facts) -> dict[str, list[int]]:
     """Return the columns of members of the two sides, by the side's word."""
-    tokens = [tokens_of(name) for name in facts.table.names]
-    for first, second in SIDES:
+    tokens = [tokens_of(name) for name in facts.names]
+    for first, second in TEAM_WORDS:
         sides = [_of_side(tokens, word) for word in (first, second)]
         shared = [rest for rest in sides[0] if rest in sides[1]]
         groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
@@ -230,10 +222,10 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
     if not used or not (asked or named or _are_counts(facts, used)):
         return None
     told = [
-        Column(role, facts.table.names[column], "named" if named else "by its name")
+        Column(role, facts.names[column], "named" if named else "by its name")
         for role, column in zip(("won", "lost", "drawn"), used, strict=False)
     ]
-    n, total = len(facts.table.names), " + ".join(f"coalesce({facts.number(i)}, 0)" for i in used)
+    n, total = len(facts.names), " + ".join(f"coalesce({facts.number(i)}, 0)" for i in used)
     parts = [
         f"SELECT * EXCLUDE (row), {outcome}::DOUBLE AS c{n}, {facts.number(column)} AS c{n + 1}, "
         f"row FROM {facts.rows} WHERE {_fine(facts, used)} AND {facts.number(column)} > 0"
@@ -248,10 +240,8 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
     notes = [f"{plural(n_rows, 'row')} of games won and lost, counted as that many games"]
     if empty:
         notes.append(f"{plural(empty, 'row')} without any game")
-    none = dict.fromkeys(("first_score", "second_score", "margin"), False)
-    extra = {OUTCOME: "DOUBLE", GAMES: "DOUBLE"}
-    made = made_games(facts, " UNION ALL ".join(parts), extra, told, notes)
-    return replace(made, columns={**none, "outcome": OUTCOME, "count": GAMES})
+    rows, extra = " UNION ALL ".join(parts), {OUTCOME: "DOUBLE", GAMES: "DOUBLE"}
+    return made_games(facts, rows, extra, told, notes, MEASURED, outcome=OUTCOME, count=GAMES)
 
 
 def _fine(facts: Facts, columns: list[int]) -> str:
@@ -271,13 +261,13 @@ def _named_tally(facts: Facts, options: ReadOptions) -> list[int]:
     places = {role: facts.column(name, role) for role, name in options.tally.items()}
     if "wins" not in places or "losses" not in places:
         found = "name both wins= and losses= (command line: --wins and --losses)."
-        raise facts.table.engine.refuse(found)
+        raise facts.refuse(found)
     return [places[role] for role in ("wins", "losses", "draws") if role in places]
 
 
 def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> list[int]:
     """Return the columns with the games that the first won and lost, and those drawn if any."""
-    names = [plain(name) for name in short_names(facts.table.names)]
+    names = [plain(name) for name in short_names(facts.names)]
     said = {plain(str(name)) for name in options.columns.values() if isinstance(name, str)}
     names = ["" if name in said else name for name in names]
     # Where another column tells outcomes, wins may be what was before.
@@ -310,17 +300,17 @@ def _are_counts(facts: Facts, columns: list[int]) -> bool:
     tests = [facts.filled(i) for i in columns] + [f"{facts.number(i)} >= 0" for i in columns]
     _, *found = facts.count(*tests)
     filled, fine = found[: len(columns)], found[len(columns) :]
-    return all(n > 0 and m >= 0.95 * n for n, m in zip(filled, fine, strict=True))
+    return all(n > 0 and m >= CLEAR * n for n, m in zip(filled, fine, strict=True))
 
 
 VERDICTS = tuple(f"games{word}{{}}" for word in ("score", "verdict", "winner", "result"))
-FIRST, SECOND, VERDICT = "answer A", "answer B", "verdict on A and B"
+ANSWER_A, ANSWER_B, VERDICT = "answer A", "answer B", "verdict on A and B"
 UNNAMED = "baseline"
 
 
 def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
     """Return each pair of judgments as two games, or None where the table has none."""
-    table, names = facts.table, [plain(name) for name in facts.table.names]
+    table, names = facts.table, [plain(name) for name in facts.names]
     found = next(
         (
             [names.index(word.format(k)) for k in (1, 2)]
@@ -341,10 +331,12 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
         f"row FROM {facts.rows}"
         for first, second, verdict in sides
     )
-    extra = {FIRST: "VARCHAR", SECOND: "VARCHAR", VERDICT: table.types[found[0]]}
+    extra = {ANSWER_A: "VARCHAR", ANSWER_B: "VARCHAR", VERDICT: table.types[found[0]]}
     notes = ["each row is two games with the places swapped: A is the baseline, then the model"]
     if not has_baseline:
         notes.append(f'no column names the baseline: it is called "{UNNAMED}"')
     columns = zip(("model", "verdict", "verdict"), (model, *found), strict=True)
     told = [Column(role, table.names[i], "by its name") for role, i in columns]
-    return made_games(facts, rows, extra, told, notes, first=FIRST, second=SECOND, outcome=VERDICT)
+    return made_games(
+        facts, rows, extra, told, notes, first=ANSWER_A, second=ANSWER_B, outcome=VERDICT
+    )

@@ -9,11 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from intransit.data import vocabulary as words
+from intransit.data.clock import Clock, TimeColumn
 from intransit.data.facts import Facts
-from intransit.data.roles import CLEAR, Search, TimeColumn
-from intransit.data.vocabulary import UNIX, VERSIONS, listed, plain
+from intransit.data.roles import Search
+from intransit.data.vocabulary import CLEAR, ENOUGH, UNIX, VERSIONS, listed, plain
 from intransit.errors import InputError
 
+DATES, NUMBERS = Clock("date"), Clock("number")
 US_A_DAY = "86400000000.0"
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", " %I:%M%p")
 # A year of two digits comes first: %Y would take 19 for the year 19.
@@ -56,14 +58,14 @@ def read_odd_dates(
             zone = _zone(text)
             sql = f"epoch_us(try_strptime({cell}, [{listed}])) - {zone}"
             (n,) = facts.count_cells(column, f"({sql}) IS NOT NULL")
-            found[why] = TimeColumn("date", f"({sql}) / {US_A_DAY}", why, n / filled)
+            found[why] = TimeColumn(DATES, f"({sql}) / {US_A_DAY}", why, n / filled)
     if not found:
         return None
     best = max(found.values(), key=lambda way: way.understood)
     first, second = (found.get(f"dates, {which} first") for which in ("day", "month"))
     if first and second and first.understood == second.understood == best.understood:
-        raise facts.table.engine.refuse(
-            f'the dates of "{facts.table.names[column]}" can be read with the day or the month '
+        raise facts.refuse(
+            f'the dates of "{facts.names[column]}" can be read with the day or the month '
             "first; say day_first=True or day_first=False (command line: --day-first or "
             "--month-first), or write them as 2026-05-01."
         )
@@ -127,7 +129,7 @@ SEASON = re.compile(r"(\d{4}|\d\d)\s*[-/–]\s*(\d{4}|\d\d)")
 VERSION = re.compile(r"[vV]?\d+(\.\d+)+([._\- ]?[A-Za-z]+\d*)?")
 CENTURY = 70  # 69/70 began in 1969, 20/21 in 2020
 MOST_PERIODS = 2_000  # distinct names; beyond, they are no periods
-ROUNDS = tuple(  # of a knock-out, the final last
+KNOCK_OUT = tuple(  # of a knock-out, the final last
     listed(words)
     for words in (
         "qualifying qualification preliminary q1 q2 q3",
@@ -202,8 +204,8 @@ def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> TimeColumn | 
         return None
     found = _sorted(cells, lambda _: 0, "periods, in the order in which the table has them")
     note = (
-        f'the periods were taken as the table has them, from "{found.names[0]}" to '
-        f'"{found.names[-1]}"; give another order with order= (command line: --order)'
+        f'the periods were taken as the table has them, from "{found.clock.names[0]}" to '
+        f'"{found.clock.names[-1]}"; give another order with order= (command line: --order)'
     )
     return replace(found, note=note)
 
@@ -222,14 +224,14 @@ def in_given_order(cells: Cells, order: str | Sequence[object]) -> TimeColumn | 
         raise InputError("order: it must list periods, each once.")
     place = {name: k for k, name in enumerate(given)}
     rest = [(text, n) for text, n in cells if text.strip() not in place]
-    later = _sorted(rest, natural if _all_versions(rest) else lambda _: 0, "")
-    names = (*given, *later.names)
+    later = _sorted(rest, natural if _all_versions(rest) else lambda _: 0, "").clock.names
+    names = (*given, *later)
     values = {text: float(names.index(text.strip())) for text, _ in cells}
     note = ""
     if rest:
         note = (
-            f'order does not list "{later.names[0]}"'
-            + (f" and {len(later.names) - 1} more" if len(later.names) > 1 else "")
+            f'order does not list "{later[0]}"'
+            + (f" and {len(later) - 1} more" if len(later) > 1 else "")
             + "; they come after the others"
         )
     return replace(_periods("periods, in the order given", names, values), note=note)
@@ -256,16 +258,14 @@ def _periods(
     numbers: tuple[float, ...] | None = None,
 ) -> TimeColumn:
     """Return periods with names, counted from 0 unless they have numbers of their own."""
-    counted = tuple(float(k) for k in range(len(names)))
-    return TimeColumn(
-        "number", "", why, whole=True, names=names, numbers=numbers or counted, values=values
-    )
+    clock = Clock("number", names, numbers or tuple(float(k) for k in range(len(names))))
+    return TimeColumn(clock, "", why, whole=True, values=values)
 
 
 def _round(text: str) -> int | None:
     """Return how late a round is, or None where a text names none."""
     word = re.sub(r"[\s_\-]+", "", text.casefold())
-    return next((k for k, words in enumerate(ROUNDS) if word in words), None)
+    return next((k for k, words in enumerate(KNOCK_OUT) if word in words), None)
 
 
 def _all_versions(cells: Cells) -> bool:
@@ -287,7 +287,7 @@ UNIX_FROM = 5e8  # seconds, of 1985: a time of day or a duration is less
 Order = str | Sequence[object] | None
 
 
-NO_TIMES = TimeColumn("number", "NULL::DOUBLE", "no times", 0.0)
+NO_TIMES = TimeColumn(NUMBERS, "NULL::DOUBLE", "no times", 0.0)
 
 
 def read_moments(
@@ -303,7 +303,7 @@ def read_moments(
     With `any_names`, periods may have names of any kind, in the order in which the table has them.
     """
     if isinstance(order, str) and order == "file" and not facts.table.ordered:
-        raise facts.table.engine.refuse(
+        raise facts.refuse(
             'order="file" is given, but rows of an engine have no order; list the periods (command '
             "line: --order Spring,Summer)."
         )
@@ -317,7 +317,7 @@ def read_moments(
         sql = f"CASE WHEN isfinite({cell}) THEN epoch_us({cell}) / {US_A_DAY} END"
         if kind == "DATE":
             sql = f"CASE WHEN isfinite({cell}) THEN {cell} - DATE '1970-01-01' END"
-        return TimeColumn("date", sql, "dates", 1.0, whole=kind == "DATE")
+        return TimeColumn(DATES, sql, "dates", 1.0, whole=kind == "DATE")
     if facts.is_number(column):
         return _numbers(facts, column)
     if not facts.is_text(column):
@@ -326,22 +326,22 @@ def read_moments(
 
 
 def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -> TimeColumn:
-    text, number, name = facts.raw(column), facts.number(column), plain(facts.table.names[column])
+    text, number, name = facts.raw(column), facts.number(column), plain(facts.names[column])
     sql = iso(text)
     filled, numbers, dates = facts.count_cells(
         column, facts.filled(column), f"isfinite({number})", f"({sql}) IS NOT NULL"
     )
     if not filled:
-        return TimeColumn("number", "NULL::DOUBLE", "empty", 0.0)
+        return TimeColumn(NUMBERS, "NULL::DOUBLE", "empty", 0.0)
     cells = _cells(facts, column)
     named = as_seasons(cells, by_name="season" in name)
     if named is None and 2 * dates >= filled:
-        return TimeColumn("date", f"({sql}) / {US_A_DAY}", "dates", dates / filled)
+        return TimeColumn(DATES, f"({sql}) / {US_A_DAY}", "dates", dates / filled)
     named = named or as_versions(cells, by_name=name in VERSIONS)
     if named is None and numbers >= dates and 2 * numbers >= filled:
         return _numbers(facts, column)
     odd = None if named else read_odd_dates(facts, column, filled, day_first)
-    if odd is not None and odd.understood >= 0.5:
+    if odd is not None and odd.understood >= ENOUGH:
         return odd
     in_order = any_names and facts.table.ordered
     named = named or in_some_order(cells, as_the_table_has_them=in_order)
@@ -368,8 +368,8 @@ def _named(facts: Facts, column: int, found: TimeColumn | None) -> TimeColumn:
 
 
 def _numbers(facts: Facts, column: int) -> TimeColumn:
-    number, name = facts.number(column), plain(facts.table.names[column])
-    low, high, filled, fine, days, months = facts.table.engine.ask(
+    number, name = facts.number(column), plain(facts.names[column])
+    low, high, filled, fine, days, months = facts.engine.ask(
         f"SELECT min(x) FILTER (WHERE isfinite(x)), max(x) FILTER (WHERE isfinite(x)), "
         f"{facts.tally(facts.filled(column))}, {facts.tally('isfinite(x)')}, "
         f"{facts.tally('x BETWEEN 10000101 AND 29991231')}, "
@@ -383,22 +383,22 @@ def _numbers(facts: Facts, column: int) -> TimeColumn:
     digits = f"CAST(TRY_CAST({number} AS BIGINT) AS VARCHAR)"
     if "date" in name and days == fine:
         sql = f"epoch_us(try_strptime({digits}, '%Y%m%d')) / {US_A_DAY}"
-        return TimeColumn("date", sql, "dates as digits", share)
+        return TimeColumn(DATES, sql, "dates as digits", share)
     if ("month" in name or "date" in name) and months == fine:
         sql = f"epoch_us(try_strptime({digits} || '01', '%Y%m%d')) / {US_A_DAY}"
-        return TimeColumn("date", sql, "months as digits", share)
+        return TimeColumn(DATES, sql, "months as digits", share)
     size = max(abs(low), abs(high))
     if UNIX.match(name) or "date" in name or (TIMED.search(name) and low >= UNIX_FROM):
         for least, a_day, unit in UNITS:
             if size >= least:
-                return TimeColumn("date", f"({finite}) / {a_day!r}", f"unix {unit}", share)
+                return TimeColumn(DATES, f"({finite}) / {a_day!r}", f"unix {unit}", share)
     note = ""
     if name in VERSIONS and facts.is_number(column):
         note = (
-            f'"{facts.table.names[column]}" is a column of numbers, in which 13.10 is 13.1; if '
+            f'"{facts.names[column]}" is a column of numbers, in which 13.10 is 13.1; if '
             "they are versions, store them as text"
         )
-    return TimeColumn("number", finite, "numbers", share, note=note)
+    return TimeColumn(NUMBERS, finite, "numbers", share, note=note)
 
 
 def choose_time(search: Search) -> None:
@@ -408,12 +408,10 @@ def choose_time(search: Search) -> None:
         if search.options.order is not None:
             raise search.refuse("order= is given, but time=False says that there is no time.")
         return
-    if search.named["time"] is not None:
-        candidates, why = [search.named["time"]], "named"
-    else:
-        candidates, why = _time_candidates(search)
-    told = {i: _moments(search, i, any_names=why == "named") for i in candidates}
-    clear = [i for i in candidates if told[i].understood >= 0.5]
+    named = search.named["time"]
+    candidates, why = _time_candidates(search) if named is None else ([named], "named")
+    told = {i: _moments(search, i, any_names=named is not None) for i in candidates}
+    clear = [i for i in candidates if told[i].understood >= ENOUGH]
     if not clear and candidates and (why != "by what it holds"):
         name = search.names[candidates[0]]
         raise search.refuse(
@@ -444,14 +442,14 @@ def _time_candidates(search: Search) -> tuple[list[int], str]:
             return named_dates, "by its name"
         found = [i for i in free if search.plain[i] in vocabulary]
         if len(found) > 1:  # a date beside the time of day
-            found = [i for i in found if _moments(search, i).understood >= 0.5] or found
+            found = [i for i in found if _moments(search, i).understood >= ENOUGH] or found
         if vocabulary in (words.VERSIONS, words.STAGES):  # these words have other meanings too
             found = [i for i in found if _moments(search, i).understood >= CLEAR]
         if found:
             return found, "by its name"
     texts = search.facts.often_filled([i for i in free if not search.facts.is_number(i)])
     told = {i: read_moments(search.facts, i, day_first=search.options.day_first) for i in texts}
-    dated = [i for i in texts if told[i].kind == "date" and told[i].understood >= CLEAR]
+    dated = [i for i in texts if told[i].clock == DATES and told[i].understood >= CLEAR]
     if not dated and (rounds := _rounds(search)):
         return rounds, "by its name"
     return dated, "by what it holds"
@@ -477,4 +475,4 @@ def _tells_date(search: Search, column: int) -> bool:
     if name in words.TIMES or not words.DATED.search(name) or words.OTHER_DATES.search(name):
         return False
     found = _moments(search, column)
-    return found.kind == "date" and found.understood >= CLEAR
+    return found.clock == DATES and found.understood >= CLEAR

@@ -303,9 +303,13 @@ def read_grades(texts: Sequence[str]) -> Graded | None:
 
 
 def _graded(margins: Mapping[str, float], why: str) -> Graded:
-    values = {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
     several = len({abs(m) for m in margins.values()} - {0.0}) > 1
-    return Graded(values, margins if several else {}, why)
+    return Graded(_by_sign(margins), margins if several else {}, why)
+
+
+def _by_sign(margins: Mapping[str, float]) -> dict[str, float]:
+    """Return the outcome that each margin stands for."""
+    return {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
 
 
 def _grade(text: str) -> float | None:
@@ -382,9 +386,9 @@ def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
     return _graded(margins, f"grades from 1, the first's best, to {most}, the second's")
 
 
-FIRST = listed("win w won first true yes 1-0 firstwins firstwon victory v")
-SECOND = listed("loss l lose lost second false no 0-1 secondwins secondwon defeat")
-TIE = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
+FIRST_WORDS = listed("win w won first true yes 1-0 firstwins firstwon victory v")
+SECOND_WORDS = listed("loss l lose lost second false no 0-1 secondwins secondwon defeat")
+TIE_WORDS = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
 BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
 LETTERS = {word: word[0] for word in listed("home away white black blue red visitor")}  # H, D, A
 SCORELINE = re.compile(
@@ -403,6 +407,8 @@ NEITHER = listed("0 0.0 neutral n none")
 NOT_TELLING = listed("true false yes no home away h a b w n neutral left right white black x")
 TYPO = 0.05  # a 2 among 0 and 1 that is rarer than this is a slip of the pen
 MOST_VALUES = 10_000  # distinct texts looked at one by one
+CLEAR = 0.95  # share of cells that must make sense before a column is taken by content alone
+ENOUGH = 0.5  # where something else speaks for it; with less, most rows could not be used
 
 
 @dataclass(frozen=True)
@@ -503,7 +509,11 @@ def _percent(filled: list[tuple[str, int]], total: int, decimal_comma: bool) -> 
 
 def _words_of(headers: tuple[str, str], marker: Marker | None) -> dict[str, float]:
     """Return word to outcome, the pair's own words last so that they prevail."""
-    words = dict.fromkeys(FIRST, 1.0) | dict.fromkeys(SECOND, 0.0) | dict.fromkeys(TIE, 0.5)
+    words = (
+        dict.fromkeys(FIRST_WORDS, 1.0)
+        | dict.fromkeys(SECOND_WORDS, 0.0)
+        | dict.fromkeys(TIE_WORDS, 0.5)
+    )
     words |= {"left": 1.0, "right": 0.0, "white": 1.0, "black": 0.0, "home": 1.0, "away": 0.0}
     words |= {"a": 1.0, "b": 0.0, "modela": 1.0, "modelb": 0.0, "h": 1.0}
     if marker:
@@ -554,11 +564,11 @@ def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
     }
     chess = {"1-0", "0-1"}
     share = sum(count for text, count in filled if text in lines) / total if total else 0.0
-    if share < 0.5 or {text.strip() for text in lines} <= chess:
+    if share < ENOUGH or {text.strip() for text in lines} <= chess:
         return None
     margins = {text: float(m[1]) - float(m[2]) for text, m in lines.items()}
-    values = {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
-    return Meaning("words", "scores, first - second", share, values, margins, in_words=True)
+    why = "scores, first - second"
+    return Meaning("words", why, share, _by_sign(margins), margins, in_words=True)
 
 
 def read_switch(texts: Iterable[str]) -> dict[str, float]:

@@ -1,0 +1,302 @@
+"""Matrices of items against items, taken as games of each two.
+
+They hold win rates, wins, or payoffs, with or without numbers of games.  The first column names the
+items of the rows, the header those of the columns.  What an entry is follows from entries that face
+each other: rates add up to 1, 10 or 100, payoffs to 0, and counts of wins to anything.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from intransit.arrays import FloatArray
+from intransit.data.engine import EngineTable
+from intransit.data.facts import Facts, numbered_headers
+from intransit.data.reading import ROLES, Columns, MatrixEntries, ReadOptions, list_names, plural
+from intransit.data.shapes import Shaped
+from intransit.data.sources import take_in
+from intransit.data.vocabulary import CLEAR, ITEMS, number, plain
+
+FEWEST, MOST = 3, 2_000  # items; fewer are no chart, and more are no matrix that anybody wrote
+KNOWN = 0.8  # share of rows whose name is a column
+ROUNDING = 0.021  # of rates of 1: two that were each rounded to a percent
+WON_AND_LOST = re.compile(r"(\d+(?:\.\d+)?)\s*[-:/–]\s*(\d+(?:\.\d+)?)")  # 6-4, 12:8
+WITH_GAMES = re.compile(r"(.+?)\s*[(\[]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?\s*[)\]]")  # 55% (120)
+ITSELF = {"", "-", "–", "—", "x", "*", "**", "xx", "■", "█", "#", "\\", "●", "n/a", "nan"}
+
+
+class Entry(NamedTuple):
+    """What a cell of a matrix says; the value is NaN where that is not understood."""
+
+    value: float
+    against: float = np.nan  # the second number of a record such as 6-4
+    games: float = np.nan  # the number in brackets
+    percent: bool = False
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Entries of items against items, NaN where there is none."""
+
+    names: tuple[str, ...]
+    rows: tuple[int, ...]  # row of the table that each item has
+    entries: FloatArray  # (n, n)
+    against: FloatArray  # (n, n) the second number of records such as 6-4
+    games: FloatArray  # (n, n) numbers in brackets
+    percent: bool
+    left_out: tuple[str, ...]
+
+
+def read_matrix(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return a matrix as games, or None where the table is none."""
+    table = _crosstable(facts)
+    if table is not None:
+        why = "a crosstable of points, row n being column n"
+        return _as_games(facts.table, table, "shares", table.entries, table.games, why)
+    matrix = _read(facts, asked)
+    if matrix is None:
+        return None
+    counts = _games(facts, matrix, options)
+    kind, wins, why = _understand(facts, matrix, options.entries)
+    return _as_games(facts.table, matrix, kind, wins, counts, why)
+
+
+def _read(facts: Facts, asked: bool) -> Matrix | None:
+    table = facts.table
+    headers = [name.strip() for name in table.names[1:]]
+    if not FEWEST - asked <= len(headers) <= MOST or not facts.is_text(0):
+        return None
+    labels = {label.strip() for label in facts.sample(0)}
+    known = labels & set(headers)
+    if len(known) < max(FEWEST - asked, KNOWN * len(labels)):
+        return None
+    columns = ", ".join(facts.raw(i) for i in range(len(table.names)))
+    found = table.engine.ask(f"SELECT row, {columns} FROM {facts.rows} ORDER BY row")
+    cells = {str(label).strip(): (row, values) for row, label, *values in found}
+    names = tuple(header for header in dict.fromkeys(headers) if header in cells)
+    if len(cells) < len(found) or len(names) < 2:
+        return None
+    place = [headers.index(name) for name in names]
+    parsed = [[_cell(cells[name][1][j], facts) for j in place] for name in names]
+    filled = [cell for row in parsed for cell in row if cell is not None]
+    if not filled or sum(np.isnan(cell.value) for cell in filled) > (1.0 - CLEAR) * len(filled):
+        return None
+    entries, against, games = np.full((3, len(names), len(names)), np.nan)
+    percent = False
+    for i, row in enumerate(parsed):
+        for j, cell in enumerate(row):
+            if cell is not None and i != j:
+                entries[i, j], against[i, j], games[i, j], signed = cell
+                percent = percent or signed
+    left_out = tuple(name for name in [*headers, *cells] if name not in names)
+    rows = tuple(int(cells[name][0]) for name in names)
+    return Matrix(names, rows, entries, against, games, percent, left_out)
+
+
+def _crosstable(facts: Facts) -> Matrix | None:
+    """Return a crosstable, whose columns 1, 2, ... are the rows in their order, or None."""
+    table = facts.table
+    n, begin = numbered_headers(table.names)
+    if n < FEWEST or n != facts.count()[0]:
+        return None
+    texts = [i for i in range(begin) if facts.is_text(i) and not facts.looks_numeric(i)]
+    named = [i for i in texts if plain(table.names[i]) in ITEMS | {"name", "playername"}]
+    if not texts:
+        return None
+    columns = ", ".join(facts.raw(i) for i in range(begin, begin + n))
+    label = facts.text((named or texts)[0])
+    found = facts.engine.ask(f"SELECT row, {label}, {columns} FROM {facts.rows} ORDER BY row")
+    names = tuple(str(name) for _, name, *_ in found)
+    points, games = np.full((2, n, n), np.nan)
+    for i, (_, _, *cells) in enumerate(found):
+        for j, cell in enumerate(cells):
+            text = "" if cell is None else str(cell).strip()
+            if i == j and text.casefold() not in ITSELF:
+                return None
+            if i != j and text:
+                points[i, j], games[i, j] = _points(text)
+    games = np.where(np.isfinite(games), games, points + points.T)
+    both = np.isfinite(points) & np.isfinite(points.T)
+    if len(set(names)) < n or not both.any() or not (games > 0)[both].all():
+        return None
+    wrong = np.argwhere(both & ~np.isclose(points + points.T, games))
+    if len(wrong):
+        i, j = wrong[0]
+        raise table.engine.refuse(
+            f'this is a crosstable, but what it says of "{names[i]}" against "{names[j]}" and of '
+            f'"{names[j]}" against "{names[i]}" does not add up to their games; correct it.'
+        )
+    shares = np.where(both, points / np.where(both, games, 1.0), np.nan)
+    rows, none = tuple(int(row) for row, *_ in found), np.full((n, n), np.nan)
+    return Matrix(names, rows, shares, none, games, False, ())
+
+
+def _points(text: str) -> tuple[float, float]:
+    """Return points and games of a cell: 1, ½, 0, or several of them; NaN if not known."""
+    signs = re.sub(r"\s+", "", text.replace("1/2", "½").replace("0.5", "½").replace("0,5", "½"))
+    if re.fullmatch("[01½=]+", signs):
+        return sum({"1": 1.0, "0": 0.0}.get(sign, 0.5) for sign in signs), float(len(signs))
+    value = number(signs.replace("½", ".5"), decimal_comma=True)
+    return (np.nan if value is None else value), np.nan
+
+
+def _cell(text: object, facts: Facts) -> Entry | None:
+    """Return what a cell says, None if it is empty."""
+    bare = "" if text is None else str(text).strip()
+    if bare.casefold() in ITSELF | {"na", "none", "null", "."}:
+        return None
+    games = np.nan
+    bracket = WITH_GAMES.fullmatch(bare)
+    if bracket:
+        bare, games = bracket[1], float(bracket[2])
+    record = WON_AND_LOST.fullmatch(bare)
+    if record:
+        return Entry(float(record[1]), float(record[2]), games)
+    value = number(bare.rstrip("% "), facts.table.decimal_comma)
+    if value is None:
+        return Entry(np.nan)
+    return Entry(value, games=games, percent=bare.endswith("%"))
+
+
+def _games(facts: Facts, matrix: Matrix, options: ReadOptions) -> FloatArray | None:
+    """Return the numbers of games, from brackets or from a second matrix."""
+    counts = matrix.games
+    if options.games is not None:
+        engine = facts.engine
+        other = take_in(options.games, engine)
+        if other.grouping is not None:
+            from intransit.data.remote_tables import whole  # noqa: PLC0415
+
+            other = whole(other)
+        second = _read(Facts(other, {}), True)
+        if second is None or not set(matrix.names) <= set(second.names):
+            raise engine.refuse(
+                "games= must be a matrix of the same items, with the number of games of each two."
+            )
+        place = [second.names.index(name) for name in matrix.names]
+        counts = second.entries[np.ix_(place, place)]
+    if np.isnan(counts).all():
+        return None
+    both = np.fmax(counts, counts.T)
+    return np.where(np.isfinite(both), both, np.nan)
+
+
+def _understand(
+    facts: Facts, matrix: Matrix, entries: str | None
+) -> tuple[MatrixEntries, FloatArray, str]:
+    """Return what the entries are, the entries as such, and that in words."""
+    X, total = matrix.entries, matrix.entries + matrix.against
+    if np.isfinite(total).any():
+        same = np.nanmax(total) - np.nanmin(total) <= 1e-9 and np.nanmax(total) in {1, 10, 100}
+        if entries == "wins" or (entries is None and not same):
+            wins = np.where(np.isfinite(X), X, matrix.against.T)  # both or only one are written
+            return "wins", wins, "records of games won and lost"
+        return "shares", X / total, f"rates out of {np.nanmax(total):g}"
+    if entries == "margins":
+        return "margins", X, "payoffs"
+    sums = (X + X.T)[np.isfinite(X + X.T)]
+    whole = _whole(X, sums, matrix.percent) if entries != "wins" else None
+    if whole is not None:
+        return "shares", X / whole, f"win rates out of {whole:g}"
+    size = float(np.nanmax(np.abs(X), initial=0.0))
+    skew = len(sums) and np.abs(sums).max() <= ROUNDING * max(size, 1e-12) and (X < 0).any()
+    if skew and entries is None:
+        small: tuple[MatrixEntries, FloatArray, str]
+        small = ("shares", (1.0 + X) / 2.0, "payoffs from -1 to 1, so shares of games")
+        return small if size <= 1.0 + 1e-9 else ("margins", X, "payoffs, taken as margins")
+    filled = X[np.isfinite(X)]
+    whole_numbers = bool((filled >= 0).all() and (filled == filled.round()).all())
+    refuse = facts.refuse
+    both = np.isfinite(X) & np.isfinite(X.T)
+    if entries is None and whole_numbers and both.sum() >= 6 and (X == X.T)[both].all():
+        raise refuse(
+            "entries of this matrix that face each other are equal, as numbers of games are, so "
+            "that nothing says who won; give it as games= beside a matrix of win rates (command "
+            'line: --games), or say entries="wins" (command line: --entries wins).'
+        )
+    if whole_numbers and (entries == "wins" or (entries is None and len(sums))):
+        return "wins", X, "numbers of games won"
+    found = "what its entries are cannot be seen" if entries is None else f"they are no {entries}"
+    raise refuse(
+        f'this is a matrix, but {found}; say entries="shares", "wins" or "margins" (command line: '
+        "--entries)."
+    )
+
+
+def _whole(X: FloatArray, sums: FloatArray, percent: bool) -> float | None:
+    """Return what a win rate of one is written as, or None where entries are no rates."""
+    filled = X[np.isfinite(X)]
+    for whole in (1.0, 100.0, 10.0):
+        if (filled < 0).any() or filled.max() > whole * (1 + 1e-9) or (percent and whole != 100.0):
+            continue
+        if len(sums) and np.mean(np.abs(sums - whole) <= ROUNDING * whole) >= CLEAR:
+            return whole
+        fractions = whole == 1.0 and (filled != filled.round()).any()
+        if fractions and (not len(sums) or sums.max() <= 1.0 + ROUNDING):
+            return whole
+        if whole == 100.0 and percent:
+            return whole
+    return None
+
+
+def _as_games(
+    table: EngineTable,
+    matrix: Matrix,
+    kind: MatrixEntries,
+    X: FloatArray,
+    counts: FloatArray | None,
+    why: str,
+) -> Shaped:
+    n = len(matrix.names)
+    i, j = np.triu_indices(n, 1)
+    here, there = X[i, j], X[j, i]
+    games = np.ones(len(i)) if counts is None else counts[i, j]
+    entry = _from_both(here, there, kind)
+    if kind == "wins":  # those of the one, and those of the other
+        i, j = np.repeat(i, 2), np.repeat(j, 2)
+        games = np.where(np.repeat(games, 2) > 0, np.stack([here, there], axis=1).ravel(), 0.0)
+        entry = np.tile([1.0, 0.0], len(here))
+    used = np.flatnonzero((games > 0) & np.isfinite(entry))
+    columns = [
+        [matrix.rows[k] for k in i[used]],
+        [matrix.names[k] for k in i[used]],
+        [matrix.names[k] for k in j[used]],
+        [round(value, 12) for value in entry[used].tolist()],
+        games[used].tolist(),
+    ]
+    notes = [f"the table is a matrix of {n} by {n}: {why}"]
+    if kind == "shares" and counts is None:
+        notes.append(
+            "nothing says how many games stand behind a rate, so each pair counts as one; give a "
+            "matrix of them with games= (command line: --games)"
+        )
+    if matrix.left_out:
+        names, shown = plural(len(matrix.left_out), "name"), list_names(matrix.left_out[:5])
+        notes.append(f"{names} without counterpart left out: {shown}")
+    role = "margin" if kind == "margins" else "outcome"
+    said: Columns = dict.fromkeys(ROLES, False)
+    said |= {"first": "row", "second": "column", role: "entry", "count": "games"}
+    return Shaped(_stored(table, columns), said, (), tuple(notes))
+
+
+def _from_both(here: FloatArray, there: FloatArray, kind: MatrixEntries) -> FloatArray:
+    """Return entries from two that face each other; what is missing between them is a tie."""
+    total = 1.0 if kind == "shares" else 0.0
+    mean = (here + total - there) / 2.0
+    mean = np.clip(mean, 0.0, 1.0) if kind == "shares" else mean
+    either = np.where(np.isfinite(here), here, total - there)
+    return np.where(np.isfinite(here) & np.isfinite(there), mean, either)
+
+
+def _stored(table: EngineTable, columns: list[list[Any]]) -> EngineTable:
+    kinds = {"row": "BIGINT", "c0": "VARCHAR", "c1": "VARCHAR", "c2": "DOUBLE", "c3": "DOUBLE"}
+    listed = ", ".join(f"unnest(?::{kind}[]) AS {name}" for name, kind in kinds.items())
+    return replace(
+        table,
+        names=("row", "column", "entry", "games"),
+        types=tuple(kinds.values())[1:],
+        rows=table.engine.store(f"SELECT {listed}", columns),
+        decimal_comma=False,
+    )
