@@ -375,9 +375,9 @@ def test_dispersion_is_that_of_the_games_that_tell_something():
 
 def test_sides_that_explain_the_deviations_are_no_cycle():
     """The model knows one worth of a side for all."""
-    found = judge(replace(SURE, causes=("sides",)), 100, None, None, ROUND)
+    found = judge(replace(SURE, causes=("sides",)), 100, cycle=ROUND)
     assert found.verdict == "not one scale"
-    assert judge(SURE, 100, None, None, ROUND).has_cycles
+    assert judge(SURE, 100, cycle=ROUND).has_cycles
 
 
 def test_shares_of_games_may_have_covariates():
