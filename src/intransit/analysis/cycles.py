@@ -21,8 +21,7 @@ from intransit.analysis.standings import MOST_ITEMS, busiest, most_played, prese
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_flag, as_whole
 from intransit.data.reading import plural
-from intransit.inference.draws import reach_of
-from intransit.inference.posterior import Posterior
+from intransit.inference.posterior import Posterior, reach_of
 
 SHORTEST = 3
 LESSER = (0.5, 0.2, 0.05)  # levels at which the likeliest is looked for, where none is sure

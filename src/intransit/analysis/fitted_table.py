@@ -28,9 +28,8 @@ from intransit.data.clock import Clock
 from intransit.data.games import Covariate, Games
 from intransit.data.reading import Reading
 from intransit.errors import InputError
-from intransit.inference.draws import check_entries, reach_of
 from intransit.inference.observations import Encoding, Seen
-from intransit.inference.posterior import Posterior
+from intransit.inference.posterior import Posterior, check_entries, reach_of
 from intransit.model import Model
 
 TYPING_ERROR = 0.8  # likeness to a known name from which a new one is taken for a typing error

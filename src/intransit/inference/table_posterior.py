@@ -13,10 +13,9 @@ Newton's method at those scales, with draws of the Gaussian around its solution.
 sub-population shows to be negligible is left out there; the notes say which.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit, log_expit, logsumexp
@@ -24,16 +23,16 @@ from scipy.special import expit, log_expit, logsumexp
 from intransit.arrays import FloatArray
 from intransit.data.cells import Timeline
 from intransit.errors import InputError
-from intransit.inference.draws import TrajectoryDraws, posterior_of_draws
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Numbers, lay_out
-from intransit.inference.posterior import Posterior
+from intransit.inference.posterior import Posterior, place_of
 from intransit.inference.sampling import Draws, Effort, Mixing, Report, sample
-from intransit.inference.trajectory import Trajectory, smooth
 from intransit.model.laws import OutcomeLaw, boundaries
 from intransit.model.terms import By, Factors, Model, PairEffects, Scores, Side, Term
 
 if TYPE_CHECKING:
+    from intransit.inference.draws import TrajectoryDraws
+    from intransit.inference.shards.folder import Question
     from intransit.inference.shards.workers import Placement
 
 SOUND = 0.5  # of the draws that must count, to weigh them only
@@ -166,8 +165,6 @@ SURELY = 0.1  # share of the draws of its size that may lie below that
 MOST_NUMBERS = 60_000_000  # of all draws of a large answer
 FEWEST_DRAWS, MOST_DRAWS = 24, 60
 
-Columns = Mapping[type[Term], int]  # where draws have the scales of each kind of further term
-
 
 def draw_posterior(
     seen: Observations,
@@ -271,17 +268,13 @@ def _from_a_part(
         drawn, mixing = once(place[1], draw)
     kept, left_out = _terms_that_matter(lay_out(part, model), drawn)
     report("finding all states by Newton's method")
-    columns: Columns = {type(one.term): k for k, one in enumerate(layout.numbers)}
-    settings = _settings(kept, drawn, columns, law, rng)
-    data, states = _timeline(seen, kept), None
+    question = _question(kept, drawn, place_of(PairEffects, layout), law, rng)
+    data = _timeline(seen, kept)
     if place is None:
-        path = smooth(data, **settings)
-        n = _n_draws(len(path.solution.z))
-        report(f"drawing {n} times around the solution")
+        found = _solve_here(data, question, rng, report)
     else:
-        path, states = solve_on_workers(data, settings, *place, _n_draws, report)
-        n = len(states)
-    around = _draws(path, drawn, n, rng, states)
+        found = solve_on_workers(data, question, *place, _n_draws, report)
+    around = _with_scales_of(found.posterior(), drawn, rng)
     why = "States were found by workers"
     if place is None:
         why = f"The table is too large for chains within {effort.seconds:.0f} s"
@@ -308,8 +301,8 @@ def _terms_that_matter(layout: Layout, draws: Draws) -> tuple[Model, list[str]]:
             if n < term.n:
                 left_out.append(f"{term.n - n} of {term.n} factors")
         elif isinstance(term, PairEffects):
-            k = next(k for k, one in enumerate(layout.numbers) if one.term is term)
-            if np.quantile(draws.number_scales[:, k], SURELY) >= NEGLIGIBLE:
+            sizes = draws.number_scales[:, place_of(PairEffects, layout)]
+            if np.quantile(sizes, SURELY) >= NEGLIGIBLE:
                 kept.append(term)
             else:
                 left_out.append("pair effects")
@@ -345,51 +338,63 @@ def _timeline(seen: Observations, model: Model) -> Timeline:
     )
 
 
-def _settings(
+def _question(
     model: Model,
     draws: Draws,
-    columns: Columns,
+    pairs: int,  # which of the other terms of the draws are effects of pairs
     law: OutcomeLaw,
     rng: np.random.Generator,
-) -> dict[str, Any]:
-    """Return the settings of `smooth`: scales are medians of what was drawn."""
+) -> "Question":
+    """Return what Newton's method is asked: scales are medians of what was drawn."""
+    from intransit.inference.joint_problem import Scales  # noqa: PLC0415  large tables only
+    from intransit.inference.shards.folder import Question  # noqa: PLC0415
+
     scales, rates = _medians(draws)
     r = model.n_factors
     width = float(np.sqrt(np.mean(scales[1 : 1 + r] ** 2))) if r else 1.0
     pair, pair_rate = 0.0, 0.0
     if model.term(PairEffects) is not None:
-        k = columns[PairEffects]
-        pair = float(np.median(draws.number_scales[:, k]))
-        pair_rate = float(np.median(draws.number_rates[:, k]))
-    return {
-        "n_factors": r,
-        "scores": True,
-        "loss": law.kind,
-        "drift_scale": width * float(rates[1]) if r else 0.0,
-        "prior_scale": width,
-        "exposure_drift_scale": width * float(rates[1]) if r else 0.0,
-        "score_drift_scale": float(scales[0] * rates[0]),
-        "score_prior_scale": float(scales[0]),
-        "pair_scale": pair,
-        "pair_drift_scale": pair * pair_rate,
-        "tolerance": 1e-2,
-        "rng": int(rng.integers(2**31)),
-    }
+        pair = float(np.median(draws.number_scales[:, pairs]))
+        pair_rate = float(np.median(draws.number_rates[:, pairs]))
+    drift = width * float(rates[1]) if r else 0.0
+    known = Scales(
+        noise_scale=1.0,
+        drift_scale=drift,
+        prior_scale=width,
+        exposure_drift_scale=drift,
+        score_drift_scale=float(scales[0] * rates[0]),
+        score_prior_scale=float(scales[0]),
+        pair_scale=pair,
+        pair_drift_scale=pair * pair_rate,
+    )
+    seed = int(rng.integers(2**31))
+    return Question(law.kind, r, known, seeks_side=True, tolerance=1e-2, seed=seed)
 
 
-def _draws(
-    path: Trajectory,
-    sub: Draws,
-    n: int,
-    rng: np.random.Generator,
-    states: TrajectoryDraws | None,
-) -> Posterior:
-    """Return draws around the solution; how far paths may go on is drawn from the part's scales."""
-    states = path.sample(n, rng=rng) if states is None else states
-    around = posterior_of_draws(states, path.scales, scores=path.scores)
-    pick = rng.integers(len(sub), size=n)
-    scales = around.draws.scales.copy()
-    scales[:, 0] = sub.scales[pick, 0]
-    steps = around.draws.walks.copy()
-    steps[:, 0] = sub.walks[pick, 0]
+def _solve_here(
+    data: Timeline, question: "Question", rng: np.random.Generator, report: Report
+) -> "TrajectoryDraws":
+    """Return draws around the solution, found in this process."""
+    from intransit.inference.trajectory import smooth  # noqa: PLC0415  large tables only
+
+    path = smooth(
+        data,
+        n_factors=question.n_factors,
+        scores=True,
+        loss=question.kind,
+        **asdict(question.scales),
+        tolerance=question.tolerance,
+        max_steps=question.max_steps,
+        rng=question.seed,
+    )
+    n = _n_draws(len(path.solution.z))
+    report(f"drawing {n} times around the solution")
+    return path.sample(n, rng=rng)
+
+
+def _with_scales_of(around: Posterior, part: Draws, rng: np.random.Generator) -> Posterior:
+    """Return draws around a solution; how far paths may go on is drawn from the part's scales."""
+    pick = rng.integers(len(part), size=len(around))
+    scales, steps = around.draws.scales.copy(), around.draws.walks.copy()
+    scales[:, 0], steps[:, 0] = part.scales[pick, 0], part.walks[pick, 0]
     return replace(around, draws=replace(around.draws, scales=scales, steps=steps))
