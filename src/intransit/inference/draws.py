@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.checks import as_floats, check_finite
+from intransit.data.measurements import fold_pairs
 from intransit.errors import InputError
 from intransit.inference.joint_fit import Fitted
 from intransit.inference.joint_problem import FactorStates, Joint
@@ -182,8 +183,8 @@ class TrajectoryDraws:
     ) -> FloatArray:  # (n_draws, n)
         place, known = query.place
         values = self._drawn(side, states, place, query.times)[:, :, 0]
-        low, high = np.minimum(query.first, query.second), np.maximum(query.first, query.second)
-        strangers, which = np.unique(low * self.n_items + high, return_inverse=True)
+        keys, _ = fold_pairs(np.stack([query.first, query.second], axis=1), self.n_items)
+        strangers, which = np.unique(keys, return_inverse=True)
         fresh = side.prior[0] * self.rng.normal(size=(len(self), len(strangers)))
         return np.asarray(query.sign * np.where(known, values, fresh[:, which]))
 

@@ -32,6 +32,7 @@ import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.cells import Cells, Rows, collapse_rows, merge_cells
+from intransit.data.measurements import unfold
 from intransit.errors import InputError
 from intransit.inference.gauge import balance
 from intransit.inference.joint_newton import JointSolution, SparseEquations, is_small, solve_joint
@@ -504,9 +505,7 @@ def carry_over(old: Fitted, new: Joint, pairs: Pairs) -> FloatArray:
     ):
         owners, times = side.chains.owners, side.chains.times
         if side is new.effects:
-            keys = pairs.keys[owners]
-            first, second = keys // pairs.n_items, keys % pairs.n_items
-            owners, known = old.pairs.find(np.stack([first, second], axis=1))
+            owners, known = old.pairs.find(unfold(pairs.keys[owners], pairs.n_items))
         else:
             known = owners < before.chains.n_owners
             owners = np.where(known, owners, 0)

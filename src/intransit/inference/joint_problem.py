@@ -35,6 +35,7 @@ import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.cells import Cells, Chains, link_states
+from intransit.data.measurements import fold_pairs
 from intransit.inference.cell_kernels import (
     chain_energy,
     chain_product,
@@ -284,12 +285,12 @@ class Pairs:
     n_items: int
 
     def find(self, pairs: IntArray) -> tuple[IntArray, BoolArray]:
-        """Return the place of each pair (first < second), and whether it has one."""
-        keys = pairs[:, 0] * self.n_items + pairs[:, 1]
+        """Return the place of each pair, in whichever order, and whether it has one."""
+        keys, _ = fold_pairs(pairs, self.n_items)
         if not len(self.keys):
             return np.zeros(len(keys), np.int64), np.zeros(len(keys), bool)
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return place, (self.keys[place] == keys) & (pairs[:, 1] < self.n_items)
+        return place, (self.keys[place] == keys) & (pairs < self.n_items).all(axis=1)
 
 
 @dataclass(frozen=True, eq=False)

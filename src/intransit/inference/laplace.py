@@ -105,8 +105,7 @@ class MarginQuery:
     @cached_property
     def place(self) -> tuple[IntArray, BoolArray]:
         """Where the effects of the pairs are, and whether they are there."""
-        ends = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
-        return self.pairs.find(np.stack(ends, axis=1))
+        return self.pairs.find(np.stack([self.first, self.second], axis=1))
 
     @cached_property
     def sign(self) -> FloatArray:  # (n,)

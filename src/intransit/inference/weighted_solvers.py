@@ -46,6 +46,7 @@ import numpy as np
 from scipy.special import fdtri
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.data.measurements import fold_pairs, unfold
 from intransit.inference.descent import Place, descend
 from intransit.inference.weighted_program import (
     Boxed,
@@ -284,8 +285,8 @@ def _watch_more(
     pairs: IntArray, loss: Boxed, outside: IntArray, n_items: int
 ) -> tuple[IntArray, Boxed]:
     """Add pairs to the loss with no reading, only the bound."""
-    keys = pairs[:, 0] * n_items + pairs[:, 1]
-    union = np.union1d(keys, outside[:, 0] * n_items + outside[:, 1])
+    keys, more = (fold_pairs(some, n_items)[0] for some in (pairs, outside))
+    union = np.union1d(keys, more)
     if len(union) == len(keys):
         return pairs, loss
     place = np.searchsorted(union, keys)
@@ -294,7 +295,7 @@ def _watch_more(
         inner=loss.inner.over(place, len(union)),
         multipliers=widen(loss.multipliers, place, len(union)),
     )
-    return np.stack([union // n_items, union % n_items], axis=1), wider
+    return unfold(union, n_items), wider
 
 
 def _outside(factors: FloatArray, bound: float) -> tuple[IntArray, float]:
