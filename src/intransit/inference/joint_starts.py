@@ -39,8 +39,8 @@ def solve_from_starts(
     """Solve from as many starts as the problem needs, the best first."""
     most, nothing = MOST_PLACES, problem.without_factors(columns)
     if not is_small(problem):
-        tolerance = max(tolerance, ROUGHLY)  # the solution is moved from here anyway: see `volume`
-        most = 1
+        # The solution is moved from here anyway: see `move_along_gauge`.
+        tolerance, most = max(tolerance, ROUGHLY), 1
     tried: list[JointSolution] = []
     for name, place in _places(problem, columns, scales, nothing, rng):
         found = solve_joint(problem, place, tolerance=tolerance, max_steps=max_steps)

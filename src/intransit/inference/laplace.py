@@ -57,9 +57,13 @@ class Spots:
     """
 
     def __init__(self, side: FactorStates, owners: IntArray, times: FloatArray) -> None:
-        self.before, self.after, self.share, spread = side.chains.around(owners, times)
-        # Variance on top of the interpolation, by column.
-        self.noise = spread[:, None] * np.where(side.free, side.drift, 0.0) ** 2
+        self.before, self.after, self.share, self._spread = side.chains.around(owners, times)
+        self._drift = np.where(side.free, side.drift, 0.0)
+
+    @property
+    def noise(self) -> FloatArray:  # (n, n_columns)
+        """Variance on top of the interpolation."""
+        return np.asarray(self._spread[:, None] * self._drift**2)
 
     def read(self, states: FloatArray) -> FloatArray:  # (n, n_columns)
         """Return the interpolated states."""
