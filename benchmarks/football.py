@@ -23,9 +23,8 @@ import intransit as it
 from benchmarks._common import print_table
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import collapse_rows
-from intransit.inference.assembly import assemble
-from intransit.inference.joint_fit import plain_columns, without_factors
 from intransit.inference.joint_newton import solve_joint
+from intransit.inference.joint_problem import Columns, assemble
 from intransit.inference.likelihood import Law
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -87,7 +86,7 @@ def speed(games: Games, n_items: int) -> None:
     """Print what a fit takes, part by part, and the whole through the front door."""
     parts: dict[str, list[float]] = {"check": [], "cells": [], "problem": [], "solve": []}
     whole = []
-    columns = plain_columns(n_items, 0, scores=True)
+    columns = Columns.plain(n_items, 0, scores=True)
     for _ in range(TIMES + 1):  # the first compiles
         clock = [time.process_time()]
         table = it.Timeline.from_arrays(*games, n_items=n_items)
@@ -97,7 +96,7 @@ def speed(games: Games, n_items: int) -> None:
         scales = it.Scales(1.0, 0.0, 1.0, score_drift_scale=DRIFT, score_prior_scale=PRIOR)
         problem, _ = assemble(cells, columns, scales, Law("logistic"))
         clock.append(time.process_time())
-        solution = solve_joint(problem, without_factors(problem, columns))
+        solution = solve_joint(problem, problem.without_factors(columns))
         clock.append(time.process_time())
         for name, seconds in zip(parts, np.diff(clock), strict=True):
             parts[name].append(float(seconds))

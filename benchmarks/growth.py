@@ -24,10 +24,9 @@ import intransit as it
 from benchmarks._common import print_table
 from intransit.arrays import FloatArray
 from intransit.data.cells import collapse_rows
-from intransit.inference.assembly import assemble
 from intransit.inference.cell_kernels import push_pull_cells
-from intransit.inference.joint_fit import plain_columns
 from intransit.inference.joint_newton import known_width
+from intransit.inference.joint_problem import Columns, assemble
 from intransit.inference.likelihood import Law
 from intransit.kernels import compiled
 
@@ -255,7 +254,7 @@ def one_kernel(kind: str, n: int) -> list[str]:
     """Time the loop of a whole problem, without fitting it."""
     n_factors = KINDS[kind]
     table = it.Timeline.from_arrays(*simulate(n, n_factors)[:4])
-    columns = plain_columns(table.n_items, n_factors, scores=n_factors == 0)
+    columns = Columns.plain(table.n_items, n_factors, scores=n_factors == 0)
     scales = it.Scales(1.0, DRIFT, 1.0, score_drift_scale=DRIFT)
     cells = collapse_rows(table.rows, table.n_items, shares=True)
     problem, _ = assemble(cells, columns, scales, Law("logistic"))

@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks._common import in_fresh_process, peak_memory, print_table
 from intransit.arrays import FloatArray
 from intransit.data.cells import Rows, collapse_rows
-from intransit.inference.assembly import Scales
+from intransit.inference.joint_problem import Scales
 from intransit.inference.shards.folder import PROGRESS, Question, ShardFacts, write_shards
 from intransit.inference.shards.workers import LocalWorkers, RayWorkers, ShardedSolver, Workers
 from intransit.tasks import open_ray

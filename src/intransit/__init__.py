@@ -23,10 +23,10 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time they load when u
     from intransit.data.measurements import Combinations, Entries, Matrices, Measurements
     from intransit.data.reader import read
     from intransit.groups import Groups, fit_each
-    from intransit.inference.assembly import Scales
-    from intransit.inference.draws import Summary, TrajectoryDraws
+    from intransit.inference.draws import TrajectoryDraws
     from intransit.inference.filter import Filter
-    from intransit.inference.posterior import Posterior
+    from intransit.inference.joint_problem import Scales
+    from intransit.inference.posterior import Posterior, Summary
     from intransit.inference.recover import Recovery, recover
     from intransit.inference.trajectory import Trajectory, smooth
     from intransit.model import (
@@ -123,10 +123,10 @@ _HOMES = {name: f"intransit.{name}" for name in _MODULES} | {
         "intransit.data.reader": "read",
         "intransit.data.cells": "Timeline",
         "intransit.groups": "Groups fit_each",
-        "intransit.inference.assembly": "Scales",
-        "intransit.inference.draws": "Summary TrajectoryDraws",
+        "intransit.inference.joint_problem": "Scales",
+        "intransit.inference.draws": "TrajectoryDraws",
         "intransit.inference.filter": "Filter",
-        "intransit.inference.posterior": "Posterior",
+        "intransit.inference.posterior": "Posterior Summary",
         "intransit.inference.recover": "Recovery recover",
         "intransit.inference.trajectory": "Trajectory smooth",
         "intransit.model": "By Drift Factors HalfCauchy Levels Model PairEffects Readings "

@@ -37,9 +37,8 @@ from intransit.data.games import Covariate, Games, check_games
 from intransit.data.reader import read
 from intransit.data.reading import plural
 from intransit.errors import InputError
-from intransit.inference.draws import Summary
 from intransit.inference.observations import MOMENTS, Encoding, Seen, check_model, model_for
-from intransit.inference.posterior import Posterior
+from intransit.inference.posterior import Posterior, Summary
 from intransit.inference.sampling import Effort, Report
 from intransit.inference.table_posterior import draw_posterior, update_posterior
 from intransit.model import Levels, Model, OutcomeLaw, Readings, Scores, Side, Wins

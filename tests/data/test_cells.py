@@ -6,7 +6,7 @@ from scipy.special import expit
 
 from intransit.data.cells import Rows, collapse_rows, link_states, merge_cells
 from intransit.inference import cell_kernels as kernels
-from intransit.inference.assembly import Columns, Scales, assemble
+from intransit.inference.joint_problem import Columns, Scales, assemble
 from intransit.inference.likelihood import Law
 from tests.inference.joint_problems import random_rows
 

@@ -9,8 +9,7 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from intransit.data.cells import Cells, Rows, collapse_rows
-from intransit.inference.assembly import Columns, Pairs, Scales, assemble, fill_known
-from intransit.inference.joint_problem import Joint
+from intransit.inference.joint_problem import Columns, Joint, Pairs, Scales, assemble
 from intransit.inference.likelihood import Law
 
 FREE, ONES, FEATURE = "free", "ones", "feature"
@@ -128,7 +127,7 @@ def case_of(rows, columns, scales, *, logistic, rng=None, cells=None, **laid_out
     law = Law("logistic" if logistic else "squared")
     problem, pairs = assemble(cells, columns, scales, law, **laid_out)
     rng = np.random.default_rng(0) if rng is None else rng
-    z = fill_known(problem, columns, rng.normal(size=problem.cuts[-1]))
+    z = problem.fill_known(columns, rng.normal(size=problem.cuts[-1]))
     return Case(rows, cells, columns, scales, logistic, problem, pairs, z)
 
 
@@ -149,7 +148,7 @@ def draw_prior(problem, columns, rng):
             else:
                 kick = side.drift * np.sqrt(side.chains.gaps[k])
                 part[k] = part[k - 1] + kick * rng.normal(size=side.shape[1])
-    return fill_known(problem, columns, z)
+    return problem.fill_known(columns, z)
 
 
 def simulated_case(name, seed, *, logistic=False, n_items=6, n_rows=200, scales=None):

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 
 from intransit.data.cells import Cells, Chains
-from intransit.inference.draws import Spots, ask, bridge
+from intransit.inference.draws import bridge
 from intransit.inference.joint_newton import solve_joint
 from intransit.inference.joint_problem import FactorStates
-from intransit.inference.laplace import Laplace
+from intransit.inference.laplace import Laplace, MarginQuery, Spots
 from tests.inference.joint_problems import (
     KINDS,
     case_of,
@@ -28,7 +28,7 @@ def test_at_times_that_were_seen_margins_are_those_of_the_matrices(seed, name):
         X = matrix_at(case, case.z, time)
         here = case.cells.pairs[case.cells.times == time]
         for first, second in (here.T, here.T[::-1]):
-            query = ask(case.problem, case.pairs, first, second, np.full(len(here), time))
+            query = MarginQuery(case.problem, case.pairs, first, second, np.full(len(here), time))
             np.testing.assert_allclose(query.margins(case.z), X[first, second], atol=1e-12)
 
 
@@ -44,7 +44,8 @@ def test_swapping_the_items_flips_the_sign_and_nothing_else(seed, name):
     case = random_case(name, seed)
     first, second, times = random_query(case, seed)
     one, two = (
-        ask(case.problem, case.pairs, *pair, times) for pair in ((first, second), (second, first))
+        MarginQuery(case.problem, case.pairs, *pair, times)
+        for pair in ((first, second), (second, first))
     )
     np.testing.assert_allclose(one.margins(case.z), -two.margins(case.z), atol=1e-12)
     np.testing.assert_allclose(one.extra_variance(case.z), two.extra_variance(case.z), atol=1e-12)
@@ -52,17 +53,17 @@ def test_swapping_the_items_flips_the_sign_and_nothing_else(seed, name):
 
 
 @given(seed=seeds, name=names)
-def test_rows_and_slopes_are_the_derivative(seed, name):
+def test_the_derivative_is_that_of_differences(seed, name):
     case = random_case(name, seed)
-    query = ask(case.problem, case.pairs, *random_query(case, seed))
-    free, rows = case.problem.free, query.rows(case.z)
+    query = MarginQuery(case.problem, case.pairs, *random_query(case, seed))
+    free, rows = case.problem.free, query.derivative(case.z).toarray()
     slopes = slope_by_differences(query.margins, case.z, unit_moves(case.problem)).T
     np.testing.assert_allclose(rows[:, free], slopes, atol=1e-8)
     step = np.random.default_rng(seed).normal(size=len(case.z)) * free
-    np.testing.assert_allclose(query.slopes(case.z, step), rows @ step, atol=1e-10)
+    np.testing.assert_allclose(query.derivative(case.z) @ step, rows @ step, atol=1e-10)
     part = query.part(slice(3, 9))
     np.testing.assert_array_equal(part.margins(case.z), query.margins(case.z)[3:9])
-    np.testing.assert_array_equal(part.rows(case.z), rows[3:9])
+    np.testing.assert_array_equal(part.derivative(case.z).toarray(), rows[3:9])
     np.testing.assert_array_equal(part.extra_variance(case.z), query.extra_variance(case.z)[3:9])
 
 
@@ -97,7 +98,7 @@ def carried(case, z, fuller):
         if k == 2:
             keys = fuller.pairs.keys[owners]
             owners, known = case.pairs.find(np.stack(np.divmod(keys, case.pairs.n_items), axis=1))
-        spots = Spots(*old.chains.around(owners, new.chains.times))
+        spots = Spots(old, owners, new.chains.times)
         targets[k][:] = spots.read(case.problem.parts(z)[k]) * known[:, None]
     return out
 
@@ -125,15 +126,15 @@ def test_answers_between_states_are_those_of_a_process_that_has_states_there(nam
     begin = np.array([first_meeting(case.cells, pair) for pair in pairs])
     times = begin + rng.random(len(pairs)) * (case.cells.axis[-1] + 1 - begin)
     z = solve_joint(case.problem, case.z, tolerance=1e-14, max_steps=1000, dense=True).z
-    query = ask(case.problem, case.pairs, *pairs.T, times)
-    assert query.known_pair.any() == (case.problem.effects is not None)
-    assert not query.known_pair.all()
+    query = MarginQuery(case.problem, case.pairs, *pairs.T, times)
+    assert query.place[1].any() == (case.problem.effects is not None)
+    assert not query.place[1].all()
 
     cells = with_empty_cells(case.cells, pairs, times)
     fuller = case_of(case.rows, case.columns, case.scales, logistic=logistic, cells=cells)
     filled = carried(case, z, fuller)
     assert np.linalg.norm(fuller.gradient(filled)) <= 1e-5  # the minimum there, too
-    again = ask(fuller.problem, fuller.pairs, *pairs.T, times)
+    again = MarginQuery(fuller.problem, fuller.pairs, *pairs.T, times)
     np.testing.assert_allclose(again.extra_variance(filled), 0.0, atol=1e-12)
     np.testing.assert_allclose(again.margins(filled), query.margins(z), atol=1e-8)
     one = Laplace(case.problem, z).variances(query, rng)
@@ -147,11 +148,11 @@ def test_an_item_never_compared_is_as_uncertain_as_a_newcomer_at_any_time():
     columns = case.columns.grown(6)
     grown = case_of(case.rows, columns, case.scales, logistic=False)
     late = np.array([case.cells.axis[-1]])
-    stranger = ask(grown.problem, grown.pairs, np.array([5]), np.array([0]), late)
+    stranger = MarginQuery(grown.problem, grown.pairs, np.array([5]), np.array([0]), late)
     variance = Laplace(grown.problem, grown.z).variances(stranger, np.random.default_rng(0))
     cells = with_empty_cells(case.cells, [(0, 5)], late)
     newcomer = case_of(case.rows, columns, case.scales, logistic=False, cells=cells)
-    again = ask(newcomer.problem, newcomer.pairs, np.array([5]), np.array([0]), late)
+    again = MarginQuery(newcomer.problem, newcomer.pairs, np.array([5]), np.array([0]), late)
     expected = Laplace(newcomer.problem, newcomer.z).variances(again, np.random.default_rng(0))
     np.testing.assert_allclose(variance, expected, rtol=1e-8)
 
@@ -257,7 +258,7 @@ def test_the_variance_of_forecasts_grows_linearly(name):
     case = simulated_case(name, 0)
     ahead = case.cells.axis[-1] + np.arange(5.0)
     i, j = case.cells.pairs[0]
-    query = ask(case.problem, case.pairs, np.full(5, i), np.full(5, j), ahead)
+    query = MarginQuery(case.problem, case.pairs, np.full(5, i), np.full(5, j), ahead)
     variances = Laplace(case.problem, case.z).variances(query, np.random.default_rng(0))
     growth = np.diff(variances)
     np.testing.assert_allclose(growth, growth[0], rtol=1e-9)

@@ -5,15 +5,15 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from intransit.data.cells import Rows
-from intransit.inference.assembly import Columns, rescale
 from intransit.inference.gauge import rotations
-from intransit.inference.joint_fit import solve_from_starts, without_factors
 from intransit.inference.joint_newton import (
     DenseEquations,
     SparseEquations,
     information,
     solve_joint,
 )
+from intransit.inference.joint_problem import Columns, rescale
+from intransit.inference.joint_starts import solve_from_starts
 from tests.inference.joint_problems import (
     CONVEX,
     CURVED,
@@ -216,7 +216,7 @@ def test_one_minimum_is_found_from_anywhere_and_by_others(name):
     """scipy's BFGS, which knows nothing but values and slopes, agrees."""
     case = simulated_case(name, 0, logistic=True, n_rows=80)
     free = case.problem.free
-    start = without_factors(case.problem, case.columns)
+    start = case.problem.without_factors(case.columns)
 
     def spread(v):
         z = start.copy()
@@ -368,5 +368,5 @@ def test_starts_lead_at_least_as_low_as_the_truth_does(name, logistic):
         rng=np.random.default_rng(0),
     )
     truth = solve_joint(case.problem, case.z, tolerance=1e-4)
-    assert starts[0].solution.objective == min(s.solution.objective for s in starts)
-    assert starts[0].solution.objective <= truth.objective + 0.5
+    assert starts[0].objective == min(s.objective for s in starts)
+    assert starts[0].objective <= truth.objective + 0.5

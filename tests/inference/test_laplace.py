@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import expit
 
-from intransit.inference.draws import ask
 from intransit.inference.gauge import tangents
-from intransit.inference.laplace import FEW, N_DRAWS, Laplace
+from intransit.inference.laplace import FEW, N_DRAWS, Laplace, MarginQuery
 from intransit.inference.likelihood import average_logistic
 from tests.inference.joint_problems import (
     KINDS,
@@ -90,7 +89,7 @@ def random_query(case, seed, n=40):
     first, second = rng.integers(0, case.columns.n_items, (2, n))
     axis = case.cells.axis
     times = np.concatenate([rng.uniform(axis[0] - 1, axis[-1] + 1, n - 10), rng.choice(axis, 10)])
-    return ask(case.problem, case.pairs, first, second, times)
+    return MarginQuery(case.problem, case.pairs, first, second, times)
 
 
 @given(seed=seeds, name=names, logistic=st.booleans())
@@ -98,7 +97,7 @@ def random_query(case, seed, n=40):
 def test_variances_are_those_of_the_covariance_and_the_noise_on_top(seed, name, logistic):
     case = random_case(name, seed, logistic=logistic)
     query, posterior = random_query(case, seed), Laplace(case.problem, case.z)
-    rows = query.rows(case.z)
+    rows = query.derivative(case.z).toarray()
     expected = np.einsum("ka,ab,kb->k", rows, posterior.covariance, rows)
     expected += query.extra_variance(case.z)
     variances = posterior.variances(query, np.random.default_rng(0))

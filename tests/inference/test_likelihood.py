@@ -12,7 +12,7 @@ from scipy.special import expit
 import intransit as it
 from intransit.data.cells import Rows, collapse_rows, merge_cells
 from intransit.inference.cell_kernels import ordered_terms, ordered_value
-from intransit.inference.likelihood import Law, Ordered, first_law, law_of, settle
+from intransit.inference.likelihood import Law, first_law, loss_of
 
 seeds = st.integers(0, 10**6)
 
@@ -53,7 +53,7 @@ def test_the_kernel_is_minus_the_log_of_the_plain_probability(seed, ties):
         shares=False,
         levels=True,
     )
-    loss = Ordered(cells, cuts)
+    loss = loss_of(Law("ordered", cuts), cells)
     expected = -sum(
         c * np.log(plain_probability(*v, cuts)) for c, *v in zip(n, x, levels, strict=True)
     )
@@ -154,12 +154,14 @@ def test_cuts_and_advantage_are_settled_where_no_direction_is_better():
     path = it.smooth(
         it.Timeline(rows, 5), n_factors=0, loss="ordered", drift_scale=0.1, prior_scale=1.0, rng=0
     )
-    problem, z = settle(path.problem, path.solution.z), path.solution.z
-    law, cells = law_of(problem), problem.loss.cells
+    z = path.solution.z
+    problem = path.problem.settled(z)
+    law, cells = problem.law, problem.cells
     x = problem.margins(z) - law.advantage * cells.sides
 
     def value(advantage, cuts):
-        return Ordered(cells, cuts).value(x + advantage * cells.sides) + 0.5 * (advantage / 3) ** 2
+        loss = loss_of(Law("ordered", cuts), cells)
+        return loss.value(x + advantage * cells.sides) + 0.5 * (advantage / 3) ** 2
 
     here = value(law.advantage, law.cuts)
     for step in (-1e-3, 1e-3):
@@ -201,10 +203,10 @@ def test_wins_alone_are_the_logistic_loss():
 )
 def test_expected_results_add_up_to_one_exactly_and_levels_to_one(mean, variance, side, ties):
     law = Law("ordered", (0.4, 1.0) if ties else (0.0, 1.0), advantage=0.3)
-    one = law.expect(np.array([mean]), np.array([variance]), np.array([side]), 1.0)
-    two = law.expect(np.array([-mean]), np.array([variance]), np.array([-side]), 1.0)
+    one = law.expect(np.array([mean]), np.array([variance]), np.array([side]))
+    two = law.expect(np.array([-mean]), np.array([variance]), np.array([-side]))
     assert one[0] + two[0] == 1.0
-    chances = law.spread(np.array([mean]), np.array([variance]), np.array([side]), 1.0)[0]
+    chances = law.spread(np.array([mean]), np.array([variance]), np.array([side]))[0]
     assert chances.sum() == pytest.approx(1.0, abs=1e-9)
     assert one[0] == pytest.approx(chances[3:].sum() + 0.5 * chances[2], abs=1e-6)
 

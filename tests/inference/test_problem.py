@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from intransit import kernels
 from intransit.data.measurements import Entries, PeriodReadings
-from intransit.inference.descent import NormalEquations
-from intransit.inference.weighted_program import Boxed, Problem, collapse
+from intransit.inference.weighted_program import Boxed, NormalEquations, Problem, collapse
 from tests.inference.problems import (
     KINDS,
     objective_by_definition,

@@ -5,10 +5,9 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
-from intransit.inference.assembly import Columns, rescale
-from intransit.inference.joint_fit import without_factors
+from intransit.inference.joint_fit import estimate_scales, imply, penalised
 from intransit.inference.joint_newton import SparseEquations, solve_joint
-from intransit.inference.laplace import estimate_scales, imply, penalised
+from intransit.inference.joint_problem import Columns, rescale
 from tests.inference.joint_problems import case_of, prior_precision, random_case, simulated_case
 
 SCALES = {
@@ -25,7 +24,7 @@ def row_map(case):
         (int(i), int(j), int(w)): k
         for k, ((i, j), w) in enumerate(zip(case.cells.pairs, case.cells.when, strict=True))
     }
-    z = without_factors(problem, case.columns)
+    z = problem.without_factors(case.columns)
     J = np.stack([problem.push(z, unit) for unit in np.eye(len(z))[problem.free]], axis=1)
     rows = []
     for t, (i, j) in zip(case.rows.times, case.rows.pairs, strict=True):
@@ -56,7 +55,7 @@ def test_estimated_scales_of_scores_maximise_the_evidence(name, seed):
         case.columns,
         first,
         free,
-        without_factors(problem, case.columns),
+        problem.without_factors(case.columns),
         tolerance=1e-6,
         max_steps=50,
         seed=0,
@@ -133,7 +132,7 @@ def test_strengths_that_are_known_say_nothing_of_the_scale_of_scores():
     case = case_of(plain.rows, columns, plain.scales, logistic=False, rng=rng)
     implied = []
     for c in (plain, case):
-        z = solve_joint(c.problem, without_factors(c.problem, c.columns)).z
+        z = solve_joint(c.problem, c.problem.without_factors(c.columns)).z
         implied.append(imply(c.problem, c.columns, z, c.scales, ("score_prior_scale",), 0))
     assert implied[0].score_prior_scale == pytest.approx(implied[1].score_prior_scale, rel=1e-6)
 

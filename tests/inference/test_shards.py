@@ -8,7 +8,7 @@ import pytest
 import intransit as it
 from intransit.data.cells import Rows, collapse_rows
 from intransit.errors import InputError
-from intransit.inference.assembly import Scales
+from intransit.inference.joint_problem import Scales
 from intransit.inference.observations import Observations
 from intransit.inference.posterior_kernels import keyed_normals
 from intransit.inference.sampling import Effort

@@ -6,10 +6,15 @@ from scipy.linalg import expm
 from scipy.optimize import minimize
 
 from intransit.data.measurements import Entries, PeriodReadings
-from intransit.inference import starts
-from intransit.inference.descent import alternate, largest_margin, newton, solve_bounded
-from intransit.inference.starts import above_doubt
+from intransit.inference import weighted_solvers
 from intransit.inference.weighted_program import Problem, Solution, collapse, gradient_size
+from intransit.inference.weighted_solvers import (
+    above_doubt,
+    alternate,
+    largest_margin,
+    newton,
+    solve_bounded,
+)
 from intransit.skew import canonical_factors, smallest_strengths
 from tests.inference.problems import KINDS, random_factors, random_problem
 
@@ -56,7 +61,7 @@ def test_small_and_large_paths_give_the_same_answer(method):
     """Factored and matrix-free steps end at the same objective and the same margins."""
     for seed in range(5):
         problem, data, _ = sampled_problem(seed, n_items=20, n_factors=2, n_outcomes=400)
-        start = starts.spectral(problem, data.loss)
+        start = weighted_solvers.spectral(problem, data.loss)
         dense = method(problem, start, dense=True, tolerance=1e-13)
         free = method(problem, start, dense=False, tolerance=1e-13)
         assert free.objective == pytest.approx(dense.objective, rel=1e-9)
@@ -65,8 +70,8 @@ def test_small_and_large_paths_give_the_same_answer(method):
 
 def test_the_spectral_start_for_many_items_finds_the_same_planes():
     problem, data, _ = sampled_problem(0, n_items=60, n_factors=2, n_outcomes=4000, noise=0.0)
-    small = margins_of(starts.spectral(problem, data.loss))
-    large = margins_of(starts.spectral(problem, data.loss, dense_items=10))
+    small = margins_of(weighted_solvers.spectral(problem, data.loss))
+    large = margins_of(weighted_solvers.spectral(problem, data.loss, dense_items=10))
     assert np.linalg.norm(large - small) < 1e-2 * np.linalg.norm(small)
 
 
@@ -81,8 +86,8 @@ def test_relabelling_items_permutes_the_answer(method, seed):
     relabelled = Entries(place[data.pairs], problem.n_items)
     again = collapse([PeriodReadings(relabelled, data.loss.targets, data.loss.weights)], np.ones(1))
     other = Problem(again.pairs, again.loss, problem.known)
-    here = method(problem, starts.spectral(problem, data.loss), tolerance=1e-13)
-    there = method(other, starts.spectral(other, again.loss), tolerance=1e-13)
+    here = method(problem, weighted_solvers.spectral(problem, data.loss), tolerance=1e-13)
+    there = method(other, weighted_solvers.spectral(other, again.loss), tolerance=1e-13)
     np.testing.assert_allclose(
         margins_of(there.factors), margins_of(here.factors)[np.ix_(order, order)], atol=1e-4
     )
@@ -123,12 +128,14 @@ def test_the_bound_agrees_with_an_independent_constrained_optimiser(method, seed
     """SLSQP on all N(N-1)/2 constraints, several starts: feasible to 1e-9, objective to 1e-4."""
     problem, data, X = sampled_problem(seed, 8, 1 + seed % 2, 60, noise=0.3)
     bound = 0.7 * np.abs(X).max()
-    answer = solve_bounded(problem, starts.spectral(problem, data.loss), bound=bound, solver=method)
+    answer = solve_bounded(
+        problem, weighted_solvers.spectral(problem, data.loss), bound=bound, solver=method
+    )
     assert answer.converged
     assert largest_margin(answer.factors) <= bound * (1 + 1e-9)
     assert (np.diff(answer.objectives) <= 0).all()
     # Stationary with the bound's pressures, and not without.
-    bare = Solution(answer.factors, answer.objectives, converged=True)
+    bare = Solution(answer.objectives, True, answer.factors)
     assert gradient_size(problem, answer, answer.factors) < 1e-4 * gradient_size(
         problem, bare, answer.factors
     )
@@ -162,7 +169,7 @@ def slsqp(problem, bound, rng):
 
 def test_a_bound_that_does_not_press_changes_nothing():
     problem, data, X = sampled_problem(0)
-    start = starts.spectral(problem, data.loss)
+    start = weighted_solvers.spectral(problem, data.loss)
     free = newton(problem, start)
     held = solve_bounded(problem, start, bound=10 * np.abs(X).max(), solver=newton)
     np.testing.assert_array_equal(free.factors, held.factors)
@@ -172,7 +179,9 @@ def test_the_bound_holds_for_pairs_nobody_has_read():
     problem, data, X = sampled_problem(3, n_items=10, n_factors=2, n_outcomes=60, noise=0.3)
     assert len(problem.pairs) < 45
     bound = 0.5 * np.abs(X).max()
-    answer = solve_bounded(problem, starts.spectral(problem, data.loss), bound=bound, solver=newton)
+    answer = solve_bounded(
+        problem, weighted_solvers.spectral(problem, data.loss), bound=bound, solver=newton
+    )
     assert np.abs(margins_of(answer.factors)).max() <= bound * (1 + 1e-9)
 
 
@@ -186,8 +195,10 @@ def test_a_wrong_minimum_is_doubted_and_a_right_one_is_not():
     for seed in range(20):
         problem, data, _ = sampled_problem(seed, 20, 2, 160, noise=0.01)
         rng = np.random.default_rng(seed)
-        solutions = [newton(problem, starts.random(problem, rng)) for _ in range(4)]
-        cooled = newton(problem, starts.cooled(problem, starts.spectral(problem, data.loss)))
+        solutions = [newton(problem, weighted_solvers.random(problem, rng)) for _ in range(4)]
+        cooled = newton(
+            problem, weighted_solvers.cooled(problem, weighted_solvers.spectral(problem, data.loss))
+        )
         best = min(s.objective for s in [*solutions, cooled])
         assert cooled.objective <= 1.01 * best
         for s in [*solutions, cooled]:
@@ -198,6 +209,6 @@ def test_a_wrong_minimum_is_doubted_and_a_right_one_is_not():
 
 def test_further_starts_are_cooled_and_plain_in_turns():
     """The spectral one is cooled second; the others are random, every other one plain."""
-    kinds = [starts._next_start(n) for n in range(1, 7)]
+    kinds = [weighted_solvers._next_start(n) for n in range(1, 7)]
     assert [kind for kind, _ in kinds] == ["random", "spectral", *["random"] * 4]
     assert [cool for _, cool in kinds] == [True, True, False, True, False, True]

@@ -7,8 +7,7 @@ from scipy.special import expit, ndtr
 from scipy.stats import norm
 
 import intransit as it
-from intransit.inference.draws import ask
-from intransit.inference.laplace import Laplace
+from intransit.inference.laplace import Laplace, MarginQuery
 from intransit.inference.likelihood import average_logistic
 from tests.inference.problems import paper_trial
 
@@ -215,7 +214,7 @@ def test_draws_of_a_large_problem_agree_with_those_of_its_dense_twin():
     path = it.smooth(games, **settings)
     assert np.count_nonzero(path.problem.free) > 2000
     i, t = np.arange(300), np.arange(300) % 6
-    query = ask(path.problem, path.pairs, i, i + 100, t.astype(float))
+    query = MarginQuery(path.problem, path.pairs, i, i + 100, t.astype(float))
     exact = Laplace(path.problem, path.solution.z, dense=True)
     deviation = np.sqrt(exact.variances(query, np.random.default_rng(0)))
     np.testing.assert_allclose(path.deviation(i, i + 100, t), deviation, rtol=0.35)
@@ -289,7 +288,9 @@ def test_change_asks_both_times_of_the_same_draw():
 
     z = path.solution.z
     rows = [
-        ask(path.problem, path.pairs, np.full(7, 2), others, np.full(7, at)).rows(z).mean(axis=0)
+        MarginQuery(path.problem, path.pairs, np.full(7, 2), others, np.full(7, at))
+        .derivative(z)
+        .mean(axis=0)
         for at in (0.0, 4.0)
     ]
     step = rows[1] - rows[0]

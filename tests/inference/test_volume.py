@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from intransit.inference.assembly import rescale
 from intransit.inference.joint_newton import solve_joint
+from intransit.inference.joint_problem import rescale
 from intransit.inference.laplace import excess, measure, move_along_gauge
 from tests.inference.joint_problems import random_case, simulated_case
 

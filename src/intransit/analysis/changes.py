@@ -26,8 +26,7 @@ from intransit.arrays import LEVEL, BoolArray, FloatArray, IntArray, interval
 from intransit.checks import as_number, as_whole, open_seed
 from intransit.data.reading import plural
 from intransit.errors import InputError
-from intransit.inference.draws import reach_of
-from intransit.inference.posterior import Posterior
+from intransit.inference.posterior import Posterior, reach_of
 
 MOST_ITEMS = 150  # that are measured against all others: 11,000 pairs
 PANEL = 60  # opponents of a group, drawn at random, where there are more

@@ -19,8 +19,7 @@ from intransit.analysis.standings import MOST_ITEMS, busiest, most_played, prese
 from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, slices, smoothed
 from intransit.checks import as_flag, as_whole
 from intransit.data.reading import plural
-from intransit.inference.draws import reach_of
-from intransit.inference.posterior import Posterior
+from intransit.inference.posterior import Posterior, reach_of
 from intransit.percent import percent
 from intransit.study.digraph import connected
 

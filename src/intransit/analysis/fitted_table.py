@@ -36,9 +36,8 @@ from intransit.data.clock import Clock
 from intransit.data.games import Covariate, Games
 from intransit.data.reading import Reading
 from intransit.errors import InputError
-from intransit.inference.draws import check_entries, reach_of
 from intransit.inference.observations import Encoding, Seen
-from intransit.inference.posterior import Posterior
+from intransit.inference.posterior import Posterior, check_entries, reach_of
 from intransit.model import Model
 from intransit.percent import estimate, percent
 

@@ -33,8 +33,7 @@ from intransit.analysis.standings import (
 from intransit.arrays import CHUNK, LEVEL, FloatArray, IntArray, interval, slices, smoothed
 from intransit.checks import as_whole, open_seed
 from intransit.data.reading import plural
-from intransit.inference.draws import reach_of
-from intransit.inference.posterior import Posterior
+from intransit.inference.posterior import Posterior, reach_of
 from intransit.skew import fill_skew
 from intransit.study.digraph import connected
 from intransit.study.graph_kernels import GAINED, settle

@@ -30,10 +30,9 @@ from intransit.analysis.fitted_table import (
 from intransit.arrays import LEVEL, BoolArray, FloatArray, IntArray, mean_and_interval, slices
 from intransit.checks import as_list, as_whole, check_option
 from intransit.errors import InputError, MissingDependencyError
-from intransit.inference.draws import reach_of
 from intransit.inference.observations import Observations, Seen
 from intransit.inference.paths import Numbers, Paths
-from intransit.inference.posterior import Known, Posterior
+from intransit.inference.posterior import Known, Posterior, reach_of
 from intransit.inference.sampling import scale_names, scale_values
 from intransit.model.terms import By, PairEffects
 from intransit.percent import estimate

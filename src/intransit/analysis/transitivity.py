@@ -259,7 +259,7 @@ def _terms(
         sides=sides,
     )
     edge = np.zeros(n) if sides is None else path.law.advantage * sides
-    loss = loss_of(path.law, cells, path.scales.noise_scale)
+    loss = loss_of(path.law, cells)
     slope, curvature = loss.terms(margins + edge)
     if isinstance(loss, Ordered):
         low, high = loss.bounds()

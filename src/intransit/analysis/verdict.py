@@ -33,9 +33,8 @@ from intransit.analysis.transitivity import FALSE_ALARMS, N_LOOKS, TINIEST, Caus
 from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, interval, slices
 from intransit.checks import as_number, shown
 from intransit.errors import InputError
-from intransit.inference.draws import Summary
-from intransit.inference.posterior import Posterior, expected_results
-from intransit.model.laws import boundaries
+from intransit.inference.posterior import Posterior, Summary
+from intransit.model.laws import boundaries, expected_results
 from intransit.model.terms import Factors, PairEffects, Scale, prior_scale
 from intransit.percent import estimate, percent, with_error
 from intransit.skew import fill_skew

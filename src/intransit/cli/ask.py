@@ -36,7 +36,7 @@ from intransit.cli.output import (
     working,
 )
 from intransit.errors import InputError
-from intransit.inference.draws import reach_of
+from intransit.inference.posterior import reach_of
 from intransit.percent import estimate, percent
 
 Side = Literal["first", "second", "none"]

@@ -29,8 +29,7 @@ from intransit.errors import InputError
 from intransit.inference.law_kernels import average_logistic, learn, learn_many, read_many
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Paths, first_order, steps_of
-from intransit.inference.posterior import Posterior
-from intransit.inference.sampling import Draws
+from intransit.inference.posterior import Posterior, posterior_around
 from intransit.model.laws import OutcomeLaw, Readings, Wins
 from intransit.model.terms import Factors, Model, Scores
 
@@ -268,7 +267,36 @@ class Filter:
 
         The same `Posterior` that `fit` hands out: strengths, matrices, chances over draws.
         """
-        return posterior_of_filter(self, as_whole("n", n, least=2), open_rng(rng)[0])
+        n, generator = as_whole("n", n, least=2), open_rng(rng)[0]
+        means, blocks, times, rates = self.known()
+        size, r, scores = len(means), self.n_factors, self._n_scores
+        roots = np.linalg.cholesky(blocks + 1e-12 * np.eye(means.shape[1]))
+        noise = generator.standard_normal((n, *means.shape))
+        drawn = means + np.einsum("ikl,nil->nik", roots, noise)
+        states = first_order(
+            drawn[:, :, :scores],
+            drawn[:, :, scores : scores + r],
+            drawn[:, :, scores + r :],
+            means[:, scores : scores + r],
+            means[:, scores + r :],
+        )
+        none, drift = np.zeros(0, np.int64), float(np.sqrt(rates[0]))
+        everybody, empty = np.arange(size + 1), np.zeros(0)
+        paths = Paths.without_cells(everybody[:-1], everybody, times, bool(rates.any()))
+        pairs, codes = np.zeros((0, 2), np.int64), np.zeros((0, 0), int)
+        seen = Observations(self.loss, size, pairs, empty, empty, empty, empty, codes, 0)
+        terms = [Scores(1.0)] * scores + [Factors(r, 1.0)] * (r > 0)
+        law: OutcomeLaw = Wins() if self.loss == "logistic" else Readings(self.noise_scale)
+        return posterior_around(
+            Layout(seen, Model(tuple(terms)), paths, none, (), np.zeros(size, bool), 1.0),
+            law,
+            states,
+            way="filter",
+            scales=[1.0, *[1.0] * r, *[0.0] * r],
+            steps=steps_of(scores * drift, drift, float(np.sqrt(rates[-1])), r, n),
+            noise=self.noise_scale,
+            connected=True,
+        )
 
     @property
     def _state(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, int]:
@@ -391,46 +419,3 @@ def _scale(name: str, value: object, least: float = 0.0) -> float:
 def _plain(values: FloatArray) -> FloatArray:
     """Return the one kind of array that loops are compiled for: contiguous and writeable."""
     return np.require(values, requirements=["C", "W"])
-
-
-def posterior_of_filter(filter: Filter, n: int, rng: np.random.Generator) -> Posterior:  # noqa: A002
-    """Return draws of what a filter knows now: every item by itself, as it keeps them."""
-    means, blocks, times, rates = filter.known()
-    size, r = len(means), filter.n_factors
-    roots = np.linalg.cholesky(blocks + 1e-12 * np.eye(means.shape[1]))
-    drawn = means + np.einsum("ikl,nil->nik", roots, rng.standard_normal((n, *means.shape)))
-    scores = int(filter.scores)
-    states = first_order(
-        drawn[:, :, :scores],
-        drawn[:, :, scores : scores + r],
-        drawn[:, :, scores + r :],
-        means[:, scores : scores + r],
-        means[:, scores + r :],
-    )
-    none, drift = np.zeros(0, np.int64), float(np.sqrt(rates[0]))
-    everybody = np.arange(size + 1)
-    paths = Paths.without_cells(everybody[:-1], everybody, times, bool(rates.any()))
-    kind = filter.loss
-    empty = np.zeros(0)
-    seen = Observations(
-        kind, size, np.zeros((0, 2), np.int64), empty, empty, empty, empty, np.zeros((0, 0), int), 0
-    )
-    terms = [Scores(1.0)] * scores + [Factors(r, 1.0)] * (r > 0)
-    layout = Layout(seen, Model(tuple(terms)), paths, none, (), np.zeros(size, bool), 1.0)
-    draws = Draws(
-        states,
-        (),
-        np.tile([1.0, *[1.0] * r, *[0.0] * r], (n, 1)),
-        np.zeros((n, 2)),
-        np.zeros((n, 2)),
-        np.zeros((n, 0)),
-        np.zeros((n, 0)),
-        np.zeros((n, 0)),
-        np.zeros(n),
-        np.zeros((n, 0)),
-        np.full(n, filter.noise_scale),
-        np.zeros(n, np.int64),
-        steps_of(scores * drift, drift, float(np.sqrt(rates[-1])), r, n),
-    )
-    law: OutcomeLaw = Wins() if kind == "logistic" else Readings(filter.noise_scale)
-    return Posterior(layout, law, draws, None, "filter", connected=True)

@@ -1,33 +1,45 @@
-"""From cells to a fitted model: what they connect, first guesses, starts, and scales.
+"""From cells to a fitted model: what they connect, scales from the data, a solution, more cells.
 
-Newton's method starts from the weighted program, on what scores alone leave unexplained.  At states
-z the loss is, to second order, a weighted least-squares problem in the margins; added up over time,
-pair by pair, it is the program of `recover`, which is solved from several starts of its own.  Its
-static factors, given to all times, start the joint fit.  Times far from a chosen one count less, by
-how far S will have drifted, as the paper weighs them.
+At the scales that maximise the evidence (noise, drift, prior, effects of pairs) each explains what
+is seen of it and no more,
+
+    Σ step² / gap  =  drift_scale² γ
+
+with γ how many of the steps the data determine (MacKay); first states, effects of
+pairs and misses alike.  Setting each scale to what the others imply is repeated, in logarithms.
+EM has the same fixed point and is far slower, as most steps of a sparse record are hardly
+determined.  For readings and plain scores this is the maximum of the exact evidence; for wins it is
+that of Laplace's approximation.
+
+At a single solution (S, Q) the strengths look as if the exposures were known, and the other way
+round, so that factors which the data hardly support seem to explain them ever better the faster
+they drift: found so, drift is three to ten times too large (decision 0029).  Averaged over what is
+not known of the partner, a cell's loss is to second order
+
+    loss(x)  +  ½ curvature (sᵀ V_q s + qᵀ V_s q)
+
+V the covariance of the partner's state: a penalty on each side by what is not known of the other
+(mean field).  Supported factors hardly feel it; others shrink away.  It serves to find scales; the
+final solve is without it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Literal
+from functools import cached_property
+from typing import Literal, TypeVar
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.cells import Cells, Rows, collapse_rows, merge_cells
 from intransit.data.measurements import unfold
 from intransit.errors import InputError
-from intransit.inference.assembly import Columns, Pairs, Scales, assemble, fill_known
-from intransit.inference.descent import newton
-from intransit.inference.joint_newton import JointSolution, is_small, solve_joint
-from intransit.inference.joint_problem import Joint
-from intransit.inference.laplace import ROUNDS, estimate_scales, move_along_gauge
-from intransit.inference.likelihood import far, first_law, law_of, settle
-from intransit.inference.starts import attempt, best
-from intransit.inference.weighted_program import Collapsed, Problem, Quadratic
+from intransit.inference.gauge import balance
+from intransit.inference.joint_newton import JointSolution, SparseEquations, is_small, solve_joint
+from intransit.inference.joint_problem import Columns, Joint, Pairs, Scales, assemble, rescale
+from intransit.inference.laplace import ROUNDS, Spots, excess, measure, move_along_gauge
+from intransit.inference.likelihood import Squared, far, first_law
+from intransit.inference.observations import Seen, connected_groups
 from intransit.model.laws import Kind
 
 
@@ -41,31 +53,26 @@ class Support:
     @cached_property
     def groups(self) -> IntArray:  # (n_items,)
         """Number of the group that each item belongs to."""
-        i, j = self.cells.pairs.T
-        graph = coo_array((np.ones(len(i)), (i, j)), shape=(self.n_items, self.n_items))
-        return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+        return connected_groups(self.cells.pairs, self.n_items)
 
     @cached_property
-    def seen(self) -> tuple[FloatArray, FloatArray]:
-        """First and last time at which each item was compared; never: an empty range."""
-        low, high = np.full(self.n_items, np.inf), np.full(self.n_items, -np.inf)
-        for side in (0, 1):
-            np.minimum.at(low, self.cells.pairs[:, side], self.cells.times)
-            np.maximum.at(high, self.cells.pairs[:, side], self.cells.times)
-        return low, high
+    def seen(self) -> Seen:
+        """When each item was compared."""
+        cells = self.cells
+        first, second = cells.pairs.T
+        return Seen.among(first, second, cells.times, cells.counts, self.n_items)
 
     def extrapolates(self, first: IntArray, second: IntArray, times: FloatArray) -> BoolArray:
         """Return whether each margin rests on the prior, being out of reach."""
-        low, high = self.seen
         outside = np.zeros(len(first), bool)
         for items in (first, second):
-            outside |= (times < low[items]) | (times > high[items])
+            outside |= (times < self.seen.first[items]) | (times > self.seen.last[items])
         apart = self.groups[first] != self.groups[second]
         return np.asarray((apart | outside) & (first != second))
 
     def doubts(self) -> Iterator[str]:
         """Say what is out of reach altogether."""
-        compared = np.isfinite(self.seen[0])
+        compared = self.seen.games > 0
         absent = np.flatnonzero(~compared)
         if len(absent):
             yield (
@@ -99,133 +106,175 @@ def tell_status(solution: JointSolution, scales_converged: bool) -> str:
     )
 
 
-# Starts -------------------------------------------------------------------------------------------
+# Scales -------------------------------------------------------------------------------------------
 
-SAME = 1e-6  # of the objective's own size: two minima that are one
-SAME_GAIN = 0.1  # and of log posterior
-MOST_PLACES = 6
-ROUGHLY = 0.3  # log posterior left to gain, of large problems with factors
+SLOWEST, QUICKEST = 0.4, 4.0  # paces, of the step that one round implies
+LONGEST = 1.5  # step of a log scale
+CLOSE_AT_SCALE = 0.06  # there the penalties lag a round behind
+CLOSE = 0.015  # change of a log scale that ends the search
+MOST_ROUNDS = 40
+ROUGH, FEW_STEPS = 0.3, 8  # log posterior left to gain, and steps, of a round at scale
+LEAST_SEEN = 1e-2  # entries determined by the data: fewer say nothing of a scale
+MOST_GROWTH = 30.0  # times the first guess
+WILDEST = 10.0  # prior scales that a drift may cover over the whole time
+STILL = 1e-3  # of the prior scale, over the whole time: slower is not told from standing still
+STILL_SCORES = 2e-2  # the same for scores
+LEAST = {"noise_scale": 1e-5, "prior_scale": 1e-2, "score_prior_scale": 3e-2, "pair_scale": 1e-4}
+PRIOR_OF = {
+    "drift_scale": "prior_scale",
+    "exposure_drift_scale": "prior_scale",
+    "score_drift_scale": "score_prior_scale",
+    "pair_drift_scale": "pair_scale",
+}
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
-    """One start, and what came of it."""
+class Estimated:
+    """Scales, and the solution at them."""
 
-    name: str
+    scales: Scales
+    problem: Joint
     solution: JointSolution
+    converged: bool
 
 
-def without_factors(problem: Joint, columns: Columns) -> FloatArray:
-    """Return states that know nothing: zeros, and the known columns."""
-    return fill_known(problem, columns, np.zeros(problem.cuts[-1]))
-
-
-def solve_from_starts(
+def estimate_scales(
     problem: Joint,
     columns: Columns,
     scales: Scales,
+    free: tuple[str, ...],  # names of the scales to be estimated
+    z: FloatArray,
     *,
     tolerance: float,
     max_steps: int,
-    rng: np.random.Generator,
-) -> tuple[Start, ...]:
-    """Solve from as many starts as the problem needs, the best first."""
-    if not problem.is_convex and not is_small(problem):
-        tolerance = max(tolerance, ROUGHLY)  # the solution is moved from here anyway: see `volume`
-    solve = partial(solve_joint, tolerance=tolerance, max_steps=max_steps)
-    if problem.is_convex:
-        return (Start("scores", solve(problem, without_factors(problem, columns))),)
-    nothing = without_factors(problem, columns)
-    most = MOST_PLACES if is_small(problem) else 1
-    tried: list[Start] = []
-    for name, place in _places(problem, columns, scales, nothing, rng):
-        tried.append(Start(name, solve(problem, place)))
-        lowest = min(start.solution.objective for start in tried)
-        near = SAME * abs(lowest) + SAME_GAIN
-        agree = sum(start.solution.objective <= lowest + near for start in tried)
-        if agree >= 2 or len(tried) >= most:
+    seed: int,
+) -> Estimated:
+    """Return scales each of which is what the others imply, and the solution there.
+
+    Each has a pace of its own: quicker for as long as it goes one way, slower when it turns.
+    """
+    close = CLOSE
+    products = not problem.is_convex
+    if products:
+        problem = penalised(problem, z)
+    if products and not is_small(problem):
+        tolerance, max_steps, close = (
+            max(tolerance, ROUGH),
+            min(max_steps, FEW_STEPS),
+            CLOSE_AT_SCALE,
+        )
+    solution = solve_joint(problem, z, tolerance=tolerance, max_steps=max_steps)
+    first, span = scales, _span(problem)
+    pace, before = np.ones(len(free)), np.zeros(len(free))
+    converged = False
+    for _ in range(MOST_ROUNDS):
+        implied = imply(problem, columns, solution.z, scales, free, seed)
+        here = np.array([np.log(getattr(scales, name)) for name in free])
+        step = np.array([np.log(getattr(implied, name)) for name in free]) - here
+        pace = np.clip(np.where(step * before < 0, 0.5, 1.5) * pace, SLOWEST, QUICKEST)
+        before = step
+        ahead = here + np.clip(pace * step, -LONGEST, LONGEST)
+        values = dict(zip(free, np.exp(ahead).tolist(), strict=True))
+        scales = _kept_in(replace(scales, **values), first, free, span)
+        stopped = np.array([getattr(scales, name) != values[name] for name in free])
+        problem = rescale(problem, columns, scales).settled(solution.z, roughly=True)
+        if products:
+            problem = penalised(problem, solution.z)
+        solution = solve_joint(problem, solution.z, tolerance=tolerance, max_steps=max_steps)
+        converged = bool((stopped | (np.abs(step) < close)).all())
+        if converged:
             break
-    return tuple(sorted(tried, key=lambda start: start.solution.objective))
+    return Estimated(scales, _with_extra(problem, None, None), solution, converged)
 
 
-def _places(
-    problem: Joint,
-    columns: Columns,
-    scales: Scales,
-    nothing: FloatArray,
-    rng: np.random.Generator,
-) -> Iterator[tuple[str, FloatArray]]:
-    """Yield starts, the likeliest first: static factors for several times in question."""
-    base, cells = _scores_first(problem, columns, nothing), problem.loss.cells
-    last = len(cells.axis) - 1
-    for k in range(MOST_PLACES):
-        centre = (last, last // 2, 0)[k % 3] if last else 0
-        forgetting = (1.0, 0.0, 1.0, 4.0, 0.25, 0.0)[k] if last else 0.0
-        weights = _time_weights(cells, scales, centre, forgetting)
-        name = f"time {cells.axis[centre]:g}" if forgetting else "all times alike"
-        yield name, _static_factors(problem, columns, base, cells, weights, rng)
-        if k == 0 and base is not nothing:  # what scores explain of a circle may hide it
-            name = "factors before scores"
-            yield name, _static_factors(problem, columns, nothing, cells, weights, rng)
+def penalised(problem: Joint, z: FloatArray) -> Joint:
+    """Return the problem with the penalties that the present uncertainty of both sides implies.
+
+    Of V its mean over the factors, so that a turn of the factors changes nothing.
+    """
+    curvature = problem.loss.terms(problem.margins(z))[1]
+    both = problem.strengths.free & problem.exposures.free
+    V_S, V_Q = (
+        np.einsum("nkk->n", V[:, both][:, :, both]) / both.sum()
+        for V in SparseEquations(problem, z, curvature).covariances()
+    )
+    a, b, c, d = problem.at_owners.T  # of S and of Q: x = S[a] @ Q[d] - S[b] @ Q[c]
+    S = np.bincount(a, curvature * V_Q[d], len(V_S)) + np.bincount(b, curvature * V_Q[c], len(V_S))
+    Q = np.bincount(d, curvature * V_S[a], len(V_Q)) + np.bincount(c, curvature * V_S[b], len(V_Q))
+    return _with_extra(problem, S.astype(float)[:, None] * both, Q.astype(float)[:, None] * both)
 
 
-def _scores_first(problem: Joint, columns: Columns, nothing: FloatArray) -> FloatArray:
-    """Return states with scores fitted and factors at 0."""
-    scores = columns.are_scores & columns.free_strengths
-    if not scores.any():
-        return nothing
-    alone = replace(
+def _with_extra(problem: Joint, S: FloatArray | None, Q: FloatArray | None) -> Joint:
+    return replace(
         problem,
-        strengths=replace(problem.strengths, free=scores),
-        exposures=replace(problem.exposures, free=np.zeros_like(scores)),
-        effects=None,
+        strengths=replace(problem.strengths, extra=S),
+        exposures=replace(problem.exposures, extra=Q),
     )
-    n = alone.cuts[-1]
-    z = nothing.copy()
-    z[:n] = solve_joint(alone, nothing[:n], tolerance=1.0).z
-    return z
 
 
-def _time_weights(cells: Cells, scales: Scales, centre: int, forgetting: float) -> FloatArray:
-    """Return how much each cell tells about the matrix at the chosen time: (opt_w_na)."""
-    age = np.abs(cells.times - cells.axis[centre])
-    drift = scales.drift_scale**2 + scales.exposure_drift_scale**2
-    noise = (scales.noise_scale / max(scales.prior_scale, 1e-12)) ** 2
-    return np.asarray(1.0 / (1.0 + forgetting * 2.0 * drift * age / max(noise, 1e-30)))
+def _span(problem: Joint) -> float:
+    axis = problem.strengths.chains.axis
+    return float(axis[-1] - axis[0])
 
 
-def _static_factors(
+def _kept_in(scales: Scales, first: Scales, free: tuple[str, ...], span: float) -> Scales:
+    """Return scales of which those that are free stay within reason.
+
+    None vanishes so far that nothing could bring it back, and none runs away: a prior scale stays
+    within reach of its first guess, a drift within reach of its prior scale.
+    """
+    root = np.sqrt(max(span, 1e-300))
+    for name in sorted(free, key=lambda name: "drift" in name):  # priors first
+        if "drift" in name:
+            prior = getattr(scales, PRIOR_OF[name])
+            still = STILL_SCORES if name == "score_drift_scale" else STILL
+            low, high = still * prior / root, WILDEST * prior / root
+        else:
+            low, high = LEAST[name] * getattr(first, name), MOST_GROWTH * getattr(first, name)
+        scales = replace(scales, **{name: float(np.clip(getattr(scales, name), low, high))})
+    return scales
+
+
+def imply(
     problem: Joint,
     columns: Columns,
-    base: FloatArray,
-    cells: Cells,
-    weights: FloatArray,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Return states whose factors explain, at all times alike, what base leaves unexplained."""
-    both = np.flatnonzero(columns.free_strengths & columns.free_exposures)
-    slope, curvature = problem.loss.terms(problem.margins(base))
-    keys = cells.pair_keys(columns.n_items)
-    distinct, pair = np.unique(keys, return_inverse=True)
-    total = np.bincount(pair, curvature * weights).astype(float)
-    target = np.bincount(pair, -slope * weights) / np.maximum(total, 1e-300)
-    loss = Quadratic(total, target)
-    data = Collapsed(unfold(distinct, columns.n_items), loss, n_repeats=0, evenness=1.0)
-    ridge = float(1.0 / problem.exposures.prior[both[0]] ** 2)
-    known = np.full((columns.n_items, 2 * len(both)), np.nan)
-    question = Problem(data.pairs, loss, known, ridge)
-    small = is_small(problem)  # otherwise a rough place to start from is all that is wanted
-    restarts = 2 if small else 0
-    solver = partial(newton, tolerance=1e-6 if small else 1e-3, max_steps=50 if small else 15)
-    found = best(
-        attempt(question, data, "spectral", solver, restarts=restarts, polished=False, rng=rng)
-    )
-    z = base.copy()
-    S, Q, _ = problem.split(z)
-    factors = found.factors
-    S[:, both] = factors[problem.strengths.chains.owners][:, : len(both)]
-    Q[:, both] = factors[problem.exposures.chains.owners][:, len(both) :]
-    return z
+    z: FloatArray,
+    scales: Scales,
+    free: tuple[str, ...],
+    seed: int,
+) -> Scales:
+    """Return each free scale as the solution and the other scales imply it."""
+    shares = measure(problem, z, seed)
+    if not problem.is_convex:
+        z = balance(problem, z, volume=excess(problem, shares))
+        shares = measure(problem, z, seed)
+    S, Q = shares[0], shares[1]
+    found: dict[str, tuple[float, float]] = {}
+    for kind, chosen in (("score_", columns.are_scores), ("", ~columns.are_scores)):
+        which = chosen & problem.strengths.free
+        found[kind + "prior_scale"] = (S.first[which].sum(), S.seen_first[which].sum())
+        found[kind + "drift_scale"] = (S.step[which].sum(), S.seen_step[which].sum())
+    moving = problem.exposures.free
+    energy, seen = found["prior_scale"]
+    found["prior_scale"] = (energy + Q.first[moving].sum(), seen + Q.seen_first[moving].sum())
+    found["exposure_drift_scale"] = (Q.step[moving].sum(), Q.seen_step[moving].sum())
+    if problem.effects is not None:
+        E = shares[2]
+        found["pair_scale"] = (E.first[0], E.seen_first[0])
+        found["pair_drift_scale"] = (E.step[0], E.seen_step[0])
+    if isinstance(problem.loss, Squared):
+        total = sum(float((share.seen_first + share.seen_step).sum()) for share in shares)
+        left = max(problem.cells.n_rows - total, 1.0)
+        found["noise_scale"] = (problem.loss.energy(problem.margins(z)), left)
+    return replace(scales, **{name: _next(found[name], getattr(scales, name)) for name in free})
+
+
+def _next(found: tuple[float, float], scale: float) -> float:
+    """Return the scale that energy and count imply; where nothing is determined, a smaller one."""
+    energy, seen = found
+    if seen <= LEAST_SEEN:
+        return scale * float(np.exp(-0.5 * LONGEST))
+    return float(np.clip(np.sqrt(energy / seen), 1e-3 * scale, 1e3 * scale))
 
 
 # Fits ---------------------------------------------------------------------------------------------
@@ -242,14 +291,7 @@ SETTLED = 1e-3  # change of a cut or of the advantage that ends them
 class Given:
     """What the user set: scales or "auto", and how to solve."""
 
-    noise_scale: float | Auto
-    drift_scale: float | Auto
-    prior_scale: float | Auto
-    exposure_drift_scale: float | Auto
-    score_drift_scale: float | Auto
-    score_prior_scale: float | Auto
-    pair_scale: float | Auto
-    pair_drift_scale: float | Auto
+    scales: Mapping[str, float | Auto]  # by their names in `Scales`
     loss: Kind
     advantage: float | Auto  # of the better side
     tolerance: float
@@ -267,30 +309,27 @@ class Given:
 class Fitted:
     """A model with its scales, solved."""
 
+    settings: Given
+    columns: Columns
     scales: Scales
-    estimated: tuple[str, ...]
-    problem: Joint
+    estimated: tuple[str, ...]  # names of the scales that came from the data
+    problem: Joint  # the question, as arrays
     pairs: Pairs
     solution: JointSolution
-    starts: tuple[Start, ...]
+    starts: tuple[tuple[str, float], ...]  # where the solver started, and the objective it reached
     scales_converged: bool
 
 
 def fit_model(cells: Cells, columns: Columns, given: Given) -> Fitted:
     """Fit one model: solve from several starts, at scales given or estimated."""
     scales, free = first_guess(cells, columns, given)
+    seeks_side = given.advantage == "auto"
     law = first_law(given.loss, cells, 0.0 if given.advantage == "auto" else given.advantage)
-    problem, pairs = assemble(cells, columns, scales, law, seeks_side=given.advantage == "auto")
-    cells = problem.loss.cells  # in the order of its loops: large tables are not held twice
-    starts = solve_from_starts(
-        problem,
-        columns,
-        scales,
-        tolerance=given.tolerance,
-        max_steps=given.max_steps,
-        rng=np.random.default_rng(given.seed),
-    )
-    solution, settled = starts[0].solution, True
+    problem, pairs = assemble(cells, columns, scales, law, seeks_side=seeks_side)
+    cells = problem.cells  # in the order of its loops: large tables are not held twice
+    solved = _from_starts(problem, columns, scales, given)
+    starts = tuple((one.start, one.objective) for one in solved)
+    solution, settled = solved[0], True
     if free:
         found = estimate_scales(
             problem,
@@ -303,26 +342,47 @@ def fit_model(cells: Cells, columns: Columns, given: Given) -> Fitted:
             seed=given.seed,
         )
         if found.scales.pair_scale > 0 and "pair_scale" in free and _vanished(found.scales, given):
-            return fit_model(cells, columns, replace(given, pair_scale=0.0, pair_drift_scale=0.0))
+            without = {**given.scales, "pair_scale": 0.0, "pair_drift_scale": 0.0}
+            return fit_model(cells, columns, replace(given, scales=without))
         problem, scales, settled = found.problem, found.scales, found.converged
-        solution = solve_joint(
-            problem, found.solution.z, tolerance=given.tolerance, max_steps=given.max_steps
-        )
+        solution = _solve(problem, found.solution.z, given)
     problem, solution = _settle(problem, solution, given)
     solution = _move(problem, solution, given)
-    return Fitted(scales, free, problem, pairs, solution, starts, settled)
+    return Fitted(given, columns, scales, free, problem, pairs, solution, starts, settled)
+
+
+def _solve(problem: Joint, z: FloatArray, given: Given, *, warm: bool = False) -> JointSolution:
+    tolerance, max_steps = given.tolerance, given.max_steps
+    return solve_joint(problem, z, tolerance=tolerance, max_steps=max_steps, warm=warm)
+
+
+def _from_starts(
+    problem: Joint, columns: Columns, scales: Scales, given: Given
+) -> tuple[JointSolution, ...]:
+    """Return solutions from as many starts as the problem needs, the best first."""
+    if problem.is_convex:
+        solution = _solve(problem, problem.without_factors(columns), given)
+        return (replace(solution, start="scores"),)
+    from intransit.inference.joint_starts import solve_from_starts  # noqa: PLC0415  if there are factors
+
+    return solve_from_starts(
+        problem,
+        columns,
+        scales,
+        tolerance=given.tolerance,
+        max_steps=given.max_steps,
+        rng=np.random.default_rng(given.seed),
+    )
 
 
 def _settle(problem: Joint, solution: JointSolution, given: Given) -> tuple[Joint, JointSolution]:
     """Find cuts and advantage, if there are any to be found, and states, in turns."""
     for _ in range(MOST_TURNS):
-        settled = settle(problem, solution.z)
-        if far(law_of(problem), law_of(settled)) < SETTLED:
+        settled = problem.settled(solution.z)
+        if far(problem.law, settled.law) < SETTLED:
             break
         problem = settled
-        solution = solve_joint(
-            problem, solution.z, tolerance=given.tolerance, max_steps=given.max_steps
-        )
+        solution = _solve(problem, solution.z, given)
     return problem, solution
 
 
@@ -369,7 +429,7 @@ def first_guess(cells: Cells, columns: Columns, given: Given) -> tuple[Scales, t
     }
     values, free = {}, []
     for name, (guess, used) in guesses.items():
-        wish = getattr(given, name)
+        wish = given.scales[name]
         if wish == "auto":
             idle = 0.0 if "drift" in name or name == "pair_scale" else 1.0
             values[name] = float(guess) if used else idle
@@ -383,19 +443,10 @@ def first_guess(cells: Cells, columns: Columns, given: Given) -> tuple[Scales, t
     return Scales(**values), tuple(free)
 
 
-def plain_columns(n_items: int, n_factors: int, *, scores: bool) -> Columns:
-    """Return free columns, a column of scores before them if wanted."""
-    S = np.full((n_items, n_factors + scores), np.nan)
-    Q = S.copy()
-    if scores:
-        Q[:, 0] = 1.0
-    return Columns(S, Q)
-
-
 def check_more(problem: Joint, rows: Rows) -> None:
     """Refuse further rows that the law of a fit has no place for."""
-    law = law_of(problem)
-    if (problem.loss.cells.sides is None) != (rows.sides is None):
+    law = problem.law
+    if (problem.cells.sides is None) != (rows.sides is None):
         raise InputError(
             "update: sides must be given for all comparisons or for none; fit everything again, "
             "or give them as before."
@@ -412,18 +463,25 @@ def check_more(problem: Joint, rows: Rows) -> None:
             )
 
 
-def refit(old: Fitted, more: Rows, columns: Columns, given: Given) -> Fitted:
+FittedT = TypeVar("FittedT", bound=Fitted)
+
+
+def refit(old: FittedT, more: Rows, columns: Columns) -> FittedT:
     """Add rows to a fit at its scales, from where its states are."""
-    n_items, levels = columns.n_items, given.loss == "ordered"
-    seen = old.problem.loss.cells
-    cells = merge_cells(seen, given.collapse(more, n_items), n_items, levels=levels)
-    problem, pairs = assemble(cells, columns, old.scales, law_of(old.problem))
-    z = fill_known(
-        problem, columns, carry_over(old.problem, old.pairs, old.solution.z, problem, pairs)
-    )
+    n_items, given = columns.n_items, old.settings
+    new = given.collapse(more, n_items)
+    cells = merge_cells(old.problem.cells, new, n_items, levels=given.loss == "ordered")
+    problem, pairs = assemble(cells, columns, old.scales, old.problem.law)
+    z = problem.fill_known(columns, carry_over(old, problem, pairs))
     solution = _continue(problem, z, given)
-    start = Start("the trajectory so far", solution)
-    return Fitted(old.scales, old.estimated, problem, pairs, solution, (start,), True)
+    return replace(
+        old,
+        columns=columns,
+        problem=problem,
+        pairs=pairs,
+        solution=solution,
+        starts=(("the trajectory so far", solution.objective),),
+    )
 
 
 def _continue(problem: Joint, z: FloatArray, given: Given) -> JointSolution:
@@ -431,33 +489,26 @@ def _continue(problem: Joint, z: FloatArray, given: Given) -> JointSolution:
 
     At scale they are not brought back to the peak first: one further round is three times as quick.
     """
-    tolerance, max_steps = given.tolerance, given.max_steps
     if not is_small(problem):
-        here = JointSolution(z, np.zeros(0), True, 0.0, 0)
+        here = JointSolution(np.zeros(0), True, z, 0.0, 0)
         moved = _move(problem, here, given, rounds=1)
         if moved is not here:
             return moved
-    solution = solve_joint(problem, z, tolerance=tolerance, max_steps=max_steps, warm=True)
-    return _move(problem, solution, given)
+    return _move(problem, _solve(problem, z, given, warm=True), given)
 
 
-def carry_over(
-    old: Joint, old_pairs: Pairs, z: FloatArray, new: Joint, new_pairs: Pairs
-) -> FloatArray:
+def carry_over(old: Fitted, new: Joint, pairs: Pairs) -> FloatArray:
     """Return states of a larger problem, read off those of a smaller one at their own times."""
-    out = np.zeros(new.cuts[-1])
+    out, shorter = np.zeros(new.cuts[-1]), old.problem
     for side, before, part, states in zip(
-        new.sides, old.sides, new.parts(out), old.parts(z), strict=True
+        new.sides, shorter.sides, new.parts(out), shorter.parts(old.solution.z), strict=True
     ):
         owners, times = side.chains.owners, side.chains.times
         if side is new.effects:
-            keys = new_pairs.keys[owners]
-            first, second = keys // new_pairs.n_items, keys % new_pairs.n_items
-            owners, known = old_pairs.find(np.stack([first, second], axis=1))
+            owners, known = old.pairs.find(unfold(pairs.keys[owners], pairs.n_items))
         else:
             known = owners < before.chains.n_owners
             owners = np.where(known, owners, 0)
-        low, high, share, _ = before.chains.around(owners, times)
-        values = (1 - share[:, None]) * states[low] + share[:, None] * states[high]
+        values = Spots(before, owners, times).read(states)
         part[:] = np.where(known[:, None], values, 0.0)
     return out

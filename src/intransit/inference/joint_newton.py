@@ -41,7 +41,7 @@ from intransit.inference.cell_kernels import (
 )
 from intransit.inference.descent import Descent, conjugate_gradients, descend
 from intransit.inference.gauge import balance, rotations
-from intransit.inference.joint_problem import FactorStates, Joint, Squared
+from intransit.inference.joint_problem import FactorStates, Joint
 from intransit.kernels import add_scaled
 
 CG_LIMIT = 2_000
@@ -403,24 +403,12 @@ def factor_side(blocks: FloatArray, side: FactorStates, damping: float) -> Float
 
 
 @dataclass(frozen=True, eq=False)
-class JointSolution:
+class JointSolution(Descent):
     """Where the solver stopped."""
 
     z: FloatArray
-    objectives: FloatArray  # (n_steps + 1,), never increasing
-    converged: bool
     gradient_size: float
     n_products: int  # of conjugate gradients; 0 when dense
-
-    @property
-    def objective(self) -> float:
-        """The objective reached."""
-        return float(self.objectives[-1])
-
-    @property
-    def n_steps(self) -> int:
-        """Number of Newton steps."""
-        return len(self.objectives) - 1
 
 
 class _States:
@@ -525,7 +513,7 @@ def solve_joint(
     dense = is_small(problem) if dense is None else dense
     z = np.ascontiguousarray(start) if so_far else balance(problem, np.ascontiguousarray(start))
     work = WorkSpace()
-    linear = problem.is_convex and isinstance(problem.loss, Squared)
+    linear = problem.is_convex and problem.law.kind == "squared"
     accuracy = WARM_ACCURACY if warm and problem.is_convex else ACCURACY
     if linear:
         accuracy = min(LINEAR_ACCURACY, float(np.sqrt(tolerance)))
@@ -548,13 +536,8 @@ def solve_joint(
     )
     work.spare.clear()
     work.cells.clear()
-    return JointSolution(
-        end.z,
-        descent.objectives,
-        descent.converged,
-        float(np.sqrt(problem.dot(end.gradient, end.gradient))),
-        work.n_products,
-    )
+    size = float(np.sqrt(problem.dot(end.gradient, end.gradient)))
+    return JointSolution(descent.objectives, descent.converged, end.z, size, work.n_products)
 
 
 def is_small(problem: Joint) -> bool:

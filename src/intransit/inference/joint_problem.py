@@ -19,30 +19,33 @@ not.  So cells of large problems are kept in order of time, and the loops work o
 that order and back, which costs far less than it saves: 3.5 times a product at a million cells.
 Places are right by construction, so that `take` need not look ("clip").
 
+Columns of S and Q come in two kinds: scores, whose exposures are known, and factors.  Each kind has
+scales of its own; `Scales` holds all of them under the names that users see.
+
 A problem may be one shard of a larger one (`shards`).  Whatever concerns the others goes through
 `carry`, `bring_back`, `total` and `noise`, so that every solver here solves shards as well.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.data.cells import Cells, Chains
+from intransit.data.cells import Cells, Chains, link_states
+from intransit.data.measurements import fold_pairs
 from intransit.inference.cell_kernels import (
     chain_energy,
     chain_product,
     gather,
-    logistic_terms,
-    logistic_value,
     order_by_key,
     pull_cells,
     push_cells,
     read_cells,
 )
+from intransit.inference.likelihood import CellLoss, Law, best_law, loss_of
 from intransit.kernels import dot, put_rows, take_rows
 
 Noise = tuple[FloatArray, FloatArray]  # of first states, of steps
@@ -204,77 +207,90 @@ def lay_out(
     return S, Q
 
 
-class CellLoss(Protocol):
-    """Minus a log likelihood, as a function of the margins of the cells, each on its own."""
+@dataclass(frozen=True)
+class Scales:
+    """Standard deviations of everything that is random in the model."""
+
+    noise_scale: float  # of a reading about its margin; 1 and unused for wins
+    drift_scale: float  # of the step of one entry of S in one unit of time
+    prior_scale: float  # of the first state of an entry of S, and of Q
+    exposure_drift_scale: float = 0.0  # the same as drift_scale, for Q
+    score_drift_scale: float = 0.0  # the same for columns whose exposures are known
+    score_prior_scale: float = 1.0
+    pair_scale: float = 0.0  # of the deviation of a pair from the low rank; 0 for none
+    pair_drift_scale: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What is known of S and Q in advance: columns of numbers, or of NaN where free."""
+
+    strengths: FloatArray  # (n_items, n_columns)
+    exposures: FloatArray  # (n_items, n_columns)
+
+    @classmethod
+    def plain(cls, n_items: int, n_factors: int, *, scores: bool) -> "Columns":
+        """Return free columns, a column of scores before them if wanted."""
+        S = np.full((n_items, n_factors + scores), np.nan)
+        Q = S.copy()
+        if scores:
+            Q[:, 0] = 1.0
+        return cls(S, Q)
 
     @property
-    def cells(self) -> Cells:
-        """What was seen, in the order of the margins."""
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.strengths)
 
-    def value(self, x: FloatArray) -> float:
-        """Return the loss."""
+    @property
+    def free_strengths(self) -> BoolArray:  # (n_columns,)
+        """Which columns of S are to be found."""
+        return np.asarray(np.isnan(self.strengths).all(axis=0))
 
-    def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return its slope and its second derivative in each cell's margin."""
+    @property
+    def free_exposures(self) -> BoolArray:  # (n_columns,)
+        """Which columns of Q are to be found."""
+        return np.asarray(np.isnan(self.exposures).all(axis=0))
 
-    def all_of(
-        self, x: FloatArray, room: FloatArray | None = None
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Return value and terms; margins may be overwritten, and curvatures stand in the room."""
+    @property
+    def are_scores(self) -> BoolArray:  # (n_columns,)
+        """Which columns have known exposures."""
+        return ~self.free_exposures
 
+    @property
+    def are_uniform(self) -> bool:
+        """Whether known columns are the same for all items, so that new ones fit in."""
+        for known in (self.strengths, self.exposures):
+            spread = np.ptp(known, axis=0)
+            if (spread[~np.isnan(spread)] > 0).any():
+                return False
+        return True
 
-@dataclass(frozen=True, eq=False)
-class Squared:
-    """Readings of margins with normal noise."""
-
-    cells: Cells
-    noise_scale: float
-
-    def value(self, x: FloatArray) -> float:
-        """Return minus the log likelihood, constants included so that scales can be compared."""
-        n, scale = self.cells.n_rows, self.noise_scale
-        constant = n * np.log(scale * np.sqrt(2 * np.pi)) - 0.5 * self.cells.log_counts
-        return 0.5 * self.energy(x) / scale**2 + float(constant)
-
-    def energy(self, x: FloatArray) -> float:
-        """Return Σ counts (outcome - x)² over rows."""
-        miss = x - self.cells.means
-        return float(self.cells.counts @ miss**2) + self.cells.spread
-
-    def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return slope and curvature by cell."""
-        curvature = self.cells.counts / self.noise_scale**2
-        return curvature * (x - self.cells.means), curvature
-
-    def all_of(
-        self, x: FloatArray, room: FloatArray | None = None
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Return value and terms."""
-        del room
-        return self.value(x), *self.terms(x)
+    def grown(self, n_items: int) -> "Columns":
+        """Return the same columns for more items; known ones must be uniform."""
+        more = n_items - self.n_items
+        if more <= 0:
+            return self
+        return Columns(
+            np.vstack([self.strengths, np.repeat(self.strengths[-1:], more, axis=0)]),
+            np.vstack([self.exposures, np.repeat(self.exposures[-1:], more, axis=0)]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Logistic:
-    """Wins out of games: the first item wins with probability 1 / (1 + exp(-x))."""
+class Pairs:
+    """The pairs that have effects of their own, as numbers first · n_items + second, rising."""
 
-    cells: Cells
+    keys: IntArray  # (n_pairs,)
+    n_items: int
 
-    def value(self, x: FloatArray) -> float:
-        """Return minus the log likelihood."""
-        return logistic_value(x, self.cells.counts, self.cells.means)
-
-    def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return slope and curvature by cell."""
-        return self.all_of(x.copy())[1:]
-
-    def all_of(
-        self, x: FloatArray, room: FloatArray | None = None
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Return value and terms, in one pass; slopes take the place of the margins."""
-        curvature = np.empty_like(x) if room is None else room
-        value = logistic_terms(x, self.cells.counts, self.cells.means, x, curvature)
-        return value, x, curvature
+    def find(self, pairs: IntArray) -> tuple[IntArray, BoolArray]:
+        """Return the place of each pair, in whichever order, and whether it has one."""
+        keys, _ = fold_pairs(pairs, self.n_items)
+        if not len(self.keys):
+            return np.zeros(len(keys), np.int64), np.zeros(len(keys), bool)
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return place, (self.keys[place] == keys) & (pairs < self.n_items).all(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,9 +304,18 @@ class Joint:
     strengths: FactorStates
     exposures: FactorStates
     effects: FactorStates | None
-    advantage: float = 0.0  # what the better side adds to a cell's margin
-    seeks_side: bool = False  # whether the advantage is to be found
+    seeks_side: bool = False  # whether what the better side adds to a margin is to be found
     orders: tuple[Order, Order] = (Order(), Order())  # of strengths and exposures, for loops
+
+    @property
+    def law(self) -> Law:
+        """How outcomes follow from margins."""
+        return self.loss.law
+
+    @property
+    def cells(self) -> Cells:
+        """What was seen."""
+        return self.loss.cells
 
     @cached_property
     def cuts(self) -> tuple[int, int, int]:
@@ -342,6 +367,20 @@ class Joint:
     def is_convex(self) -> bool:
         """Whether no product of two unknowns occurs, so that there is one minimum."""
         return not (self.strengths.free & self.exposures.free).any()
+
+    def fill_known(self, columns: Columns, z: FloatArray) -> FloatArray:
+        """Write the known columns into all states of z, and return it."""
+        S, Q, _ = self.split(z)
+        for part, known, free, side in (
+            (S, columns.strengths, columns.free_strengths, self.strengths),
+            (Q, columns.exposures, columns.free_exposures, self.exposures),
+        ):
+            part[:, ~free] = known[side.chains.owners][:, ~free]
+        return z
+
+    def without_factors(self, columns: Columns) -> FloatArray:
+        """Return states that know nothing: zeros, and the known columns."""
+        return self.fill_known(columns, np.zeros(self.cuts[-1]))
 
     # What a shard does otherwise ----------------------------------------------------------------
 
@@ -411,9 +450,21 @@ class Joint:
         """Return the margin of every cell, advantage included."""
         S, Q, E = self.split(z)
         out = self.products(S, Q, out)
-        if self.loss.cells.sides is not None:
-            out += self.advantage * self.loss.cells.sides
+        if self.cells.sides is not None:
+            out += self.law.advantage * self.cells.sides
         return out if self.effects is None else out + E[self.pair_at]
+
+    def settled(self, z: FloatArray, *, roughly: bool = False) -> Self:
+        """Return the problem with the cuts, and the advantage if it is sought, that fit z."""
+        sides = self.cells.sides
+        seeks_side = self.seeks_side and sides is not None
+        if not seeks_side and not self.law.levels:
+            return self
+        x = self.margins(z)
+        if sides is not None:
+            x -= self.law.advantage * sides
+        law = best_law(self.loss, x, seeks_side=seeks_side, total=self.total, roughly=roughly)
+        return replace(self, loss=loss_of(law, self.cells))
 
     def penalty(self, z: FloatArray) -> float:
         """Return the penalties of all sides here."""
@@ -453,3 +504,87 @@ class Joint:
             gather(slopes, self.pair_at, out_E)
         out *= self.free
         return out
+
+
+# From cells, columns and scales -----------------------------------------------------------------
+
+
+def assemble(
+    cells: Cells,
+    columns: Columns,
+    scales: Scales,
+    law: Law,
+    *,
+    seeks_side: bool = False,
+    fewest: int = FEWEST_STATES,
+) -> tuple[Joint, Pairs]:
+    """Build the joint problem; with `fewest` states or more, cells are put in order of time."""
+    n_items = columns.n_items
+    drifting = scales.drift_scale > 0 or scales.score_drift_scale > 0
+    moving = scales.exposure_drift_scale > 0 and bool(columns.free_exposures.any())
+    chains, at_S = link_states(cells.pairs, cells.when, cells.axis, n_items, drifting=drifting)
+    if moving == drifting:
+        exposed, at_Q = chains, at_S
+    else:
+        exposed, at_Q = link_states(cells.pairs, cells.when, cells.axis, n_items, drifting=moving)
+    pairs, effects = Pairs(np.zeros(0, np.int64), n_items), None
+    pair_at: IntArray = np.zeros(0, np.int32)
+    if scales.pair_scale > 0:
+        keys = cells.pair_keys(n_items)  # sorted, as cells are
+        distinct, owner = np.unique(keys, return_inverse=True)
+        effects, pair_at = link_states(
+            owner, cells.when, cells.axis, len(distinct), drifting=scales.pair_drift_scale > 0
+        )
+        pairs = Pairs(distinct, n_items)
+    at = np.empty((len(cells), 4), np.int32)  # halves what the loops must fetch
+    at[:, :2], at[:, 2:] = at_S, at_Q
+    del at_S, at_Q
+    if chains.n_states >= fewest:
+        order = np.empty(len(cells), np.int32)  # 32 bits hold what one memory does
+        order_by_key(cells.when, len(cells.axis), order)
+        cells, at = cells.ordered(order), at.take(order, axis=0, mode="clip")
+        pair_at = pair_at[order] if len(pair_at) else pair_at
+        del order
+    orders = lay_out(at, chains, exposed, fewest=fewest)
+    if chains.n_states >= fewest and not columns.free_exposures.any() and columns.are_uniform:
+        at[:, 2:], orders = 0, (orders[0], Order())  # all are alike: cells read one, from the cache
+    loss = loss_of(replace(law, noise_scale=scales.noise_scale), cells)
+    sides = sides_of(columns, scales, chains, exposed, effects)
+    return Joint(at, pair_at, loss, *sides, seeks_side=seeks_side, orders=orders), pairs
+
+
+def rescale(problem: Joint, columns: Columns, scales: Scales) -> Joint:
+    """Return the same problem with other scales; what drifts must be the same."""
+    effects = None if problem.effects is None else problem.effects.chains
+    S, Q, E = sides_of(columns, scales, problem.strengths.chains, problem.exposures.chains, effects)
+    law = replace(problem.law, noise_scale=scales.noise_scale)
+    return replace(
+        problem,
+        strengths=replace(S, extra=problem.strengths.extra),
+        exposures=replace(Q, extra=problem.exposures.extra),
+        effects=E,
+        loss=loss_of(law, problem.cells),
+    )
+
+
+def sides_of(
+    columns: Columns, scales: Scales, strengths: Chains, exposures: Chains, effects: Chains | None
+) -> tuple[FactorStates, FactorStates, FactorStates | None]:
+    """Return strengths, exposures and effects over their chains, at these scales."""
+    scores = columns.are_scores
+    S = FactorStates(
+        strengths,
+        drift=np.where(scores, scales.score_drift_scale, scales.drift_scale),
+        prior=np.where(scores, scales.score_prior_scale, scales.prior_scale),
+        free=columns.free_strengths,
+    )
+    Q = FactorStates(
+        exposures,
+        drift=np.full(len(scores), scales.exposure_drift_scale),
+        prior=np.full(len(scores), scales.prior_scale),
+        free=columns.free_exposures,
+    )
+    if effects is None:
+        return S, Q, None
+    drift, prior = np.array([scales.pair_drift_scale]), np.array([scales.pair_scale])
+    return S, Q, FactorStates(effects, drift, prior, np.ones(1, bool))

@@ -1,4 +1,4 @@
-"""Laplace's approximation: uncertainty around a solution, gauge volume, scales from the data.
+"""Laplace's approximation: uncertainty around a solution, of margins at any time; gauge volume.
 
 Around a solution the posterior is taken for the Gaussian whose precision is Jᵀ C J + prior.  Small
 problems are factored, and variances are exact; at scale those of a few questions are too.  A
@@ -25,28 +25,6 @@ S than of Q the data determine, which is as if
 stood in the objective.  It is added by its tangent, a stronger prior on Q, twice over.  At the peak
 Q would be too large, and with it what a step of S does to a margin: intervals of level 90 % then
 hold 92 to 97 % of forecasts at known scales, and errors are 3 to 6 % larger (decision 0029).
-
-At the scales that maximise the evidence (noise, drift, prior, effects of pairs) each explains what
-is seen of it and no more,
-
-    Σ step² / gap  =  drift_scale² γ
-
-with γ how many of the steps the data determine (MacKay); first states, effects of
-pairs and misses alike.  Setting each scale to what the others imply is repeated, in logarithms.
-EM has the same fixed point and is far slower, as most steps of a sparse record are hardly
-determined.  For readings and plain scores this is the maximum of the exact evidence; for wins it is
-that of Laplace's approximation.
-
-At a single solution (S, Q) the strengths look as if the exposures were known, and the other way
-round, so that factors which the data hardly support seem to explain them ever better the faster
-they drift: found so, drift is three to ten times too large (decision 0029).  Averaged over what is
-not known of the partner, a cell's loss is to second order
-
-    loss(x)  +  ½ curvature (sᵀ V_q s + qᵀ V_s q)
-
-V the covariance of the partner's state: a penalty on each side by what is not known of the other
-(mean field).  Supported factors hardly feel it; others shrink away.  It serves to find scales; the
-final solve is without it.
 """
 
 from collections.abc import Iterator
@@ -55,26 +33,180 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 
-from intransit.arrays import FloatArray, slices
-from intransit.inference.assembly import Columns, Scales, rescale
-from intransit.inference.draws import MarginQuery
+from intransit.arrays import BoolArray, FloatArray, IntArray, slices
+from intransit.checks import as_floats, as_items, check_finite, check_pairs
+from intransit.errors import InputError
 from intransit.inference.gauge import balance, without_gauge
 from intransit.inference.joint_newton import (
     DenseEquations,
     JointSolution,
     SparseEquations,
-    is_small,
     solve_joint,
 )
-from intransit.inference.joint_problem import FactorStates, Joint, Noise, Squared
-from intransit.inference.likelihood import settle
+from intransit.inference.joint_problem import FactorStates, Joint, Noise, Pairs
+
+
+class Spots:
+    """States of one side around some points in time, of which the side is a mean and some noise.
+
+    Between two of its states an item is their interpolation plus the noise of a Brownian bridge,
+    after the last (and before the first) one the nearest state plus that of a free walk.
+    """
+
+    def __init__(self, side: FactorStates, owners: IntArray, times: FloatArray) -> None:
+        self.before, self.after, self.share, self._spread = side.chains.around(owners, times)
+        self._drift = np.where(side.free, side.drift, 0.0)
+
+    @property
+    def noise(self) -> FloatArray:  # (n, n_columns)
+        """Variance on top of the interpolation."""
+        return np.asarray(self._spread[:, None] * self._drift**2)
+
+    def read(self, states: FloatArray) -> FloatArray:  # (n, n_columns)
+        """Return the interpolated states."""
+        share = self.share[:, None]
+        return np.asarray((1.0 - share) * states[self.before] + share * states[self.after])
+
+    def ends(self) -> tuple[tuple[IntArray, FloatArray], ...]:
+        """Return both states, each with its share."""
+        return (self.before, 1.0 - self.share), (self.after, self.share)
+
+
+@dataclass(frozen=True, eq=False)
+class MarginQuery:
+    """Margins of first over second at some times.
+
+    A pair that was never seen has an effect of its own all the same, of which only the prior is
+    known.
+    """
+
+    problem: Joint
+    pairs: Pairs
+    first: IntArray  # (n,)
+    second: IntArray
+    times: FloatArray
+
+    def part(self, which: slice) -> "MarginQuery":
+        """Return some of the questions."""
+        asked = self.first[which], self.second[which], self.times[which]
+        return MarginQuery(self.problem, self.pairs, *asked)
+
+    @cached_property
+    def strengths(self) -> tuple[Spots, Spots]:
+        """Those of both items."""
+        side = self.problem.strengths
+        return Spots(side, self.first, self.times), Spots(side, self.second, self.times)
+
+    @cached_property
+    def exposures(self) -> tuple[Spots, Spots]:
+        """Those of both items."""
+        side = self.problem.exposures
+        return Spots(side, self.first, self.times), Spots(side, self.second, self.times)
+
+    @cached_property
+    def place(self) -> tuple[IntArray, BoolArray]:
+        """Where the effects of the pairs are, and whether they are there."""
+        return self.pairs.find(np.stack([self.first, self.second], axis=1))
+
+    @cached_property
+    def sign(self) -> FloatArray:  # (n,)
+        """-1 where the first item has the larger number: effects are the other way round."""
+        return np.asarray(np.sign(self.second - self.first), dtype=float)
+
+    @property
+    def both_idle(self) -> BoolArray:  # (n,)
+        """Whether neither item was ever compared."""
+        idle = self.problem.strengths.chains.idle
+        return np.asarray(idle[self.first] & idle[self.second])
+
+    @cached_property
+    def effects(self) -> tuple[Spots, FloatArray] | None:
+        """States of the effects of pairs, and their signs, 0 where a pair has none."""
+        if self.problem.effects is None:
+            return None
+        place, known = self.place
+        return Spots(self.problem.effects, place, self.times), self.sign * known
+
+    def margins(self, z: FloatArray) -> FloatArray:  # (n,)
+        """Return the margins at states z."""
+        S, Q, E = self.problem.split(z)
+        ahead = np.sum(self.strengths[0].read(S) * self.exposures[1].read(Q), axis=1)
+        behind = np.sum(self.strengths[1].read(S) * self.exposures[0].read(Q), axis=1)
+        out = ahead - behind
+        if self.effects is not None:
+            spots, sign = self.effects
+            out += sign * spots.read(E[:, None])[:, 0]
+        return np.asarray(out)
+
+    def _slopes(self, z: FloatArray) -> tuple[tuple[Spots, FloatArray], ...]:
+        """Return what a margin is linear in: both strengths, both exposures, each with its slope.
+
+        A slope is what a state is multiplied by.
+        """
+        S, Q, _ = self.problem.split(z)
+        (s_i, s_j), (q_i, q_j) = self.strengths, self.exposures
+        return (s_i, q_j.read(Q)), (s_j, -q_i.read(Q)), (q_j, s_i.read(S)), (q_i, -s_j.read(S))
+
+    def derivative(self, z: FloatArray) -> csr_array:  # (n, n_z)
+        """Return the derivative of each margin in z."""
+        s, q, _ = self.problem.cuts
+        r = self.problem.strengths.shape[1]
+        entries = [
+            (begin + states[:, None] * r + np.arange(r), share[:, None] * slope)
+            for (spots, slope), begin in zip(self._slopes(z), (0, 0, s, s), strict=True)
+            for states, share in spots.ends()
+        ]
+        if self.effects is not None:
+            spots, sign = self.effects
+            entries += [(q + k[:, None], (sign * share)[:, None]) for k, share in spots.ends()]
+        columns, values = (np.hstack(part) for part in zip(*entries, strict=True))
+        starts = np.arange(len(values) + 1) * values.shape[1]
+        return csr_array((values.ravel(), columns.ravel(), starts), shape=(len(values), len(z)))
+
+    def extra_variance(self, z: FloatArray) -> FloatArray:  # (n,)
+        """Return the variance that comes on top of that of the states, to first order."""
+        problem = self.problem
+        total = np.zeros(len(self.sign))
+        for spots, slope in self._slopes(z):
+            total += np.sum(spots.noise * slope**2, axis=1)
+        # Of two items that were never compared nothing is known to first order; s · q - q · s of
+        # their priors is.
+        factors = problem.strengths.free & problem.exposures.free
+        prior = 2.0 * np.sum((problem.strengths.prior * problem.exposures.prior)[factors] ** 2)
+        total += prior * self.both_idle
+        if self.effects is not None and problem.effects is not None:
+            spots, _ = self.effects
+            total += np.where(self.place[1], spots.noise[:, 0], problem.effects.prior[0] ** 2)
+        return np.asarray(total * (self.sign != 0))
+
+
+def as_questions(
+    first: ArrayLike, second: ArrayLike, at: ArrayLike | None, *, last: float, n_items: int
+) -> tuple[IntArray, IntArray, FloatArray, tuple[int, ...]]:
+    """Return items and times of equal length, and the shape of the answer, or refuse them."""
+    when = as_floats(last if at is None else at, "at")
+    check_finite(np.atleast_1d(when), "at")
+    first, second = as_items(first, "margin"), as_items(second, "margin")
+    try:
+        i, j, times = np.broadcast_arrays(first, second, when)
+    except ValueError:
+        raise InputError(
+            f"margin: {np.shape(first)} first items, {np.shape(second)} second items and "
+            f"{when.shape} times were given; they do not fit together."
+        ) from None
+    pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), n_items, "margin")
+    return pairs[:, 0], pairs[:, 1], times.ravel().astype(float), i.shape
+
 
 DENSE_LIMIT = 2_000  # unknowns
 
 ACCURACY = 1e-3  # of the solves for draws: a thousandth of a standard deviation
 THREADS = 2
 AT_ONCE = 2_000  # questions whose variances are worked out at once
+DRAWN_AT_ONCE = 20_000  # the same by draws: 32 MB for 200 of them
 EXACT_LIMIT = 4_000_000  # questions times unknowns, of small problems: more are answered by draws
 FEW = 50  # questions: each is answered by a solve of its own
 N_DRAWS = 200  # where variances come from draws: standard deviations to 5 %
@@ -117,21 +249,22 @@ class Laplace:
         total = query.extra_variance(self.z)
         if self.is_dense and len(total) * np.count_nonzero(self.problem.free) <= EXACT_LIMIT:
             for here in slices(len(total), at_once):
-                half = self.dense.half_solve(query.part(here).rows(self.z))
+                half = self.dense.half_solve(query.part(here).derivative(self.z).toarray())
                 total[here] += np.sum(half**2, axis=0)
             return total
         if self._draws is None and len(total) <= FEW and not self.is_dense:
             return total + self._solved(query)
         draws = self._kept(rng)
-        for step in draws.T:
-            total += query.slopes(self.z, np.ascontiguousarray(step)) ** 2 / draws.shape[1]
+        for here in slices(len(total), DRAWN_AT_ONCE):
+            steps = query.part(here).derivative(self.z) @ draws
+            total[here] += np.mean(steps**2, axis=1)
         return total
 
     def _solved(self, query: MarginQuery) -> FloatArray:  # (n,)
         """Return variances gᵀ H⁻¹ g, a solve each: exact, and quicker than draws for a few."""
         equations = SparseEquations(self.problem, self.z, self._curvature)
         equations.prepare()
-        rows = query.rows(self.z) * self.problem.free
+        rows = query.derivative(self.z).toarray() * self.problem.free
         return np.array([g @ equations.solve(g, 0.0, accuracy=ACCURACY) for g in rows])
 
     def _kept(self, rng: np.random.Generator) -> FloatArray:
@@ -147,16 +280,12 @@ class Laplace:
         """Return draws of z less its mean, gauge included."""
         if self.is_dense:
             return self.dense.draw(rng.normal(size=(int(np.count_nonzero(self.problem.free)), n)))
-        return np.stack([step for step, _ in self.probes(n, rng)], axis=1)
-
-    def probes(self, n: int, rng: np.random.Generator) -> Iterator[tuple[FloatArray, list[Noise]]]:
-        """Yield draws by perturb-and-solve, each with the noise of the sides that made it."""
-        return self.perturbed(rng.spawn(n))
+        return np.stack([step for step, _ in self.perturbed(rng.spawn(n))], axis=1)
 
     def perturbed(
         self, generators: list[np.random.Generator]
     ) -> Iterator[tuple[FloatArray, list[Noise]]]:
-        """Yield a draw for each generator."""
+        """Yield a draw for each generator, with the noise of the sides that made it."""
         equations = SparseEquations(self.problem, self.z, self._curvature)
         equations.prepare()
 
@@ -273,7 +402,7 @@ def _seen_by_draws(around: Laplace, seed: int) -> Seen:
     problem = around.problem
     n = int(np.clip(np.ceil(DRAWN / problem.total(problem.strengths.shape[0])), 2, 50))
     totals = [np.zeros((2, side.shape[1])) for side in problem.sides]
-    for step, noises in around.probes(n, np.random.default_rng(seed)):
+    for step, noises in around.perturbed(np.random.default_rng(seed).spawn(n)):
         for k, (side, part) in enumerate(zip(problem.sides, problem.parts(step), strict=True)):
             totals[k] += np.stack(side.seen_noise(noises[k], part)) / n
     totals = [problem.total(total) for total in totals]
@@ -304,172 +433,3 @@ def _spreads(
     now, before = at[side.steps], at[side.steps - 1]
     spread = covariance[now, now] + covariance[before, before] - 2 * covariance[now, before]
     return first, np.sum(spread * side.links[side.steps], axis=0)
-
-
-SLOWEST, QUICKEST = 0.4, 4.0  # paces, of the step that one round implies
-LONGEST = 1.5  # step of a log scale
-CLOSE_AT_SCALE = 0.06  # there the penalties lag a round behind
-CLOSE = 0.015  # change of a log scale that ends the search
-MOST_ROUNDS = 40
-ROUGH, FEW_STEPS = 0.3, 8  # log posterior left to gain, and steps, of a round at scale
-LEAST_SEEN = 1e-2  # entries determined by the data: fewer say nothing of a scale
-LARGEST = 30.0  # times the first guess
-WILDEST = 10.0  # prior scales that a drift may cover over the whole time
-STILL = 1e-3  # of the prior scale, over the whole time: slower is not told from standing still
-STILL_SCORES = 2e-2  # the same for scores
-LEAST = {"noise_scale": 1e-5, "prior_scale": 1e-2, "score_prior_scale": 3e-2, "pair_scale": 1e-4}
-PRIOR_OF = {
-    "drift_scale": "prior_scale",
-    "exposure_drift_scale": "prior_scale",
-    "score_drift_scale": "score_prior_scale",
-    "pair_drift_scale": "pair_scale",
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Estimated:
-    """Scales, and the solution at them."""
-
-    scales: Scales
-    problem: Joint
-    solution: JointSolution
-    converged: bool
-
-
-def estimate_scales(
-    problem: Joint,
-    columns: Columns,
-    scales: Scales,
-    free: tuple[str, ...],  # names of the scales to be estimated
-    z: FloatArray,
-    *,
-    tolerance: float,
-    max_steps: int,
-    seed: int,
-) -> Estimated:
-    """Return scales each of which is what the others imply, and the solution there.
-
-    Each has a pace of its own: quicker for as long as it goes one way, slower when it turns.
-    """
-    close = CLOSE
-    products = not problem.is_convex
-    if products:
-        problem = penalised(problem, z)
-    if products and not is_small(problem):
-        tolerance, max_steps, close = (
-            max(tolerance, ROUGH),
-            min(max_steps, FEW_STEPS),
-            CLOSE_AT_SCALE,
-        )
-    solution = solve_joint(problem, z, tolerance=tolerance, max_steps=max_steps)
-    first, span = scales, _span(problem)
-    pace, before = np.ones(len(free)), np.zeros(len(free))
-    converged = False
-    for _ in range(MOST_ROUNDS):
-        implied = imply(problem, columns, solution.z, scales, free, seed)
-        here = np.array([np.log(getattr(scales, name)) for name in free])
-        step = np.array([np.log(getattr(implied, name)) for name in free]) - here
-        pace = np.clip(np.where(step * before < 0, 0.5, 1.5) * pace, SLOWEST, QUICKEST)
-        before = step
-        ahead = here + np.clip(pace * step, -LONGEST, LONGEST)
-        values = dict(zip(free, np.exp(ahead).tolist(), strict=True))
-        scales = _kept_in(replace(scales, **values), first, free, span)
-        stopped = np.array([getattr(scales, name) != values[name] for name in free])
-        problem = settle(rescale(problem, columns, scales), solution.z, roughly=True)
-        if products:
-            problem = penalised(problem, solution.z)
-        solution = solve_joint(problem, solution.z, tolerance=tolerance, max_steps=max_steps)
-        converged = bool((stopped | (np.abs(step) < close)).all())
-        if converged:
-            break
-    return Estimated(scales, _with_extra(problem, None, None), solution, converged)
-
-
-def penalised(problem: Joint, z: FloatArray) -> Joint:
-    """Return the problem with the penalties that the present uncertainty of both sides implies.
-
-    Of V its mean over the factors, so that a turn of the factors changes nothing.
-    """
-    curvature = problem.loss.terms(problem.margins(z))[1]
-    both = problem.strengths.free & problem.exposures.free
-    V_S, V_Q = (
-        np.einsum("nkk->n", V[:, both][:, :, both]) / both.sum()
-        for V in SparseEquations(problem, z, curvature).covariances()
-    )
-    a, b, c, d = problem.at_owners.T  # of S and of Q: x = S[a] @ Q[d] - S[b] @ Q[c]
-    S = np.bincount(a, curvature * V_Q[d], len(V_S)) + np.bincount(b, curvature * V_Q[c], len(V_S))
-    Q = np.bincount(d, curvature * V_S[a], len(V_Q)) + np.bincount(c, curvature * V_S[b], len(V_Q))
-    return _with_extra(problem, S.astype(float)[:, None] * both, Q.astype(float)[:, None] * both)
-
-
-def _with_extra(problem: Joint, S: FloatArray | None, Q: FloatArray | None) -> Joint:
-    return replace(
-        problem,
-        strengths=replace(problem.strengths, extra=S),
-        exposures=replace(problem.exposures, extra=Q),
-    )
-
-
-def _span(problem: Joint) -> float:
-    axis = problem.strengths.chains.axis
-    return float(axis[-1] - axis[0])
-
-
-def _kept_in(scales: Scales, first: Scales, free: tuple[str, ...], span: float) -> Scales:
-    """Return scales of which those that are free stay within reason.
-
-    None vanishes so far that nothing could bring it back, and none runs away: a prior scale stays
-    within reach of its first guess, a drift within reach of its prior scale.
-    """
-    root = np.sqrt(max(span, 1e-300))
-    for name in sorted(free, key=lambda name: "drift" in name):  # priors first
-        if "drift" in name:
-            prior = getattr(scales, PRIOR_OF[name])
-            still = STILL_SCORES if name == "score_drift_scale" else STILL
-            low, high = still * prior / root, WILDEST * prior / root
-        else:
-            low, high = LEAST[name] * getattr(first, name), LARGEST * getattr(first, name)
-        scales = replace(scales, **{name: float(np.clip(getattr(scales, name), low, high))})
-    return scales
-
-
-def imply(
-    problem: Joint,
-    columns: Columns,
-    z: FloatArray,
-    scales: Scales,
-    free: tuple[str, ...],
-    seed: int,
-) -> Scales:
-    """Return each free scale as the solution and the other scales imply it."""
-    shares = measure(problem, z, seed)
-    if not problem.is_convex:
-        z = balance(problem, z, volume=excess(problem, shares))
-        shares = measure(problem, z, seed)
-    S, Q = shares[0], shares[1]
-    found: dict[str, tuple[float, float]] = {}
-    for kind, chosen in (("score_", columns.are_scores), ("", ~columns.are_scores)):
-        which = chosen & problem.strengths.free
-        found[kind + "prior_scale"] = (S.first[which].sum(), S.seen_first[which].sum())
-        found[kind + "drift_scale"] = (S.step[which].sum(), S.seen_step[which].sum())
-    moving = problem.exposures.free
-    energy, seen = found["prior_scale"]
-    found["prior_scale"] = (energy + Q.first[moving].sum(), seen + Q.seen_first[moving].sum())
-    found["exposure_drift_scale"] = (Q.step[moving].sum(), Q.seen_step[moving].sum())
-    if problem.effects is not None:
-        E = shares[2]
-        found["pair_scale"] = (E.first[0], E.seen_first[0])
-        found["pair_drift_scale"] = (E.step[0], E.seen_step[0])
-    if isinstance(problem.loss, Squared):
-        total = sum(float((share.seen_first + share.seen_step).sum()) for share in shares)
-        left = max(problem.loss.cells.n_rows - total, 1.0)
-        found["noise_scale"] = (problem.loss.energy(problem.margins(z)), left)
-    return replace(scales, **{name: _next(found[name], getattr(scales, name)) for name in free})
-
-
-def _next(found: tuple[float, float], scale: float) -> float:
-    """Return the scale that energy and count imply; where nothing is determined, a smaller one."""
-    energy, seen = found
-    if seen <= LEAST_SEEN:
-        return scale * float(np.exp(-0.5 * LONGEST))
-    return float(np.clip(np.sqrt(energy / seen), 1e-3 * scale, 1e3 * scale))

@@ -24,17 +24,21 @@ from scipy.special import expit, ndtr
 
 from intransit.arrays import FloatArray
 from intransit.data.cells import Cells
-from intransit.inference.cell_kernels import ordered_terms, ordered_value
-from intransit.inference.joint_problem import CellLoss, Joint, Logistic, Squared
+from intransit.inference.cell_kernels import (
+    logistic_terms,
+    logistic_value,
+    ordered_terms,
+    ordered_value,
+)
 from intransit.inference.law_kernels import average_logistic
-from intransit.model.laws import Kind, boundaries
+from intransit.model.laws import Kind, boundaries, expected_results
 
 CutTerms = tuple[float, FloatArray, FloatArray]  # value, gradient, Hessian
 
 MOST_STEPS = 50
 MOST_TURNS = 20
 STILL = 1e-4  # of an advantage or a cut: what ends the search
-GAINED = 1e-4  # log likelihood that a step foretells: what ends a search for cuts
+GAINED = 1e-4  # log likelihood that a step promises: what ends a search for cuts
 SHORTEST = 1e-6  # part of a step
 NARROWEST = 1e-6  # width of a level
 WIDEST = 3.0  # standard deviation of an advantage: its prior, so that it stays finite
@@ -47,20 +51,14 @@ class Law:
     kind: Kind
     cuts: tuple[float, ...] = ()  # for levels
     advantage: float = 0.0  # what the better side adds to a margin
-
-    @property
-    def shares(self) -> bool:
-        """Whether outcomes are shares of games won."""
-        return self.kind == "logistic"
+    noise_scale: float = 1.0  # of a reading about its margin
 
     @property
     def levels(self) -> bool:
         """Whether outcomes are levels."""
         return self.kind == "ordered"
 
-    def expect(
-        self, mean: FloatArray, variance: FloatArray, sides: FloatArray, noise_scale: float
-    ) -> FloatArray:
+    def expect(self, mean: FloatArray, variance: FloatArray, sides: FloatArray) -> FloatArray:
         """Return the expected result of the first item, a tie as half a win.
 
         Averaged over what is not known of the margin; with items and sides swapped it is 1 minus
@@ -68,7 +66,7 @@ class Law:
         """
         x = mean + self.advantage * sides
         if self.kind == "squared":
-            sure = ndtr(np.abs(x) / np.sqrt(variance + noise_scale**2))
+            sure = ndtr(np.abs(x) / np.sqrt(variance + self.noise_scale**2))
             return np.asarray(np.where(x < 0, 1.0 - sure, sure))
         if self.kind == "logistic" or self.cuts[0] == 0.0:
             return average_logistic(x, variance)
@@ -77,16 +75,14 @@ class Law:
         half = np.where(size == 0, 0.5, 0.5 * (above + below))
         return np.asarray(np.where(x < 0, 1.0 - half, half))
 
-    def spread(
-        self, mean: FloatArray, variance: FloatArray, sides: FloatArray, noise_scale: float
-    ) -> FloatArray:
+    def spread(self, mean: FloatArray, variance: FloatArray, sides: FloatArray) -> FloatArray:
         """Return the probability of every level, from -K to K, (n, 2 K + 1); of losses and wins.
 
         Averaged over what is not known of the margin.
         """
         x = mean + self.advantage * sides
         if self.kind == "squared":
-            win = self.expect(mean, variance, sides, noise_scale)
+            win = self.expect(mean, variance, sides)
             return np.stack([1.0 - win, np.zeros_like(win), win], axis=-1)
         cuts = np.array(self.cuts or (0.0,))
         edges = np.concatenate([-cuts[::-1], cuts])
@@ -94,61 +90,109 @@ class Law:
         ends = [np.ones_like(x)[..., None], least, np.zeros_like(x)[..., None]]
         return np.maximum(-np.diff(np.concatenate(ends, axis=-1), axis=-1), 0.0)
 
-    def plain(self, margins: FloatArray, sides: FloatArray, noise_scale: float) -> FloatArray:
+    def plain(self, margins: FloatArray, sides: FloatArray) -> FloatArray:
         """Return the expected result at known margins."""
-        x = margins + self.advantage * sides
-        if self.kind == "squared":
-            return np.asarray(ndtr(x / noise_scale))
         cut = self.cuts[0] if self.cuts else 0.0
-        return np.asarray(0.5 * (expit(x - cut) + expit(x + cut)))
+        return expected_results(self.kind, margins + self.advantage * sides, cut, self.noise_scale)
 
 
 @dataclass(frozen=True, eq=False)
-class Ordered:
-    """Levels of outcomes: see the module."""
+class CellLoss:
+    """Minus a log likelihood, as a function of the margins of the cells, each on its own.
 
-    cells: Cells  # their means are the levels
-    cuts: tuple[float, ...]
+    What a side is worth is part of these margins.
+    """
 
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        """Return the boundaries below and above each cell's level; infinite at the ends."""
-        edges = boundaries(np.array(self.cuts))
-        at = self.cells.means.astype(np.int64) + len(self.cuts)
-        return edges[at], edges[at + 1]
+    law: Law
+    cells: Cells  # what was seen, in the order of the margins
 
     def value(self, x: FloatArray) -> float:
         """Return minus the log likelihood."""
-        low, high = self.bounds()
-        return ordered_value(x, self.cells.counts, low, high)
+        raise NotImplementedError
+
+    def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return its slope and its second derivative in each cell's margin."""
+        raise NotImplementedError
+
+    def all_of(
+        self,
+        x: FloatArray,
+        room: FloatArray | None = None,  # noqa: ARG002  for those that write there
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return value and terms; margins may be overwritten, and curvatures stand in the room."""
+        return self.value(x), *self.terms(x)
+
+
+class Squared(CellLoss):
+    """Readings of margins with normal noise."""
+
+    def value(self, x: FloatArray) -> float:
+        """Return minus the log likelihood, constants included so that scales can be compared."""
+        n, scale = self.cells.n_rows, self.law.noise_scale
+        constant = n * np.log(scale * np.sqrt(2 * np.pi)) - 0.5 * self.cells.log_counts
+        return 0.5 * self.energy(x) / scale**2 + float(constant)
+
+    def energy(self, x: FloatArray) -> float:
+        """Return Σ counts (outcome - x)² over rows."""
+        miss = x - self.cells.means
+        return float(self.cells.counts @ miss**2) + self.cells.spread
 
     def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return slope and curvature by cell."""
-        low, high = self.bounds()
-        slope, curvature = np.empty_like(x), np.empty_like(x)
-        ordered_terms(x, self.cells.counts, low, high, slope, curvature)
-        return slope, curvature
+        curvature = self.cells.counts / self.law.noise_scale**2
+        return curvature * (x - self.cells.means), curvature
+
+
+class Logistic(CellLoss):
+    """Wins out of games: the first item wins with probability 1 / (1 + exp(-x))."""
+
+    def value(self, x: FloatArray) -> float:
+        """Return minus the log likelihood."""
+        return logistic_value(x, self.cells.counts, self.cells.means)
+
+    def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return slope and curvature by cell."""
+        return self.all_of(x.copy())[1:]
 
     def all_of(
         self, x: FloatArray, room: FloatArray | None = None
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Return value and terms."""
-        del room
-        return self.value(x), *self.terms(x)
+        """Return value and terms, in one pass; slopes take the place of the margins."""
+        curvature = np.empty_like(x) if room is None else room
+        value = logistic_terms(x, self.cells.counts, self.cells.means, x, curvature)
+        return value, x, curvature
 
 
-def loss_of(law: Law, cells: Cells, noise_scale: float) -> CellLoss:
+class Ordered(CellLoss):
+    """Levels of outcomes, which are the means of the cells: see the module."""
+
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Return the boundaries below and above each cell's level; infinite at the ends."""
+        edges = boundaries(np.array(self.law.cuts))
+        at = self.cells.means.astype(np.int64) + len(self.law.cuts)
+        return edges[at], edges[at + 1]
+
+    def value(self, x: FloatArray) -> float:
+        """Return minus the log likelihood."""
+        return ordered_value(x, self.cells.counts, *self.bounds())
+
+    def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return slope and curvature by cell."""
+        slope, curvature = np.empty_like(x), np.empty_like(x)
+        ordered_terms(x, self.cells.counts, *self.bounds(), slope, curvature)
+        return slope, curvature
+
+
+LOSSES: dict[Kind, type[CellLoss]] = {
+    "squared": Squared,
+    "logistic": Logistic,
+    "ordered": Ordered,
+}
+
+
+def loss_of(law: Law, cells: Cells) -> CellLoss:
     """Return the loss of these cells."""
-    if law.levels:
-        return Ordered(cells, law.cuts)
-    return Logistic(cells) if law.shares else Squared(cells, noise_scale)
-
-
-def law_of(problem: Joint) -> Law:
-    """Return the law that a problem was built with."""
-    loss = problem.loss
-    if isinstance(loss, Ordered):
-        return Law("ordered", loss.cuts, problem.advantage)
-    return Law("squared" if isinstance(loss, Squared) else "logistic", (), problem.advantage)
+    return LOSSES[law.kind](law, cells)
 
 
 def first_law(kind: Kind, cells: Cells, advantage: float) -> Law:
@@ -169,38 +213,40 @@ def first_cuts(seen: FloatArray) -> tuple[float, ...]:
     return tuple(cuts.tolist())
 
 
-def settle(problem: Joint, z: FloatArray, *, roughly: bool = False) -> Joint:
-    """Return the problem with the cuts, and the advantage if it is free, that fit these states.
+def best_law(
+    loss: CellLoss,
+    x: FloatArray,  # (n_cells,): margins without what a side is worth
+    *,
+    seeks_side: bool,
+    total: Callable[[Any], Any],  # adds up over all shards
+    roughly: bool = False,
+) -> Law:
+    """Return the law with the cuts, and if it is sought the advantage, that fit these margins.
 
     In turns, each by Newton's method: the likelihood is concave in both.  Roughly is a step of
     each, for a search that comes back.
     """
     n_steps = 1 if roughly else MOST_STEPS
-    law, cells = law_of(problem), problem.loss.cells
-    seeks_side = problem.seeks_side and cells.sides is not None
-    if not seeks_side and not law.levels:
-        return problem
+    law, cells = loss.law, loss.cells
     sides = np.zeros(len(cells)) if cells.sides is None else cells.sides
-    x = problem.margins(z) - problem.advantage * sides
-    loss = problem.loss
     for _ in range(MOST_TURNS):
         before = law
         if seeks_side:
-            pulls = _added_up(problem, partial(side_pulls, loss, x, sides))
+            pulls = _added_up(total, partial(side_pulls, loss_of(law, cells), x, sides))
             law = replace(law, advantage=best_side(pulls, law.advantage, n_steps))
-        if isinstance(loss, Ordered):
-            ahead = x + law.advantage * sides
-            ends = Ends(cells, ahead, len(law.cuts))
-            law = replace(law, cuts=best_cuts(_added_up(problem, ends.terms), law.cuts, n_steps))
-            loss = Ordered(cells, law.cuts)
+        if law.levels:
+            ends = Ends(cells, x + law.advantage * sides, len(law.cuts))
+            law = replace(law, cuts=best_cuts(_added_up(total, ends.terms), law.cuts, n_steps))
         if roughly or far(before, law) < STILL or not (seeks_side and law.levels):
             break
-    return replace(problem, loss=loss, advantage=law.advantage)
+    return law
 
 
-def _added_up(problem: Joint, terms: Callable[..., tuple[Any, ...]]) -> Callable[..., Any]:
+def _added_up(
+    total: Callable[[Any], Any], terms: Callable[..., tuple[Any, ...]]
+) -> Callable[..., Any]:
     """Return terms of the cells here with those of other shards, if there are any."""
-    return lambda at: tuple(problem.total(np.asarray(part)) for part in terms(at))
+    return lambda at: tuple(total(np.asarray(part)) for part in terms(at))
 
 
 def far(before: Law, after: Law) -> float:

@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import as_whole
@@ -173,15 +175,27 @@ class Seen:
     games: FloatArray  # (n_items,)
 
     @classmethod
+    def among(
+        cls,
+        first: IntArray,  # (n,)
+        second: IntArray,
+        times: FloatArray,
+        counts: FloatArray,
+        n_items: int,
+    ) -> "Seen":
+        """Look through comparisons."""
+        nobody = np.full(n_items, np.inf)
+        seen = cls(nobody, -nobody, np.zeros(n_items))
+        for who in (first, second):
+            np.minimum.at(seen.first, who, times)
+            np.maximum.at(seen.last, who, times)
+            np.add.at(seen.games, who, counts)
+        return seen
+
+    @classmethod
     def of(cls, games: Games) -> "Seen":
         """Look through a table."""
-        n = games.n_items
-        seen = cls(np.full(n, np.inf), np.full(n, -np.inf), np.zeros(n))
-        for who in (games.first, games.second):
-            np.minimum.at(seen.first, who, games.times)
-            np.maximum.at(seen.last, who, games.times)
-            np.add.at(seen.games, who, games.counts)
-        return seen
+        return cls.among(games.first, games.second, games.times, games.counts, games.n_items)
 
     def plus(self, more: "Seen") -> "Seen":
         """Return both together; `more` may know further items at the end."""
@@ -201,6 +215,12 @@ class Seen:
     def end(self) -> float:
         """The last time of all."""
         return float(self.last.max())
+
+
+def connected_groups(pairs: IntArray, n_items: int) -> IntArray:  # (n_items,)
+    """Return the number of the group, connected by comparisons, that each item belongs to."""
+    graph = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n_items, n_items))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
 MOMENTS = 60  # that the model tells apart: within one, little moves beside what is not known

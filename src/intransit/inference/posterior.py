@@ -5,17 +5,19 @@ of outcomes.  A chance, a rank, a change or a cycle is read off each draw; its m
 its quantiles are the interval.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
-from scipy.special import expit, log_expit, log_ndtr, ndtr
+from scipy.special import expit, log_expit, log_ndtr, ndtri
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.checks import as_number
+from intransit.errors import InputError
+from intransit.inference.observations import connected_groups
 from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.posterior_kernels import (
     expected_chances,
@@ -25,7 +27,7 @@ from intransit.inference.posterior_kernels import (
     read_paths,
 )
 from intransit.inference.sampling import Draws, Mixing
-from intransit.model.laws import Kind, OutcomeLaw, boundaries
+from intransit.model.laws import OutcomeLaw, boundaries, expected_results
 from intransit.model.terms import By, PairEffects, Side
 
 PANEL_SEED = 0
@@ -33,6 +35,7 @@ STRENGTH_WORK = 1e8  # draws times items times opponents of strengths; fewer dra
 AVERAGE = 1500.0  # rating of an average item
 TENFOLD = 400.0  # points of rating that make the odds ten to one
 UNSEEN = 1 << 40  # keys of owners that were never seen begin here
+MOST_MARGINS = 50_000_000  # at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +101,9 @@ class Posterior:
         """Number of the group of items, connected by comparisons, that each item belongs to."""
         if self.known is not None:
             return self.known.groups
-        n, pairs = self.n_items, self.layout.seen.pairs
         if self.connected:
-            return np.zeros(n, np.int64)
-        graph = csr_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n, n))
-        return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+            return np.zeros(self.n_items, np.int64)
+        return connected_groups(self.layout.seen.pairs, self.n_items)
 
     @cached_property
     def axis(self) -> FloatArray:
@@ -155,13 +156,6 @@ class Posterior:
         states = d.numbers[k][:, :, None]
         return _read(states, paths, place, unseen, times, which, steps, own)[:, :, 0]
 
-    def _find(self, kind: type[PairEffects] | type[Side]) -> int:
-        """Return which of the other terms is of a kind, or -1."""
-        for k, one in enumerate(self.layout.numbers):
-            if isinstance(one.term, kind):
-                return k
-        return -1
-
     # Margins and chances -----------------------------------------------------------------------
 
     def margins(
@@ -182,7 +176,7 @@ class Posterior:
         values = self.states(*points)
         out = np.empty((len(self), len(first)))
         pair_margins(values, place[: len(first)], place[len(first) :], out)
-        k = self._find(PairEffects)
+        k = place_of(PairEffects, self.layout)
         if k >= 0:
             out += self._pair_effects(k, first, second, times)
         for k, one in enumerate(self.layout.numbers):
@@ -222,7 +216,7 @@ class Posterior:
 
     def side_worth(self, times: FloatArray) -> FloatArray:  # (n_draws, n)
         """Return what the better side adds to a margin at some times."""
-        k = self._find(Side)
+        k = place_of(Side, self.layout)
         if k < 0 or not self.layout.numbers[k].paths.n_states:
             return np.zeros((len(self), len(times)))
         return self.numbers(k, np.zeros(len(times), np.int64), times)
@@ -272,7 +266,7 @@ class Posterior:
         u, v = values[:, :, 1 : 1 + r], values[:, :, 1 + r :]
         half = values[:, :, :1] + u @ v.swapaxes(1, 2)
         out = half - half.swapaxes(1, 2)
-        k = self._find(PairEffects)
+        k = place_of(PairEffects, self.layout)
         if k >= 0 and len(items) > 1:
             i, j = np.triu_indices(len(items), 1)
             effects = self._pair_effects(k, items[i], items[j], np.full(len(i), time))
@@ -405,7 +399,7 @@ class Posterior:
         self, items: IntArray, panel: IntArray, time: float, which: IntArray | None = None
     ) -> tuple[FloatArray, IntArray, FloatArray, FloatArray]:
         """Return effects of pairs that met, where each pair finds its own, and what is unknown."""
-        k, n = self._find(PairEffects), self.n_items
+        k, n = place_of(PairEffects, self.layout), self.n_items
         n_draws = len(self) if which is None else len(which)
         shape = (len(items), len(panel))
         sign = np.where(items[:, None] < panel[None, :], 1.0, -1.0)
@@ -425,18 +419,50 @@ class Posterior:
         return values, effect.reshape(shape), sign, scales if which is None else scales[which]
 
 
-def expected_results(
-    kind: Kind, margins: FloatArray, cut: FloatArray | float, noise: FloatArray | float
-) -> FloatArray:
-    """Return the expected result at margins, a tie as half a win.
+def place_of(kind: type[PairEffects] | type[Side], layout: Layout) -> int:
+    """Return which of the other terms is of a kind, or -1."""
+    there = (k for k, one in enumerate(layout.numbers) if isinstance(one.term, kind))
+    return next(there, -1)
 
-    `cut` is half the width of a tie, 0 where there is none; `noise` is that of readings.
-    """
-    if kind == "squared":
-        return np.asarray(ndtr(margins / noise))
-    if not np.any(cut):
-        return np.asarray(expit(margins))
-    return np.asarray(0.5 * (expit(margins - cut) + expit(margins + cut)))
+
+def posterior_around(
+    layout: Layout,
+    law: OutcomeLaw,
+    states: FloatArray,  # (n_draws, n_states, 1 + 4 r), as `first_order` makes them
+    *,
+    way: str,
+    scales: Sequence[float],  # (1 + 2 r,)
+    steps: FloatArray,  # (n_draws, 1 + 4 r)
+    noise: float,
+    cuts: Sequence[float] = (),
+    numbers: tuple[FloatArray, ...] = (),  # (n_draws, n_states) each
+    number_scales: Sequence[float] = (),
+    number_rates: Sequence[float] = (),
+    connected: bool = False,
+) -> Posterior:
+    """Return draws of a Gaussian around the mean of the states; scales and law are known."""
+    n = len(states)
+
+    def known(values: Sequence[float]) -> FloatArray:  # (n_draws, n_values)
+        return np.tile(np.array(values, dtype=float), (n, 1))
+
+    first = states[:, layout.items.begin[:-1][layout.newcomer], 0]
+    draws = Draws(
+        states=states,
+        numbers=numbers,
+        scales=known(scales),
+        rates=np.zeros((n, 2)),
+        reversions=np.zeros((n, 2)),
+        number_scales=known(number_scales),
+        number_rates=known(number_rates),
+        number_reversions=np.zeros((n, len(number_rates))),
+        newcomers=first.mean(axis=1, dtype=float) if first.size else np.zeros(n),
+        cuts=known(cuts),
+        noise=np.full(n, noise),
+        chain=np.zeros(n, np.int64),
+        steps=steps,
+    )
+    return Posterior(layout, law, draws, None, way, connected=connected)
 
 
 def _in_two(work: Callable[[slice], None], middle: int, end: int) -> None:
@@ -499,3 +525,58 @@ def _points(items: IntArray, times: FloatArray) -> tuple[tuple[IntArray, FloatAr
     low = min(int(items.min(initial=0)), 0)
     keys, place = np.unique((items - low) * len(axis) + when, return_inverse=True)
     return (keys // len(axis) + low, axis[keys % len(axis)]), place
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A number that is not known exactly: best guess, interval, and whether it is above 0."""
+
+    value: float  # at the solution
+    mean: float  # over draws
+    low: float
+    high: float
+    level: float
+    probability_positive: float
+    values: FloatArray = field(repr=False, compare=False)  # (n_draws,)
+
+    @classmethod
+    def of(cls, values: FloatArray, value: float, level: float) -> "Summary":
+        """Summarise draws of a number."""
+        low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
+        positive = float(np.mean(values > 0) + 0.5 * np.mean(values == 0))
+        return cls(value, float(values.mean()), float(low), float(high), level, positive, values)
+
+    @classmethod
+    def of_function(
+        cls,
+        function: Callable[[FloatArray], float],
+        draws: FloatArray,  # (n_draws, n_items, n_items)
+        best: FloatArray,  # (n_items, n_items)
+        level: float,
+    ) -> "Summary":
+        """Return a function of matrices, over draws and at the best guess."""
+        try:
+            values = np.array([float(function(X)) for X in draws])
+        except TypeError:
+            raise InputError(
+                "function: it must return one number for a matrix of margins; return several "
+                "numbers by several calls."
+            ) from None
+        return cls.of(values, float(function(best)), level)
+
+
+def reach_of(level: float) -> float:
+    """Return how many deviations an interval of this level reaches to either side."""
+    level = as_number("level", level, least=0.0, strict=True)
+    if level >= 1.0:
+        raise InputError(f"level is {level:g}; it must lie between 0 and 1, for instance 0.9.")
+    return float(ndtri(0.5 + level / 2))
+
+
+def check_entries(n: int, where: str) -> None:
+    """Refuse to read more margins at once than memory will hold."""
+    if n > MOST_MARGINS:
+        raise InputError(
+            f"{where}: {n:,} margins were asked for at once; ask for some pairs and times with "
+            "margin(first, second, at) instead."
+        )

@@ -14,8 +14,6 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import (
@@ -31,17 +29,26 @@ from intransit.checks import (
 )
 from intransit.data.measurements import Measurements
 from intransit.errors import ConvergenceWarning, InputError
-from intransit.inference.descent import (
+from intransit.inference.observations import connected_groups
+from intransit.inference.weighted_program import (
     DENSE_LIMIT,
+    Collapsed,
     NormalEquations,
+    Problem,
+    Solver,
+    collapse,
+    gradient_size,
+)
+from intransit.inference.weighted_solvers import (
     alternate,
+    attempt,
+    best,
     fixed_part,
     largest_margin,
     newton,
+    same_minimum,
     solve_bounded,
 )
-from intransit.inference.starts import attempt, best, same_minimum
-from intransit.inference.weighted_program import Collapsed, Problem, Solver, collapse, gradient_size
 from intransit.skew import build_margins, canonical_factors, margins_at, smallest_strengths
 
 
@@ -185,16 +192,13 @@ def find_doubts(problem: Problem, factors: FloatArray) -> tuple[str, ...]:
     """Say which margins the comparisons do not settle, whatever their noise."""
     pairs = problem.pairs
     n, f = problem.n_items, int(problem.free.sum())
-    i, j = pairs.T
     partners = np.bincount(pairs.ravel(), minlength=n)
     doubts = []
     absent = np.flatnonzero(partners == 0)
     if len(absent):
         whose = "its" if len(absent) == 1 else "their"
         doubts.append(f"{_items(absent)} never compared: {whose} margins mean nothing.")
-    graph = coo_array((np.ones(len(pairs)), (i, j)), shape=(n, n))
-    _, labels = connected_components(graph, directed=False)
-    groups = np.unique(labels[partners > 0])
+    groups = np.unique(connected_groups(pairs, n)[partners > 0])
     if len(groups) > 1:
         doubts.append(
             f"The items form {len(groups)} groups with no comparison between them: margins "

@@ -15,9 +15,9 @@ they get through enough sweeps in the time; else the draws are those of the Gaus
 Newton's solution, whose walks do not return to the mean and which knows no covariates.
 """
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit, log_expit, logsumexp
@@ -25,13 +25,11 @@ from scipy.special import expit, log_expit, logsumexp
 from intransit.arrays import FloatArray
 from intransit.data.cells import Timeline
 from intransit.errors import InputError
-from intransit.inference.draws import TrajectoryDraws, posterior_of_draws, same_states
 from intransit.inference.gibbs import Draw
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Numbers, lay_out
-from intransit.inference.posterior import Posterior
+from intransit.inference.posterior import Posterior, place_of
 from intransit.inference.sampling import Draws, Effort, Mixing, Report, sample
-from intransit.inference.trajectory import Trajectory, smooth
 from intransit.model.laws import OutcomeLaw, boundaries
 from intransit.model.terms import (
     By,
@@ -45,7 +43,9 @@ from intransit.model.terms import (
 )
 
 if TYPE_CHECKING:
+    from intransit.inference.shards.folder import Question
     from intransit.inference.shards.workers import Placement
+    from intransit.inference.trajectory import Trajectory
 
 SOUND = 0.5  # of the draws that must count, to weigh them only
 N_CHAINS = 2
@@ -282,12 +282,12 @@ def _from_a_part(
         drawn, mixing = once(place[1], draw)
     kept, left_out = _terms_that_matter(sub, drawn)
     report("finding all states by Newton's method")
-    settings = _settings(kept, drawn, sub, law, rng)
-    data, states = _timeline(seen, kept), None
+    question = _question(kept, drawn, place_of(PairEffects, sub), law, rng)
+    data = _timeline(seen, kept)
     among = f"{part.n_items:,} items with {part.counts.sum():,.0f} games among them"
     notes = [f"Negligible there, and left out: {', '.join(left_out)}."] if left_out else []
     if place is None:
-        path = smooth(data, **settings)
+        path = _solve_here(data, question)
         whole = lay_out(seen, _same_terms(layout.model, kept))
         if sweeps_in_time(whole, effort) >= FEWEST_SWEEPS:
             starts = _starts(path, sub, drawn, whole, effort.chains, rng)
@@ -301,10 +301,10 @@ def _from_a_part(
             return Posterior(whole, law, draws, mixing, notes=(why, *notes))
         n = _n_draws(len(path.solution.z))
         report(f"drawing {n} times around the solution")
+        found = path.sample(n, rng=rng)
     else:
-        path, states = solve_on_workers(data, settings, *place, _n_draws, report)
-        n = len(states)
-    around = _draws(path, drawn, n, rng, states)
+        found = solve_on_workers(data, question, *place, _n_draws, report)
+    around = _with_scales_of(found.posterior(), drawn, rng)
     why = "States were found by workers"
     if place is None:
         why = f"The table is too large for chains within {effort.seconds:.0f} s"
@@ -333,13 +333,20 @@ def _same_terms(model: Model, kept: Model) -> Model:
 
 
 def _starts(
-    path: Trajectory, sub: Layout, scales: Draws, layout: Layout, n: int, rng: np.random.Generator
+    path: "Trajectory",
+    sub: Layout,
+    scales: Draws,
+    layout: Layout,
+    n: int,
+    rng: np.random.Generator,
 ) -> list[Draw]:
     """Return where n chains begin: draws around Newton's solution, with scales of the part.
 
     Planes have the size of their states; covariates, which Newton's method does not know, begin
     at 0.
     """
+    from intransit.inference.draws import same_states  # noqa: PLC0415  large tables only
+
     drawn, r = path.sample(n, rng=rng), layout.n_factors
     problem = drawn.problem
     S, Q, E = problem.split_draws(drawn.states)
@@ -405,8 +412,8 @@ def _terms_that_matter(layout: Layout, draws: Draws) -> tuple[Model, list[str]]:
             if n < term.n:
                 left_out.append(f"{term.n - n} of {term.n} factors")
         elif isinstance(term, PairEffects):
-            k = next(k for k, one in enumerate(layout.numbers) if one.term is term)
-            if np.quantile(draws.number_scales[:, k], SURELY) >= NEGLIGIBLE:
+            sizes = draws.number_scales[:, place_of(PairEffects, layout)]
+            if np.quantile(sizes, SURELY) >= NEGLIGIBLE:
                 kept.append(term)
             else:
                 left_out.append("pair effects")
@@ -440,51 +447,58 @@ def _timeline(seen: Observations, model: Model) -> Timeline:
     )
 
 
-def _settings(
+def _question(
     model: Model,
     draws: Draws,
-    sub: Layout,
+    pairs: int,  # which of the other terms of the draws are effects of pairs
     law: OutcomeLaw,
     rng: np.random.Generator,
-) -> dict[str, Any]:
-    """Return the settings of `smooth`: scales are medians of what was drawn."""
+) -> "Question":
+    """Return what Newton's method is asked: scales are medians of what was drawn."""
+    from intransit.inference.joint_problem import Scales  # noqa: PLC0415  large tables only
+    from intransit.inference.shards.folder import Question  # noqa: PLC0415
+
     scales, rates = _medians(draws)
     r = model.n_factors
     width = float(np.sqrt(np.mean(scales[1 : 1 + r] ** 2))) if r else 1.0
     pair, pair_rate = 0.0, 0.0
     if model.term(PairEffects) is not None:
-        k = next(k for k, one in enumerate(sub.numbers) if isinstance(one.term, PairEffects))
-        pair = float(np.median(draws.number_scales[:, k]))
-        pair_rate = float(np.median(draws.number_rates[:, k]))
-    return {
-        "n_factors": r,
-        "scores": True,
-        "loss": law.kind,
-        "drift_scale": width * float(rates[1]) if r else 0.0,
-        "prior_scale": width,
-        "exposure_drift_scale": width * float(rates[1]) if r else 0.0,
-        "score_drift_scale": float(scales[0] * rates[0]),
-        "score_prior_scale": float(scales[0]),
-        "pair_scale": pair,
-        "pair_drift_scale": pair * pair_rate,
-        "tolerance": 1e-2,
-        "rng": int(rng.integers(2**31)),
-    }
+        pair = float(np.median(draws.number_scales[:, pairs]))
+        pair_rate = float(np.median(draws.number_rates[:, pairs]))
+    drift = width * float(rates[1]) if r else 0.0
+    known = Scales(
+        noise_scale=1.0,
+        drift_scale=drift,
+        prior_scale=width,
+        exposure_drift_scale=drift,
+        score_drift_scale=float(scales[0] * rates[0]),
+        score_prior_scale=float(scales[0]),
+        pair_scale=pair,
+        pair_drift_scale=pair * pair_rate,
+    )
+    seed = int(rng.integers(2**31))
+    return Question(law.kind, r, known, seeks_side=True, tolerance=1e-2, seed=seed)
 
 
-def _draws(
-    path: Trajectory,
-    sub: Draws,
-    n: int,
-    rng: np.random.Generator,
-    states: TrajectoryDraws | None,
-) -> Posterior:
-    """Return draws around the solution; how far paths may go on is drawn from the part's scales."""
-    states = path.sample(n, rng=rng) if states is None else states
-    around = posterior_of_draws(states, path.scales, scores=path.scores)
-    pick = rng.integers(len(sub), size=n)
-    scales = around.draws.scales.copy()
-    scales[:, 0] = sub.scales[pick, 0]
-    steps = around.draws.walks.copy()
-    steps[:, 0] = sub.walks[pick, 0]
+def _solve_here(data: Timeline, question: "Question") -> "Trajectory":
+    """Return the solution, found in this process."""
+    from intransit.inference.trajectory import smooth  # noqa: PLC0415  large tables only
+
+    return smooth(
+        data,
+        n_factors=question.n_factors,
+        scores=True,
+        loss=question.kind,
+        **asdict(question.scales),
+        tolerance=question.tolerance,
+        max_steps=question.max_steps,
+        rng=question.seed,
+    )
+
+
+def _with_scales_of(around: Posterior, part: Draws, rng: np.random.Generator) -> Posterior:
+    """Return draws around a solution; how far paths may go on is drawn from the part's scales."""
+    pick = rng.integers(len(part), size=len(around))
+    scales, steps = around.draws.scales.copy(), around.draws.walks.copy()
+    scales[:, 0], steps[:, 0] = part.scales[pick, 0], part.walks[pick, 0]
     return replace(around, draws=replace(around.draws, scales=scales, steps=steps))

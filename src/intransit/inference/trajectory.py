@@ -8,9 +8,9 @@ over the states of S, Q and E at once; see docs/model.md.
 import logging
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,38 +31,27 @@ from intransit.checks import (
 from intransit.data.cells import Cells, Timeline, as_timeline, check_outcomes
 from intransit.data.measurements import Measurements
 from intransit.errors import ConvergenceWarning, InputError
-from intransit.inference.assembly import Columns, Pairs, Scales
-from intransit.inference.draws import (
-    MarginQuery,
-    Summary,
-    TrajectoryDraws,
-    as_questions,
-    ask,
-    check_entries,
-    posterior_of_draws,
-    reach_of,
-)
 from intransit.inference.joint_fit import (
+    Auto,
     Fitted,
     Given,
     Support,
     check_more,
     fit_model,
-    plain_columns,
     refit,
     tell_status,
 )
-from intransit.inference.joint_newton import JointSolution
-from intransit.inference.joint_problem import Joint
-from intransit.inference.laplace import Laplace
-from intransit.inference.likelihood import Law, law_of
-from intransit.inference.posterior import Posterior
+from intransit.inference.joint_problem import Columns
+from intransit.inference.laplace import Laplace, MarginQuery, as_questions
+from intransit.inference.likelihood import Law
+from intransit.inference.posterior import Posterior, Summary, check_entries, reach_of
+from intransit.model.laws import Kind
 from intransit.skew import fill_skew
 from intransit.study import decompose
 from intransit.tasks import one_thread
 
-Loss = Literal["squared", "logistic", "ordered"]
-Auto = Literal["auto"]
+if TYPE_CHECKING:
+    from intransit.inference.draws import TrajectoryDraws
 
 _log = logging.getLogger(__name__)
 
@@ -70,24 +59,35 @@ N_DRAWS = 200  # of trajectories, for questions that need whole matrices
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class Trajectory(Fitted):
     """Margins of all items at all times.  Factors are not unique: compare margins."""
 
-    n_items: int
-    n_factors: int
-    scores: bool
-    loss: str
-    times: FloatArray  # (n_periods,): the distinct times of the comparisons
-    scales: Scales
-    estimated: tuple[str, ...]  # names of the scales that came from the data
-    starts: tuple[tuple[str, float], ...]  # where the solver started, and the objective it reached
-    seed: int | None
-    settings: Given = field(repr=False)
-    problem: Joint = field(repr=False)  # the question, as arrays
-    solution: JointSolution = field(repr=False)
-    columns: Columns = field(repr=False)
-    pairs: Pairs = field(repr=False)
-    scales_converged: bool = True
+    seed: int | None  # repeats the answer; None when a generator was given
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self.columns.n_items
+
+    @property
+    def n_factors(self) -> int:
+        """Number of columns whose exposures were to be found."""
+        return int((~self.columns.are_scores).sum())
+
+    @property
+    def scores(self) -> bool:
+        """Whether there are columns with known exposures."""
+        return bool(self.columns.are_scores.any())
+
+    @property
+    def loss(self) -> Kind:
+        """What outcomes are."""
+        return self.settings.loss
+
+    @property
+    def times(self) -> FloatArray:  # (n_periods,)
+        """The distinct times of the comparisons."""
+        return self.cells.axis
 
     @property
     def n_periods(self) -> int:
@@ -177,7 +177,7 @@ class Trajectory:
         For readings of margins: that one further reading is above 0.  `side` is 1 where the first
         item has the better side, -1 where the second has it.
         """
-        return self.law.expect(*self._asked(first, second, at, side), self.scales.noise_scale)
+        return self.law.expect(*self._asked(first, second, at, side))
 
     def chances(
         self,
@@ -191,12 +191,12 @@ class Trajectory:
 
         For wins without ties, and for readings: of a loss, of a tie (0), and of a win.
         """
-        return self.law.spread(*self._asked(first, second, at, side), self.scales.noise_scale)
+        return self.law.spread(*self._asked(first, second, at, side))
 
     @property
     def law(self) -> Law:
         """How outcomes follow from margins: cuts between levels, and what a side is worth."""
-        return law_of(self.problem)
+        return self.problem.law
 
     def probability_interval(
         self,
@@ -208,21 +208,19 @@ class Trajectory:
         level: float = 0.9,
     ) -> tuple[FloatArray, FloatArray]:
         """Return an interval for the win probability itself: that of the margin, carried over."""
-        sides, noise = as_floats(side, "side"), self.scales.noise_scale
+        sides = as_floats(side, "side")
         low, high = self.interval(first, second, at, level=level)
-        return self.law.plain(low, sides, noise), self.law.plain(high, sides, noise)
+        return self.law.plain(low, sides), self.law.plain(high, sides)
 
     def sample(
         self, n: int = 100, *, rng: np.random.Generator | int | None = None
-    ) -> TrajectoryDraws:
+    ) -> "TrajectoryDraws":
         """Return draws of whole trajectories: any question is then a mean over them."""
+        from intransit.inference.draws import TrajectoryDraws  # noqa: PLC0415  if asked for
+
         generator, _ = open_rng(rng)
-        n = as_whole("n", n, least=1)
-        z = self.solution.z
-        states = z[:, None] + self._laplace.draw(n, generator)
-        return TrajectoryDraws(
-            self.n_items, self.times, z, states, self.problem, self.pairs, generator
-        )
+        steps = self._laplace.draw(as_whole("n", n, least=1), generator)
+        return TrajectoryDraws(self, self.solution.z[:, None] + steps, generator)
 
     def posterior(
         self, n: int = N_DRAWS, *, rng: np.random.Generator | int | None = 0
@@ -231,8 +229,7 @@ class Trajectory:
 
         For strengths, matrices and chances over draws; margins are to first order, as in `sample`.
         """
-        drawn = self.sample(as_whole("n", n, least=2), rng=rng)
-        return posterior_of_draws(drawn, self.scales, scores=self.scores)
+        return self.sample(as_whole("n", n, least=2), rng=rng).posterior()
 
     def change(
         self,
@@ -315,17 +312,7 @@ class Trajectory:
                 f"update: item {n_items - 1} is new, but strengths or exposures were given for "
                 f"{self.n_items} items only; fit again with columns for all items."
             )
-        columns = self.columns.grown(n_items)
-        fitted = refit(
-            Fitted(self.scales, self.estimated, self.problem, self.pairs, self.solution, (), True),
-            data.rows,
-            columns,
-            self.settings,
-        )
-        longer = replace(
-            trajectory_of(columns, fitted, self.settings, self.seed),
-            scales_converged=self.scales_converged,
-        )
+        longer = refit(self, data.rows, self.columns.grown(n_items))
         if not longer.converged:
             warnings.warn(f"update: {longer.status}", ConvergenceWarning, stacklevel=2)
         return longer
@@ -333,7 +320,7 @@ class Trajectory:
     @property
     def cells(self) -> Cells:
         """What was seen, in the order of the problem's loops."""
-        return self.problem.loss.cells
+        return self.problem.cells
 
     @cached_property
     def support(self) -> Support:
@@ -389,7 +376,7 @@ class Trajectory:
         """Return the question after some margins, and the shape of its answer."""
         last = float(self.times[-1])
         i, j, times, shape = as_questions(first, second, at, last=last, n_items=self.n_items)
-        return ask(self.problem, self.pairs, i, j, times), shape
+        return MarginQuery(self.problem, self.pairs, i, j, times), shape
 
     def _asked(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None, side: ArrayLike
@@ -416,7 +403,7 @@ def smooth(
     *,
     n_factors: int = 0,
     scores: bool | Auto = "auto",
-    loss: Loss = "squared",
+    loss: Kind = "squared",
     noise_scale: float | Auto = "auto",
     drift_scale: float | Auto = "auto",
     prior_scale: float | Auto = "auto",
@@ -499,19 +486,26 @@ def smooth(
     >>> bool(low < path.margin(0, 1, at=5.5) < high)
     True
     """
-    check_option("loss", loss, get_args(Loss))
+    check_option("loss", loss, get_args(Kind))
     data = as_timeline(measurements, weights=weights)
     check_outcomes(data.rows, loss)
     generator, seed = open_rng(rng)
+    scales = {
+        "noise_scale": _scale("noise_scale", noise_scale, strict=True)
+        if loss == "squared"
+        else 1.0,
+        "drift_scale": _scale("drift_scale", drift_scale),
+        "prior_scale": _scale("prior_scale", prior_scale, strict=True),
+        "exposure_drift_scale": _scale("exposure_drift_scale", exposure_drift_scale),
+        "score_drift_scale": _scale("score_drift_scale", score_drift_scale, drift_scale),
+        "score_prior_scale": _scale(
+            "score_prior_scale", score_prior_scale, prior_scale, strict=True
+        ),
+        "pair_scale": _scale("pair_scale", pair_scale),
+        "pair_drift_scale": _scale("pair_drift_scale", pair_drift_scale),
+    }
     given = Given(
-        noise_scale=_scale("noise_scale", noise_scale, strict=True) if loss == "squared" else 1.0,
-        drift_scale=_scale("drift_scale", drift_scale),
-        prior_scale=_scale("prior_scale", prior_scale, strict=True),
-        exposure_drift_scale=_scale("exposure_drift_scale", exposure_drift_scale),
-        score_drift_scale=_scale("score_drift_scale", score_drift_scale, drift_scale),
-        score_prior_scale=_scale("score_prior_scale", score_prior_scale, prior_scale, strict=True),
-        pair_scale=_scale("pair_scale", pair_scale),
-        pair_drift_scale=_scale("pair_drift_scale", pair_drift_scale),
+        scales=scales,
         loss=loss,
         advantage=_scale("advantage", advantage, least=-LARGEST),
         tolerance=as_number("tolerance", tolerance, least=0.0, strict=True),
@@ -520,32 +514,11 @@ def smooth(
     )
     columns = _columns(data.n_items, n_factors, scores, strengths, exposures)
     fitted = fit_model(given.collapse(data.rows, data.n_items), columns, given)
-    path = trajectory_of(columns, fitted, given, seed)
+    path = Trajectory(**vars(fitted), seed=seed)
     if not path.converged:
         warnings.warn(f"smooth: {path.status}", ConvergenceWarning, stacklevel=2)
     _log.info("smooth: %s", path.status)
     return path
-
-
-def trajectory_of(columns: Columns, fitted: Fitted, given: Given, seed: int | None) -> Trajectory:
-    """Return a fit as the answer that users see."""
-    return Trajectory(
-        n_items=columns.n_items,
-        n_factors=int((~columns.are_scores).sum()),
-        scores=bool(columns.are_scores.any()),
-        loss=given.loss,
-        times=fitted.problem.loss.cells.axis,
-        starts=tuple((start.name, start.solution.objective) for start in fitted.starts),
-        seed=seed,
-        settings=given,
-        columns=columns,
-        scales=fitted.scales,
-        estimated=fitted.estimated,
-        problem=fitted.problem,
-        pairs=fitted.pairs,
-        solution=fitted.solution,
-        scales_converged=fitted.scales_converged,
-    )
 
 
 def _scale(
@@ -584,7 +557,7 @@ def _columns(
                 "strengths, exposures: columns were given for n_factors=0; set n_factors to their "
                 "number."
             )
-        return plain_columns(n_items, 0, scores=True)
+        return Columns.plain(n_items, 0, scores=True)
     known = check_known(strengths, exposures, n_items, n_factors)
     S, Q = known[:, :n_factors], known[:, n_factors:]
     if 2 * int(np.isnan(Q).all(axis=0).sum()) > n_items:

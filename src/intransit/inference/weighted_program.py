@@ -1,4 +1,4 @@
-"""The weighted program of one matrix: its losses, its readings, problem and solution.
+"""The weighted program of one matrix: its losses, its readings, the problem and its linear systems.
 
 Losses are functions of the margins x of the pairs: value, slope, curvature.  Solvers see a problem
 only through these three, so that what is fitted (squared readings, a bound) and how it is minimised
@@ -16,6 +16,13 @@ minimised over the free columns of S and Q is
 
 Both factors live side by side in one array `factors` = [S Q] of shape (n_items, 2 n_factors);
 column c < n_factors is a column of S and multiplies column n_factors + c, its partner in Q.
+
+A step solves a system in Jᵀ C J, J the first-order map of `kernels` and C the curvature of the
+loss.  J always has a null space: with Q held, S -> S + Q B leaves X alone for every symmetric B,
+r(r+1)/2 directions, and items nobody has compared add theirs.  So no step is a bare `solve`: a
+damping picks, among all steps that do equally well, the shortest.  Small systems are factored;
+large ones are solved matrix-free by conjugate gradients, with each item's own block of Jᵀ C J as
+the preconditioner.  Both give the same step.
 """
 
 from collections.abc import Sequence
@@ -24,11 +31,21 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.sparse import csr_array, vstack
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.measurements import Entries, PeriodReadings, fold_pairs, unfold
-from intransit.kernels import pull, read_margins
+from intransit.inference.descent import Descent, conjugate_gradients
+from intransit.kernels import (
+    item_blocks,
+    jacobian,
+    normal_matrix,
+    pull,
+    push,
+    push_pull,
+    read_margins,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +161,7 @@ class Boxed:
     """A loss with |x| <= bound enforced by an augmented Lagrangian.
 
     Adds stiffness/2 · dist(x + multipliers/stiffness, [-bound, bound])², whose minimiser
-    satisfies the bound when the multipliers are right; `descent` updates them.
+    satisfies the bound when the multipliers are right; `solve_bounded` updates them.
     """
 
     inner: Quadratic
@@ -364,25 +381,12 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Descent):
     """Where a solver stopped, and why."""
 
     factors: FloatArray  # (n_items, 2 n_factors)
-    objectives: FloatArray  # (n_steps + 1,), from the start on, never increasing
-    converged: bool
     pressures: FloatArray | None = None  # (n_pairs,): what the bound adds to the slope, if active
     pressed: IntArray | None = None  # (n_pairs, 2): the pairs that the pressures speak of
-    start: str = ""  # the name of the start that led there
-
-    @property
-    def objective(self) -> float:
-        """The objective reached."""
-        return float(self.objectives[-1])
-
-    @property
-    def n_steps(self) -> int:
-        """Number of steps taken."""
-        return len(self.objectives) - 1
 
 
 class Solver(Protocol):
@@ -406,3 +410,99 @@ def gradient_size(problem: Problem, solution: Solution, factors: FloatArray) -> 
         pull(partners, solution.pressed, solution.pressures, pressed)
         gradient = gradient + pressed
     return float(np.linalg.norm(gradient))
+
+
+DENSE_LIMIT = 1_200  # unknowns; above it a product costs less than a factorisation
+CG_LIMIT = 500  # products a solve
+
+
+class NormalEquations:
+    """Jᵀ C J for some moved columns, ready to be solved at several dampings."""
+
+    def __init__(
+        self,
+        partners: FloatArray,  # (n_items, n_moved)
+        pairs: IntArray,  # (n_pairs, 2)
+        curvature: Curvature,
+        *,
+        ridge: float = 0.0,  # beside the damping of a solve
+        dense: bool | None = None,
+    ) -> None:
+        self.shape = partners.shape
+        self._ridge = ridge
+        self._partners = partners
+        self._pairs = pairs
+        self._curvature = curvature
+        self._dense = partners.size <= DENSE_LIMIT if dense is None else dense
+        if self._dense:
+            self._matrix = self._build()
+            self.diagonal = self._matrix.diagonal().copy()
+        else:
+            self._blocks = np.empty((*partners.shape, partners.shape[1]))
+            item_blocks(partners, pairs, curvature.pair_diagonal(), self._blocks)
+            self.diagonal = np.diagonal(self._blocks, axis1=1, axis2=2).ravel()
+
+    @property
+    def scale(self) -> float:
+        """The mean of the diagonal: what a damping is small or large against."""
+        return float(self.diagonal.mean()) or 1.0
+
+    def _build(self) -> FloatArray:  # (n_unknowns, n_unknowns), upper triangle
+        size = self._partners.size
+        matrix = np.empty((size, size))
+        normal_matrix(self._partners, self._pairs, self._curvature.diagonal, matrix)
+        mixed = self._curvature.mixed
+        if mixed is not None:
+            dense = np.empty((len(self._pairs), size))
+            jacobian(self._partners, self._pairs, dense)
+            rows = mixed.matrix @ dense
+            matrix += rows.T @ (mixed.weights[:, None] * rows)
+        return matrix
+
+    def eigenvalues(self) -> FloatArray:  # (n_unknowns,), ascending
+        """Return the eigenvalues of the matrix, which must be dense."""
+        return np.asarray(np.linalg.eigvalsh(self._matrix, UPLO="U"))
+
+    def product(self, step: FloatArray) -> FloatArray:
+        """Return Jᵀ C J step, (n_items, n_moved), without the matrix."""
+        out = np.empty(self.shape)
+        if self._curvature.mixed is None:
+            push_pull(self._partners, self._pairs, self._curvature.diagonal, step, out)
+        else:
+            change = np.empty(len(self._pairs))
+            push(self._partners, self._pairs, step, change)
+            pull(self._partners, self._pairs, self._curvature.times(change), out)
+        return out
+
+    def solve(
+        self,
+        right: FloatArray,  # (n_items, n_moved)
+        damping: float,
+        *,
+        accuracy: float = 1e-10,
+    ) -> FloatArray | None:
+        """Return the step, or None when the damping is too small for rounding."""
+        damping = self._ridge + damping
+        if self._dense:
+            damped = self._matrix.copy()
+            damped.ravel()[:: len(damped) + 1] += damping
+            # The upper triangle in C order is the lower one in LAPACK's order.
+            factor, failed = dpotrf(damped.T, lower=1, clean=0, overwrite_a=1)
+            if failed:
+                return None
+            return np.asarray(dpotrs(factor, right.ravel(), lower=1)[0].reshape(self.shape))
+        inverse = self._preconditioner(damping)
+        return conjugate_gradients(
+            lambda step: self.product(step) + damping * step,
+            lambda residual: np.matmul(inverse, residual[:, :, None])[:, :, 0],
+            right,
+            accuracy=accuracy,
+            most=CG_LIMIT,
+        )
+
+    def _preconditioner(self, damping: float) -> FloatArray:  # (n_items, n_moved, n_moved)
+        width = self.shape[1]
+        # An item with fewer comparisons than columns has a singular block of its own.
+        own = 1e-8 * np.trace(self._blocks, axis1=1, axis2=2) / width
+        floor = damping + np.maximum(own, 1e-12 * self.scale)
+        return np.linalg.inv(self._blocks + floor[:, None, None] * np.eye(width))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
+from scipy.special import expit, ndtr
 
 from intransit.arrays import FloatArray
 from intransit.checks import as_whole
@@ -70,3 +71,17 @@ def boundaries(cuts: FloatArray) -> FloatArray:  # (..., n_cuts) to (..., 2 n_cu
     """
     end = np.full((*cuts.shape[:-1], 1), np.inf)
     return np.concatenate([-end, -cuts[..., ::-1], cuts, end], axis=-1)
+
+
+def expected_results(
+    kind: Kind, margins: FloatArray, cut: FloatArray | float, noise: FloatArray | float
+) -> FloatArray:
+    """Return the expected result at margins, a tie as half a win.
+
+    `cut` is half the width of a tie, 0 where there is none; `noise` is that of readings.
+    """
+    if kind == "squared":
+        return np.asarray(ndtr(margins / noise))
+    if not np.any(cut):
+        return np.asarray(expit(margins))
+    return np.asarray(0.5 * (expit(margins - cut) + expit(margins + cut)))

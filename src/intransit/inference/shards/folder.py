@@ -24,7 +24,7 @@ import numpy as np
 from intransit.arrays import FloatArray
 from intransit.data.cells import Cells
 from intransit.errors import InputError
-from intransit.inference.assembly import Scales
+from intransit.inference.joint_problem import Scales
 from intransit.model.laws import Kind
 
 FACTS, PROGRESS = "facts.json", "progress.json"

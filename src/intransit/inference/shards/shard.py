@@ -20,20 +20,20 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import Chains, link_states
-from intransit.inference.assembly import sides_of
 from intransit.inference.cell_kernels import order_by_key
 from intransit.inference.descent import Descent
-from intransit.inference.joint_fit import MOST_TURNS, ROUGHLY, SETTLED, plain_columns
+from intransit.inference.joint_fit import MOST_TURNS, SETTLED
 from intransit.inference.joint_newton import solve_joint
-from intransit.inference.joint_problem import FEWEST_STATES, Joint, Noise
+from intransit.inference.joint_problem import FEWEST_STATES, Columns, Joint, Noise, sides_of
+from intransit.inference.joint_starts import ROUGHLY
 from intransit.inference.laplace import ROUNDS, Laplace, hold_along_gauge
-from intransit.inference.likelihood import Law, far, first_cuts, law_of, loss_of, settle
+from intransit.inference.likelihood import Law, far, first_cuts, loss_of
 from intransit.inference.posterior_kernels import keyed_normals
 from intransit.inference.shards.folder import (
     Progress,
@@ -45,7 +45,7 @@ from intransit.inference.shards.folder import (
     write_arrays,
     write_progress,
 )
-from intransit.inference.starts import N_POWERS
+from intransit.inference.weighted_solvers import N_POWERS
 from intransit.kernels import add_rows, dot, pull, put_rows, take_rows
 from intransit.skew import canonical_form
 
@@ -55,16 +55,25 @@ COLUMNS_AT_ONCE = 2  # of a block of vectors over states: more would fill the me
 OF_CELLS, OF_STRENGTHS, OF_EXPOSURES, OF_PAIRS, OF_STARTS = range(5)
 
 
-class Exchange(Protocol):
-    """How a shard meets the others."""
+class Meeting:
+    """How a shard meets the others, whichever way messages go."""
 
-    n_sent: int  # bytes
+    def __init__(self, number: int, n_shards: int) -> None:
+        self.number, self.n_shards, self.n_sent = number, n_shards, 0  # bytes
 
     def swap(self, sent: list[list[Any]]) -> list[list[Any]]:
         """Send arrays to each shard; return what each has sent here."""
+        self.n_sent += sum(part.nbytes for parts in sent for part in parts)
+        return self.pass_on(sent)
 
     def total(self, value: Any) -> Any:
         """Return the sum of what all have, added up in the same order everywhere."""
+        first, *others = self.pass_on([value] * self.n_shards)
+        return sum(others, first)
+
+    def pass_on(self, sent: list[Any]) -> list[Any]:
+        """Return what every shard has sent to this one, its own included."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +170,7 @@ def _rows(states: FloatArray, places: IntArray) -> FloatArray:
 class Shard:
     """One shard; every public method is a program, which all shards run at the same time."""
 
-    def __init__(self, folder: Path, number: int, exchange: Exchange) -> None:
+    def __init__(self, folder: Path, number: int, exchange: Meeting) -> None:
         self.folder, self.number, self.exchange = folder, number, exchange
         self.facts = read_facts(folder)
         self.cells = read_cells(folder, self.facts, number)
@@ -268,20 +277,19 @@ class Shard:
     def _believe(self) -> ShardProblem:
         """Return the problem with scales and law; without factors, theirs stay at 0."""
         p, q = self.progress, self.question
-        columns = plain_columns(1, q.n_factors, scores=True)
+        columns = Columns.plain(1, q.n_factors, scores=True)
         S, Q, E = sides_of(columns, q.scales, *self.chains, self.effects)
         free_S, free_Q = columns.free_strengths, columns.free_exposures
         if not p.with_factors:
             free_S, free_Q = columns.are_scores, np.zeros_like(free_Q)
-        law = Law(q.kind, tuple(p.cuts), p.advantage)
+        law = Law(q.kind, tuple(p.cuts), p.advantage, q.scales.noise_scale)
         return ShardProblem(
             self.at,
             self.pair_at,
-            loss_of(law, self.cells, q.scales.noise_scale),
+            loss_of(law, self.cells),
             replace(S, free=free_S),
             replace(Q, free=free_Q, prior=np.where(columns.are_scores, Q.prior, p.held)),
             E,
-            p.advantage,
             q.seeks_side,
             shard=self,
         )
@@ -349,7 +357,7 @@ class Shard:
             self._keep()
         so_far, n_before = None, p.n_products
         if p.objectives:
-            so_far = Descent(np.array(p.objectives), p.is_last, p.damping)
+            so_far = Descent(np.array(p.objectives), p.is_last, damping=p.damping)
 
         def keep(z: FloatArray, descent: Descent, n_products: int) -> None:
             self.z = z
@@ -376,11 +384,11 @@ class Shard:
 
     def _improve_law(self) -> bool:
         """Take the best law for these states; return whether it is another."""
-        settled = settle(self.problem, self.z)
-        law = law_of(settled)
-        if far(law_of(self.problem), law) < SETTLED:
+        settled = self.problem.settled(self.z)
+        law = settled.law
+        if far(self.problem.law, law) < SETTLED:
             return False
-        self.problem = settled  # type: ignore[assignment]
+        self.problem = settled
         self.progress.cuts, self.progress.advantage = list(law.cuts), float(law.advantage)
         return True
 

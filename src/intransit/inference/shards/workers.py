@@ -16,9 +16,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,12 +26,11 @@ from intransit.arrays import FloatArray
 from intransit.checks import as_whole
 from intransit.data.cells import Cells, Timeline
 from intransit.errors import InputError, IntransitError
-from intransit.inference.assembly import Scales, assemble, fill_known
 from intransit.inference.draws import TrajectoryDraws
 from intransit.inference.gauge import without_gauge
-from intransit.inference.joint_fit import Fitted, Given, Start, plain_columns
+from intransit.inference.joint_fit import Fitted, Given
 from intransit.inference.joint_newton import JointSolution
-from intransit.inference.joint_problem import Joint
+from intransit.inference.joint_problem import Columns, Joint, assemble
 from intransit.inference.likelihood import Law
 from intransit.inference.sampling import Draws, Mixing, Report
 from intransit.inference.shards.folder import (
@@ -48,8 +47,7 @@ from intransit.inference.shards.folder import (
     write_shards,
     write_text,
 )
-from intransit.inference.shards.shard import Shard
-from intransit.inference.trajectory import Trajectory, trajectory_of
+from intransit.inference.shards.shard import Meeting, Shard
 from intransit.tasks import one_thread, open_ray
 
 SCALES, ASKED = "scales.npz", "asked"
@@ -65,27 +63,6 @@ class WorkerLostError(Exception):
 
 
 # Meeting ----------------------------------------------------------------------------------------
-
-
-class Meeting:
-    """An exchange of one shard with the others, whichever way messages go."""
-
-    def __init__(self, number: int, n_shards: int) -> None:
-        self.number, self.n_shards, self.n_sent = number, n_shards, 0
-
-    def swap(self, sent: list[list[Any]]) -> list[list[Any]]:
-        """Send arrays to each shard; return what each has sent here."""
-        self.n_sent += sum(part.nbytes for parts in sent for part in parts)
-        return self.pass_on(sent)
-
-    def total(self, value: Any) -> Any:
-        """Return the sum of what all have, added up in the same order everywhere."""
-        first, *others = self.pass_on([value] * self.n_shards)
-        return sum(others, first)
-
-    def pass_on(self, sent: list[Any]) -> list[Any]:
-        """Return what every shard has sent to this one, its own included."""
-        raise NotImplementedError
 
 
 class ThreadMeeting(Meeting):
@@ -156,24 +133,12 @@ class ActorMeeting(Meeting):
 # Workers ----------------------------------------------------------------------------------------
 
 
-class Workers(Protocol):
-    """Whoever holds the shards and can be told to run programs."""
-
-    def run(self, program: str, watch: Callable[[], None], **settings: Any) -> list[Any]:
-        """Run a method of every shard, all at once; return what each returns.
-
-        Every now and then `watch` is called.
-        """
-
-    def mend(self) -> None:
-        """Start again whoever is gone."""
-
-    def close(self) -> None:
-        """Let everybody go."""
-
-
 class LocalWorkers:
-    """All shards in this process, each in a thread."""
+    """All shards in this process, each in a thread.
+
+    Workers hold the shards and can be told to run programs, to start again whoever is gone, and to
+    let everybody go.  Every now and then, while a program runs, they call `watch`.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.n_shards = folder, read_facts(folder).n_shards
@@ -320,6 +285,9 @@ class RayWorkers:
         """End the actors."""
         for actor in self.actors:
             self._ray.kill(actor)
+
+
+Workers = LocalWorkers | RayWorkers
 
 
 class ShardedSolver:
@@ -483,65 +451,49 @@ def _flat(record: Draws | Mixing, name: str) -> dict[str, Any]:
 
 def solve_on_workers(
     data: Timeline,
-    settings: Mapping[str, Any],  # of `smooth`
+    question: Question,
     placement: Placement,
     folder: Path,
     n_draws: Callable[[int], int],  # of the number of unknowns
     report: Report,
-) -> tuple[Trajectory, TrajectoryDraws]:
-    """Return what `smooth` would, and draws around it, found by workers."""
-    given = _given(settings)
-    scales = Scales(**{entry.name: float(getattr(given, entry.name)) for entry in fields(Scales)})
-    r = int(settings["n_factors"])
-    cells = given.collapse(data.rows, data.n_items)
-    question = Question(
-        given.loss,
-        r,
-        scales,
-        seeks_side=given.advantage == "auto",
-        tolerance=given.tolerance,
-        max_steps=given.max_steps,
-        seed=given.seed,
+) -> TrajectoryDraws:
+    """Return draws around what `smooth` would find, with scores, found by workers."""
+    scales, seeks_side = question.scales, question.seeks_side
+    given = Given(
+        scales=asdict(scales),
+        loss=question.kind,
+        advantage="auto" if seeks_side else 0.0,
+        tolerance=question.tolerance,
+        max_steps=question.max_steps,
+        seed=question.seed,
     )
+    cells = given.collapse(data.rows, data.n_items)
     _write(folder, cells, question, data.n_items, placement.n_shards())
     with placement.start(folder) as workers:
         solver = ShardedSolver(workers, folder, question, report)
         progress = solver.solve()
-        law = Law(given.loss, tuple(progress.cuts), progress.advantage)
-        columns = plain_columns(data.n_items, r, scores=True)
-        problem, pairs = assemble(cells, columns, scales, law, seeks_side=question.seeks_side)
+        law = Law(question.kind, tuple(progress.cuts), progress.advantage)
+        columns = Columns.plain(data.n_items, question.n_factors, scores=True)
+        problem, pairs = assemble(cells, columns, scales, law, seeks_side=seeks_side)
         told = solver.states()
         gather = _gatherer(problem, pairs.keys, told, len(cells.axis))
-        z = fill_known(problem, columns, gather([part[2:5] for part in told]))
+        z = problem.fill_known(columns, gather([part[2:5] for part in told]))
         n = n_draws(len(z))
         report(f"drawing {n} times around the solution")
         steps = np.empty((len(z), n))
-        for k, parts in enumerate(solver.draw(n, given.seed)):
+        for k, parts in enumerate(solver.draw(n, question.seed)):
             steps[:, k] = gather(parts)
-        solution = JointSolution(
-            z,
-            np.array(progress.objectives),
-            progress.converged,
-            progress.gradient_size,
-            progress.n_products,
-        )
-    start = Start("workers", solution)
-    fitted = Fitted(scales, (), problem, pairs, solution, (start,), True)
-    path = trajectory_of(columns, fitted, given, given.seed)
-    states = z[:, None] + without_gauge(problem, z, steps)
-    rng = np.random.default_rng(given.seed)
-    return path, TrajectoryDraws(data.n_items, path.times, z, states, problem, pairs, rng)
-
-
-def _given(settings: Mapping[str, Any]) -> Given:
-    names = {entry.name for entry in fields(Given)} & set(settings)
-    return Given(
-        noise_scale=1.0,
-        advantage="auto",
-        max_steps=300,
-        seed=int(settings["rng"]),
-        **{name: settings[name] for name in names},
+    solution = JointSolution(
+        np.array(progress.objectives),
+        progress.converged,
+        z,
+        progress.gradient_size,
+        progress.n_products,
     )
+    starts = (("workers", solution.objective),)
+    fitted = Fitted(given, columns, scales, (), problem, pairs, solution, starts, True)
+    states = z[:, None] + without_gauge(problem, z, steps)
+    return TrajectoryDraws(fitted, states, np.random.default_rng(question.seed))
 
 
 def _write(folder: Path, cells: Cells, question: Question, n_items: int, n_shards: int) -> None:

@@ -1,4 +1,18 @@
-"""Where a solver starts, and how many starts doubt demands.
+"""Solvers of the weighted program, where they start, and how many starts doubt demands.
+
+`newton` moves all free columns at once.  `alternate` is the paper's method: with one factor held
+the margins are linear in the other, so a half-step is one weighted least-squares problem, and of
+all its minimisers the one nearest to where it stands is taken.
+
+`solve_bounded` imposes ‖X‖∞ <= a by an augmented Lagrangian.  Every pair is constrained, seen or
+not.  Pairs that press against the bound carry a multiplier, and for these multipliers and a
+stiffness ρ an ordinary solver minimises
+
+    loss(x) + ρ/2 Σ_p dist(x_p + multiplier_p / ρ, [-a, a])²
+
+after which multiplier_p becomes ρ times what still stuck out.  Only pairs that ever stuck out are
+added to the problem, found by scanning X in blocks of rows, so that no N x N array is kept.
+At the end S is scaled by the last part in 10⁹ or so that is missing, and the answer is feasible.
 
 `spectral` fills what was not seen with zeros and takes the leading planes of that matrix;
 `random` draws factors of the right size; `cooled` improves either by a path of ridges:
@@ -23,17 +37,290 @@ objective has been reached from two places that have nothing to do with each oth
 allowance is used up.
 """
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from scipy.special import fdtri
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.inference.descent import NormalEquations, newton
-from intransit.inference.weighted_program import Collapsed, Problem, Quadratic, Solution, Solver
+from intransit.data.measurements import fold_pairs, unfold
+from intransit.inference.descent import Place, descend
+from intransit.inference.weighted_program import (
+    Boxed,
+    Collapsed,
+    NormalEquations,
+    Problem,
+    Quadratic,
+    Solution,
+    Solver,
+    gradient_size,
+    widen,
+)
 from intransit.kernels import pull
-from intransit.skew import canonical_form, fill_skew
+from intransit.skew import canonical_factors, canonical_form, fill_skew
+
+START_DAMPING = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class _Factors(Place):
+    """Factors as a place to descend from; valleys here are short, and nothing bends."""
+
+    problem: Problem
+    factors: FloatArray  # (n_items, 2 n_factors)
+    moving: IntArray  # columns
+    tolerance: float
+    dense: bool | None
+
+    @cached_property
+    def margins(self) -> FloatArray:
+        return self.problem.margins(self.factors)
+
+    @cached_property
+    def partners(self) -> FloatArray:
+        return self.problem.partners(self.factors, self.moving)
+
+    @cached_property
+    def value(self) -> float:
+        return self.problem.value(self.factors, self.margins)
+
+    @cached_property
+    def gradient(self) -> FloatArray:
+        return self.problem.gradient(self.factors, self.margins, self.moving, self.partners)
+
+    def equations(self, exact: bool = False) -> NormalEquations:  # noqa: ARG002
+        problem, curvature = self.problem, self.problem.loss.curvature(self.margins)
+        return NormalEquations(
+            self.partners, problem.pairs, curvature, ridge=problem.ridge, dense=self.dense
+        )
+
+    def moved(self, step: FloatArray) -> "_Factors":
+        trial = self.factors.copy()
+        trial[:, self.moving] += step
+        return replace(self, factors=trial)
+
+    def is_enough(self, gains: list[float]) -> bool:
+        return gains[-1] <= self.tolerance * self.value + self.problem.rounding
+
+
+def newton(
+    problem: Problem,
+    start: FloatArray,  # (n_items, 2 n_factors)
+    *,
+    tolerance: float = 1e-10,
+    max_steps: int = 200,
+    dense: bool | None = None,
+) -> Solution:
+    """Minimise from a start; stops when a step gains less than `tolerance` of the objective."""
+    place = _Factors(problem, np.ascontiguousarray(start), problem.moved("both"), tolerance, dense)
+    end, descent = descend(place, start_damping=START_DAMPING, max_steps=max_steps)
+    return Solution(descent.objectives, descent.converged, end.factors)
+
+
+NULL_DAMPING = 1e-11  # against the mean of the diagonal: moves nothing that the data see
+BALANCE_EVERY = 20  # steps between returns to the canonical factors of the same X
+
+
+def alternate(
+    problem: Problem,
+    start: FloatArray,  # (n_items, 2 n_factors)
+    *,
+    tolerance: float = 1e-10,
+    max_steps: int = 5_000,
+    dense: bool | None = None,
+) -> Solution:
+    """Minimise from a start; a step is both half-steps.
+
+    Stops when the decrease still to come, extrapolated from the last two steps as a
+    geometric series, is below `tolerance` of the objective.
+    """
+    factors = np.ascontiguousarray(start)
+    sides = [moved for moved in (problem.moved("S"), problem.moved("Q")) if len(moved)]
+    margins = problem.margins(factors)
+    objectives = [problem.value(factors, margins)]
+    if not np.isfinite(objectives[0]):
+        return Solution(np.array(objectives), False, factors)
+    for step in range(1, max_steps + 1):
+        if problem.all_free and step % BALANCE_EVERY == 0:
+            r = problem.n_factors
+            factors = np.hstack(canonical_factors(factors[:, :r], factors[:, r:]))
+        value = objectives[-1]
+        for moved in sides:
+            factors, margins, value = _half_step(problem, factors, margins, value, moved, dense)
+        objectives.append(value)
+        if _nearly_done(objectives, tolerance, problem.rounding):
+            return Solution(np.array(objectives), True, factors)
+    return Solution(np.array(objectives), False, factors)
+
+
+def _half_step(
+    problem: Problem,
+    factors: FloatArray,
+    margins: FloatArray,
+    value: float,
+    moved: IntArray,
+    dense: bool | None,
+) -> tuple[FloatArray, FloatArray, float]:
+    partners = problem.partners(factors, moved)
+    gradient = problem.gradient(factors, margins, moved, partners)
+    curvature = problem.loss.curvature(margins)
+    equations = NormalEquations(
+        partners, problem.pairs, curvature, ridge=problem.ridge, dense=dense
+    )
+    damping = NULL_DAMPING * equations.scale
+    step = equations.solve(-gradient, damping, accuracy=1e-4)
+    while step is None and damping <= equations.scale:
+        damping *= 10.0
+        step = equations.solve(-gradient, damping)
+    if step is None:
+        return factors, margins, value
+    length = 1.0
+    for _ in range(40):  # the full step is exact for a quadratic loss; a bound may shorten it
+        trial = factors.copy()
+        trial[:, moved] += length * step
+        trial_margins = problem.margins(trial)
+        trial_value = problem.value(trial, trial_margins)
+        if trial_value <= value:
+            return trial, trial_margins, trial_value
+        length *= 0.5
+    return factors, margins, value
+
+
+def _nearly_done(objectives: list[float], tolerance: float, floor: float) -> bool:
+    if len(objectives) < 3:
+        return False
+    before, last = objectives[-3] - objectives[-2], objectives[-2] - objectives[-1]
+    if last <= floor + 4.0 * np.finfo(float).eps * objectives[-1]:
+        return True
+    ratio = last / before if before > 0 else 1.0
+    return ratio < 1.0 and last * ratio / (1.0 - ratio) <= tolerance * objectives[-1]
+
+
+MAX_ROUNDS = 60
+TOLERANCE = 1e-14  # of a round: what the bound leaves unexplained must not hide what is to gain
+STATIONARY = 1e-3  # of the objective's own gradient, which the bound's pressure must balance
+FEASIBLE = 1e-10  # of the bound; what remains is scaled away
+BLOCK_ENTRIES = 2_000_000
+
+
+def solve_bounded(
+    problem: Problem,
+    start: FloatArray,
+    *,
+    bound: float,
+    solver: Solver,
+) -> Solution:
+    """Minimise subject to |X_ij| <= bound for all i, j; the objectives are of feasible answers."""
+    solution = solver(problem, start)
+    if largest_margin(solution.factors) <= bound:
+        return solution
+    if not isinstance(problem.loss, Quadratic):
+        raise TypeError("the bound is imposed on a quadratic loss")
+    factors = best = fit_inside(problem, start, bound)
+    pairs, nothing = problem.pairs, np.zeros(len(problem.pairs))
+    stiffness = 10.0 * float(problem.loss.curvature(nothing).pair_diagonal().mean()) or 1.0
+    loss = Boxed(problem.loss, bound, nothing, stiffness)
+    values = [problem.value(factors)]
+    trouble, finished = np.inf, False
+    for _ in range(MAX_ROUNDS):
+        watched = replace(problem, pairs=pairs, loss=loss)
+        solution = solver(watched, factors, tolerance=TOLERANCE)
+        factors = solution.factors
+        outside, largest = _outside(factors, bound)
+        x = watched.margins(factors)
+        violation = max(0.0, largest - bound, loss.slack(x))
+        # Stiffer only when multipliers alone do not bring the violation down fast enough.
+        stiffer = 4.0 if violation > 0.25 * trouble else 1.0
+        multipliers = loss.stiffness * loss.excess(x)
+        loss = replace(loss, multipliers=multipliers, stiffness=loss.stiffness * stiffer)
+        pairs, loss = _watch_more(pairs, loss, outside, problem.n_items)
+        feasible = fit_inside(problem, factors, bound)
+        value = problem.value(feasible)
+        best = feasible if value <= values[-1] else best
+        values.append(min(value, values[-1]))
+        finished = violation <= FEASIBLE * bound and solution.converged
+        if finished:
+            break
+        trouble = violation
+    answer = Solution(np.array(values), finished, best, loss.multipliers, pairs)
+    pressed = gradient_size(problem, answer, best)
+    alone = gradient_size(problem, replace(answer, pressures=None), best)
+    return replace(answer, converged=finished and pressed <= STATIONARY * alone)
+
+
+def largest_margin(factors: FloatArray) -> float:
+    """Return ‖X‖∞ without keeping X."""
+    return max(float(np.abs(block).max()) for _, block in _blocks(factors))
+
+
+def fit_inside(problem: Problem, factors: FloatArray, bound: float) -> FloatArray:
+    """Return factors with the part that is not known scaled until no margin is beyond the bound."""
+    held = fixed_part(problem, factors)
+    length = 1.0
+    for (_, block), (_, fixed) in zip(_blocks(factors), _blocks(held), strict=True):
+        beyond = np.abs(block) > bound
+        if beyond.any():
+            room = np.copysign(bound, block[beyond]) - fixed[beyond]
+            length = min(length, float((room / (block[beyond] - fixed[beyond])).min()))
+    if length == 1.0:
+        return factors
+    scaled = factors.copy()
+    r = problem.n_factors
+    columns = np.where(problem.free[:r], np.arange(r), r + np.arange(r))
+    scaled[:, columns[problem.free[columns]]] *= max(length, 0.0) * (1.0 - 1e-15)
+    return scaled
+
+
+def fixed_part(problem: Problem, factors: FloatArray) -> FloatArray:
+    """Return factors of the part of X that is known in advance: both columns of a factor given."""
+    r = problem.n_factors
+    loose = problem.free | np.roll(problem.free, r)
+    return np.where(loose, 0.0, factors)
+
+
+def _watch_more(
+    pairs: IntArray, loss: Boxed, outside: IntArray, n_items: int
+) -> tuple[IntArray, Boxed]:
+    """Add pairs to the loss with no reading, only the bound."""
+    keys, more = (fold_pairs(some, n_items)[0] for some in (pairs, outside))
+    union = np.union1d(keys, more)
+    if len(union) == len(keys):
+        return pairs, loss
+    place = np.searchsorted(union, keys)
+    wider = replace(
+        loss,
+        inner=loss.inner.over(place, len(union)),
+        multipliers=widen(loss.multipliers, place, len(union)),
+    )
+    return unfold(union, n_items), wider
+
+
+def _outside(factors: FloatArray, bound: float) -> tuple[IntArray, float]:
+    """Return the pairs i < j beyond the bound, (n, 2), and the largest absolute margin."""
+    found, largest = [], 0.0
+    for first_row, block in _blocks(factors):
+        size = np.abs(block)
+        largest = max(largest, float(size.max()))
+        i, j = np.nonzero(size > bound)
+        upper = j > i + first_row
+        found.append(np.stack([i[upper] + first_row, j[upper]], axis=1))
+    return np.concatenate(found), largest
+
+
+def _blocks(factors: FloatArray) -> Iterator[tuple[int, FloatArray]]:
+    """Yield X by blocks of rows, with the number of the first row of each."""
+    n, r = factors.shape[0], factors.shape[1] // 2
+    S, Q = factors[:, :r], factors[:, r:]
+    height = max(1, BLOCK_ENTRIES // n)
+    for start in range(0, n, height):
+        rows = slice(start, start + height)
+        yield start, S[rows] @ Q.T - Q[rows] @ S.T
+
+
+# Starts -------------------------------------------------------------------------------------------
 
 DENSE_ITEMS = 300  # above it the leading planes come from a block power method
 N_POWERS = 12
