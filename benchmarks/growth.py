@@ -196,7 +196,7 @@ def simulate(n: int, n_factors: int, seed: int = 0) -> tuple[FloatArray, ...]:
 def measure(kind: str, n: int) -> Run:
     """Fit n comparisons in this process."""
     n_factors = KINDS[kind]
-    for size in (2_000, 20_000):  # compile, the dense path and the other
+    for size in (2_000, 20_000, 10**5):  # compile: the dense way, the other, and that of large ones
         small = simulate(size, n_factors)
         it.smooth(it.Timeline.from_arrays(*small[:4]), **settings(n_factors))
     *table, truth = simulate(n, n_factors)
