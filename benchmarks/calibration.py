@@ -4,8 +4,8 @@ Hundreds of small worlds of every kind: all terms or some, every law, walks that
 or return to the mean.  Everything is drawn from its prior, outcomes from the law, and the rank of
 the truth among nine thinned draws of the posterior must be uniform (Talts et al., 2018).  For each
 quantity a chi-squared test over five bins; the smallest p value of a kind is shown beside the one
-that chance allows with one false alarm in a hundred runs of this benchmark.  A chain has 200 sweeps
-before its first draw and 40 between two; for readings of margins, where it mixes slowly, five times
+that chance allows with one false alarm in a hundred runs of this benchmark.  A chain has 100 sweeps
+before its first draw and 20 between two; for readings of margins, where it mixes slowly, five times
 as many.
 
     python -m benchmarks.calibration 0.1        a tenth of the worlds, on the seeds for building
@@ -20,10 +20,9 @@ import numpy as np
 from benchmarks._common import print_table, seeds_for
 from tests.inference.worlds import N_DRAWS, WORLDS, rank_truth, uniformity
 
-KEPT, BUILDING = range(50_000, 50_300), range(1_000, 1_300)
+KEPT, BUILDING = range(50_300, 50_500), range(1_000, 1_200)
 WORKERS = 2
-USUAL = 2  # times the sweeps of the test
-PATIENCE = {"readings": 10}  # precise readings mix slowly
+PATIENCE = {"readings": 5}  # times the sweeps of the test: precise readings mix slowly
 FALSE_ALARM = 0.01  # of all quantities of all kinds together
 
 
@@ -34,7 +33,7 @@ def main(scale: float = 1.0) -> None:
         for name in WORLDS:
             found[name] = list(
                 pool.map(
-                    partial(rank_truth, name, patience=PATIENCE.get(name, USUAL)),
+                    partial(rank_truth, name, patience=PATIENCE.get(name, 1)),
                     seeds,
                     chunksize=5,
                 )
