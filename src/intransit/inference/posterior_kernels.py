@@ -159,13 +159,20 @@ def pair_margins(
 
 
 @compiled
+def _logistic(x: float) -> float:
+    """Return 1 / (1 + exp(-x)), however large x is."""
+    tail = math.exp(-abs(x))
+    return (1.0 if x > 0.0 else tail) / (1.0 + tail)
+
+
+@compiled
 def _chance(x: float, cut: float, noise: float) -> float:
     """Return the expected result at a margin."""
     if noise > 0.0:
         return 0.5 * math.erfc(-x / (noise * math.sqrt(2.0)))
     if cut == 0.0:
-        return 1.0 / (1.0 + math.exp(-x))
-    return 0.5 / (1.0 + math.exp(cut - x)) + 0.5 / (1.0 + math.exp(-cut - x))
+        return _logistic(x)
+    return 0.5 * (_logistic(x - cut) + _logistic(x + cut))
 
 
 @compiled
