@@ -64,7 +64,48 @@ def _figures() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Answer(FittedTable):
-    """What `fit` found: forecasts, and whatever else can be asked of a fitted table."""
+    """What `fit` found: forecasts, and whatever else can be asked of a fitted table.
+
+    Items go by name or number, times by date or number, as in the table.
+
+    Attributes
+    ----------
+    names
+        The items.
+    posterior
+        Draws of everything that is not known; all questions are functions of them.
+    clock, encoding, reading, source
+        How times and results of the table were read, and from where.
+    story
+        What was fitted, and how, in words.
+    seen
+        When each item was compared, and how often.
+    transitive
+        Whether there are cycles, of the games it was fitted to.
+    games
+        The games, as fitted; not kept in files.
+    board
+        The leaderboard at the end, where it is kept: of a large answer that is asked where it lies.
+    part
+        Which items these are, where they are a part of a larger answer.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> games = it.Games.from_arrays(["rock", "paper", "scissors"] * 20,
+    ...                              ["scissors", "rock", "paper"] * 20, [1] * 60)
+    >>> answer = it.fit(games, effective=10, seconds=2)
+    >>> answer.names, answer.n_games
+    (('paper', 'rock', 'scissors'), 60.0)
+    >>> answer.matrix().shape
+    (3, 3)
+    >>> bool(answer.probability("rock", "scissors").low > 0.5)
+    True
+    >>> print(answer.transitivity().title)
+    There are cycles
+    >>> answer.summary().splitlines()[0]
+    'arrays: 3 items'
+    """
 
     rank = standings.find_standings
     only = standings.choose_part
@@ -79,31 +120,164 @@ class Answer(FittedTable):
     _repr_html_ = standings.html
 
     def figure_cycles(self, at: object = None) -> Any:
-        """Draw the surest cycles as a graph."""
+        """Draw the surest cycles as a graph.
+
+        Arrows go from who is favoured, with the chance of winning; at most six cycles and twelve
+        items.
+
+        Parameters
+        ----------
+        at
+            The time, by default the last one of the table.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+
+        Raises
+        ------
+        InputError
+            If the time cannot be read.
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
         return _figures().draw_cycles(self.cycles(at))
 
     def figure_discs(self, at: object = None) -> Any:
-        """Draw who counters whom, beyond what strengths say."""
+        """Draw who counters whom, beyond what strengths say.
+
+        Each item is favoured over those anticlockwise of it, most over those a quarter turn ahead.
+
+        Parameters
+        ----------
+        at
+            The time, by default the last one of the table.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+
+        Raises
+        ------
+        InputError
+            If the time cannot be read, or there are too many items for a matrix.
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
         return _figures().draw_discs(self, at)
 
     def figure_changes(self, since: object = None, until: object = None) -> Any:
-        """Draw what changed between two times, with intervals."""
+        """Draw what changed between two times, with intervals.
+
+        Parameters
+        ----------
+        since, until
+            The times, by default the first and the last one of the table.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+
+        Raises
+        ------
+        InputError
+            If all games are at one time, or `since` is not before `until`.
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
         return _figures().draw_changes(self.changes(since, until))
 
     def figure_equilibrium(self, at: object = None) -> Any:
-        """Draw the mixture that nothing beats, with intervals."""
+        """Draw the mixture that nothing beats, with intervals.
+
+        Parameters
+        ----------
+        at
+            The time, by default the last one of the table.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+
+        Raises
+        ------
+        InputError
+            If the time cannot be read.
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
         return _figures().draw_equilibrium(self.ranking(at))
 
     def figure_matrix(self, at: object = None, items: Sequence[Item] | None = None) -> Any:
-        """Draw who beats whom as a heat map."""
+        """Draw who beats whom as a heat map.
+
+        Parameters
+        ----------
+        at
+            The time, by default the last one of the table.
+        items
+            Items by name or number; by default the 20 of most assured strength.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+
+        Raises
+        ------
+        InputError
+            If an item does not occur, fewer than two were given, or the time cannot be read.
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
         return _figures().draw_matrix(self, at, items)
 
     def figure_strengths(self, items: Sequence[Item] | None = None) -> Any:
-        """Draw strengths over time, with bands."""
+        """Draw strengths over time, with bands.
+
+        Parameters
+        ----------
+        items
+            Items by name or number; by default the eight of most assured strength.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+
+        Raises
+        ------
+        InputError
+            If all games are at one time, an item does not occur, or none was given.
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
         return _figures().draw_strengths(self, items)
 
     def figure_head_to_head(self, first: Item, second: Item) -> Any:
-        """Draw the history of two items, and what to expect."""
+        """Draw the history of two items, and what to expect.
+
+        Parameters
+        ----------
+        first, second
+            The two items, by name or number.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+
+        Raises
+        ------
+        InputError
+            If all games are at one time, an item does not occur, or both are the same.
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
         return _figures().draw_head_to_head(self, first, second)
 
     def report(
@@ -111,8 +285,27 @@ class Answer(FittedTable):
     ) -> Path:
         """Write what was found as one page of HTML, whole or not at all, and return where it is.
 
-        `backtest` is what `intransit.backtest.backtest` found; without it a quick look back is
-        made, if the answer still has its games.  `title` stands in the place of the table's name.
+        Parameters
+        ----------
+        place
+            The file to write.
+        backtest
+            What `intransit.backtest.backtest` found; without it a quick look back is made, if the
+            answer still has its games.
+        title
+            What the page calls the table; by default the name of its file.
+        rng
+            Seed.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        InputError
+            If `place` is a folder or lies in none, or `title` or `backtest` is of another kind.
         """
         from intransit.backtest import Backtest  # noqa: PLC0415  (all load when a page is asked for)
         from intransit.report.gather import gather  # noqa: PLC0415
@@ -140,6 +333,16 @@ class Answer(FittedTable):
         edge
             Chance that every step of a cycle must exceed, at least a half; by default that of the
             fit.  Another one is asked of the draws, in a second or two.
+
+        Returns
+        -------
+        Transitivity
+            ``verdict``, ``sentence``, ``p_value``, ``share``, and more.
+
+        Raises
+        ------
+        InputError
+            If `edge` does not lie from 0.5 to below 1.
         """
         cycle = self.transitive.cycle
         edge = None if edge is None else as_edge(edge)
@@ -167,6 +370,36 @@ class Answer(FittedTable):
 
         The draws are weighted by how well they predict the new games, while enough of them count;
         otherwise the chains go on from where they are.  The last line of `story` says which.
+
+        Parameters
+        ----------
+        games
+            Further games, as `read` returned them, with the covariates of the first ones.
+        rng
+            Seed.
+        report
+            Called with a few words at every stage of long work.
+
+        Returns
+        -------
+        Answer
+            The new answer; this one stays as it is.
+
+        Raises
+        ------
+        InputError
+            If there are no games, their times are of another kind, a covariate or a kind of result
+            is not that of the answer, or the answer is about a part of the items.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Games.from_arrays(["rock", "paper", "scissors"] * 20,
+        ...                              ["scissors", "rock", "paper"] * 20, [1] * 60)
+        >>> answer = it.fit(games, effective=10, seconds=2)
+        >>> further = answer.update(it.Games.from_arrays(["rock"], ["well"], [0]))
+        >>> further.names, further.n_games
+        (('paper', 'rock', 'scissors', 'well'), 61.0)
         """
         check_games(games)
         check_report(report)
@@ -212,6 +445,34 @@ class Answer(FittedTable):
         """Write the answer to one file, whole or not at all, and return where it is.
 
         One of very many items, or draws, is written so that it can be asked without being loaded.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        InputError
+            If `path` is a folder or lies in none, or the answer is about a part of the items.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import intransit as it
+        >>> games = it.Games.from_arrays(["rock", "paper", "scissors"] * 20,
+        ...                              ["scissors", "rock", "paper"] * 20, [1] * 60)
+        >>> answer = it.fit(games, effective=10, seconds=2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = it.Answer.load(answer.save(Path(folder) / "rounds.fit"))
+        >>> again.names
+        ('paper', 'rock', 'scissors')
         """
         from intransit.analysis.saving import is_large, write_answer  # noqa: PLC0415  (rare)
 
@@ -234,13 +495,35 @@ class Answer(FittedTable):
         check
             Whether to compare a large file with its checksum, which reads all of it; by default
             those of up to 256 MB.  Small ones always are.
+
+        Returns
+        -------
+        Answer
+            The answer, without its games.
+
+        Raises
+        ------
+        InputError
+            If there is no such file, it may not be read, or it is not what `save` wrote.
+
+        Examples
+        --------
+        >>> Answer.load("nowhere.fit")
+        Traceback (most recent call last):
+        intransit.errors.InputError: nowhere.fit: there is no such file.
         """
         from intransit.analysis.saving import read_answer  # noqa: PLC0415  (rare)
 
         return cls(**read_answer(as_path(path), check=check))
 
     def summary(self) -> str:
-        """Return the answer in a few lines: are there cycles, what was fitted, who leads."""
+        """Return the answer in a few lines: are there cycles, what was fitted, who leads.
+
+        Returns
+        -------
+        str
+            The lines; the twelve strongest items stand at the end.
+        """
         said = (self.transitive.sentence, *self.story)
         lines = [f"{self.source}: {self.n_items} items", *(f"  {line}" for line in said)]
         leading = self.rank(most=SHOWN)
@@ -311,6 +594,12 @@ def fit(
     -------
     Answer
         ``probability``, ``matrix``, ``rank``, ``update``, ``save``, ``summary``, and more.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read or has no game, the model does not fit it, or a setting is out
+        of its range.
 
     Examples
     --------

@@ -44,12 +44,14 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    factors, pairs, drifting, rng
+    factors, pairs, drifting
         Number of planes, whether pairs have effects of their own, and whether anything moves; None
         is the model with every term.
     ties
         True makes ties a class of their own: y is -1, 0 or 1 (second won, tie, first won), and so
         are ``classes_``.  Scores of scikit-learn take these; they refuse 0.5 as a class.
+    rng
+        Seed.
 
     Attributes
     ----------
@@ -58,6 +60,8 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``predict_proba``.
     answer_
         The `Answer` behind it.
+    n_features_in_
+        How many columns X had.
 
     Examples
     --------
@@ -87,7 +91,28 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(
         self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> "IntransitClassifier":
-        """Learn games; `sample_weight` says how many each row stands for, 0 leaves it out."""
+        """Learn games; `sample_weight` says how many each row stands for, 0 leaves it out.
+
+        Parameters
+        ----------
+        X
+            (n_rows, 2 to 4): columns first, second, time and, if known, side.
+        y
+            (n_rows,): 1 where the first won, 0 where the second won, 0.5 for a tie; with
+            ``ties=True`` 1, -1 and 0.
+        sample_weight
+            (n_rows,): how many games each row stands for, by default one.
+
+        Returns
+        -------
+        IntransitClassifier
+            The classifier itself.
+
+        Raises
+        ------
+        InputError
+            If X, y or `sample_weight` has another shape, or y another result.
+        """
         columns = _columns(X)
         outcomes = self._outcomes(y, len(columns[0]))
         weights = np.ones(len(outcomes)) if sample_weight is None else np.asarray(sample_weight)
@@ -117,7 +142,24 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_proba(self, X: object) -> FloatArray:  # (n_rows, n_classes)
-        """Return the probability of each class, at each row's own time."""
+        """Return the probability of each class, at each row's own time.
+
+        Parameters
+        ----------
+        X
+            (n_rows, 2 to 4): columns first, second, time and, if known, side.  Without a time, rows
+            are forecast at the last one that was learnt.
+
+        Returns
+        -------
+        numpy.ndarray
+            (n_rows, n_classes): in the order of ``classes_``.
+
+        Raises
+        ------
+        InputError
+            If X has another shape, or a time cannot be read.
+        """
         check_is_fitted(self)
         answer = self.answer_
         first, second, time, side = _columns(X)
@@ -141,7 +183,24 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.stack([1.0 - win - tie / 2, tie, win - tie / 2], axis=1)
 
     def predict(self, X: object) -> np.ndarray:  # (n_rows,)
-        """Return the likeliest class."""
+        """Return the likeliest class.
+
+        Parameters
+        ----------
+        X
+            (n_rows, 2 to 4): columns first, second, time and, if known, side.  Without a time, rows
+            are forecast at the last one that was learnt.
+
+        Returns
+        -------
+        numpy.ndarray
+            (n_rows,): one of ``classes_`` for each row.
+
+        Raises
+        ------
+        InputError
+            If X has another shape, or a time cannot be read.
+        """
         likeliest = np.argmax(self.predict_proba(X), axis=1)
         return np.asarray(self.classes_[likeliest])
 

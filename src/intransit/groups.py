@@ -34,6 +34,20 @@ class Groups:
         Of the other values: the number of items and of games, and why nothing was fitted.
     reading
         How the table was read.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> rounds = ["rock", "paper", "scissors"] * 20, ["scissors", "rock", "paper"] * 20, [1] * 60
+    >>> games = it.Games.from_arrays(*rounds, by={"rules": (["usual"] * 9 + ["other"]) * 6})
+    >>> groups = it.fit_each(games, "rules", effective=10, seconds=2)
+    >>> len(groups), groups["usual"].n_items
+    (1, 3)
+    >>> [(line.value, line.n_games) for line in groups.lines()]
+    [('usual', 54.0), ('other', 6.0)]
+    >>> groups["other"]
+    Traceback (most recent call last):
+    intransit.errors.InputError: "other": Too few games to fit: 6 games, and 10 are needed.
     """
 
     column: str
@@ -59,7 +73,13 @@ class Groups:
         )
 
     def lines(self) -> list[Group]:
-        """Return one line on every group, those without an answer last."""
+        """Return one line on every group, those without an answer last.
+
+        Returns
+        -------
+        list of Group
+            ``value``, ``n_items``, ``n_games``, ``verdict``, ``leader``, and its ``strength``.
+        """
         found = []
         for value, answer in self.answers.items():
             first = answer.rank()[0]
@@ -89,7 +109,29 @@ class Groups:
         rng: int = 0,
         report: Report = lambda _: None,
     ) -> Path:
-        """Write one page with a tab for each group, and a line on each on the first tab."""
+        """Write one page with a tab for each group, and a line on each on the first tab.
+
+        Parameters
+        ----------
+        place
+            The file to write.
+        title
+            What the page calls the table; by default the name of its file.
+        rng
+            Seed.
+        report
+            Called with the group and a few words at every stage of long work.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        InputError
+            If `place` is a folder or lies in none.
+        """
         from intransit.report.gather import gather  # noqa: PLC0415  (loads when a page is asked for)
         from intransit.report.page import write_page, write_tabs  # noqa: PLC0415
 
@@ -147,6 +189,11 @@ def fit_each(
     Groups
         ``groups["Modern"]`` is an `Answer`; ``groups.lines()`` has a line on each, and
         ``groups.report(place)`` writes one page with a tab for each.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read, has no such column, or has more than 60 values in it.
 
     Examples
     --------

@@ -38,23 +38,51 @@ MOST_MARGINS = 6_000_000  # of draws, that are kept
 
 @dataclass(frozen=True)
 class ItemChange:
-    """How much stronger or weaker an item became."""
+    """How much stronger or weaker an item became.
+
+    Attributes
+    ----------
+    name
+        The item.
+    change
+        Of the mean probability of beating the others.
+    low, high
+        Interval of the change.
+    probability
+        That the change has this sign.
+    sure
+        Whether it is listed under control of false discoveries.
+    """
 
     name: str
-    change: float  # of the mean probability of beating the others
+    change: float
     low: float
     high: float
-    probability: float  # that the change has this sign
-    sure: bool  # listed under control of false discoveries
+    probability: float
+    sure: bool
 
 
 @dataclass(frozen=True)
 class MatchupChange:
-    """How much two items' chances changed beyond what their strengths explain."""
+    """How much two items' chances changed beyond what their strengths explain.
+
+    Attributes
+    ----------
+    first, second
+        The two items.
+    change
+        Of the probability that first beats second, strengths held.
+    low, high
+        Interval of the change.
+    probability
+        That the change has this sign.
+    sure
+        Whether it is listed under control of false discoveries.
+    """
 
     first: str
     second: str
-    change: float  # of the probability that first beats second, strengths held
+    change: float
     low: float
     high: float
     probability: float
@@ -63,15 +91,35 @@ class MatchupChange:
 
 @dataclass(frozen=True)
 class Changes:
-    """What changed between two times: items that became stronger, and matchups."""
+    """What changed between two times: items that became stronger, and matchups.
+
+    Attributes
+    ----------
+    since, until
+        The times.
+    level
+        Of the intervals.
+    rate
+        Expected share of false ones among those that are called sure.
+    items
+        Changes of all items, the surest first.
+    matchups
+        Changes of matchups, the surest ones.
+    matchup_share
+        Of the mean square of the change: what no strengths explain.
+    matchup_share_low, matchup_share_high
+        Interval of the share.
+    note
+        What is left out, or why nothing changes; often empty.
+    """
 
     since: str
     until: str
     level: float
-    rate: float  # of false discoveries among those that are `sure`
-    items: tuple[ItemChange, ...] = ()  # all, the surest first
-    matchups: tuple[MatchupChange, ...] = ()  # the surest ones
-    matchup_share: float = 0.0  # of the mean square of the change: what no strengths explain
+    rate: float
+    items: tuple[ItemChange, ...] = ()
+    matchups: tuple[MatchupChange, ...] = ()
+    matchup_share: float = 0.0
     matchup_share_low: float = 0.0
     matchup_share_high: float = 0.0
     note: str = ""
@@ -141,6 +189,8 @@ def find_changes(
 
     Parameters
     ----------
+    answer
+        The answer; as a method, ``answer.changes()``, the one it is called on.
     since, until
         The times, by default the first and the last one of the table.
     level
@@ -153,6 +203,28 @@ def find_changes(
         Seed of the panel that everybody is measured against, where there are many items.
     most_items, panel
         Of more items than this, 150 by default, so many of each group, 60, are that panel.
+
+    Returns
+    -------
+    Changes
+        Items and matchups that changed, the surest first; ``note`` says why there are none.
+
+    Raises
+    ------
+    InputError
+        If all games are at one time, `since` is not before `until`, or a number is out of its
+        range.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> games = it.Games.from_arrays(["old"] * 60, ["new"] * 60, [1] * 30 + [0] * 30, range(60))
+    >>> answer = it.fit(games, effective=10, seconds=2)
+    >>> found = answer.changes()
+    >>> found.since, found.until
+    ('0', '59')
+    >>> [one.name for one in found.items if one.change > 0]
+    ['new']
     """
     reach_of(level)
     answer, seed = most_played(answer), open_seed(rng)

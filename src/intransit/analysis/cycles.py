@@ -34,15 +34,33 @@ Bits = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class ItemCycle:
-    """Items of which each is favoured over the next, and the last over the first."""
+    """Items of which each is favoured over the next, and the last over the first.
+
+    Attributes
+    ----------
+    items
+        The items, from the name that comes first in the alphabet.
+    probability
+        That all its edges point that way.
+    edges
+        Probability that ``items[k]`` is favoured over ``items[k + 1]``.
+    chances
+        Probability that ``items[k]`` beats ``items[k + 1]`` in a game.
+    weakest
+        The edge that is least sure, by its place.
+    since
+        Since when it has been more likely there than not, up to the time asked for.
+    history
+        Probability at each of `Cycles.times`.
+    """
 
     items: tuple[str, ...]
-    probability: float  # that all its edges point that way
-    edges: tuple[float, ...]  # probability that items[k] is favoured over items[k + 1]
-    chances: tuple[float, ...]  # probability that items[k] beats items[k + 1] in a game
-    weakest: int  # the edge that is least sure, by its place
-    since: str  # since when it has been more likely there than not, up to the time asked for
-    history: tuple[float, ...]  # probability at each of `Cycles.times`
+    probability: float
+    edges: tuple[float, ...]
+    chances: tuple[float, ...]
+    weakest: int
+    since: str
+    history: tuple[float, ...]
 
     def __str__(self) -> str:
         return " > ".join((*self.items, self.items[0]))
@@ -50,21 +68,50 @@ class ItemCycle:
 
 @dataclass(frozen=True)
 class Cycles:
-    """Cycles at a time, the surest first; listed so that few of them are false."""
+    """Cycles at a time, the surest first; listed so that few of them are false.
+
+    Attributes
+    ----------
+    at
+        The time; empty where the table has none.
+    level
+        Probability that a cycle needs to be listed.
+    found
+        The cycles.
+    n_found
+        How many there are; `found` may be fewer.
+    false_share
+        Expected share of false ones among all that were found.
+    times
+        Of the histories.
+    note
+        Why there are none, or what the list leaves out; often empty.
+    """
 
     at: str
-    level: float  # probability that a cycle needs to be listed
+    level: float
     found: tuple[ItemCycle, ...]
-    n_found: int  # how many there are; `found` may be fewer
-    false_share: float  # expected share of false ones among all that were found
-    times: tuple[str, ...]  # of the histories
-    note: str  # why there are none, or what the list leaves out; often empty
+    n_found: int
+    false_share: float
+    times: tuple[str, ...]
+    note: str
 
     def __len__(self) -> int:
         return len(self.found)
 
     def sure(self, cycle: ItemCycle) -> str:
-        """Return the probability of a cycle as text, below the level if it is."""
+        """Return the probability of a cycle as text, below the level if it is.
+
+        Parameters
+        ----------
+        cycle
+            One of `found`.
+
+        Returns
+        -------
+        str
+            The probability in per cent.
+        """
         text = percent(cycle.probability)
         return percent(cycle.probability, 1) if text == percent(self.level) else text
 
@@ -102,6 +149,8 @@ def find_cycles(
 
     Parameters
     ----------
+    answer
+        The answer; as a method, ``answer.cycles()``, the one it is called on.
     at
         The time, by default the last one of the table.
     level
@@ -116,6 +165,26 @@ def find_cycles(
         Whether to list none where the test of transitivity does not find cycles.
     most_items
         Of more items than this, 400 by default, those are searched that played most.
+
+    Returns
+    -------
+    Cycles
+        The cycles, the surest first, to be iterated over; ``note`` says why there are none.
+
+    Raises
+    ------
+    InputError
+        If the time cannot be read, or a number is out of its range.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> games = it.Games.from_arrays(["rock", "paper", "scissors"] * 20,
+    ...                              ["scissors", "rock", "paper"] * 20, [1] * 60)
+    >>> answer = it.fit(games, effective=10, seconds=2)
+    >>> for cycle in answer.cycles():
+    ...     print(cycle)
+    paper > rock > scissors > paper
     """
     reach_of(level)
     answer = most_played(answer)

@@ -188,19 +188,49 @@ def likely_names(names: Sequence[str], name: str) -> Sequence[str]:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What to expect when two items meet."""
+    """What to expect when two items meet.
+
+    ``float`` of it is the probability, ``str`` a sentence.
+
+    Attributes
+    ----------
+    first, second
+        The two items.
+    at
+        The time; empty where the table has none.
+    probability
+        That first wins, a tie as half a win.
+    low, high
+        Interval of the probability.
+    level
+        Of the interval.
+    win, tie, loss
+        Probability of each result of first.
+    margin
+        Expected size of the win, in the table's own unit; None where it has none.
+    notes
+        What to bear in mind, such as that an item is new.
+
+    Examples
+    --------
+    >>> told = Forecast("rock", "paper", "", 0.25, 0.1, 0.4, 0.9, 0.2, 0.1, 0.7, None)
+    >>> float(told)
+    0.25
+    >>> print(told)
+    rock against paper: 25.0 % (90 % interval 10.0 to 40.0 %)
+    """
 
     first: str
     second: str
     at: str
-    probability: float  # that first wins, a tie as half a win
-    low: float  # of the probability, with `level`
+    probability: float
+    low: float
     high: float
     level: float
     win: float
     tie: float
     loss: float
-    margin: float | None  # expected size of the win, in the table's own unit, where it has one
+    margin: float | None
     notes: tuple[str, ...] = ()
 
     def __float__(self) -> float:
@@ -312,7 +342,23 @@ class FittedTable:
         return np.array(sorted(range(self.n_items), key=self.names.__getitem__), np.int64)
 
     def number(self, item: Item) -> int:
-        """Return an item's number; a name that does not occur is refused, with the nearest ones."""
+        """Return an item's number; a name that does not occur is refused, with the nearest ones.
+
+        Parameters
+        ----------
+        item
+            An item by name or number.
+
+        Returns
+        -------
+        int
+            Its place in `names`.
+
+        Raises
+        ------
+        InputError
+            If the item does not occur.
+        """
         if isinstance(item, str):
             if item in self.numbers:
                 return self.numbers[item]
@@ -326,7 +372,23 @@ class FittedTable:
         return number
 
     def when(self, at: object = None) -> float:
-        """Return a time as the engine counts it; by default the last one of the table."""
+        """Return a time as the engine counts it; by default the last one of the table.
+
+        Parameters
+        ----------
+        at
+            The time, by default the last one of the table.
+
+        Returns
+        -------
+        float
+            Days since 1970 for dates, else a number.
+
+        Raises
+        ------
+        InputError
+            If the time cannot be read.
+        """
         return self.seen.end if at is None else self.clock.to_number(at)
 
     def probability(
@@ -358,9 +420,32 @@ class FittedTable:
         level
             Of the interval.
 
+        Returns
+        -------
+        Forecast
+            The probability with its interval, and those of a win, a tie and a loss.
+
+        Raises
+        ------
+        InputError
+            If an item or covariate does not occur, both items are the same, the time cannot be
+            read, or `side` or `level` is out of its range.
+
         Notes
         -----
         Between items that no chain of comparisons connects the forecast is a half, and says why.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Games.from_arrays(["rock", "paper", "scissors"] * 20,
+        ...                              ["scissors", "rock", "paper"] * 20, [1] * 60)
+        >>> answer = it.fit(games, effective=10, seconds=2)
+        >>> told = answer.probability("rock", "scissors")
+        >>> 0.5 < told.low < float(told) < told.high
+        True
+        >>> answer.probability("rock", "well", newcomers=True).notes
+        ('well is new: forecast as newcomers were',)
         """
         return self.forecasts(
             [first], [second], [at], side=[side], under=under, newcomers=newcomers, level=level
@@ -377,7 +462,35 @@ class FittedTable:
         newcomers: bool = False,
         level: float = LEVEL,
     ) -> list[Forecast]:
-        """Return what to expect of several games, one of each for every game."""
+        """Return what to expect of several games, one of each for every game.
+
+        Parameters
+        ----------
+        first, second
+            The two items of each game, by name or number.
+        at
+            The time of each game, by default the last one of the table.
+        side
+            1 where the first has the better side, -1 where the second has it.
+        under
+            Values of covariates that the model knows, such as ``{"surface": "clay"}``.
+        newcomers
+            Whether a name that does not occur is forecast as a newcomer, from what newcomers were
+            like; one that looks like a typing error is refused all the same.
+        level
+            Of the intervals.
+
+        Returns
+        -------
+        list of Forecast
+            A forecast for each game.
+
+        Raises
+        ------
+        InputError
+            If an item or covariate does not occur, an item would meet itself, a time cannot be
+            read, lists differ in length, or `side` or `level` is out of its range.
+        """
         reach_of(level)
         new: dict[str, int] = {}
         asked = new if as_flag("newcomers", newcomers) else None
@@ -429,7 +542,30 @@ class FittedTable:
         side: object = 0.0,
         under: Under | None = None,
     ) -> FloatArray:
-        """Return win probabilities for many pairs at once; arguments are broadcast."""
+        """Return win probabilities for many pairs at once; arguments are broadcast.
+
+        Parameters
+        ----------
+        first, second
+            The two items of each pair, by name or number.
+        at
+            The time, or one for each pair; by default the last one of the table.
+        side
+            1 where the first has the better side, -1 where the second has it.
+        under
+            Values of covariates that the model knows, such as ``{"surface": "clay"}``.
+
+        Returns
+        -------
+        numpy.ndarray
+            Probability that first wins, a tie as half a win, in the shape of the arguments; a half
+            where both are the same.
+
+        Raises
+        ------
+        InputError
+            If an item or covariate does not occur, a time cannot be read, or shapes do not agree.
+        """
         i, j, times, sides = together(
             first=items_of(self, first, "first"),
             second=items_of(self, second, "second"),
@@ -453,6 +589,32 @@ class FittedTable:
         """Return chances of pairs of numbers, a part at a time; with `level` their intervals too.
 
         Numbers below 0 are newcomers.
+
+        Parameters
+        ----------
+        first, second
+            (n,): numbers of the items.
+        times
+            (n,): as `when` counts them.
+        sides
+            (n,): 1 where the first has the better side, -1 where the second has it.
+        under
+            Values of covariates that the model knows, such as ``{"surface": "clay"}``.
+        level
+            Of the intervals; without it there are none.
+        at_once
+            Chances that are worked out at once: draws times pairs.
+
+        Returns
+        -------
+        numpy.ndarray
+            (n,): probability that first wins, a tie as half a win; with `level` (3, n), with the
+            low and the high end.
+
+        Raises
+        ------
+        InputError
+            If a covariate does not occur.
         """
         parts = []
         for here in slices(len(first), at_once // len(self.posterior)):
@@ -469,7 +631,24 @@ class FittedTable:
         return both[0] if level is None else both
 
     def matrix(self, at: object = None) -> FloatArray:  # (n_items, n_items)
-        """Return the probability that each item beats each other, a half on the diagonal."""
+        """Return the probability that each item beats each other, a half on the diagonal.
+
+        Parameters
+        ----------
+        at
+            The time, by default the last one of the table.
+
+        Returns
+        -------
+        numpy.ndarray
+            (n_items, n_items): probability that the row beats the column, a tie as half a win; a
+            half where no chain of comparisons connects them.
+
+        Raises
+        ------
+        InputError
+            If the time cannot be read, or there are too many items for a matrix.
+        """
         n = self.n_items
         check_entries(n * n, "matrix")
         few = self.posterior.thinned(
@@ -481,7 +660,24 @@ class FittedTable:
         return out
 
     def margins(self, at: object = None) -> FloatArray:  # (n_items, n_items)
-        """Return the matrix of margins (log odds), which favours rows over columns."""
+        """Return the matrix of margins (log odds), which favours rows over columns.
+
+        Parameters
+        ----------
+        at
+            The time, by default the last one of the table.
+
+        Returns
+        -------
+        numpy.ndarray
+            (n_items, n_items): skew-symmetric; above 0 where the row is favoured, 0 where no chain
+            of comparisons connects row and column.
+
+        Raises
+        ------
+        InputError
+            If the time cannot be read, or there are too many items for a matrix.
+        """
         n, when = self.n_items, self.when(at)
         check_entries(n * n, "margins")
         few = self.posterior.thinned(max(CHUNK * 4 // (n * n), 20))
@@ -495,6 +691,20 @@ class FittedTable:
         """Return mean and interval of the strength of some items at a time.
 
         An item that comparisons connect with nobody has a half, and nothing is known.
+
+        Parameters
+        ----------
+        items
+            (n,): numbers of the items.
+        when
+            The time, as `when` counts it.
+        level
+            Of the intervals.
+
+        Returns
+        -------
+        mean, low, high
+            (n,) each: mean probability of beating the others, and its interval.
         """
         mean, low, high = strength_draws(self, items, when, level)[1]
         return mean, low, high

@@ -44,45 +44,105 @@ SLACK = 1e-7  # by which an item may beat the mixture, in parts of the largest g
 
 @dataclass(frozen=True)
 class Upset:
-    """A pair that goes against the ranking: the lower item is favoured."""
+    """A pair that goes against the ranking: the lower item is favoured.
+
+    Attributes
+    ----------
+    lower, higher
+        The two items.
+    chance
+        That lower beats higher.
+    probability
+        That lower is favoured.
+    """
 
     lower: str
     higher: str
-    chance: float  # that lower beats higher
-    probability: float  # that lower is favoured
+    chance: float
+    probability: float
 
 
 @dataclass(frozen=True)
 class Share:
-    """An item's weight in the mixture that nothing beats on average."""
+    """An item's weight in the mixture that nothing beats on average.
+
+    Attributes
+    ----------
+    name
+        The item.
+    weight
+        Its mean over what is not known.
+    low, high
+        Interval of the weight.
+    probability
+        That it belongs to the mixture at all.
+    """
 
     name: str
-    weight: float  # mean over what is not known
+    weight: float
     low: float
     high: float
-    probability: float  # that it belongs to the mixture at all
+    probability: float
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The nearest ranking, what it loses, and what a cyclic table has in place of a best item."""
+    """The nearest ranking, what it loses, and what a cyclic table has in place of a best item.
+
+    Attributes
+    ----------
+    at
+        The time; empty where the table has none.
+    order
+        The items, best first.
+    upsets
+        Pairs against the order, the surest first; at most 50.
+    n_pairs, n_upsets
+        Number of pairs, and of those against the order.
+    wrong
+        Share of the pairs whose favourite the ranking puts lower.
+    cost
+        Mean loss of winning chances, over all pairs, from trusting the ranking.
+    equilibrium
+        Weights that are not negligible, the largest first.
+    level
+        Of the intervals of the weights.
+    note
+        What is left out; often empty.
+    """
 
     at: str
-    order: tuple[str, ...]  # best first
-    upsets: tuple[Upset, ...]  # pairs against the order, the clearest first
+    order: tuple[str, ...]
+    upsets: tuple[Upset, ...]
     n_pairs: int
     n_upsets: int
-    wrong: float  # share of the pairs whose favourite the ranking puts lower
-    cost: float  # mean loss of winning chances, over all pairs, from trusting the ranking
-    equilibrium: tuple[Share, ...]  # weights that are not negligible, the largest first
+    wrong: float
+    cost: float
+    equilibrium: tuple[Share, ...]
     level: float
-    note: str = ""  # what is left out; often empty
+    note: str = ""
 
 
 def top_cycle(gains: FloatArray) -> IntArray:
     """Return the smallest set of items each of which beats everything outside it.
 
     Items that are even belong together.
+
+    Parameters
+    ----------
+    gains
+        (n_items, n_items): skew-symmetric; above 0 where the row is favoured, and by how much.
+
+    Returns
+    -------
+    numpy.ndarray
+        The items, by their places, rising.
+
+    Examples
+    --------
+    >>> gains = np.array([[0.0, 1, -1, 1], [-1, 0, 1, 1], [1, -1, 0, 1], [-1, -1, -1, 0]])
+    >>> top_cycle(gains).tolist()
+    [0, 1, 2]
     """
     label = connected(np.argwhere(gains >= 0.0), len(gains), "strong")
     # Each of the top group beats all outside it, and nobody outside beats any of them.
@@ -93,7 +153,17 @@ def top_cycle(gains: FloatArray) -> IntArray:
 def solve_game(gains: FloatArray, *, pivots: int = 20) -> FloatArray:  # (n_items,)
     """Return the mixture of items that none beats on average, for skew-symmetric gains.
 
-    After so many `pivots` an item, far more than are usual, a slower method is asked.
+    Parameters
+    ----------
+    gains
+        (n_items, n_items): skew-symmetric; above 0 where the row is favoured, and by how much.
+    pivots
+        Pivots for each item, far more than are usual, after which a slower method is asked.
+
+    Returns
+    -------
+    numpy.ndarray
+        (n_items,): weights, which add up to 1.
 
     Examples
     --------
@@ -182,14 +252,40 @@ def find_ranking(
 
     Parameters
     ----------
+    answer
+        The answer; as a method, ``answer.ranking()``, the one it is called on.
     at
         The time, by default the last one of the table.
     level
         Of the intervals of the weights.
-    n, rng
-        Draws for which the mixture is worked out, fewer for more than 100 items; the seed.
+    n
+        Draws for which the mixture is worked out, fewer for more than 100 items.
+    rng
+        Seed.
     most_items
         Of more items than this, 400 by default, those are ranked that played most.
+
+    Returns
+    -------
+    Ranking
+        ``order``, ``upsets``, ``cost``, ``equilibrium``, and more.
+
+    Raises
+    ------
+    InputError
+        If the time cannot be read, or a number is out of its range.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> games = it.Games.from_arrays(["rock", "paper", "scissors"] * 20,
+    ...                              ["scissors", "rock", "paper"] * 20, [1] * 60)
+    >>> answer = it.fit(games, effective=10, seconds=2)
+    >>> found = answer.ranking()
+    >>> found.n_pairs, found.n_upsets
+    (3, 1)
+    >>> sorted(one.name for one in found.equilibrium)
+    ['paper', 'rock', 'scissors']
     """
     reach_of(level)
     n, seed = as_whole("n", n, least=2), open_seed(rng)
@@ -291,11 +387,16 @@ def nearest_order(gains: FloatArray, *, rng: int = 0, exact: int = 12) -> IntArr
     Parameters
     ----------
     gains
-        Skew-symmetric: above 0 where the row is favoured, and by how much.
+        (n_items, n_items): skew-symmetric; above 0 where the row is favoured, and by how much.
     rng
         Seed of the further starts, for larger groups.
     exact
         Items of a group up to which all orders are weighed, in a tenth of a second for 12.
+
+    Returns
+    -------
+    numpy.ndarray
+        (n_items,): the items, by their places, best first.
 
     Examples
     --------

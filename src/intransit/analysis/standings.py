@@ -52,20 +52,42 @@ A = TypeVar("A", bound=FittedTable)
 
 @dataclass(frozen=True)
 class Standing:
-    """How one item stands against all the others it can be compared with."""
+    """How one item stands against all the others it can be compared with.
+
+    Attributes
+    ----------
+    rank
+        Its place, 1 for the strongest.
+    rank_low, rank_high
+        Best and worst rank that it may have.
+    name
+        The item.
+    strength
+        Mean probability of beating each of the others.
+    low, high
+        Interval of the strength.
+    rating
+        The same on a scale like Elo's: 1500 is average, 400 more are odds of ten to one.
+    rating_low, rating_high
+        Interval of the rating.
+    games
+        How many games it played.
+    last
+        When it was last compared; empty where the table has no times.
+    """
 
     rank: int
-    rank_low: int  # best and worst rank that it may have, with `level`
+    rank_low: int
     rank_high: int
     name: str
-    strength: float  # mean probability of beating each of the others
+    strength: float
     low: float
     high: float
-    rating: float  # the same on a scale like Elo's: 1500 is average, 400 more odds of ten to one
+    rating: float
     rating_low: float
     rating_high: float
     games: float
-    last: str  # when it was last compared
+    last: str
 
 
 def games_of(answer: FittedTable, first: IntArray, second: IntArray) -> FloatArray:  # (n,)
@@ -140,6 +162,8 @@ def find_standings(
 
     Parameters
     ----------
+    answer
+        The answer; as a method, ``answer.rank()``, the one it is called on.
     at
         The time, by default the last one of the table.
     level
@@ -148,6 +172,27 @@ def find_standings(
         A page: from this rank on, and how many; by default all.
     since
         Leave out those that were not compared then or later.
+
+    Returns
+    -------
+    list of Standing
+        Strength, rating and rank of each item with intervals, best first.
+
+    Raises
+    ------
+    InputError
+        If a time cannot be read, or `level`, `begin` or `most` is out of its range.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> games = it.Games.from_arrays(["queen"] * 20 + ["rook"] * 20, ["rook"] * 20 + ["pawn"] * 20,
+    ...                              [1] * 40)
+    >>> answer = it.fit(games, effective=10, seconds=2)
+    >>> [(one.rank, one.name) for one in answer.rank()]
+    [(1, 'queen'), (2, 'rook'), (3, 'pawn')]
+    >>> [one.name for one in answer.rank(begin=2, most=1)]
+    ['rook']
     """
     reach_of(level)
     begin = as_whole("begin", begin, least=1)
@@ -229,12 +274,36 @@ def choose_part(answer: A, items: Sequence[Item] = (), *, played: int = 0, top: 
 
     Parameters
     ----------
+    answer
+        The answer; as a method, ``answer.only()``, the one it is called on.
     items
         Items by name or number.
     played
         How many of those that played most.
     top
         How many of the strongest, at the end.
+
+    Returns
+    -------
+    Answer
+        Of these items; ``story`` says which they are.
+
+    Raises
+    ------
+    InputError
+        If an item does not occur, or fewer than two were chosen.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> games = it.Games.from_arrays(["rock", "paper", "scissors"] * 20,
+    ...                              ["scissors", "rock", "paper"] * 20, [1] * 60)
+    >>> answer = it.fit(games, effective=10, seconds=2)
+    >>> two = answer.only(["rock", "paper"])
+    >>> two.names
+    ('paper', 'rock')
+    >>> two.story[-1]
+    'Of 3 items this is about 2: 2 named.'
     """
     chosen, why = _choose(answer, items, played, top)
     if len(chosen) < 2:
@@ -254,7 +323,19 @@ def choose_part(answer: A, items: Sequence[Item] = (), *, played: int = 0, top: 
 
 
 def most_played(answer: A) -> A:
-    """Return the answer, or of one that is asked where it lies those that played most."""
+    """Return the answer, or of one that is asked where it lies those that played most.
+
+    Parameters
+    ----------
+    answer
+        The answer; as a method, ``answer.most_played()``, the one it is called on.
+
+    Returns
+    -------
+    Answer
+        The same answer; of a large one that `load` opened, with more than 400 items, the one about
+        the 400 that played most.
+    """
     if answer.board is None or answer.n_items <= MOST_ITEMS:
         return answer
     return choose_part(answer, played=MOST_ITEMS)
@@ -348,7 +429,19 @@ def _among(seen: Observations, items: IntArray) -> Observations:
 
 @dataclass(frozen=True, eq=False)
 class StrengthPaths:
-    """Mean probabilities of beating the others over time, with a band."""
+    """Mean probabilities of beating the others over time, with a band.
+
+    Attributes
+    ----------
+    items
+        The items.
+    times
+        The times, as the engine counts them.
+    strengths
+        Strength of each item at each time.
+    low, high
+        The band.
+    """
 
     items: tuple[str, ...]
     times: FloatArray  # (n_times,)
@@ -371,7 +464,29 @@ def strength_paths(
     level: float = LEVEL,
     n_times: int = N_TIMES,
 ) -> StrengthPaths:
-    """Return how strong items were over time: by default those that lead now."""
+    """Return how strong items were over time: by default those that lead now.
+
+    Parameters
+    ----------
+    answer
+        The answer.
+    items
+        Items by name or number; by default the eight of most assured strength.
+    level
+        Of the bands.
+    n_times
+        Number of times, from the first to the last one of the table.
+
+    Returns
+    -------
+    StrengthPaths
+        Strengths and bands, item by item.
+
+    Raises
+    ------
+    InputError
+        If an item does not occur, none was given, or `level` is out of its range.
+    """
     reach_of(level)
     if items is None:
         chosen = [answer.number(s.name) for s in leading(answer, MOST_PATHS)]
@@ -386,7 +501,30 @@ def strength_paths(
 
 
 def matrix_frame(answer: FittedTable, at: object = None, *, backend: str | None = None) -> object:
-    """Return the matrix of probabilities as a data frame: a row and a column for each item."""
+    """Return the matrix of probabilities as a data frame: a row and a column for each item.
+
+    Parameters
+    ----------
+    answer
+        The answer; as a method, ``answer.matrix_frame()``, the one it is called on.
+    at
+        The time, by default the last one of the table.
+    backend
+        ``"pandas"`` or ``"polars"``; by default the first of them that is installed.
+
+    Returns
+    -------
+    DataFrame
+        Names in the column ``item``, then a column for each item: the probability that the row
+        beats it.
+
+    Raises
+    ------
+    InputError
+        If the time cannot be read, there are too many items for a matrix, or `backend` is another.
+    MissingDependencyError
+        If neither pandas nor polars, or not the one that was asked for, is installed.
+    """
     matrix = answer.matrix(at)
     title = "item"
     while title in answer.names:
@@ -396,7 +534,41 @@ def matrix_frame(answer: FittedTable, at: object = None, *, backend: str | None 
 
 
 def rank_frame(answer: FittedTable, at: object = None, *, backend: str | None = None) -> object:
-    """Return the standings as a data frame, best first."""
+    """Return the standings as a data frame, best first.
+
+    Parameters
+    ----------
+    answer
+        The answer; as a method, ``answer.rank_frame()``, the one it is called on.
+    at
+        The time, by default the last one of the table.
+    backend
+        ``"pandas"`` or ``"polars"``; by default the first of them that is installed.
+
+    Returns
+    -------
+    DataFrame
+        A row for each item, with the columns of what ``rank`` returns.
+
+    Raises
+    ------
+    InputError
+        If the time cannot be read, or `backend` is another.
+    MissingDependencyError
+        If neither pandas nor polars, or not the one that was asked for, is installed.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> games = it.Games.from_arrays(["rock", "paper", "scissors"] * 20,
+    ...                              ["scissors", "rock", "paper"] * 20, [1] * 60)
+    >>> answer = it.fit(games, effective=10, seconds=2)
+    >>> frame = answer.rank_frame(backend="pandas")
+    >>> list(frame.columns[:5])
+    ['rank', 'rank_low', 'rank_high', 'name', 'strength']
+    >>> sorted(frame["name"])
+    ['paper', 'rock', 'scissors']
+    """
     standings = find_standings(answer, at)
     columns = [field.name for field in fields(Standing)]
     return _frame({name: [getattr(s, name) for s in standings] for name in columns}, backend)
@@ -405,7 +577,29 @@ def rank_frame(answer: FittedTable, at: object = None, *, backend: str | None = 
 def path_frame(
     answer: FittedTable, items: Sequence[str | int] | None = None, *, backend: str | None = None
 ) -> object:
-    """Return strengths over time as a long data frame: item, time, strength, low, high."""
+    """Return strengths over time as a long data frame: item, time, strength, low, high.
+
+    Parameters
+    ----------
+    answer
+        The answer; as a method, ``answer.path_frame()``, the one it is called on.
+    items
+        Items by name or number; by default the eight of most assured strength.
+    backend
+        ``"pandas"`` or ``"polars"``; by default the first of them that is installed.
+
+    Returns
+    -------
+    DataFrame
+        A row for each item and time, at most 60 times, with 90 % intervals.
+
+    Raises
+    ------
+    InputError
+        If an item does not occur, none was given, or `backend` is another.
+    MissingDependencyError
+        If neither pandas nor polars, or not the one that was asked for, is installed.
+    """
     found = strength_paths(answer, items)
     n, m = found.strengths.shape
     return _frame(
@@ -452,6 +646,22 @@ def to_arviz(answer: FittedTable) -> Any:
     """Return the draws as ArviZ takes them: scales, and chances of pairs at the last time.
 
     Needs ArviZ: ``pip install 'intransit[arviz]'``.
+
+    Parameters
+    ----------
+    answer
+        The answer; as a method, ``answer.to_arviz()``, the one it is called on.
+
+    Returns
+    -------
+    arviz.InferenceData
+        Variables ``scale`` and ``chance``, by chain and draw; of many items the first 1,000 pairs.
+        A ``DataTree`` with ArviZ 1.0 and later.
+
+    Raises
+    ------
+    MissingDependencyError
+        If ArviZ is not installed.
     """
     if importlib.util.find_spec("arviz") is None:
         raise MissingDependencyError(

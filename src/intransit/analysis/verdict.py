@@ -111,22 +111,49 @@ def as_edge(edge: object, name: str = "edge") -> float:
 
 @dataclass(frozen=True)
 class Transitivity:
-    """Whether one ranking, drifting as it may, explains all results, and if not, what does."""
+    """Whether one ranking, drifting as it may, explains all results, and if not, what does.
+
+    Attributes
+    ----------
+    verdict
+        ``"cycles"``, ``"not one scale"``, ``"no evidence"`` or ``"too little data"``.
+    p_value
+        How often a table of one scale would deviate from it as much as this.
+    gain, gain_error
+        In log loss a held-out game, from all that no single scale explains, and its standard error;
+        None where there are too few games to hold some back.
+    share
+        Of the mean square of the margins that no single scale explains.
+    share_low, share_high
+        Interval of the share.
+    level
+        Of the interval of the share.
+    detectable
+        Share that the test would find four times out of five.
+    n_games, n_pairs
+        Number of games, and of pairs that met.
+    n_series
+        Runs of games of one pair that count as one observation each.
+    cycle
+        What speaks for a cycle; None where one scale will do.
+    causes
+        Other than cycles, that would explain the deviations.
+    """
 
     verdict: Verdict
-    p_value: float  # how often a table of one scale would deviate from it as much as this
-    gain: float | None  # in log loss a held-out game, from all that no single scale explains
-    gain_error: float | None  # None: too few games to hold some back
-    share: float  # of the mean square of the margins that no single scale explains
+    p_value: float
+    gain: float | None
+    gain_error: float | None
+    share: float
     share_low: float
     share_high: float
-    level: float  # of the interval of the share
-    detectable: float  # share that the test would find four times out of five
+    level: float
+    detectable: float
     n_games: float
-    n_pairs: int  # pairs that met
-    n_series: int  # runs of games of one pair that count as one observation each
-    cycle: Cyclicity | None = None  # what speaks for a cycle; None where one scale will do
-    causes: tuple[Cause, ...] = ()  # other than cycles, that would explain the deviations
+    n_pairs: int
+    n_series: int
+    cycle: Cyclicity | None = None
+    causes: tuple[Cause, ...] = ()
 
     @property
     def has_cycles(self) -> bool:

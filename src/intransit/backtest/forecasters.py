@@ -53,13 +53,41 @@ class Forecaster(Protocol):
     Items are numbers, the same in all calls: ``games.names[games.first[k]]`` is the first item of
     row k.  ``games.outcomes``, ``times`` (days since 1970 for dates) and ``sides`` (None without)
     are columns of the same length.
+
+    Examples
+    --------
+    >>> class Hopeful:  # the first item is always favoured
+    ...     def learn(self, games):
+    ...         pass
+    ...     def predict(self, fixtures):
+    ...         return [0.6] * len(fixtures)
+    >>> fixtures = Games.from_arrays(["rock", "paper"], ["scissors", "rock"], [1, 1])
+    >>> Hopeful().predict(fixtures)
+    [0.6, 0.6]
     """
 
     def learn(self, games: Games) -> None:
-        """Take in further games: a row each, the oldest first."""
+        """Take in further games: a row each, the oldest first.
+
+        Parameters
+        ----------
+        games
+            The games, with their results.
+        """
 
     def predict(self, fixtures: Games) -> ArrayLike:
-        """Return the expected result of the first item of each row, from 0 to 1."""
+        """Return the expected result of the first item of each row, from 0 to 1.
+
+        Parameters
+        ----------
+        fixtures
+            Games to come, without results.
+
+        Returns
+        -------
+        array_like
+            (n_rows,): probability that first wins, a tie as half a win.
+        """
 
 
 class Coin:

@@ -38,22 +38,71 @@ REACH = float(ndtri(0.5 + LEVEL / 2))  # standard deviations on either side of a
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """How often favourites won, by how strongly they were favoured."""
+    """How often favourites won, by how strongly they were favoured.
 
-    forecast: FloatArray  # (n_bins,): mean probability of the favourites
-    observed: FloatArray  # (n_bins,): share of games that they won, ties as half
-    error: FloatArray  # (n_bins,): standard error of the difference
+    Attributes
+    ----------
+    forecast
+        (n_bins,): mean probability of the favourites.
+    observed
+        (n_bins,): share of games that they won, ties as half.
+    error
+        (n_bins,): standard error of the difference.
+    games
+        (n_bins,): number of games.
+    expected_error
+        Mean distance of forecast and observed, over games.
+    expected_error_error
+        Its standard error.
+    by_chance
+        What a perfect forecaster would show, by the luck of so many games.
+
+    Examples
+    --------
+    >>> from intransit.backtest import backtest
+    >>> from intransit.data.games import Games
+    >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100, [1] * 200,
+    ...                           range(200))
+    >>> found = backtest(games, ladder=["coin", "frequencies"])
+    >>> curve = found.reliability["frequencies"]
+    >>> curve.observed.tolist(), curve.games.tolist()
+    ([1.0], [40.0])
+    """
+
+    forecast: FloatArray  # (n_bins,)
+    observed: FloatArray  # (n_bins,)
+    error: FloatArray  # (n_bins,)
     games: FloatArray  # (n_bins,)
-    expected_error: float  # mean distance of the two, over games
+    expected_error: float
     expected_error_error: float
-    by_chance: float  # what a perfect forecaster would show, by the luck of so many games
+    by_chance: float
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many groups of games came out within the intervals that were stated for them."""
+    """How many groups of games came out within the intervals that were stated for them.
 
-    groups: str  # in words
+    Attributes
+    ----------
+    groups
+        What the groups are, in words.
+    level
+        Of the intervals.
+    n_groups
+        How many groups there are.
+    share
+        Of the groups, that came out within their intervals.
+    error
+        Standard error of the share.
+
+    Examples
+    --------
+    >>> told = Coverage("pairs", level=0.9, n_groups=20, share=0.85, error=0.08)
+    >>> abs(told.share - told.level) < 2 * told.error
+    True
+    """
+
+    groups: str
     level: float
     n_groups: int
     share: float
@@ -196,22 +245,54 @@ def tell_left_out(name: str, reason: str) -> str:
 
 @dataclass(frozen=True)
 class Rung:
-    """One model on the ladder, and how it did; errors are standard errors."""
+    """One model on the ladder, and how it did; errors are standard errors.
+
+    Attributes
+    ----------
+    name
+        The rung.
+    log_loss, log_loss_error
+        Mean log loss of a game, and its error.
+    gain, gain_error
+        Gain in log loss over the rung below, and its error; 0 for the first.
+    brier, brier_error
+        Mean square of result less forecast, and its error.
+    accuracy, accuracy_error
+        Share of decided games that the favourite won, and its error.
+    calibration_error, calibration_error_error
+        Mean distance between forecast and observed share, in bins, and its error.
+    calibration_by_chance
+        What a perfect forecaster would show.
+    seconds
+        How long it took.
+    note
+        Which model it was, and what it was tuned to.
+
+    Examples
+    --------
+    >>> from intransit.backtest import backtest
+    >>> from intransit.data.games import Games
+    >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100, [1] * 200,
+    ...                           range(200))
+    >>> coin = backtest(games, ladder=["coin", "Elo"]).rung("coin")
+    >>> coin.name, round(coin.log_loss, 4), coin.brier
+    ('coin', 0.6931, 0.25)
+    """
 
     name: str
     log_loss: float
     log_loss_error: float
-    gain: float  # in log loss over the rung below; 0 for the first
+    gain: float
     gain_error: float
     brier: float
     brier_error: float
-    accuracy: float  # of decided games
+    accuracy: float
     accuracy_error: float
-    calibration_error: float  # mean distance between forecast and observed share, in bins
+    calibration_error: float
     calibration_error_error: float
-    calibration_by_chance: float  # what a perfect forecaster would show
+    calibration_by_chance: float
     seconds: float
-    note: str = ""  # which model it was, and what it was tuned to
+    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +300,37 @@ class Forecasts:
     """Every game of the test part, and what each rung expected of it.
 
     The first item is the one whose name comes first, however the table stored the game.
+
+    Attributes
+    ----------
+    names
+        The items.
+    first, second
+        (n,): the two items of each game, by number.
+    times
+        (n,): when it was played; days since 1970 for dates.
+    outcomes
+        (n,): 1 where first won, 0 where second won, 0.5 for a tie.
+    counts
+        (n,): how many games a row stands for.
+    blocks
+        (n,): number of the block.
+    clusters
+        (n,): rows of one number count as one observation.
+    probabilities
+        By rung, (n,): probability that first wins, a tie as half a win.
+    low, high
+        (n,): 90 % intervals of the probabilities of ``"everything"``; None where it was not run.
+
+    Examples
+    --------
+    >>> from intransit.backtest import backtest
+    >>> from intransit.data.games import Games
+    >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100, [1] * 200,
+    ...                           range(200))
+    >>> told = backtest(games, ladder=["coin", "Elo"]).forecasts
+    >>> told.names[told.first[0]], told.names[told.second[0]], told.probabilities["coin"][0].item()
+    ('rock', 'scissors', 0.5)
     """
 
     names: tuple[str, ...]
@@ -227,16 +339,48 @@ class Forecasts:
     times: FloatArray  # (n,)
     outcomes: FloatArray  # (n,)
     counts: FloatArray  # (n,)
-    blocks: IntArray  # (n,): number of the block
-    clusters: IntArray  # (n,): rows of one number count as one observation
-    probabilities: Mapping[str, FloatArray]  # by rung: expected result of first, a tie as half
-    low: FloatArray | None = None  # (n,): 90 % intervals of the probabilities of `everything`
+    blocks: IntArray  # (n,)
+    clusters: IntArray  # (n,)
+    probabilities: Mapping[str, FloatArray]
+    low: FloatArray | None = None  # (n,)
     high: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Backtest:
-    """A ladder of models and how well each forecast the latest games.  See `backtest`."""
+    """A ladder of models and how well each forecast the latest games.  See `backtest`.
+
+    Attributes
+    ----------
+    source, clock
+        The table, and how its times were read.
+    rungs
+        The models, from the plainest on, each with its losses and errors.
+    forecasts
+        Every game of the test part, and what each rung expected of it.
+    reliability
+        By rung: how often favourites won, by how strongly they were favoured.
+    coverage
+        How many groups of games came out within the intervals of ``"everything"``.
+    how
+        How the table was cut, and what part of it was used.
+    left_out
+        By rung: why it did not run.
+    unit
+        What counts as one observation, such as ``"day"``.
+
+    Examples
+    --------
+    >>> from intransit.backtest import backtest
+    >>> from intransit.data.games import Games
+    >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100, [1] * 200,
+    ...                           range(200))
+    >>> found = backtest(games, ladder=["coin", "frequencies"])
+    >>> [rung.name for rung in found.rungs], found.best.name
+    (['coin', 'frequencies'], 'frequencies')
+    >>> found.forecasts.counts.sum().item()
+    40.0
+    """
 
     source: str
     clock: Clock
@@ -244,9 +388,9 @@ class Backtest:
     forecasts: Forecasts = field(repr=False)
     reliability: Mapping[str, Reliability] = field(repr=False)
     coverage: tuple[Coverage, ...]
-    how: tuple[str, ...]  # how the table was cut, and what part of it was used
-    left_out: Mapping[str, str]  # by rung: why it did not run
-    unit: str  # what counts as one observation, such as "day"
+    how: tuple[str, ...]
+    left_out: Mapping[str, str]
+    unit: str
 
     @property
     def on_errors(self) -> str:
@@ -260,16 +404,79 @@ class Backtest:
 
     @property
     def best(self) -> Rung:
-        """The rung of least log loss."""
+        """The rung of least log loss.
+
+        Examples
+        --------
+        >>> from intransit.backtest import backtest
+        >>> from intransit.data.games import Games
+        >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100,
+        ...                           [1] * 200, range(200))
+        >>> backtest(games, ladder=["coin", "frequencies"]).best.name
+        'frequencies'
+        """
         return min(self.rungs, key=lambda rung: rung.log_loss)
 
     def rung(self, name: str) -> Rung:
-        """Return a rung by name."""
+        """Return a rung by name.
+
+        Parameters
+        ----------
+        name
+            Which rung, by name.
+
+        Returns
+        -------
+        Rung
+            Its losses and errors.
+
+        Raises
+        ------
+        InputError
+            If no rung of this name was run.
+
+        Examples
+        --------
+        >>> from intransit.backtest import backtest
+        >>> from intransit.data.games import Games
+        >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100,
+        ...                           [1] * 200, range(200))
+        >>> backtest(games, ladder=["coin"]).rung("coin").accuracy
+        0.5
+        """
         check_option("rung", name, tuple(rung.name for rung in self.rungs))
         return next(rung for rung in self.rungs if rung.name == name)
 
     def gain(self, name: str, over: str) -> tuple[float, float]:
-        """Return the gain in log loss of one rung over another, and its standard error."""
+        """Return the gain in log loss of one rung over another, and its standard error.
+
+        Parameters
+        ----------
+        name, over
+            Which rungs, by name: the one that gains, and the one it is measured by.
+
+        Returns
+        -------
+        gain, error
+            Mean over games of the log loss of `over` less that of `name`, and its standard error;
+            NaN for the error where all games are one observation.
+
+        Raises
+        ------
+        InputError
+            If no rung of one of these names was run.
+
+        Examples
+        --------
+        >>> from intransit.backtest import backtest
+        >>> from intransit.data.games import Games
+        >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100,
+        ...                           [1] * 200, range(200))
+        >>> found = backtest(games, ladder=["coin", "frequencies"])
+        >>> gain, error = found.gain("frequencies", over="coin")
+        >>> gain > 2 * error > 0
+        True
+        """
         told = self.forecasts
         one, other = (
             log_losses(told.probabilities[self.rung(n).name], told.outcomes) for n in (name, over)
@@ -277,7 +484,22 @@ class Backtest:
         return mean_and_error(other - one, told.counts, told.clusters)
 
     def rows(self) -> list[dict[str, str | float | None]]:
-        """Return a row for each rung, for tables, CSV and JSON; None where nothing can be said."""
+        """Return a row for each rung, for tables, CSV and JSON; None where nothing can be said.
+
+        Returns
+        -------
+        list of dict
+            The fields of `Rung`, by name.
+
+        Examples
+        --------
+        >>> from intransit.backtest import backtest
+        >>> from intransit.data.games import Games
+        >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100,
+        ...                           [1] * 200, range(200))
+        >>> [(row["name"], row["gain"]) for row in backtest(games, ladder=["coin"]).rows()]
+        [('coin', 0.0)]
+        """
         return [
             {
                 name: None if isinstance(value, float) and isnan(value) else value
@@ -287,7 +509,22 @@ class Backtest:
         ]
 
     def summary(self) -> str:
-        """Return what was found in words."""
+        """Return what was found in words.
+
+        Returns
+        -------
+        str
+            A table of the rungs, then what beats what, the best rung, and how it was done.
+
+        Examples
+        --------
+        >>> from intransit.backtest import backtest
+        >>> from intransit.data.games import Games
+        >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100,
+        ...                           [1] * 200, range(200))
+        >>> print(backtest(games, ladder=["coin"]).summary().splitlines()[0])
+        arrays: 40 games forecast
+        """
         width = max(len(rung.name) for rung in self.rungs)
         games = self.forecasts.counts.sum()
         lines = [f"{self.source}: {games:,.0f} games forecast", f"  {self.notes[0]}"]
@@ -313,7 +550,22 @@ class Backtest:
         return "\n".join([*lines, *self.notes[1:]])
 
     def nested(self) -> list[tuple[str, str]]:
-        """Return each rung but the first, with the simpler one that it is measured by."""
+        """Return each rung but the first, with the simpler one that it is measured by.
+
+        Returns
+        -------
+        list of tuple of str
+            Names of the two rungs, in the order of the ladder.
+
+        Examples
+        --------
+        >>> from intransit.backtest import backtest
+        >>> from intransit.data.games import Games
+        >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100,
+        ...                           [1] * 200, range(200))
+        >>> backtest(games, ladder=["coin", "frequencies", "Elo"]).nested()
+        [('frequencies', 'coin'), ('Elo', 'frequencies')]
+        """
         there = [rung.name for rung in self.rungs]
         found = []
         for name in there[1:]:
@@ -330,7 +582,18 @@ class Backtest:
         return f"{name} and {base} are not told apart ({gain:+.4f} ± {error:.4f})"
 
     def figure(self) -> object:
-        """Return a matplotlib figure: the ladder of log losses, and the reliability curve."""
+        """Return a matplotlib figure: the ladder of log losses, and the reliability curve.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+
+        Raises
+        ------
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
         return draw_backtest(self)
 
 

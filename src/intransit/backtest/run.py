@@ -134,6 +134,17 @@ def backtest(
         How many parts of a rung, each from one drawing anew to the next, are worked on at once,
         in processes or, with ``on="ray"``, by Ray.  Forecasts are the same.
 
+    Returns
+    -------
+    Backtest
+        ``rungs``, ``best``, ``gain``, ``summary``, ``figure``, and more.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read or has too few games, a rung is not known or not installed, a
+        forecaster of your own returns no probabilities, or a setting is out of its range.
+
     Examples
     --------
     >>> import intransit as it

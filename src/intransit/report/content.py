@@ -105,14 +105,30 @@ class Findings:
 
 @dataclass(frozen=True)
 class Group:
-    """One line on a group: how much there was, the verdict, and who leads."""
+    """One line on a group: how much there was, the verdict, and who leads.
+
+    Attributes
+    ----------
+    value
+        The group, as its column names it.
+    n_items, n_games
+        Number of items and of games.
+    verdict
+        Whether there are cycles, in one sentence; or why nothing was fitted.
+    leader
+        The strongest item; empty where nothing was fitted.
+    strength
+        Its mean probability of beating the others; None where nothing was fitted.
+    low, high
+        Interval of the strength.
+    """
 
     value: str
     n_items: int
     n_games: float
-    verdict: str  # in one sentence; or why nothing was fitted
-    leader: str  # the strongest item; empty where nothing was fitted
-    strength: float | None  # its mean chance of beating the others, with its interval
+    verdict: str
+    leader: str
+    strength: float | None
     low: float | None
     high: float | None
 
