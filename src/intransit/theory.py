@@ -106,6 +106,16 @@ def optimal_weights(
         With shared drift: how many unknowns the readings of a period share, by default 1, as
         for one pair; for a matrix, `theory.degrees_of_freedom`.
 
+    Returns
+    -------
+    ndarray
+        One weight for each period, the oldest first, (n_periods,).
+
+    Raises
+    ------
+    InputError
+        If a number is out of its range, or what one kind of drift needs is given for the other.
+
     Notes
     -----
     Limits: drift_scale = 0 gives equal weights, an infinite drift_scale (or a noise_scale of
@@ -190,10 +200,23 @@ def _readings(n_outcomes: ArrayLike | None, n_periods: int, bound: float | None)
 
 @dataclass(frozen=True)
 class ErrorBound:
-    """The two sides of the paper's bound on ‖X̂ - X‖²_F; `value` is their maximum."""
+    """The two sides of the paper's bound on ‖X̂ - X‖²_F; `value` is their maximum.
 
-    spread: float  # B1: from sampling a matrix with entries up to a
-    noise: float  # B2: from noise, drift and sampling at rank 2r
+    Attributes
+    ----------
+    spread
+        From sampling a matrix with entries up to a: B1.
+    noise
+        From noise, drift and sampling at rank 2r: B2.
+
+    Examples
+    --------
+    >>> ErrorBound(spread=2.0, noise=3.0).value
+    3.0
+    """
+
+    spread: float
+    noise: float
 
     @property
     def value(self) -> float:
@@ -220,15 +243,25 @@ def error_bound(
     Parameters
     ----------
     n_items, n_factors, n_outcomes
-        N, r, and M, the readings of one period.
+        Numbers of items, of factors, and of readings of one period: N, r and M.
     weights
         One for each period; they are scaled to sum to 1.
     noise_scale, drift_scale
-        σ₁ and σ₂.
+        Standard deviations of one reading and of one step of one entry of S: σ₁ and σ₂.
     bound
-        a, the largest absolute margin.
+        The largest absolute margin, a.
     c1, c2
         The constants of B1 and B2.  The proof gives ``PROOF_C1`` for the first.
+
+    Returns
+    -------
+    ErrorBound
+        Both sides of the bound, and the larger of the two.
+
+    Raises
+    ------
+    InputError
+        If a number is out of its range, or the weights are.
 
     Examples
     --------
@@ -264,20 +297,39 @@ def sample_complexity(
     Parameters
     ----------
     n_items, n_factors
-        N and r.
+        Numbers of items and of factors: N and r.
     weights
         One for each period; they are scaled to sum to 1.
     noise_scale, drift_scale
-        σ₁ and σ₂.
+        Standard deviations of one reading and of one step of one entry of S: σ₁ and σ₂.
     incoherence
-        μ, between 1 and √(N / 2r); see `incoherence`.
+        Between 1 and √(N / 2r): μ; see `incoherence`.
     c
         The constant in front.
+
+    Returns
+    -------
+    float
+        Readings of one period, M.
+
+    Raises
+    ------
+    InputError
+        If a number is out of its range, or nothing that counts has noise or drift.
 
     Notes
     -----
     With equal weights and no drift it is ``c N log(2TN³) log(2N) / T``; with all weight on the
     last period the same without the ``1 / T``.
+
+    Examples
+    --------
+    >>> equal = sample_complexity(n_items=20, n_factors=2, weights=[0.2] * 5,
+    ...                           noise_scale=0.01, drift_scale=0.0)
+    >>> alone = sample_complexity(n_items=20, n_factors=2, weights=[0, 0, 0, 0, 1],
+    ...                           noise_scale=0.01, drift_scale=0.0)
+    >>> round(alone / equal, 9)
+    5.0
     """
     w = _weights(weights)
     N, r = _counts(n_items=n_items, n_factors=n_factors)
@@ -301,9 +353,24 @@ def success_probability(*, n_items: int, n_periods: int, c1: float = 1.0, c2: fl
     Parameters
     ----------
     n_items, n_periods
-        N and T.
+        Numbers of items and of periods: N and T.
     c1, c2
         The constants of ``1 - c1 / N - c2 T N exp(-N)``.
+
+    Returns
+    -------
+    float
+        A probability; 0 where the theorem promises nothing.
+
+    Raises
+    ------
+    InputError
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> round(success_probability(n_items=20, n_periods=5), 3)
+    0.95
     """
     N, T = _counts(n_items=n_items, n_periods=n_periods)
     _scales(c1=c1, c2=c2)
@@ -316,6 +383,24 @@ def incoherence(margins: ArrayLike, *, n_factors: int | None = None) -> float:
     ``‖e_iᵀ U‖ <= μ √(rank / N)`` for all i, U the singular vectors of the nonzero singular
     values, rank = 2 n_factors (by default as many as are not rounding).  It lies between 1,
     energy spread over all items, and √(N / rank), a matrix of one pair.
+
+    Parameters
+    ----------
+    margins
+        Skew-symmetric (n_items, n_items), nothing missing.
+    n_factors
+        Half the rank; by default half the number of singular values that are not rounding.
+
+    Returns
+    -------
+    float
+        The incoherence μ.
+
+    Raises
+    ------
+    InputError
+        If the margins are no skew-symmetric matrix, some are missing, all are zero, or their rank
+        is below 2 n_factors.
 
     Examples
     --------
@@ -340,7 +425,28 @@ def incoherence(margins: ArrayLike, *, n_factors: int | None = None) -> float:
 
 
 def largest_entry(margins: ArrayLike) -> float:
-    """Return ‖X‖∞, the smallest bound a that this matrix satisfies."""
+    """Return ‖X‖∞, the smallest bound a that this matrix satisfies.
+
+    Parameters
+    ----------
+    margins
+        Skew-symmetric (n_items, n_items), nothing missing.
+
+    Returns
+    -------
+    float
+        The largest absolute margin; 0 where there is none.
+
+    Raises
+    ------
+    InputError
+        If the margins are no skew-symmetric matrix, or some are missing.
+
+    Examples
+    --------
+    >>> largest_entry([[0.0, 2.0], [-2.0, 0.0]])
+    2.0
+    """
     return float(np.abs(check_margins(margins, complete=True)).max(initial=0.0))
 
 
@@ -349,6 +455,23 @@ def degrees_of_freedom(n_items: int, n_factors: int) -> int:
 
     As many distinct pairs, at least, must be seen to recover one: the counting limit.
 
+    Parameters
+    ----------
+    n_items, n_factors
+        Numbers of items and of factors: N and r.
+
+    Returns
+    -------
+    int
+        The dimension.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than 2r items.
+
+    Examples
+    --------
     >>> degrees_of_freedom(20, 2)
     70
     """
@@ -378,11 +501,34 @@ NULL = 1e-10  # of the largest singular value of the information's root
 
 @dataclass(frozen=True)
 class Limit:
-    """The least mean squared error of the margins, absolute and relative to ‖X‖²_F."""
+    """The least mean squared error of the margins, absolute and relative to ‖X‖²_F.
 
-    squared_error: float  # infinite when the readings leave some margin open
+    `static_limit` and `dynamic_limit` return it.
+
+    Attributes
+    ----------
+    squared_error
+        Sum over all entries of X; infinite when the readings leave some margin open.
+    relative
+        The same over ‖X‖²_F.
+    n_open
+        Above 0 when the readings leave some margin open, 0 when they settle all.
+
+    Examples
+    --------
+    One pair of four items was read, which leaves the others open:
+
+    >>> import numpy as np
+    >>> from intransit import Entries
+    >>> S, Q = np.random.default_rng(0).normal(size=(2, 4, 1))
+    >>> limit = static_limit(S, Q, Entries(np.array([[0, 1]]), n_items=4), noise_scale=0.1)
+    >>> limit.squared_error, limit.n_open > 0
+    (inf, True)
+    """
+
+    squared_error: float
     relative: float
-    n_open: int  # directions of X that the readings do not settle
+    n_open: int
 
 
 def static_limit(
@@ -393,6 +539,25 @@ def static_limit(
     noise_scale: float,
 ) -> Limit:
     """Return the limit for one period: what these readings alone tell about X.
+
+    Parameters
+    ----------
+    strengths, exposures
+        The true factors, (n_items, n_factors) each.
+    operator
+        What was read, such as `Entries`; outcomes play no part.
+    noise_scale
+        Standard deviation of one reading, σ₁.
+
+    Returns
+    -------
+    Limit
+        The least squared error of X, and whether the readings leave some margin open.
+
+    Raises
+    ------
+    InputError
+        If the factors do not fit the operator, are not finite, or are too many.
 
     Examples
     --------
@@ -425,15 +590,42 @@ def dynamic_limit(
     Parameters
     ----------
     strengths, exposures
-        The true factors of every period.
+        The true factors of every period, (n_periods, n_items, n_factors); exposures that do not
+        change may be given once, (n_items, n_factors).
     measurements
         What was read in each period; outcomes play no part.
     noise_scale, drift_scale, exposure_drift_scale
-        Standard deviations of a reading and of a step of an entry of S and of Q.
+        Standard deviations of one reading, and of one step of one entry of S and of Q.
     prior_scale
         Standard deviation of the entries of S^1 and Q^1 where that is known too (1 in the
         paper's experiments).  Without it the limit is for estimates that know nothing of their
         size, and lies above what can be done when drift is far below noise.
+
+    Returns
+    -------
+    Limit
+        The least squared error of X^T, and whether the readings leave some margin open.
+
+    Raises
+    ------
+    InputError
+        If the factors do not fit the measurements, are not finite, or are too many, or a scale is
+        out of its range.
+
+    Examples
+    --------
+    What the periods before the last are worth:
+
+    >>> from intransit import simulate
+    >>> from intransit.theory import dynamic_limit, static_limit
+    >>> sim = simulate(n_items=8, n_factors=1, n_periods=3, n_outcomes=40, noise_scale=0.1,
+    ...                drift_scale=0.01, rng=0)
+    >>> limit = dynamic_limit(sim.strengths, sim.exposures, sim.measurements, noise_scale=0.1,
+    ...                       drift_scale=0.01)
+    >>> last = sim.measurements.periods[-1].operator
+    >>> alone = static_limit(sim.strengths[-1], sim.exposures[-1], last, noise_scale=0.1)
+    >>> limit.squared_error < 0.6 * alone.squared_error
+    True
     """
     S, Q = as_floats(strengths, "strengths"), as_floats(exposures, "exposures")
     if Q.shape == S.shape[1:]:

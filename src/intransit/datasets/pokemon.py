@@ -23,11 +23,31 @@ from intransit.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class TypeChart:
-    """The chart of every generation, oldest first."""
+    """The chart of every generation, oldest first.
 
-    names: tuple[str, ...]  # in the order in which the types came
-    dates: tuple[str, ...]  # when each generation came out
-    factors: FloatArray = field(repr=False)  # (9, 18, 18): damage of row to column, or NaN
+    `pokemon_types` returns it.
+
+    Attributes
+    ----------
+    names
+        Of the types, in the order in which they came.
+    dates
+        When each generation came out.
+    factors
+        Damage of row to column in each generation, (9, 18, 18); NaN where a type was not there.
+
+    Examples
+    --------
+    >>> chart = pokemon_types()
+    >>> chart.names[:3], len(chart.names), chart.dates[0]
+    (('normal', 'fire', 'water'), 18, '1996-02-27')
+    >>> chart.exists.sum(axis=1).tolist()
+    [15, 17, 17, 17, 17, 18, 18, 18, 18]
+    """
+
+    names: tuple[str, ...]
+    dates: tuple[str, ...]
+    factors: FloatArray = field(repr=False)
 
     @cached_property
     def margins(self) -> FloatArray:  # (9, 18, 18)
@@ -53,7 +73,32 @@ class TypeChart:
         return np.asarray(self.margins[tuple(self.cells.T)])
 
     def margin(self, first: str, second: str, generation: int = 9) -> float:
-        """Return the margin of a type over another in a generation, 1 to 9; NaN if not there."""
+        """Return the margin of a type over another in a generation.
+
+        Parameters
+        ----------
+        first, second
+            The two types, by name.
+        generation
+            From 1 to 9, by default the last.
+
+        Returns
+        -------
+        float
+            Damage of the first to the second less that of the second to the first; NaN if the
+            generation does not have both.
+
+        Raises
+        ------
+        InputError
+            If there is no such type or no such generation.
+
+        Examples
+        --------
+        >>> chart = pokemon_types()
+        >>> chart.margin("ghost", "psychic", 1), chart.margin("ghost", "psychic", 2)
+        (-1.0, 1.0)
+        """
         if not 1 <= generation <= len(self.dates):
             raise InputError(
                 f"generation is {generation}; there are those from 1 to {len(self.dates)}."
@@ -62,14 +107,32 @@ class TypeChart:
         return float(self.margins[generation - 1, i, j])
 
     def rows(self) -> list[tuple[str, str, str, float]]:
-        """Return the whole chart as a long table: date, first type, second type, margin."""
+        """Return the whole chart as a long table.
+
+        Returns
+        -------
+        list of tuple
+            Date, first type, second type and margin of every pair of every generation.
+
+        Examples
+        --------
+        >>> pokemon_types().rows()[0]
+        ('1996-02-27', 'normal', 'fire', 0.0)
+        """
         return [
             (self.dates[t], self.names[i], self.names[j], float(margin))
             for (t, i, j), margin in zip(self.cells, self.truth, strict=True)
         ]
 
     def games(self) -> Games:
-        """Return the chart as games with margins, for `fit`."""
+        """Return the chart as games with margins, for `fit`.
+
+        Returns
+        -------
+        Games
+            One game for each pair of each generation, won by the type with a margin above 0; tied
+            where it is 0.
+        """
         dates, first, second, margins = zip(*self.rows(), strict=True)
         outcomes = 0.5 * (1.0 + np.sign(margins))
         return Games.from_arrays(first, second, outcomes, dates, margins=margins)
@@ -83,6 +146,11 @@ class TypeChart:
 @cache
 def pokemon_types() -> TypeChart:
     """Return the type chart of all generations, 1996 to 2022; it changed in 1999 and in 2013.
+
+    Returns
+    -------
+    TypeChart
+        The chart; the same one at every call.
 
     Examples
     --------
@@ -121,19 +189,53 @@ def _read_chart(text: str) -> TypeChart:
 
 @dataclass(frozen=True)
 class Score:
-    """How near recovered margins come to the true ones."""
+    """How near recovered margins come to the true ones.
 
-    error: float  # root of the squared error over the squared truth; 1 for saying nothing
-    favourites: float  # share of unequal pairs whose favourite is right; no opinion is a half
+    `Hidden.score` returns it.
+
+    Attributes
+    ----------
+    error
+        Root of the squared error over the squared truth; 1 for saying nothing.
+    favourites
+        Share of unequal pairs whose favourite is right; no opinion is a half.
+
+    Examples
+    --------
+    >>> hidden = hide(pokemon_types(), 0.3, rng=0)
+    >>> hidden.score(np.zeros(1261))
+    Score(error=1.0, favourites=0.5)
+    """
+
+    error: float
+    favourites: float
 
 
 @dataclass(frozen=True, eq=False)
 class Hidden:
-    """A chart of which some cells were read, and the others are to be recovered."""
+    """A chart of which some cells were read, and the others are to be recovered.
+
+    `hide` returns it.
+
+    Attributes
+    ----------
+    chart
+        The whole chart.
+    shown
+        Which of `chart.cells` were read, (n_cells,).
+    readings
+        Readings of the cells that were, in their order.
+
+    Examples
+    --------
+    >>> hidden = hide(pokemon_types(), 0.3, rng=0)
+    >>> int(hidden.shown.sum()), int(hidden.read_elsewhere.sum()), int(hidden.never_read.sum())
+    (380, 805, 76)
+    """
 
     chart: TypeChart
-    shown: BoolArray = field(repr=False)  # which of `chart.cells` were read
-    readings: FloatArray = field(repr=False)  # of the cells that were, in their order
+    shown: BoolArray = field(repr=False)
+    readings: FloatArray = field(repr=False)
 
     @property
     def timeline(self) -> Timeline:
@@ -159,7 +261,13 @@ class Hidden:
         return read
 
     def nearest_readings(self) -> FloatArray:  # (n_cells,)
-        """Return for every cell the pair's reading nearest in time, the older of two; or 0."""
+        """Return for every cell the pair's reading nearest in time, the older of two; or 0.
+
+        Returns
+        -------
+        ndarray
+            Margins in the order of `chart.cells`, (n_cells,); 0 for pairs that were never read.
+        """
         found = np.zeros(len(self.chart.cells))
         t, i, j = self.chart.cells[self.shown].T
         for k, (when, first, second) in enumerate(self.chart.cells):
@@ -169,9 +277,27 @@ class Hidden:
         return found
 
     def score(self, found: FloatArray, which: BoolArray | None = None) -> Score:
-        """Return how near margins of all cells come to the truth, by default on hidden cells.
+        """Return how near margins come to the truth, by default on hidden cells.
 
-        Where no pair is unequal there is nothing to score, and both figures are NaN.
+        Parameters
+        ----------
+        found
+            Margins of all cells, in the order of `chart.cells`, (n_cells,).
+        which
+            Cells that count, (n_cells,); by default those that were not read.
+
+        Returns
+        -------
+        Score
+            The relative error, and the share of favourites that are right; both are NaN where no
+            pair is unequal, so that there is nothing to score.
+
+        Examples
+        --------
+        >>> hidden = hide(pokemon_types(), 0.3, rng=0)
+        >>> score = hidden.score(hidden.nearest_readings(), hidden.read_elsewhere)
+        >>> round(score.error, 2), round(score.favourites, 2)
+        (0.1, 1.0)
         """
         cells = ~self.shown if which is None else which
         truth, there = self.chart.truth[cells], found[cells]
@@ -202,6 +328,16 @@ def hide(
         Standard deviation of what is added to each reading.
     rng
         Seed or generator.
+
+    Returns
+    -------
+    Hidden
+        The chart, which of its cells were read, and the readings.
+
+    Raises
+    ------
+    InputError
+        If `shown` is not above 0 and below 1, or `noise_scale` is below 0.
 
     Examples
     --------

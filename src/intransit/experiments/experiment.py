@@ -42,7 +42,20 @@ Verdict = Literal["holds", "holds in part", "does not hold"]
 
 @dataclass(frozen=True)
 class Point:
-    """One place of the grid: where on the horizontal axis, and in which facet."""
+    """One place of the grid.
+
+    Attributes
+    ----------
+    x
+        Where on the horizontal axis.
+    facet
+        Which part of the figure; empty where it has one part only.
+
+    Examples
+    --------
+    >>> Point(0.1, "small").key
+    'small@0.1'
+    """
 
     x: float
     facet: str = ""
@@ -55,20 +68,59 @@ class Point:
 
 @dataclass(frozen=True)
 class Options:
-    """What a run may ask of a trial."""
+    """What a run may ask of a trial.
+
+    Attributes
+    ----------
+    quick
+        Whether to use the smaller grid and fewer trials.
+    extras
+        Further curves to draw, of "joint", "limit" and "newton".
+    trial
+        Number of the trial: curves that take long are drawn from the first few only.
+
+    Examples
+    --------
+    >>> Options(extras=frozenset({"limit"})).wants("limit")
+    True
+    """
 
     quick: bool = False
-    extras: frozenset[str] = frozenset()  # of "joint", "limit", "newton"
-    trial: int = 0  # which one it is: curves that take long are drawn from the first few only
+    extras: frozenset[str] = frozenset()
+    trial: int = 0
 
     def wants(self, extra: str) -> bool:
-        """Return whether this extra curve was asked for."""
+        """Return whether this extra curve was asked for.
+
+        Parameters
+        ----------
+        extra
+            Name of the curve.
+
+        Returns
+        -------
+        bool
+            Whether it is one of `extras`.
+        """
         return extra in self.extras
 
 
 @dataclass(frozen=True)
 class Check:
-    """One measured fact: a sentence with its numbers, and whether it speaks for the claim."""
+    """One measured fact.
+
+    Attributes
+    ----------
+    measured
+        A sentence with its numbers.
+    passed
+        Whether it speaks for the claim.
+
+    Examples
+    --------
+    >>> Check("the error falls 3.2 times", True).passed
+    True
+    """
 
     measured: str
     passed: bool
@@ -76,11 +128,27 @@ class Check:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement about a figure, and what the run says to it."""
+    """A statement about a figure, and what the run says to it.
+
+    Attributes
+    ----------
+    statement
+        A sentence.
+    checks
+        What was measured.
+    source
+        Whose statement it is: ``"paper"``, or ``"ours"`` for limits that this project set itself.
+
+    Examples
+    --------
+    >>> checks = (Check("it falls 3.2 times", True), Check("it rises at the end", False))
+    >>> Claim("The error falls.", checks).verdict
+    'holds in part'
+    """
 
     statement: str
     checks: tuple[Check, ...]
-    source: str = "paper"  # or "ours", for limits that this project set itself
+    source: str = "paper"
 
     @property
     def verdict(self) -> Verdict:
@@ -147,12 +215,14 @@ class Experiment:
         What to type, what to read, and which figure of the paper it is.
     settings
         In the order in which a reader should see them.
-    points, quick_points
-        The grid, and the smaller one of a quick run.
+    points
+        The grid.
     measure
         One trial at one point: yields the readings of all curves, from one generator.
     draw, judge, weigh
         The figure, the claims, and what joint estimation gains, from the finished table.
+    quick_points, quick_trials
+        The smaller grid of a quick run, by default the whole one, and the most trials it makes.
     notes
         Choices the paper leaves open, in sentences.
     n_trials
@@ -167,6 +237,16 @@ class Experiment:
         Further files that the numbers come from; a change in them makes old parts worthless.
     size
         Width and height of the figure in inches.
+
+    Examples
+    --------
+    >>> def measure(point, rng, options):
+    ...     yield TrialValue("mean", "error", abs(rng.normal(size=int(point.x)).mean()))
+    >>> experiment = Experiment("means", "Error of a mean", "none", {}, axis(10, 1000), measure,
+    ...                         draw=lambda figure, table: None, judge=lambda table: [])
+    >>> errors = run_here(experiment, Run(n_trials=50)).series("error", "mean")
+    >>> bool(errors.mean[1] < errors.mean[0])
+    True
     """
 
     name: str
@@ -189,13 +269,38 @@ class Experiment:
     size: tuple[float, float] = (9.0, 4.0)
 
     def grid(self, quick: bool) -> tuple[Point, ...]:
-        """Return the points of a run."""
+        """Return the points of a run.
+
+        Parameters
+        ----------
+        quick
+            Whether to use the smaller grid, where there is one.
+
+        Returns
+        -------
+        tuple of Point
+            The grid.
+        """
         return self.quick_points if quick and self.quick_points else self.points
 
 
 def axis(*values: float, facets: Iterable[str] = ("",)) -> tuple[Point, ...]:
     """Return a grid: these places, in each of these facets.
 
+    Parameters
+    ----------
+    *values
+        Places on the horizontal axis.
+    facets
+        Names of the parts of the figure; by default it has one, without a name.
+
+    Returns
+    -------
+    tuple of Point
+        All places of the first facet, then those of the next.
+
+    Examples
+    --------
     >>> [point.key for point in axis(0.1, 1.0)]
     ['@0.1', '@1']
     """
@@ -205,6 +310,18 @@ def axis(*values: float, facets: Iterable[str] = ("",)) -> tuple[Point, ...]:
 def half_decades(first: float, last: float) -> tuple[float, ...]:
     """Return powers of √10 between two powers of ten.
 
+    Parameters
+    ----------
+    first, last
+        The two ends, which are part of it.
+
+    Returns
+    -------
+    tuple of float
+        The powers, in rising order, to six digits.
+
+    Examples
+    --------
     >>> [f"{value:.3g}" for value in half_decades(0.1, 1.0)]
     ['0.1', '0.316', '1']
     """
@@ -224,14 +341,41 @@ _SOLVER_FILES = (
 
 @dataclass(frozen=True)
 class Run:
-    """What to run with: the same run gives the same numbers."""
+    """What to run with: the same run gives the same numbers.
+
+    Attributes
+    ----------
+    n_trials
+        How many trials; an experiment may make another number of them.
+    seed
+        Of all trials.
+    options
+        What the run asks of its trials.
+
+    Examples
+    --------
+    >>> from intransit.experiments import EXPERIMENTS
+    >>> Run(n_trials=100, options=Options(quick=True)).trials(EXPERIMENTS["recovery-error"])
+    10
+    """
 
     n_trials: int = 100
     seed: int = 0
     options: Options = field(default_factory=Options)
 
     def trials(self, experiment: Experiment) -> int:
-        """Return how many trials this experiment makes."""
+        """Return how many trials this experiment makes.
+
+        Parameters
+        ----------
+        experiment
+            What is to be run.
+
+        Returns
+        -------
+        int
+            Number of trials at each point, at least 1.
+        """
         asked = min(self.n_trials, experiment.quick_trials) if self.options.quick else self.n_trials
         return max(1, experiment.n_trials(asked))
 
@@ -321,6 +465,18 @@ def generator(seed: int, name: str, point: Point, trial: int) -> np.random.Gener
 def run_here(experiment: Experiment, run: Run | None = None) -> Table:
     """Run one experiment in this process and keep nothing on disk.
 
+    Parameters
+    ----------
+    experiment
+        What is to be run.
+    run
+        Trials, seed and options; by default ``Run()``.
+
+    Returns
+    -------
+    Table
+        All values that the trials found.
+
     Examples
     --------
     >>> from intransit.experiments import EXPERIMENTS, Run, run_here
@@ -344,10 +500,44 @@ def run_all(
 ) -> dict[str, Table]:
     """Run experiments in `jobs` processes; finished parts are read from, and kept in, `parts`.
 
-    With ``jobs=0`` everything runs in this process, where a debugger can follow it; with
-    ``on="ray"`` on Ray.
-    `on_start` is called with the seconds of work in all and those found finished, `on_done` with
-    each task as it ends.
+    Parameters
+    ----------
+    experiments
+        What is to be run.
+    run
+        Trials, seed and options.
+    parts
+        Folder of finished parts; a run that was stopped goes on from there.
+    jobs
+        Number of processes; with 0 or 1 everything runs in this process, where a debugger can
+        follow it.
+    on
+        Where tasks run: here by default, or by workers of Ray, ``"ray"`` on this machine or
+        ``"ray://host:port"``.
+    on_start
+        Called with the seconds of work in all, and those found finished.
+    on_done
+        Called with each task as it ends.
+
+    Returns
+    -------
+    dict of str to Table
+        All values that the trials found, by the name of the experiment.
+
+    Raises
+    ------
+    IntransitError
+        If a trial fails; it says which one.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from intransit.experiments import EXPERIMENTS, Run, run_all
+    >>> with TemporaryDirectory() as folder:
+    ...     tables = run_all([EXPERIMENTS["complexity-bound"]], Run(n_trials=1),
+    ...                      parts=Path(folder), jobs=0)
+    >>> list(tables)
+    ['complexity-bound']
     """
     tasks = [task for experiment in experiments for task in plan(experiment, run)]
     found = {id(task): read_part(task.path(parts), task.mark) for task in tasks}

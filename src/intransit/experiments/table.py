@@ -18,7 +18,24 @@ COLUMNS = ("facet", "x", "curve", "measure", "trial", "value")
 
 @dataclass(frozen=True)
 class TrialValue:
-    """One value that a trial found; `x` and `facet` are the point's when left out."""
+    """One value that a trial found.
+
+    Attributes
+    ----------
+    curve
+        Which curve it belongs to.
+    measure
+        What it measures, such as ``"error"``.
+    value
+        The number; what is not finite is kept as missing.
+    x, facet
+        Its place, by default that of the trial's point.
+
+    Examples
+    --------
+    >>> TrialValue("ours", "error", 0.25)
+    TrialValue(curve='ours', measure='error', value=0.25, x=None, facet=None)
+    """
 
     curve: str
     measure: str
@@ -29,7 +46,21 @@ class TrialValue:
 
 @dataclass(frozen=True)
 class Row:
-    """One value with its place and its trial; not a number where there is none."""
+    """One value with its place and its trial.
+
+    Attributes
+    ----------
+    facet, x
+        Its place in the figure.
+    curve
+        Which curve it belongs to.
+    measure
+        What it measures, such as ``"error"``.
+    trial
+        Number of the trial.
+    value
+        The number; NaN where there is none.
+    """
 
     facet: str
     x: float
@@ -41,10 +72,24 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One curve of one measure: its values, places down and trials across, and their summaries."""
+    """One curve of one measure: its values, places down and trials across, and their summaries.
 
-    x: FloatArray  # (n_places,)
-    values: FloatArray  # (n_places, n_trials), NaN where a trial has no value
+    Attributes
+    ----------
+    x
+        Places on the horizontal axis, in rising order, (n_places,).
+    values
+        Values of the trials, (n_places, n_trials); NaN where a trial has no value.
+
+    Examples
+    --------
+    >>> series = Series(np.array([1.0, 2.0]), np.array([[1.0, 3.0], [2.0, np.nan]]))
+    >>> series.mean.tolist()
+    [2.0, 2.0]
+    """
+
+    x: FloatArray
+    values: FloatArray
 
     @property
     def mean(self) -> FloatArray:
@@ -57,20 +102,73 @@ class Series:
         return _over_trials(np.median, self.values)
 
     def quantile(self, share: float) -> FloatArray:
-        """Quantile over trials."""
+        """Return a quantile over trials.
+
+        Parameters
+        ----------
+        share
+            Share of the trials below it, from 0 to 1.
+
+        Returns
+        -------
+        ndarray
+            One number for each place, (n_places,); NaN where no trial has a value.
+        """
         return _over_trials(lambda kept: np.quantile(kept, share), self.values)
 
     def where(self, flags: "Series") -> "Series":
-        """Return the same curve with only the trials whose flag, a series too, is not 0."""
+        """Return the same curve with only the trials whose flag is not 0.
+
+        Parameters
+        ----------
+        flags
+            A series of the same places and trials.
+
+        Returns
+        -------
+        Series
+            The curve, with NaN for the other trials.
+        """
         return Series(self.x, np.where(flags.values != 0.0, self.values, np.nan))
 
     def at(self, x: float) -> FloatArray:
-        """Return the values of all trials at the place nearest to x."""
+        """Return the values of all trials at one place.
+
+        Parameters
+        ----------
+        x
+            The place; the nearest one is taken.
+
+        Returns
+        -------
+        ndarray
+            One value for each trial, (n_trials,).
+        """
         return np.asarray(self.values[int(np.argmin(np.abs(self.x - x)))])
 
 
 class Table:
-    """All rows of a run of one experiment, in a fixed order."""
+    """All rows of a run of one experiment, in a fixed order.
+
+    `run_here` and `run_all` return it.
+
+    Parameters
+    ----------
+    rows
+        One value each, in any order.
+
+    Attributes
+    ----------
+    rows
+        The same, sorted by facet, measure, curve, place and trial.
+
+    Examples
+    --------
+    >>> rows = [Row("", x, "ours", "error", k, x + k) for x in (1.0, 2.0) for k in (0, 1)]
+    >>> table = Table(rows)
+    >>> table.series("error", "ours").mean.tolist()
+    [1.5, 2.5]
+    """
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self.rows = sorted(
@@ -78,15 +176,76 @@ class Table:
         )
 
     def names(self, column: str, **where: str) -> list[str]:
-        """Return the distinct words of a column in rows that match, sorted."""
+        """Return the distinct words of a column in rows that match, sorted.
+
+        Parameters
+        ----------
+        column
+            Name of a column: "facet", "curve" or "measure".
+        **where
+            What rows must have in other columns.
+
+        Returns
+        -------
+        list of str
+            The words.
+
+        Examples
+        --------
+        >>> rows = [Row("", x, "ours", "error", k, x + k) for x in (1.0, 2.0) for k in (0, 1)]
+        >>> Table(rows).names("curve", measure="error")
+        ['ours']
+        """
         return sorted({getattr(row, column) for row in self._matching(**where)})
 
     def has(self, *curves: str, measure: str = "error", facet: str = "") -> bool:
-        """Return whether all these curves were drawn."""
+        """Return whether all these curves were drawn.
+
+        Parameters
+        ----------
+        *curves
+            Names of the curves.
+        measure
+            What they measure.
+        facet
+            Which part of the figure; empty where it has one part only.
+
+        Returns
+        -------
+        bool
+            Whether each of them has a value.
+
+        Examples
+        --------
+        >>> rows = [Row("", x, "ours", "error", k, x + k) for x in (1.0, 2.0) for k in (0, 1)]
+        >>> Table(rows).has("ours"), Table(rows).has("ours", "theirs")
+        (True, False)
+        """
         return set(curves) <= set(self.names("curve", measure=measure, facet=facet))
 
     def series(self, measure: str, curve: str, facet: str = "") -> Series:
-        """Return one curve; its places in rising order."""
+        """Return one curve; its places in rising order.
+
+        Parameters
+        ----------
+        measure
+            What it measures, such as ``"error"``.
+        curve
+            Name of the curve.
+        facet
+            Which part of the figure; empty where it has one part only.
+
+        Returns
+        -------
+        Series
+            The values, and their summaries; of no places where there is no such curve.
+
+        Examples
+        --------
+        >>> rows = [Row("", x, "ours", "error", k, x + k) for x in (1.0, 2.0) for k in (0, 1)]
+        >>> Table(rows).series("error", "ours").values.tolist()
+        [[1.0, 2.0], [2.0, 3.0]]
+        """
         found = self._matching(measure=measure, curve=curve, facet=facet)
         places = sorted({row.x for row in found})
         trials = sorted({row.trial for row in found})
@@ -100,7 +259,22 @@ class Table:
     def paired(
         self, measure: str, first: str, second: str, facet: str = ""
     ) -> tuple[Series, Series]:
-        """Return two curves at the places and in the trials that both have."""
+        """Return two curves at the places and in the trials that both have.
+
+        Parameters
+        ----------
+        measure
+            What they measure, such as ``"error"``.
+        first, second
+            Names of the two curves.
+        facet
+            Which part of the figure; empty where it has one part only.
+
+        Returns
+        -------
+        tuple of Series
+            The first and the second curve, of one shape.
+        """
         keys = [
             {(row.x, row.trial) for row in self._matching(measure=measure, curve=c, facet=facet)}
             for c in (first, second)
@@ -110,7 +284,21 @@ class Table:
         return both.series(measure, first, facet), both.series(measure, second, facet)
 
     def summary(self) -> list[dict[str, object]]:
-        """Return mean, spread and number of trials of every place of every curve."""
+        """Return mean and spread over trials at every place of every curve.
+
+        Returns
+        -------
+        list of dict
+            ``facet``, ``measure``, ``curve`` and ``x`` of the place; ``mean``,
+            ``standard_error``, ``median``, ``q10`` and ``q90``, None where they cannot be had;
+            and ``n_missing``, the number of trials without a value.
+
+        Examples
+        --------
+        >>> rows = [Row("", x, "ours", "error", k, x + k) for x in (1.0, 2.0) for k in (0, 1)]
+        >>> [place["mean"] for place in Table(rows).summary()]
+        [1.5, 2.5]
+        """
         found = []
         keys = sorted({(row.facet, row.measure, row.curve) for row in self.rows})
         for facet, measure, curve in keys:
@@ -125,7 +313,20 @@ class Table:
         return found
 
     def to_csv(self) -> str:
-        """Return the table as text; values to seven digits, an empty field where there is none."""
+        """Return the table as text.
+
+        Returns
+        -------
+        str
+            CSV with a header; numbers to seven digits, an empty field where there is no value.
+
+        Examples
+        --------
+        >>> print(Table([Row("", 1.0, "ours", "error", 0, 0.25)]).to_csv())
+        facet,x,curve,measure,trial,value
+        ,1,ours,error,0,0.25
+        <BLANKLINE>
+        """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(COLUMNS)

@@ -116,14 +116,36 @@ class Decomposition:
     """A margins matrix as score differences plus a cyclic rest.
 
     Scores have mean zero within each component of the comparison graph; between components
-    nothing was compared, and their levels are free.
+    nothing was compared, and their levels are free.  `decompose` returns it.
+
+    Attributes
+    ----------
+    margins
+        Skew-symmetric (n_items, n_items).  NaN marks pairs never compared.
+    weights
+        How much each pair counts, (n_items, n_items); None when all pairs count the same.
+    scores
+        The scores whose differences come nearest to the margins, (n_items,).
+    components
+        Component of the comparison graph that each item is in, (n_items,); they are numbered in
+        the order of their smallest items.
+    cyclic_share
+        Cyclic part of the weighted sum of squares; 0 when all margins are zero.
+
+    Examples
+    --------
+    >>> parts = decompose(np.array([[0.0, 2, 1], [-2, 0, 3], [-1, -3, 0]]))
+    >>> parts.transitive.round(2).tolist()
+    [[0.0, 0.67, 2.33], [-0.67, 0.0, 1.67], [-2.33, -1.67, 0.0]]
+    >>> parts.cyclic.round(2).tolist()
+    [[0.0, 1.33, -1.33], [-1.33, 0.0, 1.33], [1.33, -1.33, 0.0]]
     """
 
-    margins: FloatArray  # (n_items, n_items)
-    weights: FloatArray | None  # (n_items, n_items); None when all pairs count the same
-    scores: FloatArray  # (n_items,)
-    components: IntArray  # (n_items,), numbered in the order of their smallest items
-    cyclic_share: float  # of the weighted sum of squares; 0 for a matrix of zeros
+    margins: FloatArray
+    weights: FloatArray | None
+    scores: FloatArray
+    components: IntArray
+    cyclic_share: float
 
     @property
     def transitive_share(self) -> float:
@@ -147,7 +169,19 @@ class Decomposition:
         return rest
 
     def to_pairs(self) -> "PairDecomposition":
-        """Return the same answer on the list of compared pairs."""
+        """Return the same answer on the list of compared pairs.
+
+        Returns
+        -------
+        PairDecomposition
+            Each compared pair once, with the same scores and components.
+
+        Examples
+        --------
+        >>> parts = decompose(np.array([[0.0, 2, 1], [-2, 0, 3], [-1, -3, 0]]))
+        >>> parts.to_pairs().pairs.tolist()
+        [[0, 1], [0, 2], [1, 2]]
+        """
         compared = ~np.isnan(self.margins) if self.weights is None else self.weights > 0.0
         first, second = np.nonzero(np.triu(compared, 1))
         weights = np.ones(len(first)) if self.weights is None else self.weights[first, second]
@@ -165,14 +199,38 @@ class PairDecomposition:
     """The margins of some pairs as score differences plus a cyclic rest.
 
     Each pair stands once, its smaller item first.  Scores have mean zero within each component
-    of the comparison graph; between components their levels are free.
+    of the comparison graph; between components their levels are free.  `decompose_pairs` returns
+    it.
+
+    Attributes
+    ----------
+    pairs
+        The compared pairs, (n_pairs, 2), sorted.
+    margins
+        Weighted mean of the outcomes of each pair's first item against its second, (n_pairs,).
+    weights
+        Sum of the weights of these outcomes, (n_pairs,).
+    scores
+        The scores whose differences come nearest to the margins, (n_items,).
+    components
+        Component of the comparison graph that each item is in, (n_items,); they are numbered in
+        the order of their smallest items.
+
+    Examples
+    --------
+    >>> parts = decompose_pairs(np.array([[0, 1], [1, 0], [1, 2]]), np.array([3.0, -1.0, 1.0]),
+    ...                         n_items=3)
+    >>> parts.pairs.tolist(), parts.margins.tolist()
+    ([[0, 1], [1, 2]], [2.0, 1.0])
+    >>> parts.scores.round(2).tolist()
+    [1.67, -0.33, -1.33]
     """
 
-    pairs: IntArray  # (n_pairs, 2), sorted, first < second
-    margins: FloatArray  # (n_pairs,), weighted means of the outcomes of first against second
-    weights: FloatArray  # (n_pairs,), sums of the weights of these outcomes
-    scores: FloatArray  # (n_items,)
-    components: IntArray  # (n_items,), numbered in the order of their smallest items
+    pairs: IntArray
+    margins: FloatArray
+    weights: FloatArray
+    scores: FloatArray
+    components: IntArray
 
     @property
     def transitive(self) -> FloatArray:  # (n_pairs,)
@@ -207,6 +265,17 @@ def decompose(margins: FloatArray, *, weights: FloatArray | None = None) -> Deco
     weights
         How much each pair counts, symmetric, not negative, 0 for pairs to pass over (missing
         pairs are passed over anyway).  The diagonal is ignored.
+
+    Returns
+    -------
+    Decomposition
+        The scores, the two parts as matrices, and their shares.
+
+    Raises
+    ------
+    InputError
+        If the margins are no skew-symmetric matrix, or the weights do not fit them,
+        are negative, not symmetric, or too far apart.
 
     Examples
     --------
@@ -248,6 +317,17 @@ def decompose_pairs(
         Number of items; some may have met nobody.
     weights
         How much each outcome counts, not negative; 1 unless given.
+
+    Returns
+    -------
+    PairDecomposition
+        The scores, and the two parts of each pair that was compared.
+
+    Raises
+    ------
+    InputError
+        If pairs, outcomes and weights do not fit each other, an item is compared with itself, an
+        outcome is not finite, or weights are negative or too far apart.
 
     Examples
     --------
@@ -333,11 +413,32 @@ def scale_of(margins: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class CyclicSplit:
-    """The cyclic part of some pairs: what circles around triangles, and what around holes."""
+    """The cyclic part of some pairs: what circles around triangles, and what around holes.
 
-    curl: FloatArray  # (n_pairs,), a sum of flows around triangles of compared pairs
-    harmonic: FloatArray  # (n_pairs,), sums to zero around every such triangle
-    curl_share: float  # of the weighted sum of squares of the margins, as `cyclic_share`
+    `split_cyclic` returns it.
+
+    Attributes
+    ----------
+    curl
+        Sum of flows around triangles of compared pairs, (n_pairs,).
+    harmonic
+        The rest, which sums to zero around every such triangle, (n_pairs,).
+    curl_share, harmonic_share
+        Their parts of the weighted sum of squares of the margins; they add up to `cyclic_share`.
+    n_triangles
+        Number of triangles of compared pairs.
+
+    Examples
+    --------
+    >>> rock_paper_scissors = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
+    >>> split = split_cyclic(decompose(rock_paper_scissors))
+    >>> split.n_triangles, round(split.curl_share, 9)
+    (1, 1.0)
+    """
+
+    curl: FloatArray
+    harmonic: FloatArray
+    curl_share: float
     harmonic_share: float
     n_triangles: int
 
@@ -362,6 +463,16 @@ def split_cyclic(
         Refuse a graph with more; memory and time are linear in their number.
     max_steps
         Most steps of the least squares over triangles.
+
+    Returns
+    -------
+    CyclicSplit
+        Curl and harmonic part of each pair, in the order of `PairDecomposition.pairs`.
+
+    Raises
+    ------
+    InputError
+        If `parts` is something else, or its pairs form more than `max_triangles` triangles.
 
     Warns
     -----
@@ -427,12 +538,33 @@ def _least_squares(flows: csr_array, target: FloatArray, max_steps: int) -> Floa
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """One plane of a margins matrix, turned so that the item furthest out lies at angle 0."""
+    """One plane of a margins matrix, turned so that the item furthest out lies at angle 0.
 
-    strength: float  # ω, the size of the plane; 2 ω² of the sum of squares
-    first_axis: FloatArray  # (n_items,), u, of length 1
-    second_axis: FloatArray  # (n_items,), v, of length 1, at a right angle to u
-    share: float  # of the sum of squares of the whole matrix
+    `canonical_planes` and `factor_planes` return them.
+
+    Attributes
+    ----------
+    strength
+        Size of the plane, ω; it makes 2 ω² of the sum of squares.
+    first_axis, second_axis
+        The two axes, u and v, (n_items,) each: of length 1, and at a right angle to each other.
+    share
+        Of the sum of squares of the whole matrix.
+
+    Examples
+    --------
+    >>> rock_paper_scissors = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
+    >>> (plane,) = canonical_planes(rock_paper_scissors)
+    >>> round(plane.strength, 3), round(plane.share, 3)
+    (1.732, 1.0)
+    >>> plane.radii.round(3).tolist()
+    [1.075, 1.075, 1.075]
+    """
+
+    strength: float
+    first_axis: FloatArray
+    second_axis: FloatArray
+    share: float
 
     @property
     def coordinates(self) -> FloatArray:  # (n_items, 2)
@@ -471,6 +603,11 @@ def canonical_planes(margins: FloatArray, n_planes: int | None = None) -> tuple[
     tuple of Plane
         Planes with a strength above rounding: half the rank of the matrix, none for zeros.
 
+    Raises
+    ------
+    InputError
+        If the margins are no skew-symmetric matrix, or some are missing.
+
     Notes
     -----
     Two planes of equal strength are not unique, only their sum is; the result is then one valid
@@ -503,9 +640,19 @@ def factor_planes(
     Parameters
     ----------
     strengths, exposures
-        S and Q, as `recover` returns them or any others.
+        S and Q, (n_items, n_factors) each, as `recover` returns them or any others.
     n_planes
         Keep at most so many; the shares still refer to the whole matrix.
+
+    Returns
+    -------
+    tuple of Plane
+        Planes with a strength above rounding: half the rank of the matrix, none for zeros.
+
+    Raises
+    ------
+    InputError
+        If the two are not of one shape, or some entries are not finite.
 
     Examples
     --------

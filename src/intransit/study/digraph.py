@@ -41,10 +41,26 @@ N_LEVELS = 1023  # thresholds tried in one round: ten halvings
 
 @dataclass(frozen=True)
 class Cycle:
-    """Items each of which beats the next, the last the first; starts at the smallest index."""
+    """Items each of which beats the next, the last the first; starts at the smallest index.
+
+    Attributes
+    ----------
+    items
+        Numbers of the items, in the order in which they beat each other.
+    margins
+        Margin of each item over the next, of the last over the first.
+
+    Examples
+    --------
+    >>> cycle = Cycle(items=(0, 2, 1), margins=(1.0, 2.0, 1.0))
+    >>> cycle.strength
+    1.0
+    >>> cycle.edges
+    ((0, 2), (2, 1), (1, 0))
+    """
 
     items: tuple[int, ...]
-    margins: tuple[float, ...]  # of each item over the next
+    margins: tuple[float, ...]
 
     @property
     def strength(self) -> float:
@@ -59,10 +75,26 @@ class Cycle:
 
 @dataclass(frozen=True)
 class Consistency:
-    """Kendall's measure of how far a tournament is from a ranking."""
+    """Kendall's measure of how far a tournament is from a ranking.
+
+    `consistency` returns it.
+
+    Attributes
+    ----------
+    n_items
+        Number of items.
+    n_cycles
+        Number of 3-cycles.
+
+    Examples
+    --------
+    >>> answer = Consistency(n_items=8, n_cycles=5)
+    >>> answer.largest, answer.expected, answer.coefficient
+    (20, 14.0, 0.75)
+    """
 
     n_items: int
-    n_cycles: int  # of length 3
+    n_cycles: int
 
     @property
     def largest(self) -> int:
@@ -98,7 +130,22 @@ class Consistency:
 def count_triangles(margins: FloatArray, *, threshold: float = 0.0) -> int:
     """Return the exact number of 3-cycles whose every margin is above the threshold.
 
-    Ties and missing pairs (NaN) are no edges.
+    Parameters
+    ----------
+    margins
+        Skew-symmetric (n_items, n_items); ties and missing pairs (NaN) are no edges.
+    threshold
+        An item beats another when its margin is above this; 0 or more.
+
+    Returns
+    -------
+    int
+        Number of cycles of three items.
+
+    Raises
+    ------
+    InputError
+        If the margins are no skew-symmetric matrix, or the threshold is below 0.
 
     Examples
     --------
@@ -125,6 +172,17 @@ def strongest_cycles(margins: FloatArray, k: int = 10, *, length: int = 3) -> tu
     length
         Number of items in a cycle, all different.  Above 5 the search may turn back without
         a find, and matrices made to defeat it take long.
+
+    Returns
+    -------
+    tuple of Cycle
+        Each cycle once; none where there is no cycle of this length.
+
+    Raises
+    ------
+    InputError
+        If the margins are no skew-symmetric matrix, `k` is no whole number from 0, or
+        `length` none from 3.
 
     Notes
     -----
@@ -196,6 +254,12 @@ def strongest_cycle_through(
     Cycle or None
         The shortest among the strongest; None when no cycle passes there.
 
+    Raises
+    ------
+    InputError
+        If the margins are no skew-symmetric matrix, an item does not exist, or `first`
+        does not beat `second`.
+
     Examples
     --------
     >>> ring = np.diag([3.0, 2.0, 4.0], k=1)
@@ -263,7 +327,17 @@ def strong_groups(margins: FloatArray, *, threshold: float = 0.0) -> tuple[tuple
     margins
         Skew-symmetric (n_items, n_items); ties and missing pairs (NaN) are no edges.
     threshold
-        An item beats another when its margin is above this.
+        An item beats another when its margin is above this; 0 or more.
+
+    Returns
+    -------
+    tuple of tuple of int
+        Items of each group, in rising order; a group has three or more.
+
+    Raises
+    ------
+    InputError
+        If the margins are no skew-symmetric matrix, or the threshold is below 0.
 
     Examples
     --------
@@ -283,6 +357,21 @@ def consistency(margins: FloatArray) -> Consistency:
     """Return Kendall's coefficient of consistency, with what chance alone would give.
 
     The coefficient is defined for complete tournaments without ties; others are refused.
+
+    Parameters
+    ----------
+    margins
+        Skew-symmetric (n_items, n_items), nothing missing and nothing tied.
+
+    Returns
+    -------
+    Consistency
+        The coefficient, the number of 3-cycles, the expected and the largest one, and a p-value.
+
+    Raises
+    ------
+    InputError
+        If the margins are no skew-symmetric matrix, some are missing, or pairs are tied.
 
     Examples
     --------
