@@ -512,7 +512,8 @@ class Limit:
     relative
         The same over ‖X‖²_F.
     n_open
-        Above 0 when the readings leave some margin open, 0 when they settle all.
+        Number of directions in which X may change without changing a reading; 0 when the readings
+        settle all margins.
 
     Examples
     --------
@@ -522,8 +523,8 @@ class Limit:
     >>> from intransit import Entries
     >>> S, Q = np.random.default_rng(0).normal(size=(2, 4, 1))
     >>> limit = static_limit(S, Q, Entries(np.array([[0, 1]]), n_items=4), noise_scale=0.1)
-    >>> limit.squared_error, limit.n_open > 0
-    (inf, True)
+    >>> limit.squared_error, limit.n_open
+    (inf, 4)
     """
 
     squared_error: float
@@ -659,7 +660,9 @@ def _limit(
     of_margins = np.hstack(_derivatives(pairs, S[-1], Q[-1]))
     energy = 2.0 * np.sum((of_margins @ directions.T) ** 2, axis=0)  # X has both X_ij and X_ji
     seen = sizes > NULL * sizes[0]
-    n_open = int(np.sum(energy[~seen] > 1e-9 * energy.max()))
+    # Directions of the factors that no reading sees may move the same margins, or none: a rank.
+    moved = np.linalg.svd(of_margins @ directions[~seen].T, compute_uv=False)
+    n_open = int(np.sum(2.0 * moved**2 > 1e-9 * energy.max()))
     squared = float(np.sum(energy[seen] / sizes[seen] ** 2)) if n_open == 0 else np.inf
     size = float(np.sum(build_margins(S[-1], Q[-1]) ** 2))
     return Limit(squared, squared / size if size else np.inf, n_open)
