@@ -119,8 +119,33 @@ def check_margins(margins: ArrayLike, *, complete: bool = False) -> FloatArray:
     """Return the margins as a float matrix that is exactly skew-symmetric, or refuse them.
 
     Rounding is averaged out, ``(X − Xᵀ) / 2``, in a copy; an exact matrix is returned as it is.
-    NaN says "not compared" and must stand on both sides, unless `complete` asks for all pairs;
-    on the diagonal it means the same as 0.
+
+    Parameters
+    ----------
+    margins
+        The matrix of margins, (n_items, n_items).  NaN says "not compared" and must stand on both
+        sides; on the diagonal it means the same as 0.
+    complete
+        Whether every pair must have a margin.
+
+    Returns
+    -------
+    numpy.ndarray
+        The margins, (n_items, n_items), with zeros on the diagonal.
+
+    Raises
+    ------
+    InputError
+        If the entries are not numbers, the matrix is not square or not skew-symmetric, or a margin
+        is infinite or missing where it must not be.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> it.study.check_margins([[0, 2, -1], [-2, 0, 3], [1, -3, 0]])
+    array([[ 0.,  2., -1.],
+           [-2.,  0.,  3.],
+           [ 1., -3.,  0.]])
     """
     try:
         X = np.ascontiguousarray(margins, dtype=np.float64)

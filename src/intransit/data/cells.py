@@ -51,6 +51,13 @@ class Timeline:
 
     Build it with `from_arrays`, or from periods with `from_measurements`.
 
+    Attributes
+    ----------
+    rows
+        The comparisons, as columns.
+    n_items
+        Number of items.
+
     Examples
     --------
     >>> games = Timeline.from_arrays([0, 1, 2], [1, 2, 0], [1.0, 1.0, 0.0], [0.5, 0.75, 3.0])
@@ -118,6 +125,23 @@ class Timeline:
             nobody.
         n_items
             Number of items; by default one more than the largest that occurs.
+
+        Returns
+        -------
+        Timeline
+            The comparisons, in the order given.
+
+        Raises
+        ------
+        InputError
+            If columns differ in length, or an item, count, side or number cannot be used.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1], [1, 2], [0.75, 0.5], [1.0, 2.0], counts=[4, 2])
+        >>> games.counts
+        array([4., 2.])
         """
         first, second = as_items(first, "first"), as_items(second, "second")
         if first.ndim != 1 or first.shape != second.shape:
@@ -166,7 +190,31 @@ class Timeline:
     ) -> "Timeline":
         """Build from periods: period t is at time t, or at the times given, one each.
 
-        `weights`, one a period, multiply the counts of its readings.
+        Parameters
+        ----------
+        measurements
+            What was read in each period, oldest first: single pairs only.
+        times
+            When each period was; by default 0, 1, 2, ….
+        weights
+            One for each period, above 0: multiplies the counts of its readings.
+
+        Returns
+        -------
+        Timeline
+            The readings, period by period.
+
+        Raises
+        ------
+        InputError
+            If readings mix several pairs, or times or weights do not fit the periods.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> seen = it.Measurements.from_pairs([[(0, 1)], [(1, 2), (0, 2)]], [[1.0], [0.5, 2.0]])
+        >>> it.Timeline.from_measurements(seen, times=[10.0, 20.0]).times
+        array([10., 20., 20.])
         """
         n = measurements.n_periods
         when = _numbers("times", np.arange(n) if times is None else times, n)

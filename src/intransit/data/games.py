@@ -193,6 +193,35 @@ def _is_missing(cell: object) -> bool:
 class Games:
     """Comparisons of named items, sorted by time, equal ones counted together.  See `read`.
 
+    Attributes
+    ----------
+    names
+        The items, sorted; the position of a name is the item's number.
+    first, second
+        Numbers of the two items of each row, (n,) each.
+    outcomes
+        1 where the first won, 0 where the second won, 0.5 for a tie; or shares of games, (n,).
+    margins
+        Score of the first minus that of the second, (n,); None unless every row has one.
+    times
+        When each row was, as `clock` counts, (n,); 0 if the table has no times.
+    counts
+        How many games, or which weight, a row stands for, (n,).
+    sides
+        1 where the first has the side, -1 where the second has it, 0 where neither has it, (n,);
+        None where that is not known.
+    clock
+        What the numbers in `times` mean.
+    report
+        What was recognised in the table, and what could not be used.
+    series
+        Rows of one number are games of the same two that follow each other, (n,); None where
+        that is not known.
+    by
+        Covariates: what else is known of each row, such as its surface.
+    sequence
+        Rows of the games in the table's order, (n_games,), where it is known.
+
     Examples
     --------
     >>> games = Games.from_arrays(["rock", "paper"], ["scissors", "rock"], [1, 1], [1.0, 2.0])
@@ -202,19 +231,19 @@ class Games:
     ('paper', 'rock', 'scissors')
     """
 
-    names: tuple[str, ...]  # sorted; the position is the item's number
-    first: IntArray  # (n,)
-    second: IntArray  # (n,)
-    outcomes: FloatArray  # (n,) 1 first won, 0 second won, 0.5 tie; between them a share of games
-    margins: FloatArray | None  # (n,) score of first minus second, if every row has one
-    times: FloatArray  # (n,) see `clock`; 0 if the table has none
-    counts: FloatArray  # (n,) games, or weight, that a row stands for
-    sides: FloatArray | None  # (n,) 1 first has the side, -1 second has it, 0 neither
+    names: tuple[str, ...]
+    first: IntArray
+    second: IntArray
+    outcomes: FloatArray
+    margins: FloatArray | None
+    times: FloatArray
+    counts: FloatArray
+    sides: FloatArray | None
     clock: Clock
     report: Reading
-    series: IntArray | None = None  # (n,) rows of one number belong together; see `series`
-    by: tuple[Covariate, ...] = ()  # what else is known of each row, such as its surface
-    sequence: IntArray | None = None  # (n_games,) rows of the games in the table's order, if known
+    series: IntArray | None = None
+    by: tuple[Covariate, ...] = ()
+    sequence: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -253,7 +282,29 @@ class Games:
         return " to ".join(self.clock.to_text(float(t)) for t in self.times[[0, -1]])
 
     def only(self, mask: ArrayLike) -> "Games":
-        """Return the rows where `mask` holds, or those numbered by it; the names stay."""
+        """Return the rows where `mask` holds, or those numbered by it; the names stay.
+
+        Parameters
+        ----------
+        mask
+            True or False for every row, or numbers of rows.
+
+        Returns
+        -------
+        Games
+            Those rows.
+
+        Raises
+        ------
+        InputError
+            If `mask` does not fit the rows.
+
+        Examples
+        --------
+        >>> games = Games.from_arrays(["x", "x", "y"], ["y", "z", "z"], [1, 0, 1])
+        >>> games.only(games.outcomes == 1)
+        Games(3 items, 2 comparisons in 2 rows, wins)
+        """
         rows = self._rows(mask)
         names = ("first", "second", "outcomes", "margins", "times", "counts", "sides", "series")
         columns: dict[str, Any] = {name: getattr(self, name) for name in names}
@@ -292,7 +343,29 @@ class Games:
         )
 
     def covariate(self, name: str) -> Covariate:
-        """Return the covariate of this name; see `by` of `read`."""
+        """Return the covariate of this name; see `by` of `read`.
+
+        Parameters
+        ----------
+        name
+            The column that the table was read with.
+
+        Returns
+        -------
+        Covariate
+            Its ``values``, and for every row its number among them, ``codes``.
+
+        Raises
+        ------
+        InputError
+            If there is no such covariate.
+
+        Examples
+        --------
+        >>> games = Games.from_arrays(["x", "x"], ["y", "z"], [1, 0], by={"on": ["clay", "grass"]})
+        >>> games.covariate("on").values
+        ('clay', 'grass')
+        """
         for known in self.by:
             if isinstance(name, str) and known.name == name:
                 return known
@@ -307,6 +380,21 @@ class Games:
         """Return the games of each value of a covariate, with those items only that play in them.
 
         Rows without a value are left out.  See `by` of `read`.
+
+        Parameters
+        ----------
+        name
+            The column that the table was read with.
+
+        Returns
+        -------
+        dict of str to Games
+            The games of each value that occurs, in the order of the values.
+
+        Raises
+        ------
+        InputError
+            If there is no such covariate.
 
         Examples
         --------
@@ -333,7 +421,31 @@ class Games:
         return parts
 
     def between(self, begin: object = None, end: object = None) -> "Games":
-        """Return the rows from `begin` on and before `end`, as dates or numbers; None is open."""
+        """Return the rows from `begin` on and before `end`, as dates or numbers; None is open.
+
+        Parameters
+        ----------
+        begin
+            First time that is kept, a date or a number; by default all from the first on.
+        end
+            First time that is left out; by default none.
+
+        Returns
+        -------
+        Games
+            The rows from `begin` on and before `end`.
+
+        Raises
+        ------
+        InputError
+            If a time cannot be read.
+
+        Examples
+        --------
+        >>> games = Games.from_arrays(["x", "x", "y"], ["y", "z", "z"], [1, 0, 1], [1.0, 2.0, 3.0])
+        >>> games.between(2.0)
+        Games(3 items, 2 comparisons in 2 rows, wins, times 2 to 3)
+        """
         low = -np.inf if begin is None else self.clock.to_number(begin)
         high = np.inf if end is None else self.clock.to_number(end)
         return self.only((self.times >= low) & (self.times < high))
@@ -365,6 +477,24 @@ class Games:
             As the fields of the same names; without counts each row is one game.
         by
             Covariates, as in ``{"surface": ["clay", "grass"]}``; None is no value.
+
+        Returns
+        -------
+        Games
+            The games, sorted by time, equal ones counted together.
+
+        Raises
+        ------
+        InputError
+            If columns differ in length, a name or time cannot be read, an item meets itself, or a
+            number is out of its range.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> days = ["2026-05-01", "2026-05-03"]
+        >>> it.Games.from_arrays(["ann", "bob"], ["bob", "cem"], [1, 0.5], days)
+        Games(3 items, 2 comparisons in 2 rows, ties, times 2026-05-01 to 2026-05-03)
         """
         firsts, seconds = as_list(first_names, "first_names"), as_list(second_names, "second_names")
         n = len(firsts)

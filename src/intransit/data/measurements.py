@@ -73,6 +73,19 @@ class Operator(Protocol):
 class Entries:
     """Readings of single entries: the outcome of i against j is X[i, j].
 
+    Attributes
+    ----------
+    pairs
+        The first and the second item of each reading, (n_outcomes, 2); both orders and the
+        diagonal are allowed.
+    n_items
+        Number of items.
+
+    Raises
+    ------
+    InputError
+        If a pair is none of these items.
+
     Examples
     --------
     >>> import numpy as np
@@ -86,7 +99,7 @@ class Entries:
            [7., 0., 0.]])
     """
 
-    pairs: IntArray  # (n_outcomes, 2); both orders and the diagonal are allowed
+    pairs: IntArray
     n_items: int
 
     def __post_init__(self) -> None:
@@ -100,26 +113,121 @@ class Entries:
         return len(self.pairs)
 
     def apply(self, margins: FloatArray) -> FloatArray:
-        """Return the readings of a matrix, (n_outcomes,)."""
+        """Return the readings of a matrix, (n_outcomes,).
+
+        Parameters
+        ----------
+        margins
+            The matrix X, (n_items, n_items).
+
+        Returns
+        -------
+        numpy.ndarray
+            The readings, (n_outcomes,).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
+        >>> duels.apply(np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]))
+        array([ 1., -2.])
+        """
         return np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]]
 
     def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
-        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X."""
+        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X.
+
+        Parameters
+        ----------
+        strengths, exposures
+            The factors S and Q, (n_items, n_factors) each.
+
+        Returns
+        -------
+        numpy.ndarray
+            The readings, (n_outcomes,).
+
+        Raises
+        ------
+        InputError
+            If the factors are not of that shape.
+
+        Examples
+        --------
+        Items with the scores 3, 1 and 0:
+
+        >>> import numpy as np
+        >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
+        >>> duels.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
+        array([ 2., -3.])
+        """
         return margins_at(*check_factors(strengths, exposures, self.n_items), self.pairs)
 
     def adjoint(self, values: FloatArray) -> csr_array:
-        """Return Σ_m values[m] e_i e_jᵀ, sparse; repeated entries add up."""
+        """Return Σ_m values[m] e_i e_jᵀ, sparse; repeated entries add up.
+
+        Parameters
+        ----------
+        values
+            One number for each reading, (n_outcomes,).
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            The sum, (n_items, n_items).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
+        >>> duels.adjoint(np.array([5.0, 7.0])).toarray()
+        array([[0., 5., 0.],
+               [0., 0., 0.],
+               [7., 0., 0.]])
+        """
         shape = (self.n_items, self.n_items)
         return csr_array((np.asarray(values), (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
 
     def fold(self) -> Folded:
-        """Return the same readings as a matrix over pairs i < j: one ±1 a row."""
+        """Return the same readings as a matrix over pairs i < j: one ±1 a row.
+
+        Returns
+        -------
+        Folded
+            The pairs that are read, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), sparse.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
+        >>> folded = duels.fold()
+        >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
+        ([[0, 1], [0, 2]], [[1.0, 0.0], [0.0, -1.0]])
+        """
         return _fold_terms(np.arange(self.n_outcomes), self.pairs, np.ones(self.n_outcomes), self)
 
 
 @dataclass(frozen=True, eq=False)
 class Combinations:
     """Readings of sums of entries: outcome m is Σ coefficient · X[i, j] over its terms.
+
+    Attributes
+    ----------
+    rows
+        Which outcome each term belongs to, (n_terms,).
+    pairs
+        The first and the second item of each term, (n_terms, 2).
+    coefficients
+        What each term is multiplied by, (n_terms,).
+    n_outcomes
+        Number of readings.
+    n_items
+        Number of items.
+
+    Raises
+    ------
+    InputError
+        If columns differ in length, or a row, pair or coefficient cannot be used.
 
     Examples
     --------
@@ -132,9 +240,9 @@ class Combinations:
     array([3., 6.])
     """
 
-    rows: IntArray  # (n_terms,): which outcome a term belongs to
-    pairs: IntArray  # (n_terms, 2)
-    coefficients: FloatArray  # (n_terms,)
+    rows: IntArray
+    pairs: IntArray
+    coefficients: FloatArray
     n_outcomes: int
     n_items: int
 
@@ -165,7 +273,31 @@ class Combinations:
     def from_terms(
         cls, terms: list[list[tuple[int, int, float]]], *, n_items: int
     ) -> "Combinations":
-        """Build from one list of (first, second, coefficient) an outcome."""
+        """Build from one list of (first, second, coefficient) an outcome.
+
+        Parameters
+        ----------
+        terms
+            For each outcome, its terms (first, second, coefficient).
+        n_items
+            Number of items.
+
+        Returns
+        -------
+        Combinations
+            The readings.
+
+        Raises
+        ------
+        InputError
+            If a term is not of that form, or a pair is none of these items.
+
+        Examples
+        --------
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.rows.tolist(), sums.coefficients.tolist()
+        ([0, 0, 1], [1.0, 1.0, 2.0])
+        """
         flat = [(m, *term) for m, outcome in enumerate(terms) for term in outcome]
         if any(len(term) != 4 for term in flat):
             raise InputError(
@@ -182,11 +314,54 @@ class Combinations:
         )
 
     def apply(self, margins: FloatArray) -> FloatArray:
-        """Return the readings of a matrix, (n_outcomes,)."""
+        """Return the readings of a matrix, (n_outcomes,).
+
+        Parameters
+        ----------
+        margins
+            The matrix X, (n_items, n_items).
+
+        Returns
+        -------
+        numpy.ndarray
+            The readings, (n_outcomes,).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.apply(np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]))
+        array([3., 6.])
+        """
         return self._gather(np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]])
 
     def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
-        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X."""
+        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X.
+
+        Parameters
+        ----------
+        strengths, exposures
+            The factors S and Q, (n_items, n_factors) each.
+
+        Returns
+        -------
+        numpy.ndarray
+            The readings, (n_outcomes,).
+
+        Raises
+        ------
+        InputError
+            If the factors are not of that shape.
+
+        Examples
+        --------
+        Items with the scores 3, 1 and 0:
+
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
+        array([5., 2.])
+        """
         S, Q = check_factors(strengths, exposures, self.n_items)
         return self._gather(margins_at(S, Q, self.pairs))
 
@@ -195,21 +370,73 @@ class Combinations:
         return sums.astype(float)
 
     def adjoint(self, values: FloatArray) -> csr_array:
-        """Return Σ_m values[m] A_m, sparse."""
+        """Return Σ_m values[m] A_m, sparse.
+
+        Parameters
+        ----------
+        values
+            One number for each reading, (n_outcomes,).
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            The sum, (n_items, n_items).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.adjoint(np.array([5.0, 7.0])).toarray()
+        array([[ 0.,  5.,  5.],
+               [ 0.,  0., 14.],
+               [ 0.,  0.,  0.]])
+        """
         shape = (self.n_items, self.n_items)
         scaled = self.coefficients * np.asarray(values)[self.rows]
         return csr_array((scaled, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
 
     def fold(self) -> Folded:
-        """Return the same readings as a sparse matrix over pairs i < j."""
+        """Return the same readings as a sparse matrix over pairs i < j.
+
+        Returns
+        -------
+        Folded
+            The pairs that are read, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), sparse.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> folded = sums.fold()
+        >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
+        ([[0, 1], [0, 2], [1, 2]], [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
+        """
         return _fold_terms(self.rows, self.pairs, self.coefficients, self)
 
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """Readings ⟨A_m, X⟩ = Σ_ij A_m[i, j] X[i, j] for any matrices A_m, kept as one array."""
+    """Readings ⟨A_m, X⟩ = Σ_ij A_m[i, j] X[i, j] for any matrices A_m, kept as one array.
 
-    matrices: FloatArray  # (n_outcomes, n_items, n_items)
+    Attributes
+    ----------
+    matrices
+        The matrices A_m, (n_outcomes, n_items, n_items).
+
+    Raises
+    ------
+    InputError
+        If they are not square matrices of finite numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
+    >>> dense.n_items, dense.n_outcomes
+    (2, 2)
+    """
+
+    matrices: FloatArray
 
     def __post_init__(self) -> None:
         matrices = np.ascontiguousarray(as_floats(self.matrices, "matrices"))
@@ -233,20 +460,96 @@ class Matrices:
         return len(self.matrices)
 
     def apply(self, margins: FloatArray) -> FloatArray:
-        """Return the readings of a matrix, (n_outcomes,)."""
+        """Return the readings of a matrix, (n_outcomes,).
+
+        Parameters
+        ----------
+        margins
+            The matrix X, (n_items, n_items).
+
+        Returns
+        -------
+        numpy.ndarray
+            The readings, (n_outcomes,).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
+        >>> dense.apply(np.array([[0.0, 3.0], [-3.0, 0.0]]))
+        array([3., 6.])
+        """
         return np.asarray(np.tensordot(self.matrices, margins, axes=2))
 
     def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
-        """Return the readings of X = S Qᵀ - Q Sᵀ."""
+        """Return the readings of X = S Qᵀ - Q Sᵀ.
+
+        Parameters
+        ----------
+        strengths, exposures
+            The factors S and Q, (n_items, n_factors) each.
+
+        Returns
+        -------
+        numpy.ndarray
+            The readings, (n_outcomes,).
+
+        Raises
+        ------
+        InputError
+            If the factors are not of that shape.
+
+        Examples
+        --------
+        Items with the scores 3 and 1:
+
+        >>> import numpy as np
+        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
+        >>> dense.read(np.array([[3.0], [1.0]]), np.ones((2, 1)))
+        array([2., 4.])
+        """
         S, Q = check_factors(strengths, exposures, self.n_items)
         return self.apply(build_margins(S, Q))
 
     def adjoint(self, values: FloatArray) -> FloatArray:
-        """Return Σ_m values[m] A_m, dense."""
+        """Return Σ_m values[m] A_m, dense.
+
+        Parameters
+        ----------
+        values
+            One number for each reading, (n_outcomes,).
+
+        Returns
+        -------
+        numpy.ndarray
+            The sum, (n_items, n_items).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
+        >>> dense.adjoint(np.array([5.0, 7.0]))
+        array([[ 0., 12.],
+               [-7.,  0.]])
+        """
         return np.asarray(np.tensordot(values, self.matrices, axes=1))
 
     def fold(self) -> Folded:
-        """Return the same readings as a dense matrix over all pairs i < j."""
+        """Return the same readings as a dense matrix over all pairs i < j.
+
+        Returns
+        -------
+        Folded
+            All pairs, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), dense.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
+        >>> folded = dense.fold()
+        >>> folded.pairs.tolist(), folded.matrix.tolist()
+        ([[0, 1]], [[1.0], [2.0]])
+        """
         first, second = np.triu_indices(self.n_items, 1)
         folded = self.matrices[:, first, second] - self.matrices[:, second, first]
         return Folded(np.stack([first, second], axis=1), folded)
@@ -310,9 +613,20 @@ def unfold(keys: IntArray, n_items: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """PeriodReadings of a margin matrix in one or more periods, oldest first.
+    """Readings of a margin matrix in one or more periods, oldest first.
 
     Build it with `from_pairs`, `from_matrices` or `from_operators`.
+
+    Attributes
+    ----------
+    periods
+        For each period an ``operator`` (what was read), its ``outcomes``, and ``counts`` (how many
+        readings each outcome is the mean of).
+
+    Raises
+    ------
+    InputError
+        If there is no period, one has no outcome, or periods disagree on the number of items.
 
     Examples
     --------
@@ -390,6 +704,22 @@ class Measurements:
             Number of items; by default one more than the largest that appears.
         counts
             For each period, how many readings each outcome is the mean of; by default 1.
+
+        Returns
+        -------
+        Measurements
+            The periods, each with `Entries`.
+
+        Raises
+        ------
+        InputError
+            If lists differ in length, or a pair, outcome or count cannot be used.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> it.Measurements.from_pairs([[(0, 1)], [(1, 2), (0, 2)]], [[1.0], [0.5, 2.0]])
+        Measurements(n_items=3, n_periods=2, n_outcomes=(1, 2))
         """
         _same_length("pairs", pairs, "outcomes", outcomes)
         if n_items is not None:
@@ -404,7 +734,32 @@ class Measurements:
     def from_matrices(
         cls, matrices: Sequence[ArrayLike], outcomes: Sequence[ArrayLike]
     ) -> "Measurements":
-        """Build from dense A_m: for each period, matrices (M, N, N) and outcomes ⟨A_m, X⟩."""
+        """Build from dense A_m: for each period, matrices (M, N, N) and outcomes ⟨A_m, X⟩.
+
+        Parameters
+        ----------
+        matrices
+            For each period, the matrices A_m, (n_outcomes, n_items, n_items).
+        outcomes
+            For each period, the readings ⟨A_m, X⟩, (n_outcomes,).
+
+        Returns
+        -------
+        Measurements
+            The periods, each with `Matrices`.
+
+        Raises
+        ------
+        InputError
+            If lists differ in length, or matrices or outcomes cannot be used.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> it.Measurements.from_matrices([np.ones((4, 3, 3))], [np.zeros(4)])
+        Measurements(n_items=3, n_periods=1, n_outcomes=(4,))
+        """
         operators = [
             Matrices(as_floats(given, "matrices")) for given in as_list(matrices, "matrices")
         ]
@@ -418,7 +773,36 @@ class Measurements:
         *,
         counts: Sequence[ArrayLike] | None = None,
     ) -> "Measurements":
-        """Build from any operators, whose kind may change from period to period."""
+        """Build from any operators, whose kind may change from period to period.
+
+        Parameters
+        ----------
+        operators
+            For each period what was read: `Entries`, `Combinations`, `Matrices`, or an operator of
+            your own.
+        outcomes
+            For each period, the readings, (n_outcomes,).
+        counts
+            For each period, how many readings each outcome is the mean of; by default 1.
+
+        Returns
+        -------
+        Measurements
+            The periods.
+
+        Raises
+        ------
+        InputError
+            If lists differ in length, or an operator, outcome or count cannot be used.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> duels = it.Entries([(0, 1), (1, 2)], n_items=3)
+        >>> sums = it.Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)]], n_items=3)
+        >>> it.Measurements.from_operators([duels, sums], [[1.0, 0.5], [2.5]])
+        Measurements(n_items=3, n_periods=2, n_outcomes=(2, 1))
+        """
         _same_length("operators", operators, "outcomes", outcomes)
         for t, operator in enumerate(operators):
             if not isinstance(operator, Operator):

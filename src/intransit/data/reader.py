@@ -153,6 +153,17 @@ def read(
     memory_limit
         Memory that the engine may use before it spills to disk; the result comes on top.
 
+    Returns
+    -------
+    Games
+        The games, sorted by time; its ``report`` says what was recognised.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read, a column does not occur or may mean several things, or more
+        than half of the rows cannot be used (with `strict`: any row).
+
     Examples
     --------
     >>> import tempfile

@@ -86,11 +86,30 @@ class TrajectoryDraws:
 
     Margins are to first order around the solution, as the posterior itself is: products of two
     steps would add noise along directions that data hold together but hardly each alone.
+
+    Attributes
+    ----------
+    fitted
+        The solution that the draws lie around.
+    states
+        The states of every draw, (n_states, n_draws).
+    rng
+        Generator for times at which there is no state.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+    ...                                 range(12))
+    >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+    >>> draws = path.sample(20, rng=0)
+    >>> len(draws), draws.margins.shape
+    (20, (20, 12, 3, 3))
     """
 
     fitted: Fitted
-    states: FloatArray  # (n_z, n_draws)
-    rng: np.random.Generator  # for times at which there is no state
+    states: FloatArray
+    rng: np.random.Generator
 
     @property
     def n_items(self) -> int:
@@ -119,7 +138,33 @@ class TrajectoryDraws:
         return self.matrix(self.times)
 
     def matrix(self, at: ArrayLike) -> FloatArray:  # (n_draws, [n_times,] n_items, n_items)
-        """Return the matrices of every draw at a time, or at several."""
+        """Return the matrices of every draw at a time, or at several.
+
+        Parameters
+        ----------
+        at
+            The time, or an array of times.
+
+        Returns
+        -------
+        numpy.ndarray
+            Margins, (n_draws, n_items, n_items), or (n_draws, n_times, n_items, n_items) for an
+            array of times.
+
+        Raises
+        ------
+        InputError
+            If a time is not finite, or more margins are asked for than memory holds.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> path.sample(20, rng=0).matrix(11.0).shape
+        (20, 3, 3)
+        """
         times = as_floats(at, "at")
         check_finite(np.atleast_1d(times), "at")
         n, n_entries = self.n_items, len(self) * times.size * self.n_items**2
@@ -137,6 +182,35 @@ class TrajectoryDraws:
         """Return the margin of first over second in every draw, (n_draws, ...).
 
         Within one call a state that is drawn at a time without comparisons is drawn once.
+
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
+
+        Returns
+        -------
+        numpy.ndarray
+            Margins, (n_draws, ...), for each draw in the shape of the arguments.
+
+        Raises
+        ------
+        InputError
+            If an item does not occur, a time is not finite, or shapes do not agree.
+
+        Examples
+        --------
+        The probability that 0 is ahead of 1, and 1 of 2, at once:
+
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> drawn = path.sample(200, rng=0).margin([0, 1], [1, 2])
+        >>> float((drawn > 0.0).all(axis=1).mean()) > 0.8
+        True
         """
         i, j, clock, shape = as_questions(
             first, second, at, last=float(self.times[-1]), n_items=self.n_items
@@ -189,7 +263,22 @@ class TrajectoryDraws:
         return np.asarray(query.sign * np.where(known, values, fresh[:, which]))
 
     def posterior(self) -> Posterior:
-        """Return the draws as the posterior of a sum of terms."""
+        """Return the draws as the posterior of a sum of terms.
+
+        Returns
+        -------
+        Posterior
+            The same draws, with strengths, matrices and chances over them.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> len(path.sample(20, rng=0).posterior())
+        20
+        """
         return posterior_of_draws(self)
 
 

@@ -55,17 +55,33 @@ class Filter:
         ``"logistic"``: an outcome is the share of `count` games that the first item won, each
         with probability 1 / (1 + exp(-margin)).  ``"squared"``: an outcome is the mean of
         `count` readings of the margin, each with standard deviation `noise_scale`.
-    drift_scale, exposure_drift_scale
-        How far an entry of S (scores included) and of Q moves in one unit of time, as standard
-        deviations; 0 for not at all.
+    drift_scale
+        How far an entry of S (scores included) moves in one unit of time, as a standard
+        deviation; 0 for not at all.
     prior_scale
         Standard deviation of every entry before its item's first comparison.
     noise_scale
         Standard deviation of one reading about its margin; wins and losses do not use it.
+    exposure_drift_scale
+        The same as drift_scale, for Q.
     n_items
         Number of items to make room for at once.  More may arrive at any time.
     rng
         Seed or generator for the first means of s and q.  ``seed`` repeats them.
+
+    Attributes
+    ----------
+    n_factors, scores, loss
+        As given.
+    n_seen
+        Number of comparisons learnt.
+    seed
+        Seed that repeats the first means; None when a generator was given.
+
+    Raises
+    ------
+    InputError
+        If a number cannot be used, or there are neither scores nor factors.
 
     Notes
     -----
@@ -155,6 +171,31 @@ class Filter:
         """Learn one comparison: at this time, first met second, `count` times, with this outcome.
 
         Takes microseconds, however much was learnt before.
+
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; new ones are welcome.
+        outcome
+            Share of the games that the first item won, from 0 to 1; or mean of readings of the
+            margin.
+        time
+            When it was.
+        count
+            How many games or readings the outcome is the mean of.
+
+        Raises
+        ------
+        InputError
+            If an item, outcome, time or count cannot be used; nothing is learnt then.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> now = it.Filter(drift_scale=0.1, rng=0)
+        >>> now.observe(0, 1, 0.75, time=1.0, count=4)  # 0 won three of four games
+        >>> now
+        Filter(n_items=2, n_factors=0: Learnt 1 comparison, the latest at time 1.)
         """
         try:
             first, second = index(first), index(second)
@@ -189,7 +230,33 @@ class Filter:
         times: ArrayLike,
         counts: ArrayLike | None = None,
     ) -> None:
-        """Learn comparisons in the order given, all of them or, if one cannot be used, none."""
+        """Learn comparisons in the order given, all of them or, if one cannot be used, none.
+
+        Parameters
+        ----------
+        first, second
+            The two items of each comparison, whole numbers from 0.
+        outcomes
+            Shares of games that the first item won, from 0 to 1; or means of readings of the
+            margin.
+        times
+            When each comparison was.
+        counts
+            How many games or readings an outcome is the mean of; by default 1.
+
+        Raises
+        ------
+        InputError
+            If columns differ in length, or an item, outcome, time or count cannot be used.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> now = it.Filter(drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> now
+        Filter(n_items=3, n_factors=0: Learnt 30 comparisons, the latest at time 29.)
+        """
         rows = self._check("observe_many", first, second, outcomes, times, counts)
         self._learn("observe_many", *rows, np.empty(0))
 
@@ -206,6 +273,35 @@ class Filter:
         With wins and losses the probability that the first item wins, averaged over what is not
         known; with readings the mean margin.  A fair test of the settings: each forecast has
         seen the comparisons before its own and nothing else.
+
+        Parameters
+        ----------
+        first, second
+            The two items of each comparison, whole numbers from 0.
+        outcomes
+            Shares of games that the first item won, from 0 to 1; or means of readings of the
+            margin.
+        times
+            When each comparison was.
+        counts
+            How many games or readings an outcome is the mean of; by default 1.
+
+        Returns
+        -------
+        numpy.ndarray
+            What was expected of each comparison, (n,).
+
+        Raises
+        ------
+        InputError
+            If columns differ in length, or an item, outcome, time or count cannot be used.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> now = it.Filter(drift_scale=0.1, rng=0)
+        >>> now.forecast_many([0, 0, 0], [1, 1, 1], [1.0, 1.0, 1.0], [0.0, 1.0, 2.0]).round(2)
+        array([0.5 , 0.62, 0.7 ])
         """
         rows = self._check("forecast_many", first, second, outcomes, times, counts)
         forecasts = np.empty(len(rows[0]))
@@ -219,6 +315,31 @@ class Filter:
 
         An item's mean stays where its last comparison left it, so that `at`, here, changes
         nothing; it widens `interval` and `probability`.  An item never compared is at its start.
+
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default that of each item's last comparison.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            Mean margins, in the shape of the arguments.
+
+        Raises
+        ------
+        InputError
+            If an item or time cannot be used, or shapes do not agree.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> now = it.Filter(drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> bool(now.margin(0, 2) > now.margin(0, 1) > 0.0)
+        True
         """
         return self._read("margin", first, second, at)[..., 0][()]
 
@@ -227,7 +348,36 @@ class Filter:
     ) -> tuple[np.float64 | FloatArray, np.float64 | FloatArray]:
         """Return (lower, upper): where the margin lies with probability `level`, `at` that time.
 
-        By default as each item was at its last comparison.
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default that of each item's last comparison.
+        level
+            Of the interval.
+
+        Returns
+        -------
+        low : float or numpy.ndarray
+            Lower ends, in the shape of the arguments.
+        high : float or numpy.ndarray
+            Upper ends, of the same shape.
+
+        Raises
+        ------
+        InputError
+            If an item or time cannot be used, shapes do not agree, or `level` does not lie
+            between 0 and 1.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> now = it.Filter(drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> low, high = now.interval(0, 1, at=30.0)
+        >>> bool(low < now.margin(0, 1) < high)
+        True
         """
         if not 0.0 < as_number("level", level, least=0.0) < 1.0:
             raise InputError(f"level is {level!r}; it must lie between 0 and 1, such as 0.9.")
@@ -242,6 +392,33 @@ class Filter:
 
         With readings, the probability that one reading is above 0.  The two orders of a pair sum
         to exactly 1.
+
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default that of each item's last comparison.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            Probabilities, in the shape of the arguments.
+
+        Raises
+        ------
+        InputError
+            If an item or time cannot be used, or shapes do not agree.
+
+        Examples
+        --------
+        What was learnt long ago tells less:
+
+        >>> import intransit as it
+        >>> now = it.Filter(drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> bool(now.probability(0, 1) > now.probability(0, 1, at=1000.0) > 0.5)
+        True
         """
         mean, variance = np.moveaxis(self._read("probability", first, second, at), -1, 0)
         if self.loss == "squared":
@@ -257,7 +434,27 @@ class Filter:
         return float(np.sqrt(self._noise)) if self.loss == "squared" else 1.0
 
     def known(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return means, covariances and last times of all items, and variances of steps."""
+        """Return means, covariances and last times of all items, and variances of steps.
+
+        Returns
+        -------
+        means : numpy.ndarray
+            Mean of every item's score, s and q, (n_items, k).
+        covariances : numpy.ndarray
+            Their covariances, (n_items, k, k); between items none is kept.
+        times : numpy.ndarray
+            When each item was last compared, (n_items,); of those never compared the latest of all.
+        rates : numpy.ndarray
+            Variances of a step of each entry in one unit of time, (k,).
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> now = it.Filter(drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> [part.shape for part in now.known()]
+        [(3, 1), (3, 1, 1), (3,), (1,)]
+        """
         n = self._n_items
         times = np.nan_to_num(self._times[:n], nan=float(np.nanmax(self._times, initial=0.0)))
         return self._means[:n].copy(), self._blocks[:n].copy(), times, self._rates
@@ -266,6 +463,33 @@ class Filter:
         """Return draws of what is known now, for questions beyond one pair.
 
         The same `Posterior` that `fit` hands out: strengths, matrices, chances over draws.
+
+        Parameters
+        ----------
+        n
+            Number of draws, 2 or more.
+        rng
+            Seed or generator.
+
+        Returns
+        -------
+        Posterior
+            The draws.
+
+        Raises
+        ------
+        InputError
+            If `n` or `rng` cannot be used.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> posterior = now.posterior(rng=0)
+        >>> posterior.strengths(np.arange(3), 29.0).mean(axis=0).round(1)
+        array([0.9, 0.5, 0.1])
         """
         n, generator = as_whole("n", n, least=2), open_rng(rng)[0]
         means, blocks, times, rates = self.known()

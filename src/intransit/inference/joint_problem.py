@@ -209,15 +209,42 @@ def lay_out(
 
 @dataclass(frozen=True)
 class Scales:
-    """Standard deviations of everything that is random in the model."""
+    """Standard deviations of everything that is random in the model.
 
-    noise_scale: float  # of a reading about its margin; 1 and unused for wins
-    drift_scale: float  # of the step of one entry of S in one unit of time
-    prior_scale: float  # of the first state of an entry of S, and of Q
-    exposure_drift_scale: float = 0.0  # the same as drift_scale, for Q
-    score_drift_scale: float = 0.0  # the same for columns whose exposures are known
+    Attributes
+    ----------
+    noise_scale
+        Of a reading about its margin; 1 and unused for wins.
+    drift_scale
+        Of the step of one entry of S in one unit of time.
+    prior_scale
+        Of the first state of an entry of S, and of Q.
+    exposure_drift_scale
+        The same as drift_scale, for Q.
+    score_drift_scale, score_prior_scale
+        The same as drift_scale and prior_scale, for columns whose exposures are known.
+    pair_scale
+        Of the deviation of a pair from the low rank; 0 for none.
+    pair_drift_scale
+        Of the step of such a deviation in one unit of time.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+    ...                                 range(12))
+    >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+    >>> path.scales.score_drift_scale
+    0.1
+    """
+
+    noise_scale: float
+    drift_scale: float
+    prior_scale: float
+    exposure_drift_scale: float = 0.0
+    score_drift_scale: float = 0.0
     score_prior_scale: float = 1.0
-    pair_scale: float = 0.0  # of the deviation of a pair from the low rank; 0 for none
+    pair_scale: float = 0.0
     pair_drift_scale: float = 0.0
 
 

@@ -70,6 +70,19 @@ class Posterior:
         Groups and times, where they are not worked out from the games.
     panel_size
         Opponents that strengths are means over, where there are more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import intransit as it
+    >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+    >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+    >>> posterior = now.posterior(rng=0)
+    >>> len(posterior), posterior.n_items
+    (200, 3)
+    >>> chances = posterior.chances(np.array([0]), np.array([2]), np.array([29.0]))
+    >>> chances.shape, bool(chances.mean() > 0.8)
+    ((200, 1), True)
     """
 
     layout: Layout
@@ -119,7 +132,28 @@ class Posterior:
         return (int(self.draws.states.shape[2]) - 1) // 2
 
     def thinned(self, most: int) -> "Posterior":
-        """Return the same with at most so many draws, evenly spread."""
+        """Return the same with at most so many draws, evenly spread.
+
+        Parameters
+        ----------
+        most
+            Most draws to keep.
+
+        Returns
+        -------
+        Posterior
+            The same posterior, with those draws.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> posterior = now.posterior(rng=0)
+        >>> len(posterior.thinned(50))
+        50
+        """
         n = len(self)
         if n <= most:
             return self
@@ -134,6 +168,30 @@ class Posterior:
 
         An item below 0 was never seen: all that is known of it is what newcomers are like, and
         equal numbers are the same newcomer.
+
+        Parameters
+        ----------
+        items
+            Numbers of the items, (n,); below 0 for newcomers.
+        times
+            The time of each, (n,).
+        which
+            Numbers of the draws; by default all.
+
+        Returns
+        -------
+        numpy.ndarray
+            Score, u and v of each item in each draw, (n_draws, n, 1 + 2 n_planes).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> posterior = now.posterior(rng=0)
+        >>> posterior.states(np.array([0, 1]), np.array([29.0, 29.0])).shape
+        (200, 2, 5)
         """
         d, new = self.draws, items < 0
         means = d.newcomers if self.layout.has_newcomers else np.zeros(len(d))
@@ -145,7 +203,38 @@ class Posterior:
     def numbers(
         self, k: int, keys: IntArray, times: FloatArray, which: IntArray | None = None
     ) -> FloatArray:  # (n_draws, n)
-        """Return one of the other terms, for some owners at some times."""
+        """Return one of the other terms, for some owners at some times.
+
+        For effects of pairs an owner is a pair, low · n_items + high; for a covariate an item
+        under a value, item · n_values + value; a side has the one owner 0.
+
+        Parameters
+        ----------
+        k
+            Which term, by its place in ``layout.numbers``.
+        keys
+            The owners, (n,).
+        times
+            The time of each, (n,).
+        which
+            Numbers of the draws; by default all.
+
+        Returns
+        -------
+        numpy.ndarray
+            Values in each draw, (n_draws, n).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4)
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.0, prior_scale=1.0,
+        ...                  pair_scale=0.5, rng=0)
+        >>> pair = np.array([0 * 3 + 1])  # 0 and 1, of three items
+        >>> path.posterior(20).numbers(0, pair, np.array([0.0])).shape
+        (20, 1)
+        """
         paths, d = self.layout.numbers[k].paths, self.draws
         place, known = paths.find(keys)
         unseen = np.where(known, -1, UNSEEN + keys)
@@ -169,8 +258,34 @@ class Posterior:
     ) -> FloatArray:  # (n_draws, n)
         """Return the margin of first over second at some times, in every draw.
 
-        No side is better unless `sides` says so.  `under` gives, for covariates of the model, the
-        number of each one's value; -1 or nothing leaves the covariate out.
+        Parameters
+        ----------
+        first, second
+            Numbers of the two items of each pair, (n,) each; below 0 for newcomers.
+        times
+            The time of each pair, (n,).
+        sides
+            1 where the first has the better side, -1 where the second has it, (n,); by default no
+            side is better.
+        under
+            For covariates of the model, the number of each pair's value, (n,); -1 or nothing leaves
+            the covariate out.
+
+        Returns
+        -------
+        numpy.ndarray
+            Margins, (n_draws, n).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> posterior = now.posterior(rng=0)
+        >>> margins = posterior.margins(np.array([0, 2]), np.array([1, 1]), np.array([29.0, 29.0]))
+        >>> margins.shape, (margins.mean(axis=0) > 0.0).tolist()
+        ((200, 2), [True, False])
         """
         points, place = _points(np.concatenate([first, second]), np.concatenate([times, times]))
         values = self.states(*points)
@@ -215,14 +330,56 @@ class Posterior:
         return np.where(known, both[0] - both[1], 0.0)
 
     def side_worth(self, times: FloatArray) -> FloatArray:  # (n_draws, n)
-        """Return what the better side adds to a margin at some times."""
+        """Return what the better side adds to a margin at some times.
+
+        Parameters
+        ----------
+        times
+            Times, (n,).
+
+        Returns
+        -------
+        numpy.ndarray
+            What it adds, (n_draws, n); 0 where the model has no side.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> posterior = now.posterior(rng=0)
+        >>> posterior.side_worth(np.array([29.0])).max()
+        np.float64(0.0)
+        """
         k = place_of(Side, self.layout)
         if k < 0 or not self.layout.numbers[k].paths.n_states:
             return np.zeros((len(self), len(times)))
         return self.numbers(k, np.zeros(len(times), np.int64), times)
 
     def results(self, margins: FloatArray) -> FloatArray:
-        """Return the expected result at margins of draws, (n_draws, ...): a tie as half a win."""
+        """Return the expected result at margins of draws, (n_draws, ...): a tie as half a win.
+
+        Parameters
+        ----------
+        margins
+            Margins in each draw, (n_draws, ...).
+
+        Returns
+        -------
+        numpy.ndarray
+            Expected results from 0 to 1, of the same shape.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> posterior = now.posterior(rng=0)
+        >>> posterior.results(np.zeros((len(posterior), 1))).mean()
+        np.float64(0.5)
+        """
         wide = (slice(None), *([None] * (margins.ndim - 1)))
         cuts, noise = self._law_arrays()
         return expected_results(self.law.kind, margins, cuts[wide], noise[wide])
@@ -236,7 +393,38 @@ class Posterior:
         sides: FloatArray | None = None,
         under: Mapping[str, IntArray] | None = None,
     ) -> FloatArray:  # (n_draws, n)
-        """Return the chance that first beats second, in every draw, a tie as half a win."""
+        """Return the chance that first beats second, in every draw, a tie as half a win.
+
+        Parameters
+        ----------
+        first, second
+            Numbers of the two items of each pair, (n,) each; below 0 for newcomers.
+        times
+            The time of each pair, (n,).
+        sides
+            1 where the first has the better side, -1 where the second has it, (n,); by default no
+            side is better.
+        under
+            For covariates of the model, the number of each pair's value, (n,); -1 or nothing leaves
+            the covariate out.
+
+        Returns
+        -------
+        numpy.ndarray
+            Chances, (n_draws, n).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> posterior = now.posterior(rng=0)
+        >>> chances = posterior.chances(np.array([0]), np.array([2]), np.array([29.0]))
+        >>> low, high = np.quantile(chances[:, 0], [0.05, 0.95])
+        >>> bool(0.5 < low < high < 1.0)
+        True
+        """
         return self.results(self.margins(first, second, times, sides=sides, under=under))
 
     def levels(
@@ -251,6 +439,35 @@ class Posterior:
         """Return the probability of every level, from the worst for first to the best.
 
         For wins without ties, and for readings: of a loss, of a tie (0), and of a win.
+
+        Parameters
+        ----------
+        first, second
+            Numbers of the two items of each pair, (n,) each; below 0 for newcomers.
+        times
+            The time of each pair, (n,).
+        sides
+            1 where the first has the better side, -1 where the second has it, (n,); by default no
+            side is better.
+        under
+            For covariates of the model, the number of each pair's value, (n,); -1 or nothing leaves
+            the covariate out.
+
+        Returns
+        -------
+        numpy.ndarray
+            Probabilities, (n, n_levels), averaged over draws.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> posterior = now.posterior(rng=0)
+        >>> levels = posterior.levels(np.array([0]), np.array([2]), np.array([29.0]))
+        >>> levels.shape, bool(levels[0, 2] > 0.8)
+        ((1, 3), True)
         """
         x = self.margins(first, second, times, sides=sides, under=under)
         if self.law.kind != "ordered":
@@ -260,7 +477,30 @@ class Posterior:
         return np.maximum(-np.diff(np.stack(least, axis=-1), axis=-1), 0.0)
 
     def matrices(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n, n)
-        """Return the margins of some items at one time, in every draw."""
+        """Return the margins of some items at one time, in every draw.
+
+        Parameters
+        ----------
+        items
+            Numbers of the items, (n,).
+        time
+            The time.
+
+        Returns
+        -------
+        numpy.ndarray
+            Margins, (n_draws, n, n), skew-symmetric.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> posterior = now.posterior(rng=0)
+        >>> posterior.matrices(np.arange(3), 29.0).shape
+        (200, 3, 3)
+        """
         values = self.states(items, np.full(len(items), time))
         r = self.n_planes
         u, v = values[:, :, 1 : 1 + r], values[:, :, 1 + r :]
@@ -275,7 +515,30 @@ class Posterior:
         return np.asarray(out)
 
     def upper_margins(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n_pairs)
-        """Return the margins of all pairs of some items, first < second, in every draw."""
+        """Return the margins of all pairs of some items, first < second, in every draw.
+
+        Parameters
+        ----------
+        items
+            Numbers of the items, (n,).
+        time
+            The time.
+
+        Returns
+        -------
+        numpy.ndarray
+            Margins, (n_draws, n_pairs).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> posterior = now.posterior(rng=0)
+        >>> posterior.upper_margins(np.arange(3), 29.0).shape
+        (200, 3)
+        """
         i, j = np.triu_indices(len(items), 1)
         return self.margins(items[i], items[j], np.full(len(i), time))
 
@@ -284,6 +547,30 @@ class Posterior:
 
         Averaged over draws, a tie as half a win.  Of a pair that never met the effect is averaged
         over too.
+
+        Parameters
+        ----------
+        items
+            Numbers of the items, (n,).
+        time
+            The time.
+
+        Returns
+        -------
+        numpy.ndarray
+            Chances that the row beats the column, (n, n).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> posterior = now.posterior(rng=0)
+        >>> posterior.mean_matrix(np.arange(3), 29.0).round(1)
+        array([[0.5, 0.8, 1. ],
+               [0.2, 0.5, 0.8],
+               [0. , 0.2, 0.5]])
         """
         values = self.states(items, np.full(len(items), time))
         effects, effect, sign, unknown = self._effects_with(items, items, time)
@@ -323,6 +610,28 @@ class Posterior:
         a win; where there are more than 200 items, those of a panel of 200.  This is the one place
         where strength is worked out.  Of very many items fewer draws are used, the same whichever
         of them are asked for.
+
+        Parameters
+        ----------
+        items
+            Numbers of the items, (n,).
+        time
+            The time.
+
+        Returns
+        -------
+        numpy.ndarray
+            Strengths from 0 to 1, (n_draws, n).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> posterior = now.posterior(rng=0)
+        >>> posterior.strengths(np.arange(3), 29.0).mean(axis=0).round(1)
+        array([0.9, 0.5, 0.1])
         """
         panel, which = self.panel, self._for_all
         points = np.unique(np.concatenate([items, panel]))
@@ -367,6 +676,29 @@ class Posterior:
 
         The mean is over those that strength is a mean over.  This is the one place where ratings
         are worked out.
+
+        Parameters
+        ----------
+        items
+            Numbers of the items, (n,).
+        time
+            The time.
+
+        Returns
+        -------
+        numpy.ndarray
+            Ratings, (n_draws, n).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
+        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
+        >>> posterior = now.posterior(rng=0)
+        >>> ratings = posterior.ratings(np.arange(3), 29.0).mean(axis=0)
+        >>> bool(ratings[0] > ratings[1] > ratings[2])
+        True
         """
         panel, which = self.panel, self._for_all
         beside = (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0
@@ -529,19 +861,66 @@ def _points(items: IntArray, times: FloatArray) -> tuple[tuple[IntArray, FloatAr
 
 @dataclass(frozen=True)
 class Summary:
-    """A number that is not known exactly: best guess, interval, and whether it is above 0."""
+    """A number that is not known exactly: best guess, interval, and whether it is above 0.
 
-    value: float  # at the solution
-    mean: float  # over draws
+    Attributes
+    ----------
+    value
+        At the solution, or the best guess there is.
+    mean
+        Over draws.
+    low, high
+        Ends of the interval.
+    level
+        Of the interval.
+    probability_positive
+        That it is above 0; a draw of exactly 0 counts half.
+    values
+        The number in each draw, (n_draws,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import intransit as it
+    >>> seen = it.Summary.of(np.array([-1.0, 1.0, 2.0, 4.0]), 1.5, 0.9)
+    >>> seen.mean, seen.probability_positive
+    (1.5, 0.75)
+    """
+
+    value: float
+    mean: float
     low: float
     high: float
     level: float
     probability_positive: float
-    values: FloatArray = field(repr=False, compare=False)  # (n_draws,)
+    values: FloatArray = field(repr=False, compare=False)
 
     @classmethod
     def of(cls, values: FloatArray, value: float, level: float) -> "Summary":
-        """Summarise draws of a number."""
+        """Summarise draws of a number.
+
+        Parameters
+        ----------
+        values
+            The number in each draw, (n_draws,).
+        value
+            The best guess.
+        level
+            Of the interval.
+
+        Returns
+        -------
+        Summary
+            Mean, interval, and whether it is above 0.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> seen = it.Summary.of(np.linspace(0.0, 10.0, 101), 5.0, 0.9)
+        >>> round(seen.low, 6), round(seen.high, 6)
+        (0.5, 9.5)
+        """
         low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
         positive = float(np.mean(values > 0) + 0.5 * np.mean(values == 0))
         return cls(value, float(values.mean()), float(low), float(high), level, positive, values)
@@ -554,7 +933,37 @@ class Summary:
         best: FloatArray,  # (n_items, n_items)
         level: float,
     ) -> "Summary":
-        """Return a function of matrices, over draws and at the best guess."""
+        """Return a function of matrices, over draws and at the best guess.
+
+        Parameters
+        ----------
+        function
+            What is asked of a matrix of margins, (n_items, n_items); it returns one number.
+        draws
+            A matrix for each draw, (n_draws, n_items, n_items).
+        best
+            The best guess, (n_items, n_items).
+        level
+            Of the interval.
+
+        Returns
+        -------
+        Summary
+            The number at the best guess, its mean over draws, and its interval.
+
+        Raises
+        ------
+        InputError
+            If `function` does not return one number.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> X = np.array([[0.0, 1.0], [-1.0, 0.0]])
+        >>> it.Summary.of_function(np.max, np.array([X, 2.0 * X, 3.0 * X]), 2.0 * X, 0.9).mean
+        2.0
+        """
         try:
             values = np.array([float(function(X)) for X in draws])
         except TypeError:

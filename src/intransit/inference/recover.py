@@ -273,19 +273,55 @@ class Attempt:
 
 @dataclass(frozen=True, eq=False)
 class Recovery:
-    """The recovered matrix.  Factors are not unique: compare margins, and read `freedom`."""
+    """The recovered matrix.  Factors are not unique: compare margins, and read `freedom`.
 
-    strengths: FloatArray  # (n_items, n_factors)
-    exposures: FloatArray  # (n_items, n_factors)
-    objectives: FloatArray  # (n_steps + 1,): at the start and after each step, never increasing
-    gradient_size: float  # of the objective (with an active bound: the Lagrangian) at the end
+    Attributes
+    ----------
+    strengths, exposures
+        The factors S and Q, (n_items, n_factors) each.
+    objectives
+        The objective at the start and after each step, (n_steps + 1,), never increasing.
+    gradient_size
+        Of the objective (with an active bound: the Lagrangian) at the end.
+    converged
+        Whether a minimum was reached.
+    bound_is_active
+        Whether the bound, if any, holds a margin back.
+    method
+        ``"newton"`` or ``"alternating"``.
+    weights
+        Weights of the periods, (n_periods,), as used: they sum to 1.
+    attempts
+        Every start, and what came of it.
+    seed
+        Seed that repeats the answer; None when a generator was given.
+    problem
+        The question, as arrays.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> pairs = [[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)]]
+    >>> seen = it.Measurements.from_pairs(pairs, [[1.0, 1.0, 1.0, -3.0, 2.0, 2.0]])
+    >>> answer = it.recover(seen, n_factors=1, rng=0)
+    >>> answer.margins.round(2) + 0.0
+    array([[ 0.,  1.,  2.,  3.],
+           [-1.,  0.,  1.,  2.],
+           [-2., -1.,  0.,  1.],
+           [-3., -2., -1.,  0.]])
+    """
+
+    strengths: FloatArray
+    exposures: FloatArray
+    objectives: FloatArray
+    gradient_size: float
     converged: bool
-    bound_is_active: bool  # whether the bound, if any, holds a margin back
+    bound_is_active: bool
     method: str
-    weights: FloatArray  # (n_periods,), as used: they sum to 1
+    weights: FloatArray
     attempts: tuple[Attempt, ...]
-    seed: int | None  # repeats the answer; None when a generator was given
-    problem: Problem = field(repr=False)  # the question, as arrays
+    seed: int | None
+    problem: Problem = field(repr=False)
 
     @cached_property
     def freedom(self) -> Freedom:
@@ -303,7 +339,31 @@ class Recovery:
         return build_margins(self.strengths, self.exposures)
 
     def margin(self, first: ArrayLike, second: ArrayLike) -> FloatArray:
-        """Return the margin of first over second, for one pair or for arrays of them."""
+        """Return the margin of first over second, for one pair or for arrays of them.
+
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+
+        Returns
+        -------
+        numpy.ndarray
+            Margins, in the shape of the arguments.
+
+        Raises
+        ------
+        InputError
+            If an item does not occur, or shapes do not agree.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> pairs = [[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)]]
+        >>> seen = it.Measurements.from_pairs(pairs, [[1.0, 1.0, 1.0, -3.0, 2.0, 2.0]])
+        >>> it.recover(seen, n_factors=1, rng=0).margin(0, [1, 2, 3]).round(2)
+        array([1., 2., 3.])
+        """
         try:
             first, second = np.broadcast_arrays(first, second)
         except ValueError:
@@ -399,6 +459,11 @@ def recover(
     Recovery
         ``answer.margins`` is the matrix; ``answer.status`` says how it went, ``answer.freedom``
         what the factors leave open, and ``answer.doubts`` which margins the data do not settle.
+
+    Raises
+    ------
+    InputError
+        If a number or shape cannot be used, or the data contradict `bound`.
 
     Warns
     -----

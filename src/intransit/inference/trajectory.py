@@ -60,9 +60,42 @@ N_DRAWS = 200  # of trajectories, for questions that need whole matrices
 
 @dataclass(frozen=True, eq=False)
 class Trajectory(Fitted):
-    """Margins of all items at all times.  Factors are not unique: compare margins."""
+    """Margins of all items at all times.  Factors are not unique: compare margins.
 
-    seed: int | None  # repeats the answer; None when a generator was given
+    Attributes
+    ----------
+    settings
+        What `smooth` was asked for.
+    columns
+        What was known of S and Q in advance.
+    scales
+        Standard deviations of everything that is random, given or estimated.
+    estimated
+        Names of the scales that came from the data.
+    problem
+        The question, as arrays.
+    pairs
+        The pairs that have effects of their own.
+    solution
+        The states at the optimum.
+    starts
+        Where the solver started, and the objective that it reached from there.
+    scales_converged
+        Whether the scales that came from the data have settled.
+    seed
+        Seed that repeats the answer; None when a generator was given.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+    ...                                 range(12))
+    >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+    >>> path.converged, path.margins.shape
+    (True, (12, 3, 3))
+    """
+
+    seed: int | None
 
     @property
     def n_items(self) -> int:
@@ -105,7 +138,34 @@ class Trajectory(Fitted):
         return self.matrix(self.times)
 
     def matrix(self, at: ArrayLike | None = None) -> FloatArray:  # ([n_times,] n_items, n_items)
-        """Return the whole matrix of margins at a time, by default the last, or at several."""
+        """Return the whole matrix of margins at a time, by default the last, or at several.
+
+        Parameters
+        ----------
+        at
+            The time, or an array of times; by default the last one of the comparisons.
+
+        Returns
+        -------
+        numpy.ndarray
+            Margins, (n_items, n_items), or (n_times, n_items, n_items) for an array of times.
+
+        Raises
+        ------
+        InputError
+            If a time is not finite, or more margins are asked for than memory holds.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> path.matrix().round(1) + 0.0
+        array([[ 0. ,  1. ,  1.5],
+               [-1. ,  0. ,  0.5],
+               [-1.5, -0.5,  0. ]])
+        """
         times = self._times(self.times[-1] if at is None else at)
         check_entries(times.size * self.n_items**2, "matrix")
         first, second = np.triu_indices(self.n_items, 1)
@@ -116,8 +176,33 @@ class Trajectory(Fitted):
     ) -> FloatArray:
         """Return the margin of first over second at a time, by default the last one.
 
-        All three may be arrays; they are broadcast.  Times between and beyond the observed ones
-        are welcome.
+        Times between and beyond the observed ones are welcome.
+
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
+
+        Returns
+        -------
+        numpy.ndarray
+            Margins, in the shape of the arguments.
+
+        Raises
+        ------
+        InputError
+            If an item does not occur, a time is not finite, or shapes do not agree.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> path.margin(0, [1, 2], at=5.5).round(1)
+        array([1. , 1.5])
         """
         query, shape = self._ask(first, second, at)
         return query.margins(self.solution.z).reshape(shape)
@@ -125,13 +210,72 @@ class Trajectory(Fitted):
     def deviation(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
     ) -> FloatArray:
-        """Return the standard deviation of a margin: how far the truth may lie from it."""
+        """Return the standard deviation of a margin: how far the truth may lie from it.
+
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
+
+        Returns
+        -------
+        numpy.ndarray
+            Standard deviations, in the shape of the arguments.
+
+        Raises
+        ------
+        InputError
+            If an item does not occur, a time is not finite, or shapes do not agree.
+
+        Examples
+        --------
+        What is forecast far ahead is less sure:
+
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> bool(path.deviation(0, 1, at=50.0) > path.deviation(0, 1))
+        True
+        """
         return np.sqrt(self.outlook(first, second, at)[1])
 
     def outlook(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Return margins and their variances together."""
+        """Return margins and their variances together.
+
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
+
+        Returns
+        -------
+        margins : numpy.ndarray
+            Margins, in the shape of the arguments.
+        variances : numpy.ndarray
+            Their variances, of the same shape.
+
+        Raises
+        ------
+        InputError
+            If an item does not occur, a time is not finite, or shapes do not agree.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> margins, variances = path.outlook(0, [1, 2])
+        >>> margins.shape, bool((variances > 0.0).all())
+        ((2,), True)
+        """
         query, shape = self._ask(first, second, at)
         variance = self._laplace.variances(query, np.random.default_rng(self.settings.seed))
         return query.margins(self.solution.z).reshape(shape), variance.reshape(shape)
@@ -148,6 +292,39 @@ class Trajectory(Fitted):
 
         Without items, for all pairs at all observed times (or at those given): two arrays of the
         shape of `margins`.
+
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.  By default all pairs.
+        at
+            The time, or an array of times; by default the last one of the comparisons, and for all
+            pairs every one of them.
+        level
+            Of the interval.
+
+        Returns
+        -------
+        low : numpy.ndarray
+            Lower ends, in the shape of the arguments.
+        high : numpy.ndarray
+            Upper ends, of the same shape.
+
+        Raises
+        ------
+        InputError
+            If one item alone is given or does not occur, a time is not finite, shapes do not agree,
+            or `level` does not lie between 0 and 1.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> low, high = path.interval(0, 1, level=0.9)
+        >>> bool(low < path.margin(0, 1) < high)
+        True
         """
         reach = reach_of(level)
         if (first is None) != (second is None):
@@ -174,8 +351,35 @@ class Trajectory(Fitted):
         """Return the probability that first wins, averaged over what is not known of the margin.
 
         A tie counts as half a win, so that both items' probabilities add up to 1; see `chances`.
-        For readings of margins: that one further reading is above 0.  `side` is 1 where the first
-        item has the better side, -1 where the second has it.
+        For readings of margins: that one further reading is above 0.
+
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
+        side
+            1 where the first has the better side, -1 where the second has it.
+
+        Returns
+        -------
+        numpy.ndarray
+            Probabilities, in the shape of the arguments.
+
+        Raises
+        ------
+        InputError
+            If an item does not occur, a time is not finite, or shapes do not agree.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.0] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, loss="logistic", drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> path.probability([0, 2], [2, 0]).round(1)
+        array([0.8, 0.2])
         """
         return self.law.expect(*self._asked(first, second, at, side))
 
@@ -190,6 +394,34 @@ class Trajectory(Fitted):
         """Return the probability of every level of outcome, from the worst for first to the best.
 
         For wins without ties, and for readings: of a loss, of a tie (0), and of a win.
+
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
+        side
+            1 where the first has the better side, -1 where the second has it.
+
+        Returns
+        -------
+        numpy.ndarray
+            Probabilities, (..., n_levels), the levels along the last axis.
+
+        Raises
+        ------
+        InputError
+            If an item does not occur, a time is not finite, or shapes do not agree.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.0] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, loss="logistic", drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> path.chances(0, 2).round(1)
+        array([0.2, 0. , 0.8])
         """
         return self.law.spread(*self._asked(first, second, at, side))
 
@@ -207,7 +439,42 @@ class Trajectory(Fitted):
         side: ArrayLike = 0.0,
         level: float = 0.9,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return an interval for the win probability itself: that of the margin, carried over."""
+        """Return an interval for the win probability itself: that of the margin, carried over.
+
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
+        side
+            1 where the first has the better side, -1 where the second has it.
+        level
+            Of the interval.
+
+        Returns
+        -------
+        low : numpy.ndarray
+            Lower ends, in the shape of the arguments.
+        high : numpy.ndarray
+            Upper ends, of the same shape.
+
+        Raises
+        ------
+        InputError
+            If an item does not occur, a time is not finite, shapes do not agree, or `level` does
+            not lie between 0 and 1.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.0] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, loss="logistic", drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> low, high = path.probability_interval(0, 2)
+        >>> bool(0.0 < low < path.probability(0, 2) < high < 1.0)
+        True
+        """
         sides = as_floats(side, "side")
         low, high = self.interval(first, second, at, level=level)
         return self.law.plain(low, sides), self.law.plain(high, sides)
@@ -215,7 +482,34 @@ class Trajectory(Fitted):
     def sample(
         self, n: int = 100, *, rng: np.random.Generator | int | None = None
     ) -> "TrajectoryDraws":
-        """Return draws of whole trajectories: any question is then a mean over them."""
+        """Return draws of whole trajectories: any question is then a mean over them.
+
+        Parameters
+        ----------
+        n
+            Number of draws.
+        rng
+            Seed or generator.
+
+        Returns
+        -------
+        TrajectoryDraws
+            The draws: ``margin``, ``matrix`` and ``margins`` of each.
+
+        Raises
+        ------
+        InputError
+            If `n` or `rng` cannot be used.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> path.sample(20, rng=0).margin(0, 1).shape
+        (20,)
+        """
         from intransit.inference.draws import TrajectoryDraws  # noqa: PLC0415  if asked for
 
         generator, _ = open_rng(rng)
@@ -228,6 +522,32 @@ class Trajectory(Fitted):
         """Return draws around the solution as the `Posterior` that `fit` hands out.
 
         For strengths, matrices and chances over draws; margins are to first order, as in `sample`.
+
+        Parameters
+        ----------
+        n
+            Number of draws, 2 or more.
+        rng
+            Seed or generator.
+
+        Returns
+        -------
+        Posterior
+            The draws.
+
+        Raises
+        ------
+        InputError
+            If `n` or `rng` cannot be used.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> len(path.posterior(20))
+        20
         """
         return self.sample(as_whole("n", n, least=2), rng=rng).posterior()
 
@@ -244,8 +564,43 @@ class Trajectory(Fitted):
     ) -> Summary:
         """Return how an item's mean margin changed between two times, with its interval.
 
-        `against` are the opponents, by default all others.  `probability_positive` of the answer
-        near 0 or 1 says that the item has changed.
+        `probability_positive` of the answer near 0 or 1 says that the item has changed.
+
+        Parameters
+        ----------
+        item
+            The item, a whole number from 0.
+        since, until
+            The two times.
+        against
+            The opponents, by default all others.
+        level
+            Of the interval.
+        n
+            Number of draws.
+        rng
+            Seed or generator.
+
+        Returns
+        -------
+        Summary
+            The mean margin at `until` minus that at `since`.
+
+        Raises
+        ------
+        InputError
+            If an item does not occur or is to be compared with itself, a time is not finite, or
+            `level` does not lie between 0 and 1.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> change = path.change(0, since=0.0, until=11.0)
+        >>> change.low < 0.0 < change.high  # it may not have changed
+        True
         """
         reach_of(level)
         item = as_whole("item", item, least=0)
@@ -273,7 +628,40 @@ class Trajectory(Fitted):
         n: int = N_DRAWS,
         rng: np.random.Generator | int | None = 0,
     ) -> Summary:
-        """Return the share of the margins' energy that no ranking explains, with its interval."""
+        """Return the share of the margins' energy that no ranking explains, with its interval.
+
+        Parameters
+        ----------
+        at
+            The time, by default the last one of the comparisons.
+        level
+            Of the interval.
+        n
+            Number of draws.
+        rng
+            Seed or generator.
+
+        Returns
+        -------
+        Summary
+            The share, from 0 (all of it is a ranking) to 1.
+
+        Raises
+        ------
+        InputError
+            If `at` is not one finite time, or `level` does not lie between 0 and 1.
+
+        Examples
+        --------
+        Plain scores make no cycle:
+
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> round(path.cyclic_share(n=20).high, 6)
+        0.0
+        """
         return self.summary(
             lambda X: 1.0 - decompose(X).transitive_share, at, level=level, n=n, rng=rng
         )
@@ -287,7 +675,44 @@ class Trajectory(Fitted):
         n: int = N_DRAWS,
         rng: np.random.Generator | int | None = 0,
     ) -> Summary:
-        """Return any function of the matrix at a time, with its interval."""
+        """Return any function of the matrix at a time, with its interval.
+
+        Parameters
+        ----------
+        function
+            What is asked of a matrix of margins, (n_items, n_items); it returns one number.
+        at
+            The time, by default the last one of the comparisons.
+        level
+            Of the interval.
+        n
+            Number of draws.
+        rng
+            Seed or generator.
+
+        Returns
+        -------
+        Summary
+            The number at the solution, its mean over draws, and its interval.
+
+        Raises
+        ------
+        InputError
+            If `function` does not return one number, `at` is not one finite time, or `level` does
+            not lie between 0 and 1.
+
+        Examples
+        --------
+        How far apart the best and the worst are:
+
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> spread = path.summary(lambda X: X.max(), n=50)
+        >>> 1.0 < spread.low < spread.value < spread.high < 2.0
+        True
+        """
         reach_of(level)
         times = self._times(self.times[-1] if at is None else at)
         if times.ndim:
@@ -302,6 +727,37 @@ class Trajectory(Fitted):
         Scales and number of factors stay; states start from where they are, so that the answer is
         that of a full fit, to within the tolerance, at a fraction of its cost.  Periods given as
         `Measurements` follow the last time, one unit apart.
+
+        Parameters
+        ----------
+        more
+            Further comparisons, as `smooth` takes them.
+
+        Returns
+        -------
+        Trajectory
+            The answer to all comparisons, old and new.
+
+        Raises
+        ------
+        InputError
+            If outcomes do not fit the loss, or an item is new where columns were given for the
+            others only.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The solver stopped at its step limit; says what to change.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> more = it.Timeline.from_arrays([3], [0], [1.0], [12.0])
+        >>> path.update(more).n_items
+        4
         """
         data = as_timeline(more, after=float(self.times[-1]))
         check_outcomes(data.rows, self.loss)
@@ -339,6 +795,32 @@ class Trajectory(Fitted):
 
         That is so when no chain of comparisons connects the two items, or when the time lies
         outside those at which one of them was compared.
+
+        Parameters
+        ----------
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
+
+        Returns
+        -------
+        numpy.ndarray
+            True or False, in the shape of the arguments.
+
+        Raises
+        ------
+        InputError
+            If an item does not occur, a time is not finite, or shapes do not agree.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+        ...                                 range(12))
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+        >>> path.extrapolated(0, 1, at=[5.0, 50.0])
+        array([False,  True])
         """
         last = float(self.times[-1])
         i, j, times, shape = as_questions(first, second, at, last=last, n_items=self.n_items)
@@ -467,6 +949,11 @@ def smooth(
     -------
     Trajectory
         ``margins``, ``interval``, ``probability``, ``sample``, ``update``, and more.
+
+    Raises
+    ------
+    InputError
+        If the comparisons do not fit the loss, or a number or shape cannot be used.
 
     Warns
     -----

@@ -21,7 +21,14 @@ Kind = Literal["squared", "logistic", "ordered"]
 
 @dataclass(frozen=True)
 class Wins:
-    """Games that are won or lost; a tie counts as half a win."""
+    """Games that are won or lost; a tie counts as half a win.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> it.Wins().kind
+    'logistic'
+    """
 
     kind: ClassVar[Kind] = "logistic"
 
@@ -34,6 +41,17 @@ class Levels:
     ----------
     most
         Levels of victory that margins of a table are told apart by.
+
+    Raises
+    ------
+    InputError
+        If `most` is no whole number above 0.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> it.Levels(most=2)
+    Levels(most=2)
     """
 
     most: int = 3
@@ -51,6 +69,17 @@ class Readings:
     ----------
     noise
         Its standard deviation: a number, or a prior in units of the readings' own spread.
+
+    Raises
+    ------
+    InputError
+        If `noise` is neither a prior nor a number above 0.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> it.Readings(noise=0.5)
+    Readings(noise=0.5)
     """
 
     noise: Scale = field(default=HalfCauchy(1.0))

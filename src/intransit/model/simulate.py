@@ -26,14 +26,38 @@ MOST = 10**9  # items, or outcomes: more would not fit into memory
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A truth and the readings taken of it."""
+    """A truth and the readings taken of it.
 
-    strengths: FloatArray  # (n_periods, n_items, n_factors)
-    exposures: FloatArray  # (n_periods, n_items, n_factors)
+    Attributes
+    ----------
+    strengths, exposures
+        The true factors S and Q, (n_periods, n_items, n_factors) each.
+    measurements
+        What was read in each period.
+    noise_scale
+        Standard deviation of a reading about its margin.
+    drift_scale
+        Standard deviation of a step of one entry of S.
+    seed
+        Seed that repeats the simulation; None when a generator was given.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> sim = it.simulate(n_items=20, n_factors=2, n_periods=5, n_outcomes=160,
+    ...                   noise_scale=0.01, drift_scale=0.01, rng=0)
+    >>> sim
+    Simulation(n_items=20, n_factors=2, n_periods=5, noise_scale=0.01, drift_scale=0.01, seed=0)
+    >>> sim.margins.shape
+    (5, 20, 20)
+    """
+
+    strengths: FloatArray
+    exposures: FloatArray
     measurements: Measurements
     noise_scale: float
     drift_scale: float
-    seed: int | None  # repeats the simulation; None when a generator was given
+    seed: int | None
 
     @property
     def margins(self) -> FloatArray:  # (n_periods, n_items, n_items)
@@ -49,13 +73,64 @@ class Simulation:
 
 
 def uniform_entries(n_items: int, n_outcomes: int, rng: np.random.Generator) -> Entries:
-    """Draw entries uniformly with replacement, diagonal included, as the paper defines it."""
+    """Draw entries uniformly with replacement, diagonal included, as the paper defines it.
+
+    Parameters
+    ----------
+    n_items
+        Number of items.
+    n_outcomes
+        Number of readings.
+    rng
+        Seed or generator.
+
+    Returns
+    -------
+    Entries
+        The entries that are read.
+
+    Raises
+    ------
+    InputError
+        If a number or `rng` cannot be used.
+
+    Examples
+    --------
+    >>> uniform_entries(4, 6, 0).pairs.shape
+    (6, 2)
+    """
     n_items, n_outcomes, rng = _asked(n_items, n_outcomes, rng)
     return Entries(rng.integers(0, n_items, size=(n_outcomes, 2)), n_items)
 
 
 def uniform_pairs(n_items: int, n_outcomes: int, rng: np.random.Generator) -> Entries:
-    """Draw pairs of two different items uniformly with replacement."""
+    """Draw pairs of two different items uniformly with replacement.
+
+    Parameters
+    ----------
+    n_items
+        Number of items.
+    n_outcomes
+        Number of readings.
+    rng
+        Seed or generator.
+
+    Returns
+    -------
+    Entries
+        The entries that are read.
+
+    Raises
+    ------
+    InputError
+        If a number or `rng` cannot be used; there must be two items at least.
+
+    Examples
+    --------
+    >>> first, second = uniform_pairs(4, 6, 0).pairs.T
+    >>> bool((first != second).all())
+    True
+    """
     n_items, n_outcomes, rng = _asked(n_items, n_outcomes, rng, least=2)
     first = rng.integers(0, n_items, size=n_outcomes)
     second = (first + rng.integers(1, n_items, size=n_outcomes)) % n_items
@@ -63,7 +138,32 @@ def uniform_pairs(n_items: int, n_outcomes: int, rng: np.random.Generator) -> En
 
 
 def gaussian_matrices(n_items: int, n_outcomes: int, rng: np.random.Generator) -> Matrices:
-    """Draw dense matrices A_m with independent standard normal entries: matrix sensing."""
+    """Draw dense matrices A_m with independent standard normal entries: matrix sensing.
+
+    Parameters
+    ----------
+    n_items
+        Number of items.
+    n_outcomes
+        Number of readings.
+    rng
+        Seed or generator.
+
+    Returns
+    -------
+    Matrices
+        The matrices that are read with.
+
+    Raises
+    ------
+    InputError
+        If a number or `rng` cannot be used.
+
+    Examples
+    --------
+    >>> gaussian_matrices(4, 6, 0).matrices.shape
+    (6, 4, 4)
+    """
     n_items, n_outcomes, rng = _asked(n_items, n_outcomes, rng)
     return Matrices(rng.normal(size=(n_outcomes, n_items, n_items)))
 
@@ -113,6 +213,16 @@ def simulate(
     rng
         Seed or generator.
 
+    Returns
+    -------
+    Simulation
+        The truth, ``margins`` among it, and the readings taken of it, ``measurements``.
+
+    Raises
+    ------
+    InputError
+        If a number cannot be used, or shapes are unclear or do not agree.
+
     Examples
     --------
     >>> sim = simulate(n_items=20, n_factors=2, n_periods=5, n_outcomes=160,
@@ -154,7 +264,34 @@ def simulate(
 def transitive_factors(
     n_items: int, *, rng: np.random.Generator | int | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return factors (S, Q) of plain scores: X_ij = s_i - s_j, with no cycle of any length."""
+    """Return factors (S, Q) of plain scores: X_ij = s_i - s_j, with no cycle of any length.
+
+    Parameters
+    ----------
+    n_items
+        Number of items, 2 or more.
+    rng
+        Seed or generator.
+
+    Returns
+    -------
+    strengths : numpy.ndarray
+        The scores, standard normal, (n_items, 1).
+    exposures : numpy.ndarray
+        Ones, (n_items, 1).
+
+    Raises
+    ------
+    InputError
+        If `n_items` or `rng` cannot be used.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> S, Q = it.transitive_factors(5, rng=0)
+    >>> it.study.count_triangles(S @ Q.T - Q @ S.T)
+    0
+    """
     generator, _ = open_rng(rng)
     n_items = as_whole("n_items", n_items, least=2)
     return generator.normal(size=(n_items, 1)), np.ones((n_items, 1))
@@ -165,6 +302,32 @@ def circular_factors(n_items: int) -> tuple[FloatArray, FloatArray]:
 
     X_ij = sin(2π (j - i) / n).  For odd n it has n(n² - 1)/24 three-cycles, the most that any
     matrix of n items can have, at rank 2.
+
+    Parameters
+    ----------
+    n_items
+        Number of items, odd, 3 or more.
+
+    Returns
+    -------
+    strengths : numpy.ndarray
+        The cosines of the items' angles, (n_items, 1).
+    exposures : numpy.ndarray
+        The sines, (n_items, 1).
+
+    Raises
+    ------
+    InputError
+        If `n_items` is below 3, or even.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> S, Q = it.circular_factors(3)
+    >>> (S @ Q.T - Q @ S.T).round(2) + 0.0
+    array([[ 0.  ,  0.87, -0.87],
+           [-0.87,  0.  ,  0.87],
+           [ 0.87, -0.87,  0.  ]])
     """
     n_items = as_whole("n_items", n_items, least=3)
     if n_items % 2 == 0:
@@ -180,7 +343,37 @@ def planted_cycles(n_items: int, n_cycles: int) -> tuple[FloatArray, FloatArray]
     """Return factors (S, Q) of a matrix with exactly this many three-cycles, no two overlapping.
 
     Items are in order, except that the first 3 n_cycles form triples, of which the last
-    beats the first.  No margin is zero.  The matrix has full rank.
+    beats the first.  No margin is zero.  The matrix has the largest rank that there is: n_items,
+    or one less where that is odd.
+
+    Parameters
+    ----------
+    n_items
+        Number of items, 2 or more.
+    n_cycles
+        Number of three-cycles, at most a third of `n_items`.
+
+    Returns
+    -------
+    strengths : numpy.ndarray
+        The factors S, (n_items, n_items // 2).
+    exposures : numpy.ndarray
+        The factors Q, (n_items, n_items // 2).
+
+    Raises
+    ------
+    InputError
+        If there are too few items for the cycles.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> S, Q = it.planted_cycles(4, 1)
+    >>> (S @ Q.T - Q @ S.T).round(2) + 0.0
+    array([[ 0.,  1., -1.,  1.],
+           [-1.,  0.,  1.,  1.],
+           [ 1., -1.,  0.,  1.],
+           [-1., -1., -1.,  0.]])
     """
     n_items = as_whole("n_items", n_items, least=2)
     n_cycles = as_whole("n_cycles", n_cycles, least=0)

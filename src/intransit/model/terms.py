@@ -30,7 +30,24 @@ from intransit.errors import InputError
 
 @dataclass(frozen=True)
 class HalfCauchy:
-    """A scale above 0, as often below `scale` as above it, with a heavy tail."""
+    """A scale above 0, as often below `scale` as above it, with a heavy tail.
+
+    Attributes
+    ----------
+    scale
+        The median of the prior, above 0.
+
+    Raises
+    ------
+    InputError
+        If `scale` is no finite number above 0.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> it.Scores(scale=it.HalfCauchy(0.5)).scale
+    HalfCauchy(scale=0.5)
+    """
 
     scale: float
 
@@ -59,7 +76,14 @@ def start_value(scale: Scale) -> float:
 
 @dataclass(frozen=True)
 class Still:
-    """Nothing changes over time."""
+    """Nothing changes over time.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> print(it.Scores(walk=it.Still()))
+    static scores
+    """
 
     word = ""
 
@@ -76,6 +100,18 @@ class Drift:
     reversion
         How fast what an item is ahead or behind fades: over the whole time it shrinks by a factor
         of exp(-reversion).  A prior, or a number; 0 for a plain random walk.
+
+    Raises
+    ------
+    InputError
+        If `rate` is neither a prior nor a number above 0, or `reversion` is neither a prior nor a
+        number from 0.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> print(it.Factors(1, walk=it.Drift(rate=0.5)))
+    1 drifting factor
     """
 
     rate: Scale = field(default=HalfCauchy(1.0))
@@ -146,6 +182,18 @@ class Scores(Term):
         Of the scores when an item is first seen, in log odds.
     walk
         How they move: by default they drift and return to the mean, as fast as the data say.
+
+    Raises
+    ------
+    InputError
+        If `scale` is neither a prior nor a number above 0, or `walk` is neither `Still` nor
+        `Drift`.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> print(it.Scores())
+    drifting scores
     """
 
     scale: Scale = field(default=HalfCauchy(1.0))
@@ -170,6 +218,18 @@ class Factors(Term):
         Of the entries of one plane; margins are products of two of them.
     walk
         How they move.
+
+    Raises
+    ------
+    InputError
+        If `n` is no whole number above 0, `scale` is neither a prior nor a number above 0, or
+        `walk` is neither `Still` nor `Drift`.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> print(it.Scores() + it.Factors(2))
+    drifting scores + 2 drifting factors
     """
 
     n: int = 3
@@ -194,6 +254,18 @@ class PairEffects(Term):
         Of the effects, in log odds.
     walk
         How they move.
+
+    Raises
+    ------
+    InputError
+        If `scale` is neither a prior nor a number above 0, or `walk` is neither `Still` nor
+        `Drift`.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> print(it.Scores() + it.PairEffects(walk=it.Still()))
+    drifting scores + pair effects
     """
 
     scale: Scale = field(default=HalfCauchy(0.1))
@@ -216,6 +288,17 @@ class Side(Term):
         Standard deviation of what a side may be worth, in log odds: a number.
     walk
         How it moves.
+
+    Raises
+    ------
+    InputError
+        If `scale` is no number above 0, or `walk` is neither `Still` nor `Drift`.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> print(it.Scores() + it.Side())
+    drifting scores + side
     """
 
     scale: float = 1.0
@@ -244,6 +327,18 @@ class By(Term):
         Of the deviations, in log odds.
     walk
         How they move.
+
+    Raises
+    ------
+    InputError
+        If `column` is no name, `scale` is neither a prior nor a number above 0, or `walk` is
+        neither `Still` nor `Drift`.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> print(it.Scores() + it.By("surface"))
+    drifting scores + deviations by surface
     """
 
     column: str
@@ -264,7 +359,27 @@ T = TypeVar("T", bound=Term)
 
 @dataclass(frozen=True)
 class Model:
-    """A sum of terms, each at most once (one `By` for each column)."""
+    """A sum of terms, each at most once (one `By` for each column).
+
+    Attributes
+    ----------
+    terms
+        The terms, in the order in which they were added.
+
+    Raises
+    ------
+    InputError
+        If there is no term, one is there twice, or something else is among them.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> model = it.Scores() + it.Factors(2) + it.PairEffects(walk=it.Still())
+    >>> print(model)
+    drifting scores + 2 drifting factors + pair effects
+    >>> model.n_factors, model.is_cyclic
+    (2, True)
+    """
 
     terms: tuple[Term, ...]
 
@@ -289,7 +404,24 @@ class Model:
         return " + ".join(str(term) for term in self.terms)
 
     def term(self, kind: type[T]) -> T | None:
-        """Return the term of a kind, or None."""
+        """Return the term of a kind, or None.
+
+        Parameters
+        ----------
+        kind
+            A class of terms, such as `Scores`.
+
+        Returns
+        -------
+        Term or None
+            The first term of that class; None where there is none.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> (it.Scores() + it.Factors(2)).term(it.Factors).n
+        2
+        """
         return next((term for term in self.terms if isinstance(term, kind)), None)
 
     @property
@@ -298,11 +430,45 @@ class Model:
         return tuple(term for term in self.terms if isinstance(term, By))
 
     def without(self, *kinds: type[Term]) -> "Model":
-        """Return the model without some kinds of terms."""
+        """Return the model without some kinds of terms.
+
+        Parameters
+        ----------
+        *kinds
+            Classes of terms, such as `Side`.
+
+        Returns
+        -------
+        Model
+            The other terms.
+
+        Raises
+        ------
+        InputError
+            If no term is left.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> print((it.Scores() + it.Factors(2) + it.Side()).without(it.Factors, it.Side))
+        drifting scores
+        """
         return Model(tuple(term for term in self.terms if not isinstance(term, kinds)))
 
     def still(self) -> "Model":
-        """Return the model with every walk standing still."""
+        """Return the model with every walk standing still.
+
+        Returns
+        -------
+        Model
+            The same terms, none of which changes over time.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> print((it.Scores() + it.Factors(2)).still())
+        static scores + 2 factors
+        """
         return Model(
             tuple(
                 replace(term, walk=Still()) if hasattr(term, "walk") else term  # type: ignore[call-arg]
@@ -311,7 +477,19 @@ class Model:
         )
 
     def without_reversion(self) -> "Model":
-        """Return the model with every walk a plain random walk."""
+        """Return the model with every walk a plain random walk.
+
+        Returns
+        -------
+        Model
+            The same terms; those that drift do not return to the mean.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> it.Model((it.Scores(),)).without_reversion().term(it.Scores).walk.reversion
+        0.0
+        """
         return Model(
             tuple(
                 replace(term, walk=replace(walk, reversion=0.0))  # type: ignore[call-arg]
