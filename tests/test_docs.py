@@ -119,7 +119,9 @@ def faults(path, part):
     if "." in path:
         left.add("EX01")
         itself = next(iter(inspect.signature(part).parameters)) if inspect.isfunction(part) else ""
-    elif inspect.isclass(part) and "Attributes\n-----" in (inspect.getdoc(part) or ""):
+    elif inspect.isclass(part) and (
+        "Attributes\n-----" in (inspect.getdoc(part) or "") or getattr(part, "_is_protocol", False)
+    ):
         left.add("PR01")
     # By the thing, not by its name: `datasets.metagame` is a module as well.
     errors = validate(get_doc_object(part))["errors"]
@@ -133,7 +135,7 @@ def test_docstrings_are_written_as_numpydoc_has_them():
 
     Left out are types (PR04), which stand in signatures, and see-also lists and extended summaries
     (SA01, ES01), which the site has.  Examples of a method (EX01) may stand with its class, and a
-    record documents its fields as attributes, not as parameters (PR01).
+    record documents its fields as attributes, not as parameters (PR01); a protocol is not made.
     """
     found = [
         f"{package.__name__}.{path}: {fault}"

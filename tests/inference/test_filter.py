@@ -578,3 +578,16 @@ def test_intervals_cover_as_often_as_they_say(n_factors):
     lower, upper = one.interval(games[0][7000:], games[1][7000:])
     covered = np.mean((lower < margins[7000:]) & (margins[7000:] < upper))
     assert 0.8 < covered < 0.99
+
+
+def test_scores_alone_have_a_posterior_too():
+    """The default of a filter; margins of draws are about its own."""
+    *games, _ = cyclic_games(3, n_factors=0, loss="logistic")
+    one = Filter(loss="logistic", drift_scale=0.01, rng=3)
+    one.observe_many(*games)
+    drawn = one.posterior(400, rng=0).margins(
+        np.array([4]), np.array([0]), np.array([games[3][-1]])
+    )
+    lower, upper = (float(end) for end in one.interval(4, 0))
+    assert lower < drawn.mean() < upper
+    assert 0.7 < np.ptp(np.quantile(drawn, [0.05, 0.95])) / (upper - lower) < 1.3

@@ -269,8 +269,9 @@ class Games:
     def __repr__(self) -> str:
         by = "".join(f", by {covariate.name}" for covariate in self.by)
         span = f", times {self.span}" if self.span else ""
+        n = float(self.counts.sum())
         return (
-            f"Games({plural(self.n_items, 'item')}, {self.counts.sum():,.12g} comparisons in "
+            f"Games({plural(self.n_items, 'item')}, {n:,.12g} comparison{'' if n == 1 else 's'} in "
             f"{plural(len(self), 'row')}, {self.kind}{span}{by})"
         )
 
