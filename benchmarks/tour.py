@@ -26,7 +26,7 @@ from intransit.backtest.result import log_losses
 from intransit.backtest.splits import cut, smaller_first
 from intransit.inference.sampling import Effort
 
-KEPT, BUILDING = range(8_800, 8_802), range(1, 3)
+KEPT, BUILDING = range(8_802, 8_803), range(1, 3)
 PLAYERS, GAMES, YEARS = 8_000, 200_000, 12
 MONTH = 30  # days
 LAST = 0.04
