@@ -78,7 +78,7 @@ from intransit.model.terms import (
 
 REFRESH = 20  # sweeps after which margins are added up anew, lest rounding gather
 SETTLE = 40  # sweeps from a random start before scales move: small states pull them to 0 for long
-SIZE_EVERY = 4  # sweeps: a draw of the size of all margins costs a quarter of one
+SIZE_EVERY = 4  # sweeps: a draw of the size of all margins costs about a seventh of one
 STIFFEST = 1e-16  # variance of a path's walk over the whole time, at least, in squared units
 NOTHING = 1e-6  # scale of a term that is not there
 HELD = np.zeros(4)  # no likelihood: states are held
