@@ -32,8 +32,7 @@ from intransit.checks import (
     check_finite,
     shown,
 )
-from intransit.data.clock import Clock
-from intransit.data.games import Covariate, Games
+from intransit.data.games import Clock, Covariate, Games
 from intransit.data.reading import Reading
 from intransit.errors import InputError
 from intransit.inference.observations import Encoding, Seen

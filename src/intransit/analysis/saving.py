@@ -39,7 +39,7 @@ from intransit.analysis.stored import (
 )
 from intransit.analysis.verdict import Transitivity
 from intransit.checks import LARGEST
-from intransit.data.clock import Clock
+from intransit.data.games import Clock
 from intransit.data.reading import Reading
 from intransit.errors import InputError
 from intransit.inference.observations import Encoding, Observations, Seen

@@ -19,8 +19,7 @@ from rich.console import Console
 
 from intransit.arrays import n_distinct
 from intransit.cli.output import Output, chosen, facts, grid, heading, working
-from intransit.data.clock import Clock
-from intransit.data.games import Games
+from intransit.data.games import Clock, Games
 from intransit.data.reader import read as read_table
 from intransit.data.reading import (
     ROLES,

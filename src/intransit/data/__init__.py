@@ -1,7 +1,6 @@
 """Tables of results into games: what is recognised, what cannot be used, and why."""
 
-from intransit.data.clock import Clock
-from intransit.data.games import Covariate, Games
+from intransit.data.games import Clock, Covariate, Games
 from intransit.data.reader import describe, read
 from intransit.data.reading import Column, Reading, Unused
 

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intransit.arrays import FloatArray
-from intransit.data.engine import EngineTable
-from intransit.data.facts import Facts, numbered_headers
+from intransit.data.engine import EngineTable, Facts, numbered_headers
 from intransit.data.reading import ROLES, Columns, MatrixEntries, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped
 from intransit.data.sources import take_in

@@ -4,14 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from intransit.data.clock import Clock
-from intransit.data.distinct_rows import RowCounts, add_up, sequence_of, with_series
 from intransit.data.duplicates import count_once
-from intransit.data.engine import EngineTable, open_engine
-from intransit.data.facts import Facts, find_column, numbered_headers
-from intransit.data.games import Games, merge
-from intransit.data.orders import find_orders, find_podiums
-from intransit.data.queries import Query, build_query
+from intransit.data.engine import EngineTable, Facts, find_column, numbered_headers, open_engine
+from intransit.data.games import Clock, Games, merge
+from intransit.data.queries import Query, RowCounts, add_up, build_query, sequence_of, with_series
 from intransit.data.reading import (
     ROW_LIMITS,
     BothBad,
@@ -43,6 +39,8 @@ from intransit.data.shapes import (
     Shaped,
     apply,
     find_judgments,
+    find_orders,
+    find_podiums,
     find_tally,
     find_teams,
     named_by_hand,

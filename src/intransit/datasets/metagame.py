@@ -15,8 +15,7 @@ from scipy.special import expit
 
 from intransit.arrays import FloatArray
 from intransit.checks import as_number, as_whole, open_rng
-from intransit.data.clock import Clock
-from intransit.data.games import Games
+from intransit.data.games import Clock, Games
 from intransit.errors import InputError
 
 BEGIN = "2025-01-01"

@@ -30,9 +30,8 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, unfold
 from intransit.data.cells import Cells, Rows, collapse_rows, merge_cells
-from intransit.data.measurements import unfold
 from intransit.errors import InputError
 from intransit.inference.gauge import balance
 from intransit.inference.joint_newton import JointSolution, SparseEquations, is_small, solve_joint

@@ -34,8 +34,8 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.sparse import csr_array, vstack
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.data.measurements import Entries, PeriodReadings, fold_pairs, unfold
+from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs, unfold
+from intransit.data.measurements import Entries, PeriodReadings
 from intransit.inference.descent import Descent, conjugate_gradients
 from intransit.kernels import (
     item_blocks,

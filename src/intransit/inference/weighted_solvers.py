@@ -45,8 +45,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import fdtri
 
-from intransit.arrays import FloatArray, IntArray
-from intransit.data.measurements import fold_pairs, unfold
+from intransit.arrays import FloatArray, IntArray, fold_pairs, unfold
 from intransit.inference.descent import Place, descend
 from intransit.inference.weighted_program import (
     Boxed,

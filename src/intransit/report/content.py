@@ -24,7 +24,7 @@ from intransit.analysis.ranking import Ranking
 from intransit.analysis.standings import Standing
 from intransit.analysis.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray, mean_and_interval
-from intransit.data.clock import Clock
+from intransit.data.games import Clock
 from intransit.study import Plane, canonical_planes, decompose
 
 
