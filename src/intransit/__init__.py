@@ -18,10 +18,10 @@ if TYPE_CHECKING:  # for readers and type checkers; at run time they load when u
     from intransit import datasets, study, theory
     from intransit.analysis.fitted_table import Forecast
     from intransit.answer import Answer, fit
+    from intransit.data import read
     from intransit.data.cells import Timeline
     from intransit.data.games import Games
     from intransit.data.measurements import Combinations, Entries, Matrices, Measurements
-    from intransit.data.reader import read
     from intransit.groups import Groups, fit_each
     from intransit.inference.draws import TrajectoryDraws
     from intransit.inference.filter import Filter
@@ -120,7 +120,7 @@ _HOMES = {name: f"intransit.{name}" for name in _MODULES} | {
         "intransit.answer": "Answer fit",
         "intransit.data.games": "Games",
         "intransit.data.measurements": "Combinations Entries Matrices Measurements",
-        "intransit.data.reader": "read",
+        "intransit.data": "read",
         "intransit.data.cells": "Timeline",
         "intransit.groups": "Groups fit_each",
         "intransit.inference.joint_problem": "Scales",

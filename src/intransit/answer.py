@@ -33,8 +33,8 @@ from intransit.checks import (
     shown,
     write_whole,
 )
+from intransit.data import read
 from intransit.data.games import Covariate, Games, check_games
-from intransit.data.reader import read
 from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.inference.observations import MOMENTS, Encoding, Seen, check_model, model_for

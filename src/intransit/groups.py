@@ -7,8 +7,8 @@ from typing import Any
 
 from intransit.answer import Answer, fit
 from intransit.checks import as_whole, check_report, open_place, open_seed, shown, write_whole
+from intransit.data import read
 from intransit.data.games import Games
-from intransit.data.reader import read
 from intransit.data.reading import Reading, plural
 from intransit.errors import InputError
 from intransit.inference.sampling import Report

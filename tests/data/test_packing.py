@@ -10,8 +10,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from intransit import read
-from intransit.data import queries
-from intransit.data.reader import assemble
+from intransit.data import assemble, queries
 from intransit.data.reading import ReadOptions, RowLimits
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)

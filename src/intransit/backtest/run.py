@@ -70,8 +70,8 @@ from intransit.checks import (
     open_seed,
     shown,
 )
+from intransit.data import read
 from intransit.data.games import Games
-from intransit.data.reader import read
 from intransit.data.reading import plural
 from intransit.errors import InputError, IntransitError
 from intransit.inference.observations import Encoding
