@@ -15,8 +15,8 @@ import numpy as np
 
 from intransit.arrays import FloatArray, unfold
 from intransit.data.cells import Cells
-from intransit.inference.joint_newton import JointSolution, is_small, solve_joint
 from intransit.inference.joint_problem import Columns, Joint, Scales
+from intransit.inference.newton import JointSolution, is_small, solve_joint
 from intransit.inference.weighted_program import Collapsed, Problem, Quadratic
 from intransit.inference.weighted_solvers import attempt, best, newton
 

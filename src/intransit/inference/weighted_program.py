@@ -36,7 +36,7 @@ from scipy.sparse import csr_array, vstack
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs, unfold
 from intransit.data.measurements import Entries, PeriodReadings
-from intransit.inference.descent import Descent, conjugate_gradients
+from intransit.inference.newton import Descent, conjugate_gradients
 from intransit.kernels import (
     item_blocks,
     jacobian,
