@@ -21,7 +21,7 @@ from intransit.checks import as_flag, as_whole
 from intransit.data.reading import plural
 from intransit.inference.posterior import Posterior, reach_of
 from intransit.percent import percent
-from intransit.study.digraph import connected
+from intransit.study import connected
 
 SHORTEST = 3
 LESSER = (0.5, 0.2, 0.05)  # levels at which the likeliest is looked for, where none is sure

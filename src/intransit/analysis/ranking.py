@@ -34,9 +34,9 @@ from intransit.arrays import CHUNK, LEVEL, FloatArray, IntArray, interval, slice
 from intransit.checks import as_whole, open_seed
 from intransit.data.reading import plural
 from intransit.inference.posterior import Posterior, reach_of
+from intransit.kernels import GAINED, settle
 from intransit.skew import fill_skew
-from intransit.study.digraph import connected
-from intransit.study.graph_kernels import GAINED, settle
+from intransit.study import connected
 
 TINY = 1e-9  # weights and prices below it are rounding
 SLACK = 1e-7  # by which an item may beat the mixture, in parts of the largest gain

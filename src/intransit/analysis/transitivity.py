@@ -40,7 +40,7 @@ from intransit.inference.newton import DenseEquations, SparseEquations
 from intransit.inference.observations import FEWEST_TIMES, Encoding
 from intransit.inference.trajectory import Trajectory, smooth
 from intransit.skew import fill_skew
-from intransit.study.digraph import bridges, goes_round, n_cycles
+from intransit.study import bridges, goes_round, n_cycles
 
 Cause = Literal["luck", "sides"]  # other than cycles; another curve is always taken out
 Bend = Literal["a curve"] | Cause

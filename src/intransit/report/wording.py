@@ -20,7 +20,7 @@ from intransit.analysis.verdict import HOPELESS, Transitivity
 from intransit.data.reading import describe_unused, plural
 from intransit.percent import estimate, percent, points, signed, with_error
 from intransit.report.content import Fact, pools
-from intransit.study.digraph import n_cycles
+from intransit.study import n_cycles
 
 LONGEST = 40  # letters of a name in a sentence
 NAMED = 3  # items of a list
