@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.backtest import LADDER, backtest
+from intransit.backtest import LADDER, backtest, cut, roll, smaller_first, without_results
 from intransit.backtest.forecasters import (
     MODELS,
     PEERS,
@@ -15,8 +15,7 @@ from intransit.backtest.forecasters import (
     installed,
     model_of,
 )
-from intransit.backtest.run import roll
-from intransit.backtest.splits import cut, join, own_names, smaller_first, without_results
+from intransit.data.games import join, own_names
 from intransit.inference.sampling import Effort
 from intransit.model import By, Model, Scores, Side, Still
 from tests.backtest.seasons import season, table

@@ -738,6 +738,32 @@ def as_low_sees(games: Games) -> Games:
     )
 
 
+def join(parts: Sequence[Games]) -> Games:
+    """Return several parts of one table, one after the other."""
+
+    def column(name: str) -> FloatArray | None:
+        values = [getattr(part, name) for part in parts]
+        return None if values[0] is None else np.concatenate(values)
+
+    names = ("first", "second", "outcomes", "margins", "times", "counts", "sides", "series")
+    by = join_covariates([part.by for part in parts])
+    begins = np.cumsum([0, *(len(part) for part in parts)])
+    told = [part.sequence for part in parts]
+    known = [one + begin for one, begin in zip(told, begins, strict=False) if one is not None]
+    sequence = np.concatenate(known) if len(known) == len(parts) else None
+    columns = {name: column(name) for name in names}
+    return replace(parts[0], by=by, sequence=sequence, **columns)  # type: ignore[arg-type]
+
+
+def own_names(games: Games) -> Games:
+    """Return the games with the names that occur in them: later names would be a look ahead."""
+    used = np.unique(np.concatenate([games.first, games.second]))
+    place = np.zeros(games.n_items, dtype=np.int64)
+    place[used] = np.arange(len(used))
+    names = tuple(games.names[k] for k in used)
+    return replace(games, names=names, first=place[games.first], second=place[games.second])
+
+
 def in_sequence(counts: FloatArray) -> IntArray | None:
     """Return the rows of single games, each row as often as it counts; None for weights."""
     if counts.sum() > ROW_LIMITS.in_sequence or (counts != np.round(counts)).any():

@@ -15,9 +15,8 @@ from intransit.analysis.fitted_table import FittedTable
 from intransit.analysis.ranking import find_ranking
 from intransit.analysis.standings import Standing, find_standings, largest_group, present
 from intransit.arrays import IntArray
-from intransit.backtest import Backtest
+from intransit.backtest import Backtest, quick_backtest
 from intransit.backtest.result import tell_left_out
-from intransit.backtest.run import quick_backtest
 from intransit.checks import as_whole
 from intransit.errors import InputError
 from intransit.inference.sampling import Report
