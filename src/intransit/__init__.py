@@ -16,7 +16,7 @@ from intransit.errors import (
 
 if TYPE_CHECKING:  # for readers and type checkers; at run time they load when used
     from intransit import datasets, study, theory
-    from intransit.analysis.fitted_table import Forecast
+    from intransit.analysis import Forecast
     from intransit.answer import Answer, fit
     from intransit.data import read
     from intransit.data.cells import Timeline
@@ -116,7 +116,7 @@ _MODULES = {"backtest", "data", "datasets", "study", "theory"}  # names that are
 _HOMES = {name: f"intransit.{name}" for name in _MODULES} | {
     name: home
     for home, names in {
-        "intransit.analysis.fitted_table": "Forecast",
+        "intransit.analysis": "Forecast",
         "intransit.answer": "Answer fit",
         "intransit.data.games": "Games",
         "intransit.data.measurements": "Combinations Entries Matrices Measurements",

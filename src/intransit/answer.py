@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from intransit.analysis import standings
-from intransit.analysis.changes import find_changes
-from intransit.analysis.cycles import find_cycles
-from intransit.analysis.fitted_table import FittedTable, Item, numbered_after
-from intransit.analysis.ranking import find_ranking
+from intransit.analysis import FittedTable, Item, numbered_after, standings
+from intransit.analysis.cycles import find_cycles, find_ranking
+from intransit.analysis.standings import find_changes
 from intransit.analysis.transitivity import Evidence, examine
 from intransit.analysis.verdict import (
     DOUBTED,

@@ -27,7 +27,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from intransit.analysis.fitted_table import MANY, FittedTable
+from intransit.analysis import MANY, FittedTable
 from intransit.analysis.standings import leaderboard
 from intransit.analysis.stored import (
     LARGE,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from intransit.analysis.fitted_table import numbered_after
+from intransit.analysis import numbered_after
 from intransit.arrays import CHUNK, FloatArray, mean_and_interval, slices
 from intransit.backtest.result import DRIFTING, DRIFTING_FACTORS, FACTORS, PAIRS, SCORES
 from intransit.data.games import Games, join, own_names

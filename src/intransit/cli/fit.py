@@ -14,7 +14,7 @@ from cyclopts import Group as OptionGroup
 from cyclopts import Parameter
 from rich.console import Console
 
-from intransit.analysis.fitted_table import MANY
+from intransit.analysis import MANY
 from intransit.analysis.standings import Standing
 from intransit.analysis.verdict import EDGE, as_edge, as_record
 from intransit.answer import EFFORT, Answer

@@ -17,11 +17,9 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from intransit.analysis.changes import Changes
-from intransit.analysis.cycles import Cycles
-from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import Ranking
-from intransit.analysis.standings import Standing
+from intransit.analysis import FittedTable
+from intransit.analysis.cycles import Cycles, Ranking
+from intransit.analysis.standings import Changes, Standing
 from intransit.analysis.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray, mean_and_interval
 from intransit.data.games import Clock

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from intransit.analysis.changes import Changes, ItemChange, MatchupChange
-from intransit.analysis.cycles import Cycles, ItemCycle
-from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import Ranking
+from intransit.analysis import FittedTable
+from intransit.analysis.cycles import Cycles, ItemCycle, Ranking
 from intransit.analysis.standings import (
+    Changes,
+    ItemChange,
+    MatchupChange,
     largest_group,
     leading,
     present,

@@ -9,11 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from intransit.analysis.changes import Changes, find_changes
-from intransit.analysis.cycles import find_cycles
-from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import find_ranking
-from intransit.analysis.standings import Standing, find_standings, largest_group, present
+from intransit.analysis import FittedTable
+from intransit.analysis.cycles import find_cycles, find_ranking
+from intransit.analysis.standings import (
+    Changes,
+    Standing,
+    find_changes,
+    find_standings,
+    largest_group,
+    present,
+)
 from intransit.arrays import IntArray
 from intransit.backtest import Backtest, quick_backtest
 from intransit.backtest.result import tell_left_out

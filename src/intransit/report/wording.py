@@ -11,11 +11,9 @@ from pathlib import PurePath
 
 import numpy as np
 
-from intransit.analysis.changes import Changes
-from intransit.analysis.cycles import Cycles
-from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import Ranking, Share
-from intransit.analysis.standings import Standing
+from intransit.analysis import FittedTable
+from intransit.analysis.cycles import Cycles, Ranking, Share
+from intransit.analysis.standings import Changes, Standing
 from intransit.analysis.verdict import HOPELESS, Transitivity
 from intransit.data.reading import describe_unused, plural
 from intransit.percent import estimate, percent, points, signed, with_error

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from intransit.analysis.changes import ItemChange, MatchupChange
 from intransit.analysis.cycles import Cycles, ItemCycle
-from intransit.analysis.standings import Standing
+from intransit.analysis.standings import ItemChange, MatchupChange, Standing
 from intransit.data.reading import plural
 from intransit.percent import points
 from intransit.report.content import Findings, Step
