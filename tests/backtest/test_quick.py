@@ -7,7 +7,7 @@ import pytest
 
 from intransit.backtest import THIS_MODEL, backtest, quick_backtest
 from intransit.data.games import Games
-from intransit.datasets.metagame import simulate_games
+from intransit.datasets import simulate_games
 from intransit.errors import InputError
 from intransit.model import Factors, Model, Scores
 

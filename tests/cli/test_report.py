@@ -10,9 +10,9 @@ import pytest
 
 from intransit import Answer, fit
 from intransit.backtest import backtest
+from intransit.cli.fit import CYCLE, contents, cycle_row
 from intransit.cli.inputs import default_page, is_page
-from intransit.cli.report import CYCLE, contents, cycle_row
-from intransit.datasets.metagame import simulate_games
+from intransit.datasets import simulate_games
 from intransit.report.gather import gather
 from tests.report.tables import cyclic_answer, odd_games
 

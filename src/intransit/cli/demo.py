@@ -16,8 +16,7 @@ from intransit.checks import as_whole, write_whole
 from intransit.cli.inputs import quoted
 from intransit.cli.output import Output, open_console, to_csv, working
 from intransit.cli.simulate import game_rows
-from intransit.datasets import Hidden, hide, metagame, pokemon_types
-from intransit.datasets.metagame import Truth
+from intransit.datasets import Hidden, Truth, hide, metagame, pokemon_types
 from intransit.errors import MissingDependencyError
 from intransit.inference.observations import Observations
 from intransit.inference.posterior import Posterior
