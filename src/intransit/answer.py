@@ -306,7 +306,7 @@ class Answer(FittedTable):
             If `place` is a folder or lies in none, or `title` or `backtest` is of another kind.
         """
         from intransit.backtest import Backtest  # noqa: PLC0415  (all load when a page is asked for)
-        from intransit.report.gather import gather  # noqa: PLC0415
+        from intransit.report import gather  # noqa: PLC0415
         from intransit.report.page import write_page  # noqa: PLC0415
 
         where = open_place(place)

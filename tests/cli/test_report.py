@@ -13,7 +13,7 @@ from intransit.backtest import backtest
 from intransit.cli.fit import CYCLE, contents, cycle_row
 from intransit.cli.inputs import default_page, is_page
 from intransit.datasets import simulate_games
-from intransit.report.gather import gather
+from intransit.report import gather
 from tests.report.tables import cyclic_answer, odd_games
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")

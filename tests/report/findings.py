@@ -7,7 +7,8 @@ import numpy as np
 from intransit.analysis.cycles import Cycles, ItemCycle, Ranking, Share, Upset
 from intransit.analysis.standings import Changes, ItemChange, MatchupChange, Standing
 from intransit.analysis.verdict import Transitivity
-from intransit.report.content import Disc, Fact, Findings, Step
+from intransit.report import Disc, Findings, Step
+from intransit.report.wording import Fact
 
 HOSTILE = (
     "</script><script>alert(1)</script>",

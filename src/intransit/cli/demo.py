@@ -26,8 +26,7 @@ from intransit.inference.trajectory import smooth
 from intransit.model import PairEffects, Readings, Scores
 from intransit.percent import estimate, percent
 from intransit.plotting import load_pyplot
-from intransit.report.content import Findings
-from intransit.report.gather import gather
+from intransit.report import Findings, gather
 from intransit.report.page import write_page
 from intransit.study import canonical_planes, count_triangles
 

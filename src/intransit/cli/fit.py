@@ -49,7 +49,7 @@ from intransit.report.wording import headline
 if TYPE_CHECKING:
     from intransit.analysis.cycles import ItemCycle
     from intransit.groups import Groups
-    from intransit.report.content import Findings
+    from intransit.report import Findings
 
 
 MODEL = OptionGroup("Model: every term, unless said", sort_key=40)
@@ -484,7 +484,7 @@ def _check_for_tables(
 def _look(answer: Answer, title: str | None, full: bool, seed: int, place: Path) -> "Findings":
     """Gather what there is to say, and write the page."""
     from intransit.backtest import backtest  # noqa: PLC0415  loaded when it is needed
-    from intransit.report.gather import gather  # noqa: PLC0415
+    from intransit.report import gather  # noqa: PLC0415
     from intransit.report.page import write_page  # noqa: PLC0415
 
     with working("looking back") as said:

@@ -35,7 +35,7 @@ from intransit.plotting import (
     new_figure,
     set_title,
 )
-from intransit.report.content import find_discs
+from intransit.report import find_discs
 from intransit.report.wording import cut_short
 
 if TYPE_CHECKING:
