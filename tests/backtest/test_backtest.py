@@ -110,7 +110,7 @@ def test_shuffled_dates_change_the_answer():
 def test_the_whole_ladder_runs_and_tells_what_it_found(monkeypatch):
     said = []
     others = {name: make for name, make in installed().items() if name != "kickscore"}  # slow
-    monkeypatch.setattr("intransit.backtest.run.installed", lambda: others)
+    monkeypatch.setattr("intransit.backtest.installed", lambda: others)
     games = table(season(3, n_games=200, days=100, ties=True))
     found = backtest(games, report=said.append, effort=SWIFT)
     names = [rung.name for rung in found.rungs]
