@@ -19,8 +19,7 @@ from scipy.special import expit
 import intransit as it
 from intransit.answer import Answer
 from intransit.arrays import FloatArray
-from intransit.report.content import Findings
-from intransit.report.gather import gather
+from intransit.report import Findings, gather
 from intransit.report.page import write_page
 from intransit.report.wording import brief
 

@@ -23,7 +23,7 @@ import intransit as it
 from benchmarks._common import print_table
 from intransit.analysis.cycles import find_cycles
 from intransit.arrays import FloatArray
-from intransit.datasets.metagame import simulate_games
+from intransit.datasets import simulate_games
 from intransit.errors import ConvergenceWarning
 from intransit.study import strongest_cycles
 

@@ -31,7 +31,7 @@ import duckdb
 
 import intransit as it
 from benchmarks._common import peak_memory, print_table
-from intransit.data.reader import assemble
+from intransit.data import assemble
 from intransit.data.reading import ROW_LIMITS, ReadOptions, RowLimits
 
 SMALL = 1e7

@@ -23,9 +23,9 @@ import intransit as it
 from benchmarks._common import print_table
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import collapse_rows
-from intransit.inference.joint_newton import solve_joint
 from intransit.inference.joint_problem import Columns, assemble
 from intransit.inference.likelihood import Law
+from intransit.inference.newton import solve_joint
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 PRIOR, DRIFT = (

@@ -25,9 +25,9 @@ from benchmarks._common import print_table
 from intransit.arrays import FloatArray
 from intransit.data.cells import collapse_rows
 from intransit.inference.cell_kernels import push_pull_cells
-from intransit.inference.joint_newton import known_width
 from intransit.inference.joint_problem import Columns, assemble
 from intransit.inference.likelihood import Law
+from intransit.inference.newton import known_width
 from intransit.kernels import compiled
 
 LARGEST = {"scores": 8, "r=1": 6, "r=4": 6}  # powers of ten

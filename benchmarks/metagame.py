@@ -19,8 +19,7 @@ import numpy as np
 import intransit as it
 from benchmarks._common import bernoulli_kl, print_table, seeds_for, with_error
 from intransit.analysis.cycles import ItemCycle
-from intransit.datasets import metagame
-from intransit.datasets.metagame import Truth
+from intransit.datasets import Truth, metagame
 from intransit.study import count_triangles
 
 KEPT, BUILDING = range(2_101, 2_111), range(1_001, 1_011)

@@ -18,7 +18,7 @@ import numpy as np
 import intransit as it
 from benchmarks._common import print_table, seeds_for
 from benchmarks.sampler import drifting
-from intransit.datasets.metagame import simulate_games
+from intransit.datasets import simulate_games
 
 KEPT, BUILDING = range(5_300, 5_301), range(1, 2)
 ITEMS, GAMES = 2_000, 40_000

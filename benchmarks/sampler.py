@@ -20,11 +20,9 @@ from scipy.special import expit
 import intransit as it
 from benchmarks._common import in_fresh_process, peak_memory, print_table, seeds_for
 from intransit.arrays import FloatArray
-from intransit.data.clock import Clock
-from intransit.data.games import Games, merge
+from intransit.data.games import Clock, Games, merge
 from intransit.data.reading import Reading
-from intransit.datasets import metagame
-from intransit.datasets.metagame import simulate_games
+from intransit.datasets import metagame, simulate_games
 from intransit.inference.gibbs import Chain
 from intransit.inference.observations import MOMENTS, Encoding, model_for
 from intransit.inference.paths import Layout, lay_out

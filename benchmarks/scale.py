@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks._common import peak_memory, print_table
 from benchmarks.ray import write
 from intransit.arrays import FloatArray
-from intransit.inference.joint_newton import Buffers, SparseEquations
+from intransit.inference.newton import Buffers, SparseEquations
 from intransit.inference.shards.workers import LocalWorkers, ShardedSolver
 from intransit.tasks import open_ray
 

@@ -23,12 +23,10 @@ from scipy.special import expit
 
 from benchmarks._common import print_table, seeds_for
 from intransit.arrays import FloatArray, IntArray
+from intransit.backtest import Plan, clusters, cut, roll, smaller_first, tuned
 from intransit.backtest.forecasters import Elo, FittedModel, Forecaster
 from intransit.backtest.result import log_losses, mean_and_error
-from intransit.backtest.run import roll, tuned
-from intransit.backtest.splits import Plan, clusters, cut, smaller_first
-from intransit.data.clock import Clock
-from intransit.data.games import Games, merge
+from intransit.data.games import Clock, Games, merge
 from intransit.data.reading import Reading
 from intransit.inference.sampling import Effort
 

@@ -21,9 +21,9 @@ import intransit as it
 from benchmarks._common import print_table, seeds_for
 from benchmarks.sports import ELO, GLICKO, Glicko, best
 from intransit.arrays import FloatArray
+from intransit.backtest import cut, smaller_first
 from intransit.backtest.forecasters import Elo, FittedModel
 from intransit.backtest.result import log_losses
-from intransit.backtest.splits import cut, smaller_first
 from intransit.inference.sampling import Effort
 
 KEPT, BUILDING = range(8_802, 8_803), range(1, 3)

@@ -22,7 +22,7 @@ from intransit.analysis.transitivity import FALSE_ALARMS, examine
 from intransit.analysis.verdict import DOUBTED, judge
 from intransit.arrays import FloatArray
 from intransit.inference.observations import Encoding
-from intransit.study.graph_kernels import widest_cycle
+from intransit.kernels import widest_cycle
 
 N_TABLES = 100  # of each of the first five kinds; of the others a quarter
 DAYS = 365

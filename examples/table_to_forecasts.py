@@ -4,7 +4,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import intransit as it
-from intransit.datasets.metagame import simulate_games
+from intransit.datasets import simulate_games
 
 folder = Path(mkdtemp())
 games, truth = simulate_games(n_items=12, n_games=3000, n_days=120, cyclic=0.6, rng=3)

@@ -41,8 +41,8 @@ LAYERS = {
     "cli": 14,
 }
 DRAWING = ("backtest/", "cli/", "experiments/", "plotting", "report/")  # where pictures are drawn
-LONGEST_FILE, LONGEST_FUNCTION = 600, 60
-MOST_MODULES_OF_A_REPORT = 81  # 197 before the modules were put together; 60 would be better
+LONGEST_FILE, LONGEST_FUNCTION = 700, 60
+MOST_MODULES_OF_A_REPORT = 60  # 197 before the modules were put together
 
 
 def name_of(path):

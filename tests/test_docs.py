@@ -123,7 +123,6 @@ def faults(path, part):
         "Attributes\n-----" in (inspect.getdoc(part) or "") or getattr(part, "_is_protocol", False)
     ):
         left.add("PR01")
-    # By the thing, not by its name: `datasets.metagame` is a module as well.
     errors = validate(get_doc_object(part))["errors"]
     # What stands for `self` in a function that a class takes over need not be explained.
     fine = f"Parameters {{{itself!r}}} not documented"

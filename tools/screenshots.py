@@ -24,8 +24,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from intransit import Answer, Games, fit
-from intransit.datasets import metagame
-from intransit.datasets.metagame import simulate_games
+from intransit.datasets import metagame, simulate_games
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")  # as in the Makefile

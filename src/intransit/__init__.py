@@ -16,12 +16,12 @@ from intransit.errors import (
 
 if TYPE_CHECKING:  # for readers and type checkers; at run time they load when used
     from intransit import datasets, study, theory
-    from intransit.analysis.fitted_table import Forecast
+    from intransit.analysis import Forecast
     from intransit.answer import Answer, fit
+    from intransit.data import read
     from intransit.data.cells import Timeline
     from intransit.data.games import Games
     from intransit.data.measurements import Combinations, Entries, Matrices, Measurements
-    from intransit.data.reader import read
     from intransit.groups import Groups, fit_each
     from intransit.inference.draws import TrajectoryDraws
     from intransit.inference.filter import Filter
@@ -116,11 +116,11 @@ _MODULES = {"backtest", "data", "datasets", "study", "theory"}  # names that are
 _HOMES = {name: f"intransit.{name}" for name in _MODULES} | {
     name: home
     for home, names in {
-        "intransit.analysis.fitted_table": "Forecast",
+        "intransit.analysis": "Forecast",
         "intransit.answer": "Answer fit",
         "intransit.data.games": "Games",
         "intransit.data.measurements": "Combinations Entries Matrices Measurements",
-        "intransit.data.reader": "read",
+        "intransit.data": "read",
         "intransit.data.cells": "Timeline",
         "intransit.groups": "Groups fit_each",
         "intransit.inference.joint_problem": "Scales",

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from intransit.analysis import standings
-from intransit.analysis.changes import find_changes
-from intransit.analysis.cycles import find_cycles
-from intransit.analysis.fitted_table import FittedTable, Item, numbered_after
-from intransit.analysis.ranking import find_ranking
+from intransit.analysis import FittedTable, Item, numbered_after, standings
+from intransit.analysis.cycles import find_cycles, find_ranking
+from intransit.analysis.standings import find_changes
 from intransit.analysis.transitivity import Evidence, examine
 from intransit.analysis.verdict import (
     DOUBTED,
@@ -33,8 +31,8 @@ from intransit.checks import (
     shown,
     write_whole,
 )
+from intransit.data import read
 from intransit.data.games import Covariate, Games, check_games
-from intransit.data.reader import read
 from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.inference.observations import MOMENTS, Encoding, Seen, check_model, model_for
@@ -308,7 +306,7 @@ class Answer(FittedTable):
             If `place` is a folder or lies in none, or `title` or `backtest` is of another kind.
         """
         from intransit.backtest import Backtest  # noqa: PLC0415  (all load when a page is asked for)
-        from intransit.report.gather import gather  # noqa: PLC0415
+        from intransit.report import gather  # noqa: PLC0415
         from intransit.report.page import write_page  # noqa: PLC0415
 
         where = open_place(place)

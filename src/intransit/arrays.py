@@ -1,4 +1,4 @@
-"""The kinds of array we pass around, distinct rows, parts, and intervals of draws.
+"""The kinds of array we pass around, distinct rows, pairs, parts, and intervals of draws.
 
 Shapes stand in signatures as comments.
 """
@@ -31,6 +31,20 @@ def number_rows(*columns: np.ndarray) -> IntArray:  # (n,)
     numbers = np.empty(len(order), dtype=np.int64)
     numbers[order] = np.cumsum(new) - 1
     return numbers
+
+
+def fold_pairs(pairs: IntArray, n_items: int) -> tuple[IntArray, FloatArray]:
+    """Return one integer for each unordered pair, and the sign that its order gives (0: self)."""
+    first, second = pairs[:, 0], pairs[:, 1]
+    keys = np.minimum(first, second).astype(np.int64)
+    keys *= n_items
+    keys += np.maximum(first, second)
+    return keys, np.sign(second - first).astype(float)
+
+
+def unfold(keys: IntArray, n_items: int) -> IntArray:
+    """Return the pairs (n_pairs, 2), first < second, that the integers stand for."""
+    return np.stack([keys // n_items, keys % n_items], axis=1)
 
 
 def n_distinct(values: FloatArray | IntArray) -> int:  # (n,)

@@ -7,13 +7,13 @@ from typing import Any
 
 from intransit.answer import Answer, fit
 from intransit.checks import as_whole, check_report, open_place, open_seed, shown, write_whole
+from intransit.data import read
 from intransit.data.games import Games
-from intransit.data.reader import read
 from intransit.data.reading import Reading, plural
 from intransit.errors import InputError
 from intransit.inference.sampling import Report
 from intransit.model import Model
-from intransit.report.content import Group
+from intransit.report import Group
 from intransit.tasks import Task, run_tasks
 
 FEWEST = 10  # games of a group; with fewer there is little to say
@@ -132,8 +132,9 @@ class Groups:
         InputError
             If `place` is a folder or lies in none.
         """
-        from intransit.report.gather import gather  # noqa: PLC0415  (loads when a page is asked for)
-        from intransit.report.page import write_page, write_tabs  # noqa: PLC0415
+        from intransit.report import gather  # noqa: PLC0415  (loads when a page is asked for)
+        from intransit.report.page import write_page  # noqa: PLC0415
+        from intransit.report.page.tabs import write_tabs  # noqa: PLC0415
 
         where = open_place(place)
         seed = open_seed(rng)

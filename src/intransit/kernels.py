@@ -1,4 +1,4 @@
-"""The door to the compiler, and the loops over pairs and vectors that everything shares.
+"""The door to the compiler, and the loops over pairs, vectors and graphs that everything shares.
 
 There is one door, so that every kernel is compiled the same way and typed.
 
@@ -17,6 +17,13 @@ touch in cache, which is worth a factor of two to five on large problems.
 Sums over long vectors are here, too: beside loops that run for microseconds a library's threads
 cost more than they bring.  Starting them took ten times as long as the whole of an iteration of
 conjugate gradients.
+
+Graphs of items are bits: a graph of N items is two arrays of 64-bit words, ``wins`` and ``losses``:
+bit j of row i of ``wins`` says that i beats j, the same bit of ``losses`` that j beats i.  Then
+
+    the items k that close i -> j into a cycle  =  wins[j] & losses[i]
+
+is N / 64 operations, and a graph of 5,000 items fits in 6 MB.  Kernels trust their input.
 """
 
 from collections.abc import Callable
@@ -25,6 +32,7 @@ from typing import ParamSpec, TypeVar, cast
 import numba
 import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from intransit.arrays import FloatArray, IntArray
 
@@ -281,3 +289,326 @@ def add_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
         m = place[n]
         for k in range(rows.shape[1]):
             out[m, k] += rows[n, k]
+
+
+# Graphs -------------------------------------------------------------------------------------------
+
+Bits = NDArray[np.uint64]
+GAINED = 1e-12  # less is rounding
+
+# Unsigned constants: numba turns uint64 with int64 into float64.
+ZERO, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
+PAIRS, NIBBLES, BYTES = (
+    np.uint64(0x5555555555555555),
+    np.uint64(0x3333333333333333),
+    np.uint64(0x0F0F0F0F0F0F0F0F),
+)
+SUM_BYTES, TOP_BYTE, TWO, FOUR = (
+    np.uint64(0x0101010101010101),
+    np.uint64(56),
+    np.uint64(2),
+    np.uint64(4),
+)
+
+
+@compiled
+def values_between(margins: FloatArray, low: float, high: float, limit: int) -> FloatArray:
+    """Return at most `limit` entries strictly between the bounds, evenly spaced by position."""
+    n_items = margins.shape[0]
+    n_inside = 0
+    for i in range(n_items):
+        for j in range(n_items):
+            n_inside += low < margins[i, j] < high
+    stride = max(1, (n_inside + limit - 1) // limit)
+    values = np.empty((n_inside + stride - 1) // stride)
+    n_seen = 0
+    for i in range(n_items):
+        for j in range(n_items):
+            if low < margins[i, j] < high:
+                if n_seen % stride == 0:
+                    values[n_seen // stride] = margins[i, j]
+                n_seen += 1
+    return values
+
+
+@compiled
+def pack_edges(margins: FloatArray, threshold: float) -> tuple[Bits, Bits]:
+    """Return wins and losses as bits: the entries above the threshold, and below its negative."""
+    n_items = margins.shape[0]
+    n_words = (n_items + 63) // 64
+    wins = np.zeros((n_items, n_words), np.uint64)
+    losses = np.zeros((n_items, n_words), np.uint64)
+    for i in range(n_items):
+        for word in range(n_words):
+            won, lost = ZERO, ZERO
+            for j in range(64 * word, min(64 * word + 64, n_items)):
+                place = np.uint64(j - 64 * word)
+                won |= np.uint64(margins[i, j] > threshold) << place
+                lost |= np.uint64(margins[i, j] < -threshold) << place
+            wins[i, word] = won
+            losses[i, word] = lost
+    return wins, losses
+
+
+@compiled
+def _popcount(word: np.uint64) -> np.uint64:
+    """Return the number of bits set; the compiler knows this form and uses one instruction."""
+    word = word - ((word >> ONE) & PAIRS)
+    word = (word & NIBBLES) + ((word >> TWO) & NIBBLES)
+    word = (word + (word >> FOUR)) & BYTES
+    return (word * SUM_BYTES) >> TOP_BYTE
+
+
+@compiled
+def _take_lowest(row: Bits, known: int) -> int:
+    """Clear the lowest bit of a row, none before `known`; return its place, -1 when empty."""
+    for word in range(known // 64, row.size):
+        if row[word] != ZERO:
+            lowest = row[word] & (~row[word] + ONE)
+            row[word] ^= lowest
+            return 64 * word + int(_popcount(lowest - ONE))
+    return -1
+
+
+@compiled
+def _keep_after(row: Bits, item: int) -> None:
+    """Clear the bits of a row up to and including `item`."""
+    word = item // 64
+    row[:word] = ZERO
+    place = np.uint64(item - 64 * word)
+    row[word] &= (ALL << place) ^ (ONE << place)
+
+
+@compiled
+def count_cycles(wins: Bits, losses: Bits) -> int:
+    """Return the number of 3-cycles, each met once, at the smallest of its items."""
+    n_items, n_words = wins.shape
+    total = 0
+    for i in range(n_items):
+        after = i // 64
+        above, below = losses[i].copy(), wins[i].copy()
+        _keep_after(above, i)
+        _keep_after(below, i)
+        j = _take_lowest(below, i)
+        while j >= 0:
+            shared = ZERO
+            for word in range(after, n_words):
+                shared += _popcount(wins[j, word] & above[word])
+            total += int(shared)
+            j = _take_lowest(below, j)
+    return total
+
+
+@compiled
+def _fill_distances(distances: Bits, losses: Bits, start: int) -> None:
+    """Set row m to the items after `start` from which a walk of m edges leads back to it."""
+    distances[1] = losses[start]
+    _keep_after(distances[1], start)
+    after = start // 64
+    for m in range(2, distances.shape[0]):
+        nearer = distances[m - 1].copy()
+        distances[m] = ZERO
+        item = _take_lowest(nearer, start)
+        while item >= 0:
+            for word in range(after, nearer.size):
+                distances[m, word] |= losses[item, word]
+            item = _take_lowest(nearer, item)
+        _keep_after(distances[m], start)
+
+
+@compiled
+def list_cycles(wins: Bits, losses: Bits, length: int, limit: int) -> IntArray:
+    """Return the first `limit` cycles of this length, in the order of their items.
+
+    Each starts at its smallest item and follows the wins.  A search in depth enters an item
+    only if the way back has the right number of edges; up to length 5 it never turns back
+    without a find, because two items that meet twice in so short a walk would form a 2-cycle.
+    """
+    n_items, n_words = wins.shape
+    found = np.empty((min(limit, 1024), length), np.int64)
+    n_found = 0
+    distances = np.zeros((length, n_words), np.uint64)
+    untried = np.zeros((length, n_words), np.uint64)
+    path = np.empty(length, np.int64)
+    for start in range(n_items):
+        if not (np.any(wins[start]) and np.any(losses[start])):
+            continue
+        _fill_distances(distances, losses, start)
+        path[0], depth = start, 1
+        untried[1] = wins[start] & distances[length - 1]
+        while depth > 0:
+            item = _take_lowest(untried[depth], start)
+            if item < 0:
+                depth -= 1
+                continue
+            if np.any(path[1:depth] == item):
+                continue
+            path[depth] = item
+            if depth < length - 1:
+                depth += 1
+                untried[depth] = wins[item] & distances[length - depth]
+                continue
+            if n_found == found.shape[0]:
+                found = np.concatenate((found, np.empty_like(found)))
+            found[n_found] = path
+            n_found += 1
+            if n_found == limit:
+                return found[:n_found]
+    return found[:n_found]
+
+
+@compiled
+def label_groups(wins: Bits, losses: Bits) -> IntArray:
+    """Return the strongly connected group of each item, numbered from the top down.
+
+    Kosaraju's two searches; a row of unseen items makes each step N / 64 operations.
+    """
+    n_items, n_words = wins.shape
+    unseen = np.full(n_words, ALL)
+    stack, finished = np.empty(n_items, np.int64), np.empty(n_items, np.int64)
+    n_finished = 0
+    for root in range(n_items):
+        depth = _enter(unseen, stack, 0, root)
+        while depth > 0:
+            item = _take_lowest(wins[stack[depth - 1]] & unseen, 0)
+            if item >= 0:
+                depth = _enter(unseen, stack, depth, item)
+            else:
+                depth -= 1
+                finished[n_finished] = stack[depth]
+                n_finished += 1
+    labels = np.empty(n_items, np.int64)
+    unseen[:] = ALL
+    label = -1
+    for root in finished[::-1]:
+        depth = _enter(unseen, stack, 0, root)
+        label += depth
+        while depth > 0:
+            depth -= 1
+            item = stack[depth]
+            labels[item] = label
+            fresh = losses[item] & unseen
+            above = _take_lowest(fresh, 0)
+            while above >= 0:
+                depth = _enter(unseen, stack, depth, above)
+                above = _take_lowest(fresh, above)
+    return labels
+
+
+@compiled
+def keep_within_groups(wins: Bits, losses: Bits) -> None:
+    """Clear the edges between strongly connected groups: no cycle uses them."""
+    n_items, n_words = wins.shape
+    labels = label_groups(wins, losses)
+    members = np.zeros((n_items, n_words), np.uint64)
+    for item in range(n_items):
+        members[labels[item], item // 64] |= ONE << np.uint64(item % 64)
+    for item in range(n_items):
+        wins[item] &= members[labels[item]]
+        losses[item] &= members[labels[item]]
+
+
+@compiled
+def _enter(unseen: Bits, stack: IntArray, depth: int, item: int) -> int:
+    """Put an unseen item on the stack and mark it as seen; return the new depth."""
+    word, bit = item // 64, ONE << np.uint64(item % 64)
+    if unseen[word] & bit == ZERO:
+        return depth
+    unseen[word] ^= bit
+    stack[depth] = item
+    return depth + 1
+
+
+@compiled
+def list_triangles(starts: IntArray, seconds: IntArray, limit: int) -> IntArray:
+    """Return the triangles of a graph as triples of edges (ij, jk, ik), i < j < k.
+
+    Edge e joins its first item i, ``starts[i] <= e < starts[i + 1]``, with ``seconds[e]``; edges
+    are sorted by both items.  Stops after ``limit + 1`` triangles, to say that there are more.
+    """
+    found = np.empty((1024, 3), np.int64)
+    n_found = 0
+    for i in range(starts.size - 1):
+        for ij in range(starts[i], starts[i + 1]):
+            ik, jk = ij + 1, starts[seconds[ij]]
+            while ik < starts[i + 1] and jk < starts[seconds[ij] + 1]:
+                if seconds[ik] == seconds[jk]:
+                    if n_found == found.shape[0]:
+                        found = np.concatenate((found, np.empty_like(found)))
+                    found[n_found] = (ij, jk, ik)
+                    n_found += 1
+                    if n_found > limit:
+                        return found[:n_found]
+                smaller = seconds[ik] <= seconds[jk]
+                jk += seconds[jk] <= seconds[ik]
+                ik += smaller
+    return found[:n_found]
+
+
+@compiled
+def settle(price: FloatArray, order: IntArray) -> float:
+    """Move single items to where they cost least until none moves; return what is still paid.
+
+    `price[i, j]` is paid where i stands below j; `order` is changed in place.
+    """
+    n = len(order)
+    moved = True
+    while moved:
+        moved = False
+        for item in order.copy():
+            here = 0
+            while order[here] != item:
+                here += 1
+            least, there, change = -GAINED, here, 0.0
+            for k in range(here - 1, -1, -1):
+                change += price[order[k], item] - price[item, order[k]]
+                if change < least:
+                    least, there = change, k
+            change = 0.0
+            for k in range(here + 1, n):
+                change += price[item, order[k]] - price[order[k], item]
+                if change < least:
+                    least, there = change, k
+            if there == here:
+                continue
+            moved = True
+            step = 1 if there > here else -1
+            for k in range(here, there, step):
+                order[k] = order[k + step]
+            order[there] = item
+    paid = 0.0
+    for k in range(1, n):
+        for above in range(k):
+            paid += price[order[k], order[above]]
+    return paid
+
+
+@compiled
+def least_paid(gains: FloatArray, least: float) -> FloatArray:  # (n_matrices,)
+    """Return what a near ranking of each skew-symmetric matrix pays for the pairs against it.
+
+    A pair pays what its gain exceeds `least` by: nothing is paid if and only if no cycle of gains
+    above that is there.  From the order by mean gain, single items are moved.
+    """
+    out = np.empty(len(gains))
+    for k in range(len(gains)):
+        out[k] = settle(np.maximum(gains[k] - least, 0.0), np.argsort(-gains[k].sum(axis=1)))
+    return out
+
+
+@compiled
+def widest_cycle(values: FloatArray) -> float:
+    """Return the largest number such that edges of at least as much lead round some cycle."""
+    wide = values.copy()
+    n = len(wide)
+    for i in range(n):
+        wide[i, i] = -np.inf
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                both = min(wide[i, k], wide[k, j])
+                wide[i, j] = max(wide[i, j], both)
+    best = -np.inf
+    for i in range(n):
+        best = max(best, wide[i, i])
+    return best

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.analysis import changes as changing
-from intransit.analysis.changes import discoveries
+from intransit.analysis import standings as changing
+from intransit.analysis.standings import discoveries
 from tests.analysis.worlds import NAMES, answer_to, ladder, play, ring, table
 
 

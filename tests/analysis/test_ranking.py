@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intransit.analysis import ranking
-from intransit.analysis.ranking import nearest_order, solve_game, top_cycle
+from intransit.analysis import cycles
+from intransit.analysis.cycles import nearest_order, solve_game, top_cycle
 from tests.analysis.worlds import NAMES, answer_to, ladder, play, ring, table
 
 
@@ -155,7 +155,7 @@ def test_of_too_many_items_those_that_played_most_are_ranked(answer):
     """The order of the others stays, and the note says how many are ranked."""
     whole = answer.ranking()
     least = answer.names[int(answer.seen.games.argmin())]
-    found = ranking.find_ranking(answer, most_items=4)
+    found = cycles.find_ranking(answer, most_items=4)
     assert set(found.order) == set(whole.order) - {least}
     assert found.n_pairs == 6
     assert found.note == "The 4 that played most are ranked, of 5 items."
@@ -164,8 +164,8 @@ def test_of_too_many_items_those_that_played_most_are_ranked(answer):
 def test_parts_of_the_pairs_make_the_same_matrices(answer):
     """Chances from a few pairs at a time are those from all at once."""
     items, posterior, when = np.arange(5), answer.posterior, answer.seen.end
-    whole = ranking._matrices(posterior, items, when)
-    parts = ranking._matrices(posterior, items, when, at_once=3 * len(posterior))
+    whole = cycles._matrices(posterior, items, when)
+    parts = cycles._matrices(posterior, items, when, at_once=3 * len(posterior))
     for part, one in zip(parts, whole, strict=True):
         np.testing.assert_allclose(part, one, atol=1e-12)
 
@@ -173,5 +173,5 @@ def test_parts_of_the_pairs_make_the_same_matrices(answer):
 def test_one_item_is_a_ranking_of_one(answer):
     """Where nobody else is left, the only one has all the weight."""
     few = answer.posterior.thinned(4)
-    alone = ranking._equilibrium(answer, np.array([2]), few, answer.seen.end, 0.9)
+    alone = cycles._equilibrium(answer, np.array([2]), few, answer.seen.end, 0.9)
     assert [(share.name, share.weight) for share in alone] == [(answer.names[2], 1.0)]

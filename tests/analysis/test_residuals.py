@@ -4,7 +4,7 @@ import numpy as np
 
 import intransit as it
 from intransit.analysis.transitivity import ResidualMap, inflation
-from intransit.inference.joint_newton import information
+from intransit.inference.newton import information
 
 
 def fitted(drift):

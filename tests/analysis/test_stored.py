@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.analysis.fitted_table import MANY, likely_names
+from intransit.analysis import MANY, likely_names
 from intransit.analysis.saving import read_answer, write_answer
 from intransit.analysis.stored import StoredNames
 from tests.analysis.fuzzing import open_file, seal_file
@@ -239,7 +239,7 @@ MILLION = textwrap.dedent(
     from pathlib import Path
     import numpy as np
     import intransit as it
-    from intransit.analysis.fitted_table import Leaderboard
+    from intransit.analysis import Leaderboard
     from intransit.inference.paths import lay_out
     from intransit.inference.observations import Observations
     from intransit.inference.posterior import Posterior

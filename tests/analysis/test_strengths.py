@@ -8,7 +8,7 @@ import pytest
 import intransit as it
 from intransit.analysis.standings import N_TIMES, strength_paths
 from intransit.model import Factors, PairEffects, Scores
-from intransit.report.gather import gather
+from intransit.report import gather
 from tests.analysis.worlds import answer_to, ladder, play, ring, table
 
 

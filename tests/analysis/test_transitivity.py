@@ -9,7 +9,7 @@ from scipy.special import expit
 import intransit as it
 from intransit.analysis.transitivity import FALSE_ALARMS, Evidence, examine, residual_rows
 from intransit.analysis.verdict import DOUBTED, Cyclicity, judge
-from intransit.datasets.metagame import simulate_games
+from intransit.datasets import simulate_games
 from intransit.inference.observations import Encoding
 
 

@@ -15,7 +15,7 @@ from intransit.analysis.verdict import (
     mean_noise,
     open_weights,
 )
-from intransit.study.graph_kernels import least_paid, settle, widest_cycle
+from intransit.kernels import least_paid, settle, widest_cycle
 
 
 def skew(rng, n):

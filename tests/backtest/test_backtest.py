@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.backtest import LADDER, backtest
+from intransit.backtest import LADDER, backtest, cut, roll, smaller_first, without_results
 from intransit.backtest.forecasters import (
     MODELS,
     PEERS,
@@ -15,8 +15,7 @@ from intransit.backtest.forecasters import (
     installed,
     model_of,
 )
-from intransit.backtest.run import roll
-from intransit.backtest.splits import cut, join, own_names, smaller_first, without_results
+from intransit.data.games import join, own_names
 from intransit.inference.sampling import Effort
 from intransit.model import By, Model, Scores, Side, Still
 from tests.backtest.seasons import season, table
@@ -111,7 +110,7 @@ def test_shuffled_dates_change_the_answer():
 def test_the_whole_ladder_runs_and_tells_what_it_found(monkeypatch):
     said = []
     others = {name: make for name, make in installed().items() if name != "kickscore"}  # slow
-    monkeypatch.setattr("intransit.backtest.run.installed", lambda: others)
+    monkeypatch.setattr("intransit.backtest.installed", lambda: others)
     games = table(season(3, n_games=200, days=100, ties=True))
     found = backtest(games, report=said.append, effort=SWIFT)
     names = [rung.name for rung in found.rungs]

@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from intransit.backtest import backtest
-from intransit.backtest.run import THIS_MODEL, quick_backtest
+from intransit.backtest import THIS_MODEL, backtest, quick_backtest
 from intransit.data.games import Games
-from intransit.datasets.metagame import simulate_games
+from intransit.datasets import simulate_games
 from intransit.errors import InputError
 from intransit.model import Factors, Model, Scores
 

@@ -9,11 +9,9 @@ import pytest
 
 import intransit as it
 from intransit import InputError
-from intransit.backtest import backtest
+from intransit.backtest import HELD_BACK, as_games, backtest, cut, one_by_one, roll, smaller_first
 from intransit.backtest.forecasters import PEERS, Elo, installed
 from intransit.backtest.result import log_losses
-from intransit.backtest.run import roll
-from intransit.backtest.splits import HELD_BACK, as_games, cut, one_by_one, smaller_first
 
 STEP = 0.15
 

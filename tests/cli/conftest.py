@@ -9,7 +9,7 @@ import pytest
 from intransit import cli, fit, read
 from intransit.cli.output import to_csv
 from intransit.cli.simulate import game_rows
-from intransit.datasets.metagame import simulate_games
+from intransit.datasets import simulate_games
 from intransit.model import Model, Scores
 
 Done = namedtuple("Done", "code out err")

@@ -12,8 +12,7 @@ from intransit import read
 from intransit.cli import demo
 from intransit.cli import demo as demonstrating
 from intransit.cli.demo import recover_chart
-from intransit.datasets import metagame
-from intransit.datasets.metagame import simulate_games
+from intransit.datasets import metagame, simulate_games
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from intransit import Answer, fit
+from intransit.backtest import backtest
+from intransit.cli.fit import CYCLE, contents, cycle_row
 from intransit.cli.inputs import default_page, is_page
-from intransit.cli.report import CYCLE, contents, cycle_row
-from intransit.datasets.metagame import simulate_games
-from intransit.report.gather import gather
+from intransit.datasets import simulate_games
+from intransit.report import gather
 from tests.report.tables import cyclic_answer, odd_games
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
@@ -162,8 +163,6 @@ def test_a_full_backtest_takes_the_place_of_the_quick_one(call, table, monkeypat
     asked = []
 
     def run(games, **settings):
-        from intransit.backtest.run import backtest  # noqa: PLC0415
-
         asked.append(settings["rng"])
         return backtest(games, ladder=["coin", "Elo"], rng=settings["rng"])
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from intransit import InputError, read, study
-from intransit.datasets.metagame import simulate_games
+from intransit.datasets import simulate_games
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
 

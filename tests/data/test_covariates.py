@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from intransit import Games, InputError, read
-from intransit.backtest.splits import join, smaller_first
-from intransit.data.games import covariate_of, join_covariates
+from intransit.backtest import smaller_first
+from intransit.data.games import covariate_of, join, join_covariates
 
 TABLE = (
     "date,a,b,outcome,surface,round\n2024-01-01,x,y,1,clay,10\n2024-01-01,x,y,1, grass,9\n"

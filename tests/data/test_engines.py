@@ -15,9 +15,8 @@ import polars as pl
 import pytest
 
 from intransit import InputError, read
-from intransit.data.engine import open_engine
-from intransit.data.facts import SAMPLE
-from intransit.data.reader import assemble
+from intransit.data import assemble
+from intransit.data.engine import SAMPLE, open_engine
 from intransit.data.reading import ROLES, ReadOptions, RowLimits, shorten
 from intransit.data.remote_tables import framed
 from intransit.errors import MissingDependencyError

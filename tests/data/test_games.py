@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intransit import Games, InputError
-from intransit.data.clock import Clock
+from intransit.data.games import Clock
 
 
 @pytest.fixture

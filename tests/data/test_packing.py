@@ -10,8 +10,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from intransit import read
-from intransit.data import distinct_rows
-from intransit.data.reader import assemble
+from intransit.data import assemble, queries
 from intransit.data.reading import ReadOptions, RowLimits
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -21,7 +20,7 @@ def both_ways(frame, **wishes):
     """The same table read with packed rows, if they can be, and by the engine alone."""
     packed = read(frame, **wishes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distinct_rows, "add_up_packed", lambda _: None)
+        patch.setattr(queries, "add_up_packed", lambda _: None)
         return packed, read(frame, **wishes)
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from intransit import InputError, read
-from intransit.data.clock import Clock
+from intransit.data.games import Clock
 
 
 def read_periods(folder, name, periods, **settings):

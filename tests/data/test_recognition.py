@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from intransit import InputError, read
-from intransit.data.reader import describe
+from intransit.data import describe
 
 
 def games_of(folder, text, **settings):

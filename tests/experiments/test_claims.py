@@ -12,9 +12,9 @@ from intransit.experiments.estimators import (
     converges,
     same_answers,
 )
-from intransit.experiments.experiment import Check, Claim
-from intransit.experiments.recovery_error import one_start_is_enough
-from intransit.experiments.table import (
+from intransit.experiments.experiment import (
+    Check,
+    Claim,
     Row,
     Table,
     log_slope,
@@ -24,6 +24,7 @@ from intransit.experiments.table import (
     ratio_of_medians,
     typical_ratio,
 )
+from intransit.experiments.recovery_error import one_start_is_enough
 
 YES, NO = Check("yes", True), Check("no", False)
 N_TRIALS = 60

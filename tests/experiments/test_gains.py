@@ -17,7 +17,16 @@ from intransit.experiments.estimators import (
     OPTIMAL,
     error_gains,
 )
-from intransit.experiments.experiment import Gain, Options, Point, Run, generator, run_here
+from intransit.experiments.experiment import (
+    Gain,
+    Options,
+    Point,
+    Row,
+    Run,
+    Table,
+    generator,
+    run_here,
+)
 from intransit.experiments.price_game import ALONE, FAIR
 from intransit.experiments.recovery_error import (
     beats_weights,
@@ -27,7 +36,6 @@ from intransit.experiments.recovery_error import (
 )
 from intransit.experiments.sample_ratio import half_the_samples
 from intransit.experiments.sample_ratio import weigh as weigh_samples
-from intransit.experiments.table import Row, Table
 from tests.experiments.toy import toy
 
 PLACES = (1e-4, 1e-2, 0.1, 1.0)

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from intransit import kernels as vector_kernels
 from intransit.data.cells import Chains
 from intransit.inference import cell_kernels as chain_kernels
-from intransit.inference.descent import conjugate_gradients
 from intransit.inference.joint_problem import FactorStates
+from intransit.inference.newton import conjugate_gradients
 from tests.inference.joint_problems import KINDS, prior_precision, random_case
 
 seeds = st.integers(0, 2**32 - 1)

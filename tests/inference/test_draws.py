@@ -4,9 +4,9 @@ from hypothesis import given
 
 from intransit.data.cells import Cells, Chains
 from intransit.inference.draws import bridge
-from intransit.inference.joint_newton import solve_joint
 from intransit.inference.joint_problem import FactorStates
 from intransit.inference.laplace import Laplace, MarginQuery, Spots
+from intransit.inference.newton import solve_joint
 from tests.inference.joint_problems import (
     KINDS,
     case_of,

@@ -6,14 +6,14 @@ from scipy.optimize import minimize
 
 from intransit.data.cells import Rows
 from intransit.inference.gauge import rotations
-from intransit.inference.joint_newton import (
+from intransit.inference.joint_problem import Columns, rescale
+from intransit.inference.joint_starts import solve_from_starts
+from intransit.inference.newton import (
     DenseEquations,
     SparseEquations,
     information,
     solve_joint,
 )
-from intransit.inference.joint_problem import Columns, rescale
-from intransit.inference.joint_starts import solve_from_starts
 from tests.inference.joint_problems import (
     CONVEX,
     CURVED,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intransit.inference import joint_problem as layout
-from intransit.inference.joint_newton import SparseEquations
+from intransit.inference.newton import SparseEquations
 from intransit.kernels import put_rows, take_rows
 from tests.inference.joint_problems import KINDS, random_case
 

@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
 from intransit.inference.joint_fit import estimate_scales, imply, penalised
-from intransit.inference.joint_newton import SparseEquations, solve_joint
 from intransit.inference.joint_problem import Columns, rescale
+from intransit.inference.newton import SparseEquations, solve_joint
 from tests.inference.joint_problems import case_of, prior_precision, random_case, simulated_case
 
 SCALES = {

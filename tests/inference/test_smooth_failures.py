@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.inference import joint_newton, laplace
+from intransit.inference import laplace, newton
 
 KNOWN = {"noise_scale": 0.3, "drift_scale": 0.2, "prior_scale": 1.0, "rng": 0}
 RNG = np.random.default_rng(0)
@@ -321,7 +321,7 @@ def test_an_interrupted_fit_leaves_nothing_behind(monkeypatch):
     before = it.smooth(rows(y), n_factors=1, scores=True, rng=0)
     calls = []
 
-    class Interrupted(joint_newton.DenseEquations):
+    class Interrupted(newton.DenseEquations):
         def solve(self, *arguments, **keywords):
             calls.append(1)
             if len(calls) == 7:
@@ -329,7 +329,7 @@ def test_an_interrupted_fit_leaves_nothing_behind(monkeypatch):
             return super().solve(*arguments, **keywords)
 
     with monkeypatch.context() as patch:
-        patch.setattr(joint_newton, "DenseEquations", Interrupted)
+        patch.setattr(newton, "DenseEquations", Interrupted)
         with pytest.raises(KeyboardInterrupt):
             it.smooth(rows(y), n_factors=1, scores=True, rng=0)
     after = it.smooth(rows(y), n_factors=1, scores=True, rng=0)

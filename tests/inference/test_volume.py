@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from intransit.inference.joint_newton import solve_joint
 from intransit.inference.joint_problem import rescale
 from intransit.inference.laplace import excess, measure, move_along_gauge
+from intransit.inference.newton import solve_joint
 from tests.inference.joint_problems import random_case, simulated_case
 
 SETTINGS = {"tolerance": 1e-8, "max_steps": 200, "seed": 0}

@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from intransit.analysis.changes import Changes, ItemChange, MatchupChange
-from intransit.analysis.cycles import Cycles, ItemCycle
-from intransit.analysis.ranking import Ranking, Share, Upset
-from intransit.analysis.standings import Standing
+from intransit.analysis.cycles import Cycles, ItemCycle, Ranking, Share, Upset
+from intransit.analysis.standings import Changes, ItemChange, MatchupChange, Standing
 from intransit.analysis.verdict import Transitivity
-from intransit.report.content import Disc, Fact, Findings, Step
+from intransit.report import Disc, Findings, Step
+from intransit.report.wording import Fact
 
 HOSTILE = (
     "</script><script>alert(1)</script>",

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from intransit import Games, fit
-from intransit.datasets.metagame import simulate_games
+from intransit.datasets import simulate_games
 from intransit.model import Factors, Model, PairEffects, Scores, Still
 
 FACTOR = Scores() + Factors(1)

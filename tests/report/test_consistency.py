@@ -7,9 +7,9 @@ import pytest
 
 import intransit as it
 from benchmarks.consistency import check, contradictions
-from intransit.analysis.ranking import Share
+from intransit.analysis.cycles import Share
 from intransit.datasets import metagame
-from intransit.report.gather import gather
+from intransit.report import gather
 from tests.report.tables import cyclic_answer, judged, odd_games
 
 

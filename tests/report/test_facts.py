@@ -3,7 +3,7 @@
 import numpy as np
 
 from intransit import Games, fit
-from intransit.report.gather import Board, gather
+from intransit.report import Board, gather
 from intransit.report.wording import tell_facts
 from tests.report.tables import SCORES, cyclic_answer
 

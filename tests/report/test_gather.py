@@ -10,8 +10,7 @@ from intransit import Answer, Games, fit
 from intransit.backtest import backtest
 from intransit.data.reading import Column, Reading
 from intransit.model import Readings
-from intransit.report.content import choose_items, compared_about, measure, records
-from intransit.report.gather import gather, tell_together
+from intransit.report import choose_items, compared_about, gather, measure, records, tell_together
 from intransit.report.wording import take_stock
 from intransit.study import decompose
 from tests.report.tables import FACTOR, FEW, PAIRS, SCORES, STATIC, cyclic_answer, judged, odd_games

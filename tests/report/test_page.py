@@ -15,18 +15,18 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
-from intransit.report.page import write_page
+from intransit.report.page import STILL, write_page
 from intransit.report.page.blocks import (
     count,
     estimate,
     p_value,
     percent,
+    place_times,
+    reach,
     sentence,
     shorten,
     with_error,
 )
-from intransit.report.page.pictures import place_times, reach
-from intransit.report.page.sections import STILL
 from tests.report import colours as palette
 from tests.report.findings import HOSTILE, build_findings, build_verdict, calm
 

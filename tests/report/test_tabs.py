@@ -2,8 +2,9 @@
 
 import pytest
 
-from intransit.report.content import Group
-from intransit.report.page import write_page, write_tabs
+from intransit.report import Group
+from intransit.report.page import write_page
+from intransit.report.page.tabs import write_tabs
 from tests.report.findings import HOSTILE, build_findings
 
 LINES = [

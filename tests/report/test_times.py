@@ -9,7 +9,7 @@ import pytest
 from intransit import Games, fit
 from intransit.analysis.standings import time_text
 from intransit.model import Model, Scores, Still
-from intransit.report.content import choose_moments
+from intransit.report import choose_moments
 
 DRIFTING = Model((Scores(),))
 STILL = Model((Scores(walk=Still()),))

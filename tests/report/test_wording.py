@@ -7,10 +7,8 @@ from dataclasses import replace
 import pytest
 
 import intransit as it
-from intransit.analysis.changes import Changes, ItemChange
-from intransit.analysis.cycles import Cycles, ItemCycle
-from intransit.analysis.ranking import Ranking, Share
-from intransit.analysis.standings import Standing
+from intransit.analysis.cycles import Cycles, ItemCycle, Ranking, Share
+from intransit.analysis.standings import Changes, ItemChange, Standing
 from intransit.report.wording import brief, headline, sentences
 from tests.report.tables import SCORES, cyclic_answer, judged
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from intransit.study.digraph import bridges, goes_round, n_cycles
+from intransit.study import bridges, goes_round, n_cycles
 
 
 def n_groups(pairs, n_items):

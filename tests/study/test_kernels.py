@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from intransit import kernels
 from intransit import skew as margins_check
-from intransit.study import graph_kernels as kernels
 
 SEEDS = st.integers(0, 2**32 - 1)
 unhurried = settings(deadline=None)  # the first call of a kernel compiles it

@@ -27,7 +27,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from intransit.analysis.fitted_table import MANY, FittedTable
+from intransit.analysis import MANY, FittedTable
 from intransit.analysis.standings import leaderboard
 from intransit.analysis.stored import (
     LARGE,
@@ -39,7 +39,7 @@ from intransit.analysis.stored import (
 )
 from intransit.analysis.verdict import Transitivity
 from intransit.checks import LARGEST
-from intransit.data.clock import Clock
+from intransit.data.games import Clock
 from intransit.data.reading import Reading
 from intransit.errors import InputError
 from intransit.inference.observations import Encoding, Observations, Seen

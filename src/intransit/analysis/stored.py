@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 import numpy as np
 from numpy.typing import NDArray
 
-from intransit.analysis.fitted_table import NEAR, Leaderboard
+from intransit.analysis import NEAR, Leaderboard
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.checks import LARGEST
 from intransit.inference.observations import Observations

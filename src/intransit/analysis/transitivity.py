@@ -34,13 +34,13 @@ from scipy.special import gammainc, gammaincc, ndtr, ndtri
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import Cells
 from intransit.data.games import Games, in_time, merge
-from intransit.inference.joint_newton import DenseEquations, SparseEquations
 from intransit.inference.joint_problem import Joint
 from intransit.inference.likelihood import Ordered, loss_of
+from intransit.inference.newton import DenseEquations, SparseEquations
 from intransit.inference.observations import FEWEST_TIMES, Encoding
 from intransit.inference.trajectory import Trajectory, smooth
 from intransit.skew import fill_skew
-from intransit.study.digraph import bridges, goes_round, n_cycles
+from intransit.study import bridges, goes_round, n_cycles
 
 Cause = Literal["luck", "sides"]  # other than cycles; another curve is always taken out
 Bend = Literal["a curve"] | Cause

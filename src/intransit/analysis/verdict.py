@@ -34,11 +34,11 @@ from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, inte
 from intransit.checks import as_number, shown
 from intransit.errors import InputError
 from intransit.inference.posterior import Posterior, Summary
+from intransit.kernels import GAINED, least_paid, settle, widest_cycle
 from intransit.model.laws import boundaries, expected_results
 from intransit.model.terms import Factors, PairEffects, Scale, prior_scale
 from intransit.percent import estimate, percent, with_error
 from intransit.skew import fill_skew
-from intransit.study.graph_kernels import GAINED, least_paid, settle, widest_cycle
 
 Verdict = Literal["cycles", "not one scale", "no evidence", "too little data"]
 

@@ -1,8 +1,78 @@
-"""Backtests: a ladder of models that forecast a table's latest games, without looking ahead."""
+"""Backtests: a ladder of models that forecast a table's latest games, without looking ahead.
 
-from intransit.backtest.forecasters import Forecaster
-from intransit.backtest.result import LADDER, Backtest, Coverage, Forecasts, Reliability, Rung
-from intransit.backtest.run import backtest
+A table is cut by time, never between equal times: what is learnt first, what is forecast when.  The
+models roll forward through it, block by block.  `quick_backtest` is a ladder in seconds: one model
+beside plain ones, on the latest games.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from intransit.arrays import FloatArray, IntArray
+from intransit.backtest.forecasters import (
+    EDGES,
+    EFFORT,
+    PEERS,
+    PRIORS,
+    SLOW,
+    STEPS,
+    Coin,
+    Elo,
+    FittedModel,
+    Forecaster,
+    Frequencies,
+    installed,
+    model_of,
+)
+from intransit.backtest.result import (
+    COIN,
+    DRIFTING,
+    DRIFTING_FACTORS,
+    ELO,
+    EVERYTHING,
+    FREQUENCIES,
+    LADDER,
+    PAIRS,
+    SCORES,
+    THIS_MODEL,
+    Backtest,
+    Coverage,
+    Forecasts,
+    Reliability,
+    Rung,
+    alike,
+    coverage,
+    hits,
+    log_losses,
+    mean_and_error,
+    reliability,
+    tell_left_out,
+)
+from intransit.checks import (
+    as_floats,
+    as_list,
+    as_number,
+    as_whole,
+    check_option,
+    check_report,
+    open_seed,
+    shown,
+)
+from intransit.data import read
+from intransit.data.games import Games, as_low_sees, in_sequence, join, merge
+from intransit.data.reading import plural
+from intransit.errors import InputError, IntransitError
+from intransit.inference.observations import Encoding
+from intransit.inference.sampling import Effort, Report
+from intransit.model import Model
+from intransit.percent import percent
+from intransit.tasks import Task, one_thread, run_tasks
 
 __all__ = [
     "LADDER",
@@ -14,3 +84,633 @@ __all__ = [
     "Rung",
     "backtest",
 ]
+
+
+# Cutting by time ----------------------------------------------------------------------------------
+
+DAYS = 30.0  # in a block, for dates
+BLOCKS = 10  # over the test part, for times that are numbers
+HELD_BACK = 1729  # beside the seed: a table simulated with the same seed must not rule the draw
+FEWEST_MOMENTS = 20  # moments in the test part, to take each as one observation
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The part that is learnt first, and the blocks that are forecast one after the other."""
+
+    early: Games
+    blocks: tuple[Games, ...]
+    note: str  # how the table was cut
+
+    @property
+    def test(self) -> Games:
+        """All games that are forecast."""
+        return join(self.blocks)
+
+    @property
+    def places(self) -> IntArray:  # (n_rows of test,)
+        """Number of the block that each row belongs to."""
+        return np.repeat(np.arange(len(self.blocks)), [len(block) for block in self.blocks])
+
+
+def smaller_first(games: Games) -> Games:
+    """Return the same games with the first item the one whose name comes first.
+
+    How a table stores a game (winner first, home first) then changes nothing, to the last bit.
+    """
+    return merge(as_low_sees(games))
+
+
+def as_games(games: Games) -> Games:
+    """Return shares of several games as so many games won and so many lost.
+
+    A share is then learnt and held back game by game, as if every game had a row of its own.
+    """
+    several = (games.counts >= 2.0) & (games.counts == np.round(games.counts))
+    shares = several & ~np.isin(games.outcomes, (0.0, 1.0))
+    if games.margins is not None or games.has_ties or not shares.any():
+        return games
+    won = np.where(shares, np.round(games.outcomes * games.counts), games.counts)
+    ones = replace(games, outcomes=np.where(shares, 1.0, games.outcomes), counts=won)
+    others = replace(games, outcomes=np.zeros(len(games)), counts=games.counts - won)
+    both = join([replace(part, sequence=None) for part in (ones, others)])
+    return merge(both.only(both.counts > 0))
+
+
+def one_by_one(games: Games) -> Games:
+    """Return a row for every game, in order of time, and of the table where times are equal.
+
+    Where the table's order is not known, games of one time are in random order.  Rows that weigh,
+    and do not count, stay as they are.
+    """
+    rows = games.sequence
+    if rows is None:
+        rows = in_sequence(games.counts)
+        if rows is None:
+            return games
+        rows = np.random.default_rng(0).permutation(rows)
+    rows = rows[np.argsort(games.times[rows], kind="stable")]
+    return replace(replace(games, sequence=None).only(rows), counts=np.ones(len(rows)))
+
+
+def first_held_back(games: Games, last: float) -> int:
+    """Return the first row of the last part of the games."""
+    below = np.cumsum(games.counts)
+    return min(int(np.searchsorted(below, (1.0 - last) * below[-1], "right")), len(games) - 1)
+
+
+def block_length(games: Games, last: float, n_blocks: int) -> float | None:
+    """Return how long blocks are, of which there are so many in the last part of the games."""
+    span = float(games.times[-1] - games.times[first_held_back(games, last)]) if len(games) else 0.0
+    return span / n_blocks * (1.0 + 1e-9) or None
+
+
+def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
+    """Return the plan: the last part of the games, in blocks of `every`."""
+    if len(games) < 2:
+        raise InputError(
+            f"games: of {plural(len(games), 'row')} nothing can be learnt and tried; give more."
+        )
+    begin = int(np.searchsorted(games.times, games.times[first_held_back(games, last)], "left"))
+    if begin == 0:
+        return _at_random(games, last, rng)
+    times = games.times
+    if every is None:
+        every = DAYS if games.clock.kind == "date" else (times[-1] - times[begin]) / BLOCKS
+    edges = [begin]
+    while edges[-1] < len(games):
+        edges.append(
+            max(int(np.searchsorted(times, times[edges[-1]] + every, "left")), edges[-1] + 1)
+        )
+        edges[-1] = int(np.searchsorted(times, times[edges[-1] - 1], "right"))
+    rows = np.arange(len(games))
+    blocks = tuple(games.only(rows[a:b]) for a, b in pairwise(edges))
+    one, many = ("day", "days") if games.clock.kind == "date" else ("unit", "units of time")
+    width = float(f"{every:.3g}")
+    wide = f"{width:,.6g} {one if width == 1.0 else many}"
+    note = (
+        f"From {games.clock.to_text(float(times[begin]))} on, in {len(blocks)} blocks of "
+        f"{wide}: each is forecast from what was before it, and then learnt."
+    )
+    return Plan(games.only(rows[:begin]), blocks, note)
+
+
+def _at_random(games: Games, last: float, rng: int) -> Plan:
+    """Hold back games at random: where time says nothing, none is later than another."""
+    generator = np.random.default_rng((rng, HELD_BACK))
+    played = games.sequence if games.sequence is not None else in_sequence(games.counts)
+    parts = []
+    if played is None:  # weights, which are not numbers of games: rows stay whole
+        held = generator.random(len(games)) < last
+        parts = [games.only(~held), games.only(held)]
+    else:  # equal games stand in one row, and each of them is drawn
+        held = generator.random(len(played)) < last
+        for one in (played[~held], played[held]):
+            counts = np.bincount(one, minlength=len(games)).astype(np.float64)
+            told = replace(games, sequence=None if games.sequence is None else one)
+            parts.append(replace(told, counts=counts).only(counts > 0))
+    if not len(parts[0]) or not len(parts[1]):
+        raise InputError(
+            f"games: {games.counts.sum():g} are too few to hold some back; give more of them."
+        )
+    note = (
+        f"All games are at one time, so {percent(last)} of them, drawn at random, are forecast "
+        "from the others: nothing is said about how forecasts keep over time."
+    )
+    return Plan(parts[0], (parts[1],), note)
+
+
+def without_results(games: Games) -> Games:
+    """Return who meets whom, and when: what a forecaster may see."""
+    return replace(games, outcomes=np.full(len(games), np.nan), margins=None)
+
+
+def clusters(test: Games) -> tuple[IntArray, str]:  # (n_rows,)
+    """Return what each row is observed with, as numbers, and in words.
+
+    All games of a day (or of one time) are one observation; where there are few times, all games
+    of one pair at one time.
+    """
+    dated = test.clock.kind == "date"
+    moments = np.floor(test.times) if dated else test.times
+    _, moment = np.unique(moments, return_inverse=True)
+    if moment.max(initial=0) + 1 >= FEWEST_MOMENTS:
+        return moment, "day" if dated else "time"
+    pair = (moment * test.n_items + test.first) * test.n_items + test.second
+    same = (
+        "pair" if moment.max(initial=0) == 0 else "pair on one day" if dated else "pair at a time"
+    )
+    return np.unique(pair, return_inverse=True)[1], same
+
+
+# Rolling forward ----------------------------------------------------------------------------------
+
+REFIT = 24  # blocks after which everything is drawn anew: two years of months
+FEWEST = 30  # games to learn from
+TUNED_ON = 0.25  # of the games before the test part, the latest
+PLAIN = (COIN, FREQUENCIES, ELO)
+
+
+@one_thread
+def backtest(
+    games: object,
+    *,
+    every: float | None = None,
+    last: float = 0.2,
+    ladder: Sequence[str] | None = None,
+    forecasters: Mapping[str, Callable[[], Forecaster]] | None = None,
+    refit: int = REFIT,
+    effort: Effort = EFFORT,
+    rng: int = 0,
+    report: Report | None = None,
+    jobs: int = 1,
+    on: str | None = None,
+) -> Backtest:
+    """Find out which model forecasts a table best, without looking ahead.
+
+    The last part of the games is cut into blocks.  Everything before a block is learnt, the block
+    is forecast, and then learnt.  Elo's K and side, the weight of frequencies, levels of margins
+    and the grid of times come from the games before the test part.
+
+    Parameters
+    ----------
+    games
+        What `read` returned, or anything that `read` takes.
+    every
+        Length of a block: in days for dates (30 by default), in their own unit for times that are
+        numbers (by default a tenth of the test part).
+    last
+        Share of the games to be forecast.  Games without times are held back at random.
+    ladder
+        Which rungs, by name; by default all of `intransit.backtest.LADDER`, and those peers that
+        are installed: choix, openskill and, for up to 5,000 games, kickscore (extra ``peers``).
+    forecasters
+        Rungs of your own, by name: classes, or functions without arguments, that make a new
+        `Forecaster`, anything with ``learn(games)`` and ``predict(fixtures)``.
+    refit
+        Number of blocks after which a model of ours is drawn anew; between, it is updated.  0 for
+        never.
+    effort
+        How long to draw, at each fit and update.
+    rng
+        Seed.
+    report
+        Called with a few words at every stage of long work.
+    jobs, on
+        How many parts of a rung, each from one drawing anew to the next, are worked on at once,
+        in processes or, with ``on="ray"``, by Ray.  Forecasts are the same.
+
+    Returns
+    -------
+    Backtest
+        ``rungs``, ``best``, ``gain``, ``summary``, ``figure``, and more.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read or has too few games, a rung is not known or not installed, a
+        forecaster of your own returns no probabilities, or a setting is out of its range.
+
+    Examples
+    --------
+    >>> import intransit as it
+    >>> from intransit.backtest import backtest
+    >>> rounds = [["rock", "paper", "scissors"][k % 3] for k in range(600)]
+    >>> beaten = [["scissors", "rock", "paper"][k % 3] for k in range(600)]
+    >>> games = it.Games.from_arrays(rounds, beaten, [1] * 600, list(range(600)))
+    >>> found = backtest(games, ladder=["coin", "frequencies", "Elo"])
+    >>> found.best.name
+    'frequencies'
+
+    A rung of one's own:
+
+    >>> class Champion:  # whoever has won most wins
+    ...     def __init__(self):
+    ...         self.wins = np.zeros(3)
+    ...     def learn(self, games):
+    ...         np.add.at(self.wins, np.where(games.outcomes == 1, games.first, games.second), 1)
+    ...     def predict(self, fixtures):
+    ...         ahead = self.wins[fixtures.first] - self.wins[fixtures.second]
+    ...         return 0.5 + 0.1 * np.sign(ahead)
+    >>> found = backtest(games, ladder=["coin"], forecasters={"champion": Champion})
+    >>> [rung.name for rung in found.rungs]
+    ['coin', 'champion']
+    """
+    table = games if isinstance(games, Games) else read(games)
+    last = as_number("last", last, least=0.0, strict=True)
+    if last >= 1.0:
+        raise InputError(f"last is {last:g}; give the share of games to forecast, below 1.")
+    if every is not None:
+        every = as_number("every", every, least=0.0, strict=True)
+    if report is not None:
+        check_report(report)
+    rng = open_seed(rng)
+    own = _own(forecasters)
+    wanted = _wanted(ladder, own)
+    plan = with_useful_sides(cut(smaller_first(as_games(table)), last, every, rng))
+    refit = as_whole("refit", refit, least=0)
+    run = LadderRun(
+        plan,
+        every,
+        refit,
+        rng,
+        report or _nothing,
+        effort,
+        jobs=as_whole("jobs", jobs, least=1),
+        on=on,
+        others={**installed(), **own},
+    )
+    if ladder is None and "kickscore" in run.others and table.counts.sum() > SLOW:
+        wanted = tuple(name for name in wanted if name != "kickscore" or name in own)
+        run.left_out["kickscore"] = f"It is slow above {SLOW:,} games; name it to run it."
+    return run.climb(wanted, table)
+
+
+def _nothing(_: str) -> None:
+    """Report to nobody."""
+
+
+def _wanted(ladder: Sequence[str] | None, own: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the rungs in their order: others' and the caller's own stand after Elo."""
+    place = LADDER.index(ELO) + 1
+    there = (*LADDER[:place], *installed(), *LADDER[place:])
+    if ladder is None:
+        names = set(there)
+    else:
+        ladder = (ladder,) if isinstance(ladder, str) else ladder
+        by_case = {name.lower(): name for name in there}
+        names = {by_case.get(str(name).lower(), str(name)) for name in as_list(ladder, "ladder")}
+        for name in sorted(names):
+            if name in PEERS and name not in there:
+                raise InputError(f"ladder: {name} is not installed; pip install intransit[peers].")
+            check_option("ladder", name, there)
+        if not names and not own:
+            raise InputError("ladder: no rung was given; name some, or leave it out for all.")
+    listed = [name for name in there if name in names and name not in own]
+    place = sum(name in {*LADDER[:place], *PEERS} for name in listed)
+    return (*listed[:place], *own, *listed[place:])
+
+
+def _own(
+    forecasters: Mapping[str, Callable[[], Forecaster]] | None,
+) -> dict[str, Callable[[], Forecaster]]:
+    """Return the caller's own rungs, or say what is wrong with one."""
+    if forecasters is not None and not isinstance(forecasters, Mapping):
+        raise InputError(
+            f"forecasters: {shown(forecasters)} was given; give names with what makes each."
+        )
+    own = dict(forecasters or {})
+    for name, make in own.items():
+        if name in LADDER:
+            raise InputError(f"forecasters: {name!r} is a rung already; give yours another name.")
+        if not callable(make):
+            raise InputError(
+                f"forecasters: {name!r} is a {type(make).__name__}; give a class, or a function "
+                "without arguments, that makes a forecaster."
+            )
+    return own
+
+
+def roll(
+    forecaster: Forecaster, plan: Plan, report: Report, begin: int = 0, end: int | None = None
+) -> FloatArray:
+    """Learn what is before some blocks; then forecast each, and only afterwards learn it."""
+    folded, n = getattr(forecaster, "folded", False), len(plan.blocks)
+    out = []
+    for k in range(begin, n if end is None else end):
+        before = plan.blocks[k - 1] if k else plan.early
+        forecaster.learn(before if folded else one_by_one(before))
+        report(f"block {k + 1} of {n}")
+        told = forecaster.predict(without_results(plan.blocks[k]))
+        out.append(_checked(forecaster, told, len(plan.blocks[k])))
+    return np.concatenate(out)
+
+
+def _checked(forecaster: Forecaster, told: ArrayLike, n: int) -> FloatArray:
+    """Return forecasts as an array, or say what is wrong with them."""
+    name = type(forecaster).__name__
+    p = as_floats(told, f"{name}.predict")
+    if p.shape != (n,):
+        raise InputError(
+            f"{name}.predict: shape {p.shape} for {n} fixtures; return one number each."
+        )
+    wrong = ~((p >= 0.0) & (p <= 1.0))
+    if wrong.any():
+        raise InputError(
+            f"{name}.predict: {p[wrong][0]:g} is no probability; return numbers from 0 to 1."
+        )
+    return p
+
+
+def tuned(
+    make: Callable[..., Forecaster],
+    grid: Mapping[str, Iterable[float]],
+    early: Games,
+    every: float | None,
+    rng: int,
+) -> dict[str, float]:
+    """Return the settings of least log loss on the latest quarter of the early games."""
+    plan = cut(early, TUNED_ON, every, rng)
+    y, weights = plan.test.outcomes, plan.test.counts
+    settings = [
+        dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())
+    ]
+    losses = [weights @ log_losses(roll(make(**one), plan, _nothing), y) for one in settings]
+    return settings[int(np.argmin(losses))]
+
+
+def with_useful_sides(plan: Plan) -> Plan:
+    """Leave sides out where nothing can be learnt from them, or they were told by the result."""
+    if Encoding.of(plan.early).sided:
+        return plan
+    blocks = tuple(replace(block, sides=None) for block in plan.blocks)
+    return replace(plan, early=replace(plan.early, sides=None), blocks=blocks)
+
+
+@dataclass(frozen=True, eq=False)
+class RungForecast:
+    """What one rung forecast."""
+
+    p: FloatArray
+    note: str = ""
+    ranges: tuple[FloatArray, FloatArray] | None = None  # 90 % intervals
+    seconds: float = 0.0
+
+
+def _draw_part(ours: FittedModel, plan: Plan, begin: int, report: Report) -> RungForecast:
+    """Forecast the blocks from one draw to the next; what was drawn before makes no difference."""
+    ours.seen = [plan.early, *plan.blocks[:begin]][:-1]
+    n = len(plan.blocks)
+    p = roll(ours, plan, report, begin, min(begin + (ours.refit or n), n))
+    told = "" if ours.posterior is None else str(ours.posterior.layout.model)
+    return RungForecast(p, told, _joined(ours.ranges))
+
+
+def _joined(ranges: Iterable[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
+    low, high = (np.concatenate(ends) for ends in zip(*ranges, strict=True))
+    return low, high
+
+
+@dataclass(eq=False)
+class LadderRun:
+    """One climb of the ladder."""
+
+    plan: Plan
+    every: float | None
+    refit: int
+    rng: int
+    report: Report
+    effort: Effort
+    jobs: int = 1
+    on: str | None = None
+    others: Mapping[str, Callable[[], Forecaster]] = field(default_factory=dict)  # not ours
+    models: Mapping[str, Model] = field(default_factory=dict)  # beside those of the ladder
+    notes: list[str] = field(default_factory=list)  # on what part of the table is used
+    left_out: dict[str, str] = field(default_factory=dict)  # by rung: why it does not run
+
+    def climb(self, wanted: tuple[str, ...], table: Games) -> Backtest:
+        """Run the rungs, and measure what they forecast."""
+        told: dict[str, RungForecast] = {}
+        for name in wanted:
+            begin = perf_counter()
+            reason = self._reason(name)
+            try:
+                if not reason:
+                    self.report(name)
+                    told[name] = replace(self._forecast(name), seconds=perf_counter() - begin)
+            except IntransitError as error:
+                reason = str(error)
+            if reason:
+                self.left_out[name] = reason
+        if not told:
+            left = itertools.starmap(tell_left_out, self.left_out.items())
+            raise InputError(" ".join([*self.notes, *left]))
+        return self._measure(told, table)
+
+    def _reason(self, name: str) -> str:
+        """Return why a rung cannot run, if so."""
+        early = self.plan.early
+        if name in PLAIN or name in self.others:
+            return ""
+        if early.counts.sum() < FEWEST:
+            return (
+                "There are too few games to learn from: "
+                f"{early.counts.sum():g} before the test part."
+            )
+        if name in {DRIFTING, PAIRS, DRIFTING_FACTORS} and early.times[0] == early.times[-1]:
+            return "All games to learn from are at one time, so nothing drifts."
+        return ""
+
+    def _forecast(self, name: str) -> RungForecast:
+        if name not in PLAIN and name not in self.others:
+            return self._draw(name, self.models.get(name) or model_of(name, self.plan.early))
+        forecaster, note = self._plain(name) if name in PLAIN else (self._made(name), "")
+        p = roll(forecaster, self.plan, lambda said: self.report(f"{name}: {said}"))
+        return RungForecast(p, note)
+
+    def _made(self, name: str) -> Forecaster:
+        """Return a new forecaster that is not ours, or say what it lacks."""
+        made = self.others[name]()
+        for call in ("learn", "predict"):
+            if not callable(getattr(made, call, None)):
+                raise InputError(
+                    f"forecasters: {name!r} has no {call}(games); see docs/backtest.md."
+                )
+        return made
+
+    def _plain(self, name: str) -> tuple[Forecaster, str]:
+        """Return a forecaster that is tuned on the early games, and to what."""
+        early = self.plan.early
+        if name == COIN:
+            return Coin(), ""
+        if name == FREQUENCIES:
+            setting = tuned(Frequencies, {"prior": PRIORS}, early, self.every, self.rng)
+            return Frequencies(**setting), f"prior of {setting['prior']:g} games each"
+        grid = {"step": STEPS, "edge": EDGES if early.sides is not None else (0.0,)}
+        setting = tuned(Elo, grid, early, self.every, self.rng)
+        points = 400.0 / np.log(10.0)
+        note = f"K {setting['step'] * points:.0f}, side {setting['edge'] * points:.0f} points"
+        return Elo(**setting), note
+
+    def _draw(self, name: str, model: Model | None) -> RungForecast:
+        """Return what a model of ours says of every block; None is the one with every term."""
+        n = len(self.plan.blocks)
+        here = self.jobs == 1 and self.on is None
+        report = (lambda said: self.report(f"{name}: {said}")) if here else _nothing
+        tasks = [
+            Task(
+                f"{name}, blocks from {start + 1}",
+                _draw_part,
+                (
+                    FittedModel(model, refit=self.refit, effort=self.effort, rng=self.rng),
+                    self.plan,
+                    start,
+                    report,
+                ),
+            )
+            for start in range(0, n, self.refit or n)
+        ]
+        parts: dict[int, RungForecast] = {}
+        for k, part in run_tasks(tasks, jobs=self.jobs, on=self.on):
+            parts[k] = part
+            self.report(f"{name}: {len(parts)} of {len(tasks)} parts")
+        ordered = [parts[k] for k in range(len(tasks))]
+        p = np.concatenate([part.p for part in ordered])
+        return RungForecast(
+            p, ordered[-1].note, _joined(one.ranges for one in ordered if one.ranges)
+        )
+
+    def _measure(self, told: Mapping[str, RungForecast], table: Games) -> Backtest:
+        """Measure what was forecast."""
+        test, y = self.plan.test, self.plan.test.outcomes
+        groups, unit = clusters(test)
+        decided = np.where(y == 0.5, 0.0, test.counts)
+        curves = {name: reliability(one.p, y, test.counts, groups) for name, one in told.items()}
+        rungs: list[Rung] = []
+        losses = np.zeros(0)
+        for name, one in told.items():
+            before, losses = losses, log_losses(one.p, y)
+            gains = before - losses if rungs else np.zeros(len(losses))
+            curve = curves[name]
+            rungs.append(
+                Rung(
+                    name,
+                    *mean_and_error(losses, test.counts, groups),
+                    *mean_and_error(gains, test.counts, groups),
+                    *mean_and_error((one.p - y) ** 2, test.counts, groups),
+                    *mean_and_error(hits(one.p, y), decided, groups),
+                    curve.expected_error,
+                    curve.expected_error_error,
+                    curve.by_chance,
+                    one.seconds,
+                    one.note,
+                )
+            )
+        whole = told.get(EVERYTHING, RungForecast(np.zeros(0)))
+        forecasts = Forecasts(
+            table.names,
+            *(test.first, test.second, test.times, y, test.counts, self.plan.places, groups),
+            {name: one.p for name, one in told.items()},
+            *(whole.ranges or (None, None)),
+        )
+        return Backtest(
+            source=table.report.source,
+            clock=table.clock,
+            rungs=tuple(rungs),
+            forecasts=forecasts,
+            reliability=curves,
+            coverage=_coverage(whole, test),
+            how=(self.plan.note, *self.notes),
+            left_out=self.left_out,
+            unit=unit,
+        )
+
+
+def _coverage(told: RungForecast, test: Games) -> tuple[Coverage, ...]:
+    """Return how often intervals held what came about, for two ways to group the games."""
+    if told.ranges is None:
+        return ()
+    pairs = test.first * test.n_items + test.second
+    kinds = (
+        (pairs, "pairs that met at least 20 times in the test part"),
+        (alike(told.p, test.counts), "groups of forecasts alike in size"),
+    )
+    found = (
+        coverage(groups, told.p, *told.ranges, test.outcomes, test.counts, words)
+        for groups, words in kinds
+    )
+    return tuple(one for one in found if one is not None)
+
+
+LAST = 0.2  # of the games, that are forecast
+QUICK_BLOCKS = 2  # that they are forecast in
+SWIFT = Effort(effective=25.0, seconds=6.0, most_draws=100)
+
+
+@one_thread
+def quick_backtest(
+    games: Games,
+    model: Model,
+    *,
+    most_games: int = 15_000,  # a look back takes seconds with so many
+    rng: int = 0,
+    report: Report = _nothing,
+) -> Backtest:
+    """Measure a model beside a coin, frequencies, Elo and plain scores on a table's latest games.
+
+    Parameters
+    ----------
+    games
+        The table.
+    model
+        What to measure, such as ``answer.model``.
+    most_games
+        How many games are looked at, the latest.
+    rng
+        Seed.
+    report
+        Called with a few words at every stage.
+    """
+    late, note = _latest(games, most_games)
+    rows = smaller_first(as_games(late))
+    every = block_length(rows, LAST, QUICK_BLOCKS)
+    plan = with_useful_sides(cut(rows, LAST, every, rng))
+    early = plan.early
+    still = early.times[0] == early.times[-1]
+    models = {THIS_MODEL: model.still() if still else model}
+    run = LadderRun(plan, None, 0, rng, report, SWIFT, models=models, notes=note)
+    # Nobody asks how things change in a table without times.
+    moving = () if early.clock.kind == "none" else (DRIFTING,)
+    return run.climb((COIN, FREQUENCIES, ELO, SCORES, *moving, THIS_MODEL), late)
+
+
+def _latest(games: Games, most: int) -> tuple[Games, list[str]]:
+    """Return the latest games, as many as a quick look back can take."""
+    later: FloatArray = np.cumsum(games.counts[::-1])[::-1]
+    if later[0] <= most or games.times[0] == games.times[-1]:
+        return games, []
+    begin = games.times[min(int(np.searchsorted(-later, -most)), len(games) - 1)]
+    late = games.only(games.times >= begin)
+    if late.times[0] == late.times[-1]:
+        return games, []
+    return late, [f"Of the table the latest {plural(round(late.counts.sum()), 'game')} are used."]

@@ -19,11 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from intransit.analysis.fitted_table import numbered_after
+from intransit.analysis import numbered_after
 from intransit.arrays import CHUNK, FloatArray, mean_and_interval, slices
 from intransit.backtest.result import DRIFTING, DRIFTING_FACTORS, FACTORS, PAIRS, SCORES
-from intransit.backtest.splits import join, own_names
-from intransit.data.games import Games
+from intransit.data.games import Games, join, own_names
 from intransit.errors import InputError
 from intransit.inference.observations import MOMENTS, Encoding, model_for
 from intransit.inference.posterior import Posterior

@@ -22,7 +22,7 @@ from scipy.special import ndtri
 
 from intransit.arrays import LEVEL, FloatArray, IntArray
 from intransit.checks import check_option
-from intransit.data.clock import Clock
+from intransit.data.games import Clock
 from intransit.percent import percent
 
 if TYPE_CHECKING:

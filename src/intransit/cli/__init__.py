@@ -94,7 +94,7 @@ COMMANDS = {
     ),
     "report": (
         TABLES,
-        "report:report",
+        "fit:report",
         "Say whether there are cycles, and write all that was found as one page.",
         (
             "report battles.csv --out battles.html",

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
-from intransit.analysis.fitted_table import Forecast
+from intransit.analysis import Forecast
 from intransit.answer import Answer
 from intransit.arrays import FloatArray
 from intransit.checks import as_whole

@@ -82,9 +82,8 @@ def backtest(
     own = dict(_load(place) for place in with_)
     games = (columns or TableOptions()).read(table)
     rungs = by_commas(*ladder)
-    from intransit.backtest import backtest as run  # noqa: PLC0415  loaded when it is needed
-    from intransit.backtest.run import REFIT  # noqa: PLC0415
-    from intransit.backtest.splits import block_length  # noqa: PLC0415
+    from intransit.backtest import REFIT, block_length  # noqa: PLC0415  loaded when it is needed
+    from intransit.backtest import backtest as run  # noqa: PLC0415
 
     if quick:
         every = max(block_length(games, last, QUICK) or 0.0, every or 0.0) or None

@@ -16,8 +16,7 @@ from intransit.checks import as_whole, write_whole
 from intransit.cli.inputs import quoted
 from intransit.cli.output import Output, open_console, to_csv, working
 from intransit.cli.simulate import game_rows
-from intransit.datasets import Hidden, hide, metagame, pokemon_types
-from intransit.datasets.metagame import Truth
+from intransit.datasets import Hidden, Truth, hide, metagame, pokemon_types
 from intransit.errors import MissingDependencyError
 from intransit.inference.observations import Observations
 from intransit.inference.posterior import Posterior
@@ -27,8 +26,7 @@ from intransit.inference.trajectory import smooth
 from intransit.model import PairEffects, Readings, Scores
 from intransit.percent import estimate, percent
 from intransit.plotting import load_pyplot
-from intransit.report.content import Findings
-from intransit.report.gather import gather
+from intransit.report import Findings, gather
 from intransit.report.page import write_page
 from intransit.study import canonical_planes, count_triangles
 

@@ -19,9 +19,8 @@ from rich.console import Console
 
 from intransit.arrays import n_distinct
 from intransit.cli.output import Output, chosen, facts, grid, heading, working
-from intransit.data.clock import Clock
-from intransit.data.games import Games
-from intransit.data.reader import read as read_table
+from intransit.data import read as read_table
+from intransit.data.games import Clock, Games
 from intransit.data.reading import (
     ROLES,
     BothBad,
@@ -49,7 +48,7 @@ class Address(type(Path())):  # type: ignore[misc]
 
 def as_table(_: object, tokens: Sequence[Token]) -> Path:
     """Return a path as it is, and an address with the name of its table."""
-    from intransit.data.sources import is_address, shown_address  # noqa: PLC0415
+    from intransit.data import is_address, shown_address  # noqa: PLC0415
 
     text = tokens[0].value
     if not is_address(text):

@@ -21,8 +21,15 @@ from intransit.cli.output import grid, open_console, to_json
 from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.experiments import EXPERIMENTS, estimators, plots
-from intransit.experiments.experiment import Claim, Experiment, Options, Run, TrialTask, run_all
-from intransit.experiments.table import Table
+from intransit.experiments.experiment import (
+    Claim,
+    Experiment,
+    Options,
+    Run,
+    Table,
+    TrialTask,
+    run_all,
+)
 from intransit.plotting import require_matplotlib
 
 USUAL = ("limit", estimators.JOINT)  # drawn unless --without says otherwise

@@ -9,7 +9,7 @@ from intransit.checks import as_whole, write_whole
 from intransit.cli.inputs import Flag, check_place, quoted
 from intransit.cli.output import Output, chosen, facts, to_csv, working
 from intransit.data.games import Games
-from intransit.datasets.metagame import Truth, simulate_games
+from intransit.datasets import Truth, simulate_games
 from intransit.errors import InputError
 from intransit.percent import percent
 

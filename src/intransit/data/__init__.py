@@ -1,8 +1,615 @@
-"""Tables of results into games: what is recognised, what cannot be used, and why."""
+"""Tables of results into games: what is recognised, what cannot be used, and why.
 
-from intransit.data.clock import Clock
-from intransit.data.games import Covariate, Games
-from intransit.data.reader import describe, read
-from intransit.data.reading import Column, Reading, Unused
+`read` is the front door, from a file, a data frame, an address or a table of another engine to
+Games.  A file of separated text needs nothing but what is imported here.  What other tables need
+(`formats` for compressed files, JSON and nested columns, `matrices`, `remote_tables` for whatever
+lies elsewhere) is loaded when such a table comes.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import parse_qsl, urlsplit
+
+from intransit.data.duplicates import count_once
+from intransit.data.engine import (
+    Engine,
+    EngineTable,
+    Facts,
+    find_column,
+    located,
+    numbered_headers,
+    open_engine,
+    parquet_sql,
+    read_table,
+    refuse,
+)
+from intransit.data.files import (
+    STANDARD_INPUT,
+    Source,
+    are_parquet,
+    find_sources,
+    first_bytes,
+    is_partitioned,
+    look_at,
+    packing_of,
+    take_text,
+    to_utf_8,
+    wide_encoding,
+)
+from intransit.data.games import Clock, Covariate, Games, merge
+from intransit.data.queries import Query, RowCounts, add_up, build_query, sequence_of, with_series
+from intransit.data.reading import (
+    ROW_LIMITS,
+    BothBad,
+    Column,
+    Doubled,
+    MatrixEntries,
+    Reading,
+    ReadOptions,
+    RowLimits,
+    Shape,
+    Unused,
+    as_columns,
+    as_conditions,
+    check_name,
+    describe_unused,
+    plural,
+)
+from intransit.data.roles import (
+    Roles,
+    Search,
+    choose_counts,
+    choose_items,
+    choose_margin,
+    choose_outcome,
+    choose_scores,
+    choose_side,
+    note_unused_scores,
+)
+from intransit.data.shapes import (
+    Shaped,
+    apply,
+    find_judgments,
+    find_orders,
+    find_podiums,
+    find_tally,
+    find_teams,
+    named_by_hand,
+    reshape,
+)
+from intransit.data.time_columns import choose_time
+from intransit.data.vocabulary import plain
+from intransit.errors import InputError
 
 __all__ = ["Clock", "Column", "Covariate", "Games", "Reading", "Unused", "describe", "read"]
+
+# Sources ------------------------------------------------------------------------------------------
+
+SCHEME = re.compile(r"(?!file:)([A-Za-z][A-Za-z0-9+.\-]+)://")
+ENGINES = {"dask", "ibis", "pyspark", "sqlframe"}  # libraries whose tables have no order of rows
+
+
+def is_address(source: object) -> bool:
+    """Return whether a source is an address such as ``postgres://...``, and no file."""
+    return isinstance(source, str) and SCHEME.match(source) is not None
+
+
+def shown_address(address: str) -> str:
+    """Return an address as messages may call it: without user, password and signature."""
+    parts = urlsplit(address)
+    host = parts.netloc.rpartition("@")[2]
+    table = dict(parse_qsl(parts.query)).get("table")
+    return f"{parts.scheme}://{host}{parts.path}" + (f"?table={table}" if table else "")
+
+
+def stays_in_engine(source: object) -> bool:
+    """Return whether a table belongs to an engine, in which its rows have no order."""
+    return type(source).__module__.partition(".")[0] in ENGINES and hasattr(source, "columns")
+
+
+def is_lazy(source: object) -> bool:
+    """Return whether a table is a plan whose rows come in an order, when it is carried out."""
+    return type(source).__name__ in {"LazyFrame", "DuckDBPyRelation"}
+
+
+def label_of(source: object) -> str:
+    """Return how messages call a source; never with a password."""
+    if isinstance(source, str | Path):
+        label = str(source)
+        if label in {"-", "/dev/stdin"}:
+            return STANDARD_INPUT
+        return shown_address(label) if is_address(source) else label
+    library = type(source).__module__.split(".")[0].lstrip("_")
+    return f"{library} {type(source).__name__}"
+
+
+def take_in(source: object, engine: Engine, most_whole: int = ROW_LIMITS.fetched) -> EngineTable:
+    """Return the source as a table, or refuse it with a sentence.
+
+    Tables of an engine stay there; lazy frames whose rows have an order do if they have more than
+    `most_whole`.
+    """
+    if is_address(source):
+        from intransit.data.remote_tables import connected, take_address  # noqa: PLC0415
+
+        table = take_address(str(source), engine)
+        if table is not None:
+            return _laid_flat(table)
+        source = connected(str(source), engine)
+    if isinstance(source, str | Path):
+        found = find_sources(source, engine)
+        if (len(found) > 1 or Path(source).is_dir()) and are_parquet(found):
+            return _laid_flat(_in_parts(found, engine))
+        tables = [_take_file(part, engine) for part in found]
+        return tables[0] if len(tables) == 1 else one_after_another(tables, found)
+    streams = hasattr(source, "__next__") and not hasattr(source, "read_all")
+    if streams or isinstance(source, type):
+        raise InputError(f"{engine.label}: it is no table; give a file or a data frame.")
+    stays = stays_in_engine(source)
+    if is_lazy(source):
+        from intransit.data.remote_tables import n_rows_of  # noqa: PLC0415
+
+        stays = n_rows_of(source, engine) > most_whole
+    if stays:
+        from intransit.data.remote_tables import sampled  # noqa: PLC0415
+
+        return sampled(source, engine)
+    if type(source).__name__ == "DuckDBPyRelation":
+        # A relation belongs to another connection: it writes itself out, in batches.
+        place = engine.fresh("relation.parquet")
+        engine.attempt(lambda: source.write_parquet(str(place)))  # type: ignore[attr-defined]
+        return _laid_flat(read_table(engine, parquet_sql(place)))
+    return _laid_flat(_registered(source, engine))
+
+
+def _laid_flat(table: EngineTable) -> EngineTable:
+    """Return the table without nested columns, which few tables have."""
+    if not any(kind.startswith("STRUCT(") or kind.endswith("]") for kind in table.types):
+        return table
+    from intransit.data.formats import lay_flat  # noqa: PLC0415
+
+    return lay_flat(table)
+
+
+def _registered(source: object, engine: Engine) -> EngineTable:
+    """Return a data frame as a table."""
+    import duckdb  # noqa: PLC0415
+
+    if hasattr(source, "read_all"):  # a stream can be read only once
+        source = source.read_all()
+    if hasattr(source, "to_frame") and not hasattr(source, "columns"):
+        raise engine.refuse("it is one column; give a table with several.")
+    if hasattr(source, "reset_index") and _names_columns(source):
+        source = source.reset_index()  # a matrix whose rows are named by its index
+    try:
+        engine.con.register("given", source)
+    except (duckdb.Error, TypeError, RuntimeError):
+        from intransit.data.remote_tables import as_arrow  # noqa: PLC0415
+
+        arrow = as_arrow(source)
+        if not arrow.column_names:
+            raise engine.refuse("there is no column; give a table with some.") from None
+        engine.con.register("given", arrow)
+    table = read_table(engine, "given")
+    field = "column_names" if hasattr(source, "column_names") else "columns"
+    own = None if type(source).__name__ == "LazyFrame" else getattr(source, field, None)
+    if own is not None and len(own) == len(table.names):  # DuckDB renames those equal but for case
+        table = replace(table, names=tuple(str(name) for name in own))
+    return table
+
+
+def _names_columns(frame: Any) -> bool:
+    """Return whether the index of a data frame names its columns too, as that of a matrix does."""
+    labels = {str(label) for label in frame.index[:10_000]}
+    shared = labels & {str(column) for column in frame.columns}
+    return len(shared) >= 2 and 2 * len(shared) >= len(labels)
+
+
+def _in_parts(sources: Sequence[Source], engine: Engine) -> EngineTable:
+    """Return the table in several Parquet files, folders such as ``year=2024`` as columns."""
+    listed = ", ".join(located(source.path) for source in sources)
+    hive = "true" if is_partitioned(sources) else "false"
+    engine.run(
+        f"CREATE TEMP VIEW parts AS FROM read_parquet([{listed}], hive_partitioning = {hive}, "
+        "union_by_name = true)"
+    )
+    note = f"{plural(len(sources), 'Parquet file')}, in the order of their names"
+    return read_table(engine, "parts", notes=(note,))
+
+
+def one_after_another(tables: Sequence[EngineTable], sources: Sequence[Source]) -> EngineTable:
+    """Return several tables with the same columns, in any order, as one."""
+    first, where = tables[0], sources[0].label
+    keys = [plain(name) for name in first.names]
+    rows, begin, rejected = [], 0, []
+    for table, source in zip(tables, sources, strict=True):
+        own = [plain(name) for name in table.names]
+        if sorted(own) != sorted(keys):
+            missing = sorted(set(keys) ^ set(own)) or own
+            raise refuse(
+                source.label,
+                f'its columns are not those of {where} (they differ in "{missing[0]}"); files that '
+                "are read together must have the same.",
+            )
+        columns = ", ".join(f"c{own.index(key)} AS c{i}" for i, key in enumerate(keys))
+        rows.append(f"SELECT {columns}, row + {begin} AS row FROM {table.rows}")
+        begin += int(first.engine.ask(f"SELECT count(*) FROM {table.rows}")[0][0])
+        name = Path(source.label).name
+        rejected += [replace(part, reason=f"{name}: {part.reason}") for part in table.rejected]
+    notes = dict.fromkeys(note for table in tables for note in table.notes)
+    together = f"{plural(len(tables), 'file')}, in the order of their names; rows are counted on"
+    return replace(
+        first,
+        rows=f"({' UNION ALL '.join(rows)})",
+        unit="row",
+        locate=None,
+        rejected=tuple(rejected),
+        notes=(together, *notes),
+    )
+
+
+def _take_file(source: Source, engine: Engine) -> EngineTable:
+    """Return the table in one file, of whatever form it is."""
+    if packing_of(source) is not None:
+        from intransit.data.formats import unpack  # noqa: PLC0415
+
+        source = unpack(source, engine)
+    encoding = wide_encoding(first_bytes(source))
+    if encoding is not None:
+        source = to_utf_8(source, encoding, engine.fresh("utf-8"))
+    form, head = look_at(source)
+    if form == "text":
+        return take_text(source, head, engine)
+    if form == "parquet":
+        return _laid_flat(read_table(engine, parquet_sql(source.path)))
+    from intransit.data.formats import take_json, take_pgn  # noqa: PLC0415
+
+    return take_pgn(source, engine) if form == "pgn" else take_json(source, head, engine)
+
+
+Name = str | Literal[False] | None
+Names = Name | Sequence[str]  # several columns are the members of a team
+
+
+# Games --------------------------------------------------------------------------------------------
+
+
+def read(
+    source: object,
+    *,
+    first: Names = None,
+    second: Names = None,
+    outcome: Name = None,
+    winner: Names = None,
+    loser: Names = None,
+    first_score: Name = None,
+    second_score: Name = None,
+    margin: Name = None,
+    time: Name = None,
+    side: Name = None,
+    neutral: Name = None,
+    weight: Name = None,
+    count: Name = None,
+    by: str | Sequence[str] = (),
+    order: str | Sequence[object] | None = None,
+    day_first: bool | None = None,
+    grades: Sequence[object] | None = None,
+    shape: Shape | None = None,
+    wins: str | None = None,
+    losses: str | None = None,
+    draws: str | None = None,
+    entries: MatrixEntries | None = None,
+    games: object = None,
+    event: str | None = None,
+    place: str | None = None,
+    doubled: Doubled | None = None,
+    where: Mapping[str, object] | None = None,
+    both_bad: BothBad = "tie",
+    strict: bool = False,
+    memory_limit: str = "1GB",
+) -> Games:
+    r"""Read who met whom, when, and with what outcome, from a file or a data frame.
+
+    Columns are recognised by their names and by what they hold; `Games.report` says which, why,
+    and which rows could not be used.  More than half of the rows unusable is an error.
+
+    Parameters
+    ----------
+    source
+        Path to separated text, JSON lines or Parquet, compressed by gzip or zstd or not; a pandas,
+        polars, arrow or duckdb table; a table of an engine, which stays there (Ibis, Spark, Dask,
+        Polars lazy frames); or an address such as ``postgres://ann@host/league?table=games``.
+    first, second
+        Columns with the two items; several columns each where teams play.  Any column named here
+        or below is taken as said; False says that there is none.
+    outcome
+        Who won, as the first sees it: 1, 0, 0.5, or 1, -1, 0, or words, or the winner's name.
+    winner, loser
+        Columns with the two items by outcome; `winner` alone is an outcome.
+    first_score, second_score, margin
+        Columns with the scores of the two, or by how much the first was ahead.
+    time
+        Dates, date-times (UTC unless they name a zone), numbers, or periods with names.
+    side
+        Who has the side (home, white, shown first): 1 the first, -1 the second, 0 neither; or
+        ``"first"`` if the first always has it.
+    neutral
+        Column that says yes where neither has the side.
+    weight, count
+        How much a row counts, and how many games it stands for.
+    by
+        Further columns to keep as covariates, as in ``"surface"`` or ``("surface", "format")``;
+        rows are counted together only where these agree too.  See `Games.by`.
+    order
+        For periods that have names: a list of them, ``"version"`` (13.8 before 13.10) or
+        ``"file"`` (as the table has them).
+    day_first
+        Whether 01/02/2024 is the first of February; asked for only where both are possible.
+    grades
+        Graded preferences from the one best for the first item to the one best for the second, as
+        in ``["A>>B", "A>B", "A=B", "B>A", "B>>A"]``; the middle one is a tie.
+    shape
+        What a row is: one of the ``"games"``, an item of a ``"matrix"``, a game of ``"teams"`` of
+        several a side, a ``"tally"`` of games won and lost, a place in finishing ``"orders"``, a
+        whole such order (``"podiums"``), or ``"judgments"`` of a model beside a baseline.
+    wins, losses, draws
+        Columns of a tally, as the first sees it.
+    entries, games
+        What a matrix holds, and a second matrix with numbers of games (a source like the first).
+    event, place
+        Columns of finishing orders; the items are in `first`.
+    doubled
+        Games that stand in the table twice, as each side sees them or in equal rows, count
+        ``"once"``, or as they are (``"keep"``); by default once where chance does not explain
+        that every row has its twin.
+    where
+        Keep only rows with these values, as in ``{"format": "Modern"}``.
+    both_bad
+        A verdict that both are bad is a ``"tie"``, or its row is left out (``"drop"``).
+    strict
+        Refuse the table if any row cannot be used.
+    memory_limit
+        Memory that the engine may use before it spills to disk; the result comes on top.
+
+    Returns
+    -------
+    Games
+        The games, sorted by time; its ``report`` says what was recognised.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read, a column does not occur or may mean several things, or more
+        than half of the rows cannot be used (with `strict`: any row).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp()) / "games.csv"
+    >>> _ = file.write_text("date,winner,loser\n2026-05-01,rock,scissors\n2026-05-02,paper,rock")
+    >>> read(file)
+    Games(3 items, 2 comparisons in 2 rows, wins, times 2026-05-01 to 2026-05-02)
+    """
+    sides = {"first": first, "second": second, "winner": winner, "loser": loser}
+    several = {role: tuple(name) for role, name in sides.items() if isinstance(name, tuple | list)}
+    _check_teams(several)
+    names: dict[str, str | bool | None] = {
+        **{role: None if role in several else name for role, name in sides.items()},  # type: ignore[misc]
+        "outcome": outcome,
+        "first_score": first_score, "second_score": second_score, "margin": margin, "time": time,
+        "side": side, "neutral": neutral, "weight": weight, "count": count,
+    }  # fmt: skip
+    for role, name in names.items():
+        check_name(role, name)
+    tally = {"wins": wins, "losses": losses, "draws": draws}
+    for role, name in {**tally, "event": event, "place": place}.items():
+        check_name(role, name, none=False)
+    options = ReadOptions(
+        columns=names, by=as_columns(by), where=as_conditions(where), order=order,
+        day_first=day_first, both_bad=both_bad, strict=strict, grades=grades, shape=shape,
+        doubled=doubled, entries=entries, games=games, event=event, place=place, teams=several,
+        tally={role: name for role, name in tally.items() if name},
+    )  # fmt: skip
+    return assemble(source, options, memory_limit)
+
+
+def describe(games: Games) -> str:
+    """Return what was understood of the table behind these `games`, in short lines for people."""
+    return "\n".join([repr(games), *games.report.lines()])
+
+
+def _check_teams(several: dict[str, tuple[str, ...]]) -> None:
+    if several and tuple(several) not in {("first", "second"), ("winner", "loser")}:
+        raise InputError("teams: give the columns of both sides, as first= and second=.")
+    if len({len(columns) for columns in several.values()} | {1}) > 2 or () in several.values():
+        raise InputError("teams: give as many columns for one side as for the other.")
+
+
+def assemble(
+    source: object,
+    options: ReadOptions,
+    memory_limit: str,
+    limits: RowLimits = ROW_LIMITS,
+) -> Games:
+    """Return the games of a source: take it in, choose roles, judge and add up rows, and report.
+
+    Lazy frames of very many rows stay where they are, like tables of an engine; of very large
+    files, too, equal rows are added up before they are judged.
+    """
+    with open_engine(label_of(source), memory_limit) as engine:
+        label = engine.label
+        table = take_in(source, engine, limits.fetched)
+        where = _conditions(table, options.where)
+        facts, roles = Facts(table, where), None
+        whole = Facts(table, {}) if where else facts
+        if table.grouping is not None or whole.count()[0] > limits.packed:
+            from intransit.data.remote_tables import settled  # noqa: PLC0415  for few tables
+
+            facts, roles = settled(table, where, options, FINDERS, choose_roles, limits.fetched)
+            table = facts.table
+        n_rows = facts.check_where()
+        if not n_rows and not table.rejected:
+            raise engine.refuse("there is no row; give a table with some.")
+        if not n_rows:
+            raise _refuse_rows(label, table.unit, 0, table.rejected)
+        shaped = None if table.grouping else reshape(facts, options, FINDERS)
+        rows = facts if shaped is None else _shaped_rows(facts, shaped)
+        options = options if shaped is None else apply(options, shaped)
+        roles = roles or choose_roles(rows, options)
+        if shaped is not None:
+            roles.columns[:0] = shaped.told
+            roles.notes[:0] = shaped.notes
+        # Periods that no row has keep their place.
+        clock = roles.moments.clock if roles.moments else Clock("none")
+        query = build_query(rows, roles, options.both_bad, limits)
+        games, counted = add_up(query, clock)
+        n_used = counted.n_rows - sum(part.count for part in counted.unused)
+        games, halved, doubt = count_once(query, games, n_used, roles, options.doubled)
+        roles.notes += [note for note in (halved, doubt) if note]
+        report = _report(facts, roles, query, games, counted, options.both_bad)
+        if not halved:
+            games = with_series(query, games, counted.n_rows)
+            games = replace(games, sequence=sequence_of(query, games, counted.n_rows))
+    _check_rows(report, options.strict)
+    games = replace(games, report=report)
+    return merge(games) if halved or games.series is not None else games
+
+
+def _shaped_rows(facts: Facts, shaped: Shaped) -> Facts:
+    """Return what can be asked about the table of games that another shape was turned into."""
+    rows = Facts(shaped.table, facts.where if shaped.keeps_where else {})
+    if not rows.count()[0]:
+        raise facts.refuse("there is no game in it; give a table with some.")
+    return rows
+
+
+def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return a matrix as games, or None where rows and columns do not have the same names."""
+    if not asked and (named_by_hand(options) or not _may_be_matrix(facts)):
+        return None
+    from intransit.data.matrices import read_matrix  # noqa: PLC0415  few tables are one
+
+    return read_matrix(facts, options, asked, take_in)
+
+
+def _may_be_matrix(facts: Facts) -> bool:
+    """Return whether three columns or more have names of rows, or numbers as in a crosstable."""
+    labels = facts.sample(0) if facts.is_text(0) else set()
+    shared = labels & {name.strip() for name in facts.names}
+    return max(len(shared), numbered_headers(facts.names)[0]) >= 3
+
+
+FINDERS = {
+    "matrix": find_matrix,
+    "judgments": find_judgments,
+    "teams": find_teams,
+    "tally": find_tally,
+    "orders": find_orders,
+    "podiums": find_podiums,
+}
+
+
+def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
+    """Return the roles that the columns of a table play."""
+    search = Search(facts, options)
+    for choose in (choose_items, choose_scores, choose_margin, choose_outcome):
+        choose(search)
+    for choose in (choose_time, choose_side, choose_counts):
+        choose(search)
+    note_unused_scores(search)
+    for column in search.roles.by:
+        search.tell("by", column, "named")
+    return search.roles
+
+
+def _conditions(table: EngineTable, where: Mapping[str, object]) -> dict[int, object]:
+    """Return the columns of `where` with the values they must have."""
+    found = {}
+    for name, value in where.items():
+        found[find_column(table.names, name, "where", table.engine.label)] = value
+    return found
+
+
+def _report(
+    facts: Facts, roles: Roles, query: Query, games: Games, counted: RowCounts, both_bad: str
+) -> Reading:
+    table = facts.table
+    unused = (*table.rejected, *counted.unused)
+    n_rows = counted.n_rows + sum(part.count for part in table.rejected)
+    n_used = n_rows - sum(part.count for part in unused)
+    notes = [*table.notes, *roles.notes, *_name_notes(query)]
+    if facts.where:
+        total = Facts(table, {}).count()[0]
+        notes.append(f"where keeps {facts.count()[0]:,} of {total:,} rows")
+    if roles.meaning and roles.meaning.both_bad and both_bad == "tie":
+        cell_counts = dict(query.facts.values(roles.outcome or 0) or [])
+        n_bad = sum(cell_counts[text] for text in roles.meaning.both_bad)
+        notes.append(f"{plural(n_bad, 'verdict')} that both are bad taken as ties")
+    if counted.n_without_margin:
+        missing = plural(counted.n_without_margin, "row")
+        notes.append(f"{missing} without a margin, so margins are not used, only who won")
+    if games.has_ties:
+        ties = float(games.counts[games.outcomes == 0.5].sum())
+        notes.append(f"{ties:,.12g} of {games.counts.sum():,.12g} games are ties")
+    notes += _repeats(facts, query.limits.repeats)
+    return Reading(
+        table.engine.label,
+        tuple(roles.columns),
+        n_rows,
+        n_used,
+        unused,
+        tuple(notes),
+        table.unit,
+        tuple(f"{table.names[column]}: {value}" for column, value in facts.where.items()),
+    )
+
+
+def _name_notes(query: Query) -> list[str]:
+    """Return remarks on names that are nearly the same."""
+    notes = []
+    spaced = [raw for raw in query.raw_names if raw != raw.strip() and raw.strip()]
+    if spaced:
+        notes.append(f"space around {plural(len(spaced), 'name')} was removed")
+    groups: dict[str, list[str]] = {}
+    for name in query.names:
+        groups.setdefault(" ".join(name.casefold().split()), []).append(name)
+    for group in [group for group in groups.values() if len(group) > 1][:5]:
+        listed = " and ".join(f'"{name}"' for name in group)
+        notes.append(f"{listed} differ only by case or space, and count as different items")
+    return notes
+
+
+def _repeats(facts: Facts, most_rows: int) -> list[str]:
+    n_rows = facts.count()[0]
+    if n_rows > most_rows:
+        return [f"repeated rows were not looked for among {n_rows:,} rows"]
+    repeats, _ = facts.repeats(range(len(facts.names)))
+    if not repeats:
+        return []
+    verb = "repeats" if repeats == 1 else "repeat"
+    return [f"{plural(repeats, 'row')} {verb} another row in every column; all are used"]
+
+
+def _check_rows(report: Reading, strict: bool) -> None:
+    """Refuse a table that cannot be used, or not for the most part, or not in every row."""
+    too_few = report.n_used * 2 < report.n_rows or not report.n_used
+    if too_few or (strict and report.unused):
+        raise _refuse_rows(report.source, report.unit, report.n_used, report.unused)
+
+
+def _refuse_rows(label: str, unit: str, n_used: int, unused: tuple[Unused, ...]) -> InputError:
+    n_unused = sum(part.count for part in unused)
+    told = "; ".join(describe_unused(part, unit) for part in unused[:3])
+    more = f"; and {plural(len(unused) - 3, 'more reason')}" if len(unused) > 3 else ""
+    rows = plural(n_used + n_unused, "row")
+    places = [line for part in unused for line in part.lines]
+    return InputError(
+        f"{label}: {n_unused:,} of {rows} cannot be used: {told}{more}. Correct them, or name the "
+        "columns that are meant.",
+        source=label,
+        line=min(places, default=None),
+    )

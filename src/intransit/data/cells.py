@@ -10,14 +10,17 @@ so cost follows comparisons, never items times periods.  What does not drift has
 """
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs, unfold
 from intransit.checks import as_floats, as_items, as_whole, check_finite, check_pairs, check_size
-from intransit.data.measurements import Entries, Measurements, fold_pairs, unfold
 from intransit.errors import InputError
+
+if TYPE_CHECKING:
+    from intransit.data.measurements import Measurements
 
 WELL_FILLED = 8  # owners times times, for each state that a cell speaks of
 MOST_LEVELS = 50  # of victory
@@ -183,7 +186,7 @@ class Timeline:
     @classmethod
     def from_measurements(
         cls,
-        measurements: Measurements,
+        measurements: "Measurements",
         *,
         times: ArrayLike | None = None,
         weights: ArrayLike | None = None,
@@ -216,6 +219,8 @@ class Timeline:
         >>> it.Timeline.from_measurements(seen, times=[10.0, 20.0]).times
         array([10., 20., 20.])
         """
+        from intransit.data.measurements import Entries  # noqa: PLC0415  games need none of it
+
         n = measurements.n_periods
         when = _numbers("times", np.arange(n) if times is None else times, n)
         shares = _numbers("weights", np.ones(n) if weights is None else weights, n)
@@ -257,11 +262,13 @@ def as_timeline(
     measurements: object, *, weights: ArrayLike | None = None, after: float | None = None
 ) -> Timeline:
     """Return comparisons at times, whatever was given; periods follow `after`, one unit apart."""
-    if isinstance(measurements, Measurements):
-        begin = 0.0 if after is None else after + 1.0
-        times = begin + np.arange(measurements.n_periods)
-        return Timeline.from_measurements(measurements, times=times, weights=weights)
     if not isinstance(measurements, Timeline):
+        from intransit.data.measurements import Measurements  # noqa: PLC0415  games need none of it
+
+        if isinstance(measurements, Measurements):
+            begin = 0.0 if after is None else after + 1.0
+            times = begin + np.arange(measurements.n_periods)
+            return Timeline.from_measurements(measurements, times=times, weights=weights)
         raise InputError(
             f"measurements: a {type(measurements).__name__} was given; build one with "
             "Measurements.from_pairs or Timeline.from_arrays."

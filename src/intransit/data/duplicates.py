@@ -18,10 +18,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, number_rows
-from intransit.data.distinct_rows import in_order
-from intransit.data.facts import Facts
+from intransit.data.engine import Facts
 from intransit.data.games import Games, as_low_sees
-from intransit.data.queries import Query
+from intransit.data.queries import Query, in_order
 from intransit.data.roles import Roles
 from intransit.data.vocabulary import plain
 

@@ -24,11 +24,11 @@ from intransit.data.engine import (
     Engine,
     EngineTable,
     located,
+    numbered_headers,
     quote,
     read_table,
     refuse,
 )
-from intransit.data.facts import numbered_headers
 from intransit.data.reading import Unused, list_names, plural, quoted, shorten
 from intransit.errors import InputError
 

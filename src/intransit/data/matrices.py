@@ -6,18 +6,19 @@ each other: rates add up to 1, 10 or 100, payoffs to 0, and counts of wins to an
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from intransit.arrays import FloatArray
-from intransit.data.engine import EngineTable
-from intransit.data.facts import Facts, numbered_headers
+from intransit.data.engine import Engine, EngineTable, Facts, numbered_headers
 from intransit.data.reading import ROLES, Columns, MatrixEntries, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped
-from intransit.data.sources import take_in
 from intransit.data.vocabulary import CLEAR, ITEMS, number, plain
+
+TakeIn = Callable[[object, Engine], EngineTable]
 
 FEWEST, MOST = 3, 2_000  # items; fewer are no chart, and more are no matrix that anybody wrote
 KNOWN = 0.8  # share of rows whose name is a column
@@ -49,8 +50,11 @@ class Matrix:
     left_out: tuple[str, ...]
 
 
-def read_matrix(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
-    """Return a matrix as games, or None where the table is none."""
+def read_matrix(facts: Facts, options: ReadOptions, asked: bool, take_in: TakeIn) -> Shaped | None:
+    """Return a matrix as games, or None where the table is none.
+
+    `take_in` makes a table of the second matrix, where the caller gives one.
+    """
     table = _crosstable(facts)
     if table is not None:
         why = "a crosstable of points, row n being column n"
@@ -58,7 +62,7 @@ def read_matrix(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
     matrix = _read(facts, asked)
     if matrix is None:
         return None
-    counts = _games(facts, matrix, options)
+    counts = _games(facts, matrix, options, take_in)
     kind, wins, why = _understand(facts, matrix, options.entries)
     return _as_games(facts.table, matrix, kind, wins, counts, why)
 
@@ -160,7 +164,9 @@ def _cell(text: object, facts: Facts) -> Entry | None:
     return Entry(value, games=games, percent=bare.endswith("%"))
 
 
-def _games(facts: Facts, matrix: Matrix, options: ReadOptions) -> FloatArray | None:
+def _games(
+    facts: Facts, matrix: Matrix, options: ReadOptions, take_in: TakeIn
+) -> FloatArray | None:
     """Return the numbers of games, from brackets or from a second matrix."""
     counts = matrix.games
     if options.games is not None:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import FloatArray, IntArray, fold_pairs, unfold
 from intransit.checks import (
     as_floats,
     as_list,
@@ -595,20 +595,6 @@ def _fold_terms(
     )
     off_diagonal = np.flatnonzero(distinct // operator.n_items != distinct % operator.n_items)
     return Folded(unfold(distinct[off_diagonal], operator.n_items), matrix[:, off_diagonal])
-
-
-def fold_pairs(pairs: IntArray, n_items: int) -> tuple[IntArray, FloatArray]:
-    """Return one integer for each unordered pair, and the sign that its order gives (0: self)."""
-    first, second = pairs[:, 0], pairs[:, 1]
-    keys = np.minimum(first, second).astype(np.int64)
-    keys *= n_items
-    keys += np.maximum(first, second)
-    return keys, np.sign(second - first).astype(float)
-
-
-def unfold(keys: IntArray, n_items: int) -> IntArray:
-    """Return the pairs (n_pairs, 2), first < second, that the integers stand for."""
-    return np.stack([keys // n_items, keys % n_items], axis=1)
 
 
 @dataclass(frozen=True, eq=False)

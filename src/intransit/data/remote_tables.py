@@ -27,15 +27,16 @@ import narwhals as nw
 
 from intransit.data.engine import (
     N_SAME,
+    SAMPLE,
     Engine,
     EngineTable,
+    Facts,
     Grouping,
     columns_sql,
     quote,
     read_table,
     refuse,
 )
-from intransit.data.facts import SAMPLE, Facts
 from intransit.data.reading import ROW_LIMITS, ReadOptions, list_names
 from intransit.data.roles import Roles
 from intransit.data.shapes import Find, reshape

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, field
 
 from intransit.data import vocabulary as words
-from intransit.data.clock import TimeColumn
-from intransit.data.facts import Facts
+from intransit.data.engine import Facts
+from intransit.data.games import TimeColumn
 from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
 from intransit.data.vocabulary import (
     CLEAR,

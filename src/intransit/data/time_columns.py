@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from intransit.data import vocabulary as words
-from intransit.data.clock import Clock, TimeColumn
-from intransit.data.facts import Facts
+from intransit.data.engine import Facts
+from intransit.data.games import Clock, TimeColumn
 from intransit.data.roles import Search
 from intransit.data.vocabulary import CLEAR, ENOUGH, UNIX, VERSIONS, listed, plain
 from intransit.errors import InputError

@@ -18,12 +18,13 @@ from intransit.experiments.experiment import (
     Options,
     Point,
     Run,
+    Table,
+    TrialValue,
     axis,
     half_decades,
     run_all,
     run_here,
 )
-from intransit.experiments.table import Table, TrialValue
 
 EXPERIMENTS = {
     module.EXPERIMENT.name: module.EXPERIMENT

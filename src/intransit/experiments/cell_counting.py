@@ -44,13 +44,15 @@ from intransit.experiments.experiment import (
     Gain,
     Options,
     Point,
+    Table,
+    TrialValue,
     axis,
     claim,
     half_decades,
     judged_by,
+    ratio_of_medians,
 )
 from intransit.experiments.plots import draw_extras, draw_settled, finish
-from intransit.experiments.table import Table, TrialValue, ratio_of_medians
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,9 +13,18 @@ import numpy as np
 
 import intransit as it
 from intransit.arrays import FloatArray
-from intransit.experiments.experiment import Check, Claim, Experiment, Options, Point, axis
+from intransit.experiments.experiment import (
+    Check,
+    Claim,
+    Experiment,
+    Options,
+    Point,
+    Table,
+    TrialValue,
+    axis,
+    log_slope,
+)
 from intransit.experiments.plots import Style, draw_curve, finish
-from intransit.experiments.table import Table, TrialValue, log_slope
 from intransit.plotting import BLACK, BLUE, GREEN, RED
 
 if TYPE_CHECKING:

@@ -14,12 +14,17 @@ import numpy as np
 import intransit as it
 from intransit.arrays import FloatArray
 from intransit.errors import ConvergenceWarning
-from intransit.experiments.experiment import Check, Claim, Gain, Judge, Options, claim
-from intransit.experiments.table import (
+from intransit.experiments.experiment import (
+    Check,
+    Claim,
     Estimate,
+    Gain,
+    Judge,
+    Options,
     Series,
     Table,
     TrialValue,
+    claim,
     ratio_of_means,
     ratio_of_medians,
     typical_ratio,

@@ -26,12 +26,16 @@ from intransit.experiments.experiment import (
     Experiment,
     Options,
     Point,
+    Table,
+    TrialValue,
     axis,
     claim,
     judged_by,
+    mean,
+    ratio_of_means,
+    ratio_of_medians,
 )
 from intransit.experiments.plots import Style, draw_curve, draw_limits, draw_newton, finish
-from intransit.experiments.table import Table, TrialValue, mean, ratio_of_means, ratio_of_medians
 from intransit.plotting import BLUE, GREEN, ORANGE, RED
 
 if TYPE_CHECKING:

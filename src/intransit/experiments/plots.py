@@ -26,8 +26,7 @@ from intransit.experiments.estimators import (
     STATIC_LIMIT,
     settled_series,
 )
-from intransit.experiments.experiment import Check, Claim, Experiment, Gain
-from intransit.experiments.table import Series, Table
+from intransit.experiments.experiment import Check, Claim, Experiment, Gain, Series, Table
 from intransit.plotting import (
     BLACK,
     BLUE,

@@ -14,21 +14,19 @@ from intransit.experiments.experiment import (
     Gain,
     Options,
     Point,
+    Series,
+    Table,
+    TrialValue,
     axis,
     claim,
     half_decades,
     judged_by,
-)
-from intransit.experiments.plots import JOINT_STYLE, Style, draw_curve, draw_newton, finish
-from intransit.experiments.price_kernels import FLOOR, play, play_days
-from intransit.experiments.table import (
-    Series,
-    Table,
-    TrialValue,
     mean,
     mean_difference,
     ratio_of_means,
 )
+from intransit.experiments.plots import JOINT_STYLE, Style, draw_curve, draw_newton, finish
+from intransit.experiments.price_kernels import FLOOR, play, play_days
 from intransit.plotting import BLUE, GREEN
 from intransit.skew import fill_skew
 

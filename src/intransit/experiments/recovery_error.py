@@ -50,13 +50,17 @@ from intransit.experiments.experiment import (
     Experiment,
     Options,
     Point,
+    Series,
+    Table,
+    TrialValue,
     axis,
     claim,
     half_decades,
     judged_by,
+    ratio_of_means,
+    ratio_of_medians,
 )
 from intransit.experiments.plots import draw_extras, draw_settled, finish
-from intransit.experiments.table import Series, Table, TrialValue, ratio_of_means, ratio_of_medians
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

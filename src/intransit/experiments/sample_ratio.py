@@ -44,9 +44,14 @@ from intransit.experiments.experiment import (
     Gain,
     Options,
     Point,
+    Table,
+    TrialValue,
     axis,
     claim,
     judged_by,
+    mean,
+    mean_difference,
+    ratio_of_means,
 )
 from intransit.experiments.plots import JOINT_STYLE, STYLES, draw_curve, draw_extras, finish, pretty
 from intransit.experiments.recovery_error import (
@@ -56,7 +61,6 @@ from intransit.experiments.recovery_error import (
     N_PERIODS,
     NOISE_SCALE,
 )
-from intransit.experiments.table import Table, TrialValue, mean, mean_difference, ratio_of_means
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs
 from intransit.checks import as_floats, check_finite
-from intransit.data.measurements import fold_pairs
 from intransit.errors import InputError
 from intransit.inference.joint_fit import Fitted
 from intransit.inference.joint_problem import FactorStates, Joint

@@ -30,15 +30,14 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, unfold
 from intransit.data.cells import Cells, Rows, collapse_rows, merge_cells
-from intransit.data.measurements import unfold
 from intransit.errors import InputError
 from intransit.inference.gauge import balance
-from intransit.inference.joint_newton import JointSolution, SparseEquations, is_small, solve_joint
 from intransit.inference.joint_problem import Columns, Joint, Pairs, Scales, assemble, rescale
 from intransit.inference.laplace import ROUNDS, Spots, excess, measure, move_along_gauge
 from intransit.inference.likelihood import Squared, far, first_law
+from intransit.inference.newton import JointSolution, SparseEquations, is_small, solve_joint
 from intransit.inference.observations import Seen, connected_groups
 from intransit.model.laws import Kind
 

@@ -33,9 +33,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs
 from intransit.data.cells import Cells, Chains, link_states
-from intransit.data.measurements import fold_pairs
 from intransit.inference.cell_kernels import (
     chain_energy,
     chain_product,

@@ -13,11 +13,10 @@ from functools import partial
 
 import numpy as np
 
-from intransit.arrays import FloatArray
+from intransit.arrays import FloatArray, unfold
 from intransit.data.cells import Cells
-from intransit.data.measurements import unfold
-from intransit.inference.joint_newton import JointSolution, is_small, solve_joint
 from intransit.inference.joint_problem import Columns, Joint, Scales
+from intransit.inference.newton import JointSolution, is_small, solve_joint
 from intransit.inference.weighted_program import Collapsed, Problem, Quadratic
 from intransit.inference.weighted_solvers import attempt, best, newton
 

@@ -40,13 +40,13 @@ from intransit.arrays import BoolArray, FloatArray, IntArray, slices
 from intransit.checks import as_floats, as_items, check_finite, check_pairs
 from intransit.errors import InputError
 from intransit.inference.gauge import balance, without_gauge
-from intransit.inference.joint_newton import (
+from intransit.inference.joint_problem import FactorStates, Joint, Noise, Pairs
+from intransit.inference.newton import (
     DenseEquations,
     JointSolution,
     SparseEquations,
     solve_joint,
 )
-from intransit.inference.joint_problem import FactorStates, Joint, Noise, Pairs
 
 
 class Spots:

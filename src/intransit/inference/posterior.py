@@ -14,10 +14,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import expit, log_expit, log_ndtr, ndtri
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import FloatArray, IntArray, slices
 from intransit.checks import as_number
 from intransit.errors import InputError
-from intransit.inference.observations import connected_groups
+from intransit.inference.observations import Observations, connected_groups
 from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.posterior_kernels import (
     expected_chances,
@@ -989,3 +989,72 @@ def check_entries(n: int, where: str) -> None:
             f"{where}: {n:,} margins were asked for at once; ask for some pairs and times with "
             "margin(first, second, at) instead."
         )
+
+
+CELLS_AT_ONCE = 1_000_000  # that are looked through at once
+
+
+def part_of(whole: Posterior, items: IntArray) -> Posterior:
+    """Return the posterior of some items, given by rising numbers; they are numbered anew."""
+    layout, draws = whole.layout, whole.draws
+    paths, rows = _some_paths(layout.items, items, np.arange(len(items)))
+    numbers, drawn = [], []
+    for one, values in zip(layout.numbers, draws.numbers, strict=True):
+        keys, new = _owners(one, layout.seen, items)
+        place, there = one.paths.find(keys)
+        some, of_these = _some_paths(one.paths, place[there], new[there])
+        numbers.append(Numbers(one.term, some))
+        drawn.append(np.ascontiguousarray(values[:, of_these]))
+    small = replace(
+        layout,
+        seen=_among(layout.seen, items),
+        items=paths,
+        other=np.zeros(0, np.int64),
+        numbers=tuple(numbers),
+        newcomer=layout.newcomer[items],
+    )
+    states = np.ascontiguousarray(draws.states[:, rows])
+    draws = replace(draws, states=states, numbers=tuple(drawn))
+    known = Known(whole.groups[items], whole.axis)
+    return replace(whole, layout=small, draws=draws, mixing=None, known=known)
+
+
+def _some_paths(paths: Paths, owners: IntArray, keys: IntArray) -> tuple[Paths, IntArray]:
+    """Return the paths of some owners, named anew by rising keys, and which states they have."""
+    order = np.argsort(keys, kind="stable")
+    owners, keys = owners[order], keys[order]
+    first = paths.begin[owners]
+    counts = paths.begin[owners + 1] - first
+    begin = np.concatenate([[0], np.cumsum(counts)])
+    rows = np.repeat(first - begin[:-1], counts) + np.arange(begin[-1])
+    made = Paths.without_cells(keys, begin, paths.clock[rows], paths.moves, paths.number(rows))
+    return made, rows
+
+
+def _owners(one: Numbers, seen: Observations, items: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the keys of all owners that some items may have, in the whole and in the part."""
+    n = len(items)
+    if isinstance(one.term, PairEffects):
+        i, j = np.triu_indices(n, 1)
+        return items[i] * seen.n_items + items[j], i * n + j
+    if isinstance(one.term, By):
+        width = len(dict(seen.values)[one.term.column])
+        code = np.arange(width)
+        return tuple((k[:, None] * width + code).ravel() for k in (items, np.arange(n)))  # type: ignore[return-value]
+    return one.paths.keys, one.paths.keys  # a side belongs to nobody
+
+
+def _among(seen: Observations, items: IntArray) -> Observations:
+    """Return the games among some items, looking through all a part at a time."""
+    inside = np.zeros(seen.n_items, bool)
+    inside[items] = True
+    rows = [np.zeros(0, np.int64)]
+    for here in slices(len(seen), CELLS_AT_ONCE):
+        pairs = seen.pairs[here]
+        if not (pairs.min() >= 0 and pairs.max() < seen.n_items):
+            raise InputError(
+                "only: the file of this answer has games of items that it does not know; make it "
+                "again with `intransit fit`."
+            )
+        rows.append(here.start + np.flatnonzero(inside[pairs].all(axis=1)))
+    return seen.among(items, np.concatenate(rows))

@@ -29,7 +29,6 @@ from intransit.checks import (
     open_rng,
 )
 from intransit.data.cells import Cells, Timeline, as_timeline, check_outcomes
-from intransit.data.measurements import Measurements
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.inference.joint_fit import (
     Auto,
@@ -51,6 +50,7 @@ from intransit.study import decompose
 from intransit.tasks import one_thread
 
 if TYPE_CHECKING:
+    from intransit.data.measurements import Measurements
     from intransit.inference.draws import TrajectoryDraws
 
 _log = logging.getLogger(__name__)
@@ -721,7 +721,7 @@ class Trajectory(Fitted):
         return Summary.of_function(function, drawn, self.matrix(times), level)
 
     @one_thread
-    def update(self, more: Timeline | Measurements) -> "Trajectory":
+    def update(self, more: "Timeline | Measurements") -> "Trajectory":
         """Return the trajectory with further comparisons, later or earlier, of old and new items.
 
         Scales and number of factors stay; states start from where they are, so that the answer is
@@ -881,7 +881,7 @@ class Trajectory(Fitted):
 
 @one_thread
 def smooth(
-    measurements: Measurements | Timeline,
+    measurements: "Measurements | Timeline",
     *,
     n_factors: int = 0,
     scores: bool | Auto = "auto",

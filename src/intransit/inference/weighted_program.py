@@ -34,9 +34,9 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.sparse import csr_array, vstack
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.data.measurements import Entries, PeriodReadings, fold_pairs, unfold
-from intransit.inference.descent import Descent, conjugate_gradients
+from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs, unfold
+from intransit.data.measurements import Entries, PeriodReadings
+from intransit.inference.newton import Descent, conjugate_gradients
 from intransit.kernels import (
     item_blocks,
     jacobian,

@@ -45,9 +45,8 @@ from typing import Literal
 import numpy as np
 from scipy.special import fdtri
 
-from intransit.arrays import FloatArray, IntArray
-from intransit.data.measurements import fold_pairs, unfold
-from intransit.inference.descent import Place, descend
+from intransit.arrays import FloatArray, IntArray, fold_pairs, unfold
+from intransit.inference.newton import Place, descend
 from intransit.inference.weighted_program import (
     Boxed,
     Collapsed,

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from intransit.analysis.changes import Changes, ItemChange, MatchupChange
-from intransit.analysis.cycles import Cycles, ItemCycle
-from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import Ranking
+from intransit.analysis import FittedTable
+from intransit.analysis.cycles import Cycles, ItemCycle, Ranking
 from intransit.analysis.standings import (
+    Changes,
+    ItemChange,
+    MatchupChange,
     largest_group,
     leading,
     present,
@@ -34,7 +35,7 @@ from intransit.plotting import (
     new_figure,
     set_title,
 )
-from intransit.report.content import find_discs
+from intransit.report import find_discs
 from intransit.report.wording import cut_short
 
 if TYPE_CHECKING:

@@ -6,21 +6,20 @@ a comma or a word that the sentence uses, it stands in quotation marks.
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import PurePath
 
 import numpy as np
 
-from intransit.analysis.changes import Changes
-from intransit.analysis.cycles import Cycles
-from intransit.analysis.fitted_table import FittedTable
-from intransit.analysis.ranking import Ranking, Share
-from intransit.analysis.standings import Standing
+from intransit.analysis import FittedTable
+from intransit.analysis.cycles import Cycles, Ranking, Share
+from intransit.analysis.standings import Changes, Standing
 from intransit.analysis.verdict import HOPELESS, Transitivity
+from intransit.arrays import IntArray
 from intransit.data.reading import describe_unused, plural
 from intransit.percent import estimate, percent, points, signed, with_error
-from intransit.report.content import Fact, pools
-from intransit.study.digraph import n_cycles
+from intransit.study import n_cycles
 
 LONGEST = 40  # letters of a name in a sentence
 NAMED = 3  # items of a list
@@ -30,6 +29,15 @@ MAIN_WEIGHT = 0.1  # of the largest, to speak of it
 WANTED = 0.1  # share that tables are asked to be large enough for
 FAR_OFF = 0.9  # detectable share from which no number of games can be named
 AMBIGUOUS = re.compile(r"""[,;:()“”"]|\b(beats|and)\b""")  # in a name, within a sentence
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One of the three that are told first: what it is about, the answer, and how sure it is."""
+
+    title: str
+    value: str
+    detail: str
 
 
 def headline_parts(verdict: Transitivity, n_items: int) -> tuple[str, str]:
@@ -397,6 +405,17 @@ def _met(answer: FittedTable) -> str:
     if met == possible:
         return "Every pair met." if possible > 1 else "There is one pair."
     return f"{met:,} of {possible:,} possible pairs met ({percent(met / possible)})."
+
+
+def pools(answer: FittedTable, items: IntArray) -> IntArray:  # (n,)
+    """Return the number of each item's group, the largest group 0, then in order of names."""
+    groups = answer.posterior.groups
+    there, first = np.unique(groups, return_index=True)
+    sizes = np.bincount(groups, minlength=groups.max() + 1)[there]
+    ranked = there[np.lexsort((first, -sizes))]
+    number = np.empty(groups.max() + 1, dtype=np.int64)
+    number[ranked] = np.arange(len(ranked))
+    return np.asarray(number[groups[items]])
 
 
 def _apart(answer: FittedTable) -> list[str]:

@@ -27,13 +27,12 @@ import numpy as np
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import Chains, link_states
 from intransit.inference.cell_kernels import order_by_key
-from intransit.inference.descent import Descent
 from intransit.inference.joint_fit import MOST_TURNS, SETTLED
-from intransit.inference.joint_newton import solve_joint
 from intransit.inference.joint_problem import FEWEST_STATES, Columns, Joint, Noise, sides_of
 from intransit.inference.joint_starts import ROUGHLY
 from intransit.inference.laplace import ROUNDS, Laplace, hold_along_gauge
 from intransit.inference.likelihood import Law, far, first_cuts, loss_of
+from intransit.inference.newton import Descent, solve_joint
 from intransit.inference.posterior_kernels import keyed_normals
 from intransit.inference.shards.folder import (
     Progress,

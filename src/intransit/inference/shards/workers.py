@@ -29,9 +29,9 @@ from intransit.errors import InputError, IntransitError
 from intransit.inference.draws import TrajectoryDraws
 from intransit.inference.gauge import without_gauge
 from intransit.inference.joint_fit import Fitted, Given
-from intransit.inference.joint_newton import JointSolution
 from intransit.inference.joint_problem import Columns, Joint, assemble
 from intransit.inference.likelihood import Law
+from intransit.inference.newton import JointSolution
 from intransit.inference.sampling import Draws, Mixing, Report
 from intransit.inference.shards.folder import (
     FACTS,

@@ -1,42 +1,476 @@
 """The page: findings as one HTML file that needs nothing else, neither network nor script.
 
-First the verdict and three facts, then what they rest on, sections, data, script.  `write_tabs`
-puts several pages in one: a tab for each, and a first tab with a line on every one of them.  Each
-page stands in a frame of its own, as it is, and is opened when its tab is; tabs are radio buttons,
-so that they work without script.  With it, each has an address: page.html#Legacy.
+First the verdict and three facts, then what they rest on, sections, data, script.  A section has
+the words, pictures and tables of one part of the findings.  The leaderboard is a plain table; the
+script adds sorting, searching and paging.  Intervals are drawn here for the first rows, and by the
+script for those that it shows.
 """
 
-import json
-import re
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
-from html import escape
-from importlib.resources import files
+from typing import NamedTuple
 
+import numpy as np
+
+from intransit.analysis.cycles import Cycles, ItemCycle
+from intransit.analysis.standings import ItemChange, MatchupChange, Standing
 from intransit.analysis.verdict import Transitivity
 from intransit.data.reading import plural
-from intransit.report.content import Fact, Findings, Group
+from intransit.percent import points
+from intransit.report import Findings, Step
 from intransit.report.page.blocks import (
+    MOST_CYCLES,
+    NO_BREAK,
+    Cell,
+    Keyed,
+    Sheet,
     at,
+    bullets,
     count,
     digest,
+    draw_cycle,
+    draw_disc,
+    draw_history,
+    draw_interval,
+    draw_leaders,
+    draw_legend,
+    draw_matrix,
+    draw_strengths,
+    embed,
     estimate,
+    figure,
+    lead,
+    link,
     more,
     name,
+    note,
     p_value,
     percent,
     plain,
+    reach,
+    read_assets,
     section,
     sentence,
+    strength_ends,
+    table,
     with_error,
     with_small,
     write_document,
 )
-from intransit.report.page.pictures import draw_cycle, draw_leaders, draw_matrix, embed
-from intransit.report.page.sections import SECTIONS, TIMED
-from intransit.report.wording import headline_parts
+from intransit.report.wording import SURE_WEIGHT, Fact, headline_parts
 
-__all__ = ["write_page", "write_tabs"]
+__all__ = ["write_page"]
+
+# Sections -----------------------------------------------------------------------------------------
+
+Parts = Iterable[str]  # of a section; empty ones are left out
+GONE = "gone"  # marks items that were no longer compared at the end
+DRAWN = 100  # rows whose interval is drawn without a script
+MEANING = (
+    "Strength is the mean chance of beating the others{connected}, a tie as half a win. The rating "
+    "is the same on a scale like Elo’s: an average item has 1500, and 400 points more are odds of "
+    "ten to one against it. Small numbers are 90&nbsp;% intervals; that of the rank says which "
+    "places an item may have."
+)
+CYCLIC = "Where items beat each other in circles no such list tells who beats whom: see the matrix."
+
+
+def write_board(findings: Findings) -> Parts:
+    """Return the leaderboard."""
+    connected = " that comparisons connect an item with" if findings.together.any() else ""
+    yield lead(MEANING.format(connected=connected), CYCLIC if findings.verdict.has_cycles else "")
+    standings, when = findings.standings, findings.times[-1]
+    gone = {one.name for one, still in zip(standings, findings.still, strict=True) if not still}
+    drawn = {one.name for one in standings[:DRAWN]}
+    low, high = strength_ends(standings)
+
+    def interval(one: Standing) -> Cell:
+        ends = one.strength, one.low, one.high
+        picture = draw_interval(*ends, (low, high), 0.5) if one.name in drawn else ""
+        return Keyed(" ".join(f"{end:.4f}" for end in ends), picture)
+
+    def rating(one: Standing) -> Cell:
+        between = f"{math.floor(one.rating_low)} to {math.ceil(one.rating_high)}"
+        return Keyed(f"{one.rating:.3f}", with_small(f"{one.rating:.0f}", between))
+
+    # What a column is sorted by stands in its cells where their text does not tell.
+    columns: dict[str, Callable[[Standing], Cell]] = {
+        "#Rank": lambda one: Keyed(
+            str(one.rank), with_small(f"{one.rank:,}", f"{one.rank_low:,} to {one.rank_high:,}")
+        ),
+        "Item": lambda one: Keyed(GONE if one.name in gone else "", name(one.name)),
+        "#Strength": lambda one: Keyed(
+            f"{one.strength:.6f}", with_small(*estimate(one.strength, one.low, one.high))
+        ),
+        f"{percent(low)} to {percent(high)}": interval,
+        "#Rating": rating,
+        "#Games": lambda one: Keyed(f"{one.games:g}", count(one.games)),
+    }
+    if when:
+        columns["Last compared"] = lambda one: Keyed("", plain(one.last))
+    caption = f"All {len(standings):,} items{at(when)}, the strongest first"
+    yield table(standings, columns, caption=caption, save="leaderboard", kind="board")
+
+
+MOST_DRAWN = 3  # cycles drawn without a script
+MOST_OPEN = 10  # rows of the table of cycles before it asks to be opened
+DISCS = (
+    "What strengths do not explain. Each is favoured over those anticlockwise of it, up to half a "
+    "turn, and the more the farther out both are; items near the centre counter nobody."
+)
+CELLS = (
+    "Each cell is the chance that the item of its row beats the item of its column: blue above a "
+    "half, orange below."
+)
+AROUND = (
+    "Under one ranking everything above the diagonal would be blue and everything below it orange; "
+    "a circle of items shows as a band of blue along the diagonal, with orange beyond it."
+)
+RANKED = (
+    "The strongest come first, so that one ranking shows as blue above the diagonal and orange "
+    "below it."
+)
+STILL = "Nothing drifts in this model: a cycle is there since all of its items are."
+ARROWS = "Arrows point from the favourite; the number is its chance in a game."
+NO_DISCS = "Strengths explain who beats whom; no way of countering stands out beyond them."
+BEATS = f'{NO_BREAK}<span class="beats">›</span>'
+
+
+def write_matrix(findings: Findings) -> Parts:
+    """Return the matrix at the last time, and its pairs as a sheet."""
+    yield lead(f"{CELLS} {AROUND if findings.discs else RANKED}")
+    yield note(findings.why_shown)
+    unmet = ~np.eye(len(findings.names), dtype=bool) & (findings.games == 0)
+    picture = draw_matrix(findings) + draw_legend(reach(findings.chances), unmet=bool(unmet.any()))
+    when = at(findings.times[-1]) or " in this table"
+    yield figure(picture, f'<span class="static-only">Chances{when}.</span>', live="matrix")
+    yield f'<p class="save-line">{link(_pairs_sheet(findings))} of all these pairs</p>'
+
+
+def _pairs_sheet(findings: Findings) -> Sheet:
+    """Return the pairs of the matrix at the last time as plain values."""
+    columns = ("first", "second", "chance", "low", "high", "games", "won", "tied")
+    squares = [findings.chances[-1], findings.low[-1], findings.high[-1]]
+    squares += [findings.games, findings.wins, findings.ties]
+    rows = [
+        (findings.names[i], findings.names[j], *(float(square[i, j]) for square in squares))
+        for i, j in zip(*np.triu_indices(len(findings.names), 1), strict=True)
+    ]
+    return Sheet("pairs", columns, rows)
+
+
+def write_strengths(findings: Findings) -> Parts:
+    """Return strengths over time; nothing where nothing moves."""
+    chart = draw_strengths(findings)
+    if chart:
+        yield lead(
+            "Mean chances of beating the others; bands hold them with a probability of 90 %."
+        )
+        yield figure(chart, "", live="strengths")
+
+
+def write_discs(findings: Findings) -> Parts:
+    """Return the discs, or why there are none."""
+    pictures = "".join(
+        f'<figure class="plane"><div class="picture" data-disc="{k}">'
+        f"{draw_disc(disc, findings.names)}</div><figcaption>Way of countering {k + 1}: "
+        f"{percent(disc.share)} of what strengths do not explain</figcaption></figure>"
+        for k, disc in enumerate(findings.discs)
+    )
+    yield lead(sentence(findings.discs_note) or (DISCS if pictures else NO_DISCS))
+    yield pictures and f'<div class="planes" data-live="discs">{pictures}</div>'
+
+
+def write_cycles(findings: Findings) -> Parts:
+    """Return the cycles, or why there are none."""
+    cycles, dated = findings.cycles, bool(findings.times[0])
+    if not cycles.found:
+        calm = cycles.note or "No cycle is sure enough to be listed."
+        yield lead(sentence(calm if findings.n_items > 2 else "A cycle takes three items."))
+        return
+    still = STILL if len(cycles.times) > 1 and len(findings.times) == 1 else ""
+    yield lead(f"{_found(cycles)} {ARROWS}", still)
+    yield note(cycles.note)
+    shown = cycles.found[:MOST_CYCLES]
+    drawn = "".join(draw_cycle(cycle) for cycle in shown[:MOST_DRAWN])
+    yield figure(f'<div class="graphs">{drawn}</div>', "", live="cycles")
+    when = at(cycles.at)
+    first, further = shown[:MOST_OPEN], shown[MOST_OPEN:]
+    yield _cycles_table(first, f"Cycles{when}, the surest first", "cycles", dated)
+    listed = _cycles_table(further, f"Further cycles{when}", "further-cycles", dated)
+    yield listed and more(plural(len(further), "more cycle"), listed)
+
+
+def _found(cycles: Cycles) -> str:
+    """Say how many cycles there are, and how sure they are."""
+    when = at(cycles.at)
+    best = cycles.found[0]
+    if best.probability < cycles.level:
+        return f"The likeliest cycle{when}, with a probability of {cycles.sure(best)}."
+    if cycles.n_found == 1:
+        return f"One cycle was found{when}, with a probability of {percent(best.probability)}."
+    return (
+        f"{cycles.n_found:,} cycles were found{when}, each with a probability of at least "
+        f"{percent(cycles.level)}; about {percent(cycles.false_share, 1)} of them are expected to "
+        "be false."
+    )
+
+
+def _cycles_table(cycles: Sequence[ItemCycle], caption: str, file: str, dated: bool) -> str:
+    """Return cycles as a table, saved with an edge a row."""
+
+    def path(items: Sequence[str]) -> str:
+        steps = " ".join(f"<span>{name(item)}{BEATS}</span>" for item in items[:-1])
+        return f'<span class="path">{steps} {name(items[-1])}</span>'
+
+    def least_sure(cycle: ItemCycle) -> str:
+        k = cycle.weakest
+        step = path((*cycle.items, cycle.items[0])[k : k + 2])
+        sure, chance = percent(cycle.edges[k], 1), percent(cycle.chances[k])
+        return f"{step} <small>{sure} sure, {chance} a game</small>"
+
+    columns = ("cycle", "probability", "since", "first", "second", "chance", "sure")
+    rows = [
+        (number, cycle.probability, cycle.since, first, second, chance, sure)
+        for number, cycle in enumerate(cycles, 1)
+        for first, second, chance, sure in zip(
+            cycle.items, (*cycle.items[1:], cycle.items[0]), cycle.chances, cycle.edges, strict=True
+        )
+    ]
+    return table(
+        cycles,
+        {
+            "Cycle": lambda cycle: path((*cycle.items, cycle.items[0])),
+            "#Probability": lambda cycle: percent(cycle.probability, 1),
+            "Least sure step": least_sure,
+            "#Since": lambda cycle: sentence(cycle.since) if dated and cycle.since else "–",
+            "History": lambda cycle: draw_history(cycle.history) or "–",
+        },
+        caption=caption,
+        save=Sheet(file, columns, rows),
+    )
+
+
+def write_duel(_: Findings) -> Parts:
+    """Return a place for two items, which needs a script to choose them."""
+    yield lead("The chance of one item against another, and what they have played.")
+    yield (
+        '<div data-live="duel"><noscript><p class="note">Choosing two items needs a script; '
+        "the heat map above shows every pair at the last time.</p></noscript></div>"
+    )
+
+
+MIXTURE = (
+    "In place of a best item a cyclic table has a mixture that nothing beats on average: the "
+    "weights with which to choose among the items below."
+)
+BEST = (
+    "Who is best is not known for sure. The weights below make a mixture that nothing beats on "
+    "average; under a ranking they are the probabilities of being the best."
+)
+CLEAR = "One item is best, nearly for sure: nothing beats it on average."
+MOST_SURE = 30
+MOST_UNSURE = 12
+MOST_MATCHUPS = 30
+LADDER = lead(
+    "Models from simple to rich predicted games that they had not seen. A lower log loss is "
+    "better; whiskers are one standard error. The gain is over the simpler model that the note "
+    "names."
+)
+EVEN = 0.5  # probability
+MOST_UPSETS = 10
+
+
+def write_changes(findings: Findings) -> Parts:
+    """Return what changed; nothing where there are no times."""
+    changes = findings.changes
+    if changes is None:
+        return
+    if not changes.items and not changes.matchups:
+        yield lead(sentence(changes.note))
+        return
+    sure = [item for item in changes.items if item.sure]
+    unsure = [item for item in changes.items if not item.sure][:MOST_UNSURE]
+    rise = sum(item.change > 0 for item in sure)
+    counts = (
+        f"{plural(rise, 'item')} clearly became stronger and {len(sure) - rise} weaker; at most "
+        f"{percent(changes.rate)} of such findings are expected to be false."
+        if sure
+        else "nobody clearly became stronger or weaker."
+    )
+    share = ""
+    if np.isfinite(changes.matchup_share) and changes.matchup_share_high > 0.0:
+        part, between = estimate(
+            changes.matchup_share, changes.matchup_share_low, changes.matchup_share_high
+        )
+        share = (
+            f" {part} of the change ({percent(changes.level)} interval {between}) is of matchups, "
+            "not of strengths."
+        )
+    yield lead(f"From {plain(changes.since)} to {plain(changes.until)}: {counts}{share}")
+    yield note(changes.note)
+    yield _changes_table(sure[:MOST_SURE], "Stronger and weaker, the surest first", "changes")
+    listed = _changes_table(unsure, "Not sure, the surest first", "unsure-changes")
+    yield listed and more("Changes of strength that are not sure", listed)
+    matchups = changes.matchups[:MOST_MATCHUPS]
+    yield _changes_table(matchups, "Matchups that changed, strengths held", "matchups")
+
+
+def _changes_table(
+    changes: Sequence[ItemChange] | Sequence[MatchupChange], caption: str, file: str
+) -> str:
+    """Return changes of strength, or of matchups beyond it, with their intervals on one scale."""
+    ends = [abs(end) for one in changes for end in (one.low, one.high) if np.isfinite(end)]
+    far = max(0.01, float(np.ceil(100 * max(ends, default=0.0))) / 100)  # in whole points
+
+    def item(one: ItemChange | MatchupChange) -> str:
+        if isinstance(one, ItemChange):
+            return name(one.name)
+        return f"{name(one.first)} against {name(one.second)}"
+
+    def change(one: ItemChange | MatchupChange) -> str:
+        value, between = points(one.change, one.low, one.high)
+        if isinstance(one, ItemChange):
+            kind, sign = ("more", "▲") if one.change > 0 else ("less", "▼")
+            value = f'<span class="{kind}">{sign} {value}</span>'
+        return with_small(value, between)
+
+    of_items = not any(isinstance(one, MatchupChange) for one in changes)
+    columns: dict[str, Callable[[ItemChange | MatchupChange], Cell]] = {
+        "Item" if of_items else "Matchup": item,
+        "#Points, 90 % interval": change,
+        f"±{100 * far:.0f} points": lambda one: draw_interval(
+            one.change, one.low, one.high, (-far, far), 0.0
+        ),
+        "#Sure of the sign": lambda one: percent(one.probability, 1),
+    }
+    if not of_items:
+        columns["Sure"] = lambda one: "yes" if one.sure else "no"
+    return table(changes, columns, caption=caption, save=file)
+
+
+def write_ranking(findings: Findings) -> Parts:
+    """Return the nearest ranking, its cost, and the equilibrium."""
+    ranking = findings.ranking
+    when = at(ranking.at)
+    yield lead(
+        f"The nearest ranking{when} names the wrong favourite in {ranking.n_upsets:,} of "
+        f"{plural(ranking.n_pairs, 'pair')} ({percent(ranking.wrong, 1)}). Who trusts it "
+        f"gives away {100 * ranking.cost:.2f} points of the chance to win, on average over "
+        "all pairs."
+        if ranking.n_upsets
+        else f"The nearest ranking{when} names the favourite of every pair."
+    )
+    yield note(ranking.note)
+    shares = ranking.equilibrium
+    if shares:
+        best = MIXTURE if findings.verdict.has_cycles else BEST
+        yield lead(CLEAR if shares[0].weight > SURE_WEIGHT else best) + table(
+            shares,
+            {
+                "Item": lambda one: name(one.name),
+                f"#Weight, {percent(ranking.level)} interval": lambda one: with_small(
+                    *estimate(one.weight, one.low, one.high)
+                ),
+                "0 to 100 %": lambda one: draw_interval(one.weight, one.low, one.high, (0.0, 1.0)),
+                "#Probability of a part": lambda one: percent(one.probability),
+            },
+            caption="The mixture that nothing beats",
+            save="mixture",
+        )
+    yield table(
+        [upset for upset in ranking.upsets if upset.probability > EVEN][:MOST_UPSETS],
+        {
+            "The lower beats the higher": lambda one: f"{name(one.lower)} beats {name(one.higher)}",
+            "#Chance": lambda one: percent(one.chance),
+            "#Sure": lambda one: percent(one.probability, 1),
+        },
+        caption="What the ranking gets wrong",
+        save="upsets",
+    )
+    ranks = {one.name: one.rank for one in findings.standings}
+    order = [(place, item, ranks[item]) for place, item in enumerate(ranking.order, 1)]
+    listed = table(
+        order,
+        {
+            "#Place": lambda one: f"{one[0]:,}",
+            "Item": lambda one: name(one[1]),
+            "#Rank in the leaderboard": lambda one: f"{one[2]:,}",
+        },
+        caption="The nearest ranking",
+        save=Sheet("nearest-ranking", ("place", "item", "leaderboard_rank"), order),
+        kind="long",
+    )
+    yield listed and more(f"The nearest ranking, {plural(len(order), 'item')}", listed)
+
+
+def write_ladder(findings: Findings) -> Parts:
+    """Return models and how well they predicted games."""
+    steps = findings.ladder
+    ends = [
+        step.log_loss + side * step.log_loss_error
+        for step in steps
+        for side in (-1, 1)
+        if np.isfinite(step.log_loss)
+    ]
+    scale = min(ends, default=0.0), max(ends, default=1.0)
+
+    def interval(step: Step) -> str:
+        low, high = step.log_loss - step.log_loss_error, step.log_loss + step.log_loss_error
+        return draw_interval(step.log_loss, low, high, scale)
+
+    def gain(step: Step) -> str:
+        told = np.isfinite(step.gain) and (step.gain or step.gain_error)
+        return with_error(step.gain, step.gain_error, sign=True) if told else "–"
+
+    yield LADDER if steps else ""
+    yield table(
+        steps,
+        {
+            "Model": lambda step: f'<span class="rung">{plain(step.name)}</span>',
+            "#Log loss": lambda step: with_error(step.log_loss, step.log_loss_error),
+            "Lower is better": interval,
+            "#Gain": gain,
+            "#Right": lambda step: percent(step.accuracy, 1),
+            "Note": lambda step: f'<span class="remark">{plain(step.note)}</span>',
+        },
+        caption="The ladder of models",
+        save="models",
+    )
+    yield bullets(findings.ladder_notes)
+
+
+def write_data(findings: Findings) -> Parts:
+    """Return what was in the table and what was chosen."""
+    yield bullets(findings.data)
+    yield "<h3>What was chosen, and why</h3>" if findings.story else ""
+    yield bullets(findings.story)
+
+
+class Section(NamedTuple):
+    """A section: its name in the contents, its heading, and what writes it."""
+
+    title: str
+    heading: str
+    write: Callable[[Findings], Parts]
+
+
+SECTIONS = {  # by place
+    "board": Section("Leaderboard", "Leaderboard", write_board),
+    "matrix": Section("Matrix", "Who beats whom", write_matrix),
+    "strengths": Section("Over time", "Strength over time", write_strengths),
+    "discs": Section("Counters", "Who counters whom", write_discs),
+    "cycles": Section("Cycles", "Cycles", write_cycles),
+    "duel": Section("Head to head", "Head to head", write_duel),
+    "changes": Section("Changes", "What changed", write_changes),
+    "ranking": Section("Ranking", "A ranking, honestly", write_ranking),
+    "ladder": Section("Predictions", "How well it predicts", write_ladder),
+    "data": Section("Data", "The data and the model", write_data),
+}
+TIMED = ("matrix", "strengths", "discs", "cycles", "duel")  # those that follow the time slider
+
+
+# The opening --------------------------------------------------------------------------------------
 
 # A ring with an arrow, bars of which two are even, a falling row of bars, a broken ring.
 SIGNS: dict[str, str] = {
@@ -144,6 +578,8 @@ def _numbers(verdict: Transitivity) -> str:
     return f'<dl class="numbers">{_definitions(facts, str)}</dl>\n<p class="basis">{basis}</p>'
 
 
+# The page -----------------------------------------------------------------------------------------
+
 STYLES = ("themes.css", "page.css", "parts.css")
 # In this order, in one scope: each may use what those before it define.
 SCRIPTS = (
@@ -161,7 +597,10 @@ READING = (
 
 def write_page(findings: Findings) -> str:
     """Return the report as one HTML file: the same findings give the same text."""
-    style, script = _assets(*STYLES), f'(() => {{\n"use strict";\n{_assets(*SCRIPTS)}\n}})();'
+    style, script = (
+        read_assets(*STYLES),
+        f'(() => {{\n"use strict";\n{read_assets(*SCRIPTS)}\n}})();',
+    )
     sections = {
         place: section(place, heading, write(findings))
         for place, (_, heading, write) in SECTIONS.items()
@@ -204,113 +643,3 @@ def _body(findings: Findings, sections: Mapping[str, str]) -> str:
     together = {TIMED[0]: f'<div class="timed" id="timed">\n{timed}\n</div>'}
     alone = {place: text for place, text in sections.items() if place not in TIMED[1:]}
     return "\n".join([write_opening(findings), *(alone | together).values()])
-
-
-def _assets(*names: str) -> str:
-    """Return some of the files that lie beside this module, one after the other."""
-    folder = files("intransit.report.page") / "assets"
-    return "\n".join((folder / one).read_text(encoding="utf-8") for one in names)
-
-
-def write_tabs(title: str, column: str, lines: Sequence[Group], pages: Mapping[str, str]) -> str:
-    """Return one HTML file with all pages: the same pages give the same text."""
-    style = _assets("themes.css", "tabs.css") + _switches(len(pages))
-    script = _assets("tabs.js")
-    number = {value: k for k, value in enumerate(pages, 1)}
-    picks = "".join(
-        f'<input class="pick" type="radio" name="tab" id="tab-{k}"{" checked" if k == 0 else ""} '
-        f'data-at="{escape(label) if k else ""}" aria-label="{plain(label)}">'
-        for k, label in enumerate(["All", *pages])
-    )
-    tabs = "".join(
-        f'<label for="tab-{k}">{label}</label>'
-        for k, label in enumerate(["All", *(name(value) for value in pages)])
-    )
-    frames = "".join(
-        f'<section class="panel" id="panel-{number[value]}"><iframe loading="lazy" '
-        f'title="{plain(value)}" srcdoc="{_framed(page)}"></iframe></section>\n'
-        for value, page in pages.items()
-    )
-    heading = f"{title}, by {column}" if title else f"By {column}"
-    return write_document(
-        heading,
-        style,
-        _policy(style, script, pages),
-        f'{picks}<nav class="tabs" aria-label="Groups">{tabs}</nav>\n'
-        f'<section class="panel" id="panel-0">{_overview(heading, lines, number)}</section>\n'
-        f'{frames}<script type="application/json" id="findings">{_data(lines)}</script>\n'
-        f"<script>{script}</script>",
-    )
-
-
-def _framed(page: str) -> str:
-    """Return a page as the text of a frame, its links leading to places in the frame.
-
-    A bare #place in a frame without an address of its own would lead to the page around it.
-    """
-    body, mark, rest = page.partition("<script")
-    return escape(re.sub(r'(<a\b[^>]*\bhref=")#', r"\1about:srcdoc#", body) + mark + rest)
-
-
-def _data(lines: Sequence[Group]) -> str:
-    """Return the lines for machines; nothing in them can end the element they stand in."""
-    text = json.dumps([asdict(line) for line in lines], ensure_ascii=True)
-    return text.replace("<", "\\u003c")
-
-
-def _overview(heading: str, lines: Sequence[Group], number: Mapping[str, int]) -> str:
-    """Return the first tab: a line on every group."""
-    rows = "".join(_row(line, number.get(line.value)) for line in lines)
-    return (
-        f'<main class="first"><h1>{sentence(heading)}</h1>'
-        '<p class="about">Each group was fitted on its own. The leader is the item that most '
-        "likely beats the others of its group, with its mean chance and its 90\u00a0% interval; "
-        "where there are cycles, the group's matrix says more.</p>"
-        '<div class="scroll"><table><thead><tr><th>group</th><th class="number">games</th>'
-        '<th class="number">items</th><th>verdict</th><th>leader</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div></main>"
-    )
-
-
-def _row(line: Group, tab: int | None) -> str:
-    called = name(line.value)
-    cells = f'<td class="number">{count(line.n_games)}</td><td class="number">{line.n_items:,}</td>'
-    if tab is None or line.strength is None or line.low is None or line.high is None:
-        return (
-            f'<tr class="left-out"><td>{called}</td>{cells}'
-            f'<td colspan="2">{sentence(line.verdict)}</td></tr>'
-        )
-    interval = with_small(*estimate(line.strength, line.low, line.high))
-    return (
-        f'<tr><td><label for="tab-{tab}">{called}</label></td>{cells}'
-        f"<td>{sentence(line.verdict)}</td><td>{name(line.leader)} {interval}</td></tr>"
-    )
-
-
-def _switches(n: int) -> str:
-    """Return the rules by which the tab that is chosen shows its panel."""
-    places = range(n + 1)
-    panels = ",".join(f"#tab-{k}:checked~#panel-{k}" for k in places)
-    labels = ",".join(f'#tab-{k}:checked~.tabs label[for="tab-{k}"]' for k in places)
-    seen = ",".join(f'#tab-{k}:focus-visible~.tabs label[for="tab-{k}"]' for k in places)
-    return (
-        f"{panels}{{display:block}}\n{labels}{{background:var(--paper);color:var(--ink);"
-        "border-color:var(--line);font-weight:600}\n"
-        f"{seen}{{outline:2px solid var(--accent);outline-offset:-2px}}\n"
-    )
-
-
-def _policy(style: str, script: str, pages: Mapping[str, str]) -> str:
-    """Return a policy that lets in this page's own style, and what the pages in it let in.
-
-    A frame obeys the policy of the page around it beside its own.
-    """
-    allowed: dict[str, list[str]] = {"style-src": [digest(style)], "script-src": [digest(script)]}
-    for page in pages.values():
-        for kind, listed in allowed.items():
-            inner = re.search(rf"{kind} ('sha256-[^;]+')", page)
-            listed.extend(inner[1].split() if inner else [])
-    parts = (
-        f"{kind} {' '.join(dict.fromkeys(listed))}" for kind, listed in allowed.items() if listed
-    )
-    return f"{'; '.join(parts)}; img-src data:; frame-src 'self'"
