@@ -41,7 +41,7 @@ from intransit.inference.path_kernels import (
     items_kernel,
     number_evidence,
 )
-from intransit.inference.paths import Layout, Numbers, Transitions
+from intransit.inference.paths import Layout, Numbers, Paths, Transitions
 from intransit.inference.scale_kernels import (
     WIDTH,
     change_planes,
@@ -299,6 +299,10 @@ class Chain:
 
     def _draw_items(self) -> None:
         r, p = self.layout.n_factors, self.layout.items
+        if r == 0:
+            own = self.states.reshape(-1), self._item_means()  # the first is a view
+            self._draw_paths(p, self._steps, *own, float(self.scales[0]), float(self.rates[0]))
+            return
         width = np.concatenate([self.scales, self.scales[1:]])
         rates = np.concatenate([self.rates[:1], np.repeat(self.rates[1], 2 * r)])
         items_kernel(r)(
@@ -319,18 +323,23 @@ class Chain:
         p = one.paths
         if p.n_states and p.separate and self.n_sweeps >= self.settle:
             self._draw_separate_scales(k, one)
-        scale, (keep, length) = self.number_scales[k], self._number_steps[k].steps
-        draw_numbers(
-            self.rng,
-            p.begin,
-            keep,
-            length,
-            *p.entries,
-            self.numbers[k],
-            *self.cells,
-            scale**2,
-            max((scale * self.number_rates[k]) ** 2, float(self._stiffest[0])),
-        )
+        own = self.numbers[k], np.zeros(len(p.keys))
+        sizes = float(self.number_scales[k]), float(self.number_rates[k])
+        self._draw_paths(p, self._number_steps[k], *own, *sizes)
+
+    def _draw_paths(
+        self,
+        p: Paths,
+        steps: Transitions,
+        states: FloatArray,
+        means: FloatArray,
+        scale: float,
+        rate: float,
+    ) -> None:
+        """Draw paths that enter margins linearly."""
+        step = max((scale * rate) ** 2, float(self._stiffest[0]))
+        own = states, *self.cells, means
+        draw_numbers(self.rng, p.begin, *steps.steps, *p.entries, *own, scale**2, step)
 
     def _draw_newcomers(self) -> None:
         """Draw what newcomers are worth: given their first scores, then with their paths moving."""
