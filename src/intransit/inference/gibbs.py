@@ -397,8 +397,7 @@ class Chain:
     def _draw_item_rates(self, steps: FloatArray, n_steps: int, lines: FloatArray) -> None:
         r, p = self.layout.n_factors, self.layout.items
         means, first = self._item_means(), np.zeros(1 + 2 * r)
-        item_margins(self.first, self.second, self.states, np.zeros(len(self.x)), self.parts)
-        rest = self.x - self.parts
+        rest = self._rest() if r else self.x
         for g in range(2 if r else 1):
             if self._rate_priors[g] == 0.0 or n_steps == 0:
                 continue
@@ -417,7 +416,7 @@ class Chain:
             walks *= grown
             if not self._priors[planes].all():  # a scale that is known stays
                 self._place(columns, begins, walks, means)
-                item_margins(self.first, self.second, self.states, rest, self.x)
+                self._follow(g, grown, rest)
                 continue
             # Against the rate: first states held, then growing.
             scales, priors = self.scales[planes], self._priors[planes]
@@ -426,12 +425,24 @@ class Chain:
             f = draw_factor(self.rng, n, squares, HELD, scales, priors, self.rates[g], prior)
             self.scales[planes], self.rates[g] = scales * f, self.rates[g] / f
             self._place(columns, begins, walks, means)
-            item_margins(self.first, self.second, self.states, rest, self.x)
+            self._follow(g, grown, rest)
             self._item_lines(g, walks, begins, lines)
             scales = self.scales[planes]
             f = draw_factor(self.rng, 0.0, 0.0, lines, scales, priors, self.rates[g], prior)
             self.scales[planes], self.rates[g] = scales * f, self.rates[g] / f
             self._place(columns, f * begins, walks, means)
+            self._follow(g, f, rest)
+
+    def _rest(self) -> FloatArray:
+        """Return margins less what scores and planes add to them."""
+        item_margins(self.first, self.second, self.states, np.zeros(len(self.x)), self.parts)
+        return np.asarray(self.x - self.parts)
+
+    def _follow(self, group: int, grown: float, rest: FloatArray) -> None:
+        """Bring margins up to date: the part that `_item_lines` was last asked of has grown."""
+        if group == 0:
+            self.x += (grown - 1.0) * self.parts
+        else:
             item_margins(self.first, self.second, self.states, rest, self.x)
 
     def _draw_item_reversions(self) -> None:

@@ -48,7 +48,7 @@ class Paths:
         """Which cells each state enters, and with what factor: as loops take it."""
         return self.cell_begin, self.cell, self.factor
 
-    @property
+    @cached_property
     def start(self) -> IntArray:  # (n_states,)
         """The first state of the same path."""
         return np.repeat(self.begin[:-1], np.diff(self.begin))
