@@ -2,8 +2,8 @@
 
 A sweep draws, in turn and each given all the rest,
 
-0. now and then the size of all margins, under the law itself; planes among those that give the
-   same margins (`scale_kernels`),
+0. now and then the size of all margins and the outermost cut, under the law itself; planes among
+   those that give the same margins (`scale_kernels`),
 1. a weight for every cell, which makes its likelihood Gaussian (`law_kernels`),
 2. every item's path of score and factors, then every other path (`path_kernels`); effects of
    pairs and sides with their scale and rate, from which their paths are integrated out,
@@ -28,6 +28,7 @@ from intransit.inference.law_kernels import (
     ORDERED,
     SQUARED,
     draw_cuts,
+    draw_last_cut,
     squared_residuals,
     weigh_levels,
     weigh_readings,
@@ -216,6 +217,9 @@ class Chain:
         if self.n_sweeps >= self.settle:
             if self.n_sweeps % SIZE_EVERY == 0:
                 self._draw_size()
+                if self.law.kind == "ordered":
+                    cells = self.counts, self.means, self.x
+                    draw_last_cut(self.rng, *cells, self.cuts, self._often)
             self._draw_gauge()
         self._weigh()
         self._draw_items()
