@@ -16,7 +16,6 @@ Nothing is tuned and nothing is approximated but the weight of cells of many gam
 `law_kernels`.  All random numbers of a chain come from its own generator.
 """
 
-import math
 from copy import copy
 from dataclasses import dataclass, fields
 
@@ -40,11 +39,9 @@ from intransit.inference.path_kernels import (
     gather_numbers,
     item_margins,
     items_kernel,
-    number_evidence,
 )
 from intransit.inference.paths import Layout, Numbers, Paths, Transitions
 from intransit.inference.scale_kernels import (
-    WIDTH,
     change_planes,
     draw_factor,
     draw_gauge,
@@ -52,7 +49,7 @@ from intransit.inference.scale_kernels import (
     draw_scale,
     draw_size,
     gap_sums,
-    half_cauchy,
+    grow_without_paths,
     moving_lines,
     number_parts,
     part_lines,
@@ -61,7 +58,6 @@ from intransit.inference.scale_kernels import (
     score_parts,
     squares_of,
 )
-from intransit.kernels import draw_by_slice
 from intransit.model.laws import OutcomeLaw, Readings
 from intransit.model.terms import (
     Factors,
@@ -342,8 +338,8 @@ class Chain:
     ) -> None:
         """Draw paths that enter margins linearly."""
         step = max((scale * rate) ** 2, float(self._stiffest[0]))
-        own = states, *self.cells, means
-        draw_numbers(self.rng, p.begin, *steps.steps, *p.entries, *own, scale**2, step)
+        (keep, length), own = steps.steps, (states, *self.cells, means)
+        draw_numbers(self.rng, p.begin, keep, length, *p.entries, *own, scale**2, step)
 
     def _draw_newcomers(self) -> None:
         """Draw what newcomers are worth: given their first scores, then with their paths moving."""
@@ -543,23 +539,21 @@ class Chain:
         moves = [move for move in moves if there[np.flatnonzero(move)].all()]
         if not moves:
             return
-        begin = np.array([self.number_scales[k], self.number_rates[k], self.number_reversions[k]])
-        powers = np.array(moves[int(self.rng.integers(len(moves)))])
-        grows = np.flatnonzero(powers)
-
-        def density(log_f: float) -> float:
-            scale, rate, reversion = new = begin * np.exp(powers * log_f)
-            if powers[2]:
-                steps.turn(0, reversion)
-            step = max((scale * rate) ** 2, float(self._stiffest[0]))
-            value = number_evidence(p.begin, *steps.steps, J, h, scale**2, step)
-            return value + sum(half_cauchy(math.log(new[m]), priors[m]) for m in grows)
-
-        log_f = draw_by_slice(self.rng, 0.0, WIDTH * float(powers.max()), density, ())
-        self.number_scales[k], self.number_rates[k], reversion = begin * np.exp(powers * log_f)
-        if powers[2]:
-            self.number_reversions[k] = reversion
-            steps.turn(0, reversion)
+        powers = np.array(moves[int(self.rng.integers(len(moves)))], dtype=float)
+        sizes = np.array([self.number_scales[k], self.number_rates[k], self.number_reversions[k]])
+        grow_without_paths(
+            self.rng,
+            sizes,
+            powers,
+            priors,
+            float(self._stiffest[0]),
+            p.begin,
+            *p.gaps,
+            *steps.arrays,
+            J,
+            h,
+        )
+        self.number_scales[k], self.number_rates[k], self.number_reversions[k] = sizes
 
     def _number_priors(self, one: Numbers) -> tuple[float, float, float]:
         """Return the scales of the priors of scale, rate and reversion; 0 where one is known."""
