@@ -28,7 +28,8 @@ from intransit.inference.observations import MOMENTS, Encoding, model_for
 from intransit.inference.paths import Layout, lay_out
 from intransit.inference.sampling import Effort, burn_in, mixing, sample
 from intransit.inference.table_posterior import seconds_a_sweep
-from intransit.model import Factors, PairEffects, Scores, Side, Wins
+from intransit.model import Drift, Factors, PairEffects, Scores, Side, Wins
+from intransit.model.terms import Scale, prior_scale
 
 KEPT, BUILDING = range(4_200, 4_201), range(1, 2)
 PARTS = ("draws", "nuts", "large")
@@ -144,7 +145,7 @@ class Rate:
 def beside_nuts(scale: float, seed: int) -> None:
     games, _ = metagame(rng=seed)
     encoding = Encoding.of(games, finest=N_BINS)
-    model = Scores() + Factors(2) + PairEffects()
+    model = Scores(walk=Drift()) + Factors(2) + PairEffects()
     layout = lay_out(encoding.observations(games), model)
     began = time.process_time()
     found = sample(layout, Wins(), OURS, rng=np.random.default_rng(0))[1]
@@ -200,8 +201,8 @@ def nuts(layout: Layout, scale: float) -> tuple[Rate, str]:
         steps = jnp.concatenate([z[:1], rate * gaps * z[1:]])
         return jnp.cumsum(steps, axis=0)
 
-    def cauchy(name: str, width: float, *shape: int) -> object:
-        return numpyro.sample(name, dist.HalfCauchy(width).expand(shape))
+    def cauchy(name: str, prior: Scale, *shape: int) -> object:
+        return numpyro.sample(name, dist.HalfCauchy(prior_scale(prior)).expand(shape))
 
     def margins(at: object, which_i: object, which_j: object, which_pair: object, s, uv, e):  # type: ignore[no-untyped-def]
         a, b = uv[at, which_i], uv[at, which_j]
@@ -212,10 +213,12 @@ def nuts(layout: Layout, scale: float) -> tuple[Rate, str]:
     there = np.searchsorted(keys, one * n + two)
 
     def posterior() -> None:
-        s = cauchy("score", 1.0) * paths("s", n, 1, cauchy("score_rate", 1.0))
-        planes = jnp.tile(cauchy("planes", 0.5, r), 2)
-        uv = planes * paths("uv", n, 2 * r, cauchy("plane_rate", 1.0))
-        e = cauchy("pair", 0.3) * paths("e", len(keys), 1, cauchy("pair_rate", 1.0))
+        of = {kind: layout.model.term(kind) for kind in (Scores, Factors, PairEffects)}
+        rate = {kind: cauchy(f"rate of {term}", term.walk.rate) for kind, term in of.items()}
+        s = cauchy("score", of[Scores].scale) * paths("s", n, 1, rate[Scores])
+        planes = jnp.tile(cauchy("planes", of[Factors].scale, r), 2)
+        uv = planes * paths("uv", n, 2 * r, rate[Factors])
+        e = cauchy("pair", of[PairEffects].scale) * paths("e", len(keys), 1, rate[PairEffects])
         x = margins(when, i, j, pair, s, uv, e)
         numpyro.sample("y", dist.Binomial(seen.counts.astype(int), logits=x), obs=wins)
         last = margins(np.full(len(one), T - 1), one, two, there, s, uv, e)

@@ -2,8 +2,8 @@
 
 A sweep draws, in turn and each given all the rest,
 
-0. now and then the size of all margins, under the law itself; planes among those that give the
-   same margins (`scale_kernels`),
+0. now and then the size of all margins and the outermost cut, under the law itself; planes among
+   those that give the same margins (`scale_kernels`),
 1. a weight for every cell, which makes its likelihood Gaussian (`law_kernels`),
 2. every item's path of score and factors, then every other path (`path_kernels`); effects of
    pairs and sides with their scale and rate, from which their paths are integrated out,
@@ -16,7 +16,6 @@ Nothing is tuned and nothing is approximated but the weight of cells of many gam
 `law_kernels`.  All random numbers of a chain come from its own generator.
 """
 
-import math
 from copy import copy
 from dataclasses import dataclass, fields
 
@@ -28,6 +27,7 @@ from intransit.inference.law_kernels import (
     ORDERED,
     SQUARED,
     draw_cuts,
+    draw_last_cut,
     squared_residuals,
     weigh_levels,
     weigh_readings,
@@ -39,11 +39,9 @@ from intransit.inference.path_kernels import (
     gather_numbers,
     item_margins,
     items_kernel,
-    number_evidence,
 )
-from intransit.inference.paths import Layout, Numbers, Transitions
+from intransit.inference.paths import Layout, Numbers, Paths, Transitions
 from intransit.inference.scale_kernels import (
-    WIDTH,
     change_planes,
     draw_factor,
     draw_gauge,
@@ -51,7 +49,7 @@ from intransit.inference.scale_kernels import (
     draw_scale,
     draw_size,
     gap_sums,
-    half_cauchy,
+    grow_without_paths,
     moving_lines,
     number_parts,
     part_lines,
@@ -60,7 +58,6 @@ from intransit.inference.scale_kernels import (
     score_parts,
     squares_of,
 )
-from intransit.kernels import draw_by_slice
 from intransit.model.laws import OutcomeLaw, Readings
 from intransit.model.terms import (
     Factors,
@@ -216,6 +213,9 @@ class Chain:
         if self.n_sweeps >= self.settle:
             if self.n_sweeps % SIZE_EVERY == 0:
                 self._draw_size()
+                if self.law.kind == "ordered":
+                    cells = self.counts, self.means, self.x
+                    draw_last_cut(self.rng, *cells, self.cuts, self._often)
             self._draw_gauge()
         self._weigh()
         self._draw_items()
@@ -299,6 +299,10 @@ class Chain:
 
     def _draw_items(self) -> None:
         r, p = self.layout.n_factors, self.layout.items
+        if r == 0:
+            own = self.states.reshape(-1), self._item_means()  # the first is a view
+            self._draw_paths(p, self._steps, *own, float(self.scales[0]), float(self.rates[0]))
+            return
         width = np.concatenate([self.scales, self.scales[1:]])
         rates = np.concatenate([self.rates[:1], np.repeat(self.rates[1], 2 * r)])
         items_kernel(r)(
@@ -319,18 +323,23 @@ class Chain:
         p = one.paths
         if p.n_states and p.separate and self.n_sweeps >= self.settle:
             self._draw_separate_scales(k, one)
-        scale, (keep, length) = self.number_scales[k], self._number_steps[k].steps
-        draw_numbers(
-            self.rng,
-            p.begin,
-            keep,
-            length,
-            *p.entries,
-            self.numbers[k],
-            *self.cells,
-            scale**2,
-            max((scale * self.number_rates[k]) ** 2, float(self._stiffest[0])),
-        )
+        own = self.numbers[k], np.zeros(len(p.keys))
+        sizes = float(self.number_scales[k]), float(self.number_rates[k])
+        self._draw_paths(p, self._number_steps[k], *own, *sizes)
+
+    def _draw_paths(
+        self,
+        p: Paths,
+        steps: Transitions,
+        states: FloatArray,
+        means: FloatArray,
+        scale: float,
+        rate: float,
+    ) -> None:
+        """Draw paths that enter margins linearly."""
+        step = max((scale * rate) ** 2, float(self._stiffest[0]))
+        (keep, length), own = steps.steps, (states, *self.cells, means)
+        draw_numbers(self.rng, p.begin, keep, length, *p.entries, *own, scale**2, step)
 
     def _draw_newcomers(self) -> None:
         """Draw what newcomers are worth: given their first scores, then with their paths moving."""
@@ -388,8 +397,7 @@ class Chain:
     def _draw_item_rates(self, steps: FloatArray, n_steps: int, lines: FloatArray) -> None:
         r, p = self.layout.n_factors, self.layout.items
         means, first = self._item_means(), np.zeros(1 + 2 * r)
-        item_margins(self.first, self.second, self.states, np.zeros(len(self.x)), self.parts)
-        rest = self.x - self.parts
+        rest = self._rest() if r else self.x
         for g in range(2 if r else 1):
             if self._rate_priors[g] == 0.0 or n_steps == 0:
                 continue
@@ -408,7 +416,7 @@ class Chain:
             walks *= grown
             if not self._priors[planes].all():  # a scale that is known stays
                 self._place(columns, begins, walks, means)
-                item_margins(self.first, self.second, self.states, rest, self.x)
+                self._follow(g, grown, rest)
                 continue
             # Against the rate: first states held, then growing.
             scales, priors = self.scales[planes], self._priors[planes]
@@ -417,12 +425,24 @@ class Chain:
             f = draw_factor(self.rng, n, squares, HELD, scales, priors, self.rates[g], prior)
             self.scales[planes], self.rates[g] = scales * f, self.rates[g] / f
             self._place(columns, begins, walks, means)
-            item_margins(self.first, self.second, self.states, rest, self.x)
+            self._follow(g, grown, rest)
             self._item_lines(g, walks, begins, lines)
             scales = self.scales[planes]
             f = draw_factor(self.rng, 0.0, 0.0, lines, scales, priors, self.rates[g], prior)
             self.scales[planes], self.rates[g] = scales * f, self.rates[g] / f
             self._place(columns, f * begins, walks, means)
+            self._follow(g, f, rest)
+
+    def _rest(self) -> FloatArray:
+        """Return margins less what scores and planes add to them."""
+        item_margins(self.first, self.second, self.states, np.zeros(len(self.x)), self.parts)
+        return np.asarray(self.x - self.parts)
+
+    def _follow(self, group: int, grown: float, rest: FloatArray) -> None:
+        """Bring margins up to date: the part that `_item_lines` was last asked of has grown."""
+        if group == 0:
+            self.x += (grown - 1.0) * self.parts
+        else:
             item_margins(self.first, self.second, self.states, rest, self.x)
 
     def _draw_item_reversions(self) -> None:
@@ -519,23 +539,21 @@ class Chain:
         moves = [move for move in moves if there[np.flatnonzero(move)].all()]
         if not moves:
             return
-        begin = np.array([self.number_scales[k], self.number_rates[k], self.number_reversions[k]])
-        powers = np.array(moves[int(self.rng.integers(len(moves)))])
-        grows = np.flatnonzero(powers)
-
-        def density(log_f: float) -> float:
-            scale, rate, reversion = new = begin * np.exp(powers * log_f)
-            if powers[2]:
-                steps.turn(0, reversion)
-            step = max((scale * rate) ** 2, float(self._stiffest[0]))
-            value = number_evidence(p.begin, *steps.steps, J, h, scale**2, step)
-            return value + sum(half_cauchy(math.log(new[m]), priors[m]) for m in grows)
-
-        log_f = draw_by_slice(self.rng, 0.0, WIDTH * float(powers.max()), density, ())
-        self.number_scales[k], self.number_rates[k], reversion = begin * np.exp(powers * log_f)
-        if powers[2]:
-            self.number_reversions[k] = reversion
-            steps.turn(0, reversion)
+        powers = np.array(moves[int(self.rng.integers(len(moves)))], dtype=float)
+        sizes = np.array([self.number_scales[k], self.number_rates[k], self.number_reversions[k]])
+        grow_without_paths(
+            self.rng,
+            sizes,
+            powers,
+            priors,
+            float(self._stiffest[0]),
+            p.begin,
+            *p.gaps,
+            *steps.arrays,
+            J,
+            h,
+        )
+        self.number_scales[k], self.number_rates[k], self.number_reversions[k] = sizes
 
     def _number_priors(self, one: Numbers) -> tuple[float, float, float]:
         """Return the scales of the priors of scale, rate and reversion; 0 where one is known."""

@@ -19,7 +19,8 @@ A cell adds  pull · x - w x² / 2  to the log likelihood.  A level between boun
 
 so it is a win against its lower boundary and a loss against its upper one, each with a Polya-Gamma
 weight of its own.  Given these, the log likelihood is quadratic in every cut too, but for the width
-of the level.
+of the level.  Where few games lie beyond the outermost cut these weights hold it where it is, so it
+is drawn without them as well.
 
 The filter takes one comparison at a time.
 
@@ -342,6 +343,42 @@ def draw_cuts(
         if k > 0 or often[0] > 0.0:
             rest = (k, cuts, often, precision, potential)
             cuts[k] = draw_by_slice(rng, cuts[k], WIDTH, _cut_density, rest)
+
+
+@compiled
+def _last_cut_density(
+    log_gap: float,
+    counts: FloatArray,
+    levels: FloatArray,
+    x: FloatArray,
+    cuts: FloatArray,  # changed
+    often: FloatArray,
+    nothing: FloatArray,  # (n_cuts,): zeros
+) -> float:
+    """Return the log density of the log of the gap below the last cut, under the law itself."""
+    last = len(cuts) - 1
+    below = cuts[last - 1] if last > 0 else 0.0
+    value = _cut_density(below + math.exp(log_gap), last, cuts, often, nothing, nothing)
+    return log_gap + value + law_density(ORDERED, 0.0, counts, levels, x, x, cuts, 1.0)
+
+
+@compiled
+def draw_last_cut(
+    rng: np.random.Generator,
+    counts: FloatArray,
+    levels: FloatArray,
+    x: FloatArray,
+    cuts: FloatArray,  # changed
+    often: FloatArray,
+) -> None:
+    """Draw the outermost cut with weights integrated out: few games may hold it from above."""
+    last = len(cuts) - 1
+    if last == 0 and often[0] == 0.0:
+        return
+    below = cuts[last - 1] if last > 0 else 0.0
+    rest = (counts, levels, x, cuts, often, np.zeros(len(cuts)))
+    log_gap = math.log(cuts[last] - below)
+    cuts[last] = below + math.exp(draw_by_slice(rng, log_gap, WIDTH, _last_cut_density, rest))
 
 
 @compiled

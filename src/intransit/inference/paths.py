@@ -48,7 +48,7 @@ class Paths:
         """Which cells each state enters, and with what factor: as loops take it."""
         return self.cell_begin, self.cell, self.factor
 
-    @property
+    @cached_property
     def start(self) -> IntArray:  # (n_states,)
         """The first state of the same path."""
         return np.repeat(self.begin[:-1], np.diff(self.begin))
@@ -130,10 +130,14 @@ class Transitions:
         """What is kept of the state before, and the length of the step from there."""
         return self.keep, self.length
 
+    @property
+    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The same, and what is kept of a path's first state: as loops change them."""
+        return self.keep, self.length, self.fade
+
     def turn(self, column: int, reversion: float) -> None:
         """Let a kind of column return to 0 at another rate."""
-        arrays = self.keep, self.length, self.fade
-        set_transitions(self.paths.begin, *self.paths.gaps, reversion, column, *arrays)
+        set_transitions(self.paths.begin, *self.paths.gaps, reversion, column, *self.arrays)
 
 
 @dataclass(frozen=True, eq=False)

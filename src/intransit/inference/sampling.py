@@ -118,7 +118,7 @@ class Effort:
     part_games: int = 12_000  # scales are known to some per cent from so many
     part_time: float = 0.5
     whole_effective: float = 50.0
-    whole_time: float = 0.25
+    whole_time: float = 0.15  # 150 sweeps of 200,000 games; scales settle within 20
 
     def __post_init__(self) -> None:
         as_number("effective", self.effective, least=1.0)

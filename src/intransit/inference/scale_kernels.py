@@ -38,7 +38,7 @@ import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.inference.law_kernels import law_density
-from intransit.inference.path_kernels import transition
+from intransit.inference.path_kernels import number_evidence, set_transitions, transition
 from intransit.kernels import compiled, draw_by_slice
 
 WIDTH = 0.5  # of the first slice, in logs
@@ -300,6 +300,58 @@ def draw_reversion(
         f = math.exp(draw_by_slice(rng, 0.0, WIDTH, _walk_density, rest))
         rate, reversion = rate * f**along, reversion * f**across
     return rate, reversion
+
+
+@compiled
+def _evidence_density(
+    log_f: float,
+    sizes: FloatArray,
+    powers: FloatArray,
+    priors: FloatArray,
+    stiffest: float,
+    begin: IntArray,
+    gap: IntArray,
+    gaps: FloatArray,
+    keep: FloatArray,
+    length: FloatArray,
+    fade: FloatArray,
+    J: FloatArray,
+    h: FloatArray,
+) -> float:
+    """Return the log density of the log of a factor by which sizes grow, paths integrated out."""
+    scale, rate, reversion = sizes * np.exp(powers * log_f)
+    if powers[2] != 0.0:
+        set_transitions(begin, gap, gaps, reversion, 0, keep, length, fade)
+    step = max((scale * rate) ** 2, stiffest)
+    value = number_evidence(begin, keep, length, J, h, scale * scale, step)
+    for m in range(3):
+        if powers[m] != 0.0:
+            value += half_cauchy(math.log(sizes[m]) + powers[m] * log_f, priors[m])
+    return value
+
+
+@compiled
+def grow_without_paths(
+    rng: np.random.Generator,
+    sizes: FloatArray,  # (3,), changed: scale, rate and reversion of single numbers
+    powers: FloatArray,  # (3,): of a factor by which each grows
+    priors: FloatArray,  # (3,)
+    stiffest: float,  # variance of a step, at least
+    begin: IntArray,
+    gap: IntArray,  # (n_states,): which of the gaps lies before each state
+    gaps: FloatArray,
+    keep: FloatArray,  # (n_states, 1), changed with the reversion, as are the next two
+    length: FloatArray,
+    fade: FloatArray,
+    J: FloatArray,  # (n_states,): precision of what cells say of each state
+    h: FloatArray,  # (n_states,): potential
+) -> None:
+    """Draw the factor by which scale, rate or reversion grow, with the paths integrated out."""
+    rest = (sizes, powers, priors, stiffest, begin, gap, gaps, keep, length, fade, J, h)
+    log_f = draw_by_slice(rng, 0.0, WIDTH * powers.max(), _evidence_density, rest)
+    sizes *= np.exp(powers * log_f)
+    if powers[2] != 0.0:
+        set_transitions(begin, gap, gaps, sizes[2], 0, keep, length, fade)
 
 
 @compiled

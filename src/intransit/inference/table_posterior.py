@@ -214,11 +214,12 @@ def takes_chains(layout: Layout, law: OutcomeLaw, effort: Effort) -> bool:
 def seconds_a_sweep(layout: Layout) -> float:
     """Return about how long a sweep takes on one core: a formula, so that the choice is the same.
 
-    Fitted to sweeps of 10,000 to 1,000,000 games (`python -m benchmarks sampler`).
+    Fitted to sweeps of 10,000 to 1,000,000 games (`python -m benchmarks sampler`); scores alone are
+    single numbers, for which there is a quicker loop.
     """
     d = 1 + 2 * layout.n_factors
     numbers = sum(one.paths.n_states for one in layout.numbers)
-    by_cell = 0.45e-6 + 0.012e-6 * d * d
+    by_cell = 0.45e-6 + 0.012e-6 * d * d if layout.n_factors else 0.25e-6
     return len(layout.seen) * by_cell + layout.items.n_states * 0.022e-6 * d * d + 0.1e-6 * numbers
 
 
