@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -49,6 +50,7 @@ def name_of(path):
     return str(path.relative_to(ROOT)) if isinstance(path, Path) else None
 
 
+@cache
 def parse(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -152,11 +154,12 @@ def test_kernels_live_with_kernels(path):
 
 def test_a_report_runs_through_few_modules(tmp_path):
     table = tmp_path / "games.csv"
-    rows = [f"x{i % 4},x{(i + 1) % 4},{i % 2}" for i in range(80)]
+    rows = [f"x{i % 4},x{(i + 1) % 4},{i % 3 % 2}" for i in range(80)]
     table.write_text("\n".join(["a,b,result", *rows]), encoding="utf-8")
+    page = str(tmp_path / "page.html")
     code = (
         "import sys; from intransit import cli\n"
-        f"try: cli.app(['report', {str(table)!r}, '--out', {str(tmp_path / 'page.html')!r}])\n"
+        f"try: cli.app(['report', {str(table)!r}, '--out', {page!r}, '--effective', '5'])\n"
         "except SystemExit: pass\n"
         "print(len([m for m in sys.modules if m.split('.')[0] == 'intransit']))"
     )

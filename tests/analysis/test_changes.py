@@ -134,8 +134,8 @@ def test_matchups_that_all_turn_round_are_seen_by_the_model_that_fit_chooses():
     effects = X - X.T
     effects -= ladder(effects.mean(axis=1))
     level = ladder(np.linspace(0.5, -0.5, 8))
-    early = play(level + effects, 2_000, rng, days=20)
-    late = play(level - effects, 2_000, rng, days=20, begin=20)
+    early = play(level + effects, 2_000, rng, days=10)
+    late = play(level - effects, 2_000, rng, days=10, begin=10)
     answer = it.fit(table(early, late), effective=20)
     found = answer.changes()
     assert "stand still" not in found.note

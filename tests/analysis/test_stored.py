@@ -115,7 +115,7 @@ def test_items_that_never_met_make_a_page_too(tmp_path):
     days = np.repeat(np.arange(8), 24)
     won = (np.arange(len(i)) % 3 > 0) * 1.0
     games = it.Games.from_arrays(names[i], names[(i + 1) % 24], won, days)
-    answer = it.fit(games, model=it.Scores() + it.PairEffects(), effective=5, seconds=3)
+    answer = it.fit(games, model=it.Scores() + it.PairEffects(), effective=5, seconds=1)
     part = answer.only(names[::3].tolist())
     assert len(part.posterior.layout.seen) == 0
     assert part.matrix().shape == (8, 8)

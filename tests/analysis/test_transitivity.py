@@ -151,16 +151,16 @@ def test_false_alarms_are_rare():
 def test_what_an_evening_shares_is_no_cycle():
     """Games of one evening that agree look like cycles only to who takes them for independent.
 
-    With times that set evenings apart: 8 tables, more than 1 alarm at 2 % has probability 0.01.
+    With times that set evenings apart: 6 tables, more than 1 alarm at 2 % has probability 0.006.
     """
     together = [
-        verdict(evenings(seed, 1.5, timed=True)).verdict == "not one scale" for seed in range(8)
+        verdict(evenings(seed, 1.5, timed=True)).verdict == "not one scale" for seed in range(6)
     ]
     apart = [
-        verdict(evenings(seed, 1.5, timed=False)).verdict == "not one scale" for seed in range(8)
+        verdict(evenings(seed, 1.5, timed=False)).verdict == "not one scale" for seed in range(6)
     ]
     assert sum(together) <= 1
-    assert sum(apart) >= 4  # the same games, each as if on its own
+    assert sum(apart) >= 3  # the same games, each as if on its own
 
 
 def test_neither_order_nor_names_matter():

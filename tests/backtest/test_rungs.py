@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -172,12 +173,15 @@ def test_a_forecaster_that_is_none_gets_a_sentence(forecasters, words):
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_installed_peers_forecast(name):
+def test_installed_peers_forecast(name, monkeypatch):
     """On votes of one ranking a rating system beats a coin, and never by more than the truth."""
     if name not in installed():
         with pytest.raises(InputError, match=f"{name} is not installed"):
             backtest(it.read(votes(n_games=400)), ladder=[name])
         return
+    with monkeypatch.context() as patch:  # kickscore compiles for 20 s what then runs for one
+        patch.setattr("numba.config.DISABLE_JIT", 1)
+        import_module(name)
     found = backtest(it.read(votes(n_games=700, drift=0.0)), ladder=["coin", name])
     gain, error = found.gain(name, "coin")
     assert gain > 2 * error

@@ -19,9 +19,9 @@ from tests.experiments.toy import toy
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
-    """All experiments, quickly, with every further curve."""
+    """All experiments, quickly, with every further curve, in this process."""
     out = tmp_path_factory.mktemp("quick")
-    reproduce("all", trials=3, jobs=2, out=out, quick=True, with_=["newton,limit"])
+    reproduce("all", trials=2, jobs=1, out=out, quick=True, with_=["newton,limit"])
     return out
 
 

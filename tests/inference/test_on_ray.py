@@ -94,7 +94,7 @@ def table(n=1500, seed=0):
 
 
 def test_fit_on_ray_is_an_answer_like_any_other_and_its_folder_belongs_to_it(tmp_path):
-    settings = {"model": it.Scores(), "on": "ray", "keep": tmp_path / "keep"}
+    settings = {"model": it.Scores(), "on": "ray", "keep": tmp_path / "keep", "effective": 20}
     found = it.fit(table(), rng=1, **settings)
     assert float(found.probability("p39", "p00")) > 0.7
     assert "Newton" in " ".join(found.story)
@@ -116,7 +116,7 @@ def test_a_command_that_is_killed_is_followed_by_one_that_goes_on(tmp_path, monk
 
     def words(name):
         place = [str(rows), "--out", str(tmp_path / f"{name}.intransit")]
-        model = ["--factors", "0", "--no-pairs"]
+        model = ["--factors", "0", "--no-pairs", "--effective", "20"]
         return [*place, *model, "--on", "ray", "--workers", "2", "--keep", str(tmp_path / name)]
 
     call = "from intransit.cli import main; main()"

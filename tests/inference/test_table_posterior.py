@@ -24,7 +24,7 @@ SHORT = Effort(effective=30.0, seconds=1e-3, part_time=1e4)  # scales take what 
 LONG = Effort(effective=60.0, seconds=60.0)
 
 
-def league(seed=0, n_items=16, n_games=4_000, *, cyclic=True, ties=False):
+def league(seed=0, n_items=16, n_games=2_500, *, cyclic=True, ties=False):
     """Return games of items that drift, with a side and, if wanted, cycles."""
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=n_items) + np.cumsum(0.1 * rng.normal(size=(20, n_items)), axis=0)
@@ -152,7 +152,7 @@ def test_chains_go_on_where_they_get_through_enough_sweeps():
     assert sweeps_in_time(layout, SHORT) < FEWEST_SWEEPS
 
 
-def newcomers_on_surfaces(seed=0, n_items=60, n_games=6_000):
+def newcomers_on_surfaces(seed=0, n_items=40, n_games=3_000):
     """Return games of items of which half come in later, and are worth less; surfaces matter."""
     rng = np.random.default_rng(seed)
     entered = np.where(np.arange(n_items) < n_items // 2, 0.0, rng.uniform(20, 80, n_items))

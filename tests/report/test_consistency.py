@@ -42,7 +42,7 @@ def test_reports_of_every_verdict_do_not_contradict_themselves(verdict):
 @pytest.fixture(scope="module")
 def told():
     """An answer with cycles, and its findings."""
-    answer = it.fit(metagame()[0], effective=20, seconds=20)
+    answer = it.fit(metagame()[0], effective=10, seconds=20)
     return answer, gather(answer)
 
 
