@@ -120,6 +120,13 @@ def test_scales_stay_of_the_size_of_what_they_scale():
     assert np.median(draws.scales[:, 0]) == pytest.approx(0.3, abs=0.25)
 
 
+def test_nothing_is_said_to_move_where_there_are_no_times():
+    """A drifting model of a table without times has nothing to learn a drift from."""
+    games = table(play(ladder([0.6, 0.2, -0.2, -0.6]), 100, np.random.default_rng(0), days=1))
+    answer = it.fit(games, model=Scores(), effective=10)
+    assert "move by" not in " ".join(answer.story)
+
+
 def test_progress_is_told(games):
     """Stages come by, sweeps among them."""
     said = []

@@ -727,7 +727,8 @@ def tell_scales(posterior: Posterior) -> list[str]:
             name = str(one.term).removeprefix("drifting ")
             parts.append(f"{name} {np.median(d.number_scales[:, k]):.2f}")
     said = [f"Size of each part, in units of a margin: {', '.join(parts)}."]
-    if posterior.layout.model.moves and posterior.layout.model.term(Scores) is not None:
+    drifting = posterior.layout.model.moves and len(posterior.axis) > 1
+    if drifting and posterior.layout.model.term(Scores) is not None:
         moved = float(np.median(d.walks[:, 0])) * root
         said.append(f"Scores move by about {moved:.2f} over the whole time.")
         kept = np.exp(-d.reversions[:, 0] * posterior.layout.span)
