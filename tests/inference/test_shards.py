@@ -174,11 +174,11 @@ class Interrupted(ThreadMeeting):
         super().__init__(whole.number, whole._table, whole._barrier)
         self.counter, self.ends, self.error = counter, ends, error
 
-    def pass_on(self, sent):
+    def give(self, sent):
         self.counter[0] += 1
         if self.counter[0] in self.ends:
             raise self.error
-        return super().pass_on(sent)
+        super().give(sent)
 
 
 class Failing(LocalWorkers):

@@ -72,9 +72,12 @@ class ThreadMeeting(Meeting):
         super().__init__(number, len(table))
         self._table, self._barrier = table, barrier
 
-    def pass_on(self, sent: list[Any]) -> list[Any]:
-        """Lay everything on the table, and take what is for us once all have."""
+    def give(self, sent: list[Any]) -> None:
+        """Lay everything on the table."""
         self._table[self.number] = sent
+
+    def take_all(self) -> list[Any]:
+        """Take what is for us, once all have laid theirs there."""
         try:
             self._barrier.wait()
             found = [given[self.number] for given in self._table]
@@ -114,17 +117,22 @@ class ActorMeeting(Meeting):
             self._stopped = attempt
             self._came.notify_all()
 
-    def pass_on(self, sent: list[Any]) -> list[Any]:
-        """Send a letter to each, and wait for theirs."""
+    def give(self, sent: list[Any]) -> None:
+        """Send a letter to each."""
         turn = self._turn = (self._turn[0], self._turn[1] + 1)
-        for actor, letter in zip(self._actors, sent, strict=True):
-            if actor is not self._actors[self.number]:
+        for q, (actor, letter) in enumerate(zip(self._actors, sent, strict=True)):
+            if q == self.number:
+                self.take(turn, q, letter)
+            else:
                 actor.take.remote(turn, self.number, letter)
+
+    def take_all(self) -> list[Any]:
+        """Wait for the letters of all."""
+        turn = self._turn
         with self._came:
-            while len(self._letters[turn]) < self.n_shards - 1 and self._stopped < turn[0]:
+            while len(self._letters[turn]) < self.n_shards and self._stopped < turn[0]:
                 self._came.wait()
             letters = self._letters.pop(turn)
-        letters[self.number] = sent[self.number]
         if len(letters) < self.n_shards:
             raise WorkerLostError("another shard is gone")
         return [letters[q] for q in range(self.n_shards)]
