@@ -15,7 +15,7 @@ Every step that is taken is kept in a folder, by each shard its own states, and 
 with what is kept.  So whoever is lost costs the step that was under way, and changes no digit.
 """
 
-import resource
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -57,6 +57,8 @@ OF_CELLS, OF_STRENGTHS, OF_EXPOSURES, OF_PAIRS, OF_STARTS = range(5)
 
 class Meeting:
     """How a shard meets the others, whichever way messages go."""
+
+    copies = False  # whether what was sent may be written over at once
 
     def __init__(self, number: int, n_shards: int) -> None:
         self.number, self.n_shards, self.n_sent = number, n_shards, 0  # bytes
@@ -129,7 +131,7 @@ class ShardProblem(Joint):
         given = [(k, part) for k, part in enumerate((S, Q)) if part is not None]
         moving = [(k, part) for k, part in given if halos[k].is_sent]
         shards = range(self.shard.facts.n_shards)
-        sent = [[_rows(part, halos[k].lent[q]) for k, part in moving] for q in shards]
+        sent = [[self._rows(k, q, part, halos[k].lent[q]) for k, part in moving] for q in shards]
         taken = self.shard.exchange.swap(sent) if moving else None
         del sent
         for k, part in given:  # while messages are on their way
@@ -144,22 +146,32 @@ class ShardProblem(Joint):
 
     def bring_back(self, sums: Sequence[FloatArray], out: Sequence[FloatArray]) -> None:
         """Send what cells say of guests to their owners; add up what all say of own states."""
-        halos = self.shard.halos[: len(sums)]
+        halos, shards = self.shard.halos[: len(sums)], range(self.shard.facts.n_shards)
         flat = [one.reshape(len(one), -1) for one in sums]
         own = [to.reshape(len(to), -1) for to in out[: len(sums)]]
-        shards = range(self.shard.facts.n_shards)
-        taken = self.shard.exchange.swap(
-            [
-                [_rows(one, halo.held[q]) for one, halo in zip(flat, halos, strict=True)]
-                for q in shards
-            ]
-        )
-        for one, halo, to in zip(flat, halos, own, strict=True):  # while messages are on their way
-            take_rows(one, halo.place, to)
-        for q, letter in enumerate(taken()):
-            for rows, halo, to in zip(letter, halos, own, strict=True):
-                if len(rows):
-                    add_rows(rows, halo.lent[q], to)
+        width, most = flat[0].shape[1], self.strengths.shape[1]
+        for begin in range(0, width, most):  # of a block one row at a time: messages stay small
+            here = slice(begin, begin + most)
+            taken = self.shard.exchange.swap(
+                [
+                    [self._rows(k, q, one[:, here], halos[k].held[q]) for k, one in enumerate(flat)]
+                    for q in shards
+                ]
+            )
+            if begin == 0:  # while messages are on their way
+                for one, halo, to in zip(flat, halos, own, strict=True):
+                    take_rows(one, halo.place, to)
+            for q, letter in enumerate(taken()):
+                for rows, halo, to in zip(letter, halos, own, strict=True):
+                    if len(rows):
+                        add_rows(rows, halo.lent[q], to[:, here])
+
+    def _rows(self, k: int, q: int, states: FloatArray, places: IntArray) -> FloatArray:
+        """Return the states of side k at some places, for shard q."""
+        shape = len(places), states.shape[1]
+        out = self.shard.room(k, q, shape) if self.shard.exchange.copies else np.empty(shape)
+        take_rows(states, places, out)
+        return out
 
     def total(self, value: Any) -> Any:
         """Return the sum over all shards."""
@@ -178,12 +190,6 @@ class ShardProblem(Joint):
         return keyed_normals(self.shard.cell_keys(), salt, OF_CELLS), found
 
 
-def _rows(states: FloatArray, places: IntArray) -> FloatArray:
-    out = np.empty((len(places), states.shape[1]))
-    take_rows(states, places, out)
-    return out
-
-
 class Shard:
     """One shard; every public method is a program, which all shards run at the same time."""
 
@@ -192,6 +198,17 @@ class Shard:
         self.facts = read_facts(folder)
         self.cells = read_cells(folder, self.facts, number)
         self._linked = False
+        self._rooms: dict[tuple[int, int], FloatArray] = {}
+
+    def room(self, k: int, q: int, shape: tuple[int, int]) -> FloatArray:
+        """Return room for what shard q is sent of side k, the same every time.
+
+        New memory would have to be mapped and cleared page by page, for every message.
+        """
+        n = shape[0] * shape[1]
+        if (k, q) not in self._rooms or self._rooms[k, q].size < n:
+            self._rooms[k, q] = np.empty(n)
+        return self._rooms[k, q][:n].reshape(shape)
 
     # Linking -----------------------------------------------------------------------------------
 
@@ -494,10 +511,9 @@ class Shard:
         return time.perf_counter() - began
 
     def costs(self) -> dict[str, float]:
-        """Return bytes sent, seconds of the processor, and the most memory this process held."""
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        """Return bytes sent, seconds of the processor, and the number of this process."""
         sent = self.exchange.n_sent
-        return {"sent": sent, "seconds": time.process_time(), "memory": memory}
+        return {"sent": sent, "seconds": time.process_time(), "process": os.getpid()}
 
 
 def distinct(parts: Iterable[IntArray], n_keys: int) -> IntArray:

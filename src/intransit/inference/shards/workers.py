@@ -9,13 +9,14 @@ What is worth keeping of a fit goes into one folder: scales drawn from a sub-pop
 shard, and the states of every step.  Asked again with the same folder, a fit goes on from there.
 """
 
+import ctypes
 import tempfile
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,7 @@ FREED = 10.0  # seconds in which processors of workers that ended must be free a
 GRACE = 20.0  # seconds in which the others must have stopped when one is lost
 LOOK = 1.0  # seconds after which the driver looks how far the shards have come
 MOST_LOSSES = 100  # of workers in a row, without a step between
+M_MMAP_THRESHOLD, LARGE = -3, 4_194_304  # its name in malloc.h; bytes, two huge pages
 DRAWS_AT_ONCE = 8  # draws that a lost worker costs at most
 
 
@@ -88,7 +90,9 @@ class ThreadMeeting(Meeting):
 
 
 class ActorMeeting(Meeting):
-    """Shards of Ray call each other."""
+    """Shards of Ray call each other; a call puts what it is given into Ray's store."""
+
+    copies = True
 
     def __init__(self, number: int, n_shards: int) -> None:
         super().__init__(number, n_shards)
@@ -141,6 +145,16 @@ class ActorMeeting(Meeting):
 # Workers ----------------------------------------------------------------------------------------
 
 
+def give_memory_back() -> None:
+    """Have large arrays returned to the system as soon as they are let go, where glibc runs.
+
+    Otherwise it learns from the first ones to keep arrays of up to 32 MB, in pieces that later ones
+    do not fit into.
+    """
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
+
+
 class LocalWorkers:
     """All shards in this process, each in a thread.
 
@@ -190,6 +204,7 @@ class Actor:
     """What Ray runs for one shard."""
 
     def __init__(self, folder: str, number: int) -> None:
+        give_memory_back()
         self.meeting = ActorMeeting(number, read_facts(Path(folder)).n_shards)
         self.shard = Shard(Path(folder), number, self.meeting)
 
