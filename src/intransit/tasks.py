@@ -251,8 +251,6 @@ def open_ray(on: str, workers: int | None, *, shared: bool = True) -> int:
     os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")
     # Ray would let its workers stand back behind everything else on this machine.
     os.environ.setdefault("RAY_worker_niceness", "0")
-    # It would keep messages that were read for up to a second, and fill its store with them.
-    os.environ.setdefault("RAY_free_objects_batch_size", "1")
     import ray  # noqa: PLC0415
 
     if not ray.is_initialized():

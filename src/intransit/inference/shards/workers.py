@@ -10,6 +10,7 @@ shard, and the states of every step.  Asked again with the same folder, a fit go
 """
 
 import ctypes
+import os
 import tempfile
 import threading
 import time
@@ -143,6 +144,14 @@ class ActorMeeting(Meeting):
 
 
 # Workers ----------------------------------------------------------------------------------------
+
+
+def free_messages_at_once() -> None:
+    """Have a Ray that is started after this free messages when they were read.
+
+    It would keep them for up to a second, and fill its store with them.
+    """
+    os.environ.setdefault("RAY_free_objects_batch_size", "1")
 
 
 def give_memory_back() -> None:
@@ -436,6 +445,7 @@ class Placement:
         """Return how many shards there are to be; connects to Ray, or starts it."""
         if self.on == "here":
             return self.workers or 1
+        free_messages_at_once()
         return open_ray(self.on, self.workers, shared=self.keep is not None)
 
 
