@@ -115,7 +115,7 @@ def measured(r: int, ray: tuple[float, float, float]) -> Units:
         curvature = problem.loss.terms(problem.margins(shard.z))[1]
         equations, room = SparseEquations(problem, shard.z, curvature), Buffers.of(problem)
         equations.prepare()
-        n_cells, n_states = len(shard.cells), len(shard.halos[0].keys)
+        n_cells, n_states = len(shard.cells), len(shard.halos[0].place)
         step = shard.z[: problem.cuts[1]].copy()
         react, advance = [], []
         for _ in range(12):

@@ -174,11 +174,11 @@ class Interrupted(ThreadMeeting):
         super().__init__(whole.number, whole._table, whole._barrier)
         self.counter, self.ends, self.error = counter, ends, error
 
-    def pass_on(self, sent):
+    def give(self, sent):
         self.counter[0] += 1
         if self.counter[0] in self.ends:
             raise self.error
-        return super().pass_on(sent)
+        super().give(sent)
 
 
 class Failing(LocalWorkers):
@@ -210,6 +210,36 @@ def test_lost_workers_change_nothing(name, tmp_path):
     failing = solver_of(tmp_path / "failing", case, 2, workers=Failing)
     assert failing.solve().n_losses > 3
     np.testing.assert_allclose(margins(failing), margins(usual), atol=1e-9)
+
+
+class Measuring(LocalWorkers):
+    """Notes the shapes of all arrays that are sent."""
+
+    def __init__(self, folder):
+        self.letters = []
+        super().__init__(folder)
+
+    def new(self, number):
+        shard = super().new(number)
+        swap = shard.exchange.swap
+
+        def noted(sent):
+            self.letters += [[part.shape[1:] for part in letter] for letter in sent]
+            return swap(sent)
+
+        shard.exchange.swap = noted
+        return shard
+
+
+@pytest.mark.parametrize(("name", "n_columns"), [("scores", 1), ("two factors and pairs", 3)])
+def test_messages_have_a_row_of_a_block_at_most_and_known_exposures_are_not_sent(
+    name, n_columns, tmp_path
+):
+    solver = solver_of(tmp_path / "2", CASES[name], 2, workers=Measuring)
+    solver.solve()
+    letters = solver.workers.letters
+    assert max(shape[0] for letter in letters for shape in letter if shape) == n_columns
+    assert max(map(len, letters)) == (1 if name == "scores" else 2)
 
 
 class Stopping(LocalWorkers):

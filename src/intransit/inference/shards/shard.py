@@ -15,7 +15,7 @@ Every step that is taken is kept in a folder, by each shard its own states, and 
 with what is kept.  So whoever is lost costs the step that was under way, and changes no digit.
 """
 
-import resource
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -57,21 +57,32 @@ OF_CELLS, OF_STRENGTHS, OF_EXPOSURES, OF_PAIRS, OF_STARTS = range(5)
 class Meeting:
     """How a shard meets the others, whichever way messages go."""
 
+    copies = False  # whether what was sent may be written over at once
+
     def __init__(self, number: int, n_shards: int) -> None:
         self.number, self.n_shards, self.n_sent = number, n_shards, 0  # bytes
 
-    def swap(self, sent: list[list[Any]]) -> list[list[Any]]:
-        """Send arrays to each shard; return what each has sent here."""
+    def swap(self, sent: list[list[Any]]) -> Callable[[], list[list[Any]]]:
+        """Send arrays to each shard; return what waits for those that each has sent here.
+
+        Between the two there is time for whatever needs none of them, but for no other meeting.
+        """
         self.n_sent += sum(part.nbytes for parts in sent for part in parts)
-        return self.pass_on(sent)
+        self.give(sent)
+        return self.take_all
 
     def total(self, value: Any) -> Any:
         """Return the sum of what all have, added up in the same order everywhere."""
-        first, *others = self.pass_on([value] * self.n_shards)
+        self.give([value] * self.n_shards)
+        first, *others = self.take_all()
         return sum(others, first)
 
-    def pass_on(self, sent: list[Any]) -> list[Any]:
-        """Return what every shard has sent to this one, its own included."""
+    def give(self, sent: list[Any]) -> None:
+        """Send something to every shard."""
+        raise NotImplementedError
+
+    def take_all(self) -> list[Any]:
+        """Return what every shard has sent to this one, its own included, once it is there."""
         raise NotImplementedError
 
 
@@ -79,15 +90,19 @@ class Meeting:
 class Halo:
     """States of one side as the loops over cells want them: the own ones, and guests."""
 
-    keys: IntArray  # (n_own,): item · n_moments + moment, rising
-    place: IntArray  # (n_own,): where each stands in the order of the loops
+    place: IntArray  # (n_own,): where each own state stands in the order of the loops
     lent: tuple[IntArray, ...]  # by shard: own states that are guests there
     held: tuple[IntArray, ...]  # by shard: where guests that belong there stand in that order
 
     @property
     def n_near(self) -> int:
         """Number of states, guests included."""
-        return len(self.keys) + sum(map(len, self.held))
+        return len(self.place) + sum(map(len, self.held))
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether states of this side are sent; all shards say the same."""
+        return bool(self.held)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,37 +126,51 @@ class ShardProblem(Joint):
     ) -> tuple[FloatArray, FloatArray]:
         """Send states to where they are guests; return them with the guests here."""
         near = [self.nothing, self.nothing]
+        halos = self.shard.halos
         given = [(k, part) for k, part in enumerate((S, Q)) if part is not None]
-        sent = [
-            [_rows(part, self.shard.halos[k].lent[q]) for k, part in given]
-            for q in range(self.shard.facts.n_shards)
-        ]
-        taken = self.shard.exchange.swap(sent)
-        for n, (k, part) in enumerate(given):
-            halo, room = self.shard.halos[k], out[k]
-            near[k] = np.empty((halo.n_near, part.shape[1])) if room is None else room
-            put_rows(part, halo.place, near[k])
-            for rows, place in zip(taken, halo.held, strict=True):
-                if len(place):
-                    put_rows(rows[n], place, near[k])
+        moving = [(k, part) for k, part in given if halos[k].is_sent]
+        shards = range(self.shard.facts.n_shards)
+        sent = [[self._rows(k, q, part, halos[k].lent[q]) for k, part in moving] for q in shards]
+        taken = self.shard.exchange.swap(sent) if moving else None
+        del sent
+        for k, part in given:  # while messages are on their way
+            room = out[k]
+            near[k] = np.empty((halos[k].n_near, part.shape[1])) if room is None else room
+            put_rows(part, halos[k].place, near[k])
+        for q, letter in enumerate(taken() if taken else ()):
+            for rows, (k, _) in zip(letter, moving, strict=True):
+                if len(rows):
+                    put_rows(rows, halos[k].held[q], near[k])
         return near[0], near[1]
 
     def bring_back(self, sums: Sequence[FloatArray], out: Sequence[FloatArray]) -> None:
         """Send what cells say of guests to their owners; add up what all say of own states."""
-        halos = self.shard.halos
+        halos, shards = self.shard.halos[: len(sums)], range(self.shard.facts.n_shards)
         flat = [one.reshape(len(one), -1) for one in sums]
-        taken = self.shard.exchange.swap(
-            [
-                [_rows(one, halo.held[q]) for one, halo in zip(flat, halos, strict=False)]
-                for q in range(self.shard.facts.n_shards)
-            ]
-        )
-        for n, (one, halo, to) in enumerate(zip(flat, halos, out, strict=False)):
-            own = to.reshape(len(to), -1)
-            take_rows(one, halo.place, own)
-            for rows, place in zip(taken, halo.lent, strict=True):
-                if len(place):
-                    add_rows(rows[n], place, own)
+        own = [to.reshape(len(to), -1) for to in out[: len(sums)]]
+        width, most = flat[0].shape[1], self.strengths.shape[1]
+        for begin in range(0, width, most):  # of a block one row at a time: messages stay small
+            here = slice(begin, begin + most)
+            taken = self.shard.exchange.swap(
+                [
+                    [self._rows(k, q, one[:, here], halos[k].held[q]) for k, one in enumerate(flat)]
+                    for q in shards
+                ]
+            )
+            if begin == 0:  # while messages are on their way
+                for one, halo, to in zip(flat, halos, own, strict=True):
+                    take_rows(one, halo.place, to)
+            for q, letter in enumerate(taken()):
+                for rows, halo, to in zip(letter, halos, own, strict=True):
+                    if len(rows):
+                        add_rows(rows, halo.lent[q], to[:, here])
+
+    def _rows(self, k: int, q: int, states: FloatArray, places: IntArray) -> FloatArray:
+        """Return the states of side k at some places, for shard q."""
+        shape = len(places), states.shape[1]
+        out = self.shard.room(k, q, shape) if self.shard.exchange.copies else np.empty(shape)
+        take_rows(states, places, out)
+        return out
 
     def total(self, value: Any) -> Any:
         """Return the sum over all shards."""
@@ -150,7 +179,7 @@ class ShardProblem(Joint):
     def noise(self, rng: np.random.Generator) -> tuple[FloatArray, list[Noise]]:
         """Return the numbers that belong to the names of cells and states."""
         salt, found = int(rng.integers(2**62)), []
-        keys = (*(halo.keys for halo in self.shard.halos), self.shard.effect_keys)
+        keys = (*self.shard.state_keys(), self.shard.effect_keys)
         for side, names, kind in zip(
             self.sides, keys, (OF_STRENGTHS, OF_EXPOSURES, OF_PAIRS), strict=False
         ):
@@ -158,12 +187,6 @@ class ShardProblem(Joint):
             drawn = np.stack(columns, axis=1)
             found.append((drawn[side.firsts], drawn[side.steps]))
         return keyed_normals(self.shard.cell_keys(), salt, OF_CELLS), found
-
-
-def _rows(states: FloatArray, places: IntArray) -> FloatArray:
-    out = np.empty((len(places), states.shape[1]))
-    take_rows(states, places, out)
-    return out
 
 
 class Shard:
@@ -174,6 +197,17 @@ class Shard:
         self.facts = read_facts(folder)
         self.cells = read_cells(folder, self.facts, number)
         self._linked = False
+        self._rooms: dict[tuple[int, int], FloatArray] = {}
+
+    def room(self, k: int, q: int, shape: tuple[int, int]) -> FloatArray:
+        """Return room for what shard q is sent of side k, the same every time.
+
+        New memory would have to be mapped and cleared page by page, for every message.
+        """
+        n = shape[0] * shape[1]
+        if (k, q) not in self._rooms or self._rooms[k, q].size < n:
+            self._rooms[k, q] = np.empty(n)
+        return self._rooms[k, q][:n].reshape(shape)
 
     # Linking -----------------------------------------------------------------------------------
 
@@ -185,9 +219,8 @@ class Shard:
         at = np.empty((len(self.cells), 4), np.int32)
         halo_S, chains_S = self._link_side(question.drifting, at[:, :2])
         if question.n_factors == 0:  # exposures are all 1, so that one row is enough
-            one, none = np.zeros(1, np.int64), np.zeros(0, np.int32)
-            away = (none,) * self.facts.n_shards
-            halo_Q = Halo(one, one.astype(np.int32), away, away)
+            one = np.zeros(1, np.int32)
+            halo_Q = Halo(one, (), ())
             chains_Q = Chains(self.facts.axis, one, one, np.arange(2), np.zeros(1, bool), False)
             at[:, 2:] = 0
         elif question.moving == question.drifting:
@@ -223,15 +256,15 @@ class Shard:
 
         seen = distinct((keys(0), keys(1)), n_keys)
         guests = [seen[home(seen) == q] if q != self.number else seen[:0] for q in range(n)]
-        wanted = [np.asarray(asked[0]) for asked in self.exchange.swap([[g] for g in guests])]
+        wanted = [np.asarray(asked[0]) for asked in self.exchange.swap([[g] for g in guests])()]
         own = distinct((seen[home(seen) == self.number], *wanted), n_keys)
         items = np.arange(self.number, facts.n_items, n)
         idle = ~np.isin(items, own // size)
         if idle.any():
             own = np.sort(np.concatenate([own, items[idle] * size]))
-        owner = own // size // n
+        owner, when = (own // size // n).astype(np.int32), (own % size).astype(np.int32)
         starts = np.searchsorted(owner, np.arange(len(items) + 1))
-        chains = Chains(facts.axis, owner, own % size, starts, idle, drifting)
+        chains = Chains(facts.axis, owner, when, starts, idle, drifting)
         everyone = np.concatenate([own, *guests])
         place = np.arange(len(everyone), dtype=np.int32)
         if drifting and len(everyone) >= FEWEST_STATES:
@@ -243,7 +276,12 @@ class Shard:
             at[:, k] = stands(keys(k))
         lent = tuple(np.searchsorted(own, asked).astype(np.int32) for asked in wanted)
         ours, *held = np.split(place, np.cumsum([len(own), *map(len, guests)]))[:-1]
-        return Halo(own, ours, lent, tuple(held)), chains
+        return Halo(ours, lent, tuple(held)), chains
+
+    def state_keys(self) -> list[IntArray]:
+        """Return item · n_moments + moment of the own states of both sides, rising."""
+        n, size = np.int64(self.facts.n_shards), len(self.facts.axis)
+        return [(one.owners * n + self.number) * size + one.when for one in self.chains]
 
     def cell_keys(self) -> IntArray:
         """Return a number for each cell, the same however cells are cut."""
@@ -449,8 +487,7 @@ class Shard:
     def states(self, question: Question) -> Any:
         """Return the own states: keys of S and Q, S, Q, effects and their keys."""
         self._begin(question)
-        keys = (halo.keys for halo in self.halos)
-        return (*keys, *self.problem.split(self.z), self.effect_keys)
+        return (*self.state_keys(), *self.problem.split(self.z), self.effect_keys)
 
     def draw(self, question: Question, first: int, n: int, seed: int) -> Any:
         """Return n draws from the first one on, less their mean: S, Q and effects of each."""
@@ -462,7 +499,7 @@ class Shard:
     def sizes(self) -> dict[str, int]:
         """Return how many cells, states and guests there are."""
         S = self.halos[0]
-        n = len(S.keys)
+        n = len(S.place)
         return {"cells": len(self.cells), "states": n, "guests": S.n_near - n}
 
     def meet(self, n: int) -> float:
@@ -473,10 +510,9 @@ class Shard:
         return time.perf_counter() - began
 
     def costs(self) -> dict[str, float]:
-        """Return bytes sent, seconds of the processor, and the most memory this process held."""
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        """Return bytes sent, seconds of the processor, and the number of this process."""
         sent = self.exchange.n_sent
-        return {"sent": sent, "seconds": time.process_time(), "memory": memory}
+        return {"sent": sent, "seconds": time.process_time(), "process": os.getpid()}
 
 
 def distinct(parts: Iterable[IntArray], n_keys: int) -> IntArray:

@@ -9,13 +9,15 @@ What is worth keeping of a fit goes into one folder: scales drawn from a sub-pop
 shard, and the states of every step.  Asked again with the same folder, a fit goes on from there.
 """
 
+import ctypes
+import os
 import tempfile
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -55,6 +57,7 @@ FREED = 10.0  # seconds in which processors of workers that ended must be free a
 GRACE = 20.0  # seconds in which the others must have stopped when one is lost
 LOOK = 1.0  # seconds after which the driver looks how far the shards have come
 MOST_LOSSES = 100  # of workers in a row, without a step between
+M_MMAP_THRESHOLD, LARGE = -3, 4_194_304  # its name in malloc.h; bytes, two huge pages
 DRAWS_AT_ONCE = 8  # draws that a lost worker costs at most
 
 
@@ -72,9 +75,12 @@ class ThreadMeeting(Meeting):
         super().__init__(number, len(table))
         self._table, self._barrier = table, barrier
 
-    def pass_on(self, sent: list[Any]) -> list[Any]:
-        """Lay everything on the table, and take what is for us once all have."""
+    def give(self, sent: list[Any]) -> None:
+        """Lay everything on the table."""
         self._table[self.number] = sent
+
+    def take_all(self) -> list[Any]:
+        """Take what is for us, once all have laid theirs there."""
         try:
             self._barrier.wait()
             found = [given[self.number] for given in self._table]
@@ -85,7 +91,9 @@ class ThreadMeeting(Meeting):
 
 
 class ActorMeeting(Meeting):
-    """Shards of Ray call each other."""
+    """Shards of Ray call each other; a call puts what it is given into Ray's store."""
+
+    copies = True
 
     def __init__(self, number: int, n_shards: int) -> None:
         super().__init__(number, n_shards)
@@ -114,23 +122,46 @@ class ActorMeeting(Meeting):
             self._stopped = attempt
             self._came.notify_all()
 
-    def pass_on(self, sent: list[Any]) -> list[Any]:
-        """Send a letter to each, and wait for theirs."""
+    def give(self, sent: list[Any]) -> None:
+        """Send a letter to each."""
         turn = self._turn = (self._turn[0], self._turn[1] + 1)
-        for actor, letter in zip(self._actors, sent, strict=True):
-            if actor is not self._actors[self.number]:
+        for q, (actor, letter) in enumerate(zip(self._actors, sent, strict=True)):
+            if q == self.number:
+                self.take(turn, q, letter)
+            else:
                 actor.take.remote(turn, self.number, letter)
+
+    def take_all(self) -> list[Any]:
+        """Wait for the letters of all."""
+        turn = self._turn
         with self._came:
-            while len(self._letters[turn]) < self.n_shards - 1 and self._stopped < turn[0]:
+            while len(self._letters[turn]) < self.n_shards and self._stopped < turn[0]:
                 self._came.wait()
             letters = self._letters.pop(turn)
-        letters[self.number] = sent[self.number]
         if len(letters) < self.n_shards:
             raise WorkerLostError("another shard is gone")
         return [letters[q] for q in range(self.n_shards)]
 
 
 # Workers ----------------------------------------------------------------------------------------
+
+
+def free_messages_at_once() -> None:
+    """Have a Ray that is started after this free messages when they were read.
+
+    It would keep them for up to a second, and fill its store with them.
+    """
+    os.environ.setdefault("RAY_free_objects_batch_size", "1")
+
+
+def give_memory_back() -> None:
+    """Have large arrays returned to the system as soon as they are let go, where glibc runs.
+
+    Otherwise it learns from the first ones to keep arrays of up to 32 MB, in pieces that later ones
+    do not fit into.
+    """
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
 class LocalWorkers:
@@ -182,6 +213,7 @@ class Actor:
     """What Ray runs for one shard."""
 
     def __init__(self, folder: str, number: int) -> None:
+        give_memory_back()
         self.meeting = ActorMeeting(number, read_facts(Path(folder)).n_shards)
         self.shard = Shard(Path(folder), number, self.meeting)
 
@@ -413,6 +445,7 @@ class Placement:
         """Return how many shards there are to be; connects to Ray, or starts it."""
         if self.on == "here":
             return self.workers or 1
+        free_messages_at_once()
         return open_ray(self.on, self.workers, shared=self.keep is not None)
 
 
