@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from intransit.data import vocabulary as words
 from intransit.data.clock import TimeColumn
+from intransit.data.engine import quote
 from intransit.data.facts import Facts
 from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
 from intransit.data.vocabulary import (
@@ -368,12 +369,37 @@ def _of_winners(search: Search, pairs: list[Pair]) -> list[Pair]:
         _, filled, fewer = search.facts.count(f"{ours} <> {theirs}", f"{ours} < {theirs}")
         (others if kept or fewer > MOST_AGAINST * filled else kept).append(pair)
     for pair in others:
-        search.roles.notes.append(
-            f"{search.listed([pair.first, pair.second], ' and ')} are not used as scores: "
-            + ("others are taken" if kept else "winners often have fewer")
-            + f"; name scores with {how_to_say('first_score', 'second_score')}"
-        )
+        _leave_scores(search, pair, "others are taken" if kept else "winners often have fewer")
     return kept
+
+
+def _leave_scores(search: Search, pair: Pair, why: str) -> None:
+    search.roles.notes.append(
+        f"{search.listed([pair.first, pair.second], ' and ')} are not used as scores: {why}; name "
+        f"scores with {how_to_say('first_score', 'second_score')}"
+    )
+
+
+def _doubt_scores(search: Search) -> None:
+    """Leave out scores, recognised by their names, that another column often contradicts."""
+    roles, facts = search.roles, search.facts
+    if roles.scores is None or roles.outcome is None or roles.meaning is None:
+        return
+    if search.named["first_score"] is not None or roles.meaning.kind == "shares":
+        return
+    ours, theirs = (facts.number(column) for column in roles.scores)
+    won = []
+    for item, outcome in ((roles.first, 1.0), (roles.second, 0.0)):
+        told = [quote(text) for text, value in roles.meaning.values.items() if value == outcome]
+        won.append(f"{facts.raw(roles.outcome)} IN ({', '.join(told) or 'NULL'})")
+        if roles.meaning.kind == "names":
+            won[-1] = f"{facts.text(roles.outcome)} = {facts.text(item)}"
+    fewer = f"({won[0]} AND {ours} < {theirs}) OR ({won[1]} AND {ours} > {theirs})"
+    _, filled, against = facts.count(f"({' OR '.join(won)}) AND {ours} <> {theirs}", fewer)
+    if against > MOST_AGAINST * filled:
+        _leave_scores(search, Pair(MARKERS[0], *roles.scores), "winners often have fewer")
+        roles.columns = [column for column in roles.columns if not column.role.endswith(" score")]
+        roles.scores = None
 
 
 def choose_margin(search: Search) -> None:
@@ -414,6 +440,7 @@ def choose_outcome(search: Search) -> None:
         roles.tie = _tie(search, re.compile("|".join(words.TIES)))
     if roles.tie is not None:
         search.tell("tie", roles.tie, "by its name")
+    _doubt_scores(search)
     told = (roles.sided, roles.outcome, roles.scores, roles.margin)
     if all(found is None for found in told):
         raise search.refuse(
@@ -466,10 +493,22 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
             return None, None, ""
     texts = [i for i in search.free() if search.facts.is_text(i)]
     told = {i: _meaning(search, i) for i in search.facts.often_filled(texts)}
-    clear = [i for i in told if told[i].understood >= CLEAR and told[i].in_words]
-    if len(clear) > 1:
-        raise search.two("outcome", clear)
+    telling = [i for i in told if _decides(told[i], search.plain[i])]
+    clear = [i for i in telling if told[i].understood >= CLEAR]
+    # Two verdicts on one game, of which one is not always given, are still two.
+    rivals = [i for i in telling if told[i].understood >= ENOUGH]
+    if clear and len(rivals) > 1:
+        raise search.two("outcome", rivals)
     return (clear[0], told[clear[0]], "by what it holds") if clear else (None, None, "")
+
+
+CALLED = re.compile(r".*(choice|winner|preference|preferred|prefer|vote|verdict|outcome)\??")
+
+
+def _decides(told: Meaning, name: str) -> bool:
+    """Return whether words tell outcomes; a column of nothing but T does not tell ties."""
+    ties_only = told.kind == "words" and set(told.values.values()) <= {0.5}
+    return (told.in_words or CALLED.fullmatch(name) is not None) and not ties_only
 
 
 def _strange(search: Search, column: int) -> InputError:
@@ -502,10 +541,11 @@ def _meaning(search: Search, column: int) -> Meaning:
     comma = facts.table.decimal_comma
     name, grades = search.plain[column], search.options.grades
     graded, rated = name in words.PREFERENCES, name in words.SHARES
-    told = read_outcomes(
-        cells or [], headers, roles.marker, comma, grades=grades, graded=graded, rated=rated
-    )
     prefer = name in words.WINNER_WORDS or column == search.named["winner"]
+    told = read_outcomes(
+        cells or [], headers, roles.marker, comma, grades=grades, graded=graded, rated=rated,
+        names_one=prefer or name in {"preference", "preferred"},
+    )  # fmt: skip
     if told.understood == 1.0 and not prefer:
         return told
     text, x = facts.text(column), facts.number(column)

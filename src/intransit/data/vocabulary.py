@@ -43,6 +43,9 @@ MARKERS = (
     *(Marker(word, "opponent") for word in ("character", "deck", "archetype", "hero", "fighter")),
     *(Marker(word, "opponent") for word in ("squad", "school", "user", "agent", "bot")),
     *(Marker(word, "opp") for word in ("player", "team", "deck", "hero")),
+    Marker("home", "vis", sided=True),
+    Marker("h", "a", sided=True, bare=False),
+    Marker("h", "v", sided=True, bare=False),
     Marker("blue", "red"),
     Marker("r", "b", bare=False),
     Marker("radiant", "dire"),
@@ -58,15 +61,20 @@ WINNERS = (
 
 ITEMS = listed(
     "name item player team model option deck agent bot competitor candidate system entity "
-    "fighter contestant archetype country club type user participant choice entrant"
+    "fighter contestant archetype country club type user participant choice entrant generator pl"
 )
+AFTER_ITEMS = listed("1 2 a b one two")  # as in player1_score
 SAMPLES = listed("answer response image")  # what an item made, beside its name if there is one
 THINGS = listed(  # items too, where nothing above names any
     "p boxer wrestler pokemon champion champ hero character char variant treatment movie film song "
     "photo picture product brand design driver horse card food artist book language strategy "
     "policy method algorithm engine program version"
 )
-SCORES = listed("score scores points pts goals runs sets finalscore ftscore scored goalsscored")
+SCORES = listed(
+    "score scores points pts goals runs sets finalscore ftscore scored goalsscored goalcount "
+    "mapswon setswon gameswon roundswon frameswon legswon sc"
+)
+BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
 HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
 OWN_SCORES = (  # as the first sees the game
     *(("gf", "ga"), ("goalsfor", "goalsagainst"), ("pf", "pa"), ("pointsfor", "pointsagainst")),
@@ -160,10 +168,18 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def stem(name: str, word: str) -> str | None:
-    """Return what is left of a plain name without a marker's word at either end."""
+    """Return what is left of a plain name without a marker's word at either end.
+
+    In ``player1_score`` and ``team_a_goals`` it may also stand behind a word for the item.
+    """
     if name.startswith(word):
         return name[len(word) :]
-    return name[: -len(word)] if name.endswith(word) else None
+    if name.endswith(word):
+        return name[: -len(word)]
+    if word in AFTER_ITEMS and (item := BEFORE_MARKS.match(name)):
+        rest = name[item.end() :]
+        return item[0] + rest[len(word) :] if rest.startswith(word) else None
+    return None
 
 
 @dataclass(frozen=True)
@@ -246,9 +262,10 @@ def _is_id(rest: str) -> bool:
 
 
 def _is_score(rest: str) -> bool:
-    return rest in SCORES or any(
-        rest in {item + "score", item + "sscore", "score" + item} for item in ITEMS
-    )
+    item = BEFORE_MARKS.match(rest)
+    whose = "" if item is None else rest[item.end() :]
+    behind = rest.startswith("score") and rest.removeprefix("score") in ITEMS
+    return rest in SCORES or whose in SCORES or whose.removeprefix("s") in SCORES or behind
 
 
 def is_score(name: str) -> bool:
@@ -388,11 +405,15 @@ def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
 
 FIRST_WORDS = listed("win w won first true yes 1-0 firstwins firstwon victory v")
 SECOND_WORDS = listed("loss l lose lost second false no 0-1 secondwins secondwon defeat")
-TIE_WORDS = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
+TIE_WORDS = listed(
+    "tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = nopreference nopref undecided "
+    "can'tdecide cantdecide cannotdecide can'tsay cantsay indifferent nodifference same thesame "
+    "aboutthesame"
+)
 BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
 LETTERS = {word: word[0] for word in listed("home away white black blue red visitor")}  # H, D, A
 SCORELINE = re.compile(
-    r"(?:[WLDT]\s*)?(\d+)\s*[-:–]\s*(\d+)"
+    r"(?:(?P<told>[WLDT])[\s,]*)?(\d+)\s*[-:–]\s*(\d+)"
     r"(?:\s*\(?(?:aet|a\.e\.t\.?|ot|so|et|ap|pens?)\)?|\s*\(\d+\s*[-:–]\s*\d+\s*(?:p|pens?)?\.?\)"
     r"\s*(?:p|pens?)?\.?)?",  # after extra time; beside the half-time score, or that of a shoot-out
     re.IGNORECASE,
@@ -442,6 +463,7 @@ def read_outcomes(
     grades: Sequence[object] | None = None,
     graded: bool = False,  # whether the column's name speaks of preferences
     rated: bool = False,  # whether it speaks of a win rate
+    names_one: bool = False,  # whether it speaks of who won, so that a number is one of the two
 ) -> Meaning:
     """Return what words and numbers in an outcome column mean; names of items are not looked at."""
     filled = [(text, count) for text, count in cells if text.strip()]
@@ -458,7 +480,7 @@ def read_outcomes(
     numbers: dict[str, float] = {}
     both_bad = set()
     for text, _ in filled:
-        word = re.sub(r"[\s_]+", "", text.casefold())
+        word = re.sub(r"[\s_]+", "", text.casefold()).replace("–", "-")
         if preferences and text in preferences.values:
             values[text] = preferences.values[text]
         elif word in BOTH_BAD or is_both_bad(text):
@@ -476,7 +498,8 @@ def read_outcomes(
     if numbered:
         numeric, why = dict(numbered.values), numbered.why
     else:
-        numeric, why = _numbers(numbers, dict(filled))
+        one_and_two = marker is not None and marker.first == "1"
+        numeric, why = _numbers(numbers, dict(filled), one_and_two and names_one)
     values |= numeric
     margins = dict(numbered.margins) if numbered else {}
     if preferences and preferences.margins:  # ties in other words have a margin too
@@ -533,9 +556,17 @@ def _words_of(headers: tuple[str, str], marker: Marker | None) -> dict[str, floa
     return words
 
 
-def _numbers(numbers: dict[str, float], counts: dict[str, int]) -> tuple[dict[str, float], str]:
-    """Return what numbers mean, by which of them occur, and that in words."""
+def _numbers(
+    numbers: dict[str, float], counts: dict[str, int], one_and_two: bool
+) -> tuple[dict[str, float], str]:
+    """Return what numbers mean, by which of them occur, and that in words.
+
+    Beside columns such as player_1 and player_2, 1 and 2 are those, and 0 is nobody.
+    """
     found = set(numbers.values())
+    if one_and_two and found == {0.0, 1.0, 2.0}:
+        named = {text: 0.5 if x == 0.0 else 2.0 - x for text, x in numbers.items()}
+        return named, "1 is the first, 2 the second, 0 a tie"
     twos = sum(counts[text] for text, x in numbers.items() if x == 2)
     below = sum(counts[text] for text, x in numbers.items() if x < 0 and x != -1)
     rare = TYPO * sum(counts[text] for text in numbers)
@@ -547,7 +578,7 @@ def _numbers(numbers: dict[str, float], counts: dict[str, int]) -> tuple[dict[st
         return signed, "1, 0, -1: as -1 occurs, 0 is a tie"
     if 2.0 in found and found <= {1.0, 2.0}:
         return {text: 2 - x for text, x in numbers.items()}, "1 is the first, 2 the second"
-    if 2.0 in found and all(1.0 <= x <= 2.0 for x in found):
+    if found and max(found) > 1.0 and all(1.0 <= x <= 2.0 for x in found):
         return {text: 2 - x for text, x in numbers.items()}, "from 1, the first, to 2, the second"
     inside = {text: x for text, x in numbers.items() if 0 <= x <= 1}
     if set(inside.values()) <= {0.0, 0.5, 1.0}:
@@ -557,18 +588,42 @@ def _numbers(numbers: dict[str, float], counts: dict[str, int]) -> tuple[dict[st
 
 def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
     """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
-    lines = {
-        text: match
-        for text, _ in filled
-        if (match := SCORELINE.fullmatch(text.strip()) or RECORD.fullmatch(text.strip()))
-    }
+    lines = {text: line for text, _ in filled if (line := _scoreline(text)) is not None}
     chess = {"1-0", "0-1"}
     share = sum(count for text, count in filled if text in lines) / total if total else 0.0
-    if share < ENOUGH or {text.strip() for text in lines} <= chess:
+    if share < ENOUGH or {_closed_up(text) for text in lines} <= chess:
         return None
-    margins = {text: float(m[1]) - float(m[2]) for text, m in lines.items()}
+    margins = {text: x - y for text, (x, y) in lines.items()}
     why = "scores, first - second"
-    return Meaning("words", why, share, _by_sign(margins), margins, in_words=True)
+    scores = not _are_no_scores(lines)
+    return Meaning("words", why, share, _by_sign(margins), margins, in_words=scores)
+
+
+def _closed_up(text: str) -> str:
+    """Return a result without spaces, and with a plain dash: ``1 – 0`` is 1-0."""
+    return re.sub(r"\s+", "", text).replace("–", "-")
+
+
+def _scoreline(text: str) -> tuple[float, float] | None:
+    """Return the two scores of a text, the first's first; ``L 5-3`` is 3 against 5."""
+    line = SCORELINE.fullmatch(text.strip())
+    if line is None:
+        record = RECORD.fullmatch(text.strip())
+        return None if record is None else (float(record[1]), float(record[2]))
+    x, y = float(line[2]), float(line[3])
+    told = (line["told"] or "").casefold()
+    if (told == "w" and x < y) or (told == "l" and x > y):  # the winner's score comes first
+        return y, x
+    return x, y
+
+
+def _are_no_scores(lines: Mapping[str, tuple[float, float]]) -> bool:
+    """Return whether texts like scores are times of day, seasons, or ranges such as 18-24."""
+    texts = [text.strip() for text in lines]
+    of_day = all(re.fullmatch(r"[0-2]?\d:[0-5]\d", text) for text in texts)
+    seasons = all(y % 100 == (x + 1) % 100 and max(x, y) > 9 for x, y in lines.values())
+    ranges = len(texts) > 1 and all(9 < x < y for x, y in lines.values())
+    return of_day or seasons or ranges
 
 
 def read_switch(texts: Iterable[str]) -> dict[str, float]:

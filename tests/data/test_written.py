@@ -1,0 +1,96 @@
+"""Tables as people write them, beside the games they tell or the sentence that refuses them."""
+
+import pytest
+
+from intransit import InputError, read
+from tests.data.test_public import told
+
+# A table, and what it tells, written as in `test_public`.
+WRITTEN = {
+    "the winner's score first": (
+        "date,team,opponent,result\n2024-01-01,x,y,W 5-3\n2024-01-02,x,z,L 5-3\n"
+        "2024-01-03,y,z,T 2-2\n",
+        "x y 1, x z 0, y z 0.5 | 2024-01-01, 2024-01-03",
+    ),
+    "halves with spaces": (
+        "white,black,result\nx,y,1 - 0\ny,z,½ - ½\nz,x,0 – 1\n",
+        "x y 1, y z 0.5, z x 0",
+    ),
+    "no preference": (
+        "left,right,Which do you prefer?\nx,y,Left\ny,z,No preference\nx,z,Right\n",
+        "x y 1, y z 0.5, x z 0",
+    ),
+    "nobody could decide": (
+        "variant_a,variant_b,winner\nx,y,A\ny,z,Can't decide\nx,z,B\n",
+        "x y 1, y z 0.5, x z 0",
+    ),
+    "nobody is 0 beside 1 and 2": (
+        "option_1,option_2,winner\nx,y,1\ny,z,0\nx,z,2\n",
+        "x y 1, y z 0.5, x z 0",
+    ),
+    "nearly 1 and nearly 2": (
+        "generator_1,output_1,generator_2,output_2,preference\nx,a,y,b,1.25\ny,c,z,d,1.75\n",
+        "x y 0.75, y z 0.25",
+    ),
+    "a side behind the word for an item": (
+        "team_a,team_b,team_a_score,team_b_score\nx,y,3,1\ny,z,0,2\n",
+        "x y 1, y z 0",
+    ),
+    "short words for items": (
+        "date,pla,plb,rca,rcb,sca,scb\n2023-01-01,x,y,T,Z,2,0\n2023-01-02,y,z,T,Z,1,2\n",
+        "x y 1, y z 0 | 2023-01-01, 2023-01-02",
+    ),
+    "home and visitors of baseball": (
+        "visteam,hometeam,vruns,hruns,wteam,lteam\ny,x,1,3,x,y\nz,y,5,2,z,y\n",
+        "x y 1, y z 0",
+    ),
+    "points of a ranking beside the winner": (
+        "player_1,player_2,winner,pts_1,pts_2\nx,y,x,100,900\ny,z,y,900,50\nx,z,x,100,800\n",
+        "x y 1, y z 1, x z 1",
+    ),
+}
+
+
+def games_of(path, **said):
+    """Return the games of a table as `told` does: who met whom, and the first and last time."""
+    games = read(path, **said)
+    found = {}
+    for i, j, y, n in zip(games.first, games.second, games.outcomes, games.counts, strict=True):
+        key = games.names[i], games.names[j], round(float(y), 9)
+        found[key] = found.get(key, 0.0) + float(n)
+    ends = tuple(games.clock.to_text(float(t)) for t in games.times[[0, -1]])
+    return found, None if games.clock.kind == "none" else ends
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_games_of_a_table_as_people_write_it(name, tmp_path):
+    content, games = WRITTEN[name]
+    path = tmp_path / "table.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert games_of(path) == told(games)
+
+
+# Columns that look like outcomes and are none: better a question than a wrong answer.
+REFUSED = {
+    "times of day are no scores": (
+        "day,team,other,at\n1,x,y,15:30\n2,y,z,18:30\n3,z,x,20:45\n",
+        "says who won",
+    ),
+    "a season is no score": ("temporada,x1,x2\n2023-24,x,y\n2023-24,y,z\n2023-24,z,x\n", "who won"),
+    "ages are no scores": ("age,a,b\n18-24,x,y\n25-34,y,z\n35-44,z,x\n", "says who won"),
+    "a race is no tie": ("a,b,race\nx,y,T\ny,z,T\nz,x,T\n", "says who won"),
+    "two verdicts on one game": (
+        "model_1,model_2,g1_winner,g2_winner\nx,y,model_1,model_1\ny,z,tie,error\n"
+        "z,x,model_2,model_1\n",
+        '"g1_winner" and "g2_winner" could each be the outcome',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_only_looks_like_an_outcome_is_asked_for(name, tmp_path):
+    content, sentence = REFUSED[name]
+    path = tmp_path / "table.csv"
+    path.write_text(content)
+    with pytest.raises(InputError, match=sentence):
+        read(path)
