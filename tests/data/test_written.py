@@ -48,6 +48,59 @@ WRITTEN = {
         "player_1,player_2,winner,pts_1,pts_2\nx,y,x,100,900\ny,z,y,900,50\nx,z,x,100,800\n",
         "x y 1, y z 1, x z 1",
     ),
+    "nobody is named where nobody won": (
+        "home,away,home_goals,away_goals,winner\nx,y,3,1,x\ny,z,2,2,\nz,x,1,1,-\nx,z,0,2,z\n",
+        "x y 1, y z 0.5, z x 0.5, x z 0",
+    ),
+    "a time of day beside the day": (
+        "gameday,gametime,away_team,away_score,home_team,home_score,location,result\n"
+        "2023-09-07,20:20,y,21,x,18,Home,-3\n2023-09-10,13:00,z,9,y,24,Neutral,15\n",
+        "x y 0, y z 1 | 2023-09-07, 2023-09-10",
+    ),
+    "days of a spreadsheet": (
+        "Date,Home,Away,Home Score,Away Score\n45149,x,y,2,1\n45176,y,z,0,3\n",
+        "x y 1, y z 0 | 2023-08-11, 2023-09-07",
+    ),
+    "two forms of dates": (
+        "date,a,b,winner\n2023-08-11,x,y,x\n2023-08-12,y,z,z\n13/08/2023,x,z,x\n",
+        "x y 1, y z 0, x z 1 | 2023-08-11, 2023-08-13",
+    ),
+    "years of two digits behind points": (
+        "Datum;Heim;Gast;Ergebnis\n11.08.23;x;y;2:1\n26.08.23;y;z;0:0\n",
+        "x y 1, y z 0.5 | 2023-08-11, 2023-08-26",
+    ),
+    "German": (
+        "Saison;Spieltag;Datum;Uhrzeit;Heim;Gast;Tore Heim;Tore Gast\n"
+        "2023/24;1;18.08.2023;20:30;x;y;2;1\n2023/24;2;25.08.2023;15:30;y;z;0;3\n",
+        "x y 1, y z 0 | 2023-08-18, 2023-08-25",
+    ),
+    "Spanish": (
+        "Temporada,Estadio,Local,Visitante,Goles Local,Goles Visitante\n2022-23,S,x,y,2,1\n"
+        "2023-24,T,y,z,0,3\n",
+        "x y 1, y z 0 | 2022-23, 2023-24",
+    ),
+    "French": (
+        "date,Équipe domicile,Équipe extérieur,buts_domicile,buts_extérieur\n31/08/2023,x,y,2,1\n"
+        "01/09/2023,y,z,0,3\n",
+        "x y 1, y z 0 | 2023-08-31, 2023-09-01",
+    ),
+    "Portuguese": (
+        "data,mandante,visitante,mandante_Placar,visitante_Placar,vencedor\n31/08/2023,x,y,2,1,x\n"
+        "01/09/2023,y,z,1,1,-\n",
+        "x y 1, y z 0.5 | 2023-08-31, 2023-09-01",
+    ),
+    "a defeat is no draw": (
+        "équipe,adversaire,résultat\nx,y,V\ny,z,N\nx,z,D\n",
+        "x y 1, y z 0.5, x z 0",
+    ),
+    "thousands": (
+        'deck,opponent_deck,win_rate,total_games\nx,y,55%,"1,200"\ny,z,40%,850\n',
+        "x y 0.55 x1200, y z 0.4 x850",
+    ),
+    "thousands beside decimal commas": (
+        "deck;opponent_deck;win_rate;total_games\nx;y;55,5;1.200\ny;z;40,0;850\n",
+        "x y 0.555 x1200, y z 0.4 x850",
+    ),
 }
 
 

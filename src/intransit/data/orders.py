@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from intransit.data import vocabulary as words
 from intransit.data.engine import columns_sql
-from intransit.data.facts import Facts
+from intransit.data.facts import Facts, short_names
 from intransit.data.reading import Column, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped, made_games, named_by_hand
 from intransit.data.time_columns import read_moments
-from intransit.data.vocabulary import ENOUGH, listed, number, plain, short_names
+from intransit.data.vocabulary import ENOUGH, listed, number, plain
 
 PLACES = (  # the first that is there is taken
     *("place", "position", "finish", "finishposition", "finishingposition", "placing", "placement"),

@@ -284,6 +284,14 @@ def _add_told_outcome(query: Query, roles: Roles, both_bad: str) -> None:
             f"CASE WHEN winner_item.number = first_item.number THEN 1.0 WHEN winner_item.number "
             f"= second_item.number THEN 0.0 ELSE {means} END::DOUBLE"
         )
+    if roles.scores is not None:  # nobody is named where nobody won
+        nobody = f"(NOT {facts.filled(column)} OR {facts.text(column)} IN ('-', '–', '—'))"
+        even = "coalesce(scored = 0, false)"
+        query.columns |= {
+            "given": f"({query.columns['given']} OR {even})",
+            "outcome": f"CASE WHEN {nobody} AND {even} THEN 0.5 ELSE {query.columns['outcome']} "
+            "END::DOUBLE",
+        }
     query.reject("outcome IS NULL", "the winner is neither of the two")
 
 

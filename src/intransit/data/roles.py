@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from intransit.data import vocabulary as words
 from intransit.data.clock import TimeColumn
 from intransit.data.engine import quote
-from intransit.data.facts import Facts
+from intransit.data.facts import Facts, short_names
 from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
 from intransit.data.vocabulary import (
     CLEAR,
@@ -29,7 +29,6 @@ from intransit.data.vocabulary import (
     read_outcomes,
     read_sides,
     read_switch,
-    short_names,
     tokens_of,
 )
 from intransit.errors import InputError

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 from intransit.data import vocabulary as words
 from intransit.data.engine import EngineTable, columns_sql, joined_sql
-from intransit.data.facts import Facts
+from intransit.data.facts import Facts, short_names
 from intransit.data.reading import Column, Columns, ReadOptions, plural
 from intransit.data.vocabulary import (
     CLEAR,
@@ -29,7 +29,6 @@ from intransit.data.vocabulary import (
     MARKERS,
     listed,
     plain,
-    short_names,
     tokens_of,
 )
 
