@@ -101,6 +101,41 @@ WRITTEN = {
         "deck;opponent_deck;win_rate;total_games\nx;y;55,5;1.200\ny;z;40,0;850\n",
         "x y 0.555 x1200, y z 0.4 x850",
     ),
+    "the same name behind each item": (
+        "Date,Visitor/Neutral,PTS,Home/Neutral,PTS,Arena\n2023-10-24,y,99,x,107,A\n"
+        "2023-10-25,z,120,y,110,B\n",
+        "x y 1, y z 0 | 2023-10-24, 2023-10-25",
+    ),
+    "who won or tied, and a sign where": (
+        "Date,Winner/tie,,Loser/tie,PtsW,PtsL\n2023-09-07,x,@,y,21,20\n2023-09-08,y,,z,20,20\n",
+        "x y 1, y z 0.5 | 2023-09-07, 2023-09-08",
+    ),
+    "an opponent away": (
+        "Team,Opponent,Result\nx,@y,W 3-1\ny,x,L 3-1\ny,z,T 2-2\nz,@ y,T 2-2\nx,vs z,L 0-2\n"
+        "z,@ x,W 2-0\n",
+        "x y 1, y z 0.5, x z 0",
+    ),
+    "a game in two rows, one a side": (
+        "gameid,date,side,teamname,result\n1,2023-01-01,Blue,x,1\n1,2023-01-01,Red,y,0\n"
+        "2,2023-01-02,Blue,y,0\n2,2023-01-02,Red,z,1\n",
+        "x y 1, z y 1 | 2023-01-01, 2023-01-02",
+    ),
+    "a choice in several rows": (
+        "resp_id,task,alt,brand,choice\n1,1,1,x,1\n1,1,2,y,0\n1,1,3,z,0\n1,2,1,x,0\n1,2,2,z,1\n",
+        "x y 1, x z 1, z x 1",
+    ),
+    "the best and the worst of sets": (
+        "respondent,set,item,best,worst\n1,1,x,1,0\n1,1,y,0,0\n1,1,z,0,0\n1,1,w,0,1\n",
+        "x y 1, x z 1, x w 1, y w 1, z w 1",
+    ),
+    "the best and the worst of sets in rows": (
+        "id,block,item1,item2,item3,best,worst\n1,1,x,y,z,y,z\n2,2,x,y,w,x,y\n",
+        "y x 1, y z 1, x z 1, x y 1, x w 1, w y 1",
+    ),
+    "ballots": (
+        "ballot,1st choice,2nd choice,3rd choice\n1,x,y,z\n2,y,x,\n3,z,x,y\n",
+        "x y 1 x2, x z 1, y z 1, y x 1, z x 1, z y 1",
+    ),
 }
 
 
@@ -146,4 +181,21 @@ def test_what_only_looks_like_an_outcome_is_asked_for(name, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text(content)
     with pytest.raises(InputError, match=sentence):
+        read(path)
+
+
+def test_letters_for_home_and_away(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("team,opponent,H/A,result\nx,y,H,W\nx,z,A,L\ny,z,N,D\n")
+    assert read(path).sides.tolist() == [1.0, -1.0, 0.0]
+    path.write_text("WTeamID,LTeamID,WLoc\n1,2,H\n1,3,A\n2,3,N\n")
+    assert read(path).sides.tolist() == [1.0, -1.0, 0.0]
+    path.write_text("Winner/tie,,Loser/tie\nx,@,y\nx,,z\ny,N,z\n")
+    assert read(path).sides.tolist() == [-1.0, 1.0, 0.0]
+
+
+def test_three_alternatives_and_no_choice_among_them_are_asked_about(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("option_a,option_b,option_c,winner\nx,y,z,A\ny,z,w,B\nx,z,w,C\n")
+    with pytest.raises(InputError, match="name more than two items"):
         read(path)

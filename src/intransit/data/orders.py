@@ -10,12 +10,12 @@ import re
 from collections.abc import Sequence
 
 from intransit.data import vocabulary as words
-from intransit.data.engine import columns_sql
+from intransit.data.engine import columns_sql, quote
 from intransit.data.facts import Facts, short_names
 from intransit.data.reading import Column, ReadOptions, list_names, plural
-from intransit.data.shapes import Shaped, made_games, named_by_hand
+from intransit.data.shapes import OF_A_GAME, Shaped, made_games, named_by_hand
 from intransit.data.time_columns import read_moments
-from intransit.data.vocabulary import ENOUGH, listed, number, plain
+from intransit.data.vocabulary import CLEAR, ENOUGH, listed, number, plain
 
 PLACES = (  # the first that is there is taken
     *("place", "position", "finish", "finishposition", "finishingposition", "placing", "placement"),
@@ -241,8 +241,8 @@ ORDINALS = (
     *("sixth", "seventh", "eighth", "ninth", "tenth"),
 )
 NUMBERED = re.compile(
-    r"(?:(?:place|placing|position|pos|rank|ranking|finish|finisher|p)(\d+)"
-    r"|(\d+)(?:st|nd|rd|th)?(?:place|position)?)"
+    r"(?:(?:place|placing|position|pos|rank|ranking|finish|finisher|p)(\d+)(?:choice)?"
+    r"|(\d+)(?:st|nd|rd|th)?(?:place|position|choice|preference)?)"
 )
 FEWEST_PLACES = 3  # two columns are a game
 SHARED = 0.3  # of the names of a column that another has too, at least of some
@@ -312,3 +312,158 @@ def _share_names(facts: Facts, columns: list[int]) -> bool:
         seen.append({text.strip() for text, _ in cells} - {""})
     everything = set().union(*seen)
     return bool(everything) and sum(len(part) for part in seen) >= (1 + SHARED) * len(everything)
+
+
+CHOSEN = (
+    *("best", "most", "chosen", "choice", "selected", "picked", "won", "win", "winner"),
+    *("result", "outcome", "wl", "winloss", "iswinner", "mostimportant", "mostpreferred"),
+)
+REFUSED = ("worst", "least", "leastimportant", "leastpreferred")
+SETS = EVENTS | listed(
+    "task taskid set setid choiceset choicesetid resp respid respondentid participant "
+    "participantid userid screen scenario"
+)
+ALTERNATIVES = (*NAMES, "alternative", "concept", "message", "teamabbreviation", "champion")
+IN_A_ROW = re.compile(
+    r"(?:item|option|alternative|alt|concept|candidate|product|brand|message|model)(\d|[a-h])"
+)
+
+
+def find_choices(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return choices from sets as games, one row an alternative or one row a set; or None."""
+    if named_by_hand(options) and not asked:
+        return None
+    names = [plain(name) for name in short_names(facts.names)]
+    several = [i for i, name in enumerate(names) if IN_A_ROW.fullmatch(name) and facts.is_text(i)]
+    if len(several) >= FEWEST_PLACES:
+        return _sets_in_rows(facts, names, several)
+    if words.name_pairs(names, words.MARKERS, words.WINNERS) or _first(names, PLACES) is not None:
+        return None
+    item, best, worst = (_first(names, wanted) for wanted in (ALTERNATIVES, CHOSEN, REFUSED))
+    event = [i for i, name in enumerate(names) if name in SETS and i not in {item, best, worst}]
+    values = None if best is None else _flags(facts, best)
+    if item is None or best is None or values is None or not event:
+        return None
+    if worst is not None and _flags(facts, worst) is None:
+        return None
+    return _sets_in_columns(facts, item, (best, worst), tuple(event))
+
+
+def _flags(facts: Facts, column: int) -> dict[str, float] | None:
+    """Return what a column says of its row: 1 chosen or won, 0 not, 0.5 a tie; None if not that."""
+    cells = [text for text in facts.texts(column) if text.strip()]
+    known = {**dict.fromkeys(words.YES | words.FIRST_WORDS | {"x", "best", "worst"}, 1.0)}
+    known |= dict.fromkeys(words.NO | words.SECOND_WORDS, 0.0)
+    known |= dict.fromkeys(words.TIE_WORDS - {"x", "t"}, 0.5)
+    told = {text: known.get(text.strip().casefold()) for text in cells}
+    found = {text: value for text, value in told.items() if value is not None}
+    return found if cells and len(found) == len(cells) else None
+
+
+def _sets_in_columns(
+    facts: Facts, item: int, flags: tuple[int, int | None], event: tuple[int, ...]
+) -> Shaped | None:
+    """Return sets with one row an alternative, where each set has one that was chosen."""
+    table, n = facts.table, len(facts.names)
+    best, worst = flags
+    told = [f"coalesce({_flag_sql(facts, column)}, 0)" for column in flags if column is not None]
+    key = " || chr(31) || ".join(f"coalesce({facts.text(i)}, '')" for i in event)
+    rows = facts.engine.store(
+        f"SELECT *, {' - '.join(told)} AS worth, {key} AS event, {facts.text(item)} AS item "
+        f"FROM {facts.rows}"
+    )
+    fine = "one = 1 OR (n = 2 AND even = 2)"
+    n_sets, n_fine, largest = facts.engine.ask(
+        f"SELECT count(*), count(*) FILTER (WHERE n > 1 AND n = m AND low <= 1 AND ({fine})), "
+        "max(n) FROM (SELECT count(*) AS n, count(DISTINCT item) AS m, "
+        "count(*) FILTER (WHERE worth = 1) AS one, count(*) FILTER (WHERE worth = 0.5) AS even, "
+        f"count(*) FILTER (WHERE worth < 0) AS low FROM {rows} GROUP BY event)"
+    )[0]
+    if n_fine < CLEAR * n_sets:
+        return None
+    columns = ", ".join(f"a.c{i}" for i in range(n))
+    games = (
+        f"SELECT {columns}, b.c{item} AS c{n}, CASE WHEN a.worth > b.worth THEN 1.0 ELSE 0.5 "
+        f"END::DOUBLE AS c{n + 1}, a.row FROM {rows} AS a JOIN {rows} AS b ON a.event = b.event "
+        "AND (a.worth > b.worth OR (a.worth = 0.5 AND b.worth = 0.5 AND a.row < b.row))"
+    )
+    notes = [_said_of_sets(int(n_sets), int(largest), worst is not None)]
+    listed_columns = (*event, best, *(() if worst is None else (worst,)))
+    roles = (*("event",) * len(event), "chosen", *(() if worst is None else ("worst",)))
+    told_columns = [
+        Column(role, table.names[i], "tells sets apart" if role == "event" else "by its name")
+        for role, i in zip(roles, listed_columns, strict=True)
+    ]
+    extra, first = {OTHER: table.types[item], CAME_FIRST: "DOUBLE"}, table.names[item]
+    none = (*OF_A_GAME, *_no_time(facts))
+    return made_games(
+        facts, games, extra, told_columns, notes, none, first=first, second=OTHER,
+        outcome=CAME_FIRST,
+    )  # fmt: skip
+
+
+def _no_time(facts: Facts) -> tuple[str, ...]:
+    """Return that there is no time where only sets are numbered, which are no periods here."""
+    names = {plain(name) for name in short_names(facts.names)}
+    dated = names & (words.TIMES | words.PERIODS) or any(words.DATED.search(n) for n in names)
+    return () if dated else ("time",)
+
+
+def _flag_sql(facts: Facts, column: int) -> str:
+    """SQL: what a cell says of its row."""
+    parts = {1.0: [], 0.5: []}  # type: dict[float, list[str]]
+    for text, value in (_flags(facts, column) or {}).items():
+        parts.setdefault(value, []).append(quote(text))
+    cell = facts.raw(column)
+    whens = [f"WHEN {cell} IN ({', '.join(t)}) THEN {v}" for v, t in parts.items() if t]
+    return f"CASE {' '.join(whens)} END" if whens else "0"
+
+
+def _said_of_sets(n_sets: int, largest: int, worst: bool) -> str:
+    if largest == 2:
+        return f"{plural(n_sets, 'game')} of two rows, one for each side"
+    below = ", and who was called the worst lost to them" if worst else ""
+    return (
+        f"{plural(n_sets, 'set')} of alternatives: who was chosen won against each other{below}; "
+        "games of one set are not independent of each other"
+    )
+
+
+def _sets_in_rows(facts: Facts, names: list[str], several: list[int]) -> Shaped | None:
+    """Return sets with one row a set: its alternatives side by side, and which was chosen."""
+    table, n = facts.table, len(facts.names)
+    best, worst = _first(names, CHOSEN), _first(names, REFUSED)
+    if best is None:
+        return None
+    listed_cells = f"[{', '.join(facts.text(i) for i in several)}]"
+    _, filled, known = facts.count(
+        facts.filled(best), f"list_contains({listed_cells}, {facts.text(best)})"
+    )
+    if not filled or known < CLEAR * filled:
+        raise facts.refuse(
+            f"{list_names([table.names[i] for i in several])} name more than two items, and "
+            f'"{table.names[best]}" does not name the one that was chosen; name two columns with '
+            "first= and second= (command line: --first and --second)."
+        )
+    one, other = facts.text(best), "other"
+    laid = f"(SELECT *, unnest({listed_cells}) AS other FROM {facts.rows})"
+    columns = columns_sql(n)
+    parts = [
+        f"SELECT {columns}, {one} AS c{n}, other AS c{n + 1}, 1.0::DOUBLE AS c{n + 2}, row FROM "
+        f"{laid} WHERE {other} <> {one}"
+    ]
+    if worst is not None:
+        last = facts.text(worst)
+        parts.append(
+            f"SELECT {columns}, other, {last}, 1.0::DOUBLE, row FROM {laid} WHERE {other} <> "
+            f"{last} AND {other} <> {one}"
+        )
+    roles = [("alternative", i) for i in several] + [("chosen", best)]
+    roles += [] if worst is None else [("worst", worst)]
+    told = [Column(role, table.names[i], "by its name") for role, i in roles]
+    extra = {BETTER: "VARCHAR", WORSE: "VARCHAR", CAME_FIRST: "DOUBLE"}
+    note = _said_of_sets(facts.count()[0], len(several), worst is not None)
+    return made_games(
+        facts, " UNION ALL ".join(parts), extra, told, [note], (*OF_A_GAME, *_no_time(facts)),
+        first=BETTER, second=WORSE, outcome=CAME_FIRST,
+    )  # fmt: skip

@@ -10,7 +10,7 @@ from intransit.data.duplicates import count_once
 from intransit.data.engine import EngineTable, open_engine
 from intransit.data.facts import Facts, find_column, numbered_headers
 from intransit.data.games import Games, merge
-from intransit.data.orders import find_orders, find_podiums
+from intransit.data.orders import find_choices, find_orders, find_podiums
 from intransit.data.queries import Query, build_query
 from intransit.data.reading import (
     ROW_LIMITS,
@@ -31,7 +31,6 @@ from intransit.data.reading import (
 from intransit.data.roles import (
     Roles,
     Search,
-    choose_counts,
     choose_items,
     choose_margin,
     choose_outcome,
@@ -43,6 +42,7 @@ from intransit.data.shapes import (
     Shaped,
     apply,
     find_judgments,
+    find_matchups,
     find_tally,
     find_teams,
     named_by_hand,
@@ -50,6 +50,7 @@ from intransit.data.shapes import (
 )
 from intransit.data.sources import label_of, take_in
 from intransit.data.time_columns import choose_time
+from intransit.data.vocabulary import COUNTS, WEIGHTS
 from intransit.errors import InputError
 
 Name = str | Literal[False] | None
@@ -133,7 +134,8 @@ def read(
     shape
         What a row is: one of the ``"games"``, an item of a ``"matrix"``, a game of ``"teams"`` of
         several a side, a ``"tally"`` of games won and lost, a place in finishing ``"orders"``, a
-        whole such order (``"podiums"``), or ``"judgments"`` of a model beside a baseline.
+        whole such order (``"podiums"``), ``"choices"`` from sets of alternatives, ``"matchups"``
+        such as LAL @ BOS, or ``"judgments"`` of a model beside a baseline.
     wins, losses, draws
         Columns of a tally, as the first sees it.
     entries, games
@@ -287,8 +289,10 @@ FINDERS = {
     "judgments": find_judgments,
     "teams": find_teams,
     "tally": find_tally,
+    "matchups": find_matchups,
     "orders": find_orders,
     "podiums": find_podiums,
+    "choices": find_choices,
 }
 
 
@@ -303,6 +307,21 @@ def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
     for column in search.roles.by:
         search.tell("by", column, "named")
     return search.roles
+
+
+def choose_counts(search: Search) -> None:
+    """Choose how many games a row stands for, and how much it counts."""
+    roles = search.roles
+    roles.count = search.one("count", COUNTS)
+    roles.weight = search.one("weight", WEIGHTS)
+    margins = roles.margin is not None or roles.scores is not None
+    if roles.count is not None and search.named["count"] is None and margins:
+        said = f'count="{search.names[roles.count]}" (command line: --count)'
+        search.ignore(roles.count, f": beside margins a row is one game, unless you say {said}")
+        roles.count = None
+    for role, column in (("count", roles.count), ("weight", roles.weight)):
+        if column is not None:
+            search.tell(role, column, search.why(role))
 
 
 def _conditions(table: EngineTable, where: Mapping[str, object]) -> dict[int, object]:

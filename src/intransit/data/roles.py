@@ -62,6 +62,7 @@ class Roles:
     moments: TimeColumn | None = None
     side: int | None = None
     side_always: float | None = None
+    away_sign: int | None = None  # a column that has @ where the first was away
     neutral: int | None = None
     count: int | None = None
     weight: int | None = None
@@ -72,7 +73,15 @@ class Roles:
     def taken(self) -> set[int]:
         """Columns that have a role."""
         single = (self.first, self.second, self.tie, self.outcome, self.margin, self.time)
-        more = (self.side, self.neutral, self.count, self.weight, *(self.scores or ()), *self.by)
+        more = (
+            self.side,
+            self.away_sign,
+            self.neutral,
+            self.count,
+            self.weight,
+            *(self.scores or ()),
+            *self.by,
+        )
         told = () if self.sided is None else (self.sided.first, self.sided.second)
         return {column for column in (*single, *more, *told) if column is not None}
 
@@ -344,7 +353,7 @@ def choose_scores(search: Search) -> None:
         same = [pair for pair in pairs if pair.marker == search.roles.marker]
         pairs = same if len(same) == 1 else pairs
         if not pairs and not search.roles.winner_first:
-            pairs = find_scores(search)
+            pairs = find_scores(search) or _beside_items(search)
         if search.roles.winner_first:
             pairs = _of_winners(search, pairs)
         if len(pairs) > 1:
@@ -355,6 +364,16 @@ def choose_scores(search: Search) -> None:
         search.roles.scores = (pairs[0].first, pairs[0].second) if pairs else None
     for column, role in zip(search.roles.scores or (), ("first", "second"), strict=False):
         search.tell(f"{role} score", column, search.why(f"{role}_score"))
+
+
+def _beside_items(search: Search) -> list[Pair]:
+    """Return two columns of one name, each just behind an item: Visitor, PTS, Home, PTS."""
+    found = [column + 1 for column in (search.roles.first, search.roles.second)]
+    if not set(found) <= set(search.free()):
+        return []
+    first, second = (re.sub(r"\d+$", "", search.plain[column]) for column in found)
+    alike = first == second and first in words.SCORES | {"g", "r", "t"}
+    return [Pair(MARKERS[0], *found)] if alike else []
 
 
 def _of_winners(search: Search, pairs: list[Pair]) -> list[Pair]:
@@ -577,17 +596,17 @@ def choose_side(search: Search) -> None:
     elif said is not False:
         roles.side = search.one("side", words.SIDES)
     if roles.side is not None and search.named["side"] is None:
-        texts = [text for text in search.facts.texts(roles.side) if text.strip()]
-        if not texts or len(read_sides(texts, search.headers)) < len(texts):
-            if search.plain[roles.side] not in words.GROUNDS:
-                search.ignore(roles.side, ": it does not say who has the side")
-            roles.side = None
+        roles.side = _telling_side(search, roles.side)
+    if roles.side is None and said is None:
+        roles.away_sign = _away_sign(search)
     if roles.side is not None:
         search.tell("side", roles.side, search.why("side"))
+    elif roles.away_sign is not None:
+        search.tell("side", roles.away_sign, 'by what it holds; "@" says that the first was away')
     elif roles.marker and roles.marker.sided and said is None:
         roles.side_always = 1.0
         search.roles.notes.append(f'"{search.names[roles.first]}" has the side')
-    if roles.side is None and roles.side_always is None:
+    if roles.side is None and roles.side_always is None and roles.away_sign is None:
         unused = [i for i in search.free() if search.plain[i] in words.NEUTRALS]
         if unused and said is None:
             search.ignore(
@@ -606,16 +625,22 @@ def choose_side(search: Search) -> None:
             search.tell("neutral", roles.neutral, search.why("neutral"))
 
 
-def choose_counts(search: Search) -> None:
-    """Choose how many games a row stands for, and how much it counts."""
-    roles = search.roles
-    roles.count = search.one("count", words.COUNTS)
-    roles.weight = search.one("weight", words.WEIGHTS)
-    margins = roles.margin is not None or roles.scores is not None
-    if roles.count is not None and search.named["count"] is None and margins:
-        said = f'count="{search.names[roles.count]}" (command line: --count)'
-        search.ignore(roles.count, f": beside margins a row is one game, unless you say {said}")
-        roles.count = None
-    for role, column in (("count", roles.count), ("weight", roles.weight)):
-        if column is not None:
-            search.tell(role, column, search.why(role))
+def _telling_side(search: Search, column: int) -> int | None:
+    """Return a column that is called a side if all its cells say who has it."""
+    texts = [text for text in search.facts.texts(column) if text.strip()]
+    if texts and len(read_sides(texts, search.headers)) == len(texts):
+        return column
+    if search.plain[column] not in words.GROUNDS and texts:
+        search.ignore(column, ": it does not say who has the side")
+    return None
+
+
+UNNAMED = re.compile(r"(unnamed:?\d*|column\d+|at|@)?")  # as tools call a column without a name
+
+
+def _away_sign(search: Search) -> int | None:
+    """Return the column, without a name of its own, that has @ where the first was away."""
+    free = [i for i in search.free() if UNNAMED.fullmatch(search.plain[i])]
+    cells = {i: {text.strip().casefold() for text in search.facts.texts(i)} - {""} for i in free}
+    found = [i for i, signs in cells.items() if "@" in signs <= {"@", "n", "vs", "vs."}]
+    return found[0] if len(found) == 1 else None

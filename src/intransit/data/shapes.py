@@ -12,6 +12,8 @@ nothing.
 *Judgments* of a model beside a baseline, twice a question with their places swapped (arena-hard).
 A row has the model and two verdicts, ``games.score.1`` and ``games.score.2``: in the first, A is
 the baseline, in the second the model.  Each row becomes two games.
+
+*Matchups* of a team's log: ``LAL vs. BOS`` and ``LAL @ BOS``, or an opponent called ``@ BOS``.
 """
 
 import itertools
@@ -20,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from intransit.data import vocabulary as words
-from intransit.data.engine import EngineTable, columns_sql, joined_sql
+from intransit.data.engine import EngineTable, columns_sql, joined_sql, quote
 from intransit.data.facts import Facts, short_names
 from intransit.data.reading import Column, Columns, ReadOptions, plural
 from intransit.data.vocabulary import (
@@ -339,3 +341,49 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
     return made_games(
         facts, rows, extra, told, notes, first=ANSWER_A, second=ANSWER_B, outcome=VERDICT
     )
+
+
+MATCHUP = r"(.*?)\s*(?:\b(vs\.?|at)\s|(@))\s*(.+)"
+TEAM, AGAINST, AT_HOME = "team name", "opponent name", "home or away"
+
+
+def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
+    """Return a log whose cells say against whom and where, or None where no column does."""
+    names = [plain(name) for name in short_names(facts.names)]
+    if named_by_hand(options):
+        return None
+    column = next(
+        (names.index(name) for name in ("matchup", "opponent", "opp") if name in names), -1
+    )
+    if column < 0 or not facts.is_text(column):
+        return None
+    both = names[column] == "matchup"
+    cell = facts.text(column)
+    asked = f"regexp_full_match({cell}, {quote(MATCHUP)}, 'i')"
+    filled, told, at = facts.count_cells(
+        column, facts.filled(column), asked, f"{asked} AND contains({cell}, '@')"
+    )
+    team = _own_team(names)
+    if (both and told < CLEAR * filled) or (not both and (not at or team is None)):
+        return None
+
+    def part(k: int) -> str:
+        return f"trim(regexp_extract({cell}, {quote(MATCHUP)}, {k}, 'i'))"
+
+    away = f"({part(3)} = '@' OR lower({part(2)}) = 'at')"
+    own = part(1) if both else facts.text(team or 0)
+    extra = {
+        TEAM: ("VARCHAR", own),
+        AGAINST: ("VARCHAR", f"CASE WHEN {asked} THEN {part(4)} ELSE {cell} END"),
+        AT_HOME: ("VARCHAR", f"CASE WHEN {asked} AND {away} THEN 'away' ELSE 'home' END"),
+    }
+    name = facts.names[column]
+    note = f'"{name}" says against whom, and where: behind "@" or "at" the opponent was at home'
+    made: Columns = {"first": TEAM, "second": AGAINST, "side": AT_HOME}
+    told_columns = (Column("matchup", name, "by its name"),)
+    return Shaped(facts.table.with_columns(extra), made, told_columns, (note,), keeps_where=True)
+
+
+def _own_team(names: Sequence[str]) -> int | None:
+    wanted = ("team", "teamname", "school", "club", "player", "name")
+    return next((names.index(name) for name in wanted if name in names), None)

@@ -137,7 +137,7 @@ UNIX = re.compile(
 GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
 SIDES = GROUNDS | listed(
     "homeaway homeoraway ha side home ahome athome ishome firsthome firstathome homea team1home "
-    "player1home firstiswhite awhite firsthasside shownfirst location homeadvantage"
+    "player1home firstiswhite awhite firsthasside shownfirst location homeadvantage wloc"
 )
 SIDE_FLAGS = listed("home ishome athome firsthome firstathome team1home player1home firstiswhite")
 NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neutralfield")
@@ -149,8 +149,11 @@ WEIGHTS = listed("weight weights")
 
 
 def plain(name: str) -> str:
-    """Return a name without case, accents, spaces, underscores, hyphens and dots."""
-    bare = re.sub(r"[\s_\-.]+", "", name.casefold())
+    """Return a name without case, accents, spaces, underscores, hyphens, dots and strokes.
+
+    ``Winner/tie`` and ``Home/Neutral`` are who won and who was at home, if anybody.
+    """
+    bare = re.sub(r"[\s_\-./]+", "", re.sub(r"(?i)/(tie|neutral)$", "", name).casefold())
     if bare.isascii():
         return bare
     return "".join(sign for sign in normalize("NFKD", bare) if not combining(sign))
@@ -417,8 +420,8 @@ BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
 LETTERS = {word: word[0] for word in listed("home away white black blue red visitor")}  # H, D, A
 YES = listed("true yes y t 1 1.0")
 NO = listed("false no n f 0 0.0")
-AHEAD = listed("1 1.0 +1 first home h a white w host true yes")
-BEHIND = listed("-1 -1.0 second away b black visitor guest false no")
+AHEAD = listed("1 1.0 +1 first home h a white w host true yes vs vs.")
+BEHIND = listed("-1 -1.0 second away b black visitor guest false no @ at")
 NEITHER = listed("0 0.0 neutral n none")
 # Words that tell places and switches as well, so that no column is an outcome by them alone.
 NOT_TELLING = listed("true false yes no home away h a b w n neutral left right white black x")
@@ -628,6 +631,8 @@ def read_sides(
     values = dict.fromkeys(NEITHER, 0.0) | dict.fromkeys(BEHIND, -1.0) | dict.fromkeys(AHEAD, 1.0)
     values |= {plain(headers[1]): -1.0, plain(headers[0]): 1.0}
     told = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
+    if {"h"} <= set(told.values()) <= {"h", "a", "n"}:
+        values["a"] = -1.0  # home and away; alone, A is the first
     if flag and not {"-1", "-1.0"} & set(told.values()):
         values |= {"0": -1.0, "0.0": -1.0}
     return {text: values[word] for text, word in told.items() if word in values}
