@@ -136,6 +136,11 @@ WRITTEN = {
         "ballot,1st choice,2nd choice,3rd choice\n1,x,y,z\n2,y,x,\n3,z,x,y\n",
         "x y 1 x2, x z 1, y z 1, y x 1, z x 1, z y 1",
     ),
+    "records with draws, rates and totals": (
+        ",x,y,z,Total\nx,,2-1-1,60% (3-2),5-3-1\ny,1-2-1,,0-4-0,1-6-1\nz,40% (2-3),4-0-0,,6-3-0\n"
+        "Total,3-5-1,6-1-1,3-6-0,\n",
+        "x y 1 x2, x y 0 x1, x y 0.5 x1, x z 1 x3, x z 0 x2, y z 0 x4",
+    ),
 }
 
 
@@ -199,3 +204,13 @@ def test_three_alternatives_and_no_choice_among_them_are_asked_about(tmp_path):
     path.write_text("option_a,option_b,option_c,winner\nx,y,z,A\ny,z,w,B\nx,z,w,C\n")
     with pytest.raises(InputError, match="name more than two items"):
         read(path)
+
+
+def test_games_told_twice_are_not_called_rows_where_a_row_has_many(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(
+        "player,opponent,games,win_rate\nx,y,10,0.7\ny,x,10,0.3\nx,z,4,0.5\nz,x,4,0.5\n"
+    )
+    games = read(path)
+    assert games.counts.sum() == 14
+    assert any(note.startswith("14 games are told twice") for note in games.report.notes)

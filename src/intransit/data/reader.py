@@ -26,6 +26,7 @@ from intransit.data.reading import (
     as_conditions,
     check_name,
     describe_unused,
+    how_to_say,
     plural,
 )
 from intransit.data.roles import (
@@ -36,7 +37,6 @@ from intransit.data.roles import (
     choose_outcome,
     choose_scores,
     choose_side,
-    note_unused_scores,
 )
 from intransit.data.shapes import (
     Shaped,
@@ -50,7 +50,7 @@ from intransit.data.shapes import (
 )
 from intransit.data.sources import label_of, take_in
 from intransit.data.time_columns import choose_time
-from intransit.data.vocabulary import COUNTS, WEIGHTS
+from intransit.data.vocabulary import COUNTS, WEIGHTS, is_score
 from intransit.errors import InputError
 
 Name = str | Literal[False] | None
@@ -307,6 +307,25 @@ def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
     for column in search.roles.by:
         search.tell("by", column, "named")
     return search.roles
+
+
+def note_unused_scores(search: Search) -> None:
+    """Say so where a table has scores that are not used."""
+    roles = search.roles
+    measured = roles.scores is not None or roles.margin is not None
+    if measured or search.wanted["first_score"] is False:
+        return
+    if roles.meaning is not None and roles.meaning.margins:
+        return
+    if any("are not used as scores" in note for note in roles.notes):
+        return
+    free = search.free()
+    found = [i for i in free if is_score(search.plain[i]) and search.facts.looks_numeric(i)]
+    if found:
+        roles.notes.append(
+            f"{search.listed(found[:4], ' and ')} could be scores and are not used; name them with "
+            f"{how_to_say('first_score', 'second_score')}"
+        )
 
 
 def choose_counts(search: Search) -> None:

@@ -408,10 +408,11 @@ def _doubt_scores(search: Search) -> None:
     ours, theirs = (facts.number(column) for column in roles.scores)
     won = []
     for item, outcome in ((roles.first, 1.0), (roles.second, 0.0)):
-        told = [quote(text) for text, value in roles.meaning.values.items() if value == outcome]
-        won.append(f"{facts.raw(roles.outcome)} IN ({', '.join(told) or 'NULL'})")
-        if roles.meaning.kind == "names":
-            won[-1] = f"{facts.text(roles.outcome)} = {facts.text(item)}"
+        told = [
+            quote(text.strip()) for text, value in roles.meaning.values.items() if value == outcome
+        ]
+        told = [facts.text(item)] if roles.meaning.kind == "names" else told
+        won.append(f"{facts.text(roles.outcome)} IN ({', '.join(told) or 'NULL'})")
     fewer = f"({won[0]} AND {ours} < {theirs}) OR ({won[1]} AND {ours} > {theirs})"
     _, filled, against = facts.count(f"({' OR '.join(won)}) AND {ours} <> {theirs}", fewer)
     if against > MOST_AGAINST * filled:
@@ -475,23 +476,6 @@ def _tie(search: Search, called: re.Pattern[str]) -> int | None:
     texts = search.facts.texts(found[0]) if len(found) == 1 else []
     filled = [text for text in texts if text.strip()]
     return found[0] if filled and len(read_switch(filled)) == len(filled) else None
-
-
-def note_unused_scores(search: Search) -> None:
-    """Say so where a table has scores that are not used."""
-    roles = search.roles
-    measured = roles.scores is not None or roles.margin is not None
-    if measured or search.wanted["first_score"] is False:
-        return
-    if roles.meaning is not None and roles.meaning.margins:
-        return
-    free = search.free()
-    found = [i for i in free if words.is_score(search.plain[i]) and search.facts.looks_numeric(i)]
-    if found:
-        roles.notes.append(
-            f"{search.listed(found[:4], ' and ')} could be scores and are not used; name them with "
-            f"{how_to_say('first_score', 'second_score')}"
-        )
 
 
 def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str]:
