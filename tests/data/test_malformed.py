@@ -100,8 +100,8 @@ REFUSED = {
         "second's with grades= (command line: --grades).",
     ),
     "winners by number and ties": (
-        "team1,team2,winner\nx,y,1\nx,z,2\nx,z,0\nx,z,2\n",
-        'the outcomes in "winner" are not understood ("2", "0", "1"); write 1, 0 and 0.5, win, '
+        "team1,team2,label\nx,y,1\nx,z,2\nx,z,0\nx,z,2\n",
+        'the outcomes in "label" are not understood ("2", "0", "1"); write 1, 0 and 0.5, win, '
         "loss and draw, or the winner's name; or list grades from the first's best to the "
         "second's with grades= (command line: --grades).",
     ),

@@ -13,6 +13,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 # after a bar the first and the last time.
 GAMES = {
     "ab_test.csv": "red blue 1 x40, red blue 0 x60, red green 1 x50, red green 0 x50",
+    "alpaca_eval.json": "davinci gpt4 0, davinci llama 1, davinci llama 0.5",
     "arena_hard.jsonl": "gpt x 0, x gpt 1, gpt y 1, y gpt 0.5",
     "arena_one_hot.csv": "gpt vicuna 1, koala gpt 0.5, vicuna koala 0",
     "arena_votes.csv": "chatglm koala 0, oasst koala 0.5, oasst chatglm 0.5"
@@ -20,6 +21,8 @@ GAMES = {
     "atp_matches.csv": "Nishikori Medvedev 1, Medvedev Tsonga 1, Nishikori Chardy 1"
     " | 2018-12-31, 2018-12-31",
     "basketball.csv": "1610612740 1610612759 1, 1610612759 1610612762 0 | 2022-12-22, 2022-12-23",
+    "best_worst.csv": "Price Taste 1, Price Origin 1, Taste Origin 1 x2, Taste Label 1, "
+    "Origin Label 1",
     "board_games.csv": "Ann Bo 1, Ann Cy 1, Bo Cy 0.5, Bo Ann 1 | 2023-01-01, 2023-01-02",
     "both_bad.csv": "x y 1, x y 0.5 x2, x z 0, x z 0.5, y z 0.5 x2",
     "champions.csv": "Ahri/Gnar/Jinx/Lee/Thresh Nami/Orianna/Shen/Vayne/Vi 1, "
@@ -64,12 +67,17 @@ GAMES = {
     "results_a_side.csv": "a b 1, b c 0, c a 0.5 | 2020-09-13 12:26:40, 2020-09-13 12:30:00",
     "rounds.csv": "x y 1, y z 0, x z 1, x y 0 | Round of 16, Final",
     "score_lines.csv": "x y 1, y z 0.5, x z 0 | 2020-01-01, 2020-01-03",
+    "schedule.csv": "DenverNuggets LosAngelesLakers 1, LosAngelesLakers PhoenixSuns 1"
+    " | 2023-10-24, 2023-10-26",
     "seasons.csv": "x y 1, y z 0.5, z x 0 | 2018-19, 2020-21",
     "sets.csv": "x y 1, y z 0, x z 1 | Throne of Eldraine, Ikoria",
     "shared_places.csv": "Ann Bo 1, Ann Cy 1 x2, Bo Cy 0.5, Bo Ann 1, Bo Cy 1",
+    "spieltage.csv": "Bremen Bayern 0, Bayern Augsburg 1, Augsburg Bremen 0.5"
+    " | 2023-08-18, 2023-09-02",
     "startgg.json": "Mango Zain 1 | 2019-08-04, 2019-08-04",
     "team_and_match.csv": "Burnley ManCity 0, Arsenal Forest 1, Arsenal ManCity 0.5"
     " | 2023-08-11, 2023-08-19",
+    "team_log.csv": "DEN LAL 1, LAL PHX 1 | 2023-10-24, 2023-10-26",
     "tennis_data.csv": "Dimitrov Nishioka 1, Raonic Bedene 1, Raonic Dimitrov 1"
     " | 2018-12-31, 2019-01-01",
     "two_a_side.json": "A/B C/D 1, A/C B/D 0",

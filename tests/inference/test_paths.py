@@ -12,10 +12,10 @@ from intransit.inference.path_kernels import (
     gather_numbers,
     items_kernel,
     number_evidence,
+    read_paths,
 )
 from intransit.inference.paths import Transitions, link
 from intransit.inference.posterior import around
-from intransit.inference.posterior_kernels import read_paths
 from intransit.inference.sampling import Effort, sample
 from tests.inference.worlds import WORLDS, draw_case, observe
 

@@ -10,7 +10,7 @@ from intransit.data.cells import Rows, collapse_rows
 from intransit.errors import InputError
 from intransit.inference.joint_problem import Scales
 from intransit.inference.observations import Observations
-from intransit.inference.posterior_kernels import keyed_normals
+from intransit.inference.path_kernels import keyed_normals
 from intransit.inference.sampling import Effort
 from intransit.inference.shards.folder import PROGRESS, Question, ShardFacts, write_shards
 from intransit.inference.shards.workers import (

@@ -40,6 +40,7 @@ from intransit.data.files import (
     wide_encoding,
 )
 from intransit.data.games import Clock, Covariate, Games, merge
+from intransit.data.orders import find_choices, find_orders, find_podiums
 from intransit.data.queries import Query, RowCounts, add_up, build_query, sequence_of, with_series
 from intransit.data.reading import (
     ROW_LIMITS,
@@ -56,32 +57,30 @@ from intransit.data.reading import (
     as_conditions,
     check_name,
     describe_unused,
+    how_to_say,
     plural,
 )
 from intransit.data.roles import (
     Roles,
     Search,
-    choose_counts,
     choose_items,
     choose_margin,
     choose_outcome,
     choose_scores,
     choose_side,
-    note_unused_scores,
 )
 from intransit.data.shapes import (
     Shaped,
     apply,
     find_judgments,
-    find_orders,
-    find_podiums,
+    find_matchups,
     find_tally,
     find_teams,
     named_by_hand,
     reshape,
 )
 from intransit.data.time_columns import choose_time
-from intransit.data.vocabulary import plain
+from intransit.data.vocabulary import COUNTS, WEIGHTS, is_score, plain
 from intransit.errors import InputError
 
 __all__ = ["Clock", "Column", "Covariate", "Games", "Reading", "Unused", "describe", "read"]
@@ -354,7 +353,8 @@ def read(
     shape
         What a row is: one of the ``"games"``, an item of a ``"matrix"``, a game of ``"teams"`` of
         several a side, a ``"tally"`` of games won and lost, a place in finishing ``"orders"``, a
-        whole such order (``"podiums"``), or ``"judgments"`` of a model beside a baseline.
+        whole such order (``"podiums"``), ``"choices"`` from sets of alternatives, ``"matchups"``
+        such as LAL @ BOS, or ``"judgments"`` of a model beside a baseline.
     wins, losses, draws
         Columns of a tally, as the first sees it.
     entries, games
@@ -508,8 +508,10 @@ FINDERS = {
     "judgments": find_judgments,
     "teams": find_teams,
     "tally": find_tally,
+    "matchups": find_matchups,
     "orders": find_orders,
     "podiums": find_podiums,
+    "choices": find_choices,
 }
 
 
@@ -524,6 +526,40 @@ def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
     for column in search.roles.by:
         search.tell("by", column, "named")
     return search.roles
+
+
+def note_unused_scores(search: Search) -> None:
+    """Say so where a table has scores that are not used."""
+    roles = search.roles
+    measured = roles.scores is not None or roles.margin is not None
+    if measured or search.wanted["first_score"] is False:
+        return
+    if roles.meaning is not None and roles.meaning.margins:
+        return
+    if any("are not used as scores" in note for note in roles.notes):
+        return
+    free = search.free()
+    found = [i for i in free if is_score(search.plain[i]) and search.facts.looks_numeric(i)]
+    if found:
+        roles.notes.append(
+            f"{search.listed(found[:4], ' and ')} could be scores and are not used; name them with "
+            f"{how_to_say('first_score', 'second_score')}"
+        )
+
+
+def choose_counts(search: Search) -> None:
+    """Choose how many games a row stands for, and how much it counts."""
+    roles = search.roles
+    roles.count = search.one("count", COUNTS)
+    roles.weight = search.one("weight", WEIGHTS)
+    margins = roles.margin is not None or roles.scores is not None
+    if roles.count is not None and search.named["count"] is None and margins:
+        said = f'count="{search.names[roles.count]}" (command line: --count)'
+        search.ignore(roles.count, f": beside margins a row is one game, unless you say {said}")
+        roles.count = None
+    for role, column in (("count", roles.count), ("weight", roles.weight)):
+        if column is not None:
+            search.tell(role, column, search.why(role))
 
 
 def _conditions(table: EngineTable, where: Mapping[str, object]) -> dict[int, object]:

@@ -341,8 +341,11 @@ def _join_mirrors(games: Games, told: Told, n_used: int, wish: str | None) -> tu
     leads = (partner >= 0) & ~told.turned
     counts = games.counts.copy()
     counts[leads] += games.counts[partner[leads]] - matched[leads]
+    half = f"{n_matched / 2.0:,.12g} games"
+    by_rows = games.counts.sum() == n_used  # else a row stands for several games
+    twice = f"{n_matched:,.12g} rows tell {half} twice" if by_rows else f"{half} are told twice"
     note = (
-        f"{n_matched:,.12g} rows tell {n_matched / 2.0:,.12g} games twice, once as each side sees "
+        f"{twice}, once as each side sees "
         f"them; these were counted once; to count both, say {SWITCH.format('keep')}"
     )
     joined = replace(games, counts=counts, sequence=None)

@@ -20,6 +20,7 @@ import re
 import shutil
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -412,6 +413,30 @@ def nearest(names: Sequence[str], name: str) -> list[str]:
     return [known[own] for own in close]
 
 
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return names that came from nested data without what only tells where they were nested.
+
+    ``winner.name`` is a winner, and ``result.winner`` is one too, if nothing else ends so;
+    ``slots.entrant.name.1`` is the first entrant.
+    """
+    numbers = [(re.search(r"\.\d+$", name) or [""])[0] for name in names]
+    bare = [name.removesuffix(number) for name, number in zip(names, numbers, strict=True)]
+    short = [re.sub(r"\.(name|title|value)$", "", name) for name in bare]
+    parts = [name.split(".") for name in short]
+    ends = Counter(
+        ".".join(words[k:]) + number
+        for words, number in zip(parts, numbers, strict=True)
+        for k in range(len(words))
+    )
+    found = []
+    for words, number in zip(parts, numbers, strict=True):
+        whole = ".".join(words) + number
+        tails = (".".join(words[k:]) + number for k in range(len(words) - 1, -1, -1))
+        own = (tail for tail in tails if ends[tail] == 1 and tail and not tail[0].isdigit())
+        found.append(next(own, whole))  # the shortest end that no other name has
+    return found
+
+
 def numbered_headers(names: Sequence[str]) -> tuple[int, int]:
     """Return how many columns are called 1, 2, 3, ... in a row, and the first of them."""
     begin = next((i for i, name in enumerate(names) if name.strip() == "1"), len(names))
@@ -524,8 +549,14 @@ class Facts:
         if not self.is_text(column):
             return "NULL::DOUBLE"
         text = self.raw(column)  # TRY_CAST forgives space, and trimming would cost more
-        text = f"replace({text}, ',', '.')" if self.table.decimal_comma else text
-        return f"TRY_CAST({text} AS DOUBLE)"
+        comma = self.table.decimal_comma
+        point, sign = (".", ",") if comma else (",", ".")
+        thousands = f"\\s*[+-]?[1-9]\\d{{0,2}}(\\{point}\\d{{3}})+(\\{sign}\\d+)?\\s*"
+        bare = f"replace(replace({text}, '{point}', ''), ',', '.')"
+        grouped = f"CASE WHEN regexp_full_match({text}, '{thousands}') THEN {bare} END"
+        if comma:
+            return f"TRY_CAST(coalesce({grouped}, replace({text}, ',', '.')) AS DOUBLE)"
+        return f"coalesce(TRY_CAST({text} AS DOUBLE), TRY_CAST({grouped} AS DOUBLE))"
 
     def values(self, column: int) -> list[tuple[str, int]] | None:
         """Return the distinct cells of a column as text with their counts; None if too many."""

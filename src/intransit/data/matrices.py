@@ -16,15 +16,19 @@ from intransit.arrays import FloatArray
 from intransit.data.engine import Engine, EngineTable, Facts, numbered_headers
 from intransit.data.reading import ROLES, Columns, MatrixEntries, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped
-from intransit.data.vocabulary import CLEAR, ITEMS, number, plain
+from intransit.data.vocabulary import CLEAR, ITEMS, listed, number, plain
 
 TakeIn = Callable[[object, Engine], EngineTable]
 
 FEWEST, MOST = 3, 2_000  # items; fewer are no chart, and more are no matrix that anybody wrote
 KNOWN = 0.8  # share of rows whose name is a column
 ROUNDING = 0.021  # of rates of 1: two that were each rounded to a percent
-WON_AND_LOST = re.compile(r"(\d+(?:\.\d+)?)\s*[-:/–]\s*(\d+(?:\.\d+)?)")  # 6-4, 12:8
+WON_AND_LOST = re.compile(  # 6-4, 12:8, and 12-8-1 with those drawn
+    r"(\d+(?:\.\d+)?)\s*[-:/–]\s*(\d+(?:\.\d+)?)(?:\s*[-:/–]\s*(\d+))?"
+)
+BESIDE_RATE = re.compile(r"[\d.,]+\s*%?\s*[(\[]\s*([\d\s:/–-]+?)\s*[)\]]")  # 60% (12-8)
 WITH_GAMES = re.compile(r"(.+?)\s*[(\[]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?\s*[)\]]")  # 55% (120)
+TOTALS = listed("total totals all overall sum average avg mean grandtotal")  # no items
 ITSELF = {"", "-", "–", "—", "x", "*", "**", "xx", "■", "█", "#", "\\", "●", "n/a", "nan"}
 
 
@@ -35,6 +39,7 @@ class Entry(NamedTuple):
     against: float = np.nan  # the second number of a record such as 6-4
     games: float = np.nan  # the number in brackets
     percent: bool = False
+    drawn: float = 0.0  # the third number of a record such as 12-8-1
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,7 @@ class Matrix:
     games: FloatArray  # (n, n) numbers in brackets
     percent: bool
     left_out: tuple[str, ...]
+    drawn: FloatArray | None = None  # (n, n) games that nobody won, of records
 
 
 def read_matrix(facts: Facts, options: ReadOptions, asked: bool, take_in: TakeIn) -> Shaped | None:
@@ -79,7 +85,8 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     columns = ", ".join(facts.raw(i) for i in range(len(table.names)))
     found = table.engine.ask(f"SELECT row, {columns} FROM {facts.rows} ORDER BY row")
     cells = {str(label).strip(): (row, values) for row, label, *values in found}
-    names = tuple(header for header in dict.fromkeys(headers) if header in cells)
+    known_names = (header for header in dict.fromkeys(headers) if header in cells)
+    names = tuple(name for name in known_names if plain(name) not in TOTALS)
     if len(cells) < len(found) or len(names) < 2:
         return None
     place = [headers.index(name) for name in names]
@@ -88,15 +95,17 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     if not filled or sum(np.isnan(cell.value) for cell in filled) > (1.0 - CLEAR) * len(filled):
         return None
     entries, against, games = np.full((3, len(names), len(names)), np.nan)
+    drawn = np.zeros((len(names), len(names)))
     percent = False
     for i, row in enumerate(parsed):
         for j, cell in enumerate(row):
             if cell is not None and i != j:
-                entries[i, j], against[i, j], games[i, j], signed = cell
+                entries[i, j], against[i, j], games[i, j], signed, drawn[i, j] = cell
                 percent = percent or signed
-    left_out = tuple(name for name in [*headers, *cells] if name not in names)
+    left_out = tuple(dict.fromkeys(name for name in [*headers, *cells] if name not in names))
     rows = tuple(int(cells[name][0]) for name in names)
-    return Matrix(names, rows, entries, against, games, percent, left_out)
+    both = np.fmax(drawn, drawn.T)  # written in both cells, or in one
+    return Matrix(names, rows, entries, against, games, percent, left_out, both)
 
 
 def _crosstable(facts: Facts) -> Matrix | None:
@@ -155,9 +164,10 @@ def _cell(text: object, facts: Facts) -> Entry | None:
     bracket = WITH_GAMES.fullmatch(bare)
     if bracket:
         bare, games = bracket[1], float(bracket[2])
-    record = WON_AND_LOST.fullmatch(bare)
+    beside = BESIDE_RATE.fullmatch(bare)
+    record = WON_AND_LOST.fullmatch(beside[1] if beside else bare)
     if record:
-        return Entry(float(record[1]), float(record[2]), games)
+        return Entry(float(record[1]), float(record[2]), games, drawn=float(record[3] or 0))
     value = number(bare.rstrip("% "), facts.table.decimal_comma)
     if value is None:
         return Entry(np.nan)
@@ -196,7 +206,8 @@ def _understand(
     X, total = matrix.entries, matrix.entries + matrix.against
     if np.isfinite(total).any():
         same = np.nanmax(total) - np.nanmin(total) <= 1e-9 and np.nanmax(total) in {1, 10, 100}
-        if entries == "wins" or (entries is None and not same):
+        ties = matrix.drawn is not None and bool(matrix.drawn.any())
+        if entries == "wins" or (entries is None and (ties or not same)):
             wins = np.where(np.isfinite(X), X, matrix.against.T)  # both or only one are written
             return "wins", wins, "records of games won and lost"
         return "shares", X / total, f"rates out of {np.nanmax(total):g}"
@@ -264,6 +275,10 @@ def _as_games(
         i, j = np.repeat(i, 2), np.repeat(j, 2)
         games = np.where(np.repeat(games, 2) > 0, np.stack([here, there], axis=1).ravel(), 0.0)
         entry = np.tile([1.0, 0.0], len(here))
+        if matrix.drawn is not None:
+            k, m = np.triu_indices(n, 1)
+            i, j, games = np.r_[i, k], np.r_[j, m], np.r_[games, matrix.drawn[k, m]]
+            entry = np.r_[entry, np.full(len(k), 0.5)]
     used = np.flatnonzero((games > 0) & np.isfinite(entry))
     columns = [
         [matrix.rows[k] for k in i[used]],

@@ -223,6 +223,8 @@ def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:
     facts, told = query.facts, roles.meaning
     if roles.winner_first:
         tie = "0" if roles.tie is None else _add_switch(query, "tie", roles.tie)
+        if "margin" in query.columns and facts.names[roles.first].casefold().endswith("/tie"):
+            tie = "CASE WHEN margin = 0 THEN 1 ELSE 0 END"  # Winner/tie
         query.columns["outcome"] = f"CASE WHEN {tie} = 1 THEN 0.5 ELSE 1.0 END::DOUBLE"
         query.whole_halves = True
     elif roles.sided is not None:
@@ -299,6 +301,14 @@ def _add_told_outcome(query: Query, roles: Roles, both_bad: str) -> None:
             f"CASE WHEN winner_item.number = first_item.number THEN 1.0 WHEN winner_item.number "
             f"= second_item.number THEN 0.0 ELSE {means} END::DOUBLE"
         )
+    if roles.scores is not None:  # nobody is named where nobody won
+        nobody = f"(NOT {facts.filled(column)} OR {facts.text(column)} IN ('-', '–', '—'))"
+        even = "coalesce(scored = 0, false)"
+        query.columns |= {
+            "given": f"({query.columns['given']} OR {even})",
+            "outcome": f"CASE WHEN {nobody} AND {even} THEN 0.5 ELSE {query.columns['outcome']} "
+            "END::DOUBLE",
+        }
     query.reject("outcome IS NULL", "the winner is neither of the two")
 
 
@@ -330,6 +340,9 @@ def _add_side(query: Query, roles: Roles) -> None:
         known = read_sides(facts.texts(roles.side), headers, flag=flag)
         query.columns["side"] = _look_up(query, "side", roles.side, known, called="side")
         query.reject("side IS NULL", "the side is empty")
+    elif roles.away_sign is not None:
+        sign = f"lower({facts.text(roles.away_sign)})"
+        query.columns["side"] = f"CASE {sign} WHEN '@' THEN -1.0 WHEN 'n' THEN 0.0 ELSE 1.0 END"
     elif roles.side_always is not None:
         query.columns["side"] = f"{roles.side_always}::DOUBLE"
     if roles.neutral is not None:

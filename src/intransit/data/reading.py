@@ -98,7 +98,9 @@ ROLES = (
     *("first", "second", "outcome", "winner", "loser", "first_score", "second_score", "margin"),
     *("time", "side", "neutral", "weight", "count"),
 )
-Shape = Literal["games", "matrix", "teams", "tally", "orders", "podiums", "judgments"]
+Shape = Literal[
+    "games", "matrix", "teams", "tally", "orders", "podiums", "choices", "matchups", "judgments"
+]
 MatrixEntries = Literal["shares", "wins", "margins"]
 Doubled = Literal["once", "keep"]
 BothBad = Literal["tie", "drop"]

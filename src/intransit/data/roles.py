@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from intransit.data import vocabulary as words
-from intransit.data.engine import Facts
+from intransit.data.engine import Facts, quote, short_names
 from intransit.data.games import TimeColumn
 from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
 from intransit.data.vocabulary import (
@@ -28,7 +28,6 @@ from intransit.data.vocabulary import (
     read_outcomes,
     read_sides,
     read_switch,
-    short_names,
     tokens_of,
 )
 from intransit.errors import InputError
@@ -62,6 +61,7 @@ class Roles:
     moments: TimeColumn | None = None
     side: int | None = None
     side_always: float | None = None
+    away_sign: int | None = None  # a column that has @ where the first was away
     neutral: int | None = None
     count: int | None = None
     weight: int | None = None
@@ -72,7 +72,15 @@ class Roles:
     def taken(self) -> set[int]:
         """Columns that have a role."""
         single = (self.first, self.second, self.tie, self.outcome, self.margin, self.time)
-        more = (self.side, self.neutral, self.count, self.weight, *(self.scores or ()), *self.by)
+        more = (
+            self.side,
+            self.away_sign,
+            self.neutral,
+            self.count,
+            self.weight,
+            *(self.scores or ()),
+            *self.by,
+        )
         told = () if self.sided is None else (self.sided.first, self.sided.second)
         return {column for column in (*single, *more, *told) if column is not None}
 
@@ -344,7 +352,7 @@ def choose_scores(search: Search) -> None:
         same = [pair for pair in pairs if pair.marker == search.roles.marker]
         pairs = same if len(same) == 1 else pairs
         if not pairs and not search.roles.winner_first:
-            pairs = find_scores(search)
+            pairs = find_scores(search) or _beside_items(search)
         if search.roles.winner_first:
             pairs = _of_winners(search, pairs)
         if len(pairs) > 1:
@@ -355,6 +363,16 @@ def choose_scores(search: Search) -> None:
         search.roles.scores = (pairs[0].first, pairs[0].second) if pairs else None
     for column, role in zip(search.roles.scores or (), ("first", "second"), strict=False):
         search.tell(f"{role} score", column, search.why(f"{role}_score"))
+
+
+def _beside_items(search: Search) -> list[Pair]:
+    """Return two columns of one name, each just behind an item: Visitor, PTS, Home, PTS."""
+    found = [column + 1 for column in (search.roles.first, search.roles.second)]
+    if not set(found) <= set(search.free()):
+        return []
+    first, second = (re.sub(r"\d+$", "", search.plain[column]) for column in found)
+    alike = first == second and first in words.SCORES | {"g", "r", "t"}
+    return [Pair(MARKERS[0], *found)] if alike else []
 
 
 def _of_winners(search: Search, pairs: list[Pair]) -> list[Pair]:
@@ -368,12 +386,38 @@ def _of_winners(search: Search, pairs: list[Pair]) -> list[Pair]:
         _, filled, fewer = search.facts.count(f"{ours} <> {theirs}", f"{ours} < {theirs}")
         (others if kept or fewer > MOST_AGAINST * filled else kept).append(pair)
     for pair in others:
-        search.roles.notes.append(
-            f"{search.listed([pair.first, pair.second], ' and ')} are not used as scores: "
-            + ("others are taken" if kept else "winners often have fewer")
-            + f"; name scores with {how_to_say('first_score', 'second_score')}"
-        )
+        _leave_scores(search, pair, "others are taken" if kept else "winners often have fewer")
     return kept
+
+
+def _leave_scores(search: Search, pair: Pair, why: str) -> None:
+    search.roles.notes.append(
+        f"{search.listed([pair.first, pair.second], ' and ')} are not used as scores: {why}; name "
+        f"scores with {how_to_say('first_score', 'second_score')}"
+    )
+
+
+def _doubt_scores(search: Search) -> None:
+    """Leave out scores, recognised by their names, that another column often contradicts."""
+    roles, facts = search.roles, search.facts
+    if roles.scores is None or roles.outcome is None or roles.meaning is None:
+        return
+    if search.named["first_score"] is not None or roles.meaning.kind == "shares":
+        return
+    ours, theirs = (facts.number(column) for column in roles.scores)
+    won = []
+    for item, outcome in ((roles.first, 1.0), (roles.second, 0.0)):
+        told = [
+            quote(text.strip()) for text, value in roles.meaning.values.items() if value == outcome
+        ]
+        told = [facts.text(item)] if roles.meaning.kind == "names" else told
+        won.append(f"{facts.text(roles.outcome)} IN ({', '.join(told) or 'NULL'})")
+    fewer = f"({won[0]} AND {ours} < {theirs}) OR ({won[1]} AND {ours} > {theirs})"
+    _, filled, against = facts.count(f"({' OR '.join(won)}) AND {ours} <> {theirs}", fewer)
+    if against > MOST_AGAINST * filled:
+        _leave_scores(search, Pair(MARKERS[0], *roles.scores), "winners often have fewer")
+        roles.columns = [column for column in roles.columns if not column.role.endswith(" score")]
+        roles.scores = None
 
 
 def choose_margin(search: Search) -> None:
@@ -414,6 +458,7 @@ def choose_outcome(search: Search) -> None:
         roles.tie = _tie(search, re.compile("|".join(words.TIES)))
     if roles.tie is not None:
         search.tell("tie", roles.tie, "by its name")
+    _doubt_scores(search)
     told = (roles.sided, roles.outcome, roles.scores, roles.margin)
     if all(found is None for found in told):
         raise search.refuse(
@@ -430,23 +475,6 @@ def _tie(search: Search, called: re.Pattern[str]) -> int | None:
     texts = search.facts.texts(found[0]) if len(found) == 1 else []
     filled = [text for text in texts if text.strip()]
     return found[0] if filled and len(read_switch(filled)) == len(filled) else None
-
-
-def note_unused_scores(search: Search) -> None:
-    """Say so where a table has scores that are not used."""
-    roles = search.roles
-    measured = roles.scores is not None or roles.margin is not None
-    if measured or search.wanted["first_score"] is False:
-        return
-    if roles.meaning is not None and roles.meaning.margins:
-        return
-    free = search.free()
-    found = [i for i in free if words.is_score(search.plain[i]) and search.facts.looks_numeric(i)]
-    if found:
-        roles.notes.append(
-            f"{search.listed(found[:4], ' and ')} could be scores and are not used; name them with "
-            f"{how_to_say('first_score', 'second_score')}"
-        )
 
 
 def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str]:
@@ -466,10 +494,22 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
             return None, None, ""
     texts = [i for i in search.free() if search.facts.is_text(i)]
     told = {i: _meaning(search, i) for i in search.facts.often_filled(texts)}
-    clear = [i for i in told if told[i].understood >= CLEAR and told[i].in_words]
-    if len(clear) > 1:
-        raise search.two("outcome", clear)
+    telling = [i for i in told if _decides(told[i], search.plain[i])]
+    clear = [i for i in telling if told[i].understood >= CLEAR]
+    # Two verdicts on one game, of which one is not always given, are still two.
+    rivals = [i for i in telling if told[i].understood >= ENOUGH]
+    if clear and len(rivals) > 1:
+        raise search.two("outcome", rivals)
     return (clear[0], told[clear[0]], "by what it holds") if clear else (None, None, "")
+
+
+CALLED = re.compile(r".*(choice|winner|preference|preferred|prefer|vote|verdict|outcome)\??")
+
+
+def _decides(told: Meaning, name: str) -> bool:
+    """Return whether words tell outcomes; a column of nothing but T does not tell ties."""
+    ties_only = told.kind == "words" and set(told.values.values()) <= {0.5}
+    return (told.in_words or CALLED.fullmatch(name) is not None) and not ties_only
 
 
 def _strange(search: Search, column: int) -> InputError:
@@ -502,10 +542,11 @@ def _meaning(search: Search, column: int) -> Meaning:
     comma = facts.table.decimal_comma
     name, grades = search.plain[column], search.options.grades
     graded, rated = name in words.PREFERENCES, name in words.SHARES
-    told = read_outcomes(
-        cells or [], headers, roles.marker, comma, grades=grades, graded=graded, rated=rated
-    )
     prefer = name in words.WINNER_WORDS or column == search.named["winner"]
+    told = read_outcomes(
+        cells or [], headers, roles.marker, comma, grades=grades, graded=graded, rated=rated,
+        names_one=prefer or name in {"preference", "preferred"},
+    )  # fmt: skip
     if told.understood == 1.0 and not prefer:
         return told
     text, x = facts.text(column), facts.number(column)
@@ -538,17 +579,17 @@ def choose_side(search: Search) -> None:
     elif said is not False:
         roles.side = search.one("side", words.SIDES)
     if roles.side is not None and search.named["side"] is None:
-        texts = [text for text in search.facts.texts(roles.side) if text.strip()]
-        if not texts or len(read_sides(texts, search.headers)) < len(texts):
-            if search.plain[roles.side] not in words.GROUNDS:
-                search.ignore(roles.side, ": it does not say who has the side")
-            roles.side = None
+        roles.side = _telling_side(search, roles.side)
+    if roles.side is None and said is None:
+        roles.away_sign = _away_sign(search)
     if roles.side is not None:
         search.tell("side", roles.side, search.why("side"))
+    elif roles.away_sign is not None:
+        search.tell("side", roles.away_sign, 'by what it holds; "@" says that the first was away')
     elif roles.marker and roles.marker.sided and said is None:
         roles.side_always = 1.0
         search.roles.notes.append(f'"{search.names[roles.first]}" has the side')
-    if roles.side is None and roles.side_always is None:
+    if roles.side is None and roles.side_always is None and roles.away_sign is None:
         unused = [i for i in search.free() if search.plain[i] in words.NEUTRALS]
         if unused and said is None:
             search.ignore(
@@ -567,16 +608,22 @@ def choose_side(search: Search) -> None:
             search.tell("neutral", roles.neutral, search.why("neutral"))
 
 
-def choose_counts(search: Search) -> None:
-    """Choose how many games a row stands for, and how much it counts."""
-    roles = search.roles
-    roles.count = search.one("count", words.COUNTS)
-    roles.weight = search.one("weight", words.WEIGHTS)
-    margins = roles.margin is not None or roles.scores is not None
-    if roles.count is not None and search.named["count"] is None and margins:
-        said = f'count="{search.names[roles.count]}" (command line: --count)'
-        search.ignore(roles.count, f": beside margins a row is one game, unless you say {said}")
-        roles.count = None
-    for role, column in (("count", roles.count), ("weight", roles.weight)):
-        if column is not None:
-            search.tell(role, column, search.why(role))
+def _telling_side(search: Search, column: int) -> int | None:
+    """Return a column that is called a side if all its cells say who has it."""
+    texts = [text for text in search.facts.texts(column) if text.strip()]
+    if texts and len(read_sides(texts, search.headers)) == len(texts):
+        return column
+    if search.plain[column] not in words.GROUNDS and texts:
+        search.ignore(column, ": it does not say who has the side")
+    return None
+
+
+UNNAMED = re.compile(r"(unnamed:?\d*|column\d+|at|@)?")  # as tools call a column without a name
+
+
+def _away_sign(search: Search) -> int | None:
+    """Return the column, without a name of its own, that has @ where the first was away."""
+    free = [i for i in search.free() if UNNAMED.fullmatch(search.plain[i])]
+    cells = {i: {text.strip().casefold() for text in search.facts.texts(i)} - {""} for i in free}
+    found = [i for i, signs in cells.items() if "@" in signs <= {"@", "n", "vs", "vs."}]
+    return found[0] if len(found) == 1 else None

@@ -1,7 +1,7 @@
 """Tables that do not have one row a game, turned into tables that have.
 
 Each becomes rows of two items with an outcome; the columns they are made of are reported like any
-other.  Matrices are in `matrices`.
+other.  Matrices are in `matrices`, finishing orders in `orders`.
 
 *Teams.*  A comparison here is between two items, so a team is an item of its own, whoever else its
 members play with; their names are sorted, so that the order in which they are listed changes
@@ -13,10 +13,7 @@ nothing.
 A row has the model and two verdicts, ``games.score.1`` and ``games.score.2``: in the first, A is
 the baseline, in the second the model.  Each row becomes two games.
 
-*Finishing orders*, one row a place or one row an event (*podiums*), are games of each two.  Of two
-who finished, the one in the better place won; equal places are a tie.  Who did not finish lost to
-all who did, and says nothing beside others who did not.  Who did not start says nothing.  Where a
-row is an event, a column is a place (``1st``, ``2nd``, ``3rd``) and an empty cell nobody.
+*Matchups* of a team's log: ``LAL vs. BOS`` and ``LAL @ BOS``, or an opponent called ``@ BOS``.
 """
 
 import itertools
@@ -25,18 +22,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from intransit.data import vocabulary as words
-from intransit.data.engine import EngineTable, Facts, columns_sql, joined_sql
-from intransit.data.reading import Column, Columns, ReadOptions, list_names, plural
-from intransit.data.time_columns import read_moments
+from intransit.data.engine import (
+    EngineTable,
+    Facts,
+    columns_sql,
+    joined_sql,
+    quote,
+    short_names,
+)
+from intransit.data.reading import Column, Columns, ReadOptions, plural
 from intransit.data.vocabulary import (
     CLEAR,
-    ENOUGH,
     ITEMS,
     MARKERS,
     listed,
-    number,
     plain,
-    short_names,
     tokens_of,
 )
 
@@ -349,300 +349,47 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
     )
 
 
-# Finishing orders ---------------------------------------------------------------------------------
-
-PLACES = (  # the first that is there is taken
-    *("place", "position", "finish", "finishposition", "finishingposition", "placing", "placement"),
-    *("rank", "ranking", "pos", "positionorder", "finalposition", "finalrank", "standing", "plc"),
-)
-EVENTS = listed(
-    "event race raceid raceno racename eventid eventname tournament tournamentid match matchid "
-    "game gameid heat heatid session panel panelist judge judgeid rater assessor voter voterid "
-    "respondent subject track grandprix gp round meet meeting contest competition competitionid "
-    "regatta stage show ballot ballotid trial query queryid prompt promptid question questionid"
-)
-NAMES = (  # people before teams: the finer the item, the more is learnt
-    *("name", "driver", "drivername", "driverid", "horse", "horsename", "player", "playername"),
-    *("athlete", "rider", "runner", "competitor", "participant", "swimmer", "skier", "skater"),
-    *("cyclist", "jockey", "contestant", "model", "bot", "agent", "product", "wine", "item"),
-    *("candidate", "option", "system", "boat", "crew", "car", "brand", "film", "song", "deck"),
-    *("entrant", "team", "teamname", "country", "club", "id", "playerid", "username", "user"),
-)
-SCORE_NAMES = listed(
-    "score points goals pts total totalscore totalpoints finalscore"
-)  # without places
-UNFINISHED = listed(
-    "dnf ret retired r nc notclassified unfinished pu f ur bd su ro a accident n dropout out "
-    "cut mc missedcut mdf otl"
-)
-ABSENT = listed("dns dnq dnpq withdrew withdrawn wd w scr nr ex dsq dq disq disqualified d e")
-LAST = 1e9  # the place of those who did not finish
-MOST_PAIRS = 50_000_000  # beyond, orders should be cut or summed up first
-OTHER, CAME_FIRST = "other", "who came first"
+MATCHUP = r"(.*?)\s*(?:\b(vs\.?|at)\s|(@))\s*(.+)"
+TEAM, AGAINST, AT_HOME = "team name", "opponent name", "home or away"
 
 
-def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
-    """Return finishing orders as games, or None where the table has none."""
+def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
+    """Return a log whose cells say against whom and where, or None where no column does."""
     names = [plain(name) for name in short_names(facts.names)]
-    place = facts.column(options.place, "place") if options.place else _first(names, PLACES)
-    scores = place is None
-    if place is None:
-        place = _score(facts, names)
-    both = any(isinstance(options.columns.get(role), str) for role in ("second", "loser"))
-    paired = both or bool(words.name_pairs(names, words.MARKERS, words.WINNERS))
-    if place is None or (paired and not asked and not options.place):
-        return None
-    said = options.columns.get("first")
-    item = facts.column(said, "first") if isinstance(said, str) else _first(names, NAMES)
-    if item is None:
-        return None
-    event = _event(facts, options, names, {place, item})
-    if not event or (scores and not any(names[i] in EVENTS for i in event)):
-        return None
-    ranks = _by_score(facts, place) if scores else _ranks(facts, place)
-    if ranks is None:
-        return None
-    return _orders_as_games(facts, place, item, event, ranks, scores=scores)
-
-
-def _first(names: list[str], wanted: Sequence[str]) -> int | None:
-    return next((names.index(word) for word in wanted if word in names), None)
-
-
-def _score(facts: Facts, names: list[str]) -> int | None:
-    """Return the column with the score of each, where no place and no outcome is told."""
-    found = [i for i, name in enumerate(names) if name in SCORE_NAMES]
-    if (
-        len(found) != 1
-        or words.OUTCOMES - SCORE_NAMES & set(names)
-        or not facts.looks_numeric(found[0])
-    ):
-        return None
-    return found[0]
-
-
-def _by_score(facts: Facts, column: int) -> dict[str, float | None] | None:
-    """Return places that are better the higher the score is."""
-    cells = facts.values(column)
-    numbers = {text: number(text, facts.table.decimal_comma) for text, _ in cells or []}
-    return {text: -value for text, value in numbers.items() if value is not None} or None
-
-
-def _event(
-    facts: Facts, options: ReadOptions, names: list[str], taken: set[int]
-) -> tuple[int, ...] | None:
-    """Return the columns that tell events apart: what they are called, and when they were."""
-    if options.event:
-        whole = options.event in facts.names
-        wanted = [options.event] if whole else options.event.split(",")
-        return tuple(facts.column(name.strip(), "event") for name in wanted)
-    free = [(i, name) for i, name in enumerate(names) if i not in taken]
-    events = [i for i, name in free if name in EVENTS]
-    times = [i for i, name in free if name in words.TIMES | words.PERIODS]
-    times = [i for i in times if read_moments(facts, i, day_first=True).understood >= ENOUGH]
-    return (*events, *times) or None
-
-
-def _ranks(facts: Facts, place: int) -> dict[str, float | None] | None:
-    """Return the place that each text means; None for those who did not take part."""
-    cells = facts.values(place)
-    if cells is None:
-        return None
-    ranks: dict[str, float | None] = {}
-    for text, _ in cells:
-        word = re.sub(r"[\s.=]+", "", text.casefold()).removeprefix("t")
-        digits = re.sub(r"(st|nd|rd|th)$", "", word)
-        digits = re.sub(r"^(\d+)[-–]\d+$", r"\1", digits)  # 2-3: two who share these places
-        value = number(digits)
-        if value is not None and value >= 0:
-            ranks[text] = value
-        elif word in UNFINISHED or word == "\\n" or not word:
-            ranks[text] = LAST
-        elif word in ABSENT:
-            ranks[text] = None
-    total, known = sum(n for _, n in cells), sum(n for text, n in cells if text in ranks)
-    finished = sum(count for text, count in cells if (ranks.get(text) or LAST) < LAST)
-    return ranks if finished * 2 >= total and known >= 0.8 * total else None
-
-
-def _orders_as_games(
-    facts: Facts,
-    place: int,
-    item: int,
-    event: tuple[int, ...],
-    ranks: dict[str, float | None],
-    *,
-    scores: bool,
-) -> Shaped | None:
-    table, n = facts.table, len(facts.names)
-    finishers = _finishers(facts, place, event, ranks)
-    n_events, pairs, twice, unused, unfinished = table.engine.ask(
-        "SELECT count(*), coalesce(sum(n * (n - 1) // 2), 0), coalesce(sum(n - m), 0), sum(u), "
-        "sum(f) FROM (SELECT count(place) AS n, count(DISTINCT CASE WHEN place IS NOT NULL THEN "
-        f"{facts.text(item)} END) AS m, count(*) FILTER (WHERE place IS NULL) AS u, "
-        f"count(*) FILTER (WHERE place = {LAST}) AS f FROM {finishers} GROUP BY event)"
-    )[0]
-    if not pairs or (scores and twice):  # scores of many games in one tournament
-        return None
-    _check(facts, item, event, int(pairs), int(twice))
-    columns = ", ".join(f"a.c{i}" for i in range(n))
-    rows = (
-        f"SELECT {columns}, b.c{item} AS c{n}, CASE WHEN a.place < b.place THEN 1.0 ELSE 0.5 "
-        f"END::DOUBLE AS c{n + 1}, a.row FROM {finishers} AS a JOIN {finishers} AS b ON "
-        "a.event = b.event AND (a.place < b.place OR (a.place = b.place AND a.row < b.row AND "
-        f"a.place < {LAST}))"
-    )
-    notes = [
-        f"{plural(n_events, 'finishing order')}, taken as games of each two; games of one order "
-        "are not independent of each other"
-    ]
-    notes += [
-        f'the items are in "{table.names[item]}"; to compare those of "{table.names[other]}", '
-        f'say first="{table.names[other]}" (command line: --first)'
-        for other in _other_items(facts, item)[:1]
-    ]
-    if unfinished:
-        notes.append(f"{plural(int(unfinished), 'row')} without a finish: behind all who finished")
-    notes += _left_out(facts, place, ranks, int(unused))
-    if scores:
-        name = table.names[place]
-        notes.append(
-            f'the higher "{name}" is taken as the better place, and by how much is not used; where '
-            f'the lower is better, say place="{name}" (command line: --place)'
-        )
-    told = (
-        *(Column("event", table.names[i], "tells events apart") for i in event),
-        Column("place", table.names[place], "by its name"),
-    )
-    extra, first = {OTHER: table.types[item], CAME_FIRST: "DOUBLE"}, table.names[item]
-    return made_games(
-        facts, rows, extra, told, notes, first=first, second=OTHER, outcome=CAME_FIRST
-    )
-
-
-def _left_out(facts: Facts, place: int, ranks: dict[str, float | None], unused: int) -> list[str]:
-    """Say which rows are not used: of those who did not take part, and of strange places."""
-    strange = {t: n for t, n in facts.values(place) or [] if t not in ranks}
-    absent = unused - sum(strange.values())
-    notes = []
-    if absent > 0:
-        notes.append(f"{plural(absent, 'row')} of items that did not take part: not used")
-    if strange:
-        rows, shown = plural(sum(strange.values()), "row"), list_names(sorted(strange)[:5])
-        notes.append(f"{rows} with a place that is not understood ({shown}): not used")
-    return notes
-
-
-def _finishers(
-    facts: Facts, place: int, event: tuple[int, ...], ranks: dict[str, float | None]
-) -> str:
-    """Return a table of the rows with their place as a number, and their event."""
-    known = facts.engine.store(
-        "SELECT unnest(?::VARCHAR[]) AS text, unnest(?::DOUBLE[]) AS place",
-        [list(ranks), list(ranks.values())],
-    )
-    key = " || chr(31) || ".join(f"coalesce({facts.text(i)}, '')" for i in event)
-    return facts.engine.store(
-        f"SELECT t.*, known.place AS place, {key} AS event FROM {facts.rows} AS t LEFT JOIN "
-        f"{known} AS known ON coalesce({facts.raw(place)}, '') = known.text"
-    )
-
-
-def _check(facts: Facts, item: int, event: tuple[int, ...], pairs: int, twice: int) -> None:
-    """Refuse orders in which items stand twice, or that make too many games."""
-    table, refuse = facts.table, facts.refuse
-    if twice * 20 > facts.count()[0]:
-        raise refuse(
-            f'"{table.names[item]}" has names that stand twice in one event, told apart '
-            f"by {list_names([table.names[i] for i in event])}; name what tells events apart with "
-            "event= (command line: --event), or the items with first= (command line: --first)."
-        )
-    if pairs > MOST_PAIRS:
-        raise refuse(
-            f"its finishing orders make {pairs:,} games of two; keep fewer of them with where= "
-            "(command line: --where)."
-        )
-
-
-def _other_items(facts: Facts, item: int) -> Sequence[int]:
-    names = [plain(name) for name in facts.names]
-    wanted = ("driver", "horse", "player", "team", "country", "club", "jockey", "brand")
-    return [names.index(word) for word in wanted if word in names and names.index(word) != item]
-
-
-ORDINALS = (
-    *("first", "second", "third", "fourth", "fifth"),
-    *("sixth", "seventh", "eighth", "ninth", "tenth"),
-)
-NUMBERED = re.compile(
-    r"(?:(?:place|placing|position|pos|rank|ranking|finish|finisher|p)(\d+)"
-    r"|(\d+)(?:st|nd|rd|th)?(?:place|position)?)"
-)
-FEWEST_PLACES = 3  # two columns are a game
-SHARED = 0.3  # of the names of a column that another has too, at least of some
-BETTER, WORSE = "better placed", "worse placed"
-
-
-def find_podiums(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
-    """Return rows of places as games, or None where the table has none."""
     if named_by_hand(options):
         return None
-    table = facts.table
-    places = {_place_of(plain(name)): i for i, name in reversed(list(enumerate(table.names)))}
-    columns: list[int] = []
-    while len(columns) + 1 in places:
-        columns.append(places[len(columns) + 1])
-    if len(columns) < FEWEST_PLACES or not all(facts.is_text(i) for i in columns):
+    column = next(
+        (names.index(name) for name in ("matchup", "opponent", "opp") if name in names), -1
+    )
+    if column < 0 or not facts.is_text(column):
         return None
-    if not _share_names(facts, columns) or not (asked or _hold_names(facts, columns)):
+    both = names[column] == "matchup"
+    cell = facts.text(column)
+    asked = f"regexp_full_match({cell}, {quote(MATCHUP)}, 'i')"
+    filled, told, at = facts.count_cells(
+        column, facts.filled(column), asked, f"{asked} AND contains({cell}, '@')"
+    )
+    team = _own_team(names)
+    if (both and told < CLEAR * filled) or (not both and (not at or team is None)):
         return None
-    n = len(table.names)
-    listed = ", ".join(f"nullif({facts.text(i)}, '')" for i in columns)
-    pairs = ", ".join(
-        f"({a}, {b})" for a, b in itertools.combinations(range(1, len(columns) + 1), 2)
-    )
-    rows = (
-        f"SELECT {columns_sql(n)}, placed[i] AS c{n}, placed[j] AS c{n + 1}, 1.0::DOUBLE AS "
-        f"c{n + 2}, row FROM (SELECT *, [{listed}] AS placed FROM {facts.rows}) JOIN "
-        f"(VALUES {pairs}) AS p(i, j) ON placed[i] IS NOT NULL AND placed[j] IS NOT NULL"
-    )
-    extra = {BETTER: "VARCHAR", WORSE: "VARCHAR", CAME_FIRST: "DOUBLE"}
-    note = (
-        f"each row is a finishing order with {plural(len(columns), 'place')}, taken as games of "
-        "each two; games of one order are not independent of each other"
-    )
-    told = [Column("place", table.names[i], "by its name") for i in columns]
-    return made_games(
-        facts, rows, extra, told, [note], first=BETTER, second=WORSE, outcome=CAME_FIRST
-    )
+
+    def part(k: int) -> str:
+        return f"trim(regexp_extract({cell}, {quote(MATCHUP)}, {k}, 'i'))"
+
+    away = f"({part(3)} = '@' OR lower({part(2)}) = 'at')"
+    own = part(1) if both else facts.text(team or 0)
+    extra = {
+        TEAM: ("VARCHAR", own),
+        AGAINST: ("VARCHAR", f"CASE WHEN {asked} THEN {part(4)} ELSE {cell} END"),
+        AT_HOME: ("VARCHAR", f"CASE WHEN {asked} AND {away} THEN 'away' ELSE 'home' END"),
+    }
+    name = facts.names[column]
+    note = f'"{name}" says against whom, and where: behind "@" or "at" the opponent was at home'
+    made: Columns = {"first": TEAM, "second": AGAINST, "side": AT_HOME}
+    told_columns = (Column("matchup", name, "by its name"),)
+    return Shaped(facts.table.with_columns(extra), made, told_columns, (note,), keeps_where=True)
 
 
-def _place_of(name: str) -> int:
-    """Return the place that a column is for, 0 where it is for none."""
-    bare = name.removesuffix("place").removesuffix("name")
-    if bare in ORDINALS:
-        return ORDINALS.index(bare) + 1
-    if name == "winner":
-        return 1
-    match = NUMBERED.fullmatch(name)
-    return int(next(part for part in match.groups() if part)) if match else 0
-
-
-def _hold_names(facts: Facts, columns: list[int]) -> bool:
-    """Return whether columns called 1 or P1 hold words: numbers may be goals of a period."""
-    if not any(NUMBERED.fullmatch(plain(facts.names[i])) for i in columns):
-        return True
-    texts = [text for i in columns for text in facts.texts(i) if text.strip()]
-    return 2 * sum(any(sign.isalpha() for sign in text) for text in texts) > len(texts)
-
-
-def _share_names(facts: Facts, columns: list[int]) -> bool:
-    """Return whether names of one place occur in others, as those who come in do."""
-    seen = []
-    for i in columns[:4]:
-        cells = facts.values(i)
-        if cells is None:
-            return False
-        seen.append({text.strip() for text, _ in cells} - {""})
-    everything = set().union(*seen)
-    return bool(everything) and sum(len(part) for part in seen) >= (1 + SHARED) * len(everything)
+def _own_team(names: Sequence[str]) -> int | None:
+    wanted = ("team", "teamname", "school", "club", "player", "name")
+    return next((names.index(name) for name in wanted if name in names), None)

@@ -174,6 +174,8 @@ def as_versions(cells: Cells, *, by_name: bool) -> TimeColumn | None:
         return None
     if not by_name and any(re.fullmatch(r"(\d+\.\d+\.)?\d{4}(\.\d+\.\d+)?", t) for t in texts):
         return None  # 31.12.2023
+    if not by_name and all(re.fullmatch(r"[0-3]\d\.[01]\d\.\d\d", text) for text in texts):
+        return None  # 31.12.23
     plain = all(re.fullmatch(r"\d+(\.\d+)?", text) for text in texts)
     same = len({float(text) for text in texts}) < len(set(texts)) if plain else False
     if plain and not by_name and not same:
@@ -283,6 +285,8 @@ UNITS = (  # smallest size, how many a day, name
     (1e8, 86400.0, "seconds"),
 )
 TIMED = re.compile(".time|time.")  # start_time; a bare time may count anything
+SPREADSHEET = (20_000.0, 80_000.0)  # days since 1899-12-30: from 1954 to 2119
+SPREADSHEET_1970 = 25_569  # 1970-01-01
 UNIX_FROM = 5e8  # seconds, of 1985: a time of day or a duration is less
 Order = str | Sequence[object] | None
 
@@ -334,9 +338,10 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
     if not filled:
         return TimeColumn(NUMBERS, "NULL::DOUBLE", "empty", 0.0)
     cells = _cells(facts, column)
-    named = as_seasons(cells, by_name="season" in name)
+    named = as_seasons(cells, by_name="season" in name or name in words.SEASONS)
     if named is None and 2 * dates >= filled:
-        return TimeColumn(DATES, f"({sql}) / {US_A_DAY}", "dates", dates / filled)
+        whole = TimeColumn(DATES, f"({sql}) / {US_A_DAY}", "dates", dates / filled)
+        return whole if dates == filled else _with_others(facts, column, whole, day_first)
     named = named or as_versions(cells, by_name=name in VERSIONS)
     if named is None and numbers >= dates and 2 * numbers >= filled:
         return _numbers(facts, column)
@@ -346,6 +351,22 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
     in_order = any_names and facts.table.ordered
     named = named or in_some_order(cells, as_the_table_has_them=in_order)
     return _named(facts, column, named)
+
+
+def _with_others(facts: Facts, column: int, most: TimeColumn, day_first: bool | None) -> TimeColumn:
+    """Return dates of which some, but not most, are in another form than ISO's."""
+    filled, left = facts.count_cells(column, facts.filled(column), f"({most.sql}) IS NULL")
+    try:
+        odd = read_odd_dates(facts, column, filled, day_first)
+    except InputError:  # the day or the month first: rows that cannot be told are reported
+        return most
+    if odd is None:
+        return most
+    sql = f"coalesce({most.sql}, {odd.sql})"
+    (known,) = facts.count_cells(column, f"({sql}) IS NOT NULL")
+    if known + left == filled:
+        return most
+    return TimeColumn(DATES, sql, f"{most.why}, and {odd.why}", known / filled)
 
 
 def _cells(facts: Facts, column: int) -> list[tuple[str, int]]:
@@ -392,6 +413,15 @@ def _numbers(facts: Facts, column: int) -> TimeColumn:
         for least, a_day, unit in UNITS:
             if size >= least:
                 return TimeColumn(DATES, f"({finite}) / {a_day!r}", f"unix {unit}", share)
+    if (("date" in name and "update" not in name) or name in {"datum", "fecha"}) and (
+        SPREADSHEET[0] <= low and high <= SPREADSHEET[1]
+    ):
+        note = (
+            f'the numbers in "{facts.names[column]}" are taken for days as spreadsheets count them '
+            "(45000 is 2023-03-15)"
+        )
+        sql = f"({finite}) - {SPREADSHEET_1970}"
+        return TimeColumn(DATES, sql, "days of a spreadsheet", share, note=note)
     note = ""
     if name in VERSIONS and facts.is_number(column):
         note = (
@@ -437,21 +467,24 @@ def _moments(search: Search, column: int, *, any_names: bool = False) -> TimeCol
 def _time_candidates(search: Search) -> tuple[list[int], str]:
     free = search.free()
     named_dates = [i for i in free if _tells_date(search, i)]
+    strange: list[int] = []
     for vocabulary in (words.TIMES, words.PERIODS, words.VERSIONS, words.STAGES):
         if vocabulary is words.PERIODS and len(named_dates) == 1:  # before a season
             return named_dates, "by its name"
         found = [i for i in free if search.plain[i] in vocabulary]
-        if len(found) > 1:  # a date beside the time of day
-            found = [i for i in found if _moments(search, i).understood >= ENOUGH] or found
-        if vocabulary in (words.VERSIONS, words.STAGES):  # these words have other meanings too
-            found = [i for i in found if _moments(search, i).understood >= CLEAR]
-        if found:
-            return found, "by its name"
+        # A time of day may stand beside a date; versions and stages have other meanings too.
+        least = CLEAR if vocabulary in (words.VERSIONS, words.STAGES) else ENOUGH
+        known = [i for i in found if _moments(search, i).understood >= least]
+        if known:
+            return known, "by its name"
+        strange = strange or (found if least == ENOUGH else [])
     texts = search.facts.often_filled([i for i in free if not search.facts.is_number(i)])
     told = {i: read_moments(search.facts, i, day_first=search.options.day_first) for i in texts}
     dated = [i for i in texts if told[i].clock == DATES and told[i].understood >= CLEAR]
     if not dated and (rounds := _rounds(search)):
         return rounds, "by its name"
+    if strange and not dated:
+        return strange, "by its name"
     return dated, "by what it holds"
 
 

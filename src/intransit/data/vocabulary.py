@@ -6,10 +6,10 @@ or graded preferences.
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+from unicodedata import combining, normalize
 
 from intransit.errors import InputError
 
@@ -43,6 +43,18 @@ MARKERS = (
     *(Marker(word, "opponent") for word in ("character", "deck", "archetype", "hero", "fighter")),
     *(Marker(word, "opponent") for word in ("squad", "school", "user", "agent", "bot")),
     *(Marker(word, "opp") for word in ("player", "team", "deck", "hero")),
+    Marker("home", "vis", sided=True),
+    *(Marker("heim", word, sided=True) for word in ("gast", "auswarts")),
+    *(Marker(word, "visitante", sided=True) for word in ("local", "mandante", "casa")),
+    *(Marker("casa", word, sided=True) for word in ("trasferta", "ospite", "fora")),
+    Marker("domicile", "exterieur", sided=True),
+    Marker("thuis", "uit", sided=True),
+    Marker("hemma", "borta", sided=True),
+    *(Marker("hjemme", word, sided=True) for word in ("ude", "borte")),
+    *(Marker(word, "gegner") for word in ("mannschaft", "team", "spieler")),
+    *(Marker("equipe", "adversaire"), Marker("equipo", "rival"), Marker("squadra", "avversario")),
+    Marker("h", "a", sided=True, bare=False),
+    Marker("h", "v", sided=True, bare=False),
     Marker("blue", "red"),
     Marker("r", "b", bare=False),
     Marker("radiant", "dire"),
@@ -58,15 +70,22 @@ WINNERS = (
 
 ITEMS = listed(
     "name item player team model option deck agent bot competitor candidate system entity "
-    "fighter contestant archetype country club type user participant choice entrant"
+    "fighter contestant archetype country club type user participant choice entrant generator pl "
+    "mannschaft verein spieler equipo jugador equipe joueur squadra giocatore ploeg speler lag"
 )
+AFTER_ITEMS = listed("1 2 a b one two")  # as in player1_score
 SAMPLES = listed("answer response image")  # what an item made, beside its name if there is one
 THINGS = listed(  # items too, where nothing above names any
     "p boxer wrestler pokemon champion champ hero character char variant treatment movie film song "
     "photo picture product brand design driver horse card food artist book language strategy "
     "policy method algorithm engine program version"
 )
-SCORES = listed("score scores points pts goals runs sets finalscore ftscore scored goalsscored")
+SCORES = listed(
+    "score scores points pts goals runs sets finalscore ftscore scored goalsscored goalcount "
+    "mapswon setswon gameswon roundswon frameswon legswon sc "
+    "tore punkte goles puntos buts gols placar pontos gol reti punti doelpunten"
+)
+BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
 HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
 OWN_SCORES = (  # as the first sees the game
     *(("gf", "ga"), ("goalsfor", "goalsagainst"), ("pf", "pa"), ("pointsfor", "pointsagainst")),
@@ -81,13 +100,14 @@ OUTCOMES = listed(
     "whowon won win label preference preferred choice chosen vote verdict judgment judgement "
     "decision grade gameresult matchresult target score firstwon firstwins awon awins "
     "player1won team1won homewin homewon 1x2 fulltimeresult finalresult ftresult wl winloss "
-    "mapwinner matchwinner gamewinner serieswinner fightwinner roundwinner"
-)
+    "mapwinner matchwinner gamewinner serieswinner fightwinner roundwinner "
+    "ergebnis resultat resultado risultato uitslag"
+) | (WINNERS_ABROAD := listed("sieger gewinner ganador vainqueur vencedor vincitore winnaar"))
 PREFERENCES = listed(
     "preference preferred label choice vote verdict judgment judgement decision grade"
 )
 SHARES = listed("winrate winshare share winfraction winprobability winpct winpercent winpercentage")
-WINNER_WORDS = frozenset(name for name in OUTCOMES if name.startswith(("winn", "whowon")))
+WINNER_WORDS = WINNERS_ABROAD | {name for name in OUTCOMES if name.startswith(("winn", "whowon"))}
 MARGINS = listed(
     "margin scorediff scoredifference pointdiff goaldiff diff difference marginofvictory"
 )
@@ -95,9 +115,13 @@ TIES = listed("tie tied draw drawn istie isdraw")
 TIMES = listed(
     "time date datetime timestamp tstamp ts day when playedat playedon createdat matchdate "
     "gamedate eventdate kickoff starttime startdate utcdate dateutc unixtime unix epoch "
-    "timestampms unixms epochms matchtime gametime playeddate"
+    "timestampms unixms epochms matchtime gametime playeddate gameday datum fecha"
 )
-PERIODS = listed("year season month week period t step yearmonth quarter matchday gameweek")
+SEASONS = listed("season saison temporada stagione seizoen sasong")
+PERIODS = SEASONS | listed(
+    "year month week period t step yearmonth quarter matchday gameweek matchweek gw jahr spieltag "
+    "jornada journee giornata rodada"
+)
 VERSIONS = listed("patch version build release gameversion patchversion patchnumber update")
 STAGES = listed("set expansion edition generation gen era cardset block")  # periods with names
 DATED = re.compile(r"date|timestamp|kickoff")  # in the name of a column of dates
@@ -113,7 +137,7 @@ UNIX = re.compile(
 GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
 SIDES = GROUNDS | listed(
     "homeaway homeoraway ha side home ahome athome ishome firsthome firstathome homea team1home "
-    "player1home firstiswhite awhite firsthasside shownfirst location homeadvantage"
+    "player1home firstiswhite awhite firsthasside shownfirst location homeadvantage wloc"
 )
 SIDE_FLAGS = listed("home ishome athome firsthome firstathome team1home player1home firstiswhite")
 NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neutralfield")
@@ -125,8 +149,14 @@ WEIGHTS = listed("weight weights")
 
 
 def plain(name: str) -> str:
-    """Return a name without case, spaces, underscores, hyphens and dots."""
-    return re.sub(r"[\s_\-.]+", "", name.casefold())
+    """Return a name without case, accents, spaces, underscores, hyphens, dots and strokes.
+
+    ``Winner/tie`` and ``Home/Neutral`` are who won and who was at home, if anybody.
+    """
+    bare = re.sub(r"[\s_\-./]+", "", re.sub(r"(?i)/(tie|neutral)$", "", name).casefold())
+    if bare.isascii():
+        return bare
+    return "".join(sign for sign in normalize("NFKD", bare) if not combining(sign))
 
 
 def tokens_of(name: str) -> tuple[str, ...]:
@@ -135,35 +165,19 @@ def tokens_of(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[a-z]+|\d+", spaced.casefold()))
 
 
-def short_names(names: Sequence[str]) -> list[str]:
-    """Return names that came from nested data without what only tells where they were nested.
-
-    ``winner.name`` is a winner, and ``result.winner`` is one too, if nothing else ends so;
-    ``slots.entrant.name.1`` is the first entrant.
-    """
-    numbers = [(re.search(r"\.\d+$", name) or [""])[0] for name in names]
-    bare = [name.removesuffix(number) for name, number in zip(names, numbers, strict=True)]
-    short = [re.sub(r"\.(name|title|value)$", "", name) for name in bare]
-    parts = [name.split(".") for name in short]
-    ends = Counter(
-        ".".join(words[k:]) + number
-        for words, number in zip(parts, numbers, strict=True)
-        for k in range(len(words))
-    )
-    found = []
-    for words, number in zip(parts, numbers, strict=True):
-        whole = ".".join(words) + number
-        tails = (".".join(words[k:]) + number for k in range(len(words) - 1, -1, -1))
-        own = (tail for tail in tails if ends[tail] == 1 and tail and not tail[0].isdigit())
-        found.append(next(own, whole))  # the shortest end that no other name has
-    return found
-
-
 def stem(name: str, word: str) -> str | None:
-    """Return what is left of a plain name without a marker's word at either end."""
+    """Return what is left of a plain name without a marker's word at either end.
+
+    In ``player1_score`` and ``team_a_goals`` it may also stand behind a word for the item.
+    """
     if name.startswith(word):
         return name[len(word) :]
-    return name[: -len(word)] if name.endswith(word) else None
+    if name.endswith(word):
+        return name[: -len(word)]
+    if word in AFTER_ITEMS and (item := BEFORE_MARKS.match(name)):
+        rest = name[item.end() :]
+        return item[0] + rest[len(word) :] if rest.startswith(word) else None
+    return None
 
 
 @dataclass(frozen=True)
@@ -246,9 +260,10 @@ def _is_id(rest: str) -> bool:
 
 
 def _is_score(rest: str) -> bool:
-    return rest in SCORES or any(
-        rest in {item + "score", item + "sscore", "score" + item} for item in ITEMS
-    )
+    item = BEFORE_MARKS.match(rest)
+    whose = "" if item is None else rest[item.end() :]
+    behind = rest.startswith("score") and rest.removeprefix("score") in ITEMS
+    return rest in SCORES or whose in SCORES or whose.removeprefix("s") in SCORES or behind
 
 
 def is_score(name: str) -> bool:
@@ -386,22 +401,27 @@ def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
     return _graded(margins, f"grades from 1, the first's best, to {most}, the second's")
 
 
-FIRST_WORDS = listed("win w won first true yes 1-0 firstwins firstwon victory v")
-SECOND_WORDS = listed("loss l lose lost second false no 0-1 secondwins secondwon defeat")
-TIE_WORDS = listed("tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ =")
+FIRST_WORDS = listed(
+    "win w won first true yes 1-0 firstwins firstwon victory v sieg victoria victoire vitoria "
+    "vittoria"
+)
+SECOND_WORDS = listed(
+    "loss l lose lost second false no 0-1 secondwins secondwon defeat niederlage derrota defaite "
+    "sconfitta"
+)
+TIE_WORDS = listed(
+    "tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = nopreference nopref undecided "
+    "can'tdecide cantdecide cannotdecide can'tsay cantsay indifferent nodifference same thesame "
+    "aboutthesame unentschieden remis empate egalite nul nulle pareggio gelijk"
+)
+# Letters of other languages, for won, drawn and lost: where V is a victory, D is a defeat.
+LETTERS_ABROAD = ("vnd", "ved", "vd", "gep", "vnp", "sun")
 BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
 LETTERS = {word: word[0] for word in listed("home away white black blue red visitor")}  # H, D, A
-SCORELINE = re.compile(
-    r"(?:[WLDT]\s*)?(\d+)\s*[-:–]\s*(\d+)"
-    r"(?:\s*\(?(?:aet|a\.e\.t\.?|ot|so|et|ap|pens?)\)?|\s*\(\d+\s*[-:–]\s*\d+\s*(?:p|pens?)?\.?\)"
-    r"\s*(?:p|pens?)?\.?)?",  # after extra time; beside the half-time score, or that of a shoot-out
-    re.IGNORECASE,
-)
-RECORD = re.compile(r"(\d)\s*[-–]\s*(\d)\s*[-–]\s*\d")  # games won, lost and drawn of a match
 YES = listed("true yes y t 1 1.0")
 NO = listed("false no n f 0 0.0")
-AHEAD = listed("1 1.0 +1 first home h a white w host true yes")
-BEHIND = listed("-1 -1.0 second away b black visitor guest false no")
+AHEAD = listed("1 1.0 +1 first home h a white w host true yes vs vs.")
+BEHIND = listed("-1 -1.0 second away b black visitor guest false no @ at")
 NEITHER = listed("0 0.0 neutral n none")
 # Words that tell places and switches as well, so that no column is an outcome by them alone.
 NOT_TELLING = listed("true false yes no home away h a b w n neutral left right white black x")
@@ -442,6 +462,7 @@ def read_outcomes(
     grades: Sequence[object] | None = None,
     graded: bool = False,  # whether the column's name speaks of preferences
     rated: bool = False,  # whether it speaks of a win rate
+    names_one: bool = False,  # whether it speaks of who won, so that a number is one of the two
 ) -> Meaning:
     """Return what words and numbers in an outcome column mean; names of items are not looked at."""
     filled = [(text, count) for text, count in cells if text.strip()]
@@ -453,12 +474,12 @@ def read_outcomes(
     scorelines = None if preferences else _scorelines(filled, total)
     if scorelines:
         return scorelines
-    words = _words_of(headers, marker)
+    words = _words_of(headers, marker) | _letters_abroad(texts)
     values: dict[str, float] = {}
     numbers: dict[str, float] = {}
     both_bad = set()
     for text, _ in filled:
-        word = re.sub(r"[\s_]+", "", text.casefold())
+        word = re.sub(r"[\s_]+", "", text.casefold()).replace("–", "-")
         if preferences and text in preferences.values:
             values[text] = preferences.values[text]
         elif word in BOTH_BAD or is_both_bad(text):
@@ -476,7 +497,8 @@ def read_outcomes(
     if numbered:
         numeric, why = dict(numbered.values), numbered.why
     else:
-        numeric, why = _numbers(numbers, dict(filled))
+        one_and_two = marker is not None and marker.first == "1"
+        numeric, why = _numbers(numbers, dict(filled), one_and_two and names_one)
     values |= numeric
     margins = dict(numbered.margins) if numbered else {}
     if preferences and preferences.margins:  # ties in other words have a margin too
@@ -533,9 +555,26 @@ def _words_of(headers: tuple[str, str], marker: Marker | None) -> dict[str, floa
     return words
 
 
-def _numbers(numbers: dict[str, float], counts: dict[str, int]) -> tuple[dict[str, float], str]:
-    """Return what numbers mean, by which of them occur, and that in words."""
+def _letters_abroad(texts: Sequence[str]) -> dict[str, float]:
+    """Return what single letters mean, where all of them are those of another language."""
+    found = {text.strip().casefold() for text in texts}
+    for letters in LETTERS_ABROAD:
+        if letters[0] in found and letters[-1] in found and found <= set(letters):
+            return {letters[0]: 1.0, letters[-1]: 0.0} | dict.fromkeys(letters[1:-1], 0.5)
+    return {}
+
+
+def _numbers(
+    numbers: dict[str, float], counts: dict[str, int], one_and_two: bool
+) -> tuple[dict[str, float], str]:
+    """Return what numbers mean, by which of them occur, and that in words.
+
+    Beside columns such as player_1 and player_2, 1 and 2 are those, and 0 is nobody.
+    """
     found = set(numbers.values())
+    if one_and_two and found == {0.0, 1.0, 2.0}:
+        named = {text: 0.5 if x == 0.0 else 2.0 - x for text, x in numbers.items()}
+        return named, "1 is the first, 2 the second, 0 a tie"
     twos = sum(counts[text] for text, x in numbers.items() if x == 2)
     below = sum(counts[text] for text, x in numbers.items() if x < 0 and x != -1)
     rare = TYPO * sum(counts[text] for text in numbers)
@@ -545,30 +584,66 @@ def _numbers(numbers: dict[str, float], counts: dict[str, int]) -> tuple[dict[st
     if -1.0 in found:
         signed = {text: (x + 1) / 2 for text, x in numbers.items() if x in {-1.0, 0.0, 1.0}}
         return signed, "1, 0, -1: as -1 occurs, 0 is a tie"
-    if 2.0 in found and found <= {1.0, 2.0}:
-        return {text: 2 - x for text, x in numbers.items()}, "1 is the first, 2 the second"
-    if 2.0 in found and all(1.0 <= x <= 2.0 for x in found):
-        return {text: 2 - x for text, x in numbers.items()}, "from 1, the first, to 2, the second"
+    if found and max(found) > 1.0 and all(1.0 <= x <= 2.0 for x in found):
+        between = found - {1.0, 2.0}
+        why = "from 1, the first, to 2, the second" if between else "1 is the first, 2 the second"
+        return {text: 2 - x for text, x in numbers.items()}, why
     inside = {text: x for text, x in numbers.items() if 0 <= x <= 1}
     if set(inside.values()) <= {0.0, 0.5, 1.0}:
         return inside, "1 the first won, 0 the second, 0.5 a tie"
     return inside, "share of games that the first won"
 
 
+# Scores written as one text, as in ``3-1``, ``2-1 aet`` and ``L 5-3``; and what only looks so.
+SCORELINE = re.compile(
+    r"(?:(?P<told>[WLDT])[\s,]*)?(\d+)\s*[-:–]\s*(\d+)"
+    r"(?:\s*\(?(?:aet|a\.e\.t\.?|ot|so|et|ap|pens?)\)?|\s*\(\d+\s*[-:–]\s*\d+\s*(?:p|pens?)?\.?\)"
+    r"\s*(?:p|pens?)?\.?)?",  # after extra time; beside the half-time score, or that of a shoot-out
+    re.IGNORECASE,
+)
+RECORD = re.compile(r"(\d)\s*[-–]\s*(\d)\s*[-–]\s*\d")  # games won, lost and drawn of a match
+
+
+def _closed_up(text: str) -> str:
+    """Return a result without spaces, and with a plain dash: ``1 – 0`` is 1-0."""
+    return re.sub(r"\s+", "", text).replace("–", "-")
+
+
+def _read_scoreline(text: str) -> tuple[float, float] | None:
+    """Return the two scores of a text, the first's first; ``L 5-3`` is 3 against 5."""
+    line = SCORELINE.fullmatch(text.strip())
+    if line is None:
+        record = RECORD.fullmatch(text.strip())
+        return None if record is None else (float(record[1]), float(record[2]))
+    x, y = float(line[2]), float(line[3])
+    told = (line["told"] or "").casefold()
+    if (told == "w" and x < y) or (told == "l" and x > y):  # the winner's score comes first
+        return y, x
+    return x, y
+
+
+def _are_no_scores(lines: Mapping[str, tuple[float, float]]) -> bool:
+    """Return whether texts like scores are times of day, seasons, or ranges such as 18-24."""
+    texts = [text.strip() for text in lines]
+    of_day = all(re.fullmatch(r"[0-2]?\d:[0-5]\d", text) for text in texts)
+    seasons = all(y % 100 == (x + 1) % 100 and max(x, y) > 9 for x, y in lines.values())
+    ranges = len(texts) > 1 and all(9 < x < y for x, y in lines.values())
+    return of_day or seasons or ranges
+
+
 def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
     """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
-    lines = {
-        text: match
-        for text, _ in filled
-        if (match := SCORELINE.fullmatch(text.strip()) or RECORD.fullmatch(text.strip()))
-    }
+    if not any(re.search(r"\d\s*[-:–]", text) for text, _ in filled):
+        return None
+    lines = {text: line for text, _ in filled if (line := _read_scoreline(text)) is not None}
     chess = {"1-0", "0-1"}
     share = sum(count for text, count in filled if text in lines) / total if total else 0.0
-    if share < ENOUGH or {text.strip() for text in lines} <= chess:
+    if share < ENOUGH or {_closed_up(text) for text in lines} <= chess:
         return None
-    margins = {text: float(m[1]) - float(m[2]) for text, m in lines.items()}
+    margins = {text: x - y for text, (x, y) in lines.items()}
     why = "scores, first - second"
-    return Meaning("words", why, share, _by_sign(margins), margins, in_words=True)
+    scores = not _are_no_scores(lines)
+    return Meaning("words", why, share, _by_sign(margins), margins, in_words=scores)
 
 
 def read_switch(texts: Iterable[str]) -> dict[str, float]:
@@ -587,6 +662,8 @@ def read_sides(
     values = dict.fromkeys(NEITHER, 0.0) | dict.fromkeys(BEHIND, -1.0) | dict.fromkeys(AHEAD, 1.0)
     values |= {plain(headers[1]): -1.0, plain(headers[0]): 1.0}
     told = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
+    if {"h"} <= set(told.values()) <= {"h", "a", "n"}:
+        values["a"] = -1.0  # home and away; alone, A is the first
     if flag and not {"-1", "-1.0"} & set(told.values()):
         values |= {"0": -1.0, "0.0": -1.0}
     return {text: values[word] for text, word in told.items() if word in values}

@@ -18,14 +18,14 @@ from intransit.arrays import FloatArray, IntArray, slices
 from intransit.checks import as_number
 from intransit.errors import InputError
 from intransit.inference.observations import Observations, connected_groups
-from intransit.inference.paths import Layout, Numbers, Paths
-from intransit.inference.posterior_kernels import (
+from intransit.inference.path_kernels import (
     expected_chances,
     last_before,
     mean_chances,
     pair_margins,
     read_paths,
 )
+from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.sampling import Draws, Mixing
 from intransit.model.laws import OutcomeLaw, boundaries, expected_results
 from intransit.model.terms import By, PairEffects, Side

@@ -33,7 +33,7 @@ from intransit.inference.joint_starts import ROUGHLY
 from intransit.inference.laplace import ROUNDS, Laplace, hold_along_gauge
 from intransit.inference.likelihood import Law, far, first_cuts, loss_of
 from intransit.inference.newton import Descent, solve_joint
-from intransit.inference.posterior_kernels import keyed_normals
+from intransit.inference.path_kernels import keyed_normals
 from intransit.inference.shards.folder import (
     Progress,
     Question,

@@ -1,0 +1,471 @@
+"""Finishing orders, and choices from sets of alternatives, taken as games of each two.
+
+An order has one row a place or one row an event (*podiums*).  Of two who finished, the one in the better place won; equal places are a tie.  Who did not finish
+lost to all who did, and says nothing beside others who did not.  Who did not start says nothing.
+Where a row is an event, a column is a place (``1st``, ``2nd``, ``3rd``) and an empty cell nobody.
+
+Of a set of alternatives, one row each or one row a set, the one that was chosen won against each of
+the others; where one was called the worst, it lost to them.
+"""
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from intransit.data import vocabulary as words
+from intransit.data.engine import Facts, columns_sql, quote, short_names
+from intransit.data.reading import Column, ReadOptions, list_names, plural
+from intransit.data.shapes import OF_A_GAME, Shaped, made_games, named_by_hand
+from intransit.data.time_columns import read_moments
+from intransit.data.vocabulary import CLEAR, ENOUGH, listed, number, plain
+
+PLACES = (  # the first that is there is taken
+    *("place", "position", "finish", "finishposition", "finishingposition", "placing", "placement"),
+    *("rank", "ranking", "pos", "positionorder", "finalposition", "finalrank", "standing", "plc"),
+)
+EVENTS = listed(
+    "event race raceid raceno racename eventid eventname tournament tournamentid match matchid "
+    "game gameid heat heatid session panel panelist judge judgeid rater assessor voter voterid "
+    "respondent subject track grandprix gp round meet meeting contest competition competitionid "
+    "regatta stage show ballot ballotid trial query queryid prompt promptid question questionid"
+)
+NAMES = (  # people before teams: the finer the item, the more is learnt
+    *("name", "driver", "drivername", "driverid", "horse", "horsename", "player", "playername"),
+    *("athlete", "rider", "runner", "competitor", "participant", "swimmer", "skier", "skater"),
+    *("cyclist", "jockey", "contestant", "model", "bot", "agent", "product", "wine", "item"),
+    *("candidate", "option", "system", "boat", "crew", "car", "brand", "film", "song", "deck"),
+    *("entrant", "team", "teamname", "country", "club", "id", "playerid", "username", "user"),
+)
+SCORE_NAMES = listed(
+    "score points goals pts total totalscore totalpoints finalscore"
+)  # without places
+UNFINISHED = listed(
+    "dnf ret retired r nc notclassified unfinished pu f ur bd su ro a accident n dropout out "
+    "cut mc missedcut mdf otl"
+)
+ABSENT = listed("dns dnq dnpq withdrew withdrawn wd w scr nr ex dsq dq disq disqualified d e")
+LAST = 1e9  # the place of those who did not finish
+MOST_PAIRS = 50_000_000  # beyond, orders should be cut or summed up first
+OTHER, CAME_FIRST = "other", "who came first"
+
+
+def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return finishing orders as games, or None where the table has none."""
+    names = [plain(name) for name in short_names(facts.names)]
+    place = facts.column(options.place, "place") if options.place else _first(names, PLACES)
+    scores = place is None
+    if place is None:
+        place = _score(facts, names)
+    both = any(isinstance(options.columns.get(role), str) for role in ("second", "loser"))
+    paired = both or bool(words.name_pairs(names, words.MARKERS, words.WINNERS))
+    if place is None or (paired and not asked and not options.place):
+        return None
+    said = options.columns.get("first")
+    item = facts.column(said, "first") if isinstance(said, str) else _first(names, NAMES)
+    if item is None:
+        return None
+    event = _event(facts, options, names, {place, item})
+    if not event or (scores and not any(names[i] in EVENTS for i in event)):
+        return None
+    ranks = _by_score(facts, place) if scores else _ranks(facts, place)
+    if ranks is None:
+        return None
+    return _orders_as_games(facts, place, item, event, ranks, scores=scores)
+
+
+def _first(names: list[str], wanted: Sequence[str]) -> int | None:
+    return next((names.index(word) for word in wanted if word in names), None)
+
+
+def _score(facts: Facts, names: list[str]) -> int | None:
+    """Return the column with the score of each, where no place and no outcome is told."""
+    found = [i for i, name in enumerate(names) if name in SCORE_NAMES]
+    if (
+        len(found) != 1
+        or words.OUTCOMES - SCORE_NAMES & set(names)
+        or not facts.looks_numeric(found[0])
+    ):
+        return None
+    return found[0]
+
+
+def _by_score(facts: Facts, column: int) -> dict[str, float | None] | None:
+    """Return places that are better the higher the score is."""
+    cells = facts.values(column)
+    numbers = {text: number(text, facts.table.decimal_comma) for text, _ in cells or []}
+    return {text: -value for text, value in numbers.items() if value is not None} or None
+
+
+def _event(
+    facts: Facts, options: ReadOptions, names: list[str], taken: set[int]
+) -> tuple[int, ...] | None:
+    """Return the columns that tell events apart: what they are called, and when they were."""
+    if options.event:
+        whole = options.event in facts.names
+        wanted = [options.event] if whole else options.event.split(",")
+        return tuple(facts.column(name.strip(), "event") for name in wanted)
+    free = [(i, name) for i, name in enumerate(names) if i not in taken]
+    events = [i for i, name in free if name in EVENTS]
+    times = [i for i, name in free if name in words.TIMES | words.PERIODS]
+    times = [i for i in times if read_moments(facts, i, day_first=True).understood >= ENOUGH]
+    return (*events, *times) or None
+
+
+def _ranks(facts: Facts, place: int) -> dict[str, float | None] | None:
+    """Return the place that each text means; None for those who did not take part."""
+    cells = facts.values(place)
+    if cells is None:
+        return None
+    ranks: dict[str, float | None] = {}
+    for text, _ in cells:
+        word = re.sub(r"[\s.=]+", "", text.casefold()).removeprefix("t")
+        digits = re.sub(r"(st|nd|rd|th)$", "", word)
+        digits = re.sub(r"^(\d+)[-–]\d+$", r"\1", digits)  # 2-3: two who share these places
+        value = number(digits)
+        if value is not None and value >= 0:
+            ranks[text] = value
+        elif word in UNFINISHED or word == "\\n" or not word:
+            ranks[text] = LAST
+        elif word in ABSENT:
+            ranks[text] = None
+    total, known = sum(n for _, n in cells), sum(n for text, n in cells if text in ranks)
+    finished = sum(count for text, count in cells if (ranks.get(text) or LAST) < LAST)
+    return ranks if finished * 2 >= total and known >= 0.8 * total else None
+
+
+def _orders_as_games(
+    facts: Facts,
+    place: int,
+    item: int,
+    event: tuple[int, ...],
+    ranks: dict[str, float | None],
+    *,
+    scores: bool,
+) -> Shaped | None:
+    table, n = facts.table, len(facts.names)
+    finishers = _finishers(facts, place, event, ranks)
+    n_events, pairs, twice, unused, unfinished = table.engine.ask(
+        "SELECT count(*), coalesce(sum(n * (n - 1) // 2), 0), coalesce(sum(n - m), 0), sum(u), "
+        "sum(f) FROM (SELECT count(place) AS n, count(DISTINCT CASE WHEN place IS NOT NULL THEN "
+        f"{facts.text(item)} END) AS m, count(*) FILTER (WHERE place IS NULL) AS u, "
+        f"count(*) FILTER (WHERE place = {LAST}) AS f FROM {finishers} GROUP BY event)"
+    )[0]
+    if not pairs or (scores and twice):  # scores of many games in one tournament
+        return None
+    _check(facts, item, event, int(pairs), int(twice))
+    columns = ", ".join(f"a.c{i}" for i in range(n))
+    rows = (
+        f"SELECT {columns}, b.c{item} AS c{n}, CASE WHEN a.place < b.place THEN 1.0 ELSE 0.5 "
+        f"END::DOUBLE AS c{n + 1}, a.row FROM {finishers} AS a JOIN {finishers} AS b ON "
+        "a.event = b.event AND (a.place < b.place OR (a.place = b.place AND a.row < b.row AND "
+        f"a.place < {LAST}))"
+    )
+    notes = [
+        f"{plural(n_events, 'finishing order')}, taken as games of each two; games of one order "
+        "are not independent of each other"
+    ]
+    notes += [
+        f'the items are in "{table.names[item]}"; to compare those of "{table.names[other]}", '
+        f'say first="{table.names[other]}" (command line: --first)'
+        for other in _other_items(facts, item)[:1]
+    ]
+    if unfinished:
+        notes.append(f"{plural(int(unfinished), 'row')} without a finish: behind all who finished")
+    notes += _left_out(facts, place, ranks, int(unused))
+    if scores:
+        name = table.names[place]
+        notes.append(
+            f'the higher "{name}" is taken as the better place, and by how much is not used; where '
+            f'the lower is better, say place="{name}" (command line: --place)'
+        )
+    told = (
+        *(Column("event", table.names[i], "tells events apart") for i in event),
+        Column("place", table.names[place], "by its name"),
+    )
+    extra, first = {OTHER: table.types[item], CAME_FIRST: "DOUBLE"}, table.names[item]
+    return made_games(
+        facts, rows, extra, told, notes, first=first, second=OTHER, outcome=CAME_FIRST
+    )
+
+
+def _left_out(facts: Facts, place: int, ranks: dict[str, float | None], unused: int) -> list[str]:
+    """Say which rows are not used: of those who did not take part, and of strange places."""
+    strange = {t: n for t, n in facts.values(place) or [] if t not in ranks}
+    absent = unused - sum(strange.values())
+    notes = []
+    if absent > 0:
+        notes.append(f"{plural(absent, 'row')} of items that did not take part: not used")
+    if strange:
+        rows, shown = plural(sum(strange.values()), "row"), list_names(sorted(strange)[:5])
+        notes.append(f"{rows} with a place that is not understood ({shown}): not used")
+    return notes
+
+
+def _finishers(
+    facts: Facts, place: int, event: tuple[int, ...], ranks: dict[str, float | None]
+) -> str:
+    """Return a table of the rows with their place as a number, and their event."""
+    known = facts.engine.store(
+        "SELECT unnest(?::VARCHAR[]) AS text, unnest(?::DOUBLE[]) AS place",
+        [list(ranks), list(ranks.values())],
+    )
+    key = " || chr(31) || ".join(f"coalesce({facts.text(i)}, '')" for i in event)
+    return facts.engine.store(
+        f"SELECT t.*, known.place AS place, {key} AS event FROM {facts.rows} AS t LEFT JOIN "
+        f"{known} AS known ON coalesce({facts.raw(place)}, '') = known.text"
+    )
+
+
+def _check(facts: Facts, item: int, event: tuple[int, ...], pairs: int, twice: int) -> None:
+    """Refuse orders in which items stand twice, or that make too many games."""
+    table, refuse = facts.table, facts.refuse
+    if twice * 20 > facts.count()[0]:
+        raise refuse(
+            f'"{table.names[item]}" has names that stand twice in one event, told apart '
+            f"by {list_names([table.names[i] for i in event])}; name what tells events apart with "
+            "event= (command line: --event), or the items with first= (command line: --first)."
+        )
+    if pairs > MOST_PAIRS:
+        raise refuse(
+            f"its finishing orders make {pairs:,} games of two; keep fewer of them with where= "
+            "(command line: --where)."
+        )
+
+
+def _other_items(facts: Facts, item: int) -> Sequence[int]:
+    names = [plain(name) for name in facts.names]
+    wanted = ("driver", "horse", "player", "team", "country", "club", "jockey", "brand")
+    return [names.index(word) for word in wanted if word in names and names.index(word) != item]
+
+
+ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth"),
+    *("sixth", "seventh", "eighth", "ninth", "tenth"),
+)
+NUMBERED = re.compile(
+    r"(?:(?:place|placing|position|pos|rank|ranking|finish|finisher|p)(\d+)(?:choice)?"
+    r"|(\d+)(?:st|nd|rd|th)?(?:place|position|choice|preference)?)"
+)
+FEWEST_PLACES = 3  # two columns are a game
+SHARED = 0.3  # of the names of a column that another has too, at least of some
+BETTER, WORSE = "better placed", "worse placed"
+
+
+def find_podiums(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return rows of places as games, or None where the table has none."""
+    if named_by_hand(options):
+        return None
+    table = facts.table
+    places = {_place_of(plain(name)): i for i, name in reversed(list(enumerate(table.names)))}
+    columns: list[int] = []
+    while len(columns) + 1 in places:
+        columns.append(places[len(columns) + 1])
+    if len(columns) < FEWEST_PLACES or not all(facts.is_text(i) for i in columns):
+        return None
+    if not _share_names(facts, columns) or not (asked or _hold_names(facts, columns)):
+        return None
+    n = len(table.names)
+    listed = ", ".join(f"nullif({facts.text(i)}, '')" for i in columns)
+    pairs = ", ".join(
+        f"({a}, {b})" for a, b in itertools.combinations(range(1, len(columns) + 1), 2)
+    )
+    rows = (
+        f"SELECT {columns_sql(n)}, placed[i] AS c{n}, placed[j] AS c{n + 1}, 1.0::DOUBLE AS "
+        f"c{n + 2}, row FROM (SELECT *, [{listed}] AS placed FROM {facts.rows}) JOIN "
+        f"(VALUES {pairs}) AS p(i, j) ON placed[i] IS NOT NULL AND placed[j] IS NOT NULL"
+    )
+    extra = {BETTER: "VARCHAR", WORSE: "VARCHAR", CAME_FIRST: "DOUBLE"}
+    note = (
+        f"each row is a finishing order with {plural(len(columns), 'place')}, taken as games of "
+        "each two; games of one order are not independent of each other"
+    )
+    told = [Column("place", table.names[i], "by its name") for i in columns]
+    return made_games(
+        facts, rows, extra, told, [note], first=BETTER, second=WORSE, outcome=CAME_FIRST
+    )
+
+
+def _place_of(name: str) -> int:
+    """Return the place that a column is for, 0 where it is for none."""
+    bare = name.removesuffix("place").removesuffix("name")
+    if bare in ORDINALS:
+        return ORDINALS.index(bare) + 1
+    if name == "winner":
+        return 1
+    match = NUMBERED.fullmatch(name)
+    return int(next(part for part in match.groups() if part)) if match else 0
+
+
+def _hold_names(facts: Facts, columns: list[int]) -> bool:
+    """Return whether columns called 1 or P1 hold words: numbers may be goals of a period."""
+    if not any(NUMBERED.fullmatch(plain(facts.names[i])) for i in columns):
+        return True
+    texts = [text for i in columns for text in facts.texts(i) if text.strip()]
+    return 2 * sum(any(sign.isalpha() for sign in text) for text in texts) > len(texts)
+
+
+def _share_names(facts: Facts, columns: list[int]) -> bool:
+    """Return whether names of one place occur in others, as those who come in do."""
+    seen = []
+    for i in columns[:4]:
+        cells = facts.values(i)
+        if cells is None:
+            return False
+        seen.append({text.strip() for text, _ in cells} - {""})
+    everything = set().union(*seen)
+    return bool(everything) and sum(len(part) for part in seen) >= (1 + SHARED) * len(everything)
+
+
+CHOSEN = (
+    *("best", "most", "chosen", "choice", "selected", "picked", "won", "win", "winner"),
+    *("result", "outcome", "wl", "winloss", "iswinner", "mostimportant", "mostpreferred"),
+)
+REFUSED = ("worst", "least", "leastimportant", "leastpreferred")
+SETS = EVENTS | listed(
+    "task taskid set setid choiceset choicesetid resp respid respondentid participant "
+    "participantid userid screen scenario"
+)
+ALTERNATIVES = (*NAMES, "alternative", "concept", "message", "teamabbreviation", "champion")
+IN_A_ROW = re.compile(
+    r"(?:item|option|alternative|alt|concept|candidate|product|brand|message|model)(\d|[a-h])"
+)
+
+
+def find_choices(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return choices from sets as games, one row an alternative or one row a set; or None."""
+    if named_by_hand(options) and not asked:
+        return None
+    names = [plain(name) for name in short_names(facts.names)]
+    several = [i for i, name in enumerate(names) if IN_A_ROW.fullmatch(name) and facts.is_text(i)]
+    if len(several) >= FEWEST_PLACES:
+        return _sets_in_rows(facts, names, several)
+    if words.name_pairs(names, words.MARKERS, words.WINNERS) or _first(names, PLACES) is not None:
+        return None
+    item, best, worst = (_first(names, wanted) for wanted in (ALTERNATIVES, CHOSEN, REFUSED))
+    event = [i for i, name in enumerate(names) if name in SETS and i not in {item, best, worst}]
+    values = None if best is None else _flags(facts, best)
+    if item is None or best is None or values is None or not event:
+        return None
+    if worst is not None and _flags(facts, worst) is None:
+        return None
+    return _sets_in_columns(facts, item, (best, worst), tuple(event))
+
+
+def _flags(facts: Facts, column: int) -> dict[str, float] | None:
+    """Return what a column says of its row: 1 chosen or won, 0 not, 0.5 a tie; None if not that."""
+    cells = [text for text in facts.texts(column) if text.strip()]
+    known = {**dict.fromkeys(words.YES | words.FIRST_WORDS | {"x", "best", "worst"}, 1.0)}
+    known |= dict.fromkeys(words.NO | words.SECOND_WORDS, 0.0)
+    known |= dict.fromkeys(words.TIE_WORDS - {"x", "t"}, 0.5)
+    told = {text: known.get(text.strip().casefold()) for text in cells}
+    found = {text: value for text, value in told.items() if value is not None}
+    return found if cells and len(found) == len(cells) else None
+
+
+def _sets_in_columns(
+    facts: Facts, item: int, flags: tuple[int, int | None], event: tuple[int, ...]
+) -> Shaped | None:
+    """Return sets with one row an alternative, where each set has one that was chosen."""
+    table, n = facts.table, len(facts.names)
+    best, worst = flags
+    told = [f"coalesce({_flag_sql(facts, column)}, 0)" for column in flags if column is not None]
+    key = " || chr(31) || ".join(f"coalesce({facts.text(i)}, '')" for i in event)
+    rows = facts.engine.store(
+        f"SELECT *, {' - '.join(told)} AS worth, {key} AS event, {facts.text(item)} AS item "
+        f"FROM {facts.rows}"
+    )
+    fine = "one = 1 OR (n = 2 AND even = 2)"
+    n_sets, n_fine, largest = facts.engine.ask(
+        f"SELECT count(*), count(*) FILTER (WHERE n > 1 AND n = m AND low <= 1 AND ({fine})), "
+        "max(n) FROM (SELECT count(*) AS n, count(DISTINCT item) AS m, "
+        "count(*) FILTER (WHERE worth = 1) AS one, count(*) FILTER (WHERE worth = 0.5) AS even, "
+        f"count(*) FILTER (WHERE worth < 0) AS low FROM {rows} GROUP BY event)"
+    )[0]
+    if n_fine < CLEAR * n_sets:
+        return None
+    columns = ", ".join(f"a.c{i}" for i in range(n))
+    games = (
+        f"SELECT {columns}, b.c{item} AS c{n}, CASE WHEN a.worth > b.worth THEN 1.0 ELSE 0.5 "
+        f"END::DOUBLE AS c{n + 1}, a.row FROM {rows} AS a JOIN {rows} AS b ON a.event = b.event "
+        "AND (a.worth > b.worth OR (a.worth = 0.5 AND b.worth = 0.5 AND a.row < b.row))"
+    )
+    notes = [_said_of_sets(int(n_sets), int(largest), worst is not None)]
+    listed_columns = (*event, best, *(() if worst is None else (worst,)))
+    roles = (*("event",) * len(event), "chosen", *(() if worst is None else ("worst",)))
+    told_columns = [
+        Column(role, table.names[i], "tells sets apart" if role == "event" else "by its name")
+        for role, i in zip(roles, listed_columns, strict=True)
+    ]
+    extra, first = {OTHER: table.types[item], CAME_FIRST: "DOUBLE"}, table.names[item]
+    none = (*OF_A_GAME, *_no_time(facts))
+    return made_games(
+        facts, games, extra, told_columns, notes, none, first=first, second=OTHER,
+        outcome=CAME_FIRST,
+    )  # fmt: skip
+
+
+def _no_time(facts: Facts) -> tuple[str, ...]:
+    """Return that there is no time where only sets are numbered, which are no periods here."""
+    names = {plain(name) for name in short_names(facts.names)}
+    dated = names & (words.TIMES | words.PERIODS) or any(words.DATED.search(n) for n in names)
+    return () if dated else ("time",)
+
+
+def _flag_sql(facts: Facts, column: int) -> str:
+    """SQL: what a cell says of its row."""
+    parts = {1.0: [], 0.5: []}  # type: dict[float, list[str]]
+    for text, value in (_flags(facts, column) or {}).items():
+        parts.setdefault(value, []).append(quote(text))
+    cell = facts.raw(column)
+    whens = [f"WHEN {cell} IN ({', '.join(t)}) THEN {v}" for v, t in parts.items() if t]
+    return f"CASE {' '.join(whens)} END" if whens else "0"
+
+
+def _said_of_sets(n_sets: int, largest: int, worst: bool) -> str:
+    if largest == 2:
+        return f"{plural(n_sets, 'game')} of two rows, one for each side"
+    below = ", and who was called the worst lost to them" if worst else ""
+    return (
+        f"{plural(n_sets, 'set')} of alternatives: who was chosen won against each other{below}; "
+        "games of one set are not independent of each other"
+    )
+
+
+def _sets_in_rows(facts: Facts, names: list[str], several: list[int]) -> Shaped | None:
+    """Return sets with one row a set: its alternatives side by side, and which was chosen."""
+    table, n = facts.table, len(facts.names)
+    best, worst = _first(names, CHOSEN), _first(names, REFUSED)
+    if best is None:
+        return None
+    listed_cells = f"[{', '.join(facts.text(i) for i in several)}]"
+    _, filled, known = facts.count(
+        facts.filled(best), f"list_contains({listed_cells}, {facts.text(best)})"
+    )
+    if not filled or known < CLEAR * filled:
+        raise facts.refuse(
+            f"{list_names([table.names[i] for i in several])} name more than two items, and "
+            f'"{table.names[best]}" does not name the one that was chosen; name two columns with '
+            "first= and second= (command line: --first and --second)."
+        )
+    one, other = facts.text(best), "other"
+    laid = f"(SELECT *, unnest({listed_cells}) AS other FROM {facts.rows})"
+    columns = columns_sql(n)
+    parts = [
+        f"SELECT {columns}, {one} AS c{n}, other AS c{n + 1}, 1.0::DOUBLE AS c{n + 2}, row FROM "
+        f"{laid} WHERE {other} <> {one}"
+    ]
+    if worst is not None:
+        last = facts.text(worst)
+        parts.append(
+            f"SELECT {columns}, other, {last}, 1.0::DOUBLE, row FROM {laid} WHERE {other} <> "
+            f"{last} AND {other} <> {one}"
+        )
+    roles = [("alternative", i) for i in several] + [("chosen", best)]
+    roles += [] if worst is None else [("worst", worst)]
+    told = [Column(role, table.names[i], "by its name") for role, i in roles]
+    extra = {BETTER: "VARCHAR", WORSE: "VARCHAR", CAME_FIRST: "DOUBLE"}
+    note = _said_of_sets(facts.count()[0], len(several), worst is not None)
+    return made_games(
+        facts, " UNION ALL ".join(parts), extra, told, [note], (*OF_A_GAME, *_no_time(facts)),
+        first=BETTER, second=WORSE, outcome=CAME_FIRST,
+    )  # fmt: skip
