@@ -1,8 +1,9 @@
 """Finishing orders, and choices from sets of alternatives, taken as games of each two.
 
-An order has one row a place or one row an event (*podiums*).  Of two who finished, the one in the better place won; equal places are a tie.  Who did not finish
-lost to all who did, and says nothing beside others who did not.  Who did not start says nothing.
-Where a row is an event, a column is a place (``1st``, ``2nd``, ``3rd``) and an empty cell nobody.
+An order has one row a place or one row an event (*podiums*).  Of two who finished, the one in the
+better place won; equal places are a tie.  Who did not finish lost to all who did, and says nothing
+beside others who did not.  Who did not start says nothing.  Where a row is an event, a column is a
+place (``1st``, ``2nd``, ``3rd``) and an empty cell nobody.
 
 Of a set of alternatives, one row each or one row a set, the one that was chosen won against each of
 the others; where one was called the worst, it lost to them.
