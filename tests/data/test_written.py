@@ -1,5 +1,7 @@
 """Tables as people write them, beside the games they tell or the sentence that refuses them."""
 
+from pathlib import Path
+
 import pytest
 
 from intransit import InputError, read
@@ -214,3 +216,8 @@ def test_games_told_twice_are_not_called_rows_where_a_row_has_many(tmp_path):
     games = read(path)
     assert games.counts.sum() == 14
     assert any(note.startswith("14 games are told twice") for note in games.report.notes)
+
+
+def test_plus_and_minus_of_a_team_are_its_margin():
+    games = read(Path(__file__).parent / "public" / "team_log.csv")
+    assert sorted(abs(games.margins).tolist()) == [5.0, 12.0]

@@ -109,7 +109,7 @@ PREFERENCES = listed(
 SHARES = listed("winrate winshare share winfraction winprobability winpct winpercent winpercentage")
 WINNER_WORDS = WINNERS_ABROAD | {name for name in OUTCOMES if name.startswith(("winn", "whowon"))}
 MARGINS = listed(
-    "margin scorediff scoredifference pointdiff goaldiff diff difference marginofvictory"
+    "margin scorediff scoredifference pointdiff goaldiff diff difference marginofvictory plusminus"
 )
 TIES = listed("tie tied draw drawn istie isdraw")
 TIMES = listed(
