@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from intransit import InputError, read
@@ -221,3 +222,22 @@ def test_games_told_twice_are_not_called_rows_where_a_row_has_many(tmp_path):
 def test_plus_and_minus_of_a_team_are_its_margin():
     games = read(Path(__file__).parent / "public" / "team_log.csv")
     assert sorted(abs(games.margins).tolist()) == [5.0, 12.0]
+
+
+def test_weeks_of_seasons_are_one_time(tmp_path):
+    path = tmp_path / "table.csv"
+    rows = "2021,1,a,b,1\n2021,18,b,c,0\n2022,1,a,c,1\n2022,3,b,a,1\n"
+    path.write_text("season,week,first,second,result\n" + rows)
+    games = read(path)
+    np.testing.assert_allclose(games.times, [2021, 2021 + 17 / 53, 2022, 2022 + 2 / 53])
+    assert any("taken together for the time" in note for note in games.report.notes)
+    path.write_text("year,month,first,second,result\n2021,12,a,b,1\n2022,1,b,c,0\n")
+    np.testing.assert_allclose(read(path).times, [2021 + 11 / 12, 2022])
+
+
+@pytest.mark.parametrize("second", ["period", "month"])
+def test_two_times_that_do_not_fit_together_are_asked_about(tmp_path, second):
+    path = tmp_path / "table.csv"
+    path.write_text(f"season,{second},first,second,result\n2021,1,a,b,1\n2022,13,b,c,0\n")
+    with pytest.raises(InputError, match="could each be the time"):
+        read(path)

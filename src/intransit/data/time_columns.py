@@ -449,6 +449,8 @@ def choose_time(search: Search) -> None:
             "say time=False for none (command line: --without time), or order= for periods with "
             "names (command line: --order)."
         )
+    if len(clear) == 2:
+        clear, told = _in_years(search, clear, told)
     if len(clear) > 1:
         raise search.two("time", clear)
     if clear:
@@ -456,6 +458,36 @@ def choose_time(search: Search) -> None:
         search.tell("time", clear[0], f"{why}; {roles.moments.why}")
         if roles.moments.note:
             roles.notes.append(roles.moments.note)
+
+
+def _in_years(
+    search: Search, clear: list[int], told: dict[int, TimeColumn]
+) -> tuple[list[int], dict[int, TimeColumn]]:
+    """Return years with the weeks, months or matchdays in them as one time, where both are there.
+
+    Week 3 of 2021 is 2021 + 2/53: seasons follow each other, with a pause between them.
+    """
+    year, part = sorted(clear, key=lambda i: search.plain[i] not in words.YEARS)
+    size = words.PARTS_OF_A_YEAR.get(search.plain[part])
+    plain_numbers = told[year].clock == told[part].clock == NUMBERS
+    if search.plain[year] not in words.YEARS or size is None or not plain_numbers:
+        return clear, told
+    facts, part_sql = search.facts, told[part].sql
+    low, high = facts.engine.ask(
+        f"SELECT min(x), max(x) FROM (SELECT {part_sql} AS x FROM {facts.rows_about(part_sql)})"
+    )[0]
+    if low < 0 or high > size:
+        return clear, told
+    first = min(int(low), 1)
+    names = f'"{search.names[year]}" and "{search.names[part]}"'
+    search.roles.notes.append(
+        f"{names} are taken together for the time: {search.plain[part]} {first + 2} of a year is "
+        f"the year + 2/{size}"
+    )
+    sql = f"({told[year].sql}) + (({part_sql}) - {first}) / {size}.0"
+    share = min(told[year].understood, told[part].understood)
+    both = TimeColumn(NUMBERS, sql, f'with "{search.names[part]}" in it', share)
+    return [year], {year: both}
 
 
 def _moments(search: Search, column: int, *, any_names: bool = False) -> TimeColumn:

@@ -118,10 +118,13 @@ TIMES = listed(
     "timestampms unixms epochms matchtime gametime playeddate gameday datum fecha"
 )
 SEASONS = listed("season saison temporada stagione seizoen sasong")
-PERIODS = SEASONS | listed(
-    "year month week period t step yearmonth quarter matchday gameweek matchweek gw jahr spieltag "
-    "jornada journee giornata rodada"
-)
+YEARS = SEASONS | listed("year jahr")
+WEEKS_A_YEAR = 53  # as calendars count them
+PARTS_OF_A_YEAR = {"month": 12, "quarter": 4} | dict.fromkeys(
+    listed("week matchday gameweek matchweek gw spieltag jornada journee giornata rodada"),
+    WEEKS_A_YEAR,
+)  # about a week from one matchday to the next, and the rest of the year without games
+PERIODS = YEARS | set(PARTS_OF_A_YEAR) | listed("period t step yearmonth")
 VERSIONS = listed("patch version build release gameversion patchversion patchnumber update")
 STAGES = listed("set expansion edition generation gen era cardset block")  # periods with names
 DATED = re.compile(r"date|timestamp|kickoff")  # in the name of a column of dates
