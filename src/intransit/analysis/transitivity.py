@@ -31,7 +31,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import gammainc, gammaincc, ndtr, ndtri
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.data.cells import Cells
 from intransit.data.games import Games, in_time, merge
 from intransit.inference.joint_problem import Joint
@@ -60,11 +60,12 @@ A_CURVE = 3  # cycles that each curve must find in the comparisons
 ALIKE = 1e-5  # of the size of curves: what is left of one beside others, to count
 MOST_NUMBERS = 2e7  # that their curves may take up
 SMOOTH = 1e-3  # chance that games deviate from scores by as little, below which they are none
+PART = 1e-6  # from a whole number of games, beyond rounding
 FLATTEST = 0.05  # skewness of a null distribution, at least
 TINIEST = 1e-300
 DENSE_LIMIT = 1_000  # unknowns
 ACCURACY = 1e-2  # of a solve: far below the noise that goes through it
-EXACT = 1e-7  # of one that others are measured by
+EXACT = 1e-5  # of one that others are measured by: p values are the same to four digits at 1e-7
 MOST_LEVERAGE = 0.9
 MOST_ROWS = 200_000  # the latest: more take longer to test than to fit, and are hardly needed
 
@@ -132,6 +133,7 @@ class ResidualRows:
     high: FloatArray
     cell: IntArray  # (n_rows,): of the fitted problem
     growth: FloatArray  # (n_rows,): from residuals to the noise behind them
+    is_part: BoolArray  # (n_rows,): whether its games are no whole number, as those of a share
     goes_round: bool  # whether anybody who lost to another beat it too, at first or second hand
     map: ResidualMap
 
@@ -218,6 +220,7 @@ def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> Residual
         high=high,
         cell=cell,
         growth=growth,
+        is_part=np.abs(table.counts - np.round(table.counts)) > PART,
         goes_round=goes_round(table.first, table.second, table.outcomes, n),
         map=mapped,
     )
@@ -436,14 +439,16 @@ class _Test:
         return _combine([pattern], chance[:, 1:2]), chance
 
     def _is_smooth(self) -> bool:
-        """Return whether results deviate from scores by less than the luck of games would do.
+        """Return whether shares deviate from scores by less than the luck of games would do.
 
-        So they do where outcomes are probabilities: what is left of those, however small, has a
-        pattern, and any table of games of one scale deviates more.
+        So they do where they are probabilities: what is left of those, however small, has a
+        pattern, and shares of games of one scale deviate more.  Whole games are what they are: a
+        single one deviates by as much as its chance says, whatever explains it.
         """
-        total = sums(self.rows.pair, self.rows.residuals, self.rows.n_pairs)
-        freedom = self.rows.n_pairs - self._freedom()
-        size = float(np.sum(total**2 / np.maximum(self.information, TINIEST)))
+        pairs = np.unique(self.rows.pair[self.rows.is_part])
+        total = sums(self.rows.pair, self.rows.residuals, self.rows.n_pairs)[pairs]
+        freedom = len(pairs) * (1.0 - self._freedom() / self.rows.n_pairs)
+        size = float(np.sum(total**2 / np.maximum(self.information[pairs], TINIEST)))
         return freedom > 0.0 and float(gammainc(0.5 * freedom, 0.5 * size)) < SMOOTH
 
     def run(self) -> Evidence:
