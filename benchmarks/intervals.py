@@ -8,6 +8,8 @@ last time and 60 days on.  Issue 12 asks for 87 to 93 % of each kind, over at le
     python -m benchmarks.intervals 0.1        a tenth of the tables, on the seeds for building
     python -m benchmarks.intervals terms      what terms that are not needed add to plain scores,
                                               on the seeds for building
+    python -m benchmarks.intervals priors     what priors with more on 0 would change, by kind,
+                                              on half of the seeds for building
 """
 
 import sys
@@ -17,17 +19,20 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 
 import intransit as it
 from benchmarks._common import bernoulli_kl, print_table, seeds_for, with_error
 from intransit.arrays import FloatArray
+from intransit.inference.posterior import place_of
+from intransit.model.terms import prior_scale
 
 KEPT, BUILDING = range(7_000, 7_064), range(100, 164)
 KINDS = ("scores", "scores + factor", "both sides of a factor drifting", "pair effects")
 N_DAYS, AHEAD = 730, 60
 PLACES = {"middle": N_DAYS // 2, "last time": N_DAYS - 1, "60 days on": N_DAYS - 1 + AHEAD}
 LEVEL = 0.9
+POWERS = (1.0, 0.7, 0.5)
 WORKERS = 2
 HEADER = ["place", "held, %", "least of a table", "KL · 1000", "mean width"]
 HEADER += ["chains ended early", "s of processor a fit"]
@@ -82,6 +87,48 @@ def compare_terms() -> None:
     print_table(["model", *HEADER], rows)
 
 
+def compare_priors() -> None:
+    """Show what priors of planes and pair effects that put more on 0 would do to intervals.
+
+    A half-Cauchy scale t has a density ∝ 1 / (1 + t²); here t^(a - 1) / (1 + t²)^((1 + a) / 2),
+    by weighing the draws that there are.
+    """
+    seeds = BUILDING[: len(BUILDING) // 2]
+    rows = []
+    with ProcessPoolExecutor(WORKERS) as pool:
+        for kind in KINDS:
+            found = np.array(list(pool.map(reweighted, product((kind,), seeds))))
+            for k, power in enumerate(POWERS):
+                held = [with_error(found[:, k, 1 + q]) for q in range(len(PLACES))]
+                rows.append([kind, f"{power}", *held, f"{found[:, k, 0].mean():.0%}"])
+            print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
+    print(f"Intervals that hold, %; {len(seeds)} tables of a kind, seeds for building.\n")
+    print_table(["truth", "power a (1: half-Cauchy)", *PLACES, "draws that count"], rows)
+
+
+def reweighted(task: tuple[str, int]) -> list[list[float]]:  # (n_powers, 1 + n_places)
+    """Return the share of draws that count, and what intervals hold, for each prior."""
+    kind, seed = task
+    n, margins, games = made(kind, seed)
+    posterior = it.fit(games, rng=seed).posterior
+    i, j = np.triu_indices(n, 1)
+    of = {type(term): prior_scale(term.scale) for term in posterior.layout.model.terms}
+    drawn, number = posterior.draws, place_of(it.PairEffects, posterior.layout)
+    pairs = drawn.number_scales[:, number : number + 1] / of[it.PairEffects]
+    sizes = np.log(np.concatenate([drawn.scales[:, 1:] / of[it.Factors], pairs], axis=1))
+    found = []
+    for power in POWERS:
+        logs = (power - 1.0) * (sizes - 0.5 * np.logaddexp(0.0, 2.0 * sizes)).sum(axis=1)
+        weights = np.exp(logs - logsumexp(logs))
+        held = [1.0 / np.sum(weights**2) / len(weights)]
+        for day in PLACES.values():
+            x, true = posterior.margins(i, j, np.full(len(i), float(day))), margins[day][i, j]
+            below = weights @ (x < true)  # the share of draws below the truth
+            held.append(float(np.mean(np.abs(below - 0.5) <= 0.5 * LEVEL)))
+        found.append(held)
+    return found
+
+
 def row(kind: str, place: str, trials: list[Trial]) -> list[str]:
     return [
         kind,
@@ -98,10 +145,7 @@ def row(kind: str, place: str, trials: list[Trial]) -> list[str]:
 def run(task: tuple[str, int] | tuple[str, int, it.Model]) -> Trial:
     """Simulate, fit, and ask; with `fit`'s own model, or another."""
     kind, seed, *model = task
-    rng = np.random.default_rng([seed, KINDS.index(kind)])
-    n, n_games = int(rng.integers(12, 21)), round(np.exp(rng.uniform(*np.log([400, 4000]))))
-    margins = simulate(kind, n, rng)
-    games = play(margins, n_games, rng)
+    n, margins, games = made(kind, seed)
     began = time.process_time()
     answer = it.fit(games, model=model[0] if model else None, rng=seed)
     seconds = time.process_time() - began
@@ -118,6 +162,14 @@ def run(task: tuple[str, int] | tuple[str, int, it.Model]) -> Trial:
         width[place] = float(np.mean(high - low))
     mixing = answer.posterior.mixing
     return Trial(held, divergence, width, mixing is None or mixing.reached, seconds)
+
+
+def made(kind: str, seed: int) -> tuple[int, FloatArray, it.Games]:
+    """Return how many items there are, their margins day by day, and games between them."""
+    rng = np.random.default_rng([seed, KINDS.index(kind)])
+    n, n_games = int(rng.integers(12, 21)), round(np.exp(rng.uniform(*np.log([400, 4000]))))
+    margins = simulate(kind, n, rng)
+    return n, margins, play(margins, n_games, rng)
 
 
 def simulate(kind: str, n: int, rng: np.random.Generator) -> FloatArray:  # (n_days, n, n)
@@ -162,7 +214,7 @@ def play(X: FloatArray, n_games: int, rng: np.random.Generator) -> it.Games:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["terms"]:
-        compare_terms()
+    if sys.argv[1:] in (["terms"], ["priors"]):
+        {"terms": compare_terms, "priors": compare_priors}[sys.argv[1]]()
     else:
         main(*map(float, sys.argv[1:]))
