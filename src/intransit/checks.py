@@ -97,6 +97,16 @@ def as_items(items: object, where: str) -> np.ndarray:
         raise InputError(f"{where}: the lists differ in length; give one list.") from None
 
 
+def broadcast(where: str, **given: object) -> tuple[Any, ...]:
+    """Return arrays of one shape, those of one entry repeated, or say that they do not fit."""
+    arrays = {name: as_items(values, where) for name, values in given.items()}
+    try:
+        return np.broadcast_arrays(*arrays.values())
+    except ValueError:
+        told = ", ".join(f"{name} has shape {array.shape}" for name, array in arrays.items())
+        raise InputError(f"{where}: {told}; give as many of each, or one.") from None
+
+
 def check_pairs(pairs: object, n_items: int | None, where: str) -> IntArray:
     """Return pairs as integers (n, 2), or say what is wrong with them."""
     try:

@@ -31,6 +31,7 @@ from intransit.checks import (
     as_items,
     as_list,
     as_whole,
+    broadcast,
     check_finite,
     shown,
 )
@@ -103,15 +104,6 @@ def numbered_after(games: Games, names: Sequence[str], known: Collection[str]) -
     place = {name: k for k, name in enumerate(all_names)}
     there = np.array([place[name] for name in games.names])
     return replace(games, names=all_names, first=there[games.first], second=there[games.second])
-
-
-def together(**arrays: np.ndarray) -> tuple[Any, ...]:
-    """Return arrays of one shape, those of one entry repeated."""
-    try:
-        return np.broadcast_arrays(*arrays.values())
-    except ValueError:
-        told = ", ".join(f"{name} has shape {array.shape}" for name, array in arrays.items())
-        raise InputError(f"{told}; give as many of each, or one.") from None
 
 
 def item_or_newcomer(answer: "FittedTable", item: object, new: dict[str, int] | None) -> int:
@@ -567,7 +559,8 @@ class FittedTable:
         InputError
             If an item or covariate does not occur, a time cannot be read, or shapes do not agree.
         """
-        i, j, times, sides = together(
+        i, j, times, sides = broadcast(
+            "probabilities",
             first=items_of(self, first, "first"),
             second=items_of(self, second, "second"),
             at=moments_of(self, at),

@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 
 from intransit.analysis import FittedTable
@@ -52,7 +51,7 @@ from intransit.arrays import (
 from intransit.checks import as_flag, as_whole, open_seed
 from intransit.data.reading import plural
 from intransit.inference.posterior import Posterior, reach_of
-from intransit.kernels import GAINED, settle
+from intransit.kernels import GAINED, Bits, pack_bits, settle
 from intransit.percent import percent
 from intransit.skew import fill_skew
 from intransit.study import connected
@@ -61,9 +60,6 @@ SHORTEST = 3
 LESSER = (0.5, 0.2, 0.05)  # levels at which the likeliest is looked for, where none is sure
 N_TIMES = 24  # of histories
 HISTORY_DRAWS = 200
-
-
-Bits = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -306,7 +302,9 @@ def _sure_edges(posterior: Posterior, items: IntArray, when: float, level: float
             sure = np.flatnonzero(count >= least)
             margins = sign * drawn[:, sure]
             chance = posterior.results(margins).mean(axis=0)
-            parts.append((a[sure], b[sure], margins.mean(axis=0), chance, _pack(margins.T > 0.0)))
+            parts.append(
+                (a[sure], b[sure], margins.mean(axis=0), chance, pack_bits(margins.T > 0.0))
+            )
     if not parts:
         nothing = np.zeros(0)
         return Edges(first, second, nothing, nothing, np.zeros((0, 1), np.uint64), len(posterior))
@@ -399,13 +397,6 @@ def _grown(
     enough = np.bitwise_count(joint).sum(axis=1, dtype=np.int64) >= least
     longer = np.hstack([paths[which[enough]], new[enough, None]])
     return longer, joint[enough], complete
-
-
-def _pack(holds: BoolArray) -> Bits:  # (n_edges, n_words)
-    """Return rows of truth values as bits of whole words."""
-    packed = np.packbits(holds, axis=1)
-    wide = -(-packed.shape[1] // 8) * 8
-    return np.pad(packed, ((0, 0), (0, wide - packed.shape[1]))).view(np.uint64)
 
 
 def _times(answer: FittedTable) -> FloatArray:

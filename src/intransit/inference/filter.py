@@ -12,15 +12,15 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import (
     as_flag,
     as_floats,
-    as_items,
     as_number,
     as_whole,
+    broadcast,
     check_option,
     check_pairs,
     open_rng,
@@ -29,7 +29,7 @@ from intransit.errors import InputError
 from intransit.inference.law_kernels import average_logistic, learn, learn_many, read_many
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Paths, first_order, steps_of
-from intransit.inference.posterior import Posterior, posterior_around
+from intransit.inference.posterior import Posterior, posterior_around, reach_of
 from intransit.model.laws import OutcomeLaw, Readings, Wins
 from intransit.model.terms import Factors, Model, Scores
 
@@ -379,10 +379,9 @@ class Filter:
         >>> bool(low < now.margin(0, 1) < high)
         True
         """
-        if not 0.0 < as_number("level", level, least=0.0) < 1.0:
-            raise InputError(f"level is {level!r}; it must lie between 0 and 1, such as 0.9.")
+        reach = reach_of(level)
         mean, variance = np.moveaxis(self._read("interval", first, second, at), -1, 0)
-        half = ndtri(0.5 + 0.5 * float(level)) * np.sqrt(variance)
+        half = reach * np.sqrt(variance)
         return (mean - half)[()], (mean + half)[()]
 
     def probability(
@@ -534,15 +533,8 @@ class Filter:
         times = as_floats(np.nan if at is None else at, f"{where}, at")
         if at is not None and not (np.abs(times) <= _LARGEST).all():
             raise InputError(f"{where}, at: a time is not a finite number, or beyond 1e30.")
-        first, second = as_items(first, where), as_items(second, where)
-        try:
-            first, second, times = np.broadcast_arrays(first, second, times)
-        except ValueError:
-            raise InputError(
-                f"{where}: {np.shape(first)} first items, {np.shape(second)} second items and "
-                f"{np.shape(times)} times do not match; give as many of each, or one."
-            ) from None
-        pairs = check_pairs(np.stack([first.ravel(), second.ravel()], axis=1), None, where)
+        i, j, times = broadcast(where, first=first, second=second, at=times)
+        pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), None, where)
         needed = int(pairs.max(initial=-1)) + 1
         self._check_gap(where, needed, len(pairs))
         self._make_room(needed)  # a question about a new item is answered, and adds nothing

@@ -20,6 +20,7 @@ from intransit.checks import (
     as_floats,
     as_number,
     as_whole,
+    broadcast,
     check_known,
     check_option,
     check_pairs,
@@ -364,16 +365,10 @@ class Recovery:
         >>> it.recover(seen, n_factors=1, rng=0).margin(0, [1, 2, 3]).round(2)
         array([1., 2., 3.])
         """
-        try:
-            first, second = np.broadcast_arrays(first, second)
-        except ValueError:
-            raise InputError(
-                f"margin: {np.shape(first)} first and {np.shape(second)} second items were "
-                "given; there must be as many of one as of the other."
-            ) from None
-        stacked = np.stack([first.ravel(), second.ravel()], axis=1)
+        i, j = broadcast("margin", first=first, second=second)
+        stacked = np.stack([i.ravel(), j.ravel()], axis=1)
         pairs = check_pairs(stacked, len(self.strengths), "margin")
-        return margins_at(self.strengths, self.exposures, pairs).reshape(first.shape)
+        return margins_at(self.strengths, self.exposures, pairs).reshape(i.shape)
 
     @property
     def objective(self) -> float:

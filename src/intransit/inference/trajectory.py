@@ -22,6 +22,7 @@ from intransit.checks import (
     as_items,
     as_number,
     as_whole,
+    broadcast,
     check_finite,
     check_known,
     check_option,
@@ -864,15 +865,9 @@ class Trajectory(Fitted):
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None, side: ArrayLike
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return means and variances of margins, and sides, of one shape."""
-        asked, sides = self.outlook(first, second, at), as_floats(side, "side")
-        try:
-            mean, variance, sides = np.broadcast_arrays(*asked, sides)
-        except ValueError:
-            raise InputError(
-                f"probability: sides of shape {sides.shape} were given for margins of shape "
-                f"{asked[0].shape}; give as many of each, or one."
-            ) from None
-        return mean, variance, sides
+        mean, variance = self.outlook(first, second, at)
+        sides = as_floats(side, "side")
+        return broadcast("probability", margins=mean, variances=variance, side=sides)
 
     @cached_property
     def _laplace(self) -> Laplace:
