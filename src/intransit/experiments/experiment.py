@@ -744,6 +744,12 @@ def axis(*values: float, facets: Iterable[str] = ("",)) -> tuple[Point, ...]:
     return tuple(Point(float(x), facet) for facet in facets for x in values)
 
 
+def read_rows(source: Path) -> list[list[str]]:
+    """Return the rows of a table that lies beside an experiment, without remarks and titles."""
+    with source.open(newline="", encoding="utf-8") as lines:
+        return list(csv.reader(line for line in lines if not line.startswith("#")))[1:]
+
+
 def half_decades(first: float, last: float) -> tuple[float, ...]:
     """Return powers of √10 between two powers of ten.
 

@@ -442,7 +442,6 @@ EXPERIMENT = Experiment(
     },
     points=axis(*DRIFT_SCALES),
     quick_points=axis(1e-4, DRIFT_SCALES[5], 1.0),
-    quick_trials=4,
     measure=measure,
     draw=draw,
     judge=judged_by(
