@@ -33,6 +33,11 @@ from intransit.errors import InputError
 __all__ = ["Hidden", "Score", "TypeChart", "hide", "metagame", "pokemon_types"]
 
 
+def _read(name: str) -> str:
+    """Return the text of a file that lies here."""
+    return files("intransit.datasets").joinpath(name).read_text(encoding="utf-8")
+
+
 # A metagame ---------------------------------------------------------------------------------------
 
 BEGIN = "2025-01-01"
@@ -240,24 +245,7 @@ def _chances(margins: FloatArray, ties: float) -> tuple[FloatArray, FloatArray]:
 
 
 # Invented, and in order, so that an item's number is its place.
-DECKS = (
-    "Amber Hive",
-    "Ashfall",
-    "Brass Giants",
-    "Clockwork",
-    "Cold Harbour",
-    "Deep Roots",
-    "Ember Rush",
-    "Glass Cannon",
-    "Hollow Kings",
-    "Lantern Moths",
-    "Mirror Maze",
-    "Quicksand",
-    "Saltmarsh",
-    "Storm Choir",
-    "Thornwall",
-    "Velvet Heist",
-)
+DECKS = tuple(_read("decks.txt").splitlines())
 N_GAMES, N_DAYS = 10_000, 730
 CYCLIC, SPREAD, MEMORY = 0.5, 1.2, 3000.0
 SEED = 2  # chosen for a page with much to show; kinder than most, see docs/datasets.md
@@ -446,8 +434,7 @@ def pokemon_types() -> TypeChart:
     >>> chart.games()
     Games(18 items, 1,261 comparisons in 1,261 rows, margins, times 1996-02-27 to 2022-11-18)
     """
-    text = files("intransit.datasets").joinpath("chart.txt").read_text(encoding="utf-8")
-    return _read_chart(text)
+    return _read_chart(_read("chart.txt"))
 
 
 def _read_chart(text: str) -> TypeChart:

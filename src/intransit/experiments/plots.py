@@ -176,10 +176,10 @@ def finish(
 def render(experiment: Experiment, table: Table) -> dict[str, bytes]:
     """Return the figure of a finished run as {"png": ..., "svg": ...}."""
     require_matplotlib()
-    import matplotlib as mpl  # noqa: PLC0415  an optional library
+    from matplotlib import style  # noqa: PLC0415  an optional library
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    with mpl.rc_context(LOOK), np.errstate(invalid="ignore"):
+    with style.context(LOOK), np.errstate(invalid="ignore"):
         figure = Figure(figsize=experiment.size, layout="constrained")
         experiment.draw(figure, table)
         files = {}
