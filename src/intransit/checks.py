@@ -260,13 +260,15 @@ def as_path(path: object) -> Path:
     return Path(path)
 
 
-def open_place(path: object) -> Path:
+def open_place(path: object, advice: str = "give the name of a file") -> Path:
     """Return where a file is to be written; refuse, before any work, where none can be."""
     place = as_path(path)
     if place.is_dir():
-        raise InputError(f"{place}: it is a folder; give the name of a file.")
+        raise InputError(f"{place}: it is a folder; {advice}.")
     if not place.parent.is_dir():
         raise InputError(f"{place}: there is no folder {place.parent}; make it, or choose another.")
+    if not os.access(place.parent, os.W_OK):
+        raise InputError(f"{place}: the folder may not be written to; choose another.")
     return place
 
 

@@ -562,22 +562,11 @@ class Ranking:
 
 
 def top_cycle(gains: FloatArray) -> IntArray:
-    """Return the smallest set of items each of which beats everything outside it.
+    """Return the smallest set of items each of which beats everything outside it, rising.
 
+    Gains, here and below, are skew-symmetric: above 0 where the row is favoured, and by how much.
     Items that are even belong together.
 
-    Parameters
-    ----------
-    gains
-        (n_items, n_items): skew-symmetric; above 0 where the row is favoured, and by how much.
-
-    Returns
-    -------
-    numpy.ndarray
-        The items, by their places, rising.
-
-    Examples
-    --------
     >>> gains = np.array([[0.0, 1, -1, 1], [-1, 0, 1, 1], [1, -1, 0, 1], [-1, -1, -1, 0]])
     >>> top_cycle(gains).tolist()
     [0, 1, 2]
@@ -589,24 +578,11 @@ def top_cycle(gains: FloatArray) -> IntArray:
 
 
 def solve_game(gains: FloatArray, *, pivots: int = 20) -> FloatArray:  # (n_items,)
-    """Return the mixture of items that none beats on average, for skew-symmetric gains.
+    """Return the mixture of items that none beats on average: weights that add up to 1.
 
-    Parameters
-    ----------
-    gains
-        (n_items, n_items): skew-symmetric; above 0 where the row is favoured, and by how much.
-    pivots
-        Pivots for each item, far more than are usual, after which a slower method is asked.
+    After so many pivots for each item, far more than are usual, a slower method is asked.
 
-    Returns
-    -------
-    numpy.ndarray
-        (n_items,): weights, which add up to 1.
-
-    Examples
-    --------
-    >>> biased = np.array([[0.0, 1, -2], [-1, 0, 3], [2, -3, 0]])
-    >>> solve_game(biased).round(4).tolist()
+    >>> solve_game(np.array([[0.0, 1, -2], [-1, 0, 3], [2, -3, 0]])).round(4).tolist()
     [0.5, 0.3333, 0.1667]
     """
     weights = np.zeros(len(gains))
@@ -820,24 +796,11 @@ def _equilibrium(
 
 
 def nearest_order(gains: FloatArray, *, rng: int = 0, exact: int = 12) -> IntArray:  # (n_items,)
-    """Return the order, best first, that pays least for the pairs against it.
+    """Return the order of items, best first, that pays least for the pairs against it.
 
-    Parameters
-    ----------
-    gains
-        (n_items, n_items): skew-symmetric; above 0 where the row is favoured, and by how much.
-    rng
-        Seed of the further starts, for larger groups.
-    exact
-        Items of a group up to which all orders are weighed, in a tenth of a second for 12.
+    In groups of up to `exact` items all orders are weighed, in a tenth of a second for 12; the seed
+    is that of further starts in larger ones.
 
-    Returns
-    -------
-    numpy.ndarray
-        (n_items,): the items, by their places, best first.
-
-    Examples
-    --------
     >>> nearest_order(np.array([[0.0, 2, -1], [-2, 0, 3], [1, -3, 0]])).tolist()
     [0, 1, 2]
     """

@@ -130,35 +130,11 @@ def simulate_games(
 ) -> tuple[Games, Truth]:
     """Return games between items that drift and beat each other in cycles, and their truth.
 
-    Parameters
-    ----------
-    n_items, n_games, n_days, n_factors
-        Sizes.  Games fall on days and pairs evenly at random.
-    cyclic
-        Share of the mean square of the margins that no ranking explains.
-    spread
-        Root mean square of the margins, in log odds.
-    ties
-        Share of ties between equals.
-    memory
-        Days after which strengths have mostly changed: their correlation is 1/e.
-    rng
-        Seed or generator.
+    Games fall on days and pairs evenly at random.  `cyclic` is the share of the mean square of the
+    margins that no ranking explains, `spread` the root of that mean square in log odds, `ties` the
+    share of ties between equals, and `memory` the days after which strengths have mostly changed:
+    their correlation is 1/e.
 
-    Returns
-    -------
-    games : Games
-        The table, with dates.
-    truth : Truth
-        The margins of every day.
-
-    Raises
-    ------
-    InputError
-        If a number is out of its range, or a cycle is asked for among two items.
-
-    Examples
-    --------
     >>> games, truth = simulate_games(5, 200, n_days=30, cyclic=1.0)
     >>> games.n_items, float(games.counts.sum()), truth.margins().shape
     (5, 200.0, (5, 5))
@@ -520,18 +496,14 @@ class Hidden:
     @cached_property
     def read_elsewhere(self) -> BoolArray:
         """Which hidden cells are of a pair that was read in some other generation."""
-        return np.asarray(~self.shown & (self._pairs_read[tuple(self.chart.cells[:, 1:].T)]))
+        read = np.zeros(2 * (len(self.chart.names),), dtype=bool)
+        read[tuple(self.chart.cells[self.shown, 1:].T)] = True
+        return np.asarray(~self.shown & read[tuple(self.chart.cells[:, 1:].T)])
 
     @property
     def never_read(self) -> BoolArray:
         """Which hidden cells are of a pair that was read in no generation."""
         return ~self.shown & ~self.read_elsewhere
-
-    @cached_property
-    def _pairs_read(self) -> BoolArray:
-        read = np.zeros(2 * (len(self.chart.names),), dtype=bool)
-        read[tuple(self.chart.cells[self.shown, 1:].T)] = True
-        return read
 
     def nearest_readings(self) -> FloatArray:  # (n_cells,)
         """Return for every cell the pair's reading nearest in time, the older of two; or 0.

@@ -101,9 +101,15 @@ class TrajectoryDraws:
     >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
     ...                                 range(12))
     >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-    >>> draws = path.sample(20, rng=0)
-    >>> len(draws), draws.margins.shape
-    (20, (20, 12, 3, 3))
+    >>> draws = path.sample(200, rng=0)
+    >>> draws.margins.shape, draws.matrix(11.0).shape, len(draws.posterior())
+    ((200, 12, 3, 3), (200, 3, 3), 200)
+
+    The probability that 0 is ahead of 1, and 1 of 2, at once:
+
+    >>> drawn = draws.margin([0, 1], [1, 2])
+    >>> float((drawn > 0.0).all(axis=1).mean()) > 0.8
+    True
     """
 
     fitted: Fitted
@@ -154,15 +160,6 @@ class TrajectoryDraws:
         ------
         InputError
             If a time is not finite, or more margins are asked for than memory holds.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> path.sample(20, rng=0).matrix(11.0).shape
-        (20, 3, 3)
         """
         times = as_floats(at, "at")
         check_finite(np.atleast_1d(times), "at")
@@ -198,18 +195,6 @@ class TrajectoryDraws:
         ------
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
-
-        Examples
-        --------
-        The probability that 0 is ahead of 1, and 1 of 2, at once:
-
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> drawn = path.sample(200, rng=0).margin([0, 1], [1, 2])
-        >>> float((drawn > 0.0).all(axis=1).mean()) > 0.8
-        True
         """
         i, j, clock, shape = as_questions(
             first, second, at, last=float(self.times[-1]), n_items=self.n_items
@@ -268,15 +253,6 @@ class TrajectoryDraws:
         -------
         Posterior
             The same draws, with strengths, matrices and chances over them.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> len(path.sample(20, rng=0).posterior())
-        20
         """
         return posterior_of_draws(self)
 

@@ -533,22 +533,10 @@ def gather(
     rng: int = 0,
     report: Report = lambda _: None,
 ) -> Findings:
-    """Collect what there is to say about a table.
+    """Collect what there is to say about a table, for so many items and moments at most.
 
-    Parameters
-    ----------
-    answer
-        What `fit` found.
-    ladder
-        What `backtest` found; without it a quick look back is made, if the games are at hand.
-    title
-        What the table is called; by default its file, with the conditions on its rows.
-    most_items, most_times
-        How many items and moments are shown at most.
-    rng
-        Seed.
-    report
-        Called with a few words at every stage of long work.
+    Without a ladder, which `backtest` gives, a quick look back is made, if the games are at hand.
+    A table is called by its file, with the conditions on its rows, unless it has a title.
     """
     most_items = as_whole("most_items", most_items, least=2)
     most_times = as_whole("most_times", most_times, least=1)
