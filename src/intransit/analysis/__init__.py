@@ -268,29 +268,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class FittedTable:
-    """A table with its posterior.  Items go by name, times by date or number, as in the table.
-
-    Attributes
-    ----------
-    names
-        The items.
-    posterior
-        Draws of everything that is not known; all questions are functions of them.
-    clock, encoding, reading, source
-        How times and results of the table were read, and from where.
-    story
-        What was fitted, and how, in words.
-    seen
-        When each item was compared, and how often.
-    transitive
-        Whether there are cycles, of the games it was fitted to.
-    games
-        The games, as fitted; not kept in files.
-    board
-        The leaderboard at the end, where it is kept: of a large answer that is asked where it lies.
-    part
-        Which items these are, where they are a part of a larger answer.
-    """
+    """A table with its posterior: `Answer`, which documents the fields, but for pages and files."""
 
     names: Sequence[str]
     posterior: Posterior = field(repr=False)

@@ -130,18 +130,7 @@ class Cycles:
         return len(self.found)
 
     def sure(self, cycle: ItemCycle) -> str:
-        """Return the probability of a cycle as text, below the level if it is.
-
-        Parameters
-        ----------
-        cycle
-            One of `found`.
-
-        Returns
-        -------
-        str
-            The probability in per cent.
-        """
+        """Return the probability of a cycle as text, below the level if it is."""
         text = percent(cycle.probability)
         return percent(cycle.probability, 1) if text == percent(self.level) else text
 

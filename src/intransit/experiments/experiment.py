@@ -134,48 +134,15 @@ class Series:
         return _over_trials(np.median, self.values)
 
     def quantile(self, share: float) -> FloatArray:
-        """Return a quantile over trials.
-
-        Parameters
-        ----------
-        share
-            Share of the trials below it, from 0 to 1.
-
-        Returns
-        -------
-        ndarray
-            One number for each place, (n_places,); NaN where no trial has a value.
-        """
+        """Return a quantile over trials, (n_places,)."""
         return _over_trials(lambda kept: np.quantile(kept, share), self.values)
 
     def where(self, flags: "Series") -> "Series":
-        """Return the same curve with only the trials whose flag is not 0.
-
-        Parameters
-        ----------
-        flags
-            A series of the same places and trials.
-
-        Returns
-        -------
-        Series
-            The curve, with NaN for the other trials.
-        """
+        """Return the same curve with only the trials whose flag is not 0."""
         return Series(self.x, np.where(flags.values != 0.0, self.values, np.nan))
 
     def at(self, x: float) -> FloatArray:
-        """Return the values of all trials at one place.
-
-        Parameters
-        ----------
-        x
-            The place; the nearest one is taken.
-
-        Returns
-        -------
-        ndarray
-            One value for each trial, (n_trials,).
-        """
+        """Return the values of all trials at one place, (n_trials,): the nearest there is."""
         return np.asarray(self.values[int(np.argmin(np.abs(self.x - x)))])
 
 

@@ -202,17 +202,13 @@ class TrajectoryDraws:
         query = MarginQuery(self.problem, self.fitted.pairs, i, j, clock)
         S, Q, E = self.problem.split_draws(self.states)
         mean_S, mean_Q, _ = self.problem.split(self.fitted.solution.z)
-        means = [spots.read(mean_S) for spots in query.strengths]
-        means += [spots.read(mean_Q) for spots in query.exposures]
         s_i, s_j = self._two(self.problem.strengths, S, query)
         q_i, q_j = self._two(self.problem.exposures, Q, query)
-        ds_i, ds_j, dq_i, dq_j = s_i - means[0], s_j - means[1], q_i - means[2], q_j - means[3]
-        s_i, s_j, q_i, q_j = means
-        out = _cross(s_i, q_j) - _cross(s_j, q_i)
-        out = out + _cross(ds_i, q_j) + _cross(s_i, dq_j)
-        out = out - _cross(ds_j, q_i) - _cross(s_j, dq_i)
+        ds_i, ds_j = s_i - query.strengths[0].read(mean_S), s_j - query.strengths[1].read(mean_S)
+        dq_i, dq_j = q_i - query.exposures[0].read(mean_Q), q_j - query.exposures[1].read(mean_Q)
         # Products of steps count only where both sides are known by their priors alone.
-        out = out + (_cross(ds_i, dq_j) - _cross(ds_j, dq_i)) * query.both_idle
+        second_order = _cross(ds_i, dq_j) - _cross(ds_j, dq_i)
+        out = _cross(s_i, q_j) - _cross(s_j, q_i) - second_order * ~query.both_idle
         if self.problem.effects is not None:
             out = out + self._effects(self.problem.effects, E, query)
         return np.asarray(out.reshape(len(self), *shape))
