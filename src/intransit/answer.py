@@ -89,6 +89,8 @@ class Answer(FittedTable):
 
     Examples
     --------
+    >>> import tempfile
+    >>> from pathlib import Path
     >>> import intransit as it
     >>> games = it.Games.from_arrays(["rock", "paper", "scissors"] * 20,
     ...                              ["scissors", "rock", "paper"] * 20, [1] * 60)
@@ -103,6 +105,16 @@ class Answer(FittedTable):
     There are cycles
     >>> answer.summary().splitlines()[0]
     'arrays: 3 items'
+
+    Further games, and a file that keeps the answer:
+
+    >>> further = answer.update(it.Games.from_arrays(["rock"], ["well"], [0]))
+    >>> further.names, further.n_games
+    (('paper', 'rock', 'scissors', 'well'), 61.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = it.Answer.load(further.save(Path(folder) / "rounds.fit"))
+    >>> again.names == further.names
+    True
     """
 
     rank = standings.find_standings
@@ -388,16 +400,6 @@ class Answer(FittedTable):
         InputError
             If there are no games, their times are of another kind, a covariate or a kind of result
             is not that of the answer, or the answer is about a part of the items.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Games.from_arrays(["rock", "paper", "scissors"] * 20,
-        ...                              ["scissors", "rock", "paper"] * 20, [1] * 60)
-        >>> answer = it.fit(games, effective=10, seconds=2)
-        >>> further = answer.update(it.Games.from_arrays(["rock"], ["well"], [0]))
-        >>> further.names, further.n_games
-        (('paper', 'rock', 'scissors', 'well'), 61.0)
         """
         check_games(games)
         check_report(report)
@@ -458,19 +460,6 @@ class Answer(FittedTable):
         ------
         InputError
             If `path` is a folder or lies in none, or the answer is about a part of the items.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import intransit as it
-        >>> games = it.Games.from_arrays(["rock", "paper", "scissors"] * 20,
-        ...                              ["scissors", "rock", "paper"] * 20, [1] * 60)
-        >>> answer = it.fit(games, effective=10, seconds=2)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     again = it.Answer.load(answer.save(Path(folder) / "rounds.fit"))
-        >>> again.names
-        ('paper', 'rock', 'scissors')
         """
         from intransit.analysis.saving import is_large, write_answer  # noqa: PLC0415  (rare)
 

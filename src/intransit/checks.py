@@ -97,6 +97,16 @@ def as_items(items: object, where: str) -> np.ndarray:
         raise InputError(f"{where}: the lists differ in length; give one list.") from None
 
 
+def broadcast(where: str, **given: object) -> tuple[Any, ...]:
+    """Return arrays of one shape, those of one entry repeated, or say that they do not fit."""
+    arrays = {name: as_items(values, where) for name, values in given.items()}
+    try:
+        return np.broadcast_arrays(*arrays.values())
+    except ValueError:
+        told = ", ".join(f"{name} has shape {array.shape}" for name, array in arrays.items())
+        raise InputError(f"{where}: {told}; give as many of each, or one.") from None
+
+
 def check_pairs(pairs: object, n_items: int | None, where: str) -> IntArray:
     """Return pairs as integers (n, 2), or say what is wrong with them."""
     try:
@@ -250,13 +260,15 @@ def as_path(path: object) -> Path:
     return Path(path)
 
 
-def open_place(path: object) -> Path:
+def open_place(path: object, advice: str = "give the name of a file") -> Path:
     """Return where a file is to be written; refuse, before any work, where none can be."""
     place = as_path(path)
     if place.is_dir():
-        raise InputError(f"{place}: it is a folder; give the name of a file.")
+        raise InputError(f"{place}: it is a folder; {advice}.")
     if not place.parent.is_dir():
         raise InputError(f"{place}: there is no folder {place.parent}; make it, or choose another.")
+    if not os.access(place.parent, os.W_OK):
+        raise InputError(f"{place}: the folder may not be written to; choose another.")
     return place
 
 

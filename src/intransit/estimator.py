@@ -134,8 +134,7 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             counts=weights[used],
             sides=None if side is None else np.array(side, dtype=float),
         )
-        settings = {"factors": self.factors, "pairs": self.pairs, "drifting": self.drifting}
-        model = model_for(games, **settings)  # type: ignore[arg-type]
+        model = model_for(games, factors=self.factors, pairs=self.pairs, drifting=self.drifting)
         self.answer_: Answer = fit(games, model=model, rng=self.rng)
         self.classes_ = np.array([-1, 0, 1] if self.ties else [0, 1])
         self.n_features_in_ = sum(column is not None for column in columns)

@@ -34,7 +34,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -201,20 +201,15 @@ def normal_matrix(
                 out[i + b, j + c] -= along_i * first[c]
 
 
-@compiled
 def jacobian(
     partners: FloatArray,  # (n_items, n_moved)
     pairs: IntArray,  # (n_pairs, 2)
-    out: FloatArray,  # (n_pairs, n_items * n_moved)
-) -> None:
-    """Write `push` as a dense matrix, for measurements that mix many entries."""
-    k = partners.shape[1]
-    out[:] = 0.0
-    for p in range(pairs.shape[0]):
-        i, j = pairs[p, 0], pairs[p, 1]
-        for c in range(k):
-            out[p, i * k + c] = partners[j, c]
-            out[p, j * k + c] = -partners[i, c]
+) -> FloatArray:  # (n_pairs, n_items * n_moved)
+    """Return `push` as a dense matrix, for measurements that mix many entries."""
+    rows, (first, second) = np.arange(len(pairs)), pairs.T
+    out = np.zeros((len(pairs), *partners.shape))
+    out[rows, first], out[rows, second] = partners[second], -partners[first]
+    return out.reshape(len(pairs), -1)
 
 
 @compiled
@@ -311,43 +306,15 @@ SUM_BYTES, TOP_BYTE, TWO, FOUR = (
 )
 
 
-@compiled
-def values_between(margins: FloatArray, low: float, high: float, limit: int) -> FloatArray:
-    """Return at most `limit` entries strictly between the bounds, evenly spaced by position."""
-    n_items = margins.shape[0]
-    n_inside = 0
-    for i in range(n_items):
-        for j in range(n_items):
-            n_inside += low < margins[i, j] < high
-    stride = max(1, (n_inside + limit - 1) // limit)
-    values = np.empty((n_inside + stride - 1) // stride)
-    n_seen = 0
-    for i in range(n_items):
-        for j in range(n_items):
-            if low < margins[i, j] < high:
-                if n_seen % stride == 0:
-                    values[n_seen // stride] = margins[i, j]
-                n_seen += 1
-    return values
+def pack_bits(rows: BoolArray) -> Bits:  # (n_rows, n_words)
+    """Return rows of truth values as bits of whole words."""
+    packed = np.packbits(rows, axis=1, bitorder="little")
+    return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64)
 
 
-@compiled
 def pack_edges(margins: FloatArray, threshold: float) -> tuple[Bits, Bits]:
     """Return wins and losses as bits: the entries above the threshold, and below its negative."""
-    n_items = margins.shape[0]
-    n_words = (n_items + 63) // 64
-    wins = np.zeros((n_items, n_words), np.uint64)
-    losses = np.zeros((n_items, n_words), np.uint64)
-    for i in range(n_items):
-        for word in range(n_words):
-            won, lost = ZERO, ZERO
-            for j in range(64 * word, min(64 * word + 64, n_items)):
-                place = np.uint64(j - 64 * word)
-                won |= np.uint64(margins[i, j] > threshold) << place
-                lost |= np.uint64(margins[i, j] < -threshold) << place
-            wins[i, word] = won
-            losses[i, word] = lost
-    return wins, losses
+    return pack_bits(margins > threshold), pack_bits(margins < -threshold)
 
 
 @compiled
@@ -596,19 +563,10 @@ def least_paid(gains: FloatArray, least: float) -> FloatArray:  # (n_matrices,)
     return out
 
 
-@compiled
 def widest_cycle(values: FloatArray) -> float:
     """Return the largest number such that edges of at least as much lead round some cycle."""
     wide = values.copy()
-    n = len(wide)
-    for i in range(n):
-        wide[i, i] = -np.inf
-    for k in range(n):
-        for i in range(n):
-            for j in range(n):
-                both = min(wide[i, k], wide[k, j])
-                wide[i, j] = max(wide[i, j], both)
-    best = -np.inf
-    for i in range(n):
-        best = max(best, wide[i, i])
-    return best
+    np.fill_diagonal(wide, -np.inf)
+    for k in range(len(wide)):
+        wide = np.maximum(wide, np.minimum(wide[:, k : k + 1], wide[k]))
+    return float(wide.diagonal().max(initial=-np.inf))

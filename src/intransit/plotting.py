@@ -1,6 +1,7 @@
 """matplotlib, an extra: asked for here; colours, one look, titles and axes of all figures."""
 
 import importlib.util
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -22,25 +23,7 @@ BLACK, ORANGE, SKY, GREEN, BLUE, RED, PURPLE = (
     "#D55E00",
     "#CC79A7",
 )
-LOOK: dict[Any, Any] = {
-    "axes.edgecolor": "#666666",
-    "axes.grid": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "figure.facecolor": "white",
-    "font.size": 10,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "legend.fontsize": 8.5,
-    "legend.framealpha": 0.9,
-    "lines.linewidth": 1.7,
-    "lines.markersize": 4.5,
-    "svg.fonttype": "path",  # looks the same wherever it is opened
-    "svg.hashsalt": "intransit",  # the same figure gives the same file
-}
+LOOK = Path(__file__).with_name("look.mplstyle")  # of all figures
 
 
 def require_matplotlib() -> None:
@@ -68,7 +51,7 @@ def new_figure(
     """Return a figure and its axes, (n_rows, n_columns)."""
     plt = load_pyplot()
     more = {"layout": "constrained", **more}
-    with plt.rc_context(LOOK):
+    with plt.style.context(LOOK):
         figure, axes = plt.subplots(
             n_rows, n_columns, figsize=(width, height), squeeze=False, **more
         )

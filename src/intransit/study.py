@@ -68,7 +68,6 @@ from intransit.kernels import (
     list_cycles,
     list_triangles,
     pack_edges,
-    values_between,
 )
 from intransit.skew import canonical_form, check_margins, factor_core
 
@@ -282,7 +281,7 @@ def _strength_of_last(X: FloatArray, k: int, survivors: Callable[[float], IntArr
     low, high = 0.0, inf
     if len(survivors(low)) < k:
         return low
-    while len(levels := np.unique(values_between(X, low, high, N_LEVELS))):
+    while len(levels := _levels_between(X, low, high)):
         below, above = -1, len(levels)  # bounds of the places of the answer's neighbours
         while above - below > 1:
             middle = (below + above) // 2
@@ -293,6 +292,12 @@ def _strength_of_last(X: FloatArray, k: int, survivors: Callable[[float], IntArr
         low = float(levels[below]) if below >= 0 else low
         high = float(levels[above]) if above < len(levels) else high
     return high
+
+
+def _levels_between(X: FloatArray, low: float, high: float) -> FloatArray:
+    """Return margins strictly between two, rising: at most `N_LEVELS`, spread over the matrix."""
+    inside = X[(low < X) & (high > X)]
+    return np.unique(inside[:: max(1, -(-len(inside) // N_LEVELS))])
 
 
 def strongest_cycle_through(

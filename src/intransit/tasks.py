@@ -23,31 +23,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+_controller = cache(ThreadpoolController)  # looks for libraries once, when it is first needed
 
 
 def one_thread(function: Callable[P, R]) -> Callable[P, R]:
     """Run a function with one thread for linear algebra, and leave the setting as it was.
 
     On a busy machine a fit with two threads takes several times as long as with one.
-
-    Parameters
-    ----------
-    function
-        What to run.
-
-    Returns
-    -------
-    callable
-        A function that takes and returns the same.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> float(one_thread(np.linalg.det)(np.eye(3)))
-    1.0
     """
 
     @wraps(function)
@@ -65,22 +47,7 @@ LOOK = 0.5  # seconds after which a worker looks whether the one who started it 
 
 @dataclass(frozen=True)
 class Task:
-    """One piece of work.
-
-    Attributes
-    ----------
-    name
-        What to call it when it fails.
-    work
-        The function to call.
-    given
-        What the function takes.
-
-    Examples
-    --------
-    >>> Task("a power", pow, (2, 10)).name
-    'a power'
-    """
+    """One piece of work: what to call it when it fails, the function, and what that takes."""
 
     name: str
     work: Callable[..., Any]
@@ -90,38 +57,11 @@ class Task:
 def run_tasks(
     tasks: Sequence[Task], *, jobs: int | None = None, on: str | None = None
 ) -> Iterator[tuple[int, Any]]:
-    """Yield the place and the result of each task, as they end.
+    """Yield the place in the list and the result of each task, as they end.
 
-    Each runs with one thread for linear algebra.
+    Jobs are processes, by default one for each processor; with 0 or 1 everything runs here, in
+    order.  `on` asks for workers of Ray, see `open_ray`.  Each has one thread for linear algebra.
 
-    Parameters
-    ----------
-    tasks
-        The pieces of work.
-    jobs
-        Number of processes, by default one for each processor; with 0 or 1 everything runs in
-        this process, in order.
-    on
-        Where tasks run: here by default, or by workers of Ray, ``"ray"`` on this machine or
-        ``"ray://host:port"``.
-
-    Yields
-    ------
-    tuple of int and object
-        The place of the task in the list, and what its function returned.
-
-    Raises
-    ------
-    InputError
-        If a task fails with one; its name is put in front.  Also if `on` is no Ray, or Ray has
-        fewer processors than jobs.
-    IntransitError
-        If a task fails with any other error.
-    MissingDependencyError
-        If Ray is asked for and not installed.
-
-    Examples
-    --------
     >>> tasks = [Task("two", pow, (2, 10)), Task("three", pow, (3, 3))]
     >>> dict(run_tasks(tasks, jobs=1))
     {0: 1024, 1: 27}
@@ -197,20 +137,7 @@ def _follow_and_perform(k: int, task: Task, parent: int) -> Outcome:
 
 
 def check_ray(on: str) -> None:
-    """Refuse what is no Ray, and say how to get it where it is not installed.
-
-    Parameters
-    ----------
-    on
-        Where tasks run: ``"ray"`` on this machine or ``"ray://host:port"``.
-
-    Raises
-    ------
-    InputError
-        If it is neither.
-    MissingDependencyError
-        If Ray is not installed.
-    """
+    """Refuse what is no Ray, and say how to get it where it is not installed."""
     if not isinstance(on, str) or (on != "ray" and not on.startswith("ray://")):
         raise InputError(f'on: {on!r} was given; give "ray", or "ray://host:port" for a cluster.')
     if importlib.util.find_spec("ray") is None:
@@ -223,29 +150,8 @@ def open_ray(on: str, workers: int | None, *, shared: bool = True) -> int:
     """Connect to Ray, or start it here; return the number of workers to use.
 
     ``"ray"`` is the Ray that the program has started, or one of our own on this machine, which ends
-    with the program; ``"ray://host:port"`` a cluster.
-
-    Parameters
-    ----------
-    on
-        Where tasks run: ``"ray"`` on this machine or ``"ray://host:port"``.
-    workers
-        How many workers; by default one for each processor that Ray has.
-    shared
-        Whether there is a folder that all machines see; without it several are refused.
-
-    Returns
-    -------
-    int
-        Number of workers.
-
-    Raises
-    ------
-    InputError
-        If nobody answers at the address, Ray has fewer processors than workers, or there are
-        several machines without a shared folder.
-    MissingDependencyError
-        If the client of Ray, which an address needs, is not installed.
+    with the program; ``"ray://host:port"`` a cluster.  Several machines are refused unless there is
+    a folder that all of them see, `shared`.
     """
     # Calls that fail with a lost worker are made again: nobody else needs to hear of them.
     os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")

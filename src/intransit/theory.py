@@ -717,10 +717,7 @@ def _in_theta(
 
 def _derivatives(pairs: IntArray, S: FloatArray, Q: FloatArray) -> list[FloatArray]:
     """Return the derivatives of these margins in S and in Q, each (n_pairs, n_items n_factors)."""
-    both = np.empty((2, len(pairs), S.size))
-    for partners, out in zip((Q, -S), both, strict=True):
-        jacobian(np.ascontiguousarray(partners), pairs, out)
-    return list(both)
+    return [jacobian(Q, pairs), jacobian(-S, pairs)]
 
 
 def _check_factors(

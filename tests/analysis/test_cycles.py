@@ -7,7 +7,8 @@ import pytest
 
 import intransit as it
 from intransit.analysis import cycles as cycling
-from intransit.analysis.cycles import Edges, _follow, _pack
+from intransit.analysis.cycles import Edges, _follow
+from intransit.kernels import pack_bits
 from tests.analysis.worlds import NAMES, answer_to, ladder, play, ring, table
 
 
@@ -90,7 +91,7 @@ def test_following_edges_agrees_with_trying_every_cycle(seed, longest):
     sure = (drawn > 0).mean(axis=0) >= level
     np.fill_diagonal(sure, False)
     first, second = np.nonzero(sure)
-    holds = _pack(drawn[:, first, second].T > 0)
+    holds = pack_bits(drawn[:, first, second].T > 0)
     blank = np.ones(len(first))
     found, counts, complete = _follow(
         Edges(first, second, blank, blank, holds, n_draws), level, longest
@@ -119,7 +120,7 @@ def test_paths_beyond_the_limit_are_told():
     """When there are more ways than are followed, the surest stay and the answer says so."""
     drawn = random_edges(1)
     first, second = np.nonzero((drawn > 0).mean(axis=0) >= 0.7)
-    holds = _pack(drawn[:, first, second].T > 0)
+    holds = pack_bits(drawn[:, first, second].T > 0)
     blank = np.ones(len(first))
     _, _, complete = _follow(Edges(first, second, blank, blank, holds, len(drawn)), 0.7, 4, 2)
     assert not complete

@@ -476,7 +476,7 @@ def test_bad_settings_are_refused(wrong, words):
     ("question", "words"),
     [
         (lambda f: f.margin(-1, 0), "items run from 0"),
-        (lambda f: f.margin([0, 1], [1, 2, 3]), "do not match"),
+        (lambda f: f.margin([0, 1], [1, 2, 3]), "second has shape"),
         (lambda f: f.probability(0, 1, at=np.nan), "finite"),
         (lambda f: f.probability(0, 10**12), "number items from 0"),
         (lambda f: f.interval(0, 1, level=1.0), "between 0 and 1"),

@@ -134,7 +134,7 @@ def test_factors_of_a_wrong_shape_never_reach_the_loops():
 
 def test_margins_are_read_without_the_matrix():
     answer = it.recover(GOOD, n_factors=1, rng=0)
-    with pytest.raises(it.InputError, match="as many of one as of the other"):
+    with pytest.raises(it.InputError, match="first has shape"):
         answer.margin([0, 1], [1, 2, 3])
     with pytest.raises(it.InputError, match="items run from 0 to 3"):
         answer.margin(0, 4)

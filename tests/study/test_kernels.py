@@ -61,17 +61,6 @@ def test_counting_agrees_with_the_trace_of_the_cube(seed, n_items):
 
 
 @unhurried
-@given(seed=SEEDS, n_items=st.integers(0, 90), limit=st.integers(1, 50))
-def test_values_between_are_spread_and_lie_inside(seed, n_items, limit):
-    margins = random_margins(seed, n_items)
-    inside = margins[(margins > 0.2) & (margins < 1.1)]
-    values = kernels.values_between(margins, 0.2, 1.1, limit)
-    stride = max(1, -(-len(inside) // limit))
-    np.testing.assert_array_equal(values, inside[::stride])
-    assert len(values) <= limit
-
-
-@unhurried
 @given(seed=SEEDS, n_items=st.integers(0, 40), length=st.integers(3, 4), limit=st.integers(1, 99))
 def test_listing_agrees_with_a_search_in_python(seed, n_items, length, limit):
     wins, losses = kernels.pack_edges(random_margins(seed, n_items), 0.7)

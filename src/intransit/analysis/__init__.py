@@ -31,6 +31,7 @@ from intransit.checks import (
     as_items,
     as_list,
     as_whole,
+    broadcast,
     check_finite,
     shown,
 )
@@ -103,15 +104,6 @@ def numbered_after(games: Games, names: Sequence[str], known: Collection[str]) -
     place = {name: k for k, name in enumerate(all_names)}
     there = np.array([place[name] for name in games.names])
     return replace(games, names=all_names, first=there[games.first], second=there[games.second])
-
-
-def together(**arrays: np.ndarray) -> tuple[Any, ...]:
-    """Return arrays of one shape, those of one entry repeated."""
-    try:
-        return np.broadcast_arrays(*arrays.values())
-    except ValueError:
-        told = ", ".join(f"{name} has shape {array.shape}" for name, array in arrays.items())
-        raise InputError(f"{told}; give as many of each, or one.") from None
 
 
 def item_or_newcomer(answer: "FittedTable", item: object, new: dict[str, int] | None) -> int:
@@ -276,29 +268,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class FittedTable:
-    """A table with its posterior.  Items go by name, times by date or number, as in the table.
-
-    Attributes
-    ----------
-    names
-        The items.
-    posterior
-        Draws of everything that is not known; all questions are functions of them.
-    clock, encoding, reading, source
-        How times and results of the table were read, and from where.
-    story
-        What was fitted, and how, in words.
-    seen
-        When each item was compared, and how often.
-    transitive
-        Whether there are cycles, of the games it was fitted to.
-    games
-        The games, as fitted; not kept in files.
-    board
-        The leaderboard at the end, where it is kept: of a large answer that is asked where it lies.
-    part
-        Which items these are, where they are a part of a larger answer.
-    """
+    """A table with its posterior: `Answer`, which documents the fields, but for pages and files."""
 
     names: Sequence[str]
     posterior: Posterior = field(repr=False)
@@ -567,7 +537,8 @@ class FittedTable:
         InputError
             If an item or covariate does not occur, a time cannot be read, or shapes do not agree.
         """
-        i, j, times, sides = together(
+        i, j, times, sides = broadcast(
+            "probabilities",
             first=items_of(self, first, "first"),
             second=items_of(self, second, "second"),
             at=moments_of(self, at),

@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 
 from intransit.analysis import FittedTable
@@ -52,7 +51,7 @@ from intransit.arrays import (
 from intransit.checks import as_flag, as_whole, open_seed
 from intransit.data.reading import plural
 from intransit.inference.posterior import Posterior, reach_of
-from intransit.kernels import GAINED, settle
+from intransit.kernels import GAINED, Bits, pack_bits, settle
 from intransit.percent import percent
 from intransit.skew import fill_skew
 from intransit.study import connected
@@ -61,9 +60,6 @@ SHORTEST = 3
 LESSER = (0.5, 0.2, 0.05)  # levels at which the likeliest is looked for, where none is sure
 N_TIMES = 24  # of histories
 HISTORY_DRAWS = 200
-
-
-Bits = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -134,18 +130,7 @@ class Cycles:
         return len(self.found)
 
     def sure(self, cycle: ItemCycle) -> str:
-        """Return the probability of a cycle as text, below the level if it is.
-
-        Parameters
-        ----------
-        cycle
-            One of `found`.
-
-        Returns
-        -------
-        str
-            The probability in per cent.
-        """
+        """Return the probability of a cycle as text, below the level if it is."""
         text = percent(cycle.probability)
         return percent(cycle.probability, 1) if text == percent(self.level) else text
 
@@ -306,7 +291,9 @@ def _sure_edges(posterior: Posterior, items: IntArray, when: float, level: float
             sure = np.flatnonzero(count >= least)
             margins = sign * drawn[:, sure]
             chance = posterior.results(margins).mean(axis=0)
-            parts.append((a[sure], b[sure], margins.mean(axis=0), chance, _pack(margins.T > 0.0)))
+            parts.append(
+                (a[sure], b[sure], margins.mean(axis=0), chance, pack_bits(margins.T > 0.0))
+            )
     if not parts:
         nothing = np.zeros(0)
         return Edges(first, second, nothing, nothing, np.zeros((0, 1), np.uint64), len(posterior))
@@ -399,13 +386,6 @@ def _grown(
     enough = np.bitwise_count(joint).sum(axis=1, dtype=np.int64) >= least
     longer = np.hstack([paths[which[enough]], new[enough, None]])
     return longer, joint[enough], complete
-
-
-def _pack(holds: BoolArray) -> Bits:  # (n_edges, n_words)
-    """Return rows of truth values as bits of whole words."""
-    packed = np.packbits(holds, axis=1)
-    wide = -(-packed.shape[1] // 8) * 8
-    return np.pad(packed, ((0, 0), (0, wide - packed.shape[1]))).view(np.uint64)
 
 
 def _times(answer: FittedTable) -> FloatArray:
@@ -571,22 +551,11 @@ class Ranking:
 
 
 def top_cycle(gains: FloatArray) -> IntArray:
-    """Return the smallest set of items each of which beats everything outside it.
+    """Return the smallest set of items each of which beats everything outside it, rising.
 
+    Gains, here and below, are skew-symmetric: above 0 where the row is favoured, and by how much.
     Items that are even belong together.
 
-    Parameters
-    ----------
-    gains
-        (n_items, n_items): skew-symmetric; above 0 where the row is favoured, and by how much.
-
-    Returns
-    -------
-    numpy.ndarray
-        The items, by their places, rising.
-
-    Examples
-    --------
     >>> gains = np.array([[0.0, 1, -1, 1], [-1, 0, 1, 1], [1, -1, 0, 1], [-1, -1, -1, 0]])
     >>> top_cycle(gains).tolist()
     [0, 1, 2]
@@ -598,24 +567,11 @@ def top_cycle(gains: FloatArray) -> IntArray:
 
 
 def solve_game(gains: FloatArray, *, pivots: int = 20) -> FloatArray:  # (n_items,)
-    """Return the mixture of items that none beats on average, for skew-symmetric gains.
+    """Return the mixture of items that none beats on average: weights that add up to 1.
 
-    Parameters
-    ----------
-    gains
-        (n_items, n_items): skew-symmetric; above 0 where the row is favoured, and by how much.
-    pivots
-        Pivots for each item, far more than are usual, after which a slower method is asked.
+    After so many pivots for each item, far more than are usual, a slower method is asked.
 
-    Returns
-    -------
-    numpy.ndarray
-        (n_items,): weights, which add up to 1.
-
-    Examples
-    --------
-    >>> biased = np.array([[0.0, 1, -2], [-1, 0, 3], [2, -3, 0]])
-    >>> solve_game(biased).round(4).tolist()
+    >>> solve_game(np.array([[0.0, 1, -2], [-1, 0, 3], [2, -3, 0]])).round(4).tolist()
     [0.5, 0.3333, 0.1667]
     """
     weights = np.zeros(len(gains))
@@ -829,24 +785,11 @@ def _equilibrium(
 
 
 def nearest_order(gains: FloatArray, *, rng: int = 0, exact: int = 12) -> IntArray:  # (n_items,)
-    """Return the order, best first, that pays least for the pairs against it.
+    """Return the order of items, best first, that pays least for the pairs against it.
 
-    Parameters
-    ----------
-    gains
-        (n_items, n_items): skew-symmetric; above 0 where the row is favoured, and by how much.
-    rng
-        Seed of the further starts, for larger groups.
-    exact
-        Items of a group up to which all orders are weighed, in a tenth of a second for 12.
+    In groups of up to `exact` items all orders are weighed, in a tenth of a second for 12; the seed
+    is that of further starts in larger ones.
 
-    Returns
-    -------
-    numpy.ndarray
-        (n_items,): the items, by their places, best first.
-
-    Examples
-    --------
     >>> nearest_order(np.array([[0.0, 2, -1], [-2, 0, 3], [1, -3, 0]])).tolist()
     [0, 1, 2]
     """

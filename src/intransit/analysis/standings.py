@@ -115,13 +115,8 @@ class Standing:
 def games_of(answer: FittedTable, first: IntArray, second: IntArray) -> FloatArray:  # (n,)
     """Return how many games each pair played, in all."""
     seen, n = answer.posterior.layout.seen, answer.n_items
-    if not len(seen):  # a part of an answer, of items that never met
-        return np.zeros(len(first))
-    keys, owner = np.unique(seen.pairs[:, 0] * n + seen.pairs[:, 1], return_inverse=True)
-    games = np.bincount(owner, seen.counts)
-    wanted = np.minimum(first, second) * n + np.maximum(first, second)
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.asarray(games[place] * (keys[place] == wanted))
+    games = csr_array((seen.counts, tuple(seen.pairs.T)), shape=(n, n))
+    return np.asarray(games[np.minimum(first, second), np.maximum(first, second)])
 
 
 def present(answer: FittedTable, when: float) -> BoolArray:  # (n_items,)
@@ -420,29 +415,7 @@ def strength_paths(
     level: float = LEVEL,
     n_times: int = N_TIMES,
 ) -> StrengthPaths:
-    """Return how strong items were over time: by default those that lead now.
-
-    Parameters
-    ----------
-    answer
-        The answer.
-    items
-        Items by name or number; by default the eight of most assured strength.
-    level
-        Of the bands.
-    n_times
-        Number of times, from the first to the last one of the table.
-
-    Returns
-    -------
-    StrengthPaths
-        Strengths and bands, item by item.
-
-    Raises
-    ------
-    InputError
-        If an item does not occur, none was given, or `level` is out of its range.
-    """
+    """Return how strong items were over the time of the table: by default those that lead now."""
     reach_of(level)
     if items is None:
         chosen = [answer.number(s.name) for s in leading(answer, MOST_PATHS)]
@@ -1020,8 +993,6 @@ def discoveries(p_values: FloatArray, rate: float) -> BoolArray:
     The procedure of Benjamini and Hochberg: with the k-th smallest p-value at most rate k / n, the
     k smallest are believed, for the largest such k.
 
-    Examples
-    --------
     >>> discoveries(np.array([0.2, 0.001, 0.04, 0.03]), 0.1).tolist()
     [False, True, True, True]
     """

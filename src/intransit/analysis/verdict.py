@@ -376,18 +376,8 @@ def look_for_cycles(
 ) -> Cyclicity:
     """Return what speaks for a cycle among some items at a time.
 
-    Parameters
-    ----------
-    posterior
-        Of a model with every term.
-    items, when
-        Which items, those that played most first, and when.  Of more than 20 the first are asked.
-    edge
-        Chance that every edge of a cycle must exceed.
-    dispersion
-        Variance of the results of a series beside that of games on their own, at least 1.
-    rng
-        Seed.
+    Items come with those that played most first: of more than 20 the first are asked.  `dispersion`
+    is the variance of the results of a series beside that of games on their own, at least 1.
     """
     edge = as_edge(edge)
     few, items = posterior.thinned(MOST_DRAWS), np.sort(items[:MOST_ITEMS])

@@ -676,21 +676,7 @@ def quick_backtest(
     rng: int = 0,
     report: Report = _nothing,
 ) -> Backtest:
-    """Measure a model beside a coin, frequencies, Elo and plain scores on a table's latest games.
-
-    Parameters
-    ----------
-    games
-        The table.
-    model
-        What to measure, such as ``answer.model``.
-    most_games
-        How many games are looked at, the latest.
-    rng
-        Seed.
-    report
-        Called with a few words at every stage.
-    """
+    """Measure a model beside a coin, frequencies, Elo and plain scores on the latest games."""
     late, note = _latest(games, most_games)
     rows = smaller_first(as_games(late))
     every = block_length(rows, LAST, QUICK_BLOCKS)

@@ -375,11 +375,21 @@ class Backtest:
     >>> from intransit.data.games import Games
     >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100, [1] * 200,
     ...                           range(200))
-    >>> found = backtest(games, ladder=["coin", "frequencies"])
-    >>> [rung.name for rung in found.rungs], found.best.name
-    (['coin', 'frequencies'], 'frequencies')
-    >>> found.forecasts.counts.sum().item()
-    40.0
+    >>> found = backtest(games, ladder=["coin", "frequencies", "Elo"])
+    >>> print(found.summary().splitlines()[0])
+    arrays: 40 games forecast
+    >>> found.rung("coin").accuracy, found.best.name
+    (0.5, 'frequencies')
+
+    Each rung is measured by a simpler one:
+
+    >>> found.nested()
+    [('frequencies', 'coin'), ('Elo', 'frequencies')]
+    >>> gain, error = found.gain("frequencies", over="coin")
+    >>> gain > 2 * error > 0
+    True
+    >>> [row["name"] for row in found.rows()]
+    ['coin', 'frequencies', 'Elo']
     """
 
     source: str
@@ -404,17 +414,7 @@ class Backtest:
 
     @property
     def best(self) -> Rung:
-        """The rung of least log loss.
-
-        Examples
-        --------
-        >>> from intransit.backtest import backtest
-        >>> from intransit.data.games import Games
-        >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100,
-        ...                           [1] * 200, range(200))
-        >>> backtest(games, ladder=["coin", "frequencies"]).best.name
-        'frequencies'
-        """
+        """The rung of least log loss."""
         return min(self.rungs, key=lambda rung: rung.log_loss)
 
     def rung(self, name: str) -> Rung:
@@ -434,15 +434,6 @@ class Backtest:
         ------
         InputError
             If no rung of this name was run.
-
-        Examples
-        --------
-        >>> from intransit.backtest import backtest
-        >>> from intransit.data.games import Games
-        >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100,
-        ...                           [1] * 200, range(200))
-        >>> backtest(games, ladder=["coin"]).rung("coin").accuracy
-        0.5
         """
         check_option("rung", name, tuple(rung.name for rung in self.rungs))
         return next(rung for rung in self.rungs if rung.name == name)
@@ -465,17 +456,6 @@ class Backtest:
         ------
         InputError
             If no rung of one of these names was run.
-
-        Examples
-        --------
-        >>> from intransit.backtest import backtest
-        >>> from intransit.data.games import Games
-        >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100,
-        ...                           [1] * 200, range(200))
-        >>> found = backtest(games, ladder=["coin", "frequencies"])
-        >>> gain, error = found.gain("frequencies", over="coin")
-        >>> gain > 2 * error > 0
-        True
         """
         told = self.forecasts
         one, other = (
@@ -490,15 +470,6 @@ class Backtest:
         -------
         list of dict
             The fields of `Rung`, by name.
-
-        Examples
-        --------
-        >>> from intransit.backtest import backtest
-        >>> from intransit.data.games import Games
-        >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100,
-        ...                           [1] * 200, range(200))
-        >>> [(row["name"], row["gain"]) for row in backtest(games, ladder=["coin"]).rows()]
-        [('coin', 0.0)]
         """
         return [
             {
@@ -515,15 +486,6 @@ class Backtest:
         -------
         str
             A table of the rungs, then what beats what, the best rung, and how it was done.
-
-        Examples
-        --------
-        >>> from intransit.backtest import backtest
-        >>> from intransit.data.games import Games
-        >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100,
-        ...                           [1] * 200, range(200))
-        >>> print(backtest(games, ladder=["coin"]).summary().splitlines()[0])
-        arrays: 40 games forecast
         """
         width = max(len(rung.name) for rung in self.rungs)
         games = self.forecasts.counts.sum()
@@ -556,15 +518,6 @@ class Backtest:
         -------
         list of tuple of str
             Names of the two rungs, in the order of the ladder.
-
-        Examples
-        --------
-        >>> from intransit.backtest import backtest
-        >>> from intransit.data.games import Games
-        >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100,
-        ...                           [1] * 200, range(200))
-        >>> backtest(games, ladder=["coin", "frequencies", "Elo"]).nested()
-        [('frequencies', 'coin'), ('Elo', 'frequencies')]
         """
         there = [rung.name for rung in self.rungs]
         found = []

@@ -11,8 +11,8 @@ import numpy as np
 from cyclopts import Parameter
 from rich.console import Console
 
-from intransit.checks import as_number, as_whole, write_whole
-from intransit.cli.inputs import Flag, TableOptions, TablePath, by_commas, check_place
+from intransit.checks import as_number, as_whole, open_place, write_whole
+from intransit.cli.inputs import Flag, TableOptions, TablePath, by_commas
 from intransit.cli.output import Output, chosen, facts, grid, heading, working
 from intransit.errors import InputError
 from intransit.percent import percent
@@ -137,7 +137,7 @@ def _load(place: str) -> tuple[str, Any]:
 def _check_figure(figure: Path) -> None:
     if figure.suffix.lower() not in PICTURES:
         raise InputError(f"--figure {figure}: its name must end in .png, .svg or .pdf.")
-    check_place(figure, "--figure")
+    open_place(figure, "give a file with --figure")
     require_matplotlib()
 
 

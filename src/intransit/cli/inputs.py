@@ -18,6 +18,7 @@ from cyclopts import Group, Parameter, Token
 from rich.console import Console
 
 from intransit.arrays import n_distinct
+from intransit.checks import open_place
 from intransit.cli.output import Output, chosen, facts, grid, heading, working
 from intransit.data import read as read_table
 from intransit.data.games import Clock, Games
@@ -349,17 +350,6 @@ def default_page(table: Path) -> Path:
     return Path(name + PAGE)
 
 
-def check_place(place: Path, option: str = "--out") -> None:
-    """Refuse, before any work, a place that cannot be written to."""
-    if place.is_dir():
-        raise InputError(f"{place}: it is a folder; give a file with {option}.")
-    folder = place.parent
-    if not folder.is_dir():
-        raise InputError(f"{place}: there is no folder {folder}; make it, or choose another.")
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{place}: the folder may not be written to; choose another.")
-
-
 def is_answer(path: Path) -> bool:
     """Return whether a file is an answer; what reads answers is loaded for a zip only."""
     if not (path.is_file() and zipfile.is_zipfile(path)):
@@ -371,7 +361,7 @@ def is_answer(path: Path) -> bool:
 
 def check_answer_place(place: Path, option: str = "--out") -> None:
     """Refuse to put an answer over a file that is something else."""
-    check_place(place, option)
+    open_place(place, f"give a file with {option}")
     if place.exists() and not is_answer(place):
         raise InputError(
             f"{place}: it is there already and is no answer of intransit; choose another place "
@@ -381,7 +371,7 @@ def check_answer_place(place: Path, option: str = "--out") -> None:
 
 def check_page_place(place: Path, *, force: bool) -> None:
     """Refuse to put a page over a file that is something else, unless that is wished for."""
-    check_place(place)
+    open_place(place, "give a file with --out")
     if place.exists() and not force and not is_page(place):
         raise InputError(
             f"{place}: it is there already and is no report of intransit; choose another place "

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import numpy as np
 
-from intransit.checks import as_whole, write_whole
-from intransit.cli.inputs import Flag, check_place, quoted
+from intransit.checks import as_whole, open_place, write_whole
+from intransit.cli.inputs import Flag, quoted
 from intransit.cli.output import Output, chosen, facts, to_csv, working
 from intransit.data.games import Games
 from intransit.datasets import Truth, simulate_games
@@ -98,7 +98,7 @@ def simulate(
 def _check_free(place: Path | None, option: str, force: bool) -> None:
     if place is None:
         return
-    check_place(place, option)
+    open_place(place, f"give a file with {option}")
     if place.exists() and not force:
         raise InputError(f"{place}: it is there already; choose another place, or add --force.")
 

@@ -33,6 +33,11 @@ from intransit.errors import InputError
 __all__ = ["Hidden", "Score", "TypeChart", "hide", "metagame", "pokemon_types"]
 
 
+def _read(name: str) -> str:
+    """Return the text of a file that lies here."""
+    return files("intransit.datasets").joinpath(name).read_text(encoding="utf-8")
+
+
 # A metagame ---------------------------------------------------------------------------------------
 
 BEGIN = "2025-01-01"
@@ -125,35 +130,11 @@ def simulate_games(
 ) -> tuple[Games, Truth]:
     """Return games between items that drift and beat each other in cycles, and their truth.
 
-    Parameters
-    ----------
-    n_items, n_games, n_days, n_factors
-        Sizes.  Games fall on days and pairs evenly at random.
-    cyclic
-        Share of the mean square of the margins that no ranking explains.
-    spread
-        Root mean square of the margins, in log odds.
-    ties
-        Share of ties between equals.
-    memory
-        Days after which strengths have mostly changed: their correlation is 1/e.
-    rng
-        Seed or generator.
+    Games fall on days and pairs evenly at random.  `cyclic` is the share of the mean square of the
+    margins that no ranking explains, `spread` the root of that mean square in log odds, `ties` the
+    share of ties between equals, and `memory` the days after which strengths have mostly changed:
+    their correlation is 1/e.
 
-    Returns
-    -------
-    games : Games
-        The table, with dates.
-    truth : Truth
-        The margins of every day.
-
-    Raises
-    ------
-    InputError
-        If a number is out of its range, or a cycle is asked for among two items.
-
-    Examples
-    --------
     >>> games, truth = simulate_games(5, 200, n_days=30, cyclic=1.0)
     >>> games.n_items, float(games.counts.sum()), truth.margins().shape
     (5, 200.0, (5, 5))
@@ -240,24 +221,7 @@ def _chances(margins: FloatArray, ties: float) -> tuple[FloatArray, FloatArray]:
 
 
 # Invented, and in order, so that an item's number is its place.
-DECKS = (
-    "Amber Hive",
-    "Ashfall",
-    "Brass Giants",
-    "Clockwork",
-    "Cold Harbour",
-    "Deep Roots",
-    "Ember Rush",
-    "Glass Cannon",
-    "Hollow Kings",
-    "Lantern Moths",
-    "Mirror Maze",
-    "Quicksand",
-    "Saltmarsh",
-    "Storm Choir",
-    "Thornwall",
-    "Velvet Heist",
-)
+DECKS = tuple(_read("decks.txt").splitlines())
 N_GAMES, N_DAYS = 10_000, 730
 CYCLIC, SPREAD, MEMORY = 0.5, 1.2, 3000.0
 SEED = 2  # chosen for a page with much to show; kinder than most, see docs/datasets.md
@@ -446,8 +410,7 @@ def pokemon_types() -> TypeChart:
     >>> chart.games()
     Games(18 items, 1,261 comparisons in 1,261 rows, margins, times 1996-02-27 to 2022-11-18)
     """
-    text = files("intransit.datasets").joinpath("chart.txt").read_text(encoding="utf-8")
-    return _read_chart(text)
+    return _read_chart(_read("chart.txt"))
 
 
 def _read_chart(text: str) -> TypeChart:
@@ -533,18 +496,14 @@ class Hidden:
     @cached_property
     def read_elsewhere(self) -> BoolArray:
         """Which hidden cells are of a pair that was read in some other generation."""
-        return np.asarray(~self.shown & (self._pairs_read[tuple(self.chart.cells[:, 1:].T)]))
+        read = np.zeros(2 * (len(self.chart.names),), dtype=bool)
+        read[tuple(self.chart.cells[self.shown, 1:].T)] = True
+        return np.asarray(~self.shown & read[tuple(self.chart.cells[:, 1:].T)])
 
     @property
     def never_read(self) -> BoolArray:
         """Which hidden cells are of a pair that was read in no generation."""
         return ~self.shown & ~self.read_elsewhere
-
-    @cached_property
-    def _pairs_read(self) -> BoolArray:
-        read = np.zeros(2 * (len(self.chart.names),), dtype=bool)
-        read[tuple(self.chart.cells[self.shown, 1:].T)] = True
-        return read
 
     def nearest_readings(self) -> FloatArray:  # (n_cells,)
         """Return for every cell the pair's reading nearest in time, the older of two; or 0.

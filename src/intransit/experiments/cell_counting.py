@@ -5,6 +5,7 @@ up to their mean only: see the notes.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,38 +52,15 @@ from intransit.experiments.experiment import (
     half_decades,
     judged_by,
     ratio_of_medians,
+    read_rows,
 )
 from intransit.experiments.plots import draw_extras, draw_settled, finish
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# BBBC002 (Drosophila Kc167 cells; Carpenter et al., Genome Biology 2006), counts by the first of
-# two people: the first five images of samples 48 and 340, the first four of the others.
-IMAGES = {
-    "CPvalid1_48_40x_Tiles_p0003DAPI": 23,
-    "CPvalid1_48_40x_Tiles_p0151DAPI": 14,
-    "CPvalid1_48_40x_Tiles_p0313DAPI": 11,
-    "CPvalid1_48_40x_Tiles_p0529DAPI": 18,
-    "CPvalid1_48_40x_Tiles_p0719DAPI": 7,
-    "CPvalid1_340_40x_Tiles_p0002DAPI": 17,
-    "CPvalid1_340_40x_Tiles_p0109DAPI": 14,
-    "CPvalid1_340_40x_Tiles_p0244DAPI": 10,
-    "CPvalid1_340_40x_Tiles_p0378DAPI": 9,
-    "CPvalid1_340_40x_Tiles_p0540DAPI": 9,
-    "CPvalid1_Anillin_40x_Tiles_p0002DAPI": 32,
-    "CPvalid1_Anillin_40x_Tiles_p0081DAPI": 21,
-    "CPvalid1_Anillin_40x_Tiles_p0190DAPI": 39,
-    "CPvalid1_Anillin_40x_Tiles_p0338DAPI": 34,
-    "CPvalid1_mad2_40x_Tiles_p0004DAPI": 137,
-    "CPvalid1_mad2_40x_Tiles_p0044DAPI": 106,
-    "CPvalid1_mad2_40x_Tiles_p0125DAPI": 127,
-    "CPvalid1_mad2_40x_Tiles_p0260DAPI": 72,
-    "CPvalid1_nodsRNA_40x_Tiles_p0003DAPI": 119,
-    "CPvalid1_nodsRNA_40x_Tiles_p0016DAPI": 114,
-    "CPvalid1_nodsRNA_40x_Tiles_p0098DAPI": 126,
-    "CPvalid1_nodsRNA_40x_Tiles_p0151DAPI": 156,
-}
+SOURCE = Path(__file__).with_name("images.csv")
+IMAGES = {name: int(cells) for name, cells in read_rows(SOURCE)}
 COUNTS = np.array(list(IMAGES.values()), dtype=float)
 N_IMAGES, N_PERIODS, N_FACTORS = len(IMAGES), 5, 1
 NOISE_SCALE = 0.1
@@ -339,5 +317,6 @@ EXPERIMENT = Experiment(
     ),
     extras=("newton", "limit", JOINT),
     seconds=0.2,
+    sources=(str(SOURCE),),
     size=(10.5, 4.4),
 )

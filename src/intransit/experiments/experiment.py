@@ -134,48 +134,15 @@ class Series:
         return _over_trials(np.median, self.values)
 
     def quantile(self, share: float) -> FloatArray:
-        """Return a quantile over trials.
-
-        Parameters
-        ----------
-        share
-            Share of the trials below it, from 0 to 1.
-
-        Returns
-        -------
-        ndarray
-            One number for each place, (n_places,); NaN where no trial has a value.
-        """
+        """Return a quantile over trials, (n_places,)."""
         return _over_trials(lambda kept: np.quantile(kept, share), self.values)
 
     def where(self, flags: "Series") -> "Series":
-        """Return the same curve with only the trials whose flag is not 0.
-
-        Parameters
-        ----------
-        flags
-            A series of the same places and trials.
-
-        Returns
-        -------
-        Series
-            The curve, with NaN for the other trials.
-        """
+        """Return the same curve with only the trials whose flag is not 0."""
         return Series(self.x, np.where(flags.values != 0.0, self.values, np.nan))
 
     def at(self, x: float) -> FloatArray:
-        """Return the values of all trials at one place.
-
-        Parameters
-        ----------
-        x
-            The place; the nearest one is taken.
-
-        Returns
-        -------
-        ndarray
-            One value for each trial, (n_trials,).
-        """
+        """Return the values of all trials at one place, (n_trials,): the nearest there is."""
         return np.asarray(self.values[int(np.argmin(np.abs(self.x - x)))])
 
 
@@ -198,8 +165,14 @@ class Table:
     --------
     >>> rows = [Row("", x, "ours", "error", k, x + k) for x in (1.0, 2.0) for k in (0, 1)]
     >>> table = Table(rows)
-    >>> table.series("error", "ours").mean.tolist()
+    >>> table.names("curve", measure="error"), table.has("ours", "theirs")
+    (['ours'], False)
+    >>> table.series("error", "ours").values.tolist()
+    [[1.0, 2.0], [2.0, 3.0]]
+    >>> [place["mean"] for place in table.summary()]
     [1.5, 2.5]
+    >>> print(table.to_csv().splitlines()[:2])
+    ['facet,x,curve,measure,trial,value', ',1,ours,error,0,1']
     """
 
     def __init__(self, rows: Iterable[Row]) -> None:
@@ -221,12 +194,6 @@ class Table:
         -------
         list of str
             The words.
-
-        Examples
-        --------
-        >>> rows = [Row("", x, "ours", "error", k, x + k) for x in (1.0, 2.0) for k in (0, 1)]
-        >>> Table(rows).names("curve", measure="error")
-        ['ours']
         """
         return sorted({getattr(row, column) for row in self._matching(**where)})
 
@@ -246,12 +213,6 @@ class Table:
         -------
         bool
             Whether each of them has a value.
-
-        Examples
-        --------
-        >>> rows = [Row("", x, "ours", "error", k, x + k) for x in (1.0, 2.0) for k in (0, 1)]
-        >>> Table(rows).has("ours"), Table(rows).has("ours", "theirs")
-        (True, False)
         """
         return set(curves) <= set(self.names("curve", measure=measure, facet=facet))
 
@@ -271,22 +232,13 @@ class Table:
         -------
         Series
             The values, and their summaries; of no places where there is no such curve.
-
-        Examples
-        --------
-        >>> rows = [Row("", x, "ours", "error", k, x + k) for x in (1.0, 2.0) for k in (0, 1)]
-        >>> Table(rows).series("error", "ours").values.tolist()
-        [[1.0, 2.0], [2.0, 3.0]]
         """
         found = self._matching(measure=measure, curve=curve, facet=facet)
-        places = sorted({row.x for row in found})
-        trials = sorted({row.trial for row in found})
-        at_place = {x: k for k, x in enumerate(places)}
-        at_trial = {trial: k for k, trial in enumerate(trials)}
+        places, place = np.unique([row.x for row in found], return_inverse=True)
+        trials, trial = np.unique([row.trial for row in found], return_inverse=True)
         values = np.full((len(places), len(trials)), np.nan)
-        for row in found:
-            values[at_place[row.x], at_trial[row.trial]] = row.value
-        return Series(np.array(places), values)
+        values[place, trial] = [row.value for row in found]
+        return Series(places, values)
 
     def paired(
         self, measure: str, first: str, second: str, facet: str = ""
@@ -324,12 +276,6 @@ class Table:
             ``facet``, ``measure``, ``curve`` and ``x`` of the place; ``mean``,
             ``standard_error``, ``median``, ``q10`` and ``q90``, None where they cannot be had;
             and ``n_missing``, the number of trials without a value.
-
-        Examples
-        --------
-        >>> rows = [Row("", x, "ours", "error", k, x + k) for x in (1.0, 2.0) for k in (0, 1)]
-        >>> [place["mean"] for place in Table(rows).summary()]
-        [1.5, 2.5]
         """
         found = []
         keys = sorted({(row.facet, row.measure, row.curve) for row in self.rows})
@@ -351,13 +297,6 @@ class Table:
         -------
         str
             CSV with a header; numbers to seven digits, an empty field where there is no value.
-
-        Examples
-        --------
-        >>> print(Table([Row("", 1.0, "ours", "error", 0, 0.25)]).to_csv())
-        facet,x,curve,measure,trial,value
-        ,1,ours,error,0,0.25
-        <BLANKLINE>
         """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
@@ -742,6 +681,12 @@ def axis(*values: float, facets: Iterable[str] = ("",)) -> tuple[Point, ...]:
     ['@0.1', '@1']
     """
     return tuple(Point(float(x), facet) for facet in facets for x in values)
+
+
+def read_rows(source: Path) -> list[list[str]]:
+    """Return the rows of a table that lies beside an experiment, without remarks and titles."""
+    with source.open(newline="", encoding="utf-8") as lines:
+        return list(csv.reader(line for line in lines if not line.startswith("#")))[1:]
 
 
 def half_decades(first: float, last: float) -> tuple[float, ...]:

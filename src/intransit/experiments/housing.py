@@ -6,6 +6,7 @@ The noise σ₁ = 0.01 is in the units of X, so the units of the features decide
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,7 @@ from intransit.experiments.experiment import (
     mean,
     ratio_of_means,
     ratio_of_medians,
+    read_rows,
 )
 from intransit.experiments.plots import Style, draw_curve, draw_limits, draw_newton, finish
 from intransit.plotting import BLUE, GREEN, ORANGE, RED
@@ -43,30 +45,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 YEARS = np.array([2012, 2014, 2016, 2018, 2020])
-# The paper's table of houses: year built, size in square feet, number of rooms.
-HOUSES = np.array(
-    [
-        [2003, 5546, 4],
-        [1940, 3849, 4],
-        [1957, 3792, 6],
-        [1950, 2484, 5],
-        [1973, 2673, 5],
-        [1999, 3057, 4],
-        [1993, 3744, 5],
-        [1962, 2942, 3],
-    ]
-)
-# FHFA all-transactions house-price index of eight metropolitan areas, first quarters of YEARS.
-INDEX = {
-    "Atlanta-Sandy Springs-Alpharetta, GA": (134.96, 150.43, 173.72, 203.16, 230.11),
-    "Boston, MA (MSAD)": (224.89, 236.91, 263.11, 293.80, 320.82),
-    "Chicago-Naperville-Evanston, IL (MSAD)": (148.83, 153.03, 166.54, 178.62, 187.89),
-    "Denver-Aurora-Lakewood, CO": (182.57, 211.71, 264.18, 320.72, 351.43),
-    "Houston-The Woodlands-Sugar Land, TX": (183.02, 208.24, 239.99, 262.41, 285.19),
-    "Phoenix-Mesa-Chandler, AZ": (149.95, 202.00, 230.64, 268.94, 310.55),
-    "Pittsburgh, PA": (164.73, 171.15, 186.00, 200.11, 220.84),
-    "Seattle-Bellevue-Kent, WA (MSAD)": (193.06, 222.27, 269.06, 339.64, 368.28),
-}
+SOURCE = Path(__file__).with_name("houses.csv")
+_ROWS = read_rows(SOURCE)
+HOUSES = np.array([row[1:4] for row in _ROWS], dtype=int)  # year built, size, rooms
+INDEX = {metro: tuple(map(float, path)) for metro, _, _, _, *path in _ROWS}
 N_HOUSES, N_PERIODS, N_FACTORS = 8, 5, 2
 NOISE_SCALE = 0.01
 ASSUMED = {"10⁻¹·⁵": 10**-1.5, "10⁻¹": 0.1, "10⁻⁰·⁵": 10**-0.5, "1": 1.0}
@@ -252,7 +234,6 @@ EXPERIMENT = Experiment(
     },
     points=axis(*OBSERVATIONS, facets=[ROUND]) + axis(*FEWER, facets=[RAW, STANDARD]),
     quick_points=axis(10, 200, facets=FACETS),
-    quick_trials=4,
     measure=measure,
     draw=draw,
     judge=judged_by(
@@ -269,7 +250,7 @@ EXPERIMENT = Experiment(
         STARTS,
     ),
     extras=("newton", "limit"),
-    chunk=25,
     seconds=0.08,
+    sources=(str(SOURCE),),
     size=(10.5, 7.4),
 )

@@ -43,6 +43,7 @@ from intransit.report.page.blocks import (
     digest,
     more,
     plain,
+    read_assets,
     section,
     write_document,
 )
@@ -175,10 +176,10 @@ def finish(
 def render(experiment: Experiment, table: Table) -> dict[str, bytes]:
     """Return the figure of a finished run as {"png": ..., "svg": ...}."""
     require_matplotlib()
-    import matplotlib as mpl  # noqa: PLC0415  an optional library
+    from matplotlib import style  # noqa: PLC0415  an optional library
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    with mpl.rc_context(LOOK), np.errstate(invalid="ignore"):
+    with style.context(LOOK), np.errstate(invalid="ignore"):
         figure = Figure(figsize=experiment.size, layout="constrained")
         experiment.draw(figure, table)
         files = {}
@@ -191,35 +192,15 @@ def render(experiment: Experiment, table: Table) -> dict[str, bytes]:
 
 
 MARKS = {"holds": "✔ holds", "holds in part": "◐ holds in part", "does not hold": "✘ does not hold"}
-KINDS = {"holds": "holds", "holds in part": "part", "does not hold": "not"}  # classes of STYLE
+KINDS = {
+    "holds": "holds",
+    "holds in part": "part",
+    "does not hold": "not",
+}  # classes of experiments.css
 
 TITLE = "The paper's experiments, run again"
 GAINS = "What joint estimation gains"
 GAIN_COLUMNS = ("where", "the paper's best", "joint", "limit", "gain")
-
-STYLE = """
-:root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fdfdfc; --line: #d8d8d4;
-  --soft: #5c5c5c; --good: #006d4f; --part: #8a5a00; --bad: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8e6e3; --paper: #17181a;
-  --line: #3a3c40; --soft: #a9a7a3; --good: #5fd0a5; --part: #f0b65a; --bad: #ff8a80; } }
-body { margin: 0 auto; max-width: 62rem; padding: 1rem; color: var(--ink);
-  background: var(--paper); font: 16px/1.55 system-ui, sans-serif; }
-h1 { font-size: 1.7rem; line-height: 1.2; } h2 { margin-top: 3rem; font-size: 1.3rem; }
-a { color: inherit; } .soft { color: var(--soft); }
-figure { margin: 1rem 0; overflow-x: auto; background: #fff; border-radius: 8px;
-  border: 1px solid var(--line); }
-figure img { display: block; width: 100%; min-width: 34rem; height: auto; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .92rem; }
-th, td { border-bottom: 1px solid var(--line); padding: .4rem .6rem .4rem 0; text-align: left;
-  vertical-align: top; overflow-wrap: anywhere; }
-th, td:first-child { overflow-wrap: normal; } th { font-weight: 600; }
-.claim { border-left: 4px solid var(--line); margin: 1rem 0; padding: .1rem 0 .1rem .9rem; }
-.claim p { margin: .2rem 0; } .claim ul { margin: .3rem 0; padding-left: 1.2rem; }
-.verdict { font-weight: 600; } .holds { color: var(--good); } .part { color: var(--part); }
-.not { color: var(--bad); } .claim.holds, .claim.part, .claim.not { color: inherit; }
-.claim.holds { border-color: var(--good); } .claim.part { border-color: var(--part); }
-.claim.not { border-color: var(--bad); } summary { cursor: pointer; }
-"""
 
 
 @dataclass(frozen=True)
@@ -296,8 +277,9 @@ def to_html(facts: Mapping[str, object], shown: Sequence[Shown]) -> str:
         + _html_table(rows, ("experiment", "what", "hold", "in part", "do not hold"))
         + "".join(map(_html_section, shown))
     )
-    policy = f"img-src data:; style-src {digest(STYLE)}"
-    return write_document(TITLE, STYLE, policy, body)
+    style = read_assets("experiments.css")
+    policy = f"img-src data:; style-src {digest(style)}"
+    return write_document(TITLE, style, policy, body)
 
 
 def _html_section(one: Shown) -> str:

@@ -79,19 +79,24 @@ ESTIMATED_COST = 1.2  # times the error with known scales
 BOUNDED = "optimal weights with the bound a"  # eq. (opt_w); the three curves use (opt_w_na)
 
 
+def simulate(drift_scale: float, n_outcomes: int, rng: np.random.Generator) -> it.Simulation:
+    """Return a truth of the paper's size that drifts so fast, and readings of it."""
+    return it.simulate(
+        n_items=N_ITEMS,
+        n_factors=N_FACTORS,
+        n_periods=N_PERIODS,
+        n_outcomes=n_outcomes,
+        noise_scale=NOISE_SCALE,
+        drift_scale=drift_scale,
+        rng=rng,
+    )
+
+
 def measure(
     point: Point, rng: np.random.Generator, options: Options, further: Further = FURTHER
 ) -> Iterator[TrialValue]:
     """Simulate once and recover with every choice of weights."""
-    simulation = it.simulate(
-        n_items=N_ITEMS,
-        n_factors=N_FACTORS,
-        n_periods=N_PERIODS,
-        n_outcomes=N_OUTCOMES,
-        noise_scale=NOISE_SCALE,
-        drift_scale=point.x,
-        rng=rng,
-    )
+    simulation = simulate(point.x, N_OUTCOMES, rng)
     seen, truth = simulation.measurements, simulation.margins[-1]
     settings: dict[str, Any] = {"n_factors": N_FACTORS, "restarts": MANY_RESTARTS}
     bounded = it.optimal_weights(

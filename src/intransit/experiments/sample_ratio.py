@@ -182,15 +182,7 @@ def measure(
     point: Point, rng: np.random.Generator, options: Options, further: Further = FURTHER
 ) -> Iterator[TrialValue]:
     """Find the ratio needed with every choice of weights."""
-    simulation = it.simulate(
-        n_items=N_ITEMS,
-        n_factors=N_FACTORS,
-        n_periods=N_PERIODS,
-        n_outcomes=n_outcomes_at(RATIOS[-1]),
-        noise_scale=NOISE_SCALE,
-        drift_scale=point.x,
-        rng=rng,
-    )
+    simulation = recovery_error.simulate(point.x, n_outcomes_at(RATIOS[-1]), rng)
     weights = three_weights(N_PERIODS, noise_scale=NOISE_SCALE, drift_scale=point.x)
     found = {}
     for curve, w in weights.items():
@@ -442,7 +434,6 @@ EXPERIMENT = Experiment(
     },
     points=axis(*DRIFT_SCALES),
     quick_points=axis(1e-4, DRIFT_SCALES[5], 1.0),
-    quick_trials=4,
     measure=measure,
     draw=draw,
     judge=judged_by(

@@ -101,9 +101,15 @@ class TrajectoryDraws:
     >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
     ...                                 range(12))
     >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-    >>> draws = path.sample(20, rng=0)
-    >>> len(draws), draws.margins.shape
-    (20, (20, 12, 3, 3))
+    >>> draws = path.sample(200, rng=0)
+    >>> draws.margins.shape, draws.matrix(11.0).shape, len(draws.posterior())
+    ((200, 12, 3, 3), (200, 3, 3), 200)
+
+    The probability that 0 is ahead of 1, and 1 of 2, at once:
+
+    >>> drawn = draws.margin([0, 1], [1, 2])
+    >>> float((drawn > 0.0).all(axis=1).mean()) > 0.8
+    True
     """
 
     fitted: Fitted
@@ -154,15 +160,6 @@ class TrajectoryDraws:
         ------
         InputError
             If a time is not finite, or more margins are asked for than memory holds.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> path.sample(20, rng=0).matrix(11.0).shape
-        (20, 3, 3)
         """
         times = as_floats(at, "at")
         check_finite(np.atleast_1d(times), "at")
@@ -198,18 +195,6 @@ class TrajectoryDraws:
         ------
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
-
-        Examples
-        --------
-        The probability that 0 is ahead of 1, and 1 of 2, at once:
-
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> drawn = path.sample(200, rng=0).margin([0, 1], [1, 2])
-        >>> float((drawn > 0.0).all(axis=1).mean()) > 0.8
-        True
         """
         i, j, clock, shape = as_questions(
             first, second, at, last=float(self.times[-1]), n_items=self.n_items
@@ -217,17 +202,13 @@ class TrajectoryDraws:
         query = MarginQuery(self.problem, self.fitted.pairs, i, j, clock)
         S, Q, E = self.problem.split_draws(self.states)
         mean_S, mean_Q, _ = self.problem.split(self.fitted.solution.z)
-        means = [spots.read(mean_S) for spots in query.strengths]
-        means += [spots.read(mean_Q) for spots in query.exposures]
         s_i, s_j = self._two(self.problem.strengths, S, query)
         q_i, q_j = self._two(self.problem.exposures, Q, query)
-        ds_i, ds_j, dq_i, dq_j = s_i - means[0], s_j - means[1], q_i - means[2], q_j - means[3]
-        s_i, s_j, q_i, q_j = means
-        out = _cross(s_i, q_j) - _cross(s_j, q_i)
-        out = out + _cross(ds_i, q_j) + _cross(s_i, dq_j)
-        out = out - _cross(ds_j, q_i) - _cross(s_j, dq_i)
+        ds_i, ds_j = s_i - query.strengths[0].read(mean_S), s_j - query.strengths[1].read(mean_S)
+        dq_i, dq_j = q_i - query.exposures[0].read(mean_Q), q_j - query.exposures[1].read(mean_Q)
         # Products of steps count only where both sides are known by their priors alone.
-        out = out + (_cross(ds_i, dq_j) - _cross(ds_j, dq_i)) * query.both_idle
+        second_order = _cross(ds_i, dq_j) - _cross(ds_j, dq_i)
+        out = _cross(s_i, q_j) - _cross(s_j, q_i) - second_order * ~query.both_idle
         if self.problem.effects is not None:
             out = out + self._effects(self.problem.effects, E, query)
         return np.asarray(out.reshape(len(self), *shape))
@@ -268,15 +249,6 @@ class TrajectoryDraws:
         -------
         Posterior
             The same draws, with strengths, matrices and chances over them.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> len(path.sample(20, rng=0).posterior())
-        20
         """
         return posterior_of_draws(self)
 

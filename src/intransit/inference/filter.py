@@ -12,24 +12,25 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import (
     as_flag,
     as_floats,
-    as_items,
     as_number,
     as_whole,
+    broadcast,
     check_option,
     check_pairs,
     open_rng,
 )
+from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.inference.law_kernels import average_logistic, learn, learn_many, read_many
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Paths, first_order, steps_of
-from intransit.inference.posterior import Posterior, posterior_around
+from intransit.inference.posterior import Posterior, posterior_around, reach_of
 from intransit.model.laws import OutcomeLaw, Readings, Wins
 from intransit.model.terms import Factors, Model, Scores
 
@@ -102,8 +103,24 @@ class Filter:
     ...     filter.observe(2, 0, 1.0, time=day)
     >>> bool(filter.probability([0, 1, 2], [1, 2, 0]).min() > 0.75)
     True
+    >>> filter.observe(0, 1, 0.75, time=30.0, count=4)  # 0 won three of four games
     >>> filter
-    Filter(n_items=3, n_factors=1: Learnt 90 comparisons, the latest at time 29.)
+    Filter(n_items=3, n_factors=1: Learnt 91 comparisons, the latest at time 30.)
+
+    Many at once, and what was expected of each before it was learnt:
+
+    >>> filter = Filter(drift_scale=0.1, rng=0)
+    >>> filter.forecast_many([0, 0, 0], [1, 1, 1], [1.0, 1.0, 1.0], [0.0, 1.0, 2.0]).round(2)
+    array([0.5 , 0.62, 0.7 ])
+    >>> filter.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(2, 32))
+    >>> low, high = filter.interval(0, 1, at=40.0)
+    >>> bool(low < filter.margin(0, 1) < high)
+    True
+
+    What was learnt long ago tells less:
+
+    >>> bool(filter.probability(0, 1) > filter.probability(0, 1, at=1000.0) > 0.5)
+    True
     """
 
     def __init__(
@@ -158,9 +175,8 @@ class Filter:
         """What has been learnt, in a sentence."""
         if not self.n_seen:
             return "Nothing learnt yet."
-        plural = "" if self.n_seen == 1 else "s"
         latest = np.nanmax(self._times[: self._n_items])
-        return f"Learnt {self.n_seen:,} comparison{plural}, the latest at time {latest:g}."
+        return f"Learnt {plural(self.n_seen, 'comparison')}, the latest at time {latest:g}."
 
     def __repr__(self) -> str:
         return f"Filter(n_items={self.n_items}, n_factors={self.n_factors}: {self.status})"
@@ -188,14 +204,6 @@ class Filter:
         ------
         InputError
             If an item, outcome, time or count cannot be used; nothing is learnt then.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> now = it.Filter(drift_scale=0.1, rng=0)
-        >>> now.observe(0, 1, 0.75, time=1.0, count=4)  # 0 won three of four games
-        >>> now
-        Filter(n_items=2, n_factors=0: Learnt 1 comparison, the latest at time 1.)
         """
         try:
             first, second = index(first), index(second)
@@ -248,14 +256,6 @@ class Filter:
         ------
         InputError
             If columns differ in length, or an item, outcome, time or count cannot be used.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> now = it.Filter(drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> now
-        Filter(n_items=3, n_factors=0: Learnt 30 comparisons, the latest at time 29.)
         """
         rows = self._check("observe_many", first, second, outcomes, times, counts)
         self._learn("observe_many", *rows, np.empty(0))
@@ -295,13 +295,6 @@ class Filter:
         ------
         InputError
             If columns differ in length, or an item, outcome, time or count cannot be used.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> now = it.Filter(drift_scale=0.1, rng=0)
-        >>> now.forecast_many([0, 0, 0], [1, 1, 1], [1.0, 1.0, 1.0], [0.0, 1.0, 2.0]).round(2)
-        array([0.5 , 0.62, 0.7 ])
         """
         rows = self._check("forecast_many", first, second, outcomes, times, counts)
         forecasts = np.empty(len(rows[0]))
@@ -332,14 +325,6 @@ class Filter:
         ------
         InputError
             If an item or time cannot be used, or shapes do not agree.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> now = it.Filter(drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> bool(now.margin(0, 2) > now.margin(0, 1) > 0.0)
-        True
         """
         return self._read("margin", first, second, at)[..., 0][()]
 
@@ -369,20 +354,10 @@ class Filter:
         InputError
             If an item or time cannot be used, shapes do not agree, or `level` does not lie
             between 0 and 1.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> now = it.Filter(drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> low, high = now.interval(0, 1, at=30.0)
-        >>> bool(low < now.margin(0, 1) < high)
-        True
         """
-        if not 0.0 < as_number("level", level, least=0.0) < 1.0:
-            raise InputError(f"level is {level!r}; it must lie between 0 and 1, such as 0.9.")
+        reach = reach_of(level)
         mean, variance = np.moveaxis(self._read("interval", first, second, at), -1, 0)
-        half = ndtri(0.5 + 0.5 * float(level)) * np.sqrt(variance)
+        half = reach * np.sqrt(variance)
         return (mean - half)[()], (mean + half)[()]
 
     def probability(
@@ -409,16 +384,6 @@ class Filter:
         ------
         InputError
             If an item or time cannot be used, or shapes do not agree.
-
-        Examples
-        --------
-        What was learnt long ago tells less:
-
-        >>> import intransit as it
-        >>> now = it.Filter(drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> bool(now.probability(0, 1) > now.probability(0, 1, at=1000.0) > 0.5)
-        True
         """
         mean, variance = np.moveaxis(self._read("probability", first, second, at), -1, 0)
         if self.loss == "squared":
@@ -446,14 +411,6 @@ class Filter:
             When each item was last compared, (n_items,); of those never compared the latest of all.
         rates : numpy.ndarray
             Variances of a step of each entry in one unit of time, (k,).
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> now = it.Filter(drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> [part.shape for part in now.known()]
-        [(3, 1), (3, 1, 1), (3,), (1,)]
         """
         n = self._n_items
         times = np.nan_to_num(self._times[:n], nan=float(np.nanmax(self._times, initial=0.0)))
@@ -480,16 +437,6 @@ class Filter:
         ------
         InputError
             If `n` or `rng` cannot be used.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> posterior = now.posterior(rng=0)
-        >>> posterior.strengths(np.arange(3), 29.0).mean(axis=0).round(1)
-        array([0.9, 0.5, 0.1])
         """
         n, generator = as_whole("n", n, least=2), open_rng(rng)[0]
         means, blocks, times, rates = self.known()
@@ -534,15 +481,8 @@ class Filter:
         times = as_floats(np.nan if at is None else at, f"{where}, at")
         if at is not None and not (np.abs(times) <= _LARGEST).all():
             raise InputError(f"{where}, at: a time is not a finite number, or beyond 1e30.")
-        first, second = as_items(first, where), as_items(second, where)
-        try:
-            first, second, times = np.broadcast_arrays(first, second, times)
-        except ValueError:
-            raise InputError(
-                f"{where}: {np.shape(first)} first items, {np.shape(second)} second items and "
-                f"{np.shape(times)} times do not match; give as many of each, or one."
-            ) from None
-        pairs = check_pairs(np.stack([first.ravel(), second.ravel()], axis=1), None, where)
+        i, j, times = broadcast(where, first=first, second=second, at=times)
+        pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), None, where)
         needed = int(pairs.max(initial=-1)) + 1
         self._check_gap(where, needed, len(pairs))
         self._make_room(needed)  # a question about a new item is answered, and adds nothing

@@ -37,8 +37,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
-from intransit.checks import as_floats, as_items, check_finite, check_pairs
-from intransit.errors import InputError
+from intransit.checks import as_floats, broadcast, check_finite, check_pairs
 from intransit.inference.gauge import balance, without_gauge
 from intransit.inference.joint_problem import FactorStates, Joint, Noise, Pairs
 from intransit.inference.newton import (
@@ -189,14 +188,7 @@ def as_questions(
     """Return items and times of equal length, and the shape of the answer, or refuse them."""
     when = as_floats(last if at is None else at, "at")
     check_finite(np.atleast_1d(when), "at")
-    first, second = as_items(first, "margin"), as_items(second, "margin")
-    try:
-        i, j, times = np.broadcast_arrays(first, second, when)
-    except ValueError:
-        raise InputError(
-            f"margin: {np.shape(first)} first items, {np.shape(second)} second items and "
-            f"{when.shape} times were given; they do not fit together."
-        ) from None
+    i, j, times = broadcast("margin", first=first, second=second, at=when)
     pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), n_items, "margin")
     return pairs[:, 0], pairs[:, 1], times.ravel().astype(float), i.shape
 

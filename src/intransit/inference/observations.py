@@ -365,13 +365,8 @@ def model_for(
 ) -> Model:
     """Return the model with every term that a table can have; with few times nothing drifts.
 
-    Parameters
-    ----------
-    games
-        The table.
-    factors, pairs, drifting
-        None, or how many cyclic factors there are, whether pairs have effects of their own, and
-        whether anything moves.
+    What is not None says how many cyclic factors there are, whether pairs have effects of their
+    own, and whether anything moves.
     """
     still = len(np.unique(games.times)) < FEWEST_TIMES if drifting is None else not drifting
     return default_model(

@@ -78,11 +78,33 @@ class Posterior:
     >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
     >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
     >>> posterior = now.posterior(rng=0)
-    >>> len(posterior), posterior.n_items
-    (200, 3)
-    >>> chances = posterior.chances(np.array([0]), np.array([2]), np.array([29.0]))
-    >>> chances.shape, bool(chances.mean() > 0.8)
+    >>> len(posterior), posterior.n_items, len(posterior.thinned(50))
+    (200, 3, 50)
+
+    Pairs at a time, in every draw; and the chances of a loss, a tie and a win over all of them:
+
+    >>> pair = np.array([0]), np.array([2]), np.array([29.0])
+    >>> margins, chances = posterior.margins(*pair), posterior.chances(*pair)
+    >>> chances.shape, bool((posterior.results(margins) == chances).all())
     ((200, 1), True)
+    >>> low, high = np.quantile(chances[:, 0], [0.05, 0.95])
+    >>> bool(0.5 < low < high < 1.0), posterior.levels(*pair).shape
+    (True, (1, 3))
+
+    All pairs of some items at a time, and each of them against the others:
+
+    >>> items = np.arange(3)
+    >>> posterior.matrices(items, 29.0).shape, posterior.upper_margins(items, 29.0).shape
+    ((200, 3, 3), (200, 3))
+    >>> posterior.mean_matrix(items, 29.0).round(1)
+    array([[0.5, 0.8, 1. ],
+           [0.2, 0.5, 0.8],
+           [0. , 0.2, 0.5]])
+    >>> posterior.strengths(items, 29.0).mean(axis=0).round(1)
+    array([0.9, 0.5, 0.1])
+    >>> ratings = posterior.ratings(items, 29.0).mean(axis=0)
+    >>> bool(ratings[0] > ratings[1] > ratings[2])
+    True
     """
 
     layout: Layout
@@ -143,16 +165,6 @@ class Posterior:
         -------
         Posterior
             The same posterior, with those draws.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> posterior = now.posterior(rng=0)
-        >>> len(posterior.thinned(50))
-        50
         """
         n = len(self)
         if n <= most:
@@ -182,16 +194,6 @@ class Posterior:
         -------
         numpy.ndarray
             Score, u and v of each item in each draw, (n_draws, n, 1 + 2 n_planes).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> posterior = now.posterior(rng=0)
-        >>> posterior.states(np.array([0, 1]), np.array([29.0, 29.0])).shape
-        (200, 2, 5)
         """
         d, new = self.draws, items < 0
         means = d.newcomers if self.layout.has_newcomers else np.zeros(len(d))
@@ -275,17 +277,6 @@ class Posterior:
         -------
         numpy.ndarray
             Margins, (n_draws, n).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> posterior = now.posterior(rng=0)
-        >>> margins = posterior.margins(np.array([0, 2]), np.array([1, 1]), np.array([29.0, 29.0]))
-        >>> margins.shape, (margins.mean(axis=0) > 0.0).tolist()
-        ((200, 2), [True, False])
         """
         points, place = _points(np.concatenate([first, second]), np.concatenate([times, times]))
         values = self.states(*points)
@@ -341,16 +332,6 @@ class Posterior:
         -------
         numpy.ndarray
             What it adds, (n_draws, n); 0 where the model has no side.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> posterior = now.posterior(rng=0)
-        >>> posterior.side_worth(np.array([29.0])).max()
-        np.float64(0.0)
         """
         k = place_of(Side, self.layout)
         if k < 0 or not self.layout.numbers[k].paths.n_states:
@@ -369,16 +350,6 @@ class Posterior:
         -------
         numpy.ndarray
             Expected results from 0 to 1, of the same shape.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> posterior = now.posterior(rng=0)
-        >>> posterior.results(np.zeros((len(posterior), 1))).mean()
-        np.float64(0.5)
         """
         wide = (slice(None), *([None] * (margins.ndim - 1)))
         cuts, noise = self._law_arrays()
@@ -412,18 +383,6 @@ class Posterior:
         -------
         numpy.ndarray
             Chances, (n_draws, n).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> posterior = now.posterior(rng=0)
-        >>> chances = posterior.chances(np.array([0]), np.array([2]), np.array([29.0]))
-        >>> low, high = np.quantile(chances[:, 0], [0.05, 0.95])
-        >>> bool(0.5 < low < high < 1.0)
-        True
         """
         return self.results(self.margins(first, second, times, sides=sides, under=under))
 
@@ -457,17 +416,6 @@ class Posterior:
         -------
         numpy.ndarray
             Probabilities, (n, n_levels), averaged over draws.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> posterior = now.posterior(rng=0)
-        >>> levels = posterior.levels(np.array([0]), np.array([2]), np.array([29.0]))
-        >>> levels.shape, bool(levels[0, 2] > 0.8)
-        ((1, 3), True)
         """
         x = self.margins(first, second, times, sides=sides, under=under)
         if self.law.kind != "ordered":
@@ -490,16 +438,6 @@ class Posterior:
         -------
         numpy.ndarray
             Margins, (n_draws, n, n), skew-symmetric.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> posterior = now.posterior(rng=0)
-        >>> posterior.matrices(np.arange(3), 29.0).shape
-        (200, 3, 3)
         """
         values = self.states(items, np.full(len(items), time))
         r = self.n_planes
@@ -528,16 +466,6 @@ class Posterior:
         -------
         numpy.ndarray
             Margins, (n_draws, n_pairs).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> posterior = now.posterior(rng=0)
-        >>> posterior.upper_margins(np.arange(3), 29.0).shape
-        (200, 3)
         """
         i, j = np.triu_indices(len(items), 1)
         return self.margins(items[i], items[j], np.full(len(i), time))
@@ -559,18 +487,6 @@ class Posterior:
         -------
         numpy.ndarray
             Chances that the row beats the column, (n, n).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> posterior = now.posterior(rng=0)
-        >>> posterior.mean_matrix(np.arange(3), 29.0).round(1)
-        array([[0.5, 0.8, 1. ],
-               [0.2, 0.5, 0.8],
-               [0. , 0.2, 0.5]])
         """
         values = self.states(items, np.full(len(items), time))
         effects, effect, sign, unknown = self._effects_with(items, items, time)
@@ -622,16 +538,6 @@ class Posterior:
         -------
         numpy.ndarray
             Strengths from 0 to 1, (n_draws, n).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> posterior = now.posterior(rng=0)
-        >>> posterior.strengths(np.arange(3), 29.0).mean(axis=0).round(1)
-        array([0.9, 0.5, 0.1])
         """
         panel, which = self.panel, self._for_all
         points = np.unique(np.concatenate([items, panel]))
@@ -688,17 +594,6 @@ class Posterior:
         -------
         numpy.ndarray
             Ratings, (n_draws, n).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
-        >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
-        >>> posterior = now.posterior(rng=0)
-        >>> ratings = posterior.ratings(np.arange(3), 29.0).mean(axis=0)
-        >>> bool(ratings[0] > ratings[1] > ratings[2])
-        True
         """
         panel, which = self.panel, self._for_all
         beside = (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0

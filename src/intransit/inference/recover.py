@@ -20,6 +20,7 @@ from intransit.checks import (
     as_floats,
     as_number,
     as_whole,
+    broadcast,
     check_known,
     check_option,
     check_pairs,
@@ -28,6 +29,7 @@ from intransit.checks import (
     shown,
 )
 from intransit.data.measurements import Measurements
+from intransit.data.reading import plural
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.inference.observations import connected_groups
 from intransit.inference.weighted_program import (
@@ -166,6 +168,7 @@ def find_freedom(problem: Problem) -> Freedom:
     """Say what is free: of U = [S Q], the changes U G, G symplectic, that keep known columns."""
     r, f = problem.n_factors, int(problem.free.sum())
     dimension = f * (f + 1) // 2
+    directions = plural(dimension, "direction")
     only_strengths = problem.free[:r].all() and not problem.free[r:].any()
     if only_strengths and r == 1 and np.ptp(problem.known[:, 1]) == 0:
         return Freedom(1, "One constant may be added to all scores; they are given with mean 0.")
@@ -173,18 +176,18 @@ def find_freedom(problem: Problem) -> Freedom:
         return Freedom(
             dimension,
             "S may change by Q B for any symmetric B "
-            f"({_directions(dimension)}); the S of least norm is given.",
+            f"({directions}); the S of least norm is given.",
         )
     if problem.all_free:
         return Freedom(
             dimension,
             "S and Q may change together by any symplectic change of basis "
-            f"({_directions(dimension)}); the canonical factors are given, one plane a column.",
+            f"({directions}); the canonical factors are given, one plane a column.",
         )
     return Freedom(
         dimension,
         f"The {f} recovered columns may change by symplectic changes of basis that keep the "
-        f"known ones ({_directions(dimension)}).",
+        f"known ones ({directions}).",
     )
 
 
@@ -221,8 +224,8 @@ def find_doubts(problem: Problem, factors: FloatArray) -> tuple[str, ...]:
     n_open = count_open(problem, factors)
     if n_open:
         doubts.append(
-            f"The matrix may change along {_directions(n_open)} without changing any reading: "
-            "some margins are not settled."
+            f"The matrix may change along {plural(n_open, 'direction')} without changing any "
+            "reading: some margins are not settled."
         )
     return tuple(doubts)
 
@@ -246,10 +249,6 @@ def count_open(problem: Problem, factors: FloatArray) -> int:
 def _items(which: IntArray) -> str:
     shown = ", ".join(str(k) for k in which[:5]) + (", ..." if len(which) > 5 else "")
     return f"Item {shown} was" if len(which) == 1 else f"{len(which)} items ({shown}) were"
-
-
-def _directions(dimension: int) -> str:
-    return "1 direction" if dimension == 1 else f"{dimension} directions"
 
 
 Method = Literal["newton", "alternating"]
@@ -364,16 +363,10 @@ class Recovery:
         >>> it.recover(seen, n_factors=1, rng=0).margin(0, [1, 2, 3]).round(2)
         array([1., 2., 3.])
         """
-        try:
-            first, second = np.broadcast_arrays(first, second)
-        except ValueError:
-            raise InputError(
-                f"margin: {np.shape(first)} first and {np.shape(second)} second items were "
-                "given; there must be as many of one as of the other."
-            ) from None
-        stacked = np.stack([first.ravel(), second.ravel()], axis=1)
+        i, j = broadcast("margin", first=first, second=second)
+        stacked = np.stack([i.ravel(), j.ravel()], axis=1)
         pairs = check_pairs(stacked, len(self.strengths), "margin")
-        return margins_at(self.strengths, self.exposures, pairs).reshape(first.shape)
+        return margins_at(self.strengths, self.exposures, pairs).reshape(i.shape)
 
     @property
     def objective(self) -> float:
@@ -389,7 +382,7 @@ class Recovery:
     def status(self) -> str:
         """What happened, in a sentence."""
         kind = "round" if self.bound_is_active else "step"
-        steps = f"{self.n_steps} {kind}{'' if self.n_steps == 1 else 's'}"
+        steps = plural(self.n_steps, kind)
         if not self.converged:
             return (
                 f"Stopped after {steps} before a minimum was reached; raise max_steps, give a "

@@ -22,6 +22,7 @@ from intransit.checks import (
     as_items,
     as_number,
     as_whole,
+    broadcast,
     check_finite,
     check_known,
     check_option,
@@ -93,6 +94,49 @@ class Trajectory(Fitted):
     >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
     >>> path.converged, path.margins.shape
     (True, (12, 3, 3))
+    >>> path.matrix().round(1) + 0.0
+    array([[ 0. ,  1. ,  1.5],
+           [-1. ,  0. ,  0.5],
+           [-1.5, -0.5,  0. ]])
+    >>> path.margin(0, [1, 2], at=5.5).round(1)
+    array([1. , 1.5])
+    >>> low, high = path.interval(0, 1, level=0.9)
+    >>> bool(low < path.margin(0, 1) < high)
+    True
+
+    What is forecast far ahead is less sure, and rests on the prior:
+
+    >>> bool(path.deviation(0, 1, at=50.0) > path.deviation(0, 1))
+    True
+    >>> path.extrapolated(0, 1, at=[5.0, 50.0])
+    array([False,  True])
+
+    Anything else is asked of draws.  Item 0 may not have changed; plain scores make no cycle; and
+    the best is so far ahead of the worst:
+
+    >>> path.sample(20, rng=0).margin(0, 1).shape, len(path.posterior(20))
+    ((20,), 20)
+    >>> change = path.change(0, since=0.0, until=11.0)
+    >>> change.low < 0.0 < change.high
+    True
+    >>> round(path.cyclic_share(n=20).high, 6)
+    0.0
+    >>> spread = path.summary(lambda X: X.max(), n=50)
+    >>> 1.0 < spread.low < spread.value < spread.high < 2.0
+    True
+
+    A further game, of a new item; and games that are won or lost:
+
+    >>> path.update(it.Timeline.from_arrays([3], [0], [1.0], [12.0])).n_items
+    4
+    >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.0] * 4,
+    ...                                 range(12))
+    >>> path = it.smooth(games, loss="logistic", drift_scale=0.1, prior_scale=1.0, rng=0)
+    >>> path.probability([0, 2], [2, 0]).round(1), path.chances(0, 2).round(1)
+    (array([0.8, 0.2]), array([0.2, 0. , 0.8]))
+    >>> low, high = path.probability_interval(0, 2)
+    >>> bool(0.0 < low < path.probability(0, 2) < high < 1.0)
+    True
     """
 
     seed: int | None
@@ -154,17 +198,6 @@ class Trajectory(Fitted):
         ------
         InputError
             If a time is not finite, or more margins are asked for than memory holds.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> path.matrix().round(1) + 0.0
-        array([[ 0. ,  1. ,  1.5],
-               [-1. ,  0. ,  0.5],
-               [-1.5, -0.5,  0. ]])
         """
         times = self._times(self.times[-1] if at is None else at)
         check_entries(times.size * self.n_items**2, "matrix")
@@ -194,15 +227,6 @@ class Trajectory(Fitted):
         ------
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> path.margin(0, [1, 2], at=5.5).round(1)
-        array([1. , 1.5])
         """
         query, shape = self._ask(first, second, at)
         return query.margins(self.solution.z).reshape(shape)
@@ -228,17 +252,6 @@ class Trajectory(Fitted):
         ------
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
-
-        Examples
-        --------
-        What is forecast far ahead is less sure:
-
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> bool(path.deviation(0, 1, at=50.0) > path.deviation(0, 1))
-        True
         """
         return np.sqrt(self.outlook(first, second, at)[1])
 
@@ -265,16 +278,6 @@ class Trajectory(Fitted):
         ------
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> margins, variances = path.outlook(0, [1, 2])
-        >>> margins.shape, bool((variances > 0.0).all())
-        ((2,), True)
         """
         query, shape = self._ask(first, second, at)
         variance = self._laplace.variances(query, np.random.default_rng(self.settings.seed))
@@ -315,16 +318,6 @@ class Trajectory(Fitted):
         InputError
             If one item alone is given or does not occur, a time is not finite, shapes do not agree,
             or `level` does not lie between 0 and 1.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> low, high = path.interval(0, 1, level=0.9)
-        >>> bool(low < path.margin(0, 1) < high)
-        True
         """
         reach = reach_of(level)
         if (first is None) != (second is None):
@@ -371,15 +364,6 @@ class Trajectory(Fitted):
         ------
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.0] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, loss="logistic", drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> path.probability([0, 2], [2, 0]).round(1)
-        array([0.8, 0.2])
         """
         return self.law.expect(*self._asked(first, second, at, side))
 
@@ -413,15 +397,6 @@ class Trajectory(Fitted):
         ------
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.0] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, loss="logistic", drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> path.chances(0, 2).round(1)
-        array([0.2, 0. , 0.8])
         """
         return self.law.spread(*self._asked(first, second, at, side))
 
@@ -464,16 +439,6 @@ class Trajectory(Fitted):
         InputError
             If an item does not occur, a time is not finite, shapes do not agree, or `level` does
             not lie between 0 and 1.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.0] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, loss="logistic", drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> low, high = path.probability_interval(0, 2)
-        >>> bool(0.0 < low < path.probability(0, 2) < high < 1.0)
-        True
         """
         sides = as_floats(side, "side")
         low, high = self.interval(first, second, at, level=level)
@@ -500,15 +465,6 @@ class Trajectory(Fitted):
         ------
         InputError
             If `n` or `rng` cannot be used.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> path.sample(20, rng=0).margin(0, 1).shape
-        (20,)
         """
         from intransit.inference.draws import TrajectoryDraws  # noqa: PLC0415  if asked for
 
@@ -539,15 +495,6 @@ class Trajectory(Fitted):
         ------
         InputError
             If `n` or `rng` cannot be used.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> len(path.posterior(20))
-        20
         """
         return self.sample(as_whole("n", n, least=2), rng=rng).posterior()
 
@@ -591,16 +538,6 @@ class Trajectory(Fitted):
         InputError
             If an item does not occur or is to be compared with itself, a time is not finite, or
             `level` does not lie between 0 and 1.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> change = path.change(0, since=0.0, until=11.0)
-        >>> change.low < 0.0 < change.high  # it may not have changed
-        True
         """
         reach_of(level)
         item = as_whole("item", item, least=0)
@@ -650,17 +587,6 @@ class Trajectory(Fitted):
         ------
         InputError
             If `at` is not one finite time, or `level` does not lie between 0 and 1.
-
-        Examples
-        --------
-        Plain scores make no cycle:
-
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> round(path.cyclic_share(n=20).high, 6)
-        0.0
         """
         return self.summary(
             lambda X: 1.0 - decompose(X).transitive_share, at, level=level, n=n, rng=rng
@@ -700,18 +626,6 @@ class Trajectory(Fitted):
         InputError
             If `function` does not return one number, `at` is not one finite time, or `level` does
             not lie between 0 and 1.
-
-        Examples
-        --------
-        How far apart the best and the worst are:
-
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> spread = path.summary(lambda X: X.max(), n=50)
-        >>> 1.0 < spread.low < spread.value < spread.high < 2.0
-        True
         """
         reach_of(level)
         times = self._times(self.times[-1] if at is None else at)
@@ -748,16 +662,6 @@ class Trajectory(Fitted):
         -----
         ConvergenceWarning
             The solver stopped at its step limit; says what to change.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> more = it.Timeline.from_arrays([3], [0], [1.0], [12.0])
-        >>> path.update(more).n_items
-        4
         """
         data = as_timeline(more, after=float(self.times[-1]))
         check_outcomes(data.rows, self.loss)
@@ -812,15 +716,6 @@ class Trajectory(Fitted):
         ------
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-        ...                                 range(12))
-        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-        >>> path.extrapolated(0, 1, at=[5.0, 50.0])
-        array([False,  True])
         """
         last = float(self.times[-1])
         i, j, times, shape = as_questions(first, second, at, last=last, n_items=self.n_items)
@@ -864,15 +759,9 @@ class Trajectory(Fitted):
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None, side: ArrayLike
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return means and variances of margins, and sides, of one shape."""
-        asked, sides = self.outlook(first, second, at), as_floats(side, "side")
-        try:
-            mean, variance, sides = np.broadcast_arrays(*asked, sides)
-        except ValueError:
-            raise InputError(
-                f"probability: sides of shape {sides.shape} were given for margins of shape "
-                f"{asked[0].shape}; give as many of each, or one."
-            ) from None
-        return mean, variance, sides
+        mean, variance = self.outlook(first, second, at)
+        sides = as_floats(side, "side")
+        return broadcast("probability", margins=mean, variances=variance, side=sides)
 
     @cached_property
     def _laplace(self) -> Laplace:

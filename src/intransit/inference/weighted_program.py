@@ -453,9 +453,7 @@ class NormalEquations:
         normal_matrix(self._partners, self._pairs, self._curvature.diagonal, matrix)
         mixed = self._curvature.mixed
         if mixed is not None:
-            dense = np.empty((len(self._pairs), size))
-            jacobian(self._partners, self._pairs, dense)
-            rows = mixed.matrix @ dense
+            rows = mixed.matrix @ jacobian(self._partners, self._pairs)
             matrix += rows.T @ (mixed.weights[:, None] * rows)
         return matrix
 

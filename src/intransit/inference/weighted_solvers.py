@@ -333,12 +333,11 @@ def spectral(
 ) -> FloatArray:  # (n_items, 2 n_factors)
     """Return known columns, their partners by least squares, and planes of the rest."""
     factors = _with_partners_of_known(problem)
-    unknown = _wholly_unknown(problem)
-    if len(unknown):
+    columns = _wholly_unknown(problem)
+    if len(columns):
         rest = loss.guesses() - problem.margins(factors)
-        first, second = _leading_planes(problem, rest, len(unknown), dense_items)
-        columns = np.concatenate([unknown, unknown + problem.n_factors])
-        factors[:, columns] = np.hstack([first, second])
+        planes = _leading_planes(problem, rest, len(columns) // 2, dense_items)
+        factors[:, columns] = np.hstack(planes)
         _fit_length(problem, factors, columns)
     return factors
 
@@ -346,9 +345,8 @@ def spectral(
 def random(problem: Problem, rng: np.random.Generator) -> FloatArray:  # (n_items, 2 n_factors)
     """Return Gaussian factors, scaled so that their margins explain as much as they can."""
     factors = _with_partners_of_known(problem)
-    unknown = _wholly_unknown(problem)
-    if len(unknown):
-        columns = np.concatenate([unknown, unknown + problem.n_factors])
+    columns = _wholly_unknown(problem)
+    if len(columns):
         factors[:, columns] = rng.normal(size=(problem.n_items, len(columns)))
         _match_energy(problem, factors, columns)
     return factors
@@ -375,9 +373,8 @@ def cooled(
 
 
 def _wholly_unknown(problem: Problem) -> IntArray:
-    """Return the factors of which neither column is known."""
-    r = problem.n_factors
-    return np.flatnonzero(problem.free[:r] & problem.free[r:])
+    """Return the columns of the factors of which neither column is known."""
+    return np.flatnonzero(problem.free & np.roll(problem.free, problem.n_factors))
 
 
 def _with_partners_of_known(problem: Problem) -> FloatArray:
@@ -502,8 +499,7 @@ def best(attempts: tuple[Solution, ...]) -> Solution:
 
 def above_doubt(problem: Problem, data: Collapsed, solution: Solution) -> bool:
     """Return whether this minimum needs no second opinion."""
-    r = problem.n_factors
-    linear = not (problem.free[:r] & problem.free[r:]).any()
+    linear = not len(_wholly_unknown(problem))
     if linear or not solution.converged:
         return linear and solution.converged
     if solution.objective <= _nothing(problem):

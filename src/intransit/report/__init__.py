@@ -18,7 +18,6 @@ planes.  The planes of X itself would mix strengths in, and those of a ranking a
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -383,27 +382,18 @@ def _calendar(
     clock: Clock, begin: float, end: float, step: float, most: int
 ) -> tuple[FloatArray, list[str], float]:
     """Return firsts of months, or of years, that lie within the span, and its end."""
-    first, last = (
-        datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=float(np.floor(t))) for t in (begin, end)
-    )
-    months = (last.year - first.year) * 12 + last.month - first.month + 1
-    stride = max(1, int(np.ceil(months / (most - 1))))
+    first, last = np.floor([begin, end]).astype("datetime64[D]").astype("datetime64[M]")
+    stride = max(1, int(np.ceil((int((last - first).astype(int)) + 1) / (most - 1))))
     yearly = step >= YEAR
     if yearly:
         stride = 12 * int(np.ceil(stride / 12))
+        last = last.astype("datetime64[Y]").astype("datetime64[M]")
     # Counted back from the latest, so that the last steps are whole ones.
-    top = last.year * 12 + (0 if yearly else last.month - 1)
-    times, names = [end], [clock.to_text(end)]
-    while len(times) < most and top >= 12:
-        year, month = top // 12, top % 12 + 1
-        time = clock.to_number(datetime(year, month, 1))
-        if time < begin:
-            break
-        if time < end:
-            times.append(time)
-            names.append(f"{year:04}" if yearly else f"{year:04}-{month:02}")
-        top -= stride
-    return np.array(times[::-1]), names[::-1], stride * YEAR / 12.0
+    months = np.arange(last.astype(int), first.astype(int) - 1, -stride).astype("datetime64[M]")
+    days = months.astype("datetime64[D]").astype(float)
+    inside = np.flatnonzero((days >= begin) & (days < end))[: most - 1][::-1]
+    names = [str(month)[:4] if yearly else str(month) for month in months[inside]]
+    return np.append(days[inside], end), [*names, clock.to_text(end)], stride * YEAR / 12.0
 
 
 def measure(
@@ -533,22 +523,10 @@ def gather(
     rng: int = 0,
     report: Report = lambda _: None,
 ) -> Findings:
-    """Collect what there is to say about a table.
+    """Collect what there is to say about a table, for so many items and moments at most.
 
-    Parameters
-    ----------
-    answer
-        What `fit` found.
-    ladder
-        What `backtest` found; without it a quick look back is made, if the games are at hand.
-    title
-        What the table is called; by default its file, with the conditions on its rows.
-    most_items, most_times
-        How many items and moments are shown at most.
-    rng
-        Seed.
-    report
-        Called with a few words at every stage of long work.
+    Without a ladder, which `backtest` gives, a quick look back is made, if the games are at hand.
+    A table is called by its file, with the conditions on its rows, unless it has a title.
     """
     most_items = as_whole("most_items", most_items, least=2)
     most_times = as_whole("most_times", most_times, least=1)
