@@ -177,7 +177,7 @@ def test_files_that_were_cut_short_altered_or_are_something_else_are_refused(ans
         it.Answer.load(cut)
     other = tmp_path / "other.intransit"
     other.write_text("first,second\n")
-    with pytest.raises(it.InputError, match="no answer of intransit"):
+    with pytest.raises(it.InputError, match="not an intransit answer"):
         it.Answer.load(other)
     with pytest.raises(it.InputError, match="no such file"):
         it.Answer.load(tmp_path / "none.intransit")

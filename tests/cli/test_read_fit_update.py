@@ -147,7 +147,7 @@ def test_nothing_else_is_overwritten(call, kept, tmp_path):
     mine.write_text("my notes")
     done = call("fit", kept / "games.csv", *PLAIN)
     assert done.code == 2
-    assert "is no answer of intransit; choose another place" in done.err
+    assert "is not an intransit answer; choose another place" in done.err
     assert mine.read_text() == "my notes"
     folder = call("fit", kept / "games.csv", "--out", tmp_path)
     assert (folder.code, "it is a folder" in folder.err) == (2, True)
