@@ -85,7 +85,7 @@ def test_many_pairs_at_once(call, kept, tmp_path):
         ("", "its header is empty"),
         (
             "first,second\nitem 1,item 2\nitem 1,nobody\n",
-            "p.csv, line 3: games.csv has no item 'nobody'",
+            "games.csv has no item 'nobody'",
         ),
         ("first,second\nitem 1,\n", "p.csv, line 2: give two names"),
         ("first,second,at\nitem 1,item 2,soon\n", "p.csv, line 2: time"),

@@ -378,6 +378,17 @@ def test_names_of_a_cycle_are_not_cut_on_a_phone(open_page, findings):
     assert tall < 100
 
 
+def test_names_that_differ_at_their_ends_stay_apart_on_a_phone(open_page):
+    """The leaderboard breaks long names, and the matrix cuts them in the middle."""
+    findings = build_findings(names=tuple(f"A long name of a model, size {k}" for k in range(12)))
+    page = open_page(findings, width=390, height=844)
+    board = page.locator(".board tbody .name")
+    assert board.evaluate_all(
+        "names => names.every((one) => one.scrollWidth <= one.clientWidth + 1)"
+    )
+    assert len(set(rows_of(page))) == 12
+
+
 def test_tables_without_times_or_cycles(open_page):
     """No slider where there is nothing to slide; the note where the cycles would be."""
     for findings in (calm(build_findings(6, 1, n_future=0)), build_findings(2, 1, n_future=0)):

@@ -74,7 +74,7 @@ function drawMatrix(view) {
   view.box.style.setProperty("--margin", `${margin}px`);
   const letters = limit(view.side - 2, 9, 13);
   view.box.style.setProperty("--letters", `${letters}px`);
-  const most = Math.floor((margin - 8) / (0.56 * letters)); // a letter is about so wide
+  const most = Math.floor((margin - 10) / (0.62 * letters)); // a letter is about so wide
   for (const labels of [view.rows, view.columns]) {
     labels.replaceChildren(...view.order.map((i) => html("span", { title: names[i] }, html("bdi", { text: short(names[i], most) }))));
   }
