@@ -148,7 +148,7 @@ def test_the_story_tells_what_was_fitted_and_how(answer):
     assert "Model: drifting scores + 1 drifting factor." in story
     assert f"{len(answer.posterior)} draws from the posterior. 2 chains of" in story
     assert "effective draws (R-hat 1.0" in story
-    assert "Scores move by about" in story
+    assert "Scores drift by about" in story
     assert answer.names[0] in answer.summary()
 
 
