@@ -185,8 +185,8 @@ def ranking_sentences(scope: Scope) -> str:
     return prose(
         f"The nearest ranking of Modern (`modern.ranking()`) begins with {listed(leading)}. "
         f"It has the wrong favourite in {ranking.n_upsets} of {ranking.n_pairs:,} pairs "
-        f"({percent(ranking.wrong)}). Who trusts it loses {100 * ranking.cost:.2f} points of "
-        "winning chance a pair, averaged over all pairs. The clearest pairs against it:"
+        f"({percent(ranking.wrong)}). Following it costs {100 * ranking.cost:.2f} percentage "
+        "points of win chance, averaged over all pairs. The clearest pairs against it:"
     )
 
 

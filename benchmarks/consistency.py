@@ -21,7 +21,7 @@ from intransit.answer import Answer
 from intransit.arrays import FloatArray
 from intransit.report import Findings, gather
 from intransit.report.page import write_page
-from intransit.report.wording import brief
+from intransit.report.wording import LONGEST, brief, cut_short
 
 N_TABLES = 300
 WORKERS = 2
@@ -57,7 +57,7 @@ def _of_cycles(found: Findings) -> list[str]:
             out.append("cycles of fewer than three items")
         if not len(cycles) and not ranking.n_upsets:
             out.append("cycles, and neither one listed nor a pair against the ranking")
-        if not len(cycles) and "No single cycle is sure" not in told:
+        if not len(cycles) and "No single cycle is certain" not in told:
             out.append("no cycle listed, and no word of it")
         top = max((share.weight for share in ranking.equilibrium), default=0.0)
         if top > LEADS and "In place of a best item" in told:
@@ -72,7 +72,7 @@ def _of_cycles(found: Findings) -> list[str]:
         if "In place of a best item" in told or found.discs:
             out.append("a mixture or discs without cycles")
     again = verdict.n_series - verdict.n_pairs
-    never = "hardly any pair met again" in verdict.sentence or "must meet again" in told
+    never = "hardly any pair met on" in verdict.sentence or "must meet again" in told
     if verdict.verdict == "too little data" and never and again > 0.1 * verdict.n_pairs:
         out.append(f"hardly any pair met again: {again} series are of pairs that had met")
     return out
@@ -81,10 +81,12 @@ def _of_cycles(found: Findings) -> list[str]:
 def _of_shares(found: Findings) -> list[str]:
     """What is beyond a single scale suits the verdict."""
     verdict, told = found.verdict, found.sentences[0]
-    if verdict.verdict == "not one scale" and re.match(r"0(\.0)? % of the differences", told):
+    if verdict.verdict == "not one scale" and re.match(r"A single scale leaves 0(\.0)? % ", told):
         return ["not one scale, and nothing beyond one"]
     if verdict.verdict == "no evidence" and verdict.share_low > max(verdict.detectable, 0.0):
-        return [] if "bent curve" in told else ["more is beyond a single scale than would be found"]
+        return (
+            [] if "another curve" in told else ["more is beyond a single scale than would be found"]
+        )
     return []
 
 
@@ -109,7 +111,11 @@ def _of_how_clearly(found: Findings) -> list[str]:
     told = re.search(r"^(?:Of [^,]*, )?(.*) leads,", found.sentences[1])
     says = [told.group(1)] if told else []
     says += [fact.value for fact in found.facts if fact.title == "Leads"]
-    worst = {brief(one.name): one.rank_high - one.rank for one in found.standings}
+    worst = {
+        name: one.rank_high - one.rank
+        for one in found.standings
+        for name in (brief(one.name), cut_short(one.name, LONGEST))
+    }
     return [f"{name} leads, and may be {worst[name]} lower" for name in says if worst.get(name)]
 
 

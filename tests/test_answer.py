@@ -148,7 +148,7 @@ def test_the_story_tells_what_was_fitted_and_how(answer):
     assert "Model: drifting scores + 1 drifting factor." in story
     assert f"{len(answer.posterior)} draws from the posterior. 2 chains of" in story
     assert "effective draws (R-hat 1.0" in story
-    assert "Scores move by about" in story
+    assert "Scores drift by about" in story
     assert answer.names[0] in answer.summary()
 
 
@@ -177,7 +177,7 @@ def test_files_that_were_cut_short_altered_or_are_something_else_are_refused(ans
         it.Answer.load(cut)
     other = tmp_path / "other.intransit"
     other.write_text("first,second\n")
-    with pytest.raises(it.InputError, match="no answer of intransit"):
+    with pytest.raises(it.InputError, match="not an intransit answer"):
         it.Answer.load(other)
     with pytest.raises(it.InputError, match="no such file"):
         it.Answer.load(tmp_path / "none.intransit")

@@ -65,7 +65,7 @@ def test_values_and_columns_that_are_not_there_are_refused(answer):
     """One sentence, with what there is."""
     with pytest.raises(it.InputError, match='it may be "clay", "grass"'):
         answer.probability("a", "b", under={"surface": "ice"})
-    with pytest.raises(it.InputError, match="'court' is no covariate of this answer"):
+    with pytest.raises(it.InputError, match="this answer has no covariate 'court'"):
         answer.probability("a", "b", under={"court": "clay"})
     plain = it.fit(matches(60), model=STILL, effective=5)
     with pytest.raises(it.InputError, match="it has none"):

@@ -690,21 +690,24 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
     """Return what was fitted, and how, line by line."""
     said = [f"{plural(int(games.counts.sum()), 'game')} as {_outcomes(encoding)}."]
     said.append(f"Model: {posterior.layout.model}.")
-    said += [posterior.story, *tell_scales(posterior)]
+    unit = "units of the readings" if encoding.loss == "squared" else "log odds"
+    said += [posterior.story, *tell_scales(posterior, unit)]
     if encoding.step and posterior.layout.model.moves:
-        said.append(f"Times are told apart to {encoding.step:.3g} days.")
+        said.append(f"Time resolution: {encoding.step:.3g} days.")
     if encoding.loss == "ordered" and posterior.draws.cuts[:, 0].any():
         ties = np.tanh(0.5 * posterior.draws.cuts[:, 0]).mean()
-        said.append(f"Between equals {percent(float(ties))} of games are ties.")
+        said.append(f"Equally strong items tie in {percent(float(ties))} of games.")
     if encoding.sided and posterior.layout.model.term(Side) is not None:
         worth = posterior.side_worth(posterior.axis[-1:])[:, 0]
         edge = float(posterior.results(worth[:, None]).mean())
-        said.append(f"The better side is worth {worth.mean():+.2f}: {percent(edge)} for equals.")
+        said.append(
+            f"The better side is worth {worth.mean():+.2f}: it wins {percent(edge)} between equals."
+        )
     return said
 
 
-def tell_scales(posterior: Posterior) -> list[str]:
-    """Say how large each part is, and how much it moves."""
+def tell_scales(posterior: Posterior, unit: str) -> list[str]:
+    """Say how large each part of a margin is, and how much it moves."""
     d, root = posterior.draws, np.sqrt(posterior.layout.span)
     parts = [f"scores {np.median(d.scales[:, 0]):.2f}"]
     if posterior.layout.model.term(Scores) is None:
@@ -715,19 +718,21 @@ def tell_scales(posterior: Posterior) -> list[str]:
         if not isinstance(one.term, Side):
             name = str(one.term).removeprefix("drifting ")
             parts.append(f"{name} {np.median(d.number_scales[:, k]):.2f}")
-    said = [f"Size of each part, in units of a margin: {', '.join(parts)}."]
+    said = [f"Typical size of each part, in {unit}: {', '.join(parts)}."]
     drifting = posterior.layout.model.moves and len(posterior.axis) > 1
     if drifting and posterior.layout.model.term(Scores) is not None:
         moved = float(np.median(d.walks[:, 0])) * root
-        said.append(f"Scores move by about {moved:.2f} over the whole time.")
+        said.append(f"Scores drift by about {moved:.2f} from the first time to the last.")
         kept = np.exp(-d.reversions[:, 0] * posterior.layout.span)
         if np.quantile(kept, 0.9) < 0.5:  # hardly any draw keeps half of a lead to the end
             share = percent(float(np.median(kept)))
-            said.append(f"They return to the mean: of a lead {share} would be left at the end.")
+            said.append(
+                f"They revert to the mean: {share} of a lead at the start would be left at the end."
+            )
     if posterior.layout.newcomer.any() and not posterior.layout.newcomer.all():
         low, high = np.quantile(d.newcomers, [0.05, 0.95])
         said.append(
-            f"Newcomers are worth {d.newcomers.mean():+.2f} beside those there from the start "
+            f"Newcomers score {d.newcomers.mean():+.2f} against those there from the start "
             f"(90 % interval {low:+.2f} to {high:+.2f})."
         )
     return said

@@ -281,7 +281,11 @@ def write_whole(path: Path, content: bytes) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Give a file to write to, that takes its place when all is written, or not at all."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        error.filename = str(path)  # the file that was asked for, not the one written before it
+        raise
     try:
         with os.fdopen(handle, "wb") as file:
             yield file

@@ -69,7 +69,7 @@ class Groups:
             raise InputError(f'"{value}": {self.left_out[value][2]}')
         listed = ", ".join(f'"{known}"' for known in list(self.answers)[:10])
         raise InputError(
-            f"{shown(value)} is no value of {self.column!r} that was fitted; there is {listed}."
+            f"no value {shown(value)} of {self.column!r} was fitted; there is {listed}."
         )
 
     def lines(self) -> list[Group]:

@@ -104,7 +104,7 @@ CASES = {
     "not a number in words": (lambda _: seal_bytes(b'{"a": NaN}', b""), "words"),
     "a name twice": (doubled, "altered"),
     "nothing": (lambda _: b"", "cut short"),
-    "another zip": (lambda _: zipped(("t.csv", b"a,b")), "no answer of intransit"),
+    "another zip": (lambda _: zipped(("t.csv", b"a,b")), "not an intransit answer"),
     "the last byte is missing": (lambda s: s.whole[0][:-1], "cut short"),
     "states that are none": (spoil("answer.draws.states", np.nan), r"draws .*\(states\)"),
     "a pair beyond the items": (spoil("answer.observations.pairs", 99), r"games .*\(pairs\)"),

@@ -164,7 +164,7 @@ class Sure(Bare):
         ({"mine": Own()}, "'mine' is a Own; give a class"),
         ({"mine": dict}, "'mine' has no learn"),
         ({"mine": Bare}, "Bare.predict: shape"),
-        ({"mine": Sure}, "1.5 is no probability"),
+        ({"mine": Sure}, "1.5 is not a probability"),
     ],
 )
 def test_a_forecaster_that_is_none_gets_a_sentence(forecasters, words):

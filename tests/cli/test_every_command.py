@@ -161,7 +161,7 @@ def test_names_are_never_markup(call, tmp_path):
     assert found.out.startswith("[bold]x[/bold] against :smile: [red]")
     wrong = call("predict", "odd.intransit", "[bold]", "[red]")
     assert wrong.code == 2
-    assert "'[bold]' is no item" in wrong.err
+    assert "has no item '[bold]'" in wrong.err
 
 
 def test_a_closed_pipe_is_quiet(kept):

@@ -43,7 +43,7 @@ def test_both_ways_add_up(call, kept):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (("item 1", "itm 2"), "'itm 2' is no item of"),
+        (("item 1", "itm 2"), "has no item 'itm 2'"),
         (("item 1", "item 1"), "cannot meet itself"),
         (("item 1",), "give the names of two items"),
         (("item 1", "item 2", "--at", "soon"), "it is not a date"),
@@ -83,7 +83,10 @@ def test_many_pairs_at_once(call, kept, tmp_path):
     [
         ("a,b\nx,y\n", "it needs the columns first and second"),
         ("", "its header is empty"),
-        ("first,second\nitem 1,item 2\nitem 1,nobody\n", "p.csv, line 3: 'nobody' is no item"),
+        (
+            "first,second\nitem 1,item 2\nitem 1,nobody\n",
+            "games.csv has no item 'nobody'",
+        ),
         ("first,second\nitem 1,\n", "p.csv, line 2: give two names"),
         ("first,second,at\nitem 1,item 2,soon\n", "p.csv, line 2: time"),
         ("first,second,side\nitem 1,item 2,first\n", "did not say who had the side"),
@@ -140,7 +143,7 @@ def test_a_covariate_is_named_at_asking(call, by_surface, tmp_path):
 def test_a_newcomer_is_forecast_when_asked_for(call, kept):
     model = kept / "games.intransit"
     refused = call("predict", model, "Somebody", "item 2")
-    assert (refused.code, "is no item of" in refused.err) == (2, True)
+    assert (refused.code, "has no item" in refused.err) == (2, True)
     done = call("predict", model, "Somebody", "item 2", "--newcomers", "--json")
     expected = Answer.load(model).probability("Somebody", "item 2", newcomers=True)
     assert json.loads(done.out)["probability"] == expected.probability

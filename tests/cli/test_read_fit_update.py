@@ -5,12 +5,15 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+import time
 
 import numpy as np
 import pytest
 
 from intransit import Answer
 from intransit.cli.inputs import default_place
+from intransit.cli.output import Elapsed
 from intransit.model import Factors, PairEffects, Scores, Still
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
@@ -147,7 +150,7 @@ def test_nothing_else_is_overwritten(call, kept, tmp_path):
     mine.write_text("my notes")
     done = call("fit", kept / "games.csv", *PLAIN)
     assert done.code == 2
-    assert "is no answer of intransit; choose another place" in done.err
+    assert "is not an intransit answer; choose another place" in done.err
     assert mine.read_text() == "my notes"
     folder = call("fit", kept / "games.csv", "--out", tmp_path)
     assert (folder.code, "it is a folder" in folder.err) == (2, True)
@@ -216,3 +219,40 @@ def test_a_process_that_is_killed_leaves_the_old_answer(kept, model):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert done.returncode == -9
     assert model.read_bytes() == old
+
+
+def test_a_table_given_for_an_answer_is_told_so(call, kept):
+    """Whoever updates a table is told to fit it first, not that it would be overwritten."""
+    done = call("update", kept / "early.csv", kept / "late.csv")
+    assert done.code == 2
+    assert "it is a table; first run `intransit fit" in done.err
+
+
+def test_a_table_of_one_day_says_so(call, tmp_path):
+    """One time is no span: it is told once."""
+    (tmp_path / "day.csv").write_text("a,b,outcome,date\nx,y,1,2025-01-01\ny,z,0,2025-01-01\n")
+    lines = [" ".join(line.split()) for line in call("read", "day.csv").out.splitlines()]
+    assert "span all at 2025-01-01" in lines
+
+
+def test_a_file_that_cannot_be_written_goes_by_its_own_name(call, kept, tmp_path, monkeypatch):
+    """Not by that of the temporary file beside it."""
+
+    def refuse(**_):
+        raise OSError(28, "No space left on device", "/.games.csv.x1y2")
+
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    done = call("simulate", "--out", "games.csv", "--games", "10")
+    assert done.code == 1
+    assert done.err.startswith("intransit: games.csv: No space left on device.")
+
+
+def test_long_work_shows_for_how_long_it_has_gone_on(monkeypatch):
+    """The seconds are those since this stage began."""
+    clock = iter([10.0, 10.4, 12.6])
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    shown = Elapsed("testing for cycles")
+    assert [str(shown.__rich__()) for _ in range(2)] == [
+        "testing for cycles",
+        "testing for cycles (2 s)",
+    ]

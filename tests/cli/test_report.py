@@ -181,7 +181,7 @@ def test_an_older_report_is_replaced_and_nothing_else(call, wheel, tmp_path):
     done = call("report", wheel, "--out", "page.html")
     assert done.code == 2
     assert done.err == (
-        "intransit: page.html: it is there already and is no report of intransit; choose another "
+        "intransit: page.html: this file exists and is not an intransit report; choose another "
         "place with --out, or replace it with --force.\n"
     )
     assert place.read_text() == "<html>mine</html>"

@@ -113,11 +113,11 @@ REFUSED = {
     "no term": (lambda: Model(()), "model: it has no term; add up Scores(), Factors(), …."),
     "a word": (
         lambda: Scores() + "factors",
-        "model: 'factors' is no term; add up Scores(), Factors(), ….",
+        "model: 'factors' is not a term; add up Scores(), Factors(), ….",
     ),
     "a number": (
         lambda: Model((3,)),
-        "model: 3 is no term; add up Scores(), Factors(), ….",
+        "model: 3 is not a term; add up Scores(), Factors(), ….",
     ),
     "a side's prior": (
         lambda: Side(HalfCauchy(1.0)),
@@ -125,7 +125,7 @@ REFUSED = {
     ),
     "a column without a name": (
         lambda: By(""),
-        "By: '' is no name of a column; give one, as text.",
+        "By: '' is not the name of a column; give one, as text.",
     ),
     "a walk that is none": (
         lambda: Scores(walk="random"),

@@ -91,7 +91,7 @@ def test_what_is_not_true_is_noticed(told):
             found, verdict=few, sentences=("the same pairs must meet again.", "", "")
         ),
         "nothing beyond one": replace(
-            found, verdict=more, sentences=("0 % of the differences", "", "")
+            found, verdict=more, sentences=("A single scale leaves 0 % of the differences", "", "")
         ),
         "than would be found": replace(
             found, verdict=replace(verdict, verdict="no evidence", share_low=0.5, detectable=0.1)

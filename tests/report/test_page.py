@@ -192,7 +192,7 @@ def test_every_verdict_is_said_in_words(kind):
     assert all(sentence in said for sentence in findings.sentences)
     assert all(fact.value in said for fact in findings.facts)
     assert body < texts.index("Who beats whom")
-    assert ("Beyond a single scale" in texts) == (kind != "too little data")
+    assert ("Left unexplained by a single scale" in texts) == (kind != "too little data")
 
 
 def test_without_cycles_the_page_says_so():
@@ -207,7 +207,7 @@ def test_small_tables_have_pages_too():
     findings = build_findings(2, 1, n_future=0)
     unknown = replace(findings.verdict, gain=None, gain_error=None, detectable=1.0)
     texts = Reader(write_page(replace(findings, verdict=unknown, ladder=()))).texts
-    assert "no cyclic share could be noticed with certainty in this table" in texts
+    assert "no cyclic share could be detected reliably in this table" in texts
     assert "What changed" not in texts
     two = calm(replace(findings, n_items=2))
     texts = Reader(write_page(two)).texts
@@ -291,7 +291,7 @@ def test_numbers_are_written_as_people_write_them():
     assert percent(float("nan")) == "–"
     assert (p_value(0.0001), p_value(0.25)) == ("<\xa00.001", "0.250")
     assert (count(1234.0), count(2.5)) == ("1,234", "2.5")
-    assert shorten("abcdefgh", 4) == "abc…"
+    assert shorten("abcdefgh", 4) == "ab…h"
     assert estimate(0.3, 0.2, 0.4) == ("30\xa0%", "20 to 40\xa0%")
     assert with_error(0.6931, 1e-17) == "0.6931"
     assert with_error(-0.00016, 0.00004, sign=True) == "−0.00016 <small>±\xa00.00004</small>"

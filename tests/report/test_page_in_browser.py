@@ -329,7 +329,8 @@ def test_hostile_names_are_shown_and_never_run(open_page):
     """Each name is there as text, can be chosen, and survives the way through the address."""
     findings = build_findings(names=HOSTILE)
     page = open_page(findings)
-    assert rows_of(page) == list(HOSTILE)
+    whole = page.locator(".row-names span").evaluate_all("names => names.map((one) => one.title)")
+    assert whole == list(HOSTILE)
     assert page.locator("img, iframe, main script").count() == 0
     hover_cell(page, 0, 1)
     assert "<img src=x onerror=alert(2)>" in page.locator(".tooltip").inner_text()
@@ -376,6 +377,17 @@ def test_names_of_a_cycle_are_not_cut_on_a_phone(open_page, findings):
         "rows => Math.max(...rows.map((row) => row.getBoundingClientRect().height))"
     )
     assert tall < 100
+
+
+def test_names_that_differ_at_their_ends_stay_apart_on_a_phone(open_page):
+    """The leaderboard breaks long names, and the matrix cuts them in the middle."""
+    findings = build_findings(names=tuple(f"A long name of a model, size {k}" for k in range(12)))
+    page = open_page(findings, width=390, height=844)
+    board = page.locator(".board tbody .name")
+    assert board.evaluate_all(
+        "names => names.every((one) => one.scrollWidth <= one.clientWidth + 1)"
+    )
+    assert len(set(rows_of(page))) == 12
 
 
 def test_tables_without_times_or_cycles(open_page):

@@ -9,7 +9,7 @@ import pytest
 import intransit as it
 from intransit.analysis.cycles import Cycles, ItemCycle, Ranking, Share
 from intransit.analysis.standings import Changes, ItemChange, Standing
-from intransit.report.wording import brief, headline, sentences
+from intransit.report.wording import brief, cut_short, headline, sentences
 from tests.report.tables import SCORES, cyclic_answer, judged
 
 NAMES = tuple(f"item {k}" for k in range(1, 5))
@@ -56,13 +56,14 @@ def test_cycles_in_words(answer):
     assert headline(judge.transitive, 4).startswith("There are cycles: ")
     said = sentences(judge, cycles_of(CYCLE, CYCLE), RANKING, changes_of("item 3"), LEADERS)
     assert said == (
-        "30 % of the differences is beyond a single scale (90 % interval 20 to 41 %), "
-        "and knowing it lowers the log loss of held-out games by 0.0120 ± 0.0020 a game.",
+        "A single scale leaves 30 % of the differences between items unexplained (90 % interval 20 "
+        "to 41 %), and modelling them lowers the log loss of held-out games by 0.0120 ± 0.0020 per "
+        "game.",
         "The surest of 2 cycles: item 1 beats item 2 beats item 3 beats item 1 (probability 97 %, "
         "since 2025-02); the nearest ranking names the wrong favourite in 17 % of pairs.",
         "In place of a best item there is a mixture that nothing beats: item 2 (50 %), item 1 "
         "(30 %) and smaller parts of others; from 2025-01-01 to 2025-04-30, one item clearly "
-        "changed: item 3 (+5.1 points of mean chance).",
+        "changed: item 3 (+5.1 percentage points in mean win chance).",
     )
 
 
@@ -71,7 +72,7 @@ def test_the_likeliest_cycle_is_said_to_be_no_more_than_that(answer):
     judge = judged(answer, "cycles")
     said = sentences(judge, cycles_of(replace(CYCLE, probability=0.7)), RANKING, None, LEADERS)
     assert said[1].startswith(
-        "That there is a cycle is sure, and which one is not; the likeliest: item 1 beats item 2 "
+        "There is surely a cycle, but which one is uncertain; the likeliest: item 1 beats item 2 "
         "beats item 3 beats item 1 (probability 70 %"
     )
 
@@ -82,13 +83,13 @@ def test_cycles_without_one_that_is_sure(answer):
     only = replace(RANKING, equilibrium=(Share("item 2", 0.98, 0.9, 1.0, 1.0),))
     said = sentences(judge, cycles_of(), only, None, LEADERS)
     assert "does not help to predict held-out games" in said[0]
-    assert said[1].startswith("No single cycle is sure enough to be listed; the nearest")
+    assert said[1].startswith("No single cycle is certain enough to be listed; the nearest")
     assert said[2] == (
-        "Even so one item comes out best: item 2, with 98 % of the mixture that nothing beats; the "
-        "table has one time only, so nothing is said of changes."
+        "Even so one item comes out best: item 2, with 98 % of the mixture that nothing beats; all "
+        "games have the same time, so changes cannot be assessed."
     )
     assert sentences(judge, cycles_of(CYCLE), only, None, LEADERS)[1].startswith(
-        "The one cycle that is listed: item 1 beats"
+        "The only cycle listed: item 1 beats"
     )
 
 
@@ -110,16 +111,16 @@ def test_no_evidence_in_words(answer):
     assert headline(judge.transitive, 4).startswith("No evidence of cycles: one ranking")
     said = sentences(judge, cycles_of(), RANKING, changes_of(), LEADERS)
     assert said == (
-        "0.4 % of the differences is beyond a single scale (90 % interval 0 to 41 %), and allowing "
-        "for it does not help to predict held-out games (gain in log loss +0.0001 ± 0.0020 a "
-        "game).",
+        "A single scale leaves 0.4 % of the differences between items unexplained (90 % interval 0 "
+        "to 41 %), and modelling more than that scale does not help to predict held-out games "
+        "(gain in log loss +0.0001 ± 0.0020 per game).",
         "item 1 comes first, though not clearly, with a mean chance of 60 % against the others "
         "(90 % interval 50 to 70 %), ahead of item 2 with 55 %.",
         "From 2025-01-01 to 2025-04-30, no item clearly changed.",
     )
     nothing = judged(answer, "no evidence", share=0.0, share_low=0.0, share_high=0.0)
     told = sentences(nothing, cycles_of(), RANKING, changes_of(), LEADERS)[0]
-    assert told.startswith("Nothing beyond a single scale can be measured in these results, and")
+    assert told.startswith("A single scale explains all differences between items that can")
 
 
 def test_who_leads_is_said_as_surely_as_it_is_known(answer):
@@ -147,10 +148,10 @@ def test_too_little_data_in_words(answer):
     assert headline(judge.transitive, 4).startswith("Too little data to tell")
     said = sentences(judge, cycles_of(), RANKING, changes_of(*NAMES), LEADERS)
     assert said[0] == (
-        "There are 200 games between 6 pairs of items; to notice that a tenth of the differences "
-        "is cyclic, four times out of five, about 1,300 such games are needed."
+        "There are 200 games between 6 pairs of items; about 1,300 such games are needed to "
+        "detect, four times out of five, that a tenth of the differences is cyclic."
     )
-    assert "4 items clearly changed, most surely item 1 (+5.1 points of mean chance), " in said[2]
+    assert "most surely item 1 (+5.1 percentage points in mean win chance), " in said[2]
     assert said[2].endswith("item 2 (+5.1) and item 3 (+5.1).")
     for n_series, words in ((200, "must meet many more times."), (6, "must meet again.")):
         none = judged(answer, "too little data", detectable=1.0, n_series=n_series, n_pairs=6)
@@ -165,8 +166,8 @@ def test_unknown_numbers_are_left_out(answer):
         judge = judged(answer, "no evidence", gain=unknown, gain_error=unknown)
         said = sentences(judge, cycles_of(), RANKING, changes_of(), ())
         assert said[0].endswith(
-            "(90 % interval 20 to 41 %), which a scale with a bent curve of "
-            "chances explains as well."
+            "(90 % interval 20 to 41 %), which a scale with another curve from strength to win "
+            "chance explains as well."
         )
         assert said[1].startswith("Nobody leads")
 
@@ -180,12 +181,16 @@ def test_two_items_have_no_cycle():
         "item 2 beats item 1 with a chance of 60 % (90 % interval 50 to 70 %).",
         "That rests on 50 games.",
     )
-    assert said[2].startswith("The table has one time only")
+    assert said[2].startswith("All games have the same time")
 
 
 def test_a_long_name_is_cut_in_a_sentence():
-    """A name of 500 letters does not fill a sentence."""
-    assert brief("x" * 500) == "x" * 39 + "…"
+    """A name of 500 letters does not fill a sentence, and keeps its end, which may differ."""
+    assert brief("x" * 500) == "x" * 26 + "…" + "x" * 13
+    assert [cut_short(f"Code Llama Instruct ({n}B)", 16) for n in (7, 34)] == [
+        "Code Llama…(7B)",
+        "Code Llama…(34B)",
+    ]
     assert brief("item 1") == "item 1"
 
 
@@ -203,11 +208,11 @@ def test_what_is_listed_is_told_as_sure_as_it_is(answer):
     judge = judged(answer, "cycles")
     nearly = cycles_of(replace(CYCLE, probability=0.8991))
     said = sentences(judge, nearly, RANKING, None, LEADERS)[1]
-    assert "and which one is not" in said
+    assert "but which one is uncertain" in said
     assert "(probability 89.9 %" in said
     few = replace(judge, names=NAMES[:3])
     said = sentences(few, nearly, RANKING, None, LEADERS)[1]
-    assert said.startswith("The likelier of the two cycles that there may be: item 1 beats item 2")
+    assert said.startswith("The likelier of the two possible cycles: item 1 beats item 2")
 
 
 def test_a_ranking_of_some_items_says_so(answer):
@@ -222,7 +227,7 @@ def test_shares_that_cannot_be_told_are_not_told(answer):
     """Beside "not one scale" an interval from nothing on is no measurement."""
     judge = judged(answer, "not one scale", share=0.0, share_low=0.0, share_high=0.95)
     said = sentences(judge, cycles_of(), RANKING, None, LEADERS)[0]
-    assert said.startswith("How much of the differences is beyond a single scale cannot be told")
+    assert said.startswith("How much of the differences between items a single scale leaves")
 
 
 def test_comparisons_that_close_no_circle_are_told():
@@ -230,4 +235,4 @@ def test_comparisons_that_close_no_circle_are_told():
     games = it.Games.from_arrays(["a", "b", "c"] * 9, ["b", "c", "d"] * 9, [1, 0, 1] * 9)
     chain = it.fit(games, effective=20)
     said = sentences(chain, cycles_of(), RANKING, None, LEADERS)[0]
-    assert said.endswith("as comparisons never lead round in a circle, no cycle could show.")
+    assert said.endswith("the comparisons form no loop, so no cycle could show.")

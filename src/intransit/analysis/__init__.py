@@ -115,8 +115,8 @@ def item_or_newcomer(answer: "FittedTable", item: object, new: dict[str, int] | 
     )
     if near:
         raise InputError(
-            f"{item!r} is no item of {answer.source}, and too like {near[0]!r} to be taken for a "
-            "newcomer; correct the name."
+            f"{answer.source} has no item {item!r}, too like {near[0]!r} to be a newcomer; "
+            "correct the name."
         )
     return new.setdefault(item, -1 - len(new))
 
@@ -136,7 +136,7 @@ def codes_under(answer: "FittedTable", under: object, n: int) -> dict[str, IntAr
         if name not in known:
             listed = f"it has {', '.join(sorted(known))}" if known else "it has none"
             raise InputError(
-                f"under: {name!r} is no covariate of this answer; {listed}: fit a table that "
+                f"under: this answer has no covariate {name!r}; {listed}: fit a table that "
                 f'was read with by="{name}".'
             )
         code = Covariate(name, values[name], np.zeros(0, np.int64)).code(value)
@@ -334,9 +334,9 @@ class FittedTable:
             if item in self.numbers:
                 return self.numbers[item]
             near = difflib.get_close_matches(item, likely_names(self.names, item), n=3, cutoff=0.5)
-            others = f"; they are such as {self.names[0]!r} and {self.names[-1]!r}."
+            others = f"; its items are, for example, {self.names[0]!r} and {self.names[-1]!r}."
             hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else others
-            raise InputError(f"{item!r} is no item of {self.source}{hint}")
+            raise InputError(f"{self.source} has no item {item!r}{hint}")
         number = as_whole("item", item, least=0)
         if number >= self.n_items:
             raise InputError(f"item {number}: there are {self.n_items}, numbered from 0.")

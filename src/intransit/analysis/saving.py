@@ -123,7 +123,7 @@ class SealedFile:
         if not path.exists():
             raise InputError(f"{path}: there is no such file.")
         if not path.is_file():
-            raise InputError(f"{path}: it is no file; give the file that `fit` wrote.")
+            raise InputError(f"{path}: it is not a file; give the file that `fit` wrote.")
         self.path, self.size = path, path.stat().st_size
         try:
             with path.open("rb") as file, zipfile.ZipFile(file) as outer:
@@ -138,7 +138,7 @@ class SealedFile:
             raise InputError(f"{path}: it may not be read; ask for the right to.") from None
         except Exception:  # whatever bytes that are no zip make zipfile raise
             raise InputError(
-                f"{path}: it is no answer of intransit, or was cut short or altered; {AGAIN}."
+                f"{path}: it is not an intransit answer, or was cut short or altered; {AGAIN}."
             ) from None
         self.words = self._read_words()
 
@@ -149,7 +149,7 @@ class SealedFile:
         except Exception:  # whatever text that is no JSON makes json raise
             raise InputError(f"{self.path}: its words cannot be read; {AGAIN}.") from None
         if not isinstance(words, dict) or words.get("format") != FORMAT:
-            raise InputError(f"{self.path}: it is no answer of intransit; {AGAIN}.")
+            raise InputError(f"{self.path}: it is not an intransit answer; {AGAIN}.")
         if words.get("version") != VERSION:
             raise InputError(
                 f"{self.path}: it has version {str(words.get('version'))[:20]} and this intransit "

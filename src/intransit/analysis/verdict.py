@@ -182,9 +182,9 @@ class Transitivity:
             )
         if self.detectable >= HOPELESS:
             return (
-                "hardly any pair met again in another series of games."
+                "hardly any pair met on more than one occasion."
                 if self.n_series - self.n_pairs < HARDLY * self.n_pairs
-                else "the games that there are say next to nothing of cycles."
+                else "these games say next to nothing about cycles."
             )
         return (
             f"no cycles were found, but even if {percent(self.detectable)} of the differences were "

@@ -437,7 +437,7 @@ def _checked(forecaster: Forecaster, told: ArrayLike, n: int) -> FloatArray:
     wrong = ~((p >= 0.0) & (p <= 1.0))
     if wrong.any():
         raise InputError(
-            f"{name}.predict: {p[wrong][0]:g} is no probability; return numbers from 0 to 1."
+            f"{name}.predict: {p[wrong][0]:g} is not a probability; return numbers from 0 to 1."
         )
     return p
 
@@ -516,7 +516,7 @@ class LadderRun:
             reason = self._reason(name)
             try:
                 if not reason:
-                    self.report(name)
+                    self.report(f"forecasting with {name}")
                     told[name] = replace(self._forecast(name), seconds=perf_counter() - begin)
             except IntransitError as error:
                 reason = str(error)
@@ -545,7 +545,9 @@ class LadderRun:
         if name not in PLAIN and name not in self.others:
             return self._draw(name, self.models.get(name) or model_of(name, self.plan.early))
         forecaster, note = self._plain(name) if name in PLAIN else (self._made(name), "")
-        p = roll(forecaster, self.plan, lambda said: self.report(f"{name}: {said}"))
+        p = roll(
+            forecaster, self.plan, lambda said: self.report(f"forecasting with {name}: {said}")
+        )
         return RungForecast(p, note)
 
     def _made(self, name: str) -> Forecaster:
@@ -569,14 +571,17 @@ class LadderRun:
         grid = {"step": STEPS, "edge": EDGES if early.sides is not None else (0.0,)}
         setting = tuned(Elo, grid, early, self.every, self.rng)
         points = 400.0 / np.log(10.0)
-        note = f"K {setting['step'] * points:.0f}, side {setting['edge'] * points:.0f} points"
+        note = f"K {setting['step'] * points:.0f}"
+        if early.sides is not None:
+            note += f", side {setting['edge'] * points:.0f} points"
         return Elo(**setting), note
 
     def _draw(self, name: str, model: Model | None) -> RungForecast:
         """Return what a model of ours says of every block; None is the one with every term."""
         n = len(self.plan.blocks)
         here = self.jobs == 1 and self.on is None
-        report = (lambda said: self.report(f"{name}: {said}")) if here else _nothing
+        doing = f"forecasting with {name}"
+        report = (lambda said: self.report(f"{doing}: {said}")) if here else _nothing
         tasks = [
             Task(
                 f"{name}, blocks from {start + 1}",
@@ -593,7 +598,7 @@ class LadderRun:
         parts: dict[int, RungForecast] = {}
         for k, part in run_tasks(tasks, jobs=self.jobs, on=self.on):
             parts[k] = part
-            self.report(f"{name}: {len(parts)} of {len(tasks)} parts")
+            self.report(f"{doing}: {len(parts)} of {plural(len(tasks), 'part')}")
         ordered = [parts[k] for k in range(len(tasks))]
         p = np.concatenate([part.p for part in ordered])
         return RungForecast(

@@ -58,8 +58,9 @@ def _detect() -> Shell:
 
 
 TABLES = Group("From a table to predictions", sort_key=1)
-PAPER = Group("The paper", sort_key=2)
-OTHER = Group("Other", sort_key=3)
+TRIAL = Group("To try it on a known truth", sort_key=2)
+PAPER = Group("The paper", sort_key=3)
+OTHER = Group("Other", sort_key=4)
 WRITTEN = {"--out", "-o", "--figure", "--truth"}  # options that name a file to write
 
 app = App(
@@ -79,13 +80,13 @@ COMMANDS = {
     "read": (
         TABLES,
         "inputs:read",
-        "Say what is understood of a table, before anything is fitted.",
+        "Show how a table is understood, before anything is fitted.",
         ("read battles.csv", "read games.csv.gz --where format=Modern --time played_on"),
     ),
     "fit": (
         TABLES,
         "fit:fit",
-        "Find out from a table who beats whom, and keep the answer in a file.",
+        "Estimate from a table who beats whom, and save the answer to a file.",
         (
             "fit battles.csv",
             "fit games.csv.gz --where format=Modern --out modern.intransit",
@@ -95,7 +96,7 @@ COMMANDS = {
     "report": (
         TABLES,
         "fit:report",
-        "Say whether there are cycles, and write all that was found as one page.",
+        "Say whether there are cycles, and write the findings as one HTML page.",
         (
             "report battles.csv --out battles.html",
             "report battles.intransit --out battles.html --json",
@@ -105,7 +106,7 @@ COMMANDS = {
     "predict": (
         TABLES,
         "ask:predict",
-        "Say how likely one beats another, with an interval.",
+        "Give the probability that one item beats another, with an interval.",
         (
             'predict battles.intransit "A" "B" --at 2026-05-01',
             "predict battles.intransit --pairs fixtures.csv --csv",
@@ -114,13 +115,13 @@ COMMANDS = {
     "rank": (
         TABLES,
         "ask:rank",
-        "Show all items by how likely they beat the others.",
+        "Rank items by their mean probability of beating the others.",
         ("rank battles.intransit --top 20", "rank battles.intransit --at 2025-01-01 --csv"),
     ),
     "matrix": (
         TABLES,
         "ask:matrix",
-        "Show who beats whom: each row against each column.",
+        "Show the probability that each row beats each column.",
         (
             "matrix battles.intransit --top 8",
             'matrix battles.intransit --items "A,B,C" --what margin',
@@ -129,26 +130,26 @@ COMMANDS = {
     "update": (
         TABLES,
         "fit:update",
-        "Add further games to an answer.",
+        "Add new games to a saved answer.",
         ("update battles.intransit new.csv", "update old.intransit new.csv --out new.intransit"),
     ),
     "backtest": (
         TABLES,
         "backtest:backtest",
-        "Measure how well models of rising size predict the latest games of a table.",
+        "Measure how well models, from simple to rich, predict the latest games.",
         ("backtest battles.csv --quick", "backtest battles.csv --every 7 --figure ladder.png"),
     ),
     "simulate": (
-        TABLES,
+        TRIAL,
         "simulate:simulate",
-        "Write a table of simulated games whose truth is known.",
+        "Write a table of simulated games.",
         (
             "simulate --out games.csv",
             "simulate --out games.csv --truth truth.csv --items 50 --cyclic 0.8",
         ),
     ),
     "demo": (
-        PAPER,
+        TRIAL,
         "demo:demo",
         "Recover the Pokémon type chart from a part of it, and report on a simulated metagame.",
         ("demo --out demo",),
@@ -156,7 +157,7 @@ COMMANDS = {
     "reproduce": (
         PAPER,
         "reproduce:reproduce",
-        "Run the experiments of the paper again; without a name, list them.",
+        "Run the experiments of the paper; without a name, list them.",
         ("reproduce", "reproduce all --quick"),
     ),
     "--install-completion": (
@@ -174,6 +175,8 @@ COMMANDS = {
 }
 
 
+USAGE = {"predict": "MODEL [FIRST SECOND]", "reproduce": "[NAMES...]"}  # where Cyclopts says ARGS
+
 for place, (name, (group, address, words, examples)) in enumerate(COMMANDS.items()):
     lines = "".join(f"\n  intransit {example}" for example in examples)
     app.command(
@@ -182,6 +185,7 @@ for place, (name, (group, address, words, examples)) in enumerate(COMMANDS.items
         help=words,
         help_prologue=f"Example{'' if len(examples) == 1 else 's'}:{lines}",
         help_epilogue="",
+        usage=f"Usage: intransit {name} [OPTIONS] {USAGE[name]}" if name in USAGE else None,
         group=group,
         sort_key=place,
     )

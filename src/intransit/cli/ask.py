@@ -51,7 +51,7 @@ def predict(
     *,
     at: Moment = None,
     side: Side | None = None,
-    under: tuple[str, ...] = (),
+    under: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
     newcomers: Annotated[bool, Flag] = False,
     level: float = 0.9,
     pairs: Path | None = None,
@@ -62,19 +62,19 @@ def predict(
     Parameters
     ----------
     first
-        The one whose chances are asked for.
+        The item whose probability of winning is wanted.
     second
-        The one it meets.
+        The item that it meets.
     side
         Who has the better side (home, white).
     under
         Value of a covariate, as in --under surface=clay; may be repeated.
     newcomers
-        Forecast a name that does not occur as newcomers were.
+        Forecast a name that is not in the table as an average newcomer.
     level
-        Probability that the interval holds.
+        Probability that the interval holds the truth.
     pairs
-        CSV file with columns first and second, and at and side where wanted: all of them at once.
+        CSV file of many pairs: columns first and second, and optionally at and side.
     """
     output = chosen(output)
     if pairs is None and (first is None or second is None):
@@ -176,7 +176,7 @@ def read_pairs(file: Path, answer: Answer) -> list[tuple[int, dict[str, str]]]:
                 if cells
             ]
     except UnicodeDecodeError:
-        raise InputError(f"{file}: it is no text in UTF-8; write the pairs as CSV.") from None
+        raise InputError(f"{file}: it is not UTF-8 text; write the pairs as CSV.") from None
     except csv.Error as error:
         raise InputError(f"{file}: it cannot be read as CSV ({error}).") from None
     except FileNotFoundError:
@@ -249,11 +249,11 @@ def rank(
     top
         How many to show; by default all.
     begin
-        The rank to begin with, for one page after the other: --from 101 --top 100.
+        The rank to begin with, as in --from 101 --top 100.
     since
         Only items that were compared then or later.
     level
-        Probability that an interval holds.
+        Probability that an interval holds the truth.
     """
     output = chosen(output)
     answer, when = open_answer_at(model, at)
@@ -264,7 +264,7 @@ def rank(
     most = None if top is None else as_whole("--top", top, least=1)
     if since is not None:
         check_moment(answer, since)
-    with working("comparing everybody"):
+    with working("comparing all items"):
         standings = answer.rank(at, level=level, begin=begin, most=most, since=since)
     if not standings:
         raise InputError(f"--since {since}: no item was compared then or later.")
@@ -302,7 +302,7 @@ def matrix(
     output = chosen(output)
     answer, when = open_answer_at(model, at)
     numbers = _choose(answer, at, items, top, for_machines=output.for_machines)
-    with working("comparing everybody with everybody"):
+    with working("comparing all pairs"):
         values = _values(answer, numbers, at, what)
     names = [answer.names[k] for k in numbers]
     data = {"at": when or None, "what": what, "items": names, "matrix": values.tolist()}

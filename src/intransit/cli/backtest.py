@@ -51,25 +51,23 @@ def backtest(
     table
         CSV, TSV, JSON lines or Parquet, compressed by gzip or zstd or not.
     every
-        Length of a block that is predicted and then learnt: days, 30 by default, or units of the
-        table's own time.
+        Length of a block, predicted and then learnt, in days or units of the table's time.
     last
-        Share of the games, the latest, that are predicted.
+        Share of the games that are predicted: the latest ones.
     ladder
         These models only, separated by commas, as in "Elo, drifting scores"; by default all.
     with_
-        A model of your own, as in my_models:Elo: a class with learn(games) and predict(fixtures);
-        may be repeated.
+        A class of your own with learn(games) and predict(fixtures); may be repeated.
     quick
-        Three blocks and no refit: a look, not a verdict.
+        Three blocks and no refit: a quick look.
     figure
         File for a picture of it, .png, .svg or .pdf.
     seed
         The same seed gives the same numbers.
     jobs
-        How many parts of a model's forecasts are worked on at once, each in a process.
+        Number of processes.
     on
-        Where, other than here: "ray", or "ray://host:port".
+        Run on "ray", or "ray://host:port", instead of here.
     """
     output = chosen(output)
     if every is not None:
@@ -88,7 +86,7 @@ def backtest(
     if quick:
         every = max(block_length(games, last, QUICK) or 0.0, every or 0.0) or None
 
-    with working("looking back") as report:
+    with working("backtesting") as report:
         found = run(
             games,
             every=every,
@@ -150,7 +148,7 @@ def _save(drawn: object, figure: Path) -> None:
 
 def _draw(console: Console, found: "Backtest") -> None:
     heading(console, f"{found.source}: {found.forecasts.counts.sum():,.12g} games predicted")
-    titles = ["model", "#log loss", "#gain on the row above", "#Brier", "#right", "#off by"]
+    titles = ["model", "#log loss", "#gain on the row above", "#Brier", "#right", "#miscalibration"]
     rows = (
         [
             one.name,
@@ -167,12 +165,16 @@ def _draw(console: Console, found: "Backtest") -> None:
     table.rows[found.rungs.index(found.best)].style = "bold green"
     console.print(table)
     best = found.best
-    lines = [("best", f"{best.name}{f' ({best.note})' if best.note else ''}")]
+    lines = [
+        ("best", f"{best.name}{f' ({best.note})' if best.note not in ('', best.name) else ''}")
+    ]
     held = "of {} hold {} ± {} of {} {}"
     for part in found.coverage:
         shares = (percent(share) for share in (part.level, part.share, part.error))
         lines.append(("intervals", held.format(*shares, part.n_groups, part.groups)))
-    lines.append(("log loss", f"less is better; a coin has {np.log(2):.4f}"))
-    lines.append(("off by", "how far forecasts are from what came true, on average"))
+    lines.append(("log loss", f"lower is better; a coin has {np.log(2):.4f}"))
+    lines.append(
+        ("miscalibration", "how far forecast chances are from observed frequencies, on average")
+    )
     lines += [("note", note) for note in found.notes]
     console.print(facts(lines))

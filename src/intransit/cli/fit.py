@@ -37,6 +37,7 @@ from intransit.cli.inputs import (
     open_answer,
     quoted,
     recognised,
+    refuse_table,
 )
 from intransit.cli.output import MEANING, Output, chosen, facts, grid, heading, ranking, working
 from intransit.data.games import Games
@@ -44,6 +45,7 @@ from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.inference.observations import model_for
 from intransit.inference.sampling import Effort
+from intransit.percent import percent
 from intransit.report.wording import headline
 
 if TYPE_CHECKING:
@@ -52,8 +54,10 @@ if TYPE_CHECKING:
     from intransit.report import Findings
 
 
-MODEL = OptionGroup("Model: every term, unless said", sort_key=40)
-Workers = Parameter(group=OptionGroup("Tables that outgrow one memory", sort_key=50))
+MODEL = OptionGroup("Model: every term by default", sort_key=40)
+Workers = Parameter(
+    group=OptionGroup("Tables too large for the memory of one machine", sort_key=50)
+)
 EDGE_WORDS = 'Chance that every step of a cycle must exceed for the verdict to be "cycles".'
 Each = Annotated[str | None, Parameter(metavar="COLUMN")]
 
@@ -72,9 +76,11 @@ class FitOptions:
     drifting: Annotated[bool | None, Parameter(help="Whether strengths change over time.")] = None
     edge: Annotated[float | None, Parameter(help=EDGE_WORDS)] = EDGE
     effective: Annotated[
-        float, Parameter(help="Effective draws that the chance of every pair is to have.")
+        float, Parameter(help="Stop when every pair has so many effective draws.")
     ] = EFFORT.effective
-    seconds: Annotated[float, Parameter(help="Most seconds to draw for.")] = EFFORT.seconds
+    seconds: Annotated[float, Parameter(help="Stop drawing after so many seconds.")] = (
+        EFFORT.seconds
+    )
     seed: Annotated[int, Parameter(help="The same seed gives the same answer.")] = 0
 
     def terms(self) -> dict[str, Any]:
@@ -152,7 +158,7 @@ def show_groups(groups: "Groups", output: Output, started: float, **more: object
             line.value,
             f"{line.n_games:,.6g}",
             f"{line.n_items:,}",
-            "" if line.strength is None else f"{line.leader} ({line.strength:.0%})",
+            "" if line.strength is None else f"{line.leader} ({percent(line.strength)})",
             line.verdict,
         ]
         for line in lines
@@ -194,16 +200,13 @@ def fit(
     out
         File for the answer; by default TABLE's name with .intransit, in the current folder.
     each
-        Fit every value of this column on its own, and keep one file for each, its value in the
-        name of the file.
+        Fit every value of this column on its own, and save each to a file named after it.
     on
-        Find states by workers of Ray: "ray" on this machine, or "ray://host:port".  With --each
-        it fits the groups.
+        Fit with workers of Ray: "ray" on this machine, or "ray://host:port".
     workers
-        How many workers; by default one for each processor that Ray has.  With --each, how many
-        groups are fitted at once.
+        Number of workers, or with --each of groups at once; by default one for each processor.
     keep
-        Folder for what workers need; a fit that was stopped goes on from there.
+        Folder for the files of the workers; an interrupted fit resumes from there.
     """
     output, columns = chosen(output), columns or TableOptions()
     place = out or default_place(table)
@@ -223,7 +226,7 @@ def fit(
         output.say(*(f"{value}: the answer is in {where}." for value, where in models.items()))
         return
     answer = fit_table(table, columns, options, on=on, workers=workers, keep=keep)
-    with working("comparing everybody"):
+    with working("comparing all items"):
         standings = answer.rank(level=LEVEL, most=LISTED if answer.n_items > MANY else None)
     answer.save(place)
     seconds = time.perf_counter() - started
@@ -302,6 +305,7 @@ def update(
     """
     output = chosen(output)
     place = out or model
+    refuse_table(model)
     check_answer_place(place)
     with held(place) as real:
         answer = open_answer(model)
@@ -346,7 +350,9 @@ def _added(n_games: float, added: list[str]) -> str:
 
 # The report ---------------------------------------------------------------------------------------
 
-Chosen = Parameter(group=Group("Which items the page shows, of many", sort_key=45))
+Chosen = Parameter(
+    group=Group("Which items the page shows", sort_key=45), negative=(), show_default=False
+)
 CYCLE = ("items", "probability", "weakest", "weakest_probability", "weakest_chance", "since")
 
 
@@ -392,17 +398,17 @@ def report(
     title
         What the page calls the table; by default the name of its file.
     items
-        Items to show, by name; more than one by repeating the option.
+        An item to show, by name; may be repeated.
     played
-        Show so many of the items that played most; 400, unless said, of a large answer.
+        Show this many items, those with the most games; by default 400 of very many.
     top
-        Show so many of the strongest items.
+        Show this many items, the strongest.
     each
         Fit every value of this column on its own: one page with a tab for each.
     backtest
-        Measure all models by rolling forward, which takes a while, not a few on the latest games.
+        Backtest all models block by block; the default is a quicker check of a few models.
     force
-        Replace the file for the page even if it is no report.
+        Overwrite the file for the page even if it is not a report.
     """
     output, columns = chosen(output), columns or TableOptions()
     place = out or default_page(table)
@@ -420,7 +426,7 @@ def report(
     if each is not None:
         _check_alone(backtest, model_out, any(chosen_items.values()))
         groups = fit_groups(table, each, columns, options)
-        with working("looking back") as said:
+        with working("writing the page") as said:
             groups.report(place, title=title, rng=seed, report=said)
         seconds = show_groups(groups, output, started, page=str(place))
         output.say(f"The page is in {place} ({seconds:.1f} s).")
@@ -487,7 +493,7 @@ def _look(answer: Answer, title: str | None, full: bool, seed: int, place: Path)
     from intransit.report import gather  # noqa: PLC0415
     from intransit.report.page import write_page  # noqa: PLC0415
 
-    with working("looking back") as said:
+    with working("writing the page") as said:
         ladder = backtest(answer.games, rng=seed, report=said) if full else None
         found = gather(answer, ladder=ladder, title=title, rng=seed, report=said)
         said("writing the page")

@@ -72,7 +72,7 @@ def _several(what: str, words: str) -> Parameter:
     return Parameter(help=words, metavar=what, negative=(), show_default=False)
 
 
-@Parameter(name="*", group=Group("Columns: recognised by themselves, unless named", sort_key=50))
+@Parameter(name="*", group=Group("Columns: recognised by their names, unless given", sort_key=50))
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
     """Which columns are which, and which rows are kept."""
@@ -90,7 +90,7 @@ class TableOptions:
         str | None,
         _column('Who had the side (home, white): 1 the first, -1 the second; or "first": always.'),
     ] = None
-    neutral: Annotated[str | None, _column("Says yes where neither had the side.")] = None
+    neutral: Annotated[str | None, _column("Yes where neither had the side.")] = None
     weight: Annotated[str | None, _column("How much a row counts.")] = None
     count: Annotated[str | None, _column("How many games a row stands for.")] = None
     by: Annotated[
@@ -127,27 +127,29 @@ class TableOptions:
     ] = ()
     shape: Annotated[
         Shape | None,
-        Parameter(help="What the table is, where it is not seen: see docs/tables.md."),
+        Parameter(help="Layout of the table, where it is not recognised: see docs/tables.md."),
     ] = None
-    wins: Annotated[str | None, _column("Of a tally: games that the first won.")] = None
-    losses: Annotated[str | None, _column("Of a tally: games that the first lost.")] = None
-    draws: Annotated[str | None, _column("Of a tally: games that nobody won.")] = None
-    entries: Annotated[MatrixEntries | None, Parameter(help="What a matrix holds.")] = None
+    wins: Annotated[str | None, _column("For a tally: games that the first won.")] = None
+    losses: Annotated[str | None, _column("For a tally: games that the first lost.")] = None
+    draws: Annotated[str | None, _column("For a tally: games that nobody won.")] = None
+    entries: Annotated[
+        MatrixEntries | None, Parameter(help="What the entries of a matrix are.")
+    ] = None
     games: Annotated[
         Path | None,
-        Parameter(metavar="TABLE", help="Beside a matrix of rates: the matrix of games."),
+        Parameter(metavar="TABLE", help="For a matrix of rates: the matrix of numbers of games."),
     ] = None
     event: Annotated[
-        str | None, _column("Of finishing orders: what tells events apart, by commas.")
+        str | None, _column("For finishing orders: what identifies an event, separated by commas.")
     ] = None
-    place: Annotated[str | None, _column("Of finishing orders: who came where.")] = None
+    place: Annotated[str | None, _column("For finishing orders: the place that each reached.")] = (
+        None
+    )
     doubled: Annotated[
         Doubled | None,
-        Parameter(help="Games that the table tells twice: count them once, or keep both."),
+        Parameter(help="Games that are in the table twice: count them once, or keep both."),
     ] = None
-    both_bad: Annotated[
-        BothBad, Parameter(help="What a verdict that both are bad is taken for.")
-    ] = "tie"
+    both_bad: Annotated[BothBad, Parameter(help="How to count votes that both are bad.")] = "tie"
     strict: Annotated[bool, Flag, Parameter(help="Refuse a table with unusable rows.")] = False
 
     def read(self, table: Path, clock: Clock | None = None) -> Games:
@@ -235,8 +237,11 @@ def overview(games: Games) -> list[tuple[str, str]]:
     groups = count_groups(games)
     if groups > 1:
         seen.append(("groups", f"{groups:,} that never met: between them nothing can be learnt"))
-    moments = f"{games.span}, {n_distinct(games.times):,} different times"
-    seen.append(("span", moments if games.span else "no times, so nothing drifts"))
+    moments, n_times = games.span, n_distinct(games.times)
+    if moments:
+        begin = moments.split(" to ")[0]
+        moments = f"{moments}, {n_times:,} different times" if n_times > 1 else f"all at {begin}"
+    seen.append(("span", moments or "no times, so nothing drifts"))
     if games.has_ties:
         ties = float(games.counts[games.outcomes == 0.5].sum())
         seen.append(("ties", f"{ties:,.12g} ({percent(ties / total, 1)})"))
@@ -244,7 +249,7 @@ def overview(games: Games) -> list[tuple[str, str]]:
         seen.append(("ties", "none"))
     if games.margins is not None:
         size = float(np.average(np.abs(games.margins), weights=games.counts))
-        seen.append(("margins", f"by {size:.3g} in the mean, {np.abs(games.margins).max():g} most"))
+        seen.append(("margins", f"{size:.3g} on average, {np.abs(games.margins).max():g} at most"))
     if games.sides is not None:
         sided = float(games.counts[games.sides != 0].sum())
         seen.append(("a side", f"in {sided:,.12g} games ({percent(sided / total, 1)})"))
@@ -304,12 +309,14 @@ def _rows(report: Reading, seen: list[tuple[str, str]]) -> list[dict[str, object
 
 def recognised(games: Games) -> list[str]:
     """Return in few lines what was understood of a table."""
+    from intransit.report.wording import column_words  # noqa: PLC0415  loaded when it is needed
+
     report = games.report
     span = f", {games.span}" if games.span else ""
     return [
         f"{report.source}: {report.n_used:,} of {report.n_rows:,} rows, "
         f"{plural(games.n_items, 'item')}{span}",
-        "columns " + ", ".join(f"{part.name} ({part.role})" for part in report.columns),
+        "columns " + ", ".join(column_words(report.columns)),
         *not_used(games),
     ]
 
@@ -364,8 +371,8 @@ def check_answer_place(place: Path, option: str = "--out") -> None:
     open_place(place, f"give a file with {option}")
     if place.exists() and not is_answer(place):
         raise InputError(
-            f"{place}: it is there already and is no answer of intransit; choose another place "
-            f"with {option}, or remove it."
+            f"{place}: this file exists and is not an intransit answer; choose another place with "
+            f"{option}, or remove it."
         )
 
 
@@ -374,8 +381,8 @@ def check_page_place(place: Path, *, force: bool) -> None:
     open_place(place, "give a file with --out")
     if place.exists() and not force and not is_page(place):
         raise InputError(
-            f"{place}: it is there already and is no report of intransit; choose another place "
-            "with --out, or replace it with --force."
+            f"{place}: this file exists and is not an intransit report; choose another place with "
+            "--out, or replace it with --force."
         )
 
 
@@ -415,13 +422,18 @@ def is_page(place: Path) -> bool:
         return False
 
 
-def open_answer(model: Path) -> "Answer":
-    """Load an answer; a table given by mistake is told how to become one."""
-    from intransit.answer import Answer  # noqa: PLC0415  loaded when it is needed
-
+def refuse_table(model: Path) -> None:
+    """Refuse a table where an answer is wanted, and say how it becomes one."""
     endings = {suffix.lower() for suffix in model.suffixes}
     if model.is_file() and endings & ENDINGS and not is_answer(model):
         raise InputError(f"{model}: it is a table; first run `intransit fit {model}`.")
+
+
+def open_answer(model: Path) -> "Answer":
+    """Load an answer, and refuse a table given by mistake."""
+    from intransit.answer import Answer  # noqa: PLC0415  loaded when it is needed
+
+    refuse_table(model)
     with working(f"opening {model.name}"):
         return Answer.load(model)
 

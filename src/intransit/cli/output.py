@@ -10,6 +10,7 @@ import json
 import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,13 +43,13 @@ Row = Mapping[str, object]
 Report = Callable[[str], None]
 
 
-@Parameter(name="*", group=Group("For machines", sort_key=90))
+@Parameter(name="*", group=Group("For scripts", sort_key=90))
 @dataclass(frozen=True, kw_only=True)
 class Output:
     """The form of what a command gives."""
 
-    json: Annotated[bool, Parameter(negative=(), show_default=False, help="Give JSON.")] = False
-    csv: Annotated[bool, Parameter(negative=(), show_default=False, help="Give CSV.")] = False
+    json: Annotated[bool, Parameter(negative=(), show_default=False, help="Print JSON.")] = False
+    csv: Annotated[bool, Parameter(negative=(), show_default=False, help="Print CSV.")] = False
 
     @property
     def for_machines(self) -> bool:
@@ -224,5 +225,16 @@ def working(words: str) -> Iterator[Report]:
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    with console.status(Text(visible(words))) as status:
-        yield lambda said: status.update(Text(visible(said)))
+    with console.status(Elapsed(words)) as status:
+        yield lambda said: status.update(Elapsed(said))
+
+
+class Elapsed:
+    """What is being done, and for how long; a terminal draws it again and again."""
+
+    def __init__(self, words: str) -> None:
+        self.words, self.began = visible(words), time.monotonic()
+
+    def __rich__(self) -> Text:
+        seconds = int(time.monotonic() - self.began)
+        return Text(f"{self.words} ({seconds} s)" if seconds else self.words)

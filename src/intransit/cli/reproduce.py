@@ -44,7 +44,7 @@ def reproduce(
     jobs: int | None = None,
     on: str | None = None,
     out: Path = Path("reproduction"),
-    quick: Annotated[bool, Parameter(negative=())] = False,
+    quick: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     with_: Annotated[list[str] | None, Parameter(name="--with", negative=())] = None,
     without: Annotated[list[str] | None, Parameter(negative=())] = None,
 ) -> None:
@@ -61,10 +61,9 @@ def reproduce(
     jobs
         Processes to run in; by default one for each processor.
     on
-        Where to run, other than here: "ray", or "ray://host:port".
+        Run on "ray", or "ray://host:port", instead of here.
     out
-        Folder for the numbers, the figures and the page.  An interrupted run that is started
-        again with the same folder goes on where it stopped.
+        Folder for numbers, figures and the page; an interrupted run resumes from there.
     quick
         Fewer points, trials and days: a look in about a minute.
     with_

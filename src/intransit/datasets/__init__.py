@@ -389,7 +389,7 @@ class TypeChart:
 
     def _number(self, name: str) -> int:
         if name not in self.names:
-            raise InputError(f"{name!r} is no type; the types are {', '.join(self.names)}.")
+            raise InputError(f"there is no type {name!r}; the types are {', '.join(self.names)}.")
         return self.names.index(name)
 
 

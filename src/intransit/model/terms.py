@@ -347,7 +347,9 @@ class By(Term):
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str) or not self.column:
-            raise InputError(f"By: {shown(self.column)} is no name of a column; give one, as text.")
+            raise InputError(
+                f"By: {shown(self.column)} is not the name of a column; give one, as text."
+            )
         self._check()
 
     def __str__(self) -> str:
@@ -387,7 +389,7 @@ class Model:
         seen = set()
         for term in self.terms:
             if not isinstance(term, Term):
-                raise InputError(f"model: {term!r} is no term; add up Scores(), Factors(), ….")
+                raise InputError(f"model: {term!r} is not a term; add up Scores(), Factors(), ….")
             key = (type(term), getattr(term, "column", None))
             if key in seen:
                 raise InputError(f"model: {type(term).__name__} is there twice; give it once.")
@@ -397,7 +399,7 @@ class Model:
 
     def __add__(self, other: "Term | Model") -> "Model":
         if not isinstance(other, Term | Model):
-            raise InputError(f"model: {other!r} is no term; add up Scores(), Factors(), ….")
+            raise InputError(f"model: {other!r} is not a term; add up Scores(), Factors(), ….")
         return Model((*self.terms, *(other.terms if isinstance(other, Model) else (other,))))
 
     def __str__(self) -> str:

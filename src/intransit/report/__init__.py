@@ -506,9 +506,8 @@ NO_DISCS: dict[str, str] = {
     "too little data": f"Whether anybody {COUNTERS} cannot be told from these games.",
 }
 DISCS = (
-    "Ways of countering that strengths do not explain: in each picture an item is favoured over "
-    "those that follow it anticlockwise within half a turn, most over those a quarter turn on, "
-    "beyond what their strengths say."
+    "What strengths do not explain, as circles: beyond what strengths say, an item is favoured "
+    "over those up to half a turn anticlockwise from it, most over those a quarter turn away."
 )
 
 
@@ -544,7 +543,7 @@ def gather(
     moments = choose_moments(answer, most_times)
     report("looking for changes")
     changes = _changes(answer, items, moments)
-    report("comparing everybody")
+    report("comparing all items")
     cyclic = verdict.has_cycles and answer.model.is_cyclic  # there is more than a ranking
     board = Board.of(answer)
     steps, notes = climb(answer, ladder, rng=rng, report=report)

@@ -236,7 +236,7 @@ def draw_cycles(found: Cycles) -> "Figure":
     """
     shown = _that_fit(found.found)
     if not shown:
-        return _nothing(found.note or "No cycle is sure enough to be drawn.")
+        return _nothing(found.note or "No cycle is certain enough to be drawn.")
     names = list(dict.fromkeys(name for cycle in shown for name in cycle.items))
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(names)) / len(names)
     spot = dict(zip(names, np.column_stack([np.cos(angle), np.sin(angle)]), strict=True))
@@ -282,9 +282,7 @@ def draw_discs(answer: FittedTable, at: object = None) -> "Figure":
     figure, axes = new_figure(6.6 * len(planes), 4.8, 1, len(planes))
     for k, (axis, plane) in enumerate(zip(axes[0], planes, strict=True)):
         _disc(axis, plane.points[-1], [answer.names[i] for i in items])
-        set_title(
-            axis, f"Way of countering {k + 1}: {percent(plane.share)} of what strengths leave"
-        )
+        set_title(axis, f"Circle {k + 1}: {percent(plane.share)} of what strengths leave")
     moment = time_text(answer, when)
     figure.supxlabel(
         "beyond strengths, each is favoured over those anticlockwise of it, most a quarter turn on"

@@ -5,7 +5,7 @@ a comma or a word that the sentence uses, it stands in quotation marks.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import PurePath
@@ -17,7 +17,7 @@ from intransit.analysis.cycles import Cycles, Ranking, Share
 from intransit.analysis.standings import Changes, Standing
 from intransit.analysis.verdict import HOPELESS, Transitivity
 from intransit.arrays import IntArray
-from intransit.data.reading import describe_unused, plural
+from intransit.data.reading import Column, describe_unused, plural
 from intransit.percent import estimate, percent, points, signed, with_error
 from intransit.study import n_cycles
 
@@ -85,32 +85,34 @@ def sentences(
 
 def _share(verdict: Transitivity) -> str:
     if not verdict.has_cycles and percent(verdict.share_high) == "0 %":
-        said = "Nothing beyond a single scale can be measured in these results"
+        said = "A single scale explains all differences between items that can be measured"
     elif verdict.verdict == "not one scale" and verdict.share_low <= 0.0:
         _, between = estimate(verdict.share, verdict.share_low, verdict.share_high)
         said = (
-            "How much of the differences is beyond a single scale cannot be told "
-            f"({percent(verdict.level)} interval {between})"
+            "How much of the differences between items a single scale leaves unexplained is "
+            f"uncertain ({percent(verdict.level)} interval {between})"
         )
     else:
         share, between = estimate(verdict.share, verdict.share_low, verdict.share_high)
         said = (
-            f"{share} of the differences is beyond a single scale ({percent(verdict.level)} "
-            f"interval {between})"
+            f"A single scale leaves {share} of the differences between items unexplained "
+            f"({percent(verdict.level)} interval {between})"
         )
         if verdict.verdict == "no evidence" and verdict.share_low > 0.0:
-            said += ", which a scale with a bent curve of chances explains as well"
+            said += (
+                ", which a scale with another curve from strength to win chance explains as well"
+            )
     gain, error = verdict.gain, verdict.gain_error
     if gain is None or error is None or not (isfinite(gain) and isfinite(error)):
         return said + "."
     if gain > error:
         return (
-            f"{said}, and knowing it lowers the log loss of held-out games by "
-            f"{with_error(gain, error)} a game."
+            f"{said}, and modelling them lowers the log loss of held-out games by "
+            f"{with_error(gain, error)} per game."
         )
     return (
-        f"{said}, and allowing for it does not help to predict held-out games (gain in log loss "
-        f"{with_error(gain, error, sign=True)} a game)."
+        f"{said}, and modelling more than that scale does not help to predict held-out games "
+        f"(gain in log loss {with_error(gain, error, sign=True)} per game)."
     )
 
 
@@ -120,16 +122,16 @@ def _surest(cycles: Cycles, ranking: Ranking, n_items: int) -> str:
     some = f" of {n:,} of the {n_items:,} items" if n < n_items else ""
     wrong = f"the nearest ranking{some} names the wrong favourite in {pairs}"
     if not len(cycles):
-        return f"No single cycle is sure enough to be listed; {wrong}."
+        return f"No single cycle is certain enough to be listed; {wrong}."
     best = cycles.found[0]
     way = " beats ".join(brief(name) for name in (*best.items, best.items[0]))
     since = f", since {best.since}" if best.since else ""
     n = cycles.n_found
-    listed = "The one cycle that is listed" if n == 1 else f"The surest of {n:,} cycles"
+    listed = "The only cycle listed" if n == 1 else f"The surest of {n:,} cycles"
     if best.probability < cycles.level:
-        listed = "That there is a cycle is sure, and which one is not; the likeliest"
+        listed = "There is surely a cycle, but which one is uncertain; the likeliest"
         if n_items == len(best.items):  # of three items: this way round, or the other
-            listed = "The likelier of the two cycles that there may be"
+            listed = "The likelier of the two possible cycles"
     return f"{listed}: {way} (probability {cycles.sure(best)}{since}); {wrong}."
 
 
@@ -198,7 +200,7 @@ def _needed(answer: FittedTable) -> str:
     )
     met = np.unique(answer.posterior.layout.seen.pairs, axis=0)
     if not n_cycles(met, answer.n_items):
-        return f"{have}; as comparisons never lead round in a circle, no cycle could show."
+        return f"{have}; the comparisons form no loop, so no cycle could show."
     share = verdict.detectable
     if verdict.n_series <= verdict.n_pairs:
         return f"{have}; to tell cycles from chance the same pairs must meet again."
@@ -209,22 +211,23 @@ def _needed(answer: FittedTable) -> str:
     digits = max(len(str(int(wanted))) - 2, 0)
     rounded = round(wanted / 10**digits) * 10**digits
     return (
-        f"{have}; to notice that a tenth of the differences is cyclic, four times out of five, "
-        f"about {rounded:,} such games are needed."
+        f"{have}; about {rounded:,} such games are needed to detect, four times out of five, "
+        "that a tenth of the differences is cyclic."
     )
 
 
 def _changed(answer: FittedTable, changes: Changes | None) -> str:
     if changes is None:
-        times = "has no times" if answer.clock.kind == "none" else "has one time only"
-        return f"the table {times}, so nothing is said of changes."
+        if answer.clock.kind == "none":
+            return "the table has no times, so changes cannot be assessed."
+        return "all games have the same time, so changes cannot be assessed."
     sure = [item for item in changes.items if item.sure]
     if not sure:
         if not answer.model.moves:
-            return "nothing moves in this model, so nothing is said of changes."
+            return "nothing drifts in this model, so changes are not assessed."
         return f"from {changes.since} to {changes.until}, no item clearly changed."
     moved = [signed(100 * item.change, 1) for item in sure[:NAMED]]
-    moved[0] += " points of mean chance"
+    moved[0] += " percentage points in mean win chance"
     named = [f"{brief(item.name)} ({by})" for item, by in zip(sure, moved, strict=False)]
     n = len(sure)
     who = f"{n} items clearly changed" if n > 1 else "one item clearly changed"
@@ -254,7 +257,7 @@ def tell_facts(
 def _share_fact(verdict: Transitivity) -> Fact:
     share, between = estimate(verdict.share, verdict.share_low, verdict.share_high)
     return Fact(
-        "No single scale explains",
+        "Left unexplained by a single scale",
         share,
         f"of the differences between items ({percent(verdict.level)} interval {between})",
     )
@@ -262,14 +265,14 @@ def _share_fact(verdict: Transitivity) -> Fact:
 
 def _surest_fact(cycles: Cycles) -> Fact:
     if not len(cycles):
-        return Fact("Single cycles", "none is sure", "though there are some: see the heat map")
+        return Fact("Single cycles", "none is certain", "though there are some: see the matrix")
     best = cycles.found[0]
-    way = " › ".join(brief(name) for name in (*best.items, best.items[0]))
+    way = " › ".join(cut_short(name, LONGEST) for name in (*best.items, best.items[0]))
     n = cycles.n_found
     listed = "the only one listed" if n == 1 else f"the surest of {n:,}"
     if best.probability < cycles.level:
         listed = "the likeliest"
-    return Fact("A cycle", way, f"probability {cycles.sure(best)}, {listed}; › is “beats”")
+    return Fact("A cycle", way, f"probability {cycles.sure(best)}, {listed}; › means “beats”")
 
 
 def _mixture_fact(ranking: Ranking) -> Fact:
@@ -278,7 +281,9 @@ def _mixture_fact(ranking: Ranking) -> Fact:
         return Fact("In place of a best item", "a mixture of many", "that nothing beats on average")
     if shares[0].weight > SURE_WEIGHT:
         return Fact(
-            "Best all the same", brief(shares[0].name), "nothing beats it on average, nearly surely"
+            "Still best",
+            cut_short(shares[0].name, LONGEST),
+            "almost certainly, nothing beats it on average",
         )
     named = ", ".join(f"{brief(share.name)} {percent(share.weight)}" for share in shares)
     rest = 1.0 - sum(share.weight for share in shares)
@@ -292,8 +297,8 @@ def _leader_fact(leaders: Sequence[Standing], clear: bool) -> Fact:
     best = leaders[0]
     value, between = estimate(best.strength, best.low, best.high)
     return Fact(
-        "Leads" if clear else "Comes first, not clearly",
-        brief(best.name),
+        "Leads" if clear else "First, but not clearly",
+        cut_short(best.name, LONGEST),
         f"beats the others with a mean chance of {value} (90 % interval {between})",
     )
 
@@ -303,7 +308,8 @@ def _second_fact(leaders: Sequence[Standing]) -> Fact:
         return Fact("Second", "–", "there is nobody else to compare")
     second = leaders[1]
     value, between = estimate(second.strength, second.low, second.high)
-    return Fact("Second", brief(second.name), f"with {value} (90 % interval {between})")
+    name = cut_short(second.name, LONGEST)
+    return Fact("Second", name, f"with {value} (90 % interval {between})")
 
 
 def _changed_fact(changes: Changes | None) -> Fact | None:
@@ -314,9 +320,9 @@ def _changed_fact(changes: Changes | None) -> Fact | None:
     change, between = points(best.change, best.low, best.high)
     more = f"; {len(sure) - 1} more changed" if len(sure) > 1 else ""
     return Fact(
-        f"Changed most surely since {changes.since}",
-        f"{brief(best.name)} {change}",
-        f"points of mean chance (90 % interval {between}){more}",
+        f"Clearest change since {changes.since}",
+        f"{cut_short(best.name, LONGEST)} {change}",
+        f"percentage points in mean win chance (90 % interval {between}){more}",
     )
 
 
@@ -327,12 +333,18 @@ def _games_fact(verdict: Transitivity) -> Fact:
         told = "of the one pair that met"
     if isfinite(verdict.detectable) and verdict.detectable < HOPELESS:
         told += f"; cycles might be missed below {percent(verdict.detectable)} of the differences"
-    return Fact("What there is", plural(round(verdict.n_games), "game"), told)
+    return Fact("Data", plural(round(verdict.n_games), "game"), told)
 
 
 def cut_short(text: str, most: int) -> str:
-    """Return a text of at most so many letters, the last of them an ellipsis where it is cut."""
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+    """Return a text of at most so many letters, with an ellipsis for what is left out.
+
+    The last third is kept, as names often differ at their ends: "Llama 2 70B", "Llama 2 7B".
+    """
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 3
+    return f"{text[: most - 1 - end].rstrip()}…{text[len(text) - end :].lstrip()}"
 
 
 def brief(name: str) -> str:
@@ -348,7 +360,7 @@ def and_list(parts: Sequence[str]) -> str:
 
 FEW = 5  # games: an item with fewer is told
 LISTED = 4  # items
-POOLS = 3  # that are described
+POOLS = 3  # groups that are described
 
 
 def take_stock(answer: FittedTable) -> tuple[str, ...]:
@@ -357,14 +369,15 @@ def take_stock(answer: FittedTable) -> tuple[str, ...]:
     said = [_rows(answer)]
     said += [f"Not used: {describe_unused(part, reading.unit)}." for part in reading.unused]
     if reading.columns:
-        columns = [
-            column.name + (f" ({column.role})" if column.role != column.name else "")
-            for column in reading.columns
-        ]
-        said.append(f"Columns: {', '.join(columns)}.")
+        said.append(f"Columns: {', '.join(column_words(reading.columns))}.")
     said += [f"Note: {note.rstrip('.')}." for note in reading.notes]
     said += [_size(answer), _met(answer)]
     return (*said, *_apart(answer), *_thin(answer))
+
+
+def column_words(columns: Iterable[Column]) -> list[str]:
+    """Return each column with what it was taken for, where its name does not say so."""
+    return [one.name + (f" ({one.role})" if one.role != one.name else "") for one in columns]
 
 
 def is_named(answer: FittedTable) -> bool:
@@ -419,7 +432,7 @@ def pools(answer: FittedTable, items: IntArray) -> IntArray:  # (n,)
 
 
 def _apart(answer: FittedTable) -> list[str]:
-    """Say which pools never met."""
+    """Say which groups of items never met."""
     pool = pools(answer, np.arange(answer.n_items))
     n = int(pool.max()) + 1
     if n == 1:
@@ -430,7 +443,7 @@ def _apart(answer: FittedTable) -> list[str]:
         parts.append(f"{plural(len(items), 'item')} ({_names(answer, items)})")
     rest = f", and {n - POOLS} more" if n > POOLS else ""
     return [
-        f"{n} pools never met, so nothing is known of one against another: "
+        f"{n} groups never met, so nothing is known about one against another: "
         f"{', '.join(parts)}{rest}."
     ]
 
@@ -445,7 +458,7 @@ def _thin(answer: FittedTable) -> list[str]:
     have = "has" if len(thin) == 1 else "have"
     return [
         f"{len(thin):,} of {plural(answer.n_items, 'item')} {have} fewer than {FEW} games, so "
-        f"little is known of them: {_names(answer, thin)}."
+        f"little is known about them: {_names(answer, thin)}."
     ]
 
 

@@ -68,11 +68,11 @@ GONE = "gone"  # marks items that were no longer compared at the end
 DRAWN = 100  # rows whose interval is drawn without a script
 MEANING = (
     "Strength is the mean chance of beating the others{connected}, a tie as half a win. The rating "
-    "is the same on a scale like Elo’s: an average item has 1500, and 400 points more are odds of "
-    "ten to one against it. Small numbers are 90&nbsp;% intervals; that of the rank says which "
-    "places an item may have."
+    "is the same on a scale like Elo’s: an average item has 1500, and a lead of 400 points means "
+    "odds of ten to one. Small numbers are 90&nbsp;% intervals; beside a rank they say which ranks "
+    "are plausible."
 )
-CYCLIC = "Where items beat each other in circles no such list tells who beats whom: see the matrix."
+CYCLIC = "Where there are cycles, no list can say who beats whom: see the matrix."
 
 
 def write_board(findings: Findings) -> Parts:
@@ -130,9 +130,9 @@ RANKED = (
     "The strongest come first, so that one ranking shows as blue above the diagonal and orange "
     "below it."
 )
-STILL = "Nothing drifts in this model: a cycle is there since all of its items are."
+STILL = "Nothing drifts in this model, so a cycle dates from when the last of its items appeared."
 ARROWS = "Arrows point from the favourite; the number is its chance in a game."
-NO_DISCS = "Strengths explain who beats whom; no way of countering stands out beyond them."
+NO_DISCS = "Strengths explain who beats whom; no counters stand out beyond them."
 BEATS = f'{NO_BREAK}<span class="beats">›</span>'
 
 
@@ -173,7 +173,7 @@ def write_discs(findings: Findings) -> Parts:
     """Return the discs, or why there are none."""
     pictures = "".join(
         f'<figure class="plane"><div class="picture" data-disc="{k}">'
-        f"{draw_disc(disc, findings.names)}</div><figcaption>Way of countering {k + 1}: "
+        f"{draw_disc(disc, findings.names)}</div><figcaption>Circle {k + 1}: "
         f"{percent(disc.share)} of what strengths do not explain</figcaption></figure>"
         for k, disc in enumerate(findings.discs)
     )
@@ -185,7 +185,7 @@ def write_cycles(findings: Findings) -> Parts:
     """Return the cycles, or why there are none."""
     cycles, dated = findings.cycles, bool(findings.times[0])
     if not cycles.found:
-        calm = cycles.note or "No cycle is sure enough to be listed."
+        calm = cycles.note or "No cycle is certain enough to be listed."
         yield lead(sentence(calm if findings.n_items > 2 else "A cycle takes three items."))
         return
     still = STILL if len(cycles.times) > 1 and len(findings.times) == 1 else ""
@@ -227,7 +227,7 @@ def _cycles_table(cycles: Sequence[ItemCycle], caption: str, file: str, dated: b
         k = cycle.weakest
         step = path((*cycle.items, cycle.items[0])[k : k + 2])
         sure, chance = percent(cycle.edges[k], 1), percent(cycle.chances[k])
-        return f"{step} <small>{sure} sure, {chance} a game</small>"
+        return f"{step} <small>probability {sure}, wins {chance} of games</small>"
 
     columns = ("cycle", "probability", "since", "first", "second", "chance", "sure")
     rows = [
@@ -242,7 +242,7 @@ def _cycles_table(cycles: Sequence[ItemCycle], caption: str, file: str, dated: b
         {
             "Cycle": lambda cycle: path((*cycle.items, cycle.items[0])),
             "#Probability": lambda cycle: percent(cycle.probability, 1),
-            "Least sure step": least_sure,
+            "Least certain step": least_sure,
             "#Since": lambda cycle: sentence(cycle.since) if dated and cycle.since else "–",
             "History": lambda cycle: draw_history(cycle.history) or "–",
         },
@@ -256,19 +256,19 @@ def write_duel(_: Findings) -> Parts:
     yield lead("The chance of one item against another, and what they have played.")
     yield (
         '<div data-live="duel"><noscript><p class="note">Choosing two items needs a script; '
-        "the heat map above shows every pair at the last time.</p></noscript></div>"
+        "the matrix above shows every pair at the last time.</p></noscript></div>"
     )
 
 
 MIXTURE = (
-    "In place of a best item a cyclic table has a mixture that nothing beats on average: the "
-    "weights with which to choose among the items below."
+    "Where there are cycles, no single item is best, but a mixture is: chosen at random with the "
+    "weights below, the items are beaten by nothing on average."
 )
 BEST = (
-    "Who is best is not known for sure. The weights below make a mixture that nothing beats on "
-    "average; under a ranking they are the probabilities of being the best."
+    "It is not certain who is best. Where one ranking holds, the weights below are the "
+    "probabilities of being the best; in general they make a mixture that nothing beats on average."
 )
-CLEAR = "One item is best, nearly for sure: nothing beats it on average."
+CLEAR = "One item is almost certainly best: nothing beats it on average."
 MOST_SURE = 30
 MOST_UNSURE = 12
 MOST_MATCHUPS = 30
@@ -304,16 +304,16 @@ def write_changes(findings: Findings) -> Parts:
             changes.matchup_share, changes.matchup_share_low, changes.matchup_share_high
         )
         share = (
-            f" {part} of the change ({percent(changes.level)} interval {between}) is of matchups, "
-            "not of strengths."
+            f" {part} of the change ({percent(changes.level)} interval {between}) is in "
+            "matchups, not in strengths."
         )
     yield lead(f"From {plain(changes.since)} to {plain(changes.until)}: {counts}{share}")
     yield note(changes.note)
     yield _changes_table(sure[:MOST_SURE], "Stronger and weaker, the surest first", "changes")
-    listed = _changes_table(unsure, "Not sure, the surest first", "unsure-changes")
-    yield listed and more("Changes of strength that are not sure", listed)
+    listed = _changes_table(unsure, "Not clear, the most probable first", "unsure-changes")
+    yield listed and more("Changes of strength that are not clear", listed)
     matchups = changes.matchups[:MOST_MATCHUPS]
-    yield _changes_table(matchups, "Matchups that changed, strengths held", "matchups")
+    yield _changes_table(matchups, "Changes of matchups beyond those of strengths", "matchups")
 
 
 def _changes_table(
@@ -342,10 +342,10 @@ def _changes_table(
         f"±{100 * far:.0f} points": lambda one: draw_interval(
             one.change, one.low, one.high, (-far, far), 0.0
         ),
-        "#Sure of the sign": lambda one: percent(one.probability, 1),
+        "#Probability of direction": lambda one: percent(one.probability, 1),
     }
     if not of_items:
-        columns["Sure"] = lambda one: "yes" if one.sure else "no"
+        columns["Clear"] = lambda one: "yes" if one.sure else "no"
     return table(changes, columns, caption=caption, save=file)
 
 
@@ -355,9 +355,8 @@ def write_ranking(findings: Findings) -> Parts:
     when = at(ranking.at)
     yield lead(
         f"The nearest ranking{when} names the wrong favourite in {ranking.n_upsets:,} of "
-        f"{plural(ranking.n_pairs, 'pair')} ({percent(ranking.wrong, 1)}). Who trusts it "
-        f"gives away {100 * ranking.cost:.2f} points of the chance to win, on average over "
-        "all pairs."
+        f"{plural(ranking.n_pairs, 'pair')} ({percent(ranking.wrong, 1)}). Following it "
+        f"costs {100 * ranking.cost:.2f} percentage points of win chance, averaged over all pairs."
         if ranking.n_upsets
         else f"The nearest ranking{when} names the favourite of every pair."
     )
@@ -373,7 +372,7 @@ def write_ranking(findings: Findings) -> Parts:
                     *estimate(one.weight, one.low, one.high)
                 ),
                 "0 to 100 %": lambda one: draw_interval(one.weight, one.low, one.high, (0.0, 1.0)),
-                "#Probability of a part": lambda one: percent(one.probability),
+                "#Probability of being in it": lambda one: percent(one.probability),
             },
             caption="The mixture that nothing beats",
             save="mixture",
@@ -381,9 +380,9 @@ def write_ranking(findings: Findings) -> Parts:
     yield table(
         [upset for upset in ranking.upsets if upset.probability > EVEN][:MOST_UPSETS],
         {
-            "The lower beats the higher": lambda one: f"{name(one.lower)} beats {name(one.higher)}",
+            "Lower beats higher": lambda one: f"{name(one.lower)} beats {name(one.higher)}",
             "#Chance": lambda one: percent(one.chance),
-            "#Sure": lambda one: percent(one.probability, 1),
+            "#Probability": lambda one: percent(one.probability, 1),
         },
         caption="What the ranking gets wrong",
         save="upsets",
@@ -431,7 +430,7 @@ def write_ladder(findings: Findings) -> Parts:
             "#Log loss": lambda step: with_error(step.log_loss, step.log_loss_error),
             "Lower is better": interval,
             "#Gain": gain,
-            "#Right": lambda step: percent(step.accuracy, 1),
+            "#Favourite won": lambda step: percent(step.accuracy, 1),
             "Note": lambda step: f'<span class="remark">{plain(step.note)}</span>',
         },
         caption="The ladder of models",
@@ -443,7 +442,7 @@ def write_ladder(findings: Findings) -> Parts:
 def write_data(findings: Findings) -> Parts:
     """Return what was in the table and what was chosen."""
     yield bullets(findings.data)
-    yield "<h3>What was chosen, and why</h3>" if findings.story else ""
+    yield "<h3>How it was fitted</h3>" if findings.story else ""
     yield bullets(findings.story)
 
 
@@ -463,7 +462,7 @@ SECTIONS = {  # by place
     "cycles": Section("Cycles", "Cycles", write_cycles),
     "duel": Section("Head to head", "Head to head", write_duel),
     "changes": Section("Changes", "What changed", write_changes),
-    "ranking": Section("Ranking", "A ranking, honestly", write_ranking),
+    "ranking": Section("Ranking", "What a single ranking misses", write_ranking),
     "ladder": Section("Predictions", "How well it predicts", write_ladder),
     "data": Section("Data", "The data and the model", write_data),
 }
@@ -524,7 +523,7 @@ def _picture(findings: Findings) -> tuple[str, str]:
         which = "surest" if best.probability >= findings.cycles.level else "likeliest"
         return draw_cycle(best), (
             f"The {which} cycle{when}: arrows point from the favourite, with its chance in a game; "
-            "the dashed one is the least sure."
+            "the dashed one is the least certain."
         )
     if findings.verdict.has_cycles and len(findings.names) <= FEW:
         return draw_matrix(
@@ -546,7 +545,7 @@ def _numbers(verdict: Transitivity) -> str:
     share = estimate(verdict.share, verdict.share_low, verdict.share_high)
     facts = [
         Fact(
-            "Beyond a single scale",
+            "Left unexplained by a single scale",
             with_small(*share),
             f"of the differences between items, as their mean square; with its "
             f"{percent(verdict.level)} interval",
@@ -554,19 +553,19 @@ def _numbers(verdict: Transitivity) -> str:
         Fact(
             "p value",
             p_value(verdict.p_value),
-            "how often a table of one scale would deviate from it as much as this",
+            "how often a table that one scale does explain would deviate from it this much",
         ),
         Fact(
             "Gain in log loss",
             gain,
-            "a held-out game, from what no single scale explains, with its standard error",
+            "per held-out game, from modelling more than a single scale; with its standard error",
         ),
         Fact(
-            "Would be noticed from",
+            "Detectable share",
             percent(verdict.detectable) if measured else "–",
-            "a cyclic share that this table would show four times out of five"
+            "of cyclic differences: this much would be found in such a table four times out of five"
             if measured
-            else "no cyclic share could be noticed with certainty in this table",
+            else "no cyclic share could be detected reliably in this table",
         ),
     ]
     if verdict.verdict == "too little data":
@@ -589,7 +588,7 @@ SCRIPTS = (
 READING = (
     "A chance is the probability that one item beats another in a game, a tie as half a win. "
     "Intervals and bands hold the truth with a probability of 90 % unless they say otherwise. "
-    "An item that was not being compared about a time is drawn faint there. "
+    "Items are drawn faint at times when they were not being compared. "
     "In a CSV, a name that a spreadsheet would take for a formula begins with an apostrophe. "
     "Everything is in this file: nothing is loaded and nothing is sent."
 )

@@ -72,9 +72,11 @@ function drawMatrix(view) {
   view.side = limit(Math.floor((wide - margin - 2) / nItems), 11, Math.min(42, tall));
   view.box.style.setProperty("--side", `${view.side}px`);
   view.box.style.setProperty("--margin", `${margin}px`);
-  view.box.style.setProperty("--letters", `${limit(view.side - 2, 9, 13)}px`);
+  const letters = limit(view.side - 2, 9, 13);
+  view.box.style.setProperty("--letters", `${letters}px`);
+  const most = Math.floor((margin - 10) / (0.62 * letters)); // a letter is about so wide
   for (const labels of [view.rows, view.columns]) {
-    labels.replaceChildren(...view.order.map((i) => html("span", { title: names[i] }, html("bdi", { text: names[i] }))));
+    labels.replaceChildren(...view.order.map((i) => html("span", { title: names[i] }, html("bdi", { text: short(names[i], most) }))));
   }
   view.at = null;
   view.cursor.hidden = true;

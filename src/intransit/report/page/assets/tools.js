@@ -29,9 +29,13 @@ function nameTag(place, attributes) {
 }
 
 // Without what would turn the text around it: for labels in pictures and for sentences.
+// The last third is kept, as in report/wording.py: names often differ at their ends.
 function short(name, most) {
   const letters = Array.from(name.replace(/[\u202a-\u202e\u2066-\u2069]/g, ""));
-  return letters.length <= most ? letters.join("") : `${letters.slice(0, most - 1).join("")}…`;
+  if (letters.length <= most) return letters.join("");
+  const end = Math.floor((most - 1) / 3);
+  const [first, last] = [letters.slice(0, most - 1 - end), letters.slice(letters.length - end)];
+  return `${first.join("").trimEnd()}…${last.join("").trimStart()}`;
 }
 
 // As intransit/percent.py writes them: the two must agree.
