@@ -10,7 +10,7 @@ import numpy as np
 from intransit.analysis import FittedTable, Item, numbered_after, standings
 from intransit.analysis.cycles import find_cycles, find_ranking
 from intransit.analysis.standings import find_changes
-from intransit.analysis.transitivity import Evidence, examine
+from intransit.analysis.transitivity import Evidence, discount_series, examine, likeness
 from intransit.analysis.verdict import (
     DOUBTED,
     EDGE,
@@ -20,7 +20,7 @@ from intransit.analysis.verdict import (
     judge,
     look_for_cycles,
 )
-from intransit.arrays import LEVEL
+from intransit.arrays import LEVEL, FloatArray
 from intransit.checks import (
     as_path,
     check_report,
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
 
 SHOWN = 12  # items in a summary
 MOST_SHARED = 100  # items, and draws, for the model's own share of cycles
+ROUNDING = 1e-6  # of the number of games
+SPREAD = (0.05, 0.5, 0.95)  # quantiles: an interval of 90 %, and the middle
+UNMOVED = 0.3  # low end over the middle, below which a size may be 0: half-normal draws have 0.09
 EFFORT = Effort()
 
 
@@ -623,12 +626,13 @@ def fit(
     check_model(chosen, table)
     fine = Encoding.of(table)
     report("testing for cycles")
-    evidence = examine(table, fine, rng=rng)
+    counted = discount_series(table, likeness(table, fine, rng=rng))
+    evidence = examine(counted, fine, rng=rng)
     encoding = Encoding.of(table, law=law, finest=MOMENTS)
     if not encoding.sided and len(chosen.terms) > 1:
         chosen = chosen.without(Side)
     posterior = draw_posterior(
-        encoding.observations(table),
+        encoding.observations(counted),
         chosen,
         encoding.law if law is None else law,
         effort,
@@ -700,6 +704,13 @@ def cyclic_share(posterior: Posterior, level: float) -> Summary:
 def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
     """Return what was fitted, and how, line by line."""
     said = [f"{plural(int(games.counts.sum()), 'game')} as {_outcomes(encoding)}."]
+    told = posterior.layout.seen.counts.sum() / games.counts.sum()
+    if told < 1.0 - ROUNDING:
+        said.append(
+            "Games of one pair that follow each other are so alike that they tell as much as "
+            f"{told * games.counts.sum():,.0f} on their own, and count as that. Games that are "
+            "listed more than once are best left out."
+        )
     said.append(f"Model: {posterior.layout.model}.")
     said += [posterior.story, *tell_scales(posterior)]
     if encoding.step and posterior.layout.model.moves:
@@ -729,9 +740,17 @@ def tell_scales(posterior: Posterior) -> list[str]:
     said = [f"Size of each part, in units of a margin: {', '.join(parts)}."]
     drifting = posterior.layout.model.moves and len(posterior.axis) > 1
     if drifting and posterior.layout.model.term(Scores) is not None:
-        moved = float(np.median(d.walks[:, 0])) * root
-        said.append(f"Scores move by about {moved:.2f} over the whole time.")
         kept = np.exp(-d.reversions[:, 0] * posterior.layout.span)
+        low, moved, high = np.quantile(_moved(d.walks[:, 0], d.scales[:, 0], kept, root), SPREAD)
+        if low < UNMOVED * moved:
+            said.append(
+                f"It is not sure that scores move; by at most {high:.2f} over the whole time."
+            )
+        else:
+            said.append(
+                f"Scores move by about {moved:.2f} over the whole time (90 % interval {low:.2f} to "
+                f"{high:.2f})."
+            )
         if np.quantile(kept, 0.9) < 0.5:  # hardly any draw keeps half of a lead to the end
             share = percent(float(np.median(kept)))
             said.append(f"They return to the mean: of a lead {share} would be left at the end.")
@@ -742,6 +761,18 @@ def tell_scales(posterior: Posterior) -> list[str]:
             f"(90 % interval {low:+.2f} to {high:+.2f})."
         )
     return said
+
+
+def _moved(walk: FloatArray, first: FloatArray, kept: FloatArray, root: float) -> FloatArray:
+    """Return by how much scores differ at the end from what they were at first, by draw.
+
+    A walk that returns to the mean goes less far than its steps add up to, and forgets where it
+    began; `kept` is what it keeps of that.
+    """
+    back = -np.log(np.clip(kept, 1e-9, 1.0))
+    # (1 - kept²) / (2 back), which is 1 where nothing returns
+    reach = np.divide(1.0 - kept**2, 2.0 * back, out=np.ones_like(back), where=back > 1e-9)
+    return np.asarray(np.sqrt((walk * root) ** 2 * reach + (first * (1.0 - kept)) ** 2))
 
 
 def _outcomes(encoding: Encoding) -> str:
