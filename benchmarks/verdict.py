@@ -18,7 +18,7 @@ from scipy.special import expit, ndtr
 
 import intransit as it
 from benchmarks._common import print_table, seeds_for
-from intransit.analysis.transitivity import FALSE_ALARMS, examine
+from intransit.analysis.transitivity import FALSE_ALARMS, discount_series, examine, likeness
 from intransit.analysis.verdict import DOUBTED, judge
 from intransit.arrays import FloatArray
 from intransit.inference.observations import Encoding
@@ -58,7 +58,10 @@ ORDERS = (
     "evenings in turns, in the order of rows",
     "new rosters each season, few pairs",
     "a clipped linear curve",
+    "games listed one to four times, by day",
+    "win rates in whole per cent",
 )
+SHARES = ("exact probabilities", "win rates in whole per cent")
 CIRCLES = {
     "three classes of nine, 0.6, 20 games a pair": (9, 0.6, 20),
     "three classes of nine, 0.6, 100 games a pair": (9, 0.6, 100),
@@ -84,7 +87,8 @@ REAL = {
 
 def verdict(games: it.Games, seed: int = 0) -> str:
     """The verdict of `fit`; its draws are needed only where one scale is in doubt."""
-    evidence = examine(games, Encoding.of(games))
+    encoding = Encoding.of(games)
+    evidence = examine(discount_series(games, likeness(games, encoding)), encoding)
     if evidence.p_value >= DOUBTED:
         return judge(evidence, 0.0).verdict
     return it.fit(games, seconds=SECONDS, rng=seed).transitive.verdict
@@ -241,11 +245,8 @@ def order(kind: str, n: int, drifting: bool, seed: int) -> it.Games:
         return it.Games.from_arrays(
             first, second, np.where(tie, 0.5, luck < expit(score - cut)), times
         )
-    if kind == "exact probabilities":
-        i, j = np.triu_indices(n, 1)
-        near = rng.choice([0.0, 0.01]) * rng.normal(size=len(i))
-        exact = np.clip(expit(scores[0, i] - scores[0, j]) + near, 0.0, 1.0)
-        return it.Games.from_arrays(i, j, exact)
+    if kind in SHARES:
+        return of_shares(rng, kind, scores[0])
     if kind == "new rosters each season, few pairs":
         near = (first + rng.choice([-2, -1, 1, 2], m)) % n
         second = np.where(near == first, (first + 1) % n, near)
@@ -273,8 +274,9 @@ def order(kind: str, n: int, drifting: bool, seed: int) -> it.Games:
     elif kind == "a clipped linear curve":
         chance = np.clip(0.5 + 0.35 * score, 0.03, 0.97)
     won = (rng.random(m) < chance).astype(float)
-    if kind == "every game listed twice":
-        return listed_twice(rng, first, second, won)
+    if "listed" in kind:
+        days = None if kind == "every game listed twice" else day * 1.0
+        return listed_again(rng, first, second, won, days)
     return it.Games.from_arrays(first, second, won, times, sides=sides)
 
 
@@ -298,10 +300,33 @@ def of_two_tastes(
         near = min(near + 0.02, 0.98)
 
 
-def listed_twice(
-    rng: np.random.Generator, first: FloatArray, second: FloatArray, won: FloatArray
+def of_shares(rng: np.random.Generator, kind: str, scores: FloatArray) -> it.Games:
+    """One row a pair: its chance, exact or nearly, or a win rate of 10,000 games in per cent."""
+    i, j = np.triu_indices(len(scores), 1)
+    chance = expit(scores[i] - scores[j])
+    if kind == "exact probabilities":
+        near = rng.choice([0.0, 0.01]) * rng.normal(size=len(i))
+        return it.Games.from_arrays(i, j, np.clip(chance + near, 0.0, 1.0))
+    rates = np.round(rng.binomial(10_000, chance) / 10_000, 2)
+    return it.Games.from_arrays(i, j, rates, counts=np.full(len(i), 1e4))
+
+
+def listed_again(
+    rng: np.random.Generator,
+    first: FloatArray,
+    second: FloatArray,
+    won: FloatArray,
+    days: FloatArray | None,
 ) -> it.Games:
-    """The same games in two blocks, or from both sides, read as a file without times."""
+    """Games that a table tells more than once.
+
+    With days, a quarter of them, one to four times each.  Without, in two blocks, or from both
+    sides, read as a file.
+    """
+    if days is not None:
+        some = np.sort(rng.choice(len(won), len(won) // 4, replace=False))
+        rows = np.repeat(some, rng.integers(1, 5, len(some)))
+        return it.Games.from_arrays(first[rows], second[rows], won[rows], days[rows])
     lines = [f"t{a},t{b},{w:g}" for a, b, w in zip(first, second, won, strict=True)]
     if rng.random() < 0.5:
         again = lines

@@ -8,6 +8,7 @@ import pytest
 
 import intransit as it
 from intransit.analysis import saving
+from intransit.answer import _moved
 from intransit.model import Drift, Factors, Model, PairEffects, Scores, Side, Still
 from tests.analysis.fuzzing import seal_file
 
@@ -148,8 +149,35 @@ def test_the_story_tells_what_was_fitted_and_how(answer):
     assert "Model: drifting scores + 1 drifting factor." in story
     assert f"{len(answer.posterior)} draws from the posterior. 2 chains of" in story
     assert "effective draws (R-hat 1.0" in story
-    assert "Scores drift by about" in story
+    assert "It is not certain that scores drift; by at most" in story  # there is a cycle, and it stays
     assert answer.names[0] in answer.summary()
+
+
+def moving(drift, seed=0):
+    """Plain scores of eight items, 2,000 games in a year in which they move by `drift`."""
+    rng = np.random.default_rng([seed, 3])
+    steps = drift / np.sqrt(365) * rng.normal(size=(365, 8))
+    steps[0] = 0.8 * rng.normal(size=8)
+    scores = np.cumsum(steps, axis=0)
+    first, day = rng.integers(8, size=2_000), np.sort(rng.integers(365, size=2_000))
+    second = (first + rng.integers(1, 8, size=2_000)) % 8
+    won = rng.random(2_000) < 1.0 / (1.0 + np.exp(scores[day, second] - scores[day, first]))
+    return it.fit(it.Games.from_arrays(first, second, won * 1.0, day * 1.0), model=Scores())
+
+
+def test_scores_are_said_to_move_only_where_they_do():
+    """So far 3 of 3 that stood still were said to move, by 0.1 to 0.4."""
+    still = [" ".join(moving(0.0, seed).story) for seed in range(3)]
+    assert sum("It is not sure that scores move" in story for story in still) == 3
+    assert "Scores move by about" in " ".join(moving(1.5).story)
+
+
+def test_what_scores_moved_by_is_less_where_they_return():
+    """A walk of 2 that keeps nothing goes as far as it settles at, and forgets its beginning."""
+    one = np.ones(1)
+    assert _moved(2.0 * one, one, one, 1.0) == pytest.approx(2.0)
+    kept = np.exp([-50.0])
+    assert _moved(2.0 * one, one, kept, 1.0) == pytest.approx(np.sqrt(4.0 / 41.4 + 1.0), rel=0.02)
 
 
 def test_by_default_every_term_is_there_and_says_so():

@@ -84,3 +84,14 @@ def test_further_games_must_have_the_columns_of_the_first():
         encoding.timeline(games([1, 0], sides=[1, 0]))
     with pytest.raises(it.InputError, match="who had the side"):
         encoding.timeline(games([1, 0], margins=[1, -2]))
+
+
+def test_one_game_long_ago_makes_no_moment_wider():
+    """So far a hundred years before made one moment of the season, in which nothing moved."""
+    n = 3 * FINEST
+    times = np.arange(n) * 1.5
+    season = Encoding.of(games([1, 0, 1] * (n // 3), times=times))
+    times[0] = -36_500.0
+    encoding = Encoding.of(games([1, 0, 1] * (n // 3), times=times))
+    assert encoding.step <= 2.0 * season.step
+    assert len(np.unique(encoding.moments(times))) <= FINEST + 1

@@ -67,6 +67,10 @@ DENSE_LIMIT = 1_000  # unknowns
 ACCURACY = 1e-2  # of a solve: far below the noise that goes through it
 EXACT = 1e-5  # of one that others are measured by: p values are the same to four digits at 1e-7
 MOST_LEVERAGE = 0.9
+ALIKE_GAMES = 0.1  # correlation of the games of a series, above which they count for fewer
+SURELY = 3.0  # standard errors by which it must be above
+MOST_DIGITS = 4  # of shares that were rounded
+DIGIT = 1e-6  # of a share that has no further digits
 MOST_ROWS = 200_000  # the latest: more take longer to test than to fit, and are hardly needed
 
 
@@ -174,13 +178,26 @@ def sums(groups: IntArray, values: FloatArray, n: int = 0) -> FloatArray:  # (n_
     return np.asarray(np.bincount(groups, values, n), dtype=np.float64)
 
 
-def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> ResidualRows:
-    """Fit drifting scores, and return what they leave."""
-    table = _prepared(games)
-    data = encoding.timeline(table)
-    drifts = len(np.unique(data.times)) >= FEWEST_TIMES
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """Scores fitted to the rows of a table, and what they leave of one game of each row."""
+
+    path: Trajectory
+    pairs: IntArray  # (n_pairs, 2)
+    pair: IntArray  # (n_rows,): which of them
+    times: FloatArray  # (n_rows,): moments
+    margins: FloatArray  # (n_rows,)
+    sides: FloatArray | None  # (n_rows,)
+    slopes: FloatArray  # (n_rows,)
+    information: FloatArray  # (n_rows,)
+    low: FloatArray  # (n_rows,)
+    high: FloatArray
+
+
+def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> _Fitted:
+    """Fit scores, as the smaller item of each pair sees every row."""
     path = smooth(
-        data,
+        encoding.timeline(table),
         n_factors=0,
         scores=True,
         loss=encoding.loss,
@@ -196,28 +213,43 @@ def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> Residual
     times = encoding.moments(table.times)
     margins = path.margin(pairs[pair, 0], pairs[pair, 1], times)
     sides = sign * table.sides if encoding.sided and table.sides is not None else None
-    slopes, information, low, high = _terms(table, encoding, path, sign, sides, margins)
+    terms = _terms(table, encoding, path, sign, sides, margins)
+    return _Fitted(path, pairs, pair, times, margins, sides, *terms)
+
+
+def series_of(games: Games) -> IntArray | None:  # (n_rows,)
+    """Return which rows are of one series of games, or None where nothing tells."""
+    if len(np.unique(games.times)) < 2:
+        return games.series
+    dated = games.clock.kind == "date"  # those of a day count as played together
+    return in_time(games.first, games.second, np.floor(games.times) if dated else games.times)
+
+
+def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> ResidualRows:
+    """Fit drifting scores, and return what they leave."""
+    table = _prepared(games)
+    drifts = len(np.unique(encoding.moments(table.times))) >= FEWEST_TIMES
+    fitted = _fitted(table, encoding, drifts=drifts, rng=rng)
+    n, path = max(table.n_items, 2), fitted.path
     mapped = ResidualMap(path.problem, path.solution.z)
-    cell = _cells_of(path, keys[pair], times, n)
-    series = table.series
-    if len(np.unique(table.times)) > 1:
-        dated = games.clock.kind == "date"  # those of a day count as played together
-        series = in_time(small, large, np.floor(table.times) if dated else table.times)
-    together = information
+    keys = fitted.pairs[:, 0] * n + fitted.pairs[:, 1]
+    cell = _cells_of(path, keys[fitted.pair], fitted.times, n)
+    series = series_of(table)
+    together = fitted.information
     if series is not None:
-        together = sums(series, table.counts * information)[series]
+        together = sums(series, table.counts * fitted.information)[series]
     growth = inflation(together, mapped.variances()[cell])
     return ResidualRows(
-        pairs=pairs,
-        pair=pair,
+        pairs=fitted.pairs,
+        pair=fitted.pair,
         series=series,
         counts=table.counts,
-        slopes=slopes,
-        information=information,
-        margins=margins,
-        sides=sides,
-        low=low,
-        high=high,
+        slopes=fitted.slopes,
+        information=fitted.information,
+        margins=fitted.margins,
+        sides=fitted.sides,
+        low=fitted.low,
+        high=fitted.high,
         cell=cell,
         growth=growth,
         is_part=np.abs(table.counts - np.round(table.counts)) > PART,
@@ -226,16 +258,109 @@ def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> Residual
     )
 
 
+def likeness(games: Games, encoding: Encoding, *, rng: int = 0) -> float:
+    """Return how alike the games of one series are, beyond what strengths and pairs explain.
+
+    The correlation of what scores that stand still leave of two games of a series, less what they
+    share with other series: those of the same pair before and after, and twice those of one of the
+    two items against others, which is what drifting strengths give.  0 unless it is clearly above a
+    tenth.  Games that are listed again, and games of one match, are so alike that a model of
+    independent games takes them for strengths and matchups that leap from day to day.
+    """
+    table = _prepared(games)
+    series = series_of(table)
+    if series is None or games.by:  # what a covariate shares is not known to plain scores
+        return 0.0
+    played = sums(series, table.counts)
+    if not (played > 1.0).any():
+        return 0.0
+    fitted = _fitted(table, encoding, drifts=False, rng=rng)
+    n_series, roots = len(played), np.sqrt(fitted.information)
+    left = sums(series, table.counts * fitted.slopes, n_series)
+    size = sums(series, table.counts * roots, n_series)
+    own = sums(series, table.counts * fitted.slopes**2, n_series)
+    within = left**2 - own, size**2 - sums(series, table.counts * fitted.information, n_series)
+    pair_of = np.zeros(n_series, dtype=np.int64)
+    pair_of[series] = fitted.pair
+    when = np.full(n_series, np.inf)
+    np.minimum.at(when, series, table.times)
+    pair = fitted.pairs[pair_of]  # (n_series, 2)
+    here, there = _next_to(pair_of, pair_of, when)
+    again = left[here] * left[there], size[here] * size[there]
+    both, numbers = np.concatenate([pair[:, 0], pair[:, 1]]), np.tile(np.arange(n_series), 2)
+    here, there = _next_to(both, numbers, np.tile(when, 2))
+    seen = np.concatenate([left, -left])  # as each of the two items sees it
+    others = pair_of[numbers[here]] != pair_of[numbers[there]]
+    here, there = here[others], there[others]
+    beside = seen[here] * seen[there], size[numbers[here]] * size[numbers[there]]
+    (alike, error), (same, same_error), (near, near_error) = (
+        _ratio(*of) for of in (within, again, beside)
+    )
+    shared = max(same, 2.0 * near, 0.0)
+    beyond = alike - shared
+    doubt = np.sqrt(error**2 + max(same_error, 2.0 * near_error) ** 2)
+    return float(min(beyond, 1.0)) if beyond - SURELY * doubt > ALIKE_GAMES else 0.0
+
+
+def _next_to(
+    owner: IntArray, number: IntArray, when: FloatArray
+) -> tuple[IntArray, IntArray]:  # (n,) each
+    """Return places of what follows each other in time, of one owner each."""
+    order = np.lexsort((number, when, owner))
+    follows = np.flatnonzero(owner[order[1:]] == owner[order[:-1]])
+    return order[follows], order[follows + 1]
+
+
+def _ratio(products: FloatArray, sizes: FloatArray) -> tuple[float, float]:
+    """Return the mean product in units of its size, and its standard error."""
+    whole = float(sizes.sum())
+    if whole <= TINIEST:
+        return 0.0, np.inf
+    return float(products.sum()) / whole, float(np.sqrt(np.sum(products**2))) / whole
+
+
+def discount_series(games: Games, alike: float) -> Games:
+    """Return the games, n of a series of like ones counted for n / (1 + (n - 1) alike)."""
+    series = series_of(games)
+    if not alike or series is None:
+        return games
+    played = sums(series, games.counts)
+    worth = 1.0 / (1.0 + np.maximum(played - 1.0, 0.0) * alike)
+    return replace(games, counts=games.counts * worth[series])
+
+
 def _prepared(games: Games) -> Games:
     """Return the latest rows; a share of games becomes so many wins and so many losses."""
     table = games.only(np.arange(max(len(games) - MOST_ROWS, 0), len(games)))
     whole = (table.outcomes == 0.0) | (table.outcomes == 1.0)
     if games.margins is not None or games.has_ties or whole.all():
         return table
+    table = _as_rounded(table)
     twice = replace(table, sequence=None).only(np.tile(np.arange(len(table)), 2))
     won = np.repeat([1.0, 0.0], len(table))
     counts = twice.counts * np.where(won > 0.0, twice.outcomes, 1 - twice.outcomes)
     return merge(replace(twice, outcomes=won, counts=counts).only(counts > 0))
+
+
+def _as_rounded(games: Games) -> Games:
+    """Return shares of games with as many games as they tell after they were rounded.
+
+    54 % of 10,000 games may be 53.5 % or 54.5 %: it varies by a hundredth, evenly, beside what luck
+    makes of that many games.
+    """
+    for digits in range(1, MOST_DIGITS + 1):
+        cells = games.outcomes * 10**digits
+        if (np.abs(cells - np.round(cells)) < DIGIT).all():
+            break
+    else:
+        return games
+    # Of n games every share that is a multiple of 1 / n might occur: how likely are so few digits?
+    finer = np.maximum(games.counts * 0.1**digits, 1.0)
+    if -np.log(finer).sum() > np.log(SMOOTH):
+        return games
+    likely = (games.outcomes * games.counts + 0.5) / (games.counts + 1.0)
+    luck = likely * (1.0 - likely) / games.counts
+    return replace(games, counts=games.counts * luck / (luck + 100.0**-digits / 12.0))
 
 
 def _terms(

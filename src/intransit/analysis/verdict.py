@@ -389,7 +389,11 @@ def look_for_cycles(
     noise = mean_noise(few, items, drawn - mean, dispersion, np.random.default_rng(rng))
     return Cyclicity(
         edge=edge,
-        probability=_probability(least_paid(gains, least) > GAINED, open_weights(few)),
+        probability=_probability(
+            least_paid(gains, least) > GAINED,
+            open_weights(few),
+            np.inf if posterior.mixing is None else posterior.mixing.worst,
+        ),
         by_noise=_by_noise(few, mean, drawn - mean, noise, n, least),
         by_results=_by_results(few, items, when, dispersion),
         n_items=n,
@@ -425,9 +429,13 @@ def _log_ratio(scales: FloatArray, prior: Scale, wide: float) -> FloatArray:
     return np.asarray(np.log1p((scales / own) ** 2) - np.log1p((scales / wide) ** 2))
 
 
-def _probability(hold: BoolArray, weights: FloatArray) -> float:
-    """Return the weight of the draws that hold a cycle: never quite 0 or 1."""
-    effective = 1.0 / float(weights @ weights)
+def _probability(hold: BoolArray, weights: FloatArray, most: float = np.inf) -> float:
+    """Return the weight of the draws that hold a cycle: never quite 0 or 1.
+
+    `most` are effective draws of the worst pair: chains that have not mixed, and agree by chance,
+    prove little, however many their draws.
+    """
+    effective = min(1.0 / float(weights @ weights), most)
     return (effective * float(weights @ hold) + 0.5) / (effective + 1.0)
 
 

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from intransit.analysis import numbered_after
+from intransit.analysis.transitivity import discount_series, likeness
 from intransit.arrays import CHUNK, FloatArray, mean_and_interval, slices
 from intransit.backtest.result import DRIFTING, DRIFTING_FACTORS, FACTORS, PAIRS, SCORES
 from intransit.data.games import Games, join, own_names
@@ -174,6 +175,7 @@ class FittedModel:
         self.seen: list[Games] = []
         self.names: tuple[str, ...] = ()
         self.encoding: Encoding | None = None
+        self.alike = 0.0  # correlation of the games of a series
         self.posterior: Posterior | None = None
         self.ranges: list[tuple[FloatArray, FloatArray]] = []  # 90 % intervals of forecasts
 
@@ -188,7 +190,7 @@ class FittedModel:
             return
         more = numbered_after(own_names(games), self.names, set(self.names))
         try:
-            seen = self.encoding.observations(more)
+            seen = self.encoding.observations(discount_series(more, self.alike))
             self.posterior, _ = update_posterior(
                 self.posterior, seen, rng=self.rng, effort=self.effort
             )
@@ -201,8 +203,10 @@ class FittedModel:
         self.encoding, self.names = Encoding.of(games, finest=MOMENTS), games.names
         if not self.encoding.sided and len(model.terms) > 1:
             model = model.without(Side)
+        self.alike = likeness(games, self.encoding)
+        counted = discount_series(games, self.alike)
         self.posterior = draw_posterior(
-            self.encoding.observations(games), model, self.encoding.law, self.effort, rng=self.rng
+            self.encoding.observations(counted), model, self.encoding.law, self.effort, rng=self.rng
         )
 
     def predict(self, fixtures: Games) -> FloatArray:

@@ -340,10 +340,19 @@ def _edges(games: Games, levels: int) -> tuple[float, ...]:
 
 
 def _step(times: FloatArray, span: float, finest: int) -> float:
-    """Return the width of a moment: 0 where the distinct times are few already."""
-    if span == 0.0 or len(np.unique(times)) <= finest:
+    """Return the width of a moment: 0 where the distinct times are few already.
+
+    As many moments as are told apart are those in which something was played.  So a pause, or one
+    game long before all others, makes no moment wider.
+    """
+    distinct = np.unique(times)
+    if span == 0.0 or len(distinct) <= finest:
         return 0.0
-    return span / finest
+    step = span / finest
+    since = distinct - distinct[0]
+    while len(np.unique(np.floor(since / (0.5 * step)))) <= finest:
+        step *= 0.5  # ends, as there are more distinct times than that
+    return step
 
 
 def _has_sides(games: Games) -> bool:

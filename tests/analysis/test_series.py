@@ -1,0 +1,118 @@
+"""Games of one series that are alike, shares that were rounded: how much they tell."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+import intransit as it
+from intransit.analysis.transitivity import (
+    FALSE_ALARMS,
+    discount_series,
+    examine,
+    likeness,
+)
+from intransit.analysis.verdict import SURE, _probability
+from intransit.inference.observations import Encoding
+
+N_ITEMS = 12
+
+
+def ranking(seed, *, copies=1, evening=0.0, n_games=800, drift=0.0, cyclic=0.0):
+    """Games of a ranking on days of a year: each of them `copies` times, or an evening of four."""
+    rng = np.random.default_rng([seed, 77])
+    first = rng.integers(N_ITEMS, size=n_games)
+    second = (first + rng.integers(1, N_ITEMS, size=n_games)) % N_ITEMS
+    day = np.sort(rng.integers(365, size=n_games))
+    steps = drift / np.sqrt(365) * rng.normal(size=(365, N_ITEMS))
+    steps[0] = 0.7 * rng.normal(size=N_ITEMS)
+    scores = np.cumsum(steps, axis=0)
+    x = scores[day, first] - scores[day, second] + evening * rng.normal(size=n_games)
+    x = x + cyclic * ((second - first) % 3 - 1.0) * ((second - first) % 3 > 0)
+    repeats = np.full(n_games, copies)
+    if evening:
+        each = np.repeat(np.arange(n_games), 4)
+        first, second, day, x = first[each], second[each], day[each], x[each]
+        repeats = np.ones(len(each), dtype=np.int64)
+    won = rng.random(len(x)) < expit(x)
+    columns = (np.repeat(column, repeats) for column in (first, second, won * 1.0, day * 1.0))
+    return it.Games.from_arrays(*columns), expit(scores[-1][:, None] - scores[-1])
+
+
+def alike(games):
+    return likeness(games, Encoding.of(games))
+
+
+def test_games_that_are_listed_again_count_about_once():
+    for seed in range(4):
+        games, _ = ranking(seed, copies=3)
+        counted = discount_series(games, alike(games)).counts.sum()
+        assert counted == pytest.approx(800, rel=0.15)  # of 2,400
+
+
+def test_games_of_one_evening_count_for_fewer_the_more_they_share():
+    little, much = (alike(ranking(1, evening=size)[0]) for size in (1.5, 3.0))
+    assert 0.1 < little < much < 1.0
+
+
+def test_other_games_count_in_full():
+    """Strengths that drift, and matchups, are shared by other series too: 0 of 40 tables."""
+    for seed in range(10):
+        for settings in ({}, {"drift": 2.0}, {"cyclic": 1.0}, {"n_games": 6_000}):
+            games, _ = ranking(seed, **settings)
+            assert alike(games) == 0.0
+            assert discount_series(games, 0.0) is games
+
+
+def test_matches_of_pairs_that_met_once_are_left_alone():
+    """Whether it was the day or the pair nobody can tell then."""
+    i, j = np.triu_indices(8, 1)
+    each = np.repeat(np.arange(len(i)), 30)
+    rng = np.random.default_rng(0)
+    won = rng.random(len(each)) < expit(rng.normal(size=len(i)))[each]
+    games = it.Games.from_arrays(i[each], j[each], won * 1.0, each * 1.0)
+    assert alike(games) == 0.0
+
+
+def test_an_order_whose_games_are_listed_again_has_no_cycles():
+    """Taken for games on their own they made matchups leap: “cycles”, and chances far off."""
+    games, chances = ranking(910_000, copies=3)
+    answer = it.fit(games, seconds=20)
+    assert not answer.transitivity().has_cycles
+    assert any("as much as" in line for line in answer.story)
+    assert answer.n_games == 2_400
+    order = np.array([int(name) for name in answer.names])
+    error = answer.matrix() - chances[np.ix_(order, order)]
+    assert np.sqrt(np.mean(error**2)) < 0.12
+
+
+def test_draws_of_chains_that_did_not_mix_prove_little():
+    hold, weights = np.ones(400, bool), np.full(400, 1 / 400)
+    assert _probability(hold, weights) > 0.99
+    assert _probability(hold, weights, 3.0) < SURE
+
+
+def rounded(seed, n_games, digits):
+    rng = np.random.default_rng([seed, 5])
+    scores = 0.5 * rng.normal(size=10)
+    i, j = np.triu_indices(10, 1)
+    shares = rng.binomial(n_games, expit(scores[i] - scores[j])) / n_games
+    return it.Games.from_arrays(
+        i, j, np.round(shares, digits), counts=np.full(len(i), float(n_games))
+    )
+
+
+def test_win_rates_in_whole_percent_are_no_deviation_from_a_scale():
+    """Of 20 such tables with 10,000 games a pair 3 were told to be none; now none of these."""
+    tables = [rounded(910_600 + seed, 10_000, 2) for seed in range(12)]
+    p = [examine(games, Encoding.of(games)).p_value for games in tables]
+    assert sum(value < FALSE_ALARMS for value in p) <= 1
+    assert min(p) > 1e-3  # 4e-6
+
+
+def test_shares_with_all_their_digits_count_in_full():
+    games = rounded(1, 20, 6)
+    whole = examine(games, Encoding.of(games))
+    twice = replace(games, outcomes=np.round(games.outcomes, 2))  # 20 games: twentieths
+    assert examine(twice, Encoding.of(games)).p_value == pytest.approx(whole.p_value)
