@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 import intransit as it
 from intransit.inference.observations import Encoding
@@ -18,7 +19,18 @@ from intransit.inference.table_posterior import (
     sweeps_in_time,
     takes_chains,
 )
-from intransit.model import By, Drift, Factors, Model, PairEffects, Readings, Scores, Side, Wins
+from intransit.model import (
+    By,
+    Drift,
+    Factors,
+    Model,
+    PairEffects,
+    Readings,
+    Scores,
+    Side,
+    Still,
+    Wins,
+)
 
 SHORT = Effort(effective=30.0, seconds=1e-3, part_time=1e4)  # scales take what they need
 LONG = Effort(effective=60.0, seconds=60.0)
@@ -82,7 +94,7 @@ def test_the_story_says_which_way_was_taken_and_what_was_left_out():
     games = league(cyclic=False)
     encoding = Encoding.of(games)
     model = Scores() + Factors(1) + PairEffects() + Side()
-    few = replace(SHORT, part_games=2_000)
+    few = replace(SHORT, part_cells=2_000)
     found = draw_posterior(
         encoding.observations(games), model, Wins(), few, rng=np.random.default_rng(0)
     )
@@ -202,13 +214,30 @@ def test_a_fit_beyond_its_budget_says_so():
     )
 
 
+def test_small_effects_that_many_games_tell_are_kept_at_scale():
+    """Effects of pairs of 0.15 in 300 games each are found; in one game each they are not."""
+    rng = np.random.default_rng(0)
+    first, second = np.triu_indices(16, 1)
+    effect = 0.15 * rng.normal(size=len(first))
+    i, j, when = (np.repeat(one, 10) for one in (first, second, np.zeros(len(first))))
+    when = when + np.tile(np.arange(10.0), len(first))
+    won = rng.binomial(30, expit(np.repeat(effect, 10))) / 30.0
+    model = Scores(walk=Still()) + PairEffects(walk=Still())
+    for n, terms in ((30.0, [Scores, PairEffects]), (0.1, [Scores])):
+        games = it.Games.from_arrays(i, j, won, when, counts=np.full(len(i), n))
+        seen = Encoding.of(games).observations(games)
+        effort = half_way(lay_out(seen, model))
+        found = draw_posterior(seen, model, Wins(), effort, rng=np.random.default_rng(1))
+        assert [type(term) for term in found.layout.model.terms] == terms
+
+
 def test_a_sub_population_has_all_games_among_its_items():
-    """Whole items, numbered anew, with as many games as were asked for, or all there are."""
+    """Whole items, numbered anew, with as many cells as were asked for, or all there are."""
     games = league(n_items=40)
     seen = Encoding.of(games).observations(games)
     part = sub_population(seen, 800.0, np.random.default_rng(0))
-    assert 800 <= part.counts.sum() < 1_600
-    assert part.n_items < 40
+    assert 800 <= len(part) < 1_600
+    assert 24 <= part.n_items < 40
     assert part.pairs.max() == part.n_items - 1
     everybody = sub_population(seen, 1e9, np.random.default_rng(0))
     assert everybody.counts.sum() == seen.counts.sum()
@@ -230,5 +259,5 @@ def test_terms_that_newton_has_no_place_for_are_named():
     answer = it.fit(named, model=Model((Scores(walk=Drift()), By("surface"))), seconds=1e-3)
     assert answer.posterior.way == "newton"
     assert "deviations by surface" in answer.posterior.notes[-1]
-    with pytest.raises(it.InputError, match="no covariate of this answer"):
+    with pytest.raises(it.InputError, match="this answer has no covariate"):
         answer.probability("1", "2", under={"surface": "clay"})

@@ -60,7 +60,6 @@ A_CURVE = 3  # cycles that each curve must find in the comparisons
 ALIKE = 1e-5  # of the size of curves: what is left of one beside others, to count
 MOST_NUMBERS = 2e7  # that their curves may take up
 SMOOTH = 1e-3  # chance that games deviate from scores by as little, below which they are none
-PART = 1e-6  # from a whole number of games, beyond rounding
 FLATTEST = 0.05  # skewness of a null distribution, at least
 TINIEST = 1e-300
 DENSE_LIMIT = 1_000  # unknowns
@@ -69,6 +68,7 @@ EXACT = 1e-5  # of one that others are measured by: p values are the same to fou
 MOST_LEVERAGE = 0.9
 ALIKE_GAMES = 0.1  # correlation of the games of a series, above which they count for fewer
 SURELY = 3.0  # standard errors by which it must be above
+FEW_TOGETHER = 0.02  # of the games, in series of several: so few move no answer, however alike
 MOST_DIGITS = 4  # of shares that were rounded
 DIGIT = 1e-6  # of a share that has no further digits
 MOST_ROWS = 200_000  # the latest: more take longer to test than to fit, and are hardly needed
@@ -137,7 +137,7 @@ class ResidualRows:
     high: FloatArray
     cell: IntArray  # (n_rows,): of the fitted problem
     growth: FloatArray  # (n_rows,): from residuals to the noise behind them
-    is_part: BoolArray  # (n_rows,): whether its games are no whole number, as those of a share
+    has_shares: BoolArray  # (n_pairs,): whether results of a pair are shares of games
     goes_round: bool  # whether anybody who lost to another beat it too, at first or second hand
     map: ResidualMap
 
@@ -252,10 +252,17 @@ def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> Residual
         high=fitted.high,
         cell=cell,
         growth=growth,
-        is_part=np.abs(table.counts - np.round(table.counts)) > PART,
+        has_shares=np.isin(keys, _pairs_with_shares(games, n)),
         goes_round=goes_round(table.first, table.second, table.outcomes, n),
         map=mapped,
     )
+
+
+def _pairs_with_shares(games: Games, n: int) -> IntArray:
+    """Return the pairs, as numbers, with results that are neither a win nor a tie."""
+    share = ~np.isin(games.outcomes, (0.0, 0.5, 1.0))
+    first, second = games.first[share], games.second[share]
+    return np.unique(np.minimum(first, second) * n + np.maximum(first, second))
 
 
 def likeness(games: Games, encoding: Encoding, *, rng: int = 0) -> float:
@@ -272,7 +279,7 @@ def likeness(games: Games, encoding: Encoding, *, rng: int = 0) -> float:
     if series is None or games.by:  # what a covariate shares is not known to plain scores
         return 0.0
     played = sums(series, table.counts)
-    if not (played > 1.0).any():
+    if played[played > 1.0].sum() <= FEW_TOGETHER * played.sum():
         return 0.0
     fitted = _fitted(table, encoding, drifts=False, rng=rng)
     n_series, roots = len(played), np.sqrt(fitted.information)
@@ -567,10 +574,10 @@ class _Test:
         """Return whether shares deviate from scores by less than the luck of games would do.
 
         So they do where they are probabilities: what is left of those, however small, has a
-        pattern, and shares of games of one scale deviate more.  Whole games are what they are: a
-        single one deviates by as much as its chance says, whatever explains it.
+        pattern, and shares of games of one scale deviate more.  Wins, losses and ties are no such
+        thing: a single game deviates by as much as its chance says, whatever explains it.
         """
-        pairs = np.unique(self.rows.pair[self.rows.is_part])
+        pairs = np.flatnonzero(self.rows.has_shares)
         total = sums(self.rows.pair, self.rows.residuals, self.rows.n_pairs)[pairs]
         freedom = len(pairs) * (1.0 - self._freedom() / self.rows.n_pairs)
         size = float(np.sum(total**2 / np.maximum(self.information[pairs], TINIEST)))

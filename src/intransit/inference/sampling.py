@@ -100,9 +100,9 @@ class Effort:
         Draws to keep.
     r_hat, scale_r_hat
         What the worst pair, and the worst scale, is to be below.
-    part_games, part_time
-        Of a table too large for chains: games of the part of it that scales are drawn from, and
-        the share of the seconds for that.
+    part_cells, part_time
+        Of a table too large for chains: cells (games of one pair, time and result) of the part of
+        it that scales are drawn from, and the share of the seconds for that.
     whole_effective, whole_time
         Of such a table: effective draws that are enough when chains go on over all of it, and the
         share of the seconds for that.
@@ -115,7 +115,7 @@ class Effort:
     most_draws: int = 400
     r_hat: float = 1.1  # of the worst of 1,000 pairs with 100 draws each chance gives 1.06
     scale_r_hat: float = 1.4
-    part_games: int = 12_000  # scales are known to some per cent from so many
+    part_cells: int = 12_000  # scales are known to some per cent from so many
     part_time: float = 0.5
     whole_effective: float = 50.0
     whole_time: float = 0.15  # 150 sweeps of 200,000 games; scales settle within 20

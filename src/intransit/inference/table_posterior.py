@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit, log_expit, logsumexp
 
-from intransit.arrays import FloatArray
+from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import Timeline
 from intransit.errors import InputError
 from intransit.inference.gibbs import Draw
@@ -172,8 +172,10 @@ def log_likelihood(
 
 N_SWEEPS = 400  # of each chain, that a table usually takes
 SUB_EFFECTIVE = 40.0
-NEGLIGIBLE = 0.15  # log odds: size of a term that is left out at scale
-SURELY = 0.1  # share of the draws of its size that may lie below that
+FEWEST_ITEMS = 24  # of a sub-population: three planes can be told apart among so many
+NEGLIGIBLE = 1e-4  # nats a game: what a term that is left out at scale would gain at most
+SURELY = 0.1  # share of the draws of that gain that may lie below it
+CURVATURE = 0.2  # of the log loss of a game, at chances of about 0.3
 MOST_NUMBERS = 60_000_000  # of all draws of a large answer
 FEWEST_DRAWS, MOST_DRAWS = 24, 60
 FEWEST_SWEEPS = 50  # of a whole table from Newton's solution on: half of them are thrown away
@@ -223,31 +225,32 @@ def seconds_a_sweep(layout: Layout) -> float:
     return len(layout.seen) * by_cell + layout.items.n_states * 0.022e-6 * d * d + 0.1e-6 * numbers
 
 
-def sub_population(seen: Observations, n_games: float, rng: np.random.Generator) -> Observations:
-    """Return all games among some items: as few as have so many games among them.
+def sub_population(seen: Observations, n_cells: float, rng: np.random.Generator) -> Observations:
+    """Return all games among some items: as few as have so many cells among them, but some dozens.
 
-    Items join by how many games they have with those already in, beginning with one at random.
+    A sweep costs as much as there are cells, however many games these are of.  Items join by how
+    many cells they share with those already in, beginning with one at random.
     """
     n = seen.n_items
     i, j = seen.pairs.T
     order = np.argsort(np.concatenate([i, j]), kind="stable")
     begin = np.searchsorted(np.concatenate([i, j])[order], np.arange(n + 1))
-    other, games = np.concatenate([j, i])[order], np.tile(seen.counts, 2)[order]
-    inside, ties, total = np.zeros(n, bool), np.zeros(n), 0.0
+    other = np.concatenate([j, i])[order]
+    inside, shared, total, size = np.zeros(n, bool), np.zeros(n), 0.0, 0
     activity = np.bincount(seen.pairs.ravel(), np.repeat(seen.counts, 2), minlength=n)
     front = [int(rng.choice(n, p=activity / activity.sum()))]
-    while total < n_games and front:
+    while (total < n_cells or size < FEWEST_ITEMS) and front:
         # The best of a few candidates: nearly the best of all, and quick.
-        best = max(range(len(front)), key=lambda k: ties[front[k]])
+        best = max(range(len(front)), key=lambda k: shared[front[k]])
         item = front.pop(best)
         if inside[item]:
             continue
         inside[item] = True
-        total += ties[item]
+        total, size = total + shared[item], size + 1
         here = slice(begin[item], begin[item + 1])
-        np.add.at(ties, other[here], games[here])
+        np.add.at(shared, other[here], 1.0)
         fresh = np.unique(other[here][~inside[other[here]]])
-        front = (front + fresh[np.argsort(-ties[fresh], kind="stable")[:40]].tolist())[-400:]
+        front = (front + fresh[np.argsort(-shared[fresh], kind="stable")[:40]].tolist())[-400:]
         if not front:
             left = np.flatnonzero(~inside)
             front = [int(rng.choice(left))] if len(left) else []
@@ -264,7 +267,7 @@ def _from_a_part(
 ) -> Posterior:
     """Draw scales from a sub-population, then states by Newton's method, here or by workers."""
     seen, model = layout.seen, layout.model.without_reversion()  # Newton's walks are random walks
-    part = sub_population(seen, effort.part_games, rng)
+    part = sub_population(seen, effort.part_cells, rng)
     report(f"drawing scales from {part.n_items:,} of {seen.n_items:,} items")
     seconds = effort.part_time * effort.seconds
     few = Effort(SUB_EFFECTIVE, seconds, effort.chains, most_draws=100)
@@ -281,7 +284,7 @@ def _from_a_part(
         from intransit.inference.shards.workers import once, solve_on_workers  # noqa: PLC0415  if asked
 
         drawn, mixing = once(place[1], draw)
-    kept, left_out = _terms_that_matter(sub, drawn)
+    kept, left_out = _terms_that_matter(sub, drawn, seen)
     report("finding all states by Newton's method")
     question = _question(kept, drawn, place_of(PairEffects, sub), law, rng)
     data = _timeline(seen, kept)
@@ -399,28 +402,52 @@ def _kind(term: Term) -> tuple[type[Term], str]:
     return type(term), getattr(term, "column", "")
 
 
-def _terms_that_matter(layout: Layout, draws: Draws) -> tuple[Model, list[str]]:
-    """Return the model without what is negligible, and the names of what was left out."""
+def _terms_that_matter(
+    layout: Layout, draws: Draws, whole: Observations
+) -> tuple[Model, list[str]]:
+    """Return the model without what is negligible, and the names of what was left out.
+
+    Sizes are those of draws from a part of the table; how well the whole of it tells effects of
+    that size decides what they would gain.
+    """
+    keys = whole.pairs[:, 0] * whole.n_items + whole.pairs[:, 1]
+    of_pair = _games_beside(np.unique(keys, return_inverse=True)[1], whole.counts)
+    of_item = _games_beside(whole.pairs.ravel(), np.repeat(whole.counts, 2))
     kept: list[Term] = []
     left_out = []
     for term in layout.model.terms:
         if isinstance(term, Factors):
-            sizes = np.sort(draws.scales[:, 1:] ** 2, axis=1)[:, ::-1]
-            size = np.quantile(sizes, SURELY, axis=0)
-            n = int(np.sum(size >= NEGLIGIBLE))
+            squares = np.sort(draws.scales[:, 1:], axis=1)[:, ::-1] ** 4
+            n = int(np.sum(_surely_gained(2.0 * squares, squares * of_item) >= NEGLIGIBLE))
             if n:
                 kept.append(Factors(n, term.scale, term.walk))
             if n < term.n:
                 left_out.append(f"{term.n - n} of {term.n} factors")
         elif isinstance(term, PairEffects):
-            sizes = draws.number_scales[:, place_of(PairEffects, layout)]
-            if np.quantile(sizes, SURELY) >= NEGLIGIBLE:
+            squares = draws.number_scales[:, place_of(PairEffects, layout)] ** 2
+            if _surely_gained(squares, squares * of_pair) >= NEGLIGIBLE:
                 kept.append(term)
             else:
                 left_out.append("pair effects")
         else:  # a covariate was asked for by name
             kept.append(term)
     return Model(tuple(kept)), left_out
+
+
+def _games_beside(owner: IntArray, counts: FloatArray) -> float:
+    """Return how many games a game's owner has, on the mean over games."""
+    games = np.bincount(owner, counts)
+    return float(np.sum(games**2) / np.sum(games))
+
+
+def _surely_gained(variance: FloatArray, games: FloatArray) -> FloatArray:
+    """Return what effects gain in log loss a game, at least in most draws (the first axis).
+
+    Effects of this variance on margins, of which so many games in units of that variance tell: the
+    part of the variance that is found is  c n / (1 + c n),  c the curvature of the log loss.
+    """
+    found = CURVATURE * games / (1.0 + CURVATURE * games)
+    return np.asarray(np.quantile(0.5 * CURVATURE * variance * found, SURELY, axis=0))
 
 
 def _medians(draws: Draws) -> tuple[FloatArray, FloatArray]:
