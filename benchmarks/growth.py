@@ -263,6 +263,7 @@ def one_kernel(kind: str, n: int) -> list[str]:
         rng.standard_normal(side.shape) for side in (problem.strengths, problem.exposures) * 2
     ]
     S, Q, dS, dQ = arrays
+    S, Q = problem.carry(S, Q)
     out_S, out_Q, curvature = np.zeros_like(S), np.zeros_like(Q), np.ones(len(cells))
     both, width = problem.moves_exposures, known_width(S.shape[1])
     at = problem.at

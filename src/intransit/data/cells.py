@@ -594,26 +594,37 @@ def link_states(
         )
         return chains, np.asarray(owners, np.int32)
     n_times = max(len(axis), 1)
-    keys = (owners.astype(np.int64) * n_times + when.reshape(-1, *[1] * (owners.ndim - 1))).ravel()
-    seen = np.zeros(n_owners, bool)
-    seen[owners.ravel()] = True
-    idle = np.flatnonzero(~seen) * n_times
-    states, place = _ranked(keys, idle, n_owners * n_times)
-    who, moment = (states // n_times).astype(np.int32), (states % n_times).astype(np.int32)
+    n_keys = n_owners * n_times
+
+    def keys_of(part: slice) -> IntArray:
+        moments = when[part].reshape(-1, *[1] * (owners.ndim - 1))
+        return owners[part].astype(np.int64) * n_times + moments
+
+    if n_keys <= WELL_FILLED * owners.size:  # a list of all that there may be needs no sorting
+        there = np.zeros(n_keys, bool)
+        for part in slices(len(owners), CHUNK // 16):  # what is in between stays in a cache
+            there[keys_of(part)] = True
+        idle = np.asarray(~there.reshape(n_owners, n_times).any(axis=1))
+        there[np.flatnonzero(idle) * n_times] = True
+        rank = np.cumsum(there, dtype=np.int32)  # states are counted by 32 bits
+        rank -= 1
+        states, place = np.flatnonzero(there), np.empty(owners.shape, np.int32)
+        for part in slices(len(owners), CHUNK // 16):
+            place[part] = rank.take(keys_of(part), mode="clip")
+    else:
+        idle = np.ones(n_owners, bool)
+        idle[owners.ravel()] = False
+        states, place = _ranked(keys_of(slice(None)).ravel(), np.flatnonzero(idle) * n_times)
+    who, moment = np.empty(len(states), np.int32), np.empty(len(states), np.int32)
+    for part in slices(len(states), CHUNK // 16):
+        who[part], moment[part] = np.divmod(states[part], n_times)
     starts = np.searchsorted(who, np.arange(n_owners + 1, dtype=np.int32))
-    chains = Chains(axis, who, moment, starts, ~seen, True)
+    chains = Chains(axis, who, moment, starts, idle, True)
     return chains, place.reshape(owners.shape)
 
 
-def _ranked(keys: IntArray, others: IntArray, n_keys: int) -> tuple[IntArray, IntArray]:
+def _ranked(keys: IntArray, others: IntArray) -> tuple[IntArray, IntArray]:
     """Return the distinct numbers among keys and others, rising, and which of them each key is."""
-    if n_keys <= WELL_FILLED * len(keys):  # a list of all that there may be needs no sorting
-        there = np.zeros(n_keys, bool)
-        there[keys] = True
-        there[others] = True
-        place = np.cumsum(there, dtype=np.int32)  # states are counted by 32 bits
-        place -= 1
-        return np.flatnonzero(there), place[keys]
     every = np.concatenate([keys, others])
     order = np.argsort(every)
     ranked = every[order]

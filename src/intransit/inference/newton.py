@@ -136,7 +136,7 @@ class Place(Protocol):
         return None
 
     def moved(self: PlaceT, step: FloatArray) -> PlaceT:
-        """Return the place a step away."""
+        """Return the place a step away, which may take over the array of the step."""
 
     def settled(self: PlaceT) -> PlaceT:
         """Return a place as low or lower that is better to go on from: often this one."""
@@ -207,6 +207,7 @@ def descend(
                 exact, equations = False, place.equations(exact=False)
                 continue
             if step is not None:
+                predicted = 0.5 * (damping * dot(step, step) - dot(step, gradient))
                 if not (eager and exact):
                     more = _correction(place, equations, step, damping, accuracy)
                     trial = place.moved(step + more)
@@ -218,7 +219,6 @@ def descend(
             if not damping <= GIVE_UP_DAMPING * equations.scale:
                 # Nothing lowers the objective: the minimum, to the last digit.
                 return place, Descent(np.array(objectives), converged=True)
-        predicted = 0.5 * (damping * dot(step, step) - dot(step, gradient))
         gain = (objectives[-1] - trial.value) / predicted if predicted > 0 else 0.0
         damping *= max(0.1, 1.0 - (2.0 * min(gain, 1.0) - 1.0) ** 3)
         damping = max(damping, LEAST_DAMPING * equations.scale)
@@ -705,7 +705,8 @@ class _States:
         return self.problem.pull(self.z, slopes, self.near)
 
     def moved(self, step: FloatArray) -> "_States":
-        return self._at(self.z + step)
+        step += self.z
+        return self._at(step)
 
     def settled(self) -> "_States":
         z = balance(self.problem, self.z)
