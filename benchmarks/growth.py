@@ -263,6 +263,7 @@ def one_kernel(kind: str, n: int) -> list[str]:
         rng.standard_normal(side.shape) for side in (problem.strengths, problem.exposures) * 2
     ]
     S, Q, dS, dQ = arrays
+    S, Q = problem.carry(S, Q)
     out_S, out_Q, curvature = np.zeros_like(S), np.zeros_like(Q), np.ones(len(cells))
     both, width = problem.moves_exposures, known_width(S.shape[1])
     at = problem.at
@@ -273,7 +274,7 @@ def one_kernel(kind: str, n: int) -> list[str]:
         push_pull_cells(S, Q, at, curvature, twist, dS, dQ, both, width, out_S, out_Q)
         seconds = min(seconds, time.process_time() - began)
     r, m = S.shape[1], len(cells)
-    a_cell = at.itemsize * 4 + (16 if both else 8) + 8 * r * (16 if both else 8)
+    a_cell = at.itemsize * at.shape[1] + (16 if both else 8) + 8 * r * (16 if both else 8)
     held = [at, curvature, Q, dS, out_S, out_S]
     held += [twist, S, dQ, out_Q, out_Q] if both else []
     once = sum(array.nbytes for array in held)

@@ -124,7 +124,8 @@ def measured(r: int, ray: tuple[float, float, float]) -> Units:
                 seconds(lambda: equations.precondition(step, 0.0, room), time.process_time)
             )
         vectors = 8 * (len(problem.strengths.free) + int(problem.exposures.free.sum()))
-        kept = 4 * 4 + 2 * 4 + 8 * 2 + 4 + 8 * 3  # places, pair, count and mean, moment, terms
+        places = problem.at.itemsize * problem.at.shape[1]
+        kept = places + 2 * 4 + 8 * 2 + 4 + 8 * 3  # pair, count and mean, moment, terms
         blocks = 16 * len(problem.strengths.free) ** 2 * (2 if r else 1)
         state = 12 * vectors + blocks
         # What arrays are counted to take, stretched to what the process took at most.

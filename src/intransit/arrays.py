@@ -36,10 +36,18 @@ def number_rows(*columns: np.ndarray) -> IntArray:  # (n,)
 def fold_pairs(pairs: IntArray, n_items: int) -> tuple[IntArray, FloatArray]:
     """Return one integer for each unordered pair, and the sign that its order gives (0: self)."""
     first, second = pairs[:, 0], pairs[:, 1]
-    keys = np.minimum(first, second).astype(np.int64)
-    keys *= n_items
-    keys += np.maximum(first, second)
-    return keys, np.sign(second - first).astype(float)
+    return pair_numbers(pairs, n_items), np.sign(second - first).astype(float)
+
+
+def pair_numbers(pairs: IntArray, n_items: int) -> IntArray:  # (n_pairs,)
+    """Return one integer for each pair, in whichever order."""
+    keys = np.empty(len(pairs), np.int64)
+    for part in slices(len(pairs), CHUNK // 16):  # what is in between stays in a cache
+        first, second = pairs[part, 0], pairs[part, 1]
+        np.minimum(first, second, out=keys[part])
+        keys[part] *= n_items
+        keys[part] += np.maximum(first, second)
+    return keys
 
 
 def unfold(keys: IntArray, n_items: int) -> IntArray:

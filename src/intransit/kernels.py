@@ -36,6 +36,8 @@ from numpy.typing import NDArray
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 
+DIGIT = 11  # bits: as many places to write to as lines of memory fit into a cache
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -284,6 +286,68 @@ def add_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
         m = place[n]
         for k in range(rows.shape[1]):
             out[m, k] += rows[n, k]
+
+
+@compiled
+def sort_keys(
+    keys: IntArray,  # (n,): 64 bits, none below 0; overwritten
+    order: IntArray,  # (n,): 0, 1, ...; overwritten
+    n_bits: int,  # of the largest key
+    spare_keys: IntArray,  # (n,): room
+    spare_order: IntArray,  # (n,): room
+) -> tuple[IntArray, IntArray]:
+    """Return the keys rising, and which stood where; equal ones stay as they were.
+
+    By one digit after the other, the last first: cost follows the number of keys alone, and both
+    arrays are only passed over.  Each is returned where it came to stand, one of the two given.
+    """
+    n_digits = max(-(-n_bits // DIGIT), 1)
+    width = -(-n_bits // n_digits)
+    for digit in range(n_digits):
+        shift, mask = digit * width, (1 << width) - 1
+        heads = np.zeros(mask + 2, np.int64)
+        for p in range(keys.shape[0]):
+            heads[((keys[p] >> shift) & mask) + 1] += 1
+        for k in range(mask + 1):
+            heads[k + 1] += heads[k]
+        for p in range(keys.shape[0]):
+            k = (keys[p] >> shift) & mask
+            spare_keys[heads[k]] = keys[p]
+            spare_order[heads[k]] = order[p]
+            heads[k] += 1
+        keys, spare_keys = spare_keys, keys
+        order, spare_order = spare_order, order
+    return keys, order
+
+
+@compiled
+def average_runs(
+    keys: IntArray,  # (n,), rising; overwritten by the distinct ones
+    order: IntArray,  # (n,): which value each key belongs to; overwritten by the first of each run
+    weights: FloatArray,  # (n,), or (1,) where all are the same: to find one is most of the work
+    values: FloatArray,  # (n,)
+    totals: FloatArray,  # (n_distinct,): written, the sum of weights
+    means: FloatArray,  # (n_distinct,): written, the weighted mean of values
+) -> float:
+    """Average the values of equal keys, and return Σ weight (value - mean)²."""
+    spread, begin, n, one = 0.0, 0, keys.shape[0], weights.shape[0] == 1
+    for c in range(totals.shape[0]):
+        end, total, moment = begin, 0.0, 0.0
+        while end < n and keys[end] == keys[begin]:
+            weight = weights[0 if one else order[end]]
+            total += weight
+            moment += weight * values[order[end]]
+            end += 1
+        totals[c] = total
+        means[c] = values[order[begin]]
+        if end > begin + 1:
+            means[c] = moment / total
+            for p in range(begin, end):
+                weight = weights[0 if one else order[p]]
+                spread += weight * (values[order[p]] - means[c]) ** 2
+        keys[c], order[c] = keys[begin], order[begin]
+        begin = end
+    return spread
 
 
 # Graphs -------------------------------------------------------------------------------------------

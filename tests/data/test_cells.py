@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
+from intransit import kernels as loops
 from intransit.data.cells import Rows, collapse_rows, link_states, merge_cells
 from intransit.inference import cell_kernels as kernels
 from intransit.inference.joint_problem import Columns, Scales, assemble
@@ -259,6 +260,36 @@ def test_the_loops_over_cells_are_the_map_and_its_adjoint(seed, r, both):
             np.testing.assert_allclose(flat(product), expected, atol=1e-11)
 
 
+@given(seed=seeds, r=shapes, shared=st.booleans())
+def test_cells_that_say_where_strengths_stand_find_their_exposures(seed, r, shared):
+    """At the same places, or all in one row: the loops do as with all four places."""
+    S, _, at, dS, _, slopes = random_reading(seed, r)
+    Q, dQ = np.random.default_rng(seed + 1).normal(size=(2, 1 if shared else len(S), r))
+    four = np.hstack([at[:, :2], 0 * at[:, :2] if shared else at[:, :2]])
+    two, both, width = np.ascontiguousarray(at[:, :2]), not shared, (1,) * r
+    for kernel, taken, sizes in (
+        (kernels.read_cells, lambda at: (S, Q, at), [(len(at),)]),
+        (kernels.push_cells, lambda at: (S, Q, at, dS, dQ, both), [(len(at),)]),
+        (kernels.pull_cells, lambda at: (S, Q, at, slopes, both), [S.shape, Q.shape]),
+        (
+            kernels.push_pull_cells,
+            lambda at: (S, Q, at, slopes, slopes, dS, dQ, both, width),
+            [S.shape, Q.shape],
+        ),
+        (
+            kernels.state_blocks,
+            lambda at: (S, Q, at, slopes, both, width),
+            [(*S.shape, r), (*Q.shape, r)],
+        ),
+    ):
+        found = []
+        for how in (four, two):
+            found.append([np.zeros(size) for size in sizes])
+            kernel(*taken(how), *found[-1])
+        for long, short in zip(*found, strict=True):
+            np.testing.assert_allclose(short, long, atol=1e-12)
+
+
 @given(seed=seeds, r=shapes)
 def test_a_twist_adds_the_second_derivative_to_the_product(seed, r):
     S, Q, at, dS, dQ, slopes = random_reading(seed, r)
@@ -333,10 +364,42 @@ def test_gathering_adds_up_by_state(seed):
 @given(seed=seeds, n_keys=st.integers(1, 30))
 def test_entries_are_ordered_by_key_and_stably(seed, n_keys):
     keys = np.random.default_rng(seed).integers(0, n_keys, 40)
-    for kernel in both_ways(kernels.order_by_key):
+    for kernel in both_ways(kernels.place_by_key):
         out = np.empty(40, np.int64)
         kernel(keys, n_keys, out)
-        np.testing.assert_array_equal(out, np.argsort(keys, kind="stable"))
+        np.testing.assert_array_equal(np.argsort(out), np.argsort(keys, kind="stable"))
+
+
+@given(seed=seeds, n_bits=st.integers(1, 62), n=st.integers(0, 40))
+def test_keys_are_sorted_by_their_digits_and_stably(seed, n_bits, n):
+    given_keys = np.random.default_rng(seed).integers(0, 2**n_bits, n)
+    given_keys[n // 2 :] = given_keys[: n - n // 2]  # some are equal
+    order = np.argsort(given_keys, kind="stable")
+    for kernel in both_ways(loops.sort_keys):
+        keys, places = given_keys.copy(), np.arange(n, dtype=np.int32)
+        room = np.empty_like(keys), np.empty_like(places)
+        keys, places = kernel(keys, places, n_bits, *room)
+        np.testing.assert_array_equal(keys, given_keys[order])
+        np.testing.assert_array_equal(places, order)
+
+
+@given(seed=seeds, alike=st.booleans())
+def test_values_of_equal_keys_are_averaged(seed, alike):
+    rng = np.random.default_rng(seed)
+    given_keys, order = np.sort(rng.integers(0, 9, 20)), rng.permutation(20)
+    values, weights = rng.normal(size=20), rng.integers(1, 5, 1 if alike else 20).astype(float)
+    w, y = np.broadcast_to(weights, 20)[order], values[order]
+    distinct, heads, which = np.unique(given_keys, return_index=True, return_inverse=True)
+    mean = np.bincount(which, w * y) / np.bincount(which, w)
+    for kernel in both_ways(loops.average_runs):
+        keys, places, n = given_keys.copy(), order.copy(), len(distinct)
+        totals, means = np.empty(n), np.empty(n)
+        spread = kernel(keys, places, weights, values, totals, means)
+        np.testing.assert_array_equal(keys[:n], distinct)
+        np.testing.assert_array_equal(places[:n], order[heads])
+        np.testing.assert_allclose(totals, np.bincount(which, w))
+        np.testing.assert_allclose(means, mean, atol=1e-12)
+        assert spread == pytest.approx(np.sum(w * (y - mean[which]) ** 2), abs=1e-12)
 
 
 @given(seed=seeds)

@@ -1,15 +1,17 @@
 """States in order of time: the same equations, whichever way the states stand."""
 
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from intransit.inference import joint_problem as layout
 from intransit.inference.newton import SparseEquations
 from intransit.kernels import put_rows, take_rows
-from tests.inference.joint_problems import KINDS, random_case
+from tests.inference.joint_problems import KINDS, case_of, random_case
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -17,7 +19,10 @@ seeds = st.integers(0, 2**32 - 1)
 def laid_out(problem):
     """Return the problem as `assemble` would build it, had it very many states."""
     chains = problem.strengths.chains, problem.exposures.chains
-    orders = tuple(layout.by_time(side) for side in chains)
+    orders = tuple(
+        old if old.alike else layout.by_time(side)
+        for old, side in zip(problem.orders, chains, strict=True)
+    )
     at = problem.at.copy()
     for order, columns in zip(orders, (slice(0, 2), slice(2, 4)), strict=True):
         if order.place is not None:
@@ -83,4 +88,26 @@ def test_large_problems_are_laid_out_and_small_ones_left():
     np.testing.assert_array_equal(at, problem.at)
     orders = layout.lay_out(at, *chains, fewest=1)
     np.testing.assert_array_equal(at, laid_out(problem).at)
-    np.testing.assert_array_equal(replace(problem, at=at, orders=orders).at_owners, problem.at)
+    np.testing.assert_array_equal(
+        replace(problem, at=at, orders=orders).at_owners, problem.at_owners
+    )
+
+
+@given(seed=seeds, name=st.sampled_from(sorted(KINDS)))
+def test_cells_in_blocks_by_their_second_items_say_the_same(seed, name):
+    """Blocks of two items stand for those of very many."""
+    case = random_case(name, seed, logistic=True)
+    with mock.patch.object(layout, "NEARBY", 2):
+        place = layout.place_cells(case.cells, 10**6, case.columns.n_items)
+        blocks = case_of(case.rows, case.columns, case.scales, logistic=True, fewest=1)
+    cells = case.cells
+    order = np.lexsort((*cells.pairs.T[::-1], cells.pairs[:, 1] // 2, cells.when))
+    np.testing.assert_array_equal(np.argsort(place), order)
+    assert blocks.value(case.z) == pytest.approx(case.value(case.z), rel=1e-12)
+    np.testing.assert_allclose(blocks.gradient(case.z), case.gradient(case.z), atol=1e-9)
+
+
+def test_blocks_are_left_alone_where_few_meet_at_a_time():
+    cells = random_case("drifting factor", 0).cells
+    place = layout.place_cells(cells, 10, 10**7)
+    np.testing.assert_array_equal(np.argsort(place), np.argsort(cells.when, kind="stable"))

@@ -1,6 +1,7 @@
 """A problem cut into shards: the same answer as in one piece, and as `smooth` gives."""
 
 import json
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from intransit.inference.joint_problem import Scales
 from intransit.inference.observations import Observations
 from intransit.inference.path_kernels import keyed_normals
 from intransit.inference.sampling import Effort
+from intransit.inference.shards import folder as folders
 from intransit.inference.shards.folder import PROGRESS, Question, ShardFacts, write_shards
 from intransit.inference.shards.workers import (
     LocalWorkers,
@@ -147,6 +149,20 @@ def test_the_answer_is_that_of_smooth(name, tmp_path):
     wanted = path.problem.split(path.solution.z)[0]
     close = 1e-3 if "kind" in case else 1e-6
     np.testing.assert_allclose(np.array([S[key] for key in sorted(S)]), wanted, atol=close)
+
+
+def test_cells_of_shards_stand_in_blocks_and_the_answer_is_the_same(tmp_path):
+    """Blocks of five items stand for those of very many."""
+    usual = solver_of(tmp_path / "usual", {}, 2, tolerance=1e-9)
+    with mock.patch.object(folders, "NEARBY", 5):
+        other = solver_of(tmp_path / "blocks", {}, 2, tolerance=1e-9)
+    for shard in other.workers.shards:
+        cells = shard.cells
+        order = np.lexsort((*cells.pairs.T[::-1], cells.pairs[:, 1] // 5, cells.when))
+        np.testing.assert_array_equal(order, np.arange(len(cells)))
+    for solver in (usual, other):
+        assert solver.solve().converged
+    np.testing.assert_allclose(margins(other), margins(usual), atol=1e-6)
 
 
 def test_draws_have_the_spread_of_the_posterior(tmp_path):

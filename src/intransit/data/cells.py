@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs, unfold
+from intransit.arrays import CHUNK, BoolArray, FloatArray, IntArray, pair_numbers, slices
 from intransit.checks import as_floats, as_items, as_whole, check_finite, check_pairs, check_size
 from intransit.errors import InputError
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 WELL_FILLED = 8  # owners times times, for each state that a cell speaks of
 MOST_LEVELS = 50  # of victory
+NEARBY = 65_536  # items: their states at one time fit into a cache of 1 MB, where they are found
 SAME_TIME = 1e-12  # of the largest time, or of the span: closer times are one
 
 
@@ -431,6 +432,8 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = Fals
     Swapping a pair turns the outcome y into -y, or into 1 - y when outcomes are shares of wins.
     Outcomes that are levels are counted, never averaged.
     """
+    from intransit.kernels import average_runs  # noqa: PLC0415  whoever reads tables does without
+
     axis, when = _distinct_times(rows.times)
     itself = rows.pairs[:, 0] == rows.pairs[:, 1]
     if itself.any():
@@ -439,34 +442,47 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = Fals
     flipped = rows.pairs[:, 0] > rows.pairs[:, 1]
     y = np.where(flipped, (1.0 if shares else 0.0) - rows.outcomes, rows.outcomes)
     sides = None if rows.sides is None else np.where(flipped, -1.0, 1.0) * rows.sides
+    del flipped
     codes, n_codes = _codes(y if levels else None, sides)
-    joint, distinct = fold_pairs(rows.pairs, n_items)[0], None
-    if n_items**2 * len(axis) * n_codes >= 2**62:
+    joint, distinct, n_pairs = pair_numbers(rows.pairs, n_items), None, n_items**2
+    if n_pairs * len(axis) * n_codes >= 2**62:
         distinct, joint = np.unique(joint, return_inverse=True)
+        n_pairs = len(distinct)
     for size, digit in ((len(axis), when), (n_codes, codes)):
         joint *= size  # in place, as is much here: large tables fill the memory
         joint += digit
-    order = np.argsort(joint, kind="stable")
-    joint, y, n = joint[order], y[order], rows.counts[order]
+    del when, codes
+    joint, order = _sorted(joint, n_pairs * len(axis) * n_codes)
+    n_cells = int(np.count_nonzero(joint[1:] != joint[:-1])) + (len(joint) > 0)
+    counts, means = np.empty(n_cells), np.empty(n_cells)
+    weights = rows.counts[:1] if (rows.counts == rows.counts[:1]).all() else rows.counts
+    spread = average_runs(joint, order, weights, y, counts, means)
+    joint, order = joint[:n_cells], order[:n_cells]
+    if levels:  # to the last digit
+        means = y[order]
     sides = None if sides is None else sides[order]
-    del order, flipped, when
-    if len(joint) and (joint[1:] == joint[:-1]).any():
-        new = np.append(True, joint[1:] != joint[:-1])
-        heads = np.flatnonzero(new)
-        counts = np.add.reduceat(n, heads)
-        means = y[heads] if levels else np.add.reduceat(n * y, heads) / counts
-        spread = float(np.sum(n * (y - means[np.cumsum(new) - 1]) ** 2))
-        joint, sides = joint[heads], None if sides is None else sides[heads]
-    else:  # every row a cell of its own, as large tables of many items often are
-        counts, means, spread = n, y, 0.0
-    joint //= n_codes
-    joint, moment = np.divmod(joint, len(axis))
-    when = moment.astype(np.int32)
-    del moment
-    pairs = np.empty((len(joint), 2), np.int32)
-    pairs[:, 0], pairs[:, 1] = unfold(joint if distinct is None else distinct[joint], n_items).T
-    log_counts = float(np.sum(np.log(n)))
+    del order, y
+    if n_codes > 1:
+        joint //= n_codes
+    when, pairs = np.empty(n_cells, np.int32), np.empty((n_cells, 2), np.int32)
+    for part in slices(n_cells, CHUNK // 16):  # what is in between stays in a cache
+        pair, when[part] = np.divmod(joint[part], len(axis))
+        pair = pair if distinct is None else distinct[pair]
+        pairs[part, 0], pairs[part, 1] = np.divmod(pair, n_items)
+    log_counts = float(np.sum(np.log(rows.counts)))
     return Cells(axis, when, pairs, counts, means, len(rows), spread, log_counts, sides)
+
+
+def _sorted(keys: IntArray, n_keys: int) -> tuple[IntArray, IntArray]:
+    """Return keys below n_keys rising, and where each was, equal ones as they came.
+
+    The keys given are overwritten.
+    """
+    from intransit.kernels import sort_keys  # noqa: PLC0415
+
+    order: IntArray = np.arange(len(keys), dtype=np.int32 if len(keys) < 2**31 else np.int64)
+    room = np.empty_like(keys), np.empty_like(order)
+    return sort_keys(keys, order, max(n_keys - 1, 1).bit_length(), *room)
 
 
 def _codes(levels: FloatArray | None, sides: FloatArray | None) -> tuple[IntArray | int, int]:
@@ -486,7 +502,6 @@ def merge_cells(old: Cells, new: Cells, n_items: int, *, levels: bool = False) -
     Costs a pass over the old ones, which may come in order of time, and a sort of the new.
     """
     axis, back = _distinct_times(np.concatenate([old.axis, new.axis]))
-    back = back.astype(np.int32)
     when = [back[: len(old.axis)][old.when], back[len(old.axis) :][new.when]]
     keys = [
         cells.pair_keys(n_items) * len(axis) + moment
@@ -547,11 +562,13 @@ def _merge_by_sorting(
 def _distinct_times(times: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the distinct times, rising, and which of them each is; nearly equal ones are one."""
     axis = np.unique(times)
-    when = np.searchsorted(axis, times)
+    when = np.empty(len(times), np.int32)
+    for part in slices(len(times), CHUNK // 16):
+        when[part] = np.searchsorted(axis, times[part])
     if len(axis) > 1:
         close = np.diff(axis) <= SAME_TIME * max(axis[-1] - axis[0], abs(axis[0]), abs(axis[-1]))
         if close.any():
-            group = np.concatenate([[0], np.cumsum(~close)])
+            group = np.concatenate([[0], np.cumsum(~close)]).astype(np.int32)
             axis, when = axis[np.concatenate([[True], ~close])], group[when]
     return axis, when
 
@@ -577,26 +594,37 @@ def link_states(
         )
         return chains, np.asarray(owners, np.int32)
     n_times = max(len(axis), 1)
-    keys = (owners.astype(np.int64) * n_times + when.reshape(-1, *[1] * (owners.ndim - 1))).ravel()
-    seen = np.zeros(n_owners, bool)
-    seen[owners.ravel()] = True
-    idle = np.flatnonzero(~seen) * n_times
-    states, place = _ranked(keys, idle, n_owners * n_times)
-    who, moment = (states // n_times).astype(np.int32), (states % n_times).astype(np.int32)
+    n_keys = n_owners * n_times
+
+    def keys_of(part: slice) -> IntArray:
+        moments = when[part].reshape(-1, *[1] * (owners.ndim - 1))
+        return owners[part].astype(np.int64) * n_times + moments
+
+    if n_keys <= WELL_FILLED * owners.size:  # a list of all that there may be needs no sorting
+        there = np.zeros(n_keys, bool)
+        for part in slices(len(owners), CHUNK // 16):  # what is in between stays in a cache
+            there[keys_of(part)] = True
+        idle = np.asarray(~there.reshape(n_owners, n_times).any(axis=1))
+        there[np.flatnonzero(idle) * n_times] = True
+        rank = np.cumsum(there, dtype=np.int32)  # states are counted by 32 bits
+        rank -= 1
+        states, place = np.flatnonzero(there), np.empty(owners.shape, np.int32)
+        for part in slices(len(owners), CHUNK // 16):
+            place[part] = rank.take(keys_of(part), mode="clip")
+    else:
+        idle = np.ones(n_owners, bool)
+        idle[owners.ravel()] = False
+        states, place = _ranked(keys_of(slice(None)).ravel(), np.flatnonzero(idle) * n_times)
+    who, moment = np.empty(len(states), np.int32), np.empty(len(states), np.int32)
+    for part in slices(len(states), CHUNK // 16):
+        who[part], moment[part] = np.divmod(states[part], n_times)
     starts = np.searchsorted(who, np.arange(n_owners + 1, dtype=np.int32))
-    chains = Chains(axis, who, moment, starts, ~seen, True)
+    chains = Chains(axis, who, moment, starts, idle, True)
     return chains, place.reshape(owners.shape)
 
 
-def _ranked(keys: IntArray, others: IntArray, n_keys: int) -> tuple[IntArray, IntArray]:
+def _ranked(keys: IntArray, others: IntArray) -> tuple[IntArray, IntArray]:
     """Return the distinct numbers among keys and others, rising, and which of them each key is."""
-    if n_keys <= WELL_FILLED * len(keys):  # a list of all that there may be needs no sorting
-        there = np.zeros(n_keys, bool)
-        there[keys] = True
-        there[others] = True
-        place = np.cumsum(there, dtype=np.int32)  # states are counted by 32 bits
-        place -= 1
-        return np.flatnonzero(there), place[keys]
     every = np.concatenate([keys, others])
     order = np.argsort(every)
     ranked = every[order]

@@ -9,7 +9,9 @@ change sign together when the pair is swapped.  To first order it changes by
 
     dS[a] @ Q[d] - dS[b] @ Q[c] + S[a] @ dQ[d] - S[b] @ dQ[c]                      (2)
 
-When no exposure moves (plain scores, measured features) the second half is skipped.
+When no exposure moves (plain scores, measured features) the second half is skipped.  Cells say
+where a, b, c, d stand; those that say a and b alone have their exposures at the same places, or all
+in one row, as plain scores do.
 
 Chains are symmetric block-tridiagonal matrices, one block a state.
 
@@ -31,15 +33,26 @@ LARGE = 1e100  # factors of at most 2 are multiplied up to here
 
 
 @compiled
+def places(at: IntArray, p: int, shared: bool) -> tuple[int, int, int, int]:
+    """Return a, b, c and d of a cell; `shared` that exposures are one row."""
+    if at.shape[1] == 4:
+        return at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+    if shared:
+        return at[p, 0], at[p, 1], 0, 0
+    return at[p, 0], at[p, 1], at[p, 0], at[p, 1]
+
+
+@compiled
 def read_cells(
     S: FloatArray,  # (n_strength_states, n_columns)
     Q: FloatArray,  # (n_exposure_states, n_columns)
-    at: IntArray,  # (n_cells, 4): a, b, c, d
+    at: IntArray,  # (n_cells, 4): a, b, c, d; or (n_cells, 2): a, b
     out: FloatArray,  # (n_cells,)
 ) -> None:
     """Write the margin of every cell: equation (1)."""
+    shared = Q.shape[0] == 1
     for p in range(at.shape[0]):
-        a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+        a, b, c, d = places(at, p, shared)
         total = 0.0
         for k in range(S.shape[1]):
             total += S[a, k] * Q[d, k] - S[b, k] * Q[c, k]
@@ -57,8 +70,9 @@ def push_cells(
     out: FloatArray,  # (n_cells,)
 ) -> None:
     """Write the first-order change of every cell: equation (2)."""
+    shared = Q.shape[0] == 1
     for p in range(at.shape[0]):
-        a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+        a, b, c, d = places(at, p, shared)
         total = 0.0
         for k in range(S.shape[1]):
             total += step_S[a, k] * Q[d, k] - step_S[b, k] * Q[c, k]
@@ -79,8 +93,10 @@ def pull_cells(
     out_Q: FloatArray,
 ) -> None:
     """Add the adjoint of `push_cells`: slopes by cell to slopes by state."""
+    shared = Q.shape[0] == 1
     for p in range(at.shape[0]):
-        a, b, c, d, g = at[p, 0], at[p, 1], at[p, 2], at[p, 3], slopes[p]
+        a, b, c, d = places(at, p, shared)
+        g = slopes[p]
         for k in range(S.shape[1]):
             out_S[a, k] += g * Q[d, k]
             out_S[b, k] -= g * Q[c, k]
@@ -109,10 +125,21 @@ def push_pull_cells(
     With a twist, the pull of it with the step in the place of the factors as well, which is the
     part of the Hessian that Gauss-Newton drops.
     """
-    r = len(width) if len(width) > 0 else S.shape[1]
+    r, shared = len(width) if len(width) > 0 else S.shape[1], Q.shape[0] == 1
+    if not both and shared and at.shape[1] == 2:  # plain scores, half as quick again
+        for p in range(at.shape[0]):
+            a, b = at[p, 0], at[p, 1]
+            total = 0.0
+            for k in range(r):
+                total += (step_S[a, k] - step_S[b, k]) * Q[0, k]
+            total *= curvature[p]
+            for k in range(r):
+                out_S[a, k] += total * Q[0, k]
+                out_S[b, k] -= total * Q[0, k]
+        return
     if not both:
         for p in range(at.shape[0]):
-            a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+            a, b, c, d = places(at, p, shared)
             total = 0.0
             for k in range(r):
                 total += step_S[a, k] * Q[d, k] - step_S[b, k] * Q[c, k]
@@ -122,7 +149,7 @@ def push_pull_cells(
                 out_S[b, k] -= total * Q[c, k]
         return
     for p in range(at.shape[0]):
-        a, b, c, d = at[p, 0], at[p, 1], at[p, 2], at[p, 3]
+        a, b, c, d = places(at, p, shared)
         total, bent = 0.0, twist[p] if len(twist) > 0 else 0.0
         for k in range(r):
             total += step_S[a, k] * Q[d, k] - step_S[b, k] * Q[c, k]
@@ -147,9 +174,10 @@ def state_blocks(
     out_Q: FloatArray,  # (n_exposure_states, n_columns, n_columns), of zeros
 ) -> None:
     """Write each state's own block of the data's normal matrix."""
-    r = len(width) if len(width) > 0 else S.shape[1]
+    r, shared = len(width) if len(width) > 0 else S.shape[1], Q.shape[0] == 1
     for p in range(at.shape[0]):
-        a, b, c, d, w = at[p, 0], at[p, 1], at[p, 2], at[p, 3], curvature[p]
+        a, b, c, d = places(at, p, shared)
+        w = curvature[p]
         for k in range(r):
             one, two = w * Q[d, k], w * Q[c, k]
             for m in range(k + 1):
@@ -240,10 +268,11 @@ def logistic_terms(
         else:
             total += counts[p] * math.log1p(small) + math.log(product)
             product = 1.0
-        tail = small / (1.0 + small)
+        most = 1.0 / (1.0 + small)
+        tail = small * most
         chance = 1.0 - tail if margin > 0.0 else tail
         slope[p] = counts[p] * (chance - means[p])
-        curvature[p] = counts[p] * tail / (1.0 + small)
+        curvature[p] = counts[p] * tail * most
     return total + math.log(product)
 
 
@@ -291,8 +320,11 @@ def ordered_value(x: FloatArray, counts: FloatArray, low: FloatArray, high: Floa
 
 
 @compiled
-def order_by_key(keys: IntArray, n_keys: int, out: IntArray) -> None:
-    """Write a stable order of the entries by their keys, 0 to n_keys - 1 (a counting sort)."""
+def place_by_key(keys: IntArray, n_keys: int, out: IntArray) -> None:
+    """Write where entries stand once sorted by their keys, 0 to n_keys - 1, equal ones as before.
+
+    (A counting sort.  To write whole rows to their places is quicker than to look them up.)
+    """
     heads = np.zeros(n_keys + 1, np.int64)
     for p in range(keys.shape[0]):
         heads[keys[p] + 1] += 1
@@ -300,7 +332,7 @@ def order_by_key(keys: IntArray, n_keys: int, out: IntArray) -> None:
         heads[k + 1] += heads[k]
     for p in range(keys.shape[0]):
         k = keys[p]
-        out[heads[k]] = p
+        out[p] = heads[k]
         heads[k] += 1
 
 
@@ -395,12 +427,16 @@ def chain_energy(diagonal: FloatArray, links: FloatArray, states: FloatArray) ->
     d, w, s, r = diagonal.ravel(), links.ravel(), states.ravel(), states.shape[1]
     one, two, three, four = 0.0, 0.0, 0.0, 0.0
     n = s.shape[0]
-    for i in range(0, n - 3, 4):
+    for i in range(min(r, n)):
         one += s[i] * _chain_entry(d, w, s, i, r)
-        two += s[i + 1] * _chain_entry(d, w, s, i + 1, r)
-        three += s[i + 2] * _chain_entry(d, w, s, i + 2, r)
-        four += s[i + 3] * _chain_entry(d, w, s, i + 3, r)
-    for i in range(n - n % 4, n):
+    inside = max(n - 2 * r, 0) // 4 * 4  # entries without the questions, six times as quick
+    for i in range(r, r + inside, 4):
+        one += s[i] * (d[i] * s[i] - w[i] * s[i - r] - w[i + r] * s[i + r])
+        j, k, m = i + 1, i + 2, i + 3
+        two += s[j] * (d[j] * s[j] - w[j] * s[j - r] - w[j + r] * s[j + r])
+        three += s[k] * (d[k] * s[k] - w[k] * s[k - r] - w[k + r] * s[k + r])
+        four += s[m] * (d[m] * s[m] - w[m] * s[m - r] - w[m + r] * s[m + r])
+    for i in range(r + inside, n):
         one += s[i] * _chain_entry(d, w, s, i, r)
     return (one + two) + (three + four)
 

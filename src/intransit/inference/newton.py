@@ -136,7 +136,7 @@ class Place(Protocol):
         return None
 
     def moved(self: PlaceT, step: FloatArray) -> PlaceT:
-        """Return the place a step away."""
+        """Return the place a step away, which may take over the array of the step."""
 
     def settled(self: PlaceT) -> PlaceT:
         """Return a place as low or lower that is better to go on from: often this one."""
@@ -207,6 +207,7 @@ def descend(
                 exact, equations = False, place.equations(exact=False)
                 continue
             if step is not None:
+                predicted = 0.5 * (damping * dot(step, step) - dot(step, gradient))
                 if not (eager and exact):
                     more = _correction(place, equations, step, damping, accuracy)
                     trial = place.moved(step + more)
@@ -218,12 +219,13 @@ def descend(
             if not damping <= GIVE_UP_DAMPING * equations.scale:
                 # Nothing lowers the objective: the minimum, to the last digit.
                 return place, Descent(np.array(objectives), converged=True)
-        predicted = 0.5 * (damping * dot(step, step) - dot(step, gradient))
         gain = (objectives[-1] - trial.value) / predicted if predicted > 0 else 0.0
         damping *= max(0.1, 1.0 - (2.0 * min(gain, 1.0) - 1.0) ** 3)
         damping = max(damping, LEAST_DAMPING * equations.scale)
         growth = 2.0
-        place = trial.settled()
+        place = trial
+        del equations, gradient, step, trial  # of the place that was left: room for the next one
+        place = place.settled()
         objectives.append(place.value)
         gains.append(objectives[-2] - objectives[-1])
         is_last = place.is_enough(gains) or (exact and predicted <= enough)
@@ -231,7 +233,6 @@ def descend(
         keep(place, so_far)
         if is_last:
             return place, so_far
-        del equations, gradient, step, trial  # of the place that was left: room for the next one
     return place, Descent(np.array(objectives), converged=False)
 
 
@@ -374,7 +375,7 @@ class WorkSpace:
 
     n_products: int = 0
     spare: list[Buffers] = field(default_factory=list)  # of solves that ended
-    cells: dict[tuple[str, int], FloatArray] = field(default_factory=dict)
+    kept: dict[tuple[str, int], FloatArray] = field(default_factory=dict)
 
     def take(self, problem: Joint) -> Buffers:
         """Return room that nobody uses; solves may run side by side."""
@@ -383,11 +384,11 @@ class WorkSpace:
         except IndexError:
             return Buffers.of(problem)
 
-    def room(self, name: str, turn: int, n_cells: int) -> FloatArray:
-        """Return the one array over cells of this name and turn."""
-        if (name, turn) not in self.cells:
-            self.cells[name, turn] = np.empty(n_cells)
-        return self.cells[name, turn]
+    def room(self, name: str, turn: int, n: int) -> FloatArray:
+        """Return the one array over cells or states of this name and turn."""
+        if (name, turn) not in self.kept:
+            self.kept[name, turn] = np.empty(n)
+        return self.kept[name, turn]
 
 
 class SparseEquations:
@@ -404,6 +405,7 @@ class SparseEquations:
         curvature: FloatArray,
         twist: FloatArray | None = None,
         work: WorkSpace | None = None,  # shared by the steps of one descent
+        near: tuple[FloatArray, FloatArray] | None = None,  # the problem's at z, if it is there
     ) -> None:
         self.problem, self.curvature, self._twist = problem, curvature, twist
         self.work = WorkSpace() if work is None else work
@@ -414,7 +416,7 @@ class SparseEquations:
         # Not cached properties, which hold a lock in Python 3.11: shards of one process would wait
         # for each other while they meet.
         self._scale: float | None = None
-        self._at_z: tuple[FloatArray, FloatArray] | None = None
+        self._at_z = near
         self._blocks: tuple[FloatArray, FloatArray] | None = None
         self._inverses: tuple[float, list[FloatArray]] | None = None
         if problem.effects is not None:
@@ -430,11 +432,16 @@ class SparseEquations:
         problem, left, r = self.problem, self.curvature, self.S.shape[1]
         if problem.effects is not None:
             left = left * (1.0 - left / self._own[problem.pair_at])
-        sums = [np.zeros((n, r, r)) for n in problem.n_near[: 1 + self.both]]
-        room = sums if self.both else [*sums, np.empty((0, r, r))]
-        state_blocks(*self._near, problem.at, left, self.both, self._width, *room)
+        room, both = self.work.take(problem), self.both
+        sums = [  # with one column a block is a number, for which there is room
+            part.reshape(-1, 1, 1) if r == 1 else np.empty((len(part), r, r)) for part in room.sums
+        ]
+        for part in sums:
+            part.fill(0.0)
+        state_blocks(*self._near, problem.at, left, both, self._width, *sums)
         out = np.empty((len(self.S), r, r)), np.zeros((len(self.Q), r, r))
-        problem.bring_back(sums, out)
+        problem.bring_back(sums[: 1 + both], out)
+        self.work.spare.append(room)
         return out
 
     @property
@@ -560,7 +567,7 @@ class SparseEquations:
         reduced = right[:n]
         if problem.effects is not None:  # what the effects take over leaves the right-hand side
             taken = self.curvature * self.solve_effects(right[n:])[problem.pair_at]
-            reduced = reduced - problem.pull(self._z, taken)[:n]
+            reduced = reduced - problem.pull(self._z, taken, self._near)[:n]
         self._preconditioner(damping)
         room = self.work.take(problem)
         step = conjugate_gradients(
@@ -600,7 +607,9 @@ def factor_side(blocks: FloatArray, side: FactorStates, damping: float) -> Float
     """Overwrite one side's blocks by the inverses that `solve_chains` needs, and return them."""
     if not side.free.all():
         blocks *= side.free[:, None] & side.free  # known columns stand apart, with 1
-    np.einsum("nkk->nk", blocks)[:] += side.diagonal + (damping + ~side.free)
+    own = np.einsum("nkk->nk", blocks)
+    own += side.diagonal
+    own += damping + ~side.free
     factor_chains(blocks, side.links, known_width(blocks.shape[1]))
     return blocks
 
@@ -637,19 +646,41 @@ class _States:
         self.problem, self.z, self.tolerance, self.accuracy = problem, z, tolerance, accuracy
         self.work, self.turn = work, turn
         self._gradient: FloatArray | None = None
-        if loss is None:
-            n = len(problem.at)
-            x = work.room("slope", 0 if problem.is_convex else turn, n)
-            loss = problem.loss.all_of(problem.margins(z, x), work.room("curvature", turn, n))
-        self.loss = loss
+        self._near: tuple[FloatArray, FloatArray] | None = None
+        self.loss = self._look() if loss is None else loss
         self.value = float(problem.total(self.loss[0] + problem.penalty(z)))
+
+    def _look(self) -> tuple[float, FloatArray, FloatArray]:
+        """Return value, slopes and curvatures of the loss; states that were brought are kept."""
+        problem, work, n = self.problem, self.work, len(self.problem.at)
+        S, Q, _ = problem.split(self.z)
+        if problem.moves_exposures:
+            carried = self._near = problem.carry(S, Q)
+        else:  # derivatives read no strengths
+            room = work.take(problem)
+            carried = problem.carry(S, Q, (room.steps[0], None))
+            self._near = problem.nothing, carried[1]
+            work.spare.append(room)
+        x = work.room("slope", 0 if problem.is_convex else self.turn, n)
+        x = problem.margins(self.z, x, carried)
+        return problem.loss.all_of(x, work.room("curvature", self.turn, n))
+
+    @property
+    def near(self) -> tuple[FloatArray, FloatArray]:
+        if self._near is None:
+            self._near = self.problem.near(self.z)
+        return self._near
 
     @property
     def gradient(self) -> FloatArray:
         if self._gradient is None:
-            self._gradient = self.problem.pull(self.z, self.loss[1])
-            self.problem.add_prior(self.z, self._gradient)
-            if self.problem.is_convex:  # slopes are used nowhere else, and take room
+            problem, work = self.problem, self.work
+            out = work.room("gradient", 0, len(self.z))  # that of the place before is not needed
+            room = work.take(problem)
+            self._gradient = problem.pull(self.z, self.loss[1], self.near, room.sums, out)
+            work.spare.append(room)
+            problem.add_prior(self.z, out)
+            if problem.is_convex:  # slopes are used nowhere else, and take room
                 self.loss = (self.loss[0], np.empty(0), self.loss[2])
         return self._gradient
 
@@ -658,7 +689,7 @@ class _States:
         twist = slope if exact and not self.problem.is_convex else None
         if not self.accuracy:
             return DenseEquations(self.problem, self.z, curvature, twist)
-        return SparseEquations(self.problem, self.z, curvature, twist, self.work)
+        return SparseEquations(self.problem, self.z, curvature, twist, self.work, self.near)
 
     def _at(
         self, z: FloatArray, loss: tuple[float, FloatArray, FloatArray] | None = None
@@ -670,15 +701,18 @@ class _States:
         if self.problem.is_convex:
             return None
         dS, dQ, _ = self.problem.split(step)
-        return self.problem.pull(self.z, 2.0 * self.loss[2] * self.problem.products(dS, dQ))
+        slopes = 2.0 * self.loss[2] * self.problem.products(dS, dQ)
+        return self.problem.pull(self.z, slopes, self.near)
 
     def moved(self, step: FloatArray) -> "_States":
-        return self._at(self.z + step)
+        step += self.z
+        return self._at(step)
 
     def settled(self) -> "_States":
         z = balance(self.problem, self.z)
         if z is self.z:
             return self
+        self._near = None  # room
         # The gauge leaves margins alone.  Shards go on from what they keep, to the last digit.
         other = self._at(z, self.loss if self.problem.is_whole else None)
         return other if other.value < self.value else self
@@ -740,9 +774,9 @@ def solve_joint(
         keep=lambda place, descent: keep(place.z, descent, work.n_products),
         dot=problem.dot,
     )
-    work.spare.clear()
-    work.cells.clear()
     size = float(np.sqrt(problem.dot(end.gradient, end.gradient)))
+    work.spare.clear()
+    work.kept.clear()
     return JointSolution(descent.objectives, descent.converged, end.z, size, work.n_products)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from intransit.arrays import FloatArray
-from intransit.data.cells import Cells
+from intransit.data.cells import NEARBY, Cells
 from intransit.errors import InputError
 from intransit.inference.joint_problem import Scales
 from intransit.model.laws import Kind
@@ -130,7 +130,8 @@ def write_shards(
 ) -> None:
     """Write cells, given as arrays or as Parquet files with the columns above, by shard.
 
-    Each shard's are in order of time; sorting takes no more memory than `memory_limit`.
+    Each shard's are in order of time, and in blocks by the second item as `place_cells` has them;
+    sorting takes no more memory than `memory_limit`.
     """
     import duckdb  # noqa: PLC0415  answers that are only asked do without
 
@@ -145,7 +146,7 @@ def write_shards(
         for number in range(facts.n_shards):
             engine.execute(
                 f"COPY (SELECT {COLUMNS} FROM {source} WHERE {shard_of(facts, by_moment)} = "
-                f"{number} ORDER BY moment, first, second) "
+                f"{number} ORDER BY moment, second // {NEARBY}, first, second) "
                 f"TO '{folder / f'cells-{number}.parquet'}' (FORMAT parquet)"
             )
     told = {**facts.__dict__, "axis": facts.axis.tolist()}

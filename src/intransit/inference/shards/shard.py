@@ -26,7 +26,7 @@ import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import Chains, link_states
-from intransit.inference.cell_kernels import order_by_key
+from intransit.inference.cell_kernels import place_by_key
 from intransit.inference.joint_fit import MOST_TURNS, SETTLED
 from intransit.inference.joint_problem import FEWEST_STATES, Columns, Joint, Noise, sides_of
 from intransit.inference.joint_starts import ROUGHLY
@@ -216,18 +216,17 @@ class Shard:
         if self.exchange.total(int(self._linked)) == self.facts.n_shards:
             return
         size = np.int64(len(self.facts.axis))
-        at = np.empty((len(self.cells), 4), np.int32)
+        apart = question.n_factors > 0 and question.moving != question.drifting
+        at = np.empty((len(self.cells), 4 if apart else 2), np.int32)  # as `Joint` has it
         halo_S, chains_S = self._link_side(question.drifting, at[:, :2])
         if question.n_factors == 0:  # exposures are all 1, so that one row is enough
             one = np.zeros(1, np.int32)
             halo_Q = Halo(one, (), ())
             chains_Q = Chains(self.facts.axis, one, one, np.arange(2), np.zeros(1, bool), False)
-            at[:, 2:] = 0
-        elif question.moving == question.drifting:
-            halo_Q, chains_Q = halo_S, chains_S
-            at[:, 2:] = at[:, :2]
-        else:
+        elif apart:
             halo_Q, chains_Q = self._link_side(question.moving, at[:, 2:])
+        else:
+            halo_Q, chains_Q = halo_S, chains_S
         self.halos, self.chains, self.at = (halo_S, halo_Q), (chains_S, chains_Q), at
         self.pair_at: IntArray = np.zeros(0, np.int32)
         self.effects: Chains | None = None
@@ -268,9 +267,7 @@ class Shard:
         everyone = np.concatenate([own, *guests])
         place = np.arange(len(everyone), dtype=np.int32)
         if drifting and len(everyone) >= FEWEST_STATES:
-            taken = np.empty_like(place)
-            order_by_key(everyone % size, size, taken)
-            place[taken] = np.arange(len(everyone), dtype=np.int32)
+            place_by_key(everyone % size, size, place)
         stands = _finder(everyone, place, n_keys)
         for k in range(2):
             at[:, k] = stands(keys(k))
