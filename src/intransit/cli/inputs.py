@@ -28,6 +28,7 @@ from intransit.data.reading import (
     MatrixEntries,
     Reading,
     Shape,
+    Unplayed,
     describe_unused,
     plural,
 )
@@ -147,6 +148,9 @@ class TableOptions:
     both_bad: Annotated[
         BothBad, Parameter(help="What a verdict that both are bad is taken for.")
     ] = "tie"
+    unplayed: Annotated[
+        Unplayed, Parameter(help="Walkovers, forfeits and byes: leave out, or count as told.")
+    ] = "drop"
     strict: Annotated[bool, Flag, Parameter(help="Refuse a table with unusable rows.")] = False
 
     def read(self, table: Path, clock: Clock | None = None) -> Games:

@@ -9,6 +9,7 @@ lies elsewhere) is loaded when such a table comes.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
@@ -25,6 +26,7 @@ from intransit.data.engine import (
     parquet_sql,
     read_table,
     refuse,
+    short_names,
 )
 from intransit.data.files import (
     STANDARD_INPUT,
@@ -52,6 +54,7 @@ from intransit.data.reading import (
     ReadOptions,
     RowLimits,
     Shape,
+    Unplayed,
     Unused,
     as_columns,
     as_conditions,
@@ -64,12 +67,13 @@ from intransit.data.roles import (
     Roles,
     Search,
     choose_items,
-    choose_margin,
     choose_outcome,
-    choose_scores,
     choose_side,
+    choose_unplayed,
 )
+from intransit.data.scores import choose_margin, choose_scores, settle_scores
 from intransit.data.shapes import (
+    Find,
     Shaped,
     apply,
     find_judgments,
@@ -80,7 +84,16 @@ from intransit.data.shapes import (
     reshape,
 )
 from intransit.data.time_columns import choose_time
-from intransit.data.vocabulary import COUNTS, WEIGHTS, is_score, plain
+from intransit.data.vocabulary import (
+    COUNTS,
+    MARKERS,
+    WEIGHTS,
+    WINNERS,
+    is_score,
+    name_pairs,
+    plain,
+    without_accents,
+)
 from intransit.errors import InputError
 
 __all__ = ["Clock", "Column", "Covariate", "Games", "Reading", "Unused", "describe", "read"]
@@ -307,6 +320,7 @@ def read(
     doubled: Doubled | None = None,
     where: Mapping[str, object] | None = None,
     both_bad: BothBad = "tie",
+    unplayed: Unplayed = "drop",
     strict: bool = False,
     memory_limit: str = "1GB",
 ) -> Games:
@@ -369,6 +383,9 @@ def read(
         Keep only rows with these values, as in ``{"format": "Modern"}``.
     both_bad
         A verdict that both are bad is a ``"tie"``, or its row is left out (``"drop"``).
+    unplayed
+        Walkovers, forfeits and byes are left out (``"drop"``), or count as the table tells them
+        (``"keep"``).
     strict
         Refuse the table if any row cannot be used.
     memory_limit
@@ -410,9 +427,9 @@ def read(
         check_name(role, name, none=False)
     options = ReadOptions(
         columns=names, by=as_columns(by), where=as_conditions(where), order=order,
-        day_first=day_first, both_bad=both_bad, strict=strict, grades=grades, shape=shape,
-        doubled=doubled, entries=entries, games=games, event=event, place=place, teams=several,
-        tally={role: name for role, name in tally.items() if name},
+        day_first=day_first, both_bad=both_bad, unplayed=unplayed, strict=strict, grades=grades,
+        shape=shape, doubled=doubled, entries=entries, games=games, event=event, place=place,
+        teams=several, tally={role: name for role, name in tally.items() if name},
     )  # fmt: skip
     return assemble(source, options, memory_limit)
 
@@ -465,7 +482,7 @@ def assemble(
             roles.notes[:0] = shaped.notes
         # Periods that no row has keep their place.
         clock = roles.moments.clock if roles.moments else Clock("none")
-        query = build_query(rows, roles, options.both_bad, limits)
+        query = build_query(rows, roles, options.both_bad, options.unplayed, limits)
         games, counted = add_up(query, clock)
         n_used = counted.n_rows - sum(part.count for part in counted.unused)
         games, halved, doubt = count_once(query, games, n_used, roles, options.doubled)
@@ -503,24 +520,44 @@ def _may_be_matrix(facts: Facts) -> bool:
     return max(len(shared), numbered_headers(facts.names)[0]) >= 3
 
 
-FINDERS = {
+def find_wide(name: str, facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return a table with several results in a row as games, or None where it has none."""
+    if not asked and (named_by_hand(options) or _names_two(facts.names)):
+        return None
+    from intransit.data import wide_tables  # noqa: PLC0415  few tables are one
+
+    return wide_tables.FINDERS[name](facts, options, asked)
+
+
+def _names_two(names: Sequence[str]) -> bool:
+    """Return whether two columns name the items, and not the first two of three or more."""
+    own = [plain(name) for name in short_names(names)]
+    pairs = name_pairs(own, MARKERS, WINNERS)
+    return any(sum(name[:-1] == own[pair.first][:-1] for name in own) < 3 for pair in pairs)
+
+
+FINDERS: dict[str, Find] = {
     "matrix": find_matrix,
     "judgments": find_judgments,
     "teams": find_teams,
     "tally": find_tally,
     "matchups": find_matchups,
     "orders": find_orders,
+    "rounds": partial(find_wide, "rounds"),
     "podiums": find_podiums,
+    "ranks": partial(find_wide, "ranks"),
     "choices": find_choices,
+    "ballots": partial(find_wide, "ballots"),
+    "scores": partial(find_wide, "scores"),
 }
 
 
 def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
     """Return the roles that the columns of a table play."""
     search = Search(facts, options)
-    for choose in (choose_items, choose_scores, choose_margin, choose_outcome):
+    for choose in (choose_items, choose_scores, choose_margin, choose_outcome, settle_scores):
         choose(search)
-    for choose in (choose_time, choose_side, choose_counts):
+    for choose in (choose_unplayed, choose_time, choose_side, choose_counts):
         choose(search)
     note_unused_scores(search)
     for column in search.roles.by:
@@ -585,6 +622,11 @@ def _report(
         cell_counts = dict(query.facts.values(roles.outcome or 0) or [])
         n_bad = sum(cell_counts[text] for text in roles.meaning.both_bad)
         notes.append(f"{plural(n_bad, 'verdict')} that both are bad taken as ties")
+    if any("not played" in part.reason or "a bye" in part.reason for part in counted.unused):
+        notes.append(
+            'games that were not played are left out; unplayed="keep" counts them as the table '
+            "tells them (command line: --unplayed keep)"
+        )
     if counted.n_without_margin:
         missing = plural(counted.n_without_margin, "row")
         notes.append(f"{missing} without a margin, so margins are not used, only who won")
@@ -610,13 +652,21 @@ def _name_notes(query: Query) -> list[str]:
     spaced = [raw for raw in query.raw_names if raw != raw.strip() and raw.strip()]
     if spaced:
         notes.append(f"space around {plural(len(spaced), 'name')} was removed")
-    groups: dict[str, list[str]] = {}
-    for name in query.names:
-        groups.setdefault(" ".join(name.casefold().split()), []).append(name)
-    for group in [group for group in groups.values() if len(group) > 1][:5]:
-        listed = " and ".join(f'"{name}"' for name in group)
-        notes.append(f"{listed} differ only by case or space, and count as different items")
+    for key, why in ((_without_case, "case or space"), (without_accents, "accents or signs")):
+        groups: dict[str, list[str]] = {}
+        for name in query.names:
+            groups.setdefault(key(name), []).append(name)
+        alike = [group for group in groups.values() if len({*map(_without_case, group)}) > 1]
+        if key is _without_case:
+            alike = [group for group in groups.values() if len(group) > 1]
+        for group in alike[:5]:
+            listed = " and ".join(f'"{name}"' for name in group)
+            notes.append(f"{listed} differ only by {why}, and count as different items")
     return notes
+
+
+def _without_case(name: str) -> str:
+    return " ".join(name.casefold().split())
 
 
 def _repeats(facts: Facts, most_rows: int) -> list[str]:

@@ -57,6 +57,9 @@ class Roles:
     sided: Sided | None = None  # instead of an outcome: columns that tell of each side
     scores: tuple[int, int] | None = None
     margin: int | None = None
+    margin_of_winner: bool = False  # the margin is never below 0, whoever won
+    unplayed: dict[int, str] = field(default_factory=dict)  # columns, and the SQL that finds such
+    drawn: tuple[int, tuple[str, ...]] | None = None  # a column that tells draws, and its words
     time: int | None = None
     moments: TimeColumn | None = None
     side: int | None = None
@@ -97,6 +100,7 @@ class Search:
         self.named = {role: self._find(role) for role in self.wanted}
         by = tuple(facts.column(name, "by") for name in options.by)
         self.roles = Roles(by=by)
+        self.beside: list[Pair] = []  # numbers called as items are, beside their names
 
     def _find(self, role: str) -> int | None:
         """Return the column that the user names for a role."""
@@ -151,8 +155,9 @@ class Search:
 
     @property
     def headers(self) -> tuple[str, str]:
-        """Names of the two columns with the items."""
-        return self.names[self.roles.first], self.names[self.roles.second]
+        """Names of the two columns with the items, without where they were nested."""
+        short = short_names(self.names)
+        return short[self.roles.first], short[self.roles.second]
 
 
 TOLD = re.compile(r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)")
@@ -160,6 +165,7 @@ FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
 SHORT = {("blue", "red"): ("b", "r"), ("r", "b"): ("red", "blue"), ("home", "away"): ("h", "a")}
 # Of chess sites, beside the words of outcomes: how a game was lost, and how it was drawn.
 LOST_IN_CHESS = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
+DRAWN_BY_STATUS = listed("draw drawn stalemate outoftime tie tied agreed repetition insufficient")
 DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
 ONE_SIDE = {
     **dict.fromkeys(LOST_IN_CHESS | words.SECOND_WORDS | words.NO, 0.0),
@@ -283,11 +289,57 @@ def _recognised_pair(search: Search) -> tuple[Pair, str]:
         both = [pair for pair in marked if (pair.first, pair.second) in places]
         pairs = both if len(both) == 1 else alike or marked
         why = "the two columns share their values" if pairs is alike else why
+    pairs = pairs or _same_name(search, free)
+    if len(pairs) > 1:  # Home Team and Away Team beside Home and Away, which are goals
+        numeric = [p for p in pairs if all(map(search.facts.looks_numeric, (p.first, p.second)))]
+        mixed = {i for p in pairs for i in (p.first, p.second) if search.facts.looks_numeric(i)}
+        texts = [p for p in pairs if not {p.first, p.second} & mixed]
+        pairs = texts if len(texts) == 1 else pairs
+        search.beside = numeric if len(texts) == 1 else []
     if len(pairs) == 1:
         return pairs[0], why
     if pairs:
         raise search.refuse(f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}")
-    raise search.refuse(f"no two columns of {search.listed()} name the items; {HOW_TO_NAME}")
+    hint = _what_else(search) or HOW_TO_NAME
+    raise search.refuse(f"no two columns of {search.listed()} name the items; {hint}")
+
+
+def _same_name(search: Search, free: set[int]) -> list[Pair]:
+    """Return two columns of one name for an item: team, score, team, score."""
+    names = [re.sub(r"(?<=[a-z])[12]$", "", name) for name in search.plain]
+    for name in words.ITEMS:
+        found = [i for i in sorted(free) if names[i] == name]
+        if len(found) == 2:
+            return [Pair(MARKERS[0], *found)]
+    return []
+
+
+def _what_else(search: Search) -> str:
+    """Return what to do with a table that looks like one of another shape; empty if like none."""
+    facts = search.facts
+    shared = (facts.sample(0) if facts.is_text(0) else set()) & {n.strip() for n in facts.names}
+    if len(shared) > 2:
+        cells = [
+            text for i in range(1, len(facts.names)) for text in facts.texts(i) if text.strip()
+        ]
+        return (
+            f"its header repeats its first column, as in a matrix, but cells such as "
+            f"{list_names(sorted(set(cells))[:3])} are not understood: write win rates, games won, "
+            "or 3-1."
+        )
+    won = {"w", "won", "wins"} & set(search.plain)
+    if won and {"l", "lost", "losses"} & set(search.plain):
+        return (
+            "a table of standings does not say who beat whom: give one with a row a game or pair."
+        )
+    numeric = [i for i in search.free() if facts.looks_numeric(i)]
+    if len(numeric) > 2:
+        return (
+            "if each column is an item, and each row has the scores of all of them, say "
+            'shape="scores", or shape="ranks" where less is better (command line: --shape scores); '
+            f"else {HOW_TO_NAME}"
+        )
+    return ""
 
 
 def _marked_texts(search: Search, free: set[int]) -> list[Pair]:
@@ -333,102 +385,6 @@ def _alike(search: Search, free: set[int]) -> list[Pair]:
 
 
 HIGHEST_GRADE = 5  # of a scale from -5 to 5; beyond, numbers are no grades
-MOST_AGAINST = 0.05  # share of rows in which a winner may have fewer
-TELLING = ("sets", "games", "score", "goals", "runs")  # before points, which may be of a ranking
-
-
-def choose_scores(search: Search) -> None:
-    """Choose the columns with the two scores."""
-    named = search.named["first_score"], search.named["second_score"]
-    if (named[0] is None) != (named[1] is None):
-        raise search.refuse(f"name both scores: {how_to_say('first_score', 'second_score')}.")
-    if named[0] is not None and named[1] is not None:
-        search.roles.scores = (named[0], named[1])
-    elif search.wanted["first_score"] is not False:
-        free = set(search.free())
-        markers = WINNERS if search.roles.winner_first else MARKERS
-        pairs = words.score_pairs(search.plain, markers)
-        pairs = [pair for pair in pairs if {pair.first, pair.second} <= free]
-        same = [pair for pair in pairs if pair.marker == search.roles.marker]
-        pairs = same if len(same) == 1 else pairs
-        if not pairs and not search.roles.winner_first:
-            pairs = find_scores(search) or _beside_items(search)
-        if search.roles.winner_first:
-            pairs = _of_winners(search, pairs)
-        if len(pairs) > 1:
-            raise search.refuse(
-                f"{spoken_columns(search, pairs)} could be the scores; name them with "
-                f"{how_to_say('first_score', 'second_score', none='first_score')}."
-            )
-        search.roles.scores = (pairs[0].first, pairs[0].second) if pairs else None
-    for column, role in zip(search.roles.scores or (), ("first", "second"), strict=False):
-        search.tell(f"{role} score", column, search.why(f"{role}_score"))
-
-
-def _beside_items(search: Search) -> list[Pair]:
-    """Return two columns of one name, each just behind an item: Visitor, PTS, Home, PTS."""
-    found = [column + 1 for column in (search.roles.first, search.roles.second)]
-    if not set(found) <= set(search.free()):
-        return []
-    first, second = (re.sub(r"\d+$", "", search.plain[column]) for column in found)
-    alike = first == second and first in words.SCORES | {"g", "r", "t"}
-    return [Pair(MARKERS[0], *found)] if alike else []
-
-
-def _of_winners(search: Search, pairs: list[Pair]) -> list[Pair]:
-    """Return the pair in which winners have more: points of a ranking are no scores of a game."""
-    kept: list[Pair] = []
-    others: list[Pair] = []
-    for pair in sorted(
-        pairs, key=lambda p: [word not in search.plain[p.first] for word in TELLING]
-    ):
-        ours, theirs = search.facts.number(pair.first), search.facts.number(pair.second)
-        _, filled, fewer = search.facts.count(f"{ours} <> {theirs}", f"{ours} < {theirs}")
-        (others if kept or fewer > MOST_AGAINST * filled else kept).append(pair)
-    for pair in others:
-        _leave_scores(search, pair, "others are taken" if kept else "winners often have fewer")
-    return kept
-
-
-def _leave_scores(search: Search, pair: Pair, why: str) -> None:
-    search.roles.notes.append(
-        f"{search.listed([pair.first, pair.second], ' and ')} are not used as scores: {why}; name "
-        f"scores with {how_to_say('first_score', 'second_score')}"
-    )
-
-
-def _doubt_scores(search: Search) -> None:
-    """Leave out scores, recognised by their names, that another column often contradicts."""
-    roles, facts = search.roles, search.facts
-    if roles.scores is None or roles.outcome is None or roles.meaning is None:
-        return
-    if search.named["first_score"] is not None or roles.meaning.kind == "shares":
-        return
-    ours, theirs = (facts.number(column) for column in roles.scores)
-    won = []
-    for item, outcome in ((roles.first, 1.0), (roles.second, 0.0)):
-        told = [
-            quote(text.strip()) for text, value in roles.meaning.values.items() if value == outcome
-        ]
-        told = [facts.text(item)] if roles.meaning.kind == "names" else told
-        won.append(f"{facts.text(roles.outcome)} IN ({', '.join(told) or 'NULL'})")
-    fewer = f"({won[0]} AND {ours} < {theirs}) OR ({won[1]} AND {ours} > {theirs})"
-    _, filled, against = facts.count(f"({' OR '.join(won)}) AND {ours} <> {theirs}", fewer)
-    if against > MOST_AGAINST * filled:
-        _leave_scores(search, Pair(MARKERS[0], *roles.scores), "winners often have fewer")
-        roles.columns = [column for column in roles.columns if not column.role.endswith(" score")]
-        roles.scores = None
-
-
-def choose_margin(search: Search) -> None:
-    """Choose the column that says by how much the first was ahead."""
-    column = search.one("margin", words.MARGINS)
-    if column is not None and not search.facts.count(search.facts.filled(column))[1]:
-        search.roles.notes.append(f'the column "{search.names[column]}" is empty')
-        column = None
-    search.roles.margin = column
-    if column is not None:
-        search.tell("margin", column, f"{search.why('margin')}, first minus second")
 
 
 def choose_outcome(search: Search) -> None:
@@ -456,15 +412,9 @@ def choose_outcome(search: Search) -> None:
     elif roles.outcome is not None and roles.meaning is not None:
         search.tell("outcome", roles.outcome, f"{why}; {roles.meaning.why}")
         roles.tie = _tie(search, re.compile("|".join(words.TIES)))
+        roles.drawn = _told_draws(search)
     if roles.tie is not None:
         search.tell("tie", roles.tie, "by its name")
-    _doubt_scores(search)
-    told = (roles.sided, roles.outcome, roles.scores, roles.margin)
-    if all(found is None for found in told):
-        raise search.refuse(
-            f"no column of {search.listed()} says who won; name it with outcome=, winner=, "
-            "margin=, or first_score= and second_score= (command line: --outcome and so on)."
-        )
 
 
 def _tie(search: Search, called: re.Pattern[str]) -> int | None:
@@ -484,6 +434,11 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
             named = [i for i in search.free() if flags_first(search, i)]
         told = {i: _meaning(search, i) for i in named}
         clear = [i for i in named if told[i].understood >= ENOUGH]
+        in_words = [i for i in clear if not told[i].margins]
+        if len(in_words) == 1:  # scores beside it may be of the first, or of whoever won
+            for i in set(clear) - set(in_words):
+                search.ignore(i, f': "{search.names[in_words[0]]}" says who won')
+            clear = in_words
         if len(clear) > 1:
             raise search.two("outcome", clear)
         if clear:
@@ -503,13 +458,49 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
     return (clear[0], told[clear[0]], "by what it holds") if clear else (None, None, "")
 
 
+def choose_unplayed(search: Search) -> None:
+    """Find the columns that say of some games that they were not played: walkovers, byes, ..."""
+    roles, facts = search.roles, search.facts
+    if search.options.unplayed == "keep":
+        return
+    free = {*search.free(), *({roles.outcome} - {None})}
+    for column in sorted(i for i in free if i is not None):
+        name = search.plain[column]
+        cell = f"lower({facts.text(column)})"
+        if name in words.FORFEITS:
+            yes = [text for text, value in read_switch(facts.texts(column)).items() if value]
+            test = f"{facts.raw(column)} IN ({', '.join(map(quote, yes)) or 'NULL'})"
+        elif facts.is_text(column) and name in words.OF_RESULTS | words.STATUSES:
+            found = words.UNPLAYED + (f"|{words.NOT_YET}" if name in words.STATUSES else "")
+            test = f"regexp_full_match({cell}, {quote(found)})"
+        else:
+            continue
+        if facts.count_cells(column, test)[0]:
+            roles.unplayed[column] = test
+
+
+def _told_draws(search: Search) -> tuple[int, tuple[str, ...]] | None:
+    """Return a column such as the status of a game of chess, and its words that tell draws."""
+    for column in search.free():
+        if search.plain[column] in words.STATUSES | words.OF_RESULTS:
+            texts = search.facts.texts(column)
+            drawn = [t for t in texts if re.sub(r"[\s_]+", "", t.casefold()) in DRAWN_BY_STATUS]
+            if drawn:
+                return column, tuple(drawn)
+    return None
+
+
 CALLED = re.compile(r".*(choice|winner|preference|preferred|prefer|vote|verdict|outcome)\??")
+ANSWERED = re.compile(r".*(response|answer|selected|selection|picked|pick|keypress|key)")
 
 
 def _decides(told: Meaning, name: str) -> bool:
     """Return whether words tell outcomes; a column of nothing but T does not tell ties."""
     ties_only = told.kind == "words" and set(told.values.values()) <= {0.5}
-    return (told.in_words or CALLED.fullmatch(name) is not None) and not ties_only
+    called = CALLED.fullmatch(name) is not None
+    if ANSWERED.fullmatch(name):  # which of the two, and neither yes nor 1
+        called = not {text.strip().casefold() for text in told.values} & (words.YES | words.NO)
+    return (told.in_words or called) and not ties_only
 
 
 def _strange(search: Search, column: int) -> InputError:
@@ -526,6 +517,13 @@ def _strange(search: Search, column: int) -> InputError:
             f"{-most} is (command line: --grades={down} or --grades={up}); or margin= if they are "
             "margins (command line: --margin)."
         )
+    if numbers and set(numbers) <= {0.0, 1.0} and len(numbers) == len(cells):
+        name = search.names[column]
+        return search.refuse(
+            f'"{name}" says 0 and 1, and nothing says which of the two items 1 is; say '
+            f'outcome="{name}" if it is the first (command line: --outcome {name}), or '
+            "grades=[0, 1] if it is the second (command line: --grades 0,1)."
+        )
     shown = list_names([text for text, _ in often]) or "too many values"
     return search.refuse(
         f'the outcomes in "{search.names[column]}" are not understood ({shown}); write 1, 0 and '
@@ -537,15 +535,18 @@ def _strange(search: Search, column: int) -> InputError:
 def _meaning(search: Search, column: int) -> Meaning:
     """Return what a column says as an outcome: words and numbers, or names of the items."""
     facts, roles = search.facts, search.roles
-    headers = search.names[roles.first], search.names[roles.second]
+    headers = search.headers
     cells = facts.values(column)
     comma = facts.table.decimal_comma
     name, grades = search.plain[column], search.options.grades
     graded, rated = name in words.PREFERENCES, name in words.SHARES
     prefer = name in words.WINNER_WORDS or column == search.named["winner"]
+    names_one = prefer or name in {"preference", "preferred"}
+    if roles.marker is not None and roles.marker.first == "0":
+        names_one = names_one or graded
     told = read_outcomes(
         cells or [], headers, roles.marker, comma, grades=grades, graded=graded, rated=rated,
-        names_one=prefer or name in {"preference", "preferred"},
+        names_one=names_one, by_hand=column == search.named["outcome"],
     )  # fmt: skip
     if told.understood == 1.0 and not prefer:
         return told

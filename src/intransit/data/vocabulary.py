@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from unicodedata import combining, normalize
 
-from intransit.errors import InputError
+from intransit.data.grades import by_sign, listed_grades, numbered_grades, read_grades
 
 
 def listed(text: str) -> frozenset[str]:
@@ -41,8 +41,9 @@ MARKERS = (
     Marker("white", "black", sided=True),
     *(Marker(word, "opponent") for word in ("player", "team", "item", "model", "club", "name")),
     *(Marker(word, "opponent") for word in ("character", "deck", "archetype", "hero", "fighter")),
+    *(Marker(word, "opponent") for word in ("champion", "pokemon", "civilization", "country")),
     *(Marker(word, "opponent") for word in ("squad", "school", "user", "agent", "bot")),
-    *(Marker(word, "opp") for word in ("player", "team", "deck", "hero")),
+    *(Marker(word, "opp") for word in ("player", "team", "deck", "hero", "tm")),
     Marker("home", "vis", sided=True),
     *(Marker("heim", word, sided=True) for word in ("gast", "auswarts")),
     *(Marker(word, "visitante", sided=True) for word in ("local", "mandante", "casa")),
@@ -85,6 +86,7 @@ SCORES = listed(
     "mapswon setswon gameswon roundswon frameswon legswon sc "
     "tore punkte goles puntos buts gols placar pontos gol reti punti doelpunten"
 )
+LAST_SCORES = listed("games frames maps rounds legs rating ratings")  # where nothing else tells
 BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
 HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
 OWN_SCORES = (  # as the first sees the game
@@ -113,6 +115,7 @@ MARGINS = listed(
 )
 TIES = listed("tie tied draw drawn istie isdraw")
 TIMES = listed(
+    "created played started completed startedat completedat endedat finishedat "
     "time date datetime timestamp tstamp ts day when playedat playedon createdat matchdate "
     "gamedate eventdate kickoff starttime startdate utcdate dateutc unixtime unix epoch "
     "timestampms unixms epochms matchtime gametime playeddate gameday datum fecha"
@@ -125,6 +128,15 @@ PARTS_OF_A_YEAR = {"month": 12, "quarter": 4} | dict.fromkeys(
     WEEKS_A_YEAR,
 )  # about a week from one matchday to the next, and the rest of the year without games
 PERIODS = YEARS | set(PARTS_OF_A_YEAR) | listed("period t step yearmonth")
+# Of several moments of one game, the first that every row has is taken: when it was played.
+MOMENTS = (
+    *("date", "datetime", "playedat", "played", "playedon", "starttime", "startedat", "started"),
+    *("completedat", "completed", "finishedat", "endedat", "createdat", "created"),
+)
+MONTHS = (
+    *("jan", "feb", "mar", "apr", "may", "jun"),
+    *("jul", "aug", "sep", "oct", "nov", "dec"),
+)
 VERSIONS = listed("patch version build release gameversion patchversion patchnumber update")
 STAGES = listed("set expansion edition generation gen era cardset block")  # periods with names
 DATED = re.compile(r"date|timestamp|kickoff")  # in the name of a column of dates
@@ -135,7 +147,8 @@ TOURNAMENTS = listed(
 )
 ROUNDS = listed("round rd roundname matchround roundnumber roundno")
 UNIX = re.compile(
-    r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at)$"
+    r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at|"
+    r"created|played|started|completed)$"
 )
 GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
 SIDES = GROUNDS | listed(
@@ -144,6 +157,33 @@ SIDES = GROUNDS | listed(
 )
 SIDE_FLAGS = listed("home ishome athome firsthome firstathome team1home player1home firstiswhite")
 NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neutralfield")
+# Games that were not played, and what says so: in a result, as a status, as a name, by a flag.
+OF_RESULTS = listed(
+    "score scores result results finalscore ft outcome comment comments note notes remark remarks "
+    "resulttype wintype victorytype winby wonby decidedby ergebnis bemerkung bemerkungen"
+)
+UNPLAYED = (
+    r"(?:(?:w|l|win|won|loss|lost|victory|defeat)\b[\s,:(\-–]*(?:by|via|on|due to)?\s*|"
+    r"[\d½.:–\-\s/]*)"
+    r"\(?(?:walk[\s-]?overs?|forfeit(?:s|ed|ure)?|forf\.?|ff|bye|no[\s-]?show|awarded|awd\.?|dq|"
+    r"not[\s-]?played|kampflos)\)?"
+    r"|[\d½.:–\-\s/]*\(?(?:w/o|w\.\s?o\.?|wo)\)?"  # and not W-wo, a walk-off
+    r"|\+\s?[-–:/]\s?[-–]|[-–]\s?[-–:/]\s?\+|[01½]f?\s?[-–:]\s?[01½]\s?f+"
+)
+STATUSES = listed("status matchstatus gamestatus fixturestatus")
+NOT_YET = (
+    r"scheduled|timed|not[\s_-]?started|upcoming|postponed|pst|ppd|cancell?ed|canc|nostart|"
+    r"aborted|in[\s_-]?play|in[\s_-]?progress|pending"
+)
+BYES = re.compile(
+    r"\W*(?:bye|byes|freilos|spielfrei|exempt|no[\s-]opponent)\s*\d*\W*", re.IGNORECASE
+)
+FORFEITS = listed(
+    "forfeit forfeited isforfeit forfeits walkover iswalkover wo bye isbye noshow dq isdq"
+)
+NO_NAMES = listed(
+    "n/a #n/a nan null <na> nat tbd tba ? - – — #ref! #value! #name? (blank) (null) \\n"
+)
 COUNTS = listed(
     "count counts n ngames games numgames nmatches matches trials total gamesplayed matchesplayed "
     "numberofgames samplesize samples nvotes numvotes totalgames totalmatches"
@@ -156,9 +196,19 @@ def plain(name: str) -> str:
 
     ``Winner/tie`` and ``Home/Neutral`` are who won and who was at home, if anybody.
     """
-    bare = re.sub(r"[\s_\-./]+", "", re.sub(r"(?i)/(tie|neutral)$", "", name).casefold())
+    return without_accents(re.sub(r"(?i)/(tie|neutral)$", "", name))
+
+
+SIGNS = re.compile(r"[\s_\-./]+")
+STROKES = str.maketrans({"đ": "d", "ø": "o", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe"})
+
+
+def without_accents(name: str) -> str:
+    """Return a name without case and accents, and without what stands between its letters."""
+    bare = SIGNS.sub("", name.casefold())
     if bare.isascii():
         return bare
+    bare = bare.translate(STROKES)
     return "".join(sign for sign in normalize("NFKD", bare) if not combining(sign))
 
 
@@ -236,6 +286,12 @@ def _score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
     return found
 
 
+def last_score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
+    """Return columns with the games that each won, or ratings of each."""
+    found = [pair for marker in markers for pair in _pairs(names, marker, _is_last_score)]
+    return _without_repeats(found)
+
+
 def _pairs(names: list[str], marker: Marker, wanted: Callable[[str], bool]) -> list[Pair]:
     sides: list[list[tuple[str, int]]] = []
     for word in (marker.first, marker.second):
@@ -269,6 +325,12 @@ def _is_score(rest: str) -> bool:
     return rest in SCORES or whose in SCORES or whose.removeprefix("s") in SCORES or behind
 
 
+def _is_last_score(rest: str) -> bool:
+    """Return whether a name without its marker speaks of games won, or of a rating."""
+    item = BEFORE_MARKS.match(rest)
+    return rest in LAST_SCORES or (item is not None and rest[item.end() :] in LAST_SCORES)
+
+
 def is_score(name: str) -> bool:
     """Return whether a name speaks of a score, of whichever side."""
     own = {word for pair in (*HOME_SCORES, *OWN_SCORES) for word in pair}
@@ -284,68 +346,8 @@ def _without_repeats(pairs: list[Pair]) -> list[Pair]:
     return list(seen.values())
 
 
-SIGNED = re.compile(r"\[*\s*(\w+)\s*(>{1,3}|<{1,3}|={1,3}|~)\s*(\w+)\s*\]*")
-FIRST_BETTER = listed(
-    "a 1 first left modela assistanta responsea response1 answera answer1 output1 model1"
-)
-SECOND_BETTER = listed(
-    "b 2 second right modelb assistantb responseb response2 answerb answer2 output2 model2"
-)
-BETTER = re.compile(
-    r"(?:the )?(?:(?:model|response|answer|assistant|output|option|system|candidate)[\s_]*)?"
-    r"(?P<who>a|b|1|2|first|second|left|right)\b(?: (?:one|model|option|answer|response))?,?\s"
-)
-MUCH = re.compile(r"much|significant|strong|far|clear|a lot|considerabl|definite|>>")
-SAID = re.compile(r"\b(?:better|preferred|wins|won|stronger|superior)\b")
-WORSE = re.compile(r"\b(?:not|worse|less|isn't|wasn't)\b")
-NOBODY = re.compile(r"\b(?:neither|none of|both|all|equal|same|tie|tied|draw|no difference)")
 BAD = re.compile(r"bad|poor|wrong|fail|los[et]|incorrect|unaccept|unsatisf|terrible|useless|worse")
 GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win")
-
-
-@dataclass(frozen=True)
-class Graded:
-    """What graded texts mean: outcome and margin of each."""
-
-    values: Mapping[str, float]
-    margins: Mapping[str, float]
-    why: str
-
-
-def read_grades(texts: Sequence[str]) -> Graded | None:
-    """Return what texts such as ``A>>B`` or ``B is slightly better`` mean, or None."""
-    margins = {text: grade for text in texts if (grade := _grade(text)) is not None}
-    if not any(margins.values()):
-        return None
-    return _graded(margins, "graded preferences")
-
-
-def _graded(margins: Mapping[str, float], why: str) -> Graded:
-    several = len({abs(m) for m in margins.values()} - {0.0}) > 1
-    return Graded(_by_sign(margins), margins if several else {}, why)
-
-
-def _by_sign(margins: Mapping[str, float]) -> dict[str, float]:
-    """Return the outcome that each margin stands for."""
-    return {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
-
-
-def _grade(text: str) -> float | None:
-    said = " ".join(text.casefold().split())
-    signed = SIGNED.fullmatch(said)
-    if signed:
-        left, sign, right = signed.groups()
-        straight = left in FIRST_BETTER and right in SECOND_BETTER
-        if not straight and not (left in SECOND_BETTER and right in FIRST_BETTER):
-            return None
-        if sign[0] in "=~":
-            return 0.0
-        return float(len(sign)) * (1.0 if straight == (sign[0] == ">") else -1.0)
-    better = BETTER.match(said)  # from its beginning: "Real Madrid B won" is about a team
-    if better is None or NOBODY.match(said) or not SAID.search(said) or WORSE.search(said):
-        return None
-    sign = 1.0 if better["who"] in FIRST_BETTER else -1.0
-    return sign * (2.0 if MUCH.search(said) else 1.0)
 
 
 def _said(text: str) -> str:
@@ -368,52 +370,19 @@ def is_both_good(text: str) -> bool:
     return bool(both and not BAD.search(said) and (GOOD.search(said) or "equal" in said))
 
 
-def listed_grades(grades: Sequence[object], texts: Sequence[str]) -> Graded:
-    """Return the meaning of grades that the caller lists, from the first's best to the second's."""
-    order = [str(grade).strip() for grade in grades]
-    if len(order) < 2 or len(set(order)) < len(order):
-        raise InputError(
-            "grades: list them from the one best for the first item to the one best for the "
-            "second, each once."
-        )
-    steps = _steps(order)
-    bare = {text: re.sub(r"^(-?\d+)\.0+$", r"\1", text.strip()) for text in texts}
-    margins = {text: steps[grade] for text, grade in bare.items() if grade in steps}
-    return _graded(margins, "graded preferences, as listed")
-
-
-def _steps(order: Sequence[str]) -> dict[str, float]:
-    """Return how far each grade is from the middle, which is a tie, on the first's side."""
-    middle = (len(order) - 1) / 2.0
-    steps = {grade: middle - k for k, grade in enumerate(order)}
-    if len(order) % 2:
-        return steps
-    # No grade stands in the middle, and the first step decides.
-    return {grade: step + (0.5 if step > 0 else -0.5) for grade, step in steps.items()}
-
-
-def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
-    """Return the meaning of grades from 1 to 3, 4, 5 or 7, of which 1 is the first's best."""
-    found = set(numbers.values())
-    most = int(max(found, default=0.0))
-    order = range(1, most + 1)
-    if most not in {3, 4, 5, 7} or not found <= set(order):
-        return None
-    steps = _steps([str(x) for x in order])
-    margins = {text: steps[f"{x:g}"] for text, x in numbers.items()}
-    return _graded(margins, f"grades from 1, the first's best, to {most}, the second's")
-
-
 FIRST_WORDS = listed(
-    "win w won first true yes 1-0 firstwins firstwon victory v sieg victoria victoire vitoria "
+    "win w won first true yes w/l win/loss w-wo 1-0 "
+    "firstwins firstwon victory v sieg victoria victoire vitoria "
     "vittoria"
 )
 SECOND_WORDS = listed(
-    "loss l lose lost second false no 0-1 secondwins secondwon defeat niederlage derrota defaite "
+    "loss l lose lost second false no l/w loss/win l-wo 0-1 "
+    "secondwins secondwon defeat niederlage derrota defaite "
     "sconfitta"
 )
 TIE_WORDS = listed(
-    "tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = nopreference nopref undecided "
+    "tie draw d t drawn tied equal x d/d draw/draw 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = "
+    "nopreference nopref undecided "
     "can'tdecide cantdecide cannotdecide can'tsay cantsay indifferent nodifference same thesame "
     "aboutthesame unentschieden remis empate egalite nul nulle pareggio gelijk"
 )
@@ -466,6 +435,7 @@ def read_outcomes(
     graded: bool = False,  # whether the column's name speaks of preferences
     rated: bool = False,  # whether it speaks of a win rate
     names_one: bool = False,  # whether it speaks of who won, so that a number is one of the two
+    by_hand: bool = False,  # whether the caller says that it tells outcomes, as the first sees them
 ) -> Meaning:
     """Return what words and numbers in an outcome column mean; names of items are not looked at."""
     filled = [(text, count) for text, count in cells if text.strip()]
@@ -492,7 +462,7 @@ def read_outcomes(
             numbers[text] = value
         elif word in words:
             values[text] = words[word]
-        elif is_both_good(text):
+        elif is_both_good(text) or (preferences and word == "neutral"):
             values[text] = 0.5
     by_words = sum(count for text, count in filled if text in values)
     telling = sum(count for t, count in filled if t in values and t.casefold() not in NOT_TELLING)
@@ -500,8 +470,9 @@ def read_outcomes(
     if numbered:
         numeric, why = dict(numbered.values), numbered.why
     else:
-        one_and_two = marker is not None and marker.first == "1"
-        numeric, why = _numbers(numbers, dict(filled), one_and_two and names_one)
+        counts_from = marker.first if marker is not None and names_one else ""
+        asked = names_one and not by_hand
+        numeric, why = _numbers(numbers, dict(filled), counts_from, asked)
     values |= numeric
     margins = dict(numbered.margins) if numbered else {}
     if preferences and preferences.margins:  # ties in other words have a margin too
@@ -567,15 +538,20 @@ def _letters_abroad(texts: Sequence[str]) -> dict[str, float]:
     return {}
 
 
-def _numbers(
-    numbers: dict[str, float], counts: dict[str, int], one_and_two: bool
+def _numbers(  # noqa: PLR0911  one for each way to number outcomes
+    numbers: dict[str, float], counts: dict[str, int], counts_from: str, asked: bool
 ) -> tuple[dict[str, float], str]:
     """Return what numbers mean, by which of them occur, and that in words.
 
-    Beside columns such as player_1 and player_2, 1 and 2 are those, and 0 is nobody.
+    Beside columns such as player_1 and player_2, which `counts_from` tells, 1 and 2 are those, and
+    0 is nobody; beside model_0 and model_1, 0 and 1 are.  Where it is `asked` who won, and nothing
+    but 0 and 1 answers, 1 may be the first, or the second of two that are counted from 0.
     """
     found = set(numbers.values())
-    if one_and_two and found == {0.0, 1.0, 2.0}:
+    if asked and found <= {0.0, 1.0} and (counts_from == "0" or 0.0 in found):
+        known = numbers if counts_from == "0" else {}
+        return {text: 1.0 - x for text, x in known.items()}, "0 is the first, 1 the second"
+    if counts_from == "1" and found == {0.0, 1.0, 2.0}:
         named = {text: 0.5 if x == 0.0 else 2.0 - x for text, x in numbers.items()}
         return named, "1 is the first, 2 the second, 0 a tie"
     twos = sum(counts[text] for text, x in numbers.items() if x == 2)
@@ -607,6 +583,20 @@ SCORELINE = re.compile(
 RECORD = re.compile(r"(\d)\s*[-–]\s*(\d)\s*[-–]\s*\d")  # games won, lost and drawn of a match
 
 
+SET = re.compile(r"\[?(\d+)\s?[-:–]\s?(\d+)\]?(?:\s?\(\d+(?:[-:–]\d+)?\))?")  # 7-6(5), [10-8]
+
+
+def _read_sets(text: str) -> tuple[float, float] | None:
+    """Return how many sets each won, of at least two: ``6-4 3-6 7-6(5)`` is 2 against 1."""
+    sets = [
+        SET.fullmatch(part) for part in re.split(r"(?<=[\d\])])[\s,;]+(?=[\d\[])", text.strip())
+    ]
+    if len(sets) < 2 or not all(sets):
+        return None
+    ahead = [float(one[1]) - float(one[2]) for one in sets if one]
+    return float(sum(x > 0 for x in ahead)), float(sum(x < 0 for x in ahead))
+
+
 def _closed_up(text: str) -> str:
     """Return a result without spaces, and with a plain dash: ``1 – 0`` is 1-0."""
     return re.sub(r"\s+", "", text).replace("–", "-")
@@ -617,7 +607,7 @@ def _read_scoreline(text: str) -> tuple[float, float] | None:
     line = SCORELINE.fullmatch(text.strip())
     if line is None:
         record = RECORD.fullmatch(text.strip())
-        return None if record is None else (float(record[1]), float(record[2]))
+        return _read_sets(text) if record is None else (float(record[1]), float(record[2]))
     x, y = float(line[2]), float(line[3])
     told = (line["told"] or "").casefold()
     if (told == "w" and x < y) or (told == "l" and x > y):  # the winner's score comes first
@@ -645,8 +635,10 @@ def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
         return None
     margins = {text: x - y for text, (x, y) in lines.items()}
     why = "scores, first - second"
+    if any(re.search(r"\(.*\).*p|\(.*p", text.casefold()) for text in lines):
+        why += "; who won a shoot-out is not used"
     scores = not _are_no_scores(lines)
-    return Meaning("words", why, share, _by_sign(margins), margins, in_words=scores)
+    return Meaning("words", why, share, by_sign(margins), margins, in_words=scores)
 
 
 def read_switch(texts: Iterable[str]) -> dict[str, float]:
