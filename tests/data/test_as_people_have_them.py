@@ -9,9 +9,12 @@ table itself, as it would be in a file.
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from intransit import InputError, read
+from intransit.data import assemble
+from intransit.data.reading import ReadOptions, RowLimits
 from tests.data.test_public import told
 
 HERE = Path(__file__).parent
@@ -81,8 +84,19 @@ def test_what_was_not_played_counts_where_the_caller_says_so(tmp_path):
     assert "says that it was not played" in read(path).report.unused[0].reason
     path = written("byes", tmp_path)
     assert "BYE" in read(path, unplayed="keep").names
-    with pytest.raises(InputError, match='unplayed is "maybe"; it must be "drop" or "keep"'):
+    with pytest.raises(InputError, match="unplayed is 'maybe'; it must be"):
         read(path, unplayed="maybe")
+
+
+@pytest.mark.parametrize("name", ["walkovers_score", "byes", "lichess_export", "forfeit_flag"])
+def test_what_another_column_says_is_seen_in_an_engine_too(name, tmp_path):
+    path = written(name, tmp_path)
+    lazy = pl.scan_csv(path, infer_schema=False)
+    there = assemble(lazy, ReadOptions(), "1GB", RowLimits(fetched=0))
+    here = read(path)
+    assert there.names == here.names
+    assert sorted(there.outcomes.tolist()) == sorted(here.outcomes.tolist())
+    assert there.report.n_unused == here.report.n_unused
 
 
 def test_a_winner_of_0_or_1_is_taken_as_the_caller_says(tmp_path):
@@ -114,6 +128,9 @@ def test_lines_are_counted_from_the_top_of_the_file(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text('Results of the "Cup"\n\nDay: Monday\na,b,winner\nx,y,a\nx,x,a\ny,z,b\n')
     assert read(path).report.unused[0].lines == (6,)
+    path.write_text('"Results\nof 2024"\na,b,winner\nx,y,a\nx,x,a\ny,z,b\n')
+    games = read(path)
+    assert (games.counts.sum(), games.report.unused[0].lines) == (2.0, (5,))
 
 
 def test_the_margin_of_a_winner_has_the_sign_of_who_won(tmp_path):
@@ -124,6 +141,36 @@ def test_the_margin_of_a_winner_has_the_sign_of_who_won(tmp_path):
 def test_judgments_of_the_margin_of_an_ahp_are_logarithms(tmp_path):
     games = read(written("ahp_matrix", tmp_path))
     assert [round(float(m), 3) for m in sorted(games.margins)] == [0.693, 1.099, 1.609]
+
+
+# What looks like a shape that it is not: better a question than a wrong answer.
+NOT_THAT = {
+    "cups are no teams": "match,date,winner\nFinal - Cup,2024-01-01,x\nSemi - Cup,2024-01-02,y\n",
+    "games played before": "home,away,home_games,away_games\nx,y,10,11\ny,z,12,13\n",
+    "games won are no names": "team1,team2,maps,team1_wins\nx,y,3,2\ny,z,3,1\n",
+    "answers to three questions": "id,q1,q2,q3\n1,1,2,3\n2,3,1,2\n",
+    "ratings before the game": "white,black,white_rating,black_rating\nx,y,1500,1600\ny,z,14,15\n",
+    "which option is 1": "option_a,option_b,choice\nx,y,0\ny,z,1\n",
+    "two names are no ballot": "id,vote\n1,A>B\n2,B>A\n3,A>B\n",
+}
+
+
+@pytest.mark.parametrize("case", NOT_THAT)
+def test_what_only_looks_like_a_shape_is_asked_for(case, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(NOT_THAT[case])
+    with pytest.raises(InputError, match="; "):
+        read(path)
+
+
+def test_what_looks_unplayed_and_was_played_counts(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(
+        "White,Black,Result,Termination,status\nx,y,1-0,Time forfeit,Open\ny,z,0-1,Normal,Open\n"
+    )
+    assert read(path).counts.sum() == 2
+    path.write_text("model_a,model_b,winner\nNone,Bye Bye,model_a\nBye Bye,Yo,model_b\n")
+    assert read(path).names == ("Bye Bye", "None", "Yo")
 
 
 def test_rounds_that_the_two_players_tell_differently_are_refused(tmp_path):

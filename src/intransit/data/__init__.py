@@ -368,7 +368,8 @@ def read(
         What a row is: one of the ``"games"``, an item of a ``"matrix"``, a game of ``"teams"`` of
         several a side, a ``"tally"`` of games won and lost, a place in finishing ``"orders"``, a
         whole such order (``"podiums"``), ``"choices"`` from sets of alternatives, ``"matchups"``
-        such as LAL @ BOS, or ``"judgments"`` of a model beside a baseline.
+        such as LAL @ BOS, ``"judgments"`` of a model beside a baseline, ``"ranks"`` or ``"scores"``
+        with a column an item, ``"ballots"`` such as A > B > C, or ``"rounds"`` such as 4w1.
     wins, losses, draws
         Columns of a tally, as the first sees it.
     entries, games

@@ -325,6 +325,17 @@ def with_plain_lines(source: Source, place: Path) -> Source:
     return Source(place, source.label)
 
 
+def without_top(source: Source, n_lines: int, place: Path) -> Source:
+    """Return the source with its first lines blank."""
+    with source.path.open("rb") as file, place.open("wb") as out:
+        for _ in range(n_lines):
+            file.readline()
+        out.write(b"\n" * n_lines)
+        while piece := file.read(CHUNK):
+            out.write(piece)
+    return Source(place, source.label)
+
+
 RULE = re.compile(r"[\s|+:=-]*--[\s|+:=-]*")  # a line between header and rows
 
 
@@ -440,6 +451,8 @@ def take_text(source: Source, head: str, engine: Engine) -> EngineTable:
     if layout.above:
         several = f"{plural(len(layout.above), 'line')} above the header"
         notes.append(f"{several} not used: {list_names(layout.above, most=3)}")
+    if any('"' in line for line in layout.above):  # an engine skips records, and not lines
+        source = without_top(source, layout.skip, engine.fresh("below"))
     parse = partial(_parse, layout=layout, engine=engine)
     given, (source, parquet) = source, with_lines_alike(source, parse, engine)
     if source is not given:

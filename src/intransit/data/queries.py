@@ -152,7 +152,8 @@ def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
             f"LEFT JOIN items AS {role}_item ON {facts.raw(column)} = {role}_item.raw"
         )
         query.columns[role] = f"{role}_item.number"
-        empty = " or says that there is none" if nobody & set(facts.texts(column)) else ""
+        here = bool(nobody) and bool(nobody & set(facts.texts(column)))
+        empty = " or says that there is none" if here else ""
         query.reject(f"{role} IS NULL", f'the name in "{facts.names[column]}" is empty{empty}')
     query.reject("first = second", "an item is compared with itself")
 

@@ -83,6 +83,8 @@ class Roles:
             self.weight,
             *(self.scores or ()),
             *self.by,
+            *self.unplayed,
+            *(self.drawn or ())[:1],
         )
         told = () if self.sided is None else (self.sided.first, self.sided.second)
         return {column for column in (*single, *more, *told) if column is not None}
@@ -466,7 +468,7 @@ def choose_unplayed(search: Search) -> None:
     free = {*search.free(), *({roles.outcome} - {None})}
     for column in sorted(i for i in free if i is not None):
         name = search.plain[column]
-        cell = f"lower({facts.text(column)})"
+        cell, found = f"lower({facts.text(column)})", ""
         if name in words.FORFEITS:
             yes = [text for text, value in read_switch(facts.texts(column)).items() if value]
             test = f"{facts.raw(column)} IN ({', '.join(map(quote, yes)) or 'NULL'})"
@@ -475,8 +477,16 @@ def choose_unplayed(search: Search) -> None:
             test = f"regexp_full_match({cell}, {quote(found)})"
         else:
             continue
-        if facts.count_cells(column, test)[0]:
+        if _occurs(facts, column, test, found):
             roles.unplayed[column] = test
+
+
+def _occurs(facts: Facts, column: int, test: str, form: str) -> bool:
+    """Return whether a test holds for any cell; distinct cells that are known are asked no more."""
+    cells = facts.values(column)
+    if cells is None or not form:
+        return facts.count_cells(column, test)[0] > 0
+    return any(re.fullmatch(form, text.strip().casefold()) for text, _ in cells)
 
 
 def _told_draws(search: Search) -> tuple[int, tuple[str, ...]] | None:
@@ -541,13 +551,15 @@ def _meaning(search: Search, column: int) -> Meaning:
     name, grades = search.plain[column], search.options.grades
     graded, rated = name in words.PREFERENCES, name in words.SHARES
     prefer = name in words.WINNER_WORDS or column == search.named["winner"]
-    names_one = prefer or name in {"preference", "preferred"}
+    names_one = prefer or name in {"preference", "preferred", "choice", "chosen"}
     if roles.marker is not None and roles.marker.first == "0":
         names_one = names_one or graded
     told = read_outcomes(
         cells or [], headers, roles.marker, comma, grades=grades, graded=graded, rated=rated,
         names_one=names_one, by_hand=column == search.named["outcome"],
     )  # fmt: skip
+    if flags_first(search, column) and any((number(text) or 0.0) > 1.0 for text, _ in cells or []):
+        return Meaning("words", "numbers of games", 0.0)  # team1_wins: 2 is no name of the second
     if told.understood == 1.0 and not prefer:
         return told
     text, x = facts.text(column), facts.number(column)

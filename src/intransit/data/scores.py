@@ -153,6 +153,7 @@ def choose_margin(search: Search) -> None:
         search.tell("margin", column, f"{search.why('margin')}, first minus second")
 
 
+MOST_GAMES = 20  # that somebody wins in one match; beyond, they were played before
 HIGHEST_RATING = 10  # of answers; beyond, they may be of players, before the game
 
 
@@ -163,12 +164,12 @@ def _choose_last_scores(search: Search) -> None:
     pairs = words.last_score_pairs(search.plain, MARKERS)
     free = set(search.free())
     pairs = [pair for pair in pairs if {pair.first, pair.second} <= free]
-    if len(pairs) != 1:
+    if len(pairs) != 1 or pairs[0].marker.sided:  # home_games were played before
         return
     scores = pairs[0].first, pairs[0].second
     names = search.listed(list(scores), " and ")
     x, y = (search.facts.number(i) for i in scores)
-    limit = HIGHEST_RATING if "rating" in search.plain[scores[0]] else 100
+    limit = HIGHEST_RATING if "rating" in search.plain[scores[0]] else MOST_GAMES
     _, high = search.facts.count(f"greatest(abs({x}), abs({y})) > {limit}")
     if high or not all(search.facts.looks_numeric(i) for i in scores):
         return

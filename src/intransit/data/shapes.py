@@ -405,11 +405,19 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
             at = f"{asked} AND regexp_matches({facts.text(column)}, '@|\\bat\\b', 'i')"
             filled, told, away = facts.count_cells(column, facts.filled(column), asked, at)
             team = _own_team(names)
+            if form is DASHED and not _meet_others(facts, column, form):
+                continue
             if (both and told and told >= CLEAR * filled) or (
                 not both and away and team is not None
             ):
                 return _matchups(facts, column, form, None if both else team, sided=bool(away))
     return None
+
+
+def _meet_others(facts: Facts, column: int, form: str) -> bool:
+    """Return whether names stand on both sides of a dash, as in Ayr - Bute and Bute - Cork."""
+    found = [re.fullmatch(form, text.strip()) for text in facts.texts(column)]
+    return bool({match[1] for match in found if match} & {match[4] for match in found if match})
 
 
 def _matchups(facts: Facts, column: int, form: str, team: int | None, *, sided: bool) -> Shaped:

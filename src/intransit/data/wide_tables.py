@@ -13,6 +13,7 @@ was won; others write ``W4``.  Whose number it is follows from the other side: n
 the same game.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from intransit.data.shapes import Find, Shaped
 from intransit.data.vocabulary import CLEAR, ITEMS, listed, number, plain
 
 FEWEST = 3  # items: 1 and 2 in every row may be anything
+BY_CHANCE = 0.02  # that answers from 1 to n to n questions are all different, row by row
 MOST_ROWS = 200_000  # beyond, nobody ranked by hand
 ITEM, RANK, BALLOT = "item", "rank or score", "number of the row"
 NO_ITEMS = EVENTS | words.TIMES | words.PERIODS | words.COUNTS | words.WEIGHTS | words.OUTCOMES
@@ -100,8 +102,11 @@ def _ranked(facts: Facts, columns: list[int]) -> list[int]:
             break
         kept = inside
     fine = sum(_are_ranks([row[k] for k in kept if row[k] is not None]) for row in rows)
-    enough = len(kept) >= FEWEST and len(rows) > 1 and fine == len(rows)
-    return [columns[k] for k in kept] if enough else []
+    if len(kept) < FEWEST or fine < len(rows):
+        return []
+    called = all("rank" in plain(facts.names[columns[k]]) for k in kept)
+    by_chance = (math.factorial(len(kept)) / len(kept) ** len(kept)) ** len(rows)
+    return [columns[k] for k in kept] if called or by_chance < BY_CHANCE else []
 
 
 def _are_ranks(values: Sequence[float]) -> bool:
