@@ -67,11 +67,12 @@ from intransit.data.roles import (
     Roles,
     Search,
     choose_items,
+    choose_margin,
     choose_outcome,
-    choose_side,
+    choose_scores,
     choose_unplayed,
+    settle_scores,
 )
-from intransit.data.scores import choose_margin, choose_scores, settle_scores
 from intransit.data.shapes import (
     Find,
     Shaped,
@@ -86,12 +87,17 @@ from intransit.data.shapes import (
 from intransit.data.time_columns import choose_time
 from intransit.data.vocabulary import (
     COUNTS,
+    GROUNDS,
     MARKERS,
+    NEUTRALS,
+    SIDES,
     WEIGHTS,
     WINNERS,
     is_score,
     name_pairs,
     plain,
+    read_sides,
+    read_switch,
     without_accents,
 )
 from intransit.errors import InputError
@@ -583,6 +589,65 @@ def note_unused_scores(search: Search) -> None:
             f"{search.listed(found[:4], ' and ')} could be scores and are not used; name them with "
             f"{how_to_say('first_score', 'second_score')}"
         )
+
+
+def choose_side(search: Search) -> None:
+    """Choose who has the side: home, white, shown first."""
+    roles, said = search.roles, search.wanted["side"]
+    if said in {"first", "second"}:
+        roles.side_always = 1.0 if said == "first" else -1.0
+        roles.notes.append(f"the {said} item always has the side")
+    elif said is not False:
+        roles.side = search.one("side", SIDES)
+    if roles.side is not None and search.named["side"] is None:
+        roles.side = _telling_side(search, roles.side)
+    if roles.side is None and said is None:
+        roles.away_sign = _away_sign(search)
+    if roles.side is not None:
+        search.tell("side", roles.side, search.why("side"))
+    elif roles.away_sign is not None:
+        search.tell("side", roles.away_sign, 'by what it holds; "@" says that the first was away')
+    elif roles.marker and roles.marker.sided and said is None:
+        roles.side_always = 1.0
+        search.roles.notes.append(f'"{search.names[roles.first]}" has the side')
+    if roles.side is None and roles.side_always is None and roles.away_sign is None:
+        unused = [i for i in search.free() if search.plain[i] in NEUTRALS]
+        if unused and said is None:
+            search.ignore(
+                unused[0],
+                ", as nothing says who has the side; if the first item has it, say "
+                'side="first" (command line: --side first)',
+            )
+        return
+    roles.neutral = search.one("neutral", NEUTRALS)
+    if roles.neutral is not None:
+        texts = search.facts.texts(roles.neutral)
+        if len(read_switch(texts)) < len(texts) and search.named["neutral"] is None:
+            search.ignore(roles.neutral, ": it does not say yes or no")
+            roles.neutral = None
+        else:
+            search.tell("neutral", roles.neutral, search.why("neutral"))
+
+
+def _telling_side(search: Search, column: int) -> int | None:
+    """Return a column that is called a side if all its cells say who has it."""
+    texts = [text for text in search.facts.texts(column) if text.strip()]
+    if texts and len(read_sides(texts, search.headers)) == len(texts):
+        return column
+    if search.plain[column] not in GROUNDS and texts:
+        search.ignore(column, ": it does not say who has the side")
+    return None
+
+
+UNNAMED = re.compile(r"(unnamed:?\d*|column\d+|at|@)?")  # as tools call a column without a name
+
+
+def _away_sign(search: Search) -> int | None:
+    """Return the column, without a name of its own, that has @ where the first was away."""
+    free = [i for i in search.free() if UNNAMED.fullmatch(search.plain[i])]
+    cells = {i: {text.strip().casefold() for text in search.facts.texts(i)} - {""} for i in free}
+    found = [i for i, signs in cells.items() if "@" in signs <= {"@", "n", "vs", "vs."}]
+    return found[0] if len(found) == 1 else None
 
 
 def choose_counts(search: Search) -> None:

@@ -9,6 +9,7 @@ rows.  Sorting them takes a tenth of the time in which an engine groups and sort
 be whole and outcomes 1, 0 or 0.5; where anything does not fit, the engine does it.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import compress
@@ -31,15 +32,20 @@ from intransit.data.games import (
 from intransit.data.reading import ROW_LIMITS, Reading, RowLimits, Unused, quoted
 from intransit.data.roles import Roles
 from intransit.data.vocabulary import (
-    BYES,
     MOST_VALUES,
-    NO_NAMES,
     SIDE_FLAGS,
+    listed,
     plain,
     read_sides,
     read_switch,
 )
 
+BYES = re.compile(
+    r"\W*(?:bye|byes|freilos|spielfrei|exempt|no[\s-]opponent)\s*\d*\W*", re.IGNORECASE
+)
+NO_NAMES = listed(
+    "n/a #n/a nan null <na> nat tbd tba ? - – — #ref! #value! #name? (blank) (null) \\n"
+)
 NAMED = 5  # strange values that get a reason of their own
 ONE_GAME, NO_TIME = "1.0::DOUBLE", "0.0::DOUBLE"  # SQL
 KEYS = ("time", "first", "second", "outcome", "margin", "side")
@@ -139,10 +145,12 @@ def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
     query.raw_names = raws
     query.names = sorted({raw.strip() for raw in raws if raw not in free | nobody} - {""})
     number = {name: i for i, name in enumerate(query.names)}
+    listed_as = [raws, [number.get(raw.strip()) for raw in raws]]
+    flags = ", unnest(?::BOOLEAN[]) AS free" if free else ""
     engine.run(
         "CREATE TEMP TABLE items AS SELECT unnest(?::VARCHAR[]) AS raw, unnest(?::INTEGER[]) AS "
-        "number, unnest(?::BOOLEAN[]) AS free",
-        [raws, [number.get(raw.strip()) for raw in raws], [raw in free for raw in raws]],
+        f"number{flags}",
+        [*listed_as, *([[raw in free for raw in raws]] if free else [])],
     )
     if free:
         query.columns["bye"] = "coalesce(first_item.free OR second_item.free, false)"

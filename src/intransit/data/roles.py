@@ -26,7 +26,6 @@ from intransit.data.vocabulary import (
     number,
     plain,
     read_outcomes,
-    read_sides,
     read_switch,
     tokens_of,
 )
@@ -302,7 +301,9 @@ def _recognised_pair(search: Search) -> tuple[Pair, str]:
         return pairs[0], why
     if pairs:
         raise search.refuse(f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}")
-    hint = _what_else(search) or HOW_TO_NAME
+    from intransit.data.questions import what_else  # noqa: PLC0415  for tables that are refused
+
+    hint = what_else(search.facts, search.plain, search.free(), HOW_TO_NAME) or HOW_TO_NAME
     raise search.refuse(f"no two columns of {search.listed()} name the items; {hint}")
 
 
@@ -314,34 +315,6 @@ def _same_name(search: Search, free: set[int]) -> list[Pair]:
         if len(found) == 2:
             return [Pair(MARKERS[0], *found)]
     return []
-
-
-def _what_else(search: Search) -> str:
-    """Return what to do with a table that looks like one of another shape; empty if like none."""
-    facts = search.facts
-    shared = (facts.sample(0) if facts.is_text(0) else set()) & {n.strip() for n in facts.names}
-    if len(shared) > 2:
-        cells = [
-            text for i in range(1, len(facts.names)) for text in facts.texts(i) if text.strip()
-        ]
-        return (
-            f"its header repeats its first column, as in a matrix, but cells such as "
-            f"{list_names(sorted(set(cells))[:3])} are not understood: write win rates, games won, "
-            "or 3-1."
-        )
-    won = {"w", "won", "wins"} & set(search.plain)
-    if won and {"l", "lost", "losses"} & set(search.plain):
-        return (
-            "a table of standings does not say who beat whom: give one with a row a game or pair."
-        )
-    numeric = [i for i in search.free() if facts.looks_numeric(i)]
-    if len(numeric) > 2:
-        return (
-            "if each column is an item, and each row has the scores of all of them, say "
-            'shape="scores", or shape="ranks" where less is better (command line: --shape scores); '
-            f"else {HOW_TO_NAME}"
-        )
-    return ""
 
 
 def _marked_texts(search: Search, free: set[int]) -> list[Pair]:
@@ -386,9 +359,6 @@ def _alike(search: Search, free: set[int]) -> list[Pair]:
     return pairs
 
 
-HIGHEST_GRADE = 5  # of a scale from -5 to 5; beyond, numbers are no grades
-
-
 def choose_outcome(search: Search) -> None:
     """Choose the column that says who won, and what its cells mean."""
     roles = search.roles
@@ -402,7 +372,7 @@ def choose_outcome(search: Search) -> None:
         roles.outcome = search.named[role]
         roles.meaning, why = _meaning(search, search.named[role] or 0), search.why(role)
         if not roles.meaning.understood:
-            raise _strange(search, search.named[role] or 0)
+            raise _asked_about(search, search.named[role] or 0)
     elif search.wanted["outcome"] is not False:
         roles.outcome, roles.meaning, why = _recognised_outcome(search)
         if roles.outcome is None and roles.scores is None and roles.margin is None:
@@ -446,7 +416,7 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
         if clear:
             return clear[0], told[clear[0]], "by its name"
         if named and search.roles.scores is None and search.roles.margin is None:
-            raise _strange(search, named[0])
+            raise _asked_about(search, named[0])
         if search.roles.scores is not None or search.roles.margin is not None:
             return None, None, ""
     texts = [i for i in search.free() if search.facts.is_text(i)]
@@ -513,35 +483,6 @@ def _decides(told: Meaning, name: str) -> bool:
     return (told.in_words or called) and not ties_only
 
 
-def _strange(search: Search, column: int) -> InputError:
-    cells = search.facts.values(column) or []
-    often = sorted(cells, key=lambda cell: (-cell[1], cell[0]))[:5]
-    numbers = sorted({x for text, _ in cells if (x := number(text)) is not None})
-    most = int(max(map(abs, numbers), default=0.0))
-    whole = all(x == round(x) for x in numbers)
-    if len(numbers) > 2 and min(numbers) < -1 and whole and most <= HIGHEST_GRADE:
-        up, down = (",".join(map(str, range(-s * most, s * most + s, s))) for s in (1, -1))
-        return search.refuse(
-            f'"{search.names[column]}" goes from {-most} to {most}, and nothing says which end is '
-            f"for the first item; say grades=[{down}] if {most} is its best, or grades=[{up}] if "
-            f"{-most} is (command line: --grades={down} or --grades={up}); or margin= if they are "
-            "margins (command line: --margin)."
-        )
-    if numbers and set(numbers) <= {0.0, 1.0} and len(numbers) == len(cells):
-        name = search.names[column]
-        return search.refuse(
-            f'"{name}" says 0 and 1, and nothing says which of the two items 1 is; say '
-            f'outcome="{name}" if it is the first (command line: --outcome {name}), or '
-            "grades=[0, 1] if it is the second (command line: --grades 0,1)."
-        )
-    shown = list_names([text for text, _ in often]) or "too many values"
-    return search.refuse(
-        f'the outcomes in "{search.names[column]}" are not understood ({shown}); write 1, 0 and '
-        "0.5, win, loss and draw, or the winner's name; or list grades from the first's best to "
-        "the second's with grades= (command line: --grades)."
-    )
-
-
 def _meaning(search: Search, column: int) -> Meaning:
     """Return what a column says as an outcome: words and numbers, or names of the items."""
     facts, roles = search.facts, search.roles
@@ -583,60 +524,199 @@ def _meaning(search: Search, column: int) -> Meaning:
     return told
 
 
-def choose_side(search: Search) -> None:
-    """Choose who has the side: home, white, shown first."""
-    roles, said = search.roles, search.wanted["side"]
-    if said in {"first", "second"}:
-        roles.side_always = 1.0 if said == "first" else -1.0
-        roles.notes.append(f"the {said} item always has the side")
-    elif said is not False:
-        roles.side = search.one("side", words.SIDES)
-    if roles.side is not None and search.named["side"] is None:
-        roles.side = _telling_side(search, roles.side)
-    if roles.side is None and said is None:
-        roles.away_sign = _away_sign(search)
-    if roles.side is not None:
-        search.tell("side", roles.side, search.why("side"))
-    elif roles.away_sign is not None:
-        search.tell("side", roles.away_sign, 'by what it holds; "@" says that the first was away')
-    elif roles.marker and roles.marker.sided and said is None:
-        roles.side_always = 1.0
-        search.roles.notes.append(f'"{search.names[roles.first]}" has the side')
-    if roles.side is None and roles.side_always is None and roles.away_sign is None:
-        unused = [i for i in search.free() if search.plain[i] in words.NEUTRALS]
-        if unused and said is None:
-            search.ignore(
-                unused[0],
-                ", as nothing says who has the side; if the first item has it, say "
-                'side="first" (command line: --side first)',
+def _asked_about(search: Search, column: int) -> InputError:
+    """Return the error that the outcomes in a column are not understood."""
+    from intransit.data.questions import strange_outcomes  # noqa: PLC0415  for refused tables
+
+    return strange_outcomes(search.facts, column)
+
+
+MOST_AGAINST = 0.05  # share of rows in which a winner may have fewer
+
+
+TELLING = ("sets", "games", "score", "goals", "runs")  # before points, which may be of a ranking
+
+
+def choose_scores(search: Search) -> None:
+    """Choose the columns with the two scores."""
+    named = search.named["first_score"], search.named["second_score"]
+    if (named[0] is None) != (named[1] is None):
+        raise search.refuse(f"name both scores: {how_to_say('first_score', 'second_score')}.")
+    if named[0] is not None and named[1] is not None:
+        search.roles.scores = (named[0], named[1])
+    elif search.wanted["first_score"] is not False:
+        free = set(search.free())
+        markers = WINNERS if search.roles.winner_first else MARKERS
+        pairs = words.score_pairs(search.plain, markers)
+        pairs = [pair for pair in pairs if {pair.first, pair.second} <= free]
+        same = [pair for pair in pairs if pair.marker == search.roles.marker]
+        pairs = same if len(same) == 1 else pairs
+        if not pairs and not search.roles.winner_first:
+            pairs = find_scores(search) or _beside_items(search) or _bare_scores(search)
+        if search.roles.winner_first:
+            pairs = _of_winners(search, pairs)
+        if len(pairs) > 1:
+            raise search.refuse(
+                f"{spoken_columns(search, pairs)} could be the scores; name them with "
+                f"{how_to_say('first_score', 'second_score', none='first_score')}."
             )
+        search.roles.scores = (pairs[0].first, pairs[0].second) if pairs else None
+    for column, role in zip(search.roles.scores or (), ("first", "second"), strict=False):
+        search.tell(f"{role} score", column, search.why(f"{role}_score"))
+    shoot_outs = [i for i in search.free() if SHOOT_OUT.search(search.plain[i])]
+    if search.roles.scores is not None and shoot_outs:
+        search.roles.notes.append(
+            f"{search.listed(shoot_outs[:2], ' and ')} are not used: a game that a shoot-out "
+            "decided counts by its score"
+        )
+
+
+SHOOT_OUT = re.compile(r"pens$|^pens|penalt|shootout|^pso")
+
+
+def _bare_scores(search: Search) -> list[Pair]:
+    """Return numbers called Home and Away beside Home Team and Away Team, unless they are odds."""
+    whole = [
+        pair
+        for pair in search.beside
+        if not any(
+            search.facts.count(f"{x} <> round({x}) OR {x} < 0")[1]
+            for x in (search.facts.number(pair.first), search.facts.number(pair.second))
+        )
+    ]
+    return whole if not {"draw", "tie", "x"} & set(search.plain) else []
+
+
+def _beside_items(search: Search) -> list[Pair]:
+    """Return two columns of one name, each just behind an item: Visitor, PTS, Home, PTS."""
+    found = [column + 1 for column in (search.roles.first, search.roles.second)]
+    if not set(found) <= set(search.free()):
+        return []
+    first, second = (re.sub(r"\d+$", "", search.plain[column]) for column in found)
+    alike = first == second and first in words.SCORES | {"g", "r", "t"}
+    return [Pair(MARKERS[0], *found)] if alike else []
+
+
+def _of_winners(search: Search, pairs: list[Pair]) -> list[Pair]:
+    """Return the pair in which winners have more: points of a ranking are no scores of a game."""
+    kept: list[Pair] = []
+    others: list[Pair] = []
+    for pair in sorted(
+        pairs, key=lambda p: [word not in search.plain[p.first] for word in TELLING]
+    ):
+        ours, theirs = search.facts.number(pair.first), search.facts.number(pair.second)
+        _, filled, fewer = search.facts.count(f"{ours} <> {theirs}", f"{ours} < {theirs}")
+        (others if kept or fewer > MOST_AGAINST * filled else kept).append(pair)
+    for pair in others:
+        _leave_scores(search, pair, "others are taken" if kept else "winners often have fewer")
+    return kept
+
+
+def _leave_scores(search: Search, pair: Pair, why: str) -> None:
+    search.roles.notes.append(
+        f"{search.listed([pair.first, pair.second], ' and ')} are not used as scores: {why}; name "
+        f"scores with {how_to_say('first_score', 'second_score')}"
+    )
+
+
+def _doubt_scores(search: Search) -> None:
+    """Leave out scores, recognised by their names, that another column often contradicts."""
+    roles, facts = search.roles, search.facts
+    if roles.scores is None or roles.outcome is None or roles.meaning is None:
         return
-    roles.neutral = search.one("neutral", words.NEUTRALS)
-    if roles.neutral is not None:
-        texts = search.facts.texts(roles.neutral)
-        if len(read_switch(texts)) < len(texts) and search.named["neutral"] is None:
-            search.ignore(roles.neutral, ": it does not say yes or no")
-            roles.neutral = None
-        else:
-            search.tell("neutral", roles.neutral, search.why("neutral"))
+    if search.named["first_score"] is not None or roles.meaning.kind == "shares":
+        return
+    ours, theirs = (facts.number(column) for column in roles.scores)
+    won = _won_sql(search)
+    fewer = f"({won[0]} AND {ours} < {theirs}) OR ({won[1]} AND {ours} > {theirs})"
+    _, filled, against = facts.count(f"({' OR '.join(won)}) AND {ours} <> {theirs}", fewer)
+    if against > MOST_AGAINST * filled:
+        _leave_scores(search, Pair(MARKERS[0], *roles.scores), "winners often have fewer")
+        roles.columns = [column for column in roles.columns if not column.role.endswith(" score")]
+        roles.scores = None
 
 
-def _telling_side(search: Search, column: int) -> int | None:
-    """Return a column that is called a side if all its cells say who has it."""
-    texts = [text for text in search.facts.texts(column) if text.strip()]
-    if texts and len(read_sides(texts, search.headers)) == len(texts):
-        return column
-    if search.plain[column] not in words.GROUNDS and texts:
-        search.ignore(column, ": it does not say who has the side")
-    return None
+def _doubt_margin(search: Search) -> None:
+    """Take a margin that is never below 0, although the second won at times, for the winner's."""
+    roles, facts = search.roles, search.facts
+    if roles.margin is None or roles.outcome is None or roles.meaning is None:
+        return
+    lost = _won_sql(search)[1]
+    x = facts.number(roles.margin)
+    _, below, against = facts.count(f"{x} < 0", f"{lost} AND {x} > 0")
+    if against and not below:
+        roles.margin_of_winner = True
+        roles.notes.append(
+            f'"{search.names[roles.margin]}" is never below 0, so taken as the lead of the winner'
+        )
 
 
-UNNAMED = re.compile(r"(unnamed:?\d*|column\d+|at|@)?")  # as tools call a column without a name
+def _won_sql(search: Search) -> list[str]:
+    """SQL: whether the outcome says that the first won, and whether the second did."""
+    roles, facts = search.roles, search.facts
+    assert roles.outcome is not None and roles.meaning is not None  # noqa: PT018
+    won = []
+    for item, outcome in ((roles.first, 1.0), (roles.second, 0.0)):
+        told = [
+            quote(text.strip()) for text, value in roles.meaning.values.items() if value == outcome
+        ]
+        told = [facts.text(item)] if roles.meaning.kind == "names" else told
+        won.append(f"{facts.text(roles.outcome)} IN ({', '.join(told) or 'NULL'})")
+    return won
 
 
-def _away_sign(search: Search) -> int | None:
-    """Return the column, without a name of its own, that has @ where the first was away."""
-    free = [i for i in search.free() if UNNAMED.fullmatch(search.plain[i])]
-    cells = {i: {text.strip().casefold() for text in search.facts.texts(i)} - {""} for i in free}
-    found = [i for i, signs in cells.items() if "@" in signs <= {"@", "n", "vs", "vs."}]
-    return found[0] if len(found) == 1 else None
+def choose_margin(search: Search) -> None:
+    """Choose the column that says by how much the first was ahead."""
+    column = search.one("margin", words.MARGINS)
+    if column is not None and not search.facts.count(search.facts.filled(column))[1]:
+        search.roles.notes.append(f'the column "{search.names[column]}" is empty')
+        column = None
+    search.roles.margin = column
+    if column is not None:
+        search.tell("margin", column, f"{search.why('margin')}, first minus second")
+
+
+MOST_GAMES = 20  # that somebody wins in one match; beyond, they were played before
+HIGHEST_RATING = 10  # of answers; beyond, they may be of players, before the game
+
+
+def _choose_last_scores(search: Search) -> None:
+    """Choose columns with the games that each won, or with a rating of each, and say so."""
+    if search.wanted["first_score"] is False:
+        return
+    pairs = words.last_score_pairs(search.plain, MARKERS)
+    free = set(search.free())
+    pairs = [pair for pair in pairs if {pair.first, pair.second} <= free]
+    if len(pairs) != 1 or pairs[0].marker.sided:  # home_games were played before
+        return
+    scores = pairs[0].first, pairs[0].second
+    names = search.listed(list(scores), " and ")
+    x, y = (search.facts.number(i) for i in scores)
+    limit = HIGHEST_RATING if "rating" in search.plain[scores[0]] else MOST_GAMES
+    _, high = search.facts.count(f"greatest(abs({x}), abs({y})) > {limit}")
+    if high or not all(search.facts.looks_numeric(i) for i in scores):
+        return
+    search.roles.scores = scores
+    what = "ratings of the two" if limit == HIGHEST_RATING else "games won by each"
+    search.roles.notes.append(
+        f"nothing else says who won: {names} are taken as {what}, and the higher as the better"
+    )
+    for column, role in zip(scores, ("first", "second"), strict=True):
+        search.tell(f"{role} score", column, "by its name")
+
+
+def settle_scores(search: Search) -> None:
+    """Leave out scores that the outcome contradicts; refuse a table that does not say who won."""
+    roles = search.roles
+    if roles.winner_first:
+        return
+    _doubt_scores(search)
+    _doubt_margin(search)
+    if (roles.sided, roles.outcome, roles.scores, roles.margin) == (None,) * 4:
+        _choose_last_scores(search)
+    told = (roles.sided, roles.outcome, roles.scores, roles.margin)
+    if all(found is None for found in told):
+        raise search.refuse(
+            f"no column of {search.listed()} says who won; name it with outcome=, winner=, "
+            "margin=, or first_score= and second_score= (command line: --outcome and so on)."
+        )

@@ -153,6 +153,15 @@ KNOCK_OUT = tuple(  # of a knock-out, the final last
         "grandfinal grandfinals",
     )
 )
+# Of several moments of one game, the first that every row has is taken: when it was played.
+MOMENTS = (
+    *("date", "datetime", "playedat", "played", "playedon", "starttime", "startedat", "started"),
+    *("completedat", "completed", "finishedat", "endedat", "createdat", "created"),
+)
+MONTHS = (
+    *("jan", "feb", "mar", "apr", "may", "jun"),
+    *("jul", "aug", "sep", "oct", "nov", "dec"),
+)
 DAYS_OF_MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 FULL_MONTHS = listed(
     "january february march april may june july august september october november december"
@@ -183,8 +192,8 @@ def month_of(text: str) -> int:
     """Return the number of a month that is called by its English name, 0 for other texts."""
     word = text.strip().casefold().rstrip(".")
     short = word[:3]
-    known = short in words.MONTHS and (word in {short, "sept"} or word in FULL_MONTHS)
-    return words.MONTHS.index(short) + 1 if known else 0
+    known = short in MONTHS and (word in {short, "sept"} or word in FULL_MONTHS)
+    return MONTHS.index(short) + 1 if known else 0
 
 
 def _in_a_year(text: str) -> tuple[int, int] | None:
@@ -527,7 +536,7 @@ def choose_time(search: Search) -> None:
 
 def _when_played(search: Search, dates: list[int]) -> list[int]:
     """Return the column that says when games were played, of several moments of each."""
-    order = {name: k for k, name in enumerate(words.MOMENTS)}
+    order = {name: k for k, name in enumerate(MOMENTS)}
     if not all(search.plain[i] in order for i in dates):
         return dates
     _, *filled = search.facts.count(*(search.facts.filled(i) for i in dates))

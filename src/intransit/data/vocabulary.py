@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from unicodedata import combining, normalize
 
-from intransit.data.grades import by_sign, listed_grades, numbered_grades, read_grades
+from intransit.errors import InputError
 
 
 def listed(text: str) -> frozenset[str]:
@@ -128,15 +128,6 @@ PARTS_OF_A_YEAR = {"month": 12, "quarter": 4} | dict.fromkeys(
     WEEKS_A_YEAR,
 )  # about a week from one matchday to the next, and the rest of the year without games
 PERIODS = YEARS | set(PARTS_OF_A_YEAR) | listed("period t step yearmonth")
-# Of several moments of one game, the first that every row has is taken: when it was played.
-MOMENTS = (
-    *("date", "datetime", "playedat", "played", "playedon", "starttime", "startedat", "started"),
-    *("completedat", "completed", "finishedat", "endedat", "createdat", "created"),
-)
-MONTHS = (
-    *("jan", "feb", "mar", "apr", "may", "jun"),
-    *("jul", "aug", "sep", "oct", "nov", "dec"),
-)
 VERSIONS = listed("patch version build release gameversion patchversion patchnumber update")
 STAGES = listed("set expansion edition generation gen era cardset block")  # periods with names
 DATED = re.compile(r"date|timestamp|kickoff")  # in the name of a column of dates
@@ -175,14 +166,8 @@ NOT_YET = (
     r"scheduled|timed|not[\s_-]?started|upcoming|postponed|pst|ppd|cancell?ed|canc|nostart|"
     r"aborted|in[\s_-]?play|in[\s_-]?progress|pending"
 )
-BYES = re.compile(
-    r"\W*(?:bye|byes|freilos|spielfrei|exempt|no[\s-]opponent)\s*\d*\W*", re.IGNORECASE
-)
 FORFEITS = listed(
     "forfeit forfeited isforfeit forfeits walkover iswalkover wo bye isbye noshow dq isdq"
-)
-NO_NAMES = listed(
-    "n/a #n/a nan null <na> nat tbd tba ? - – — #ref! #value! #name? (blank) (null) \\n"
 )
 COUNTS = listed(
     "count counts n ngames games numgames nmatches matches trials total gamesplayed matchesplayed "
@@ -344,6 +329,114 @@ def _without_repeats(pairs: list[Pair]) -> list[Pair]:
     for pair in pairs:
         seen.setdefault((pair.first, pair.second), pair)
     return list(seen.values())
+
+
+SIGNED = re.compile(r"\[*\s*(\w+)\s*(>{1,3}|<{1,3}|={1,3}|~)\s*(\w+)\s*\]*")
+FIRST_BETTER = listed(
+    "a 1 first left modela assistanta responsea response1 answera answer1 output1 model1"
+)
+SECOND_BETTER = listed(
+    "b 2 second right modelb assistantb responseb response2 answerb answer2 output2 model2"
+)
+BETTER = re.compile(
+    r"(?:the )?(?:(?:model|response|answer|assistant|output|option|system|candidate)[\s_]*)?"
+    r"(?P<who>a|b|1|2|first|second|left|right)\b(?: (?:one|model|option|answer|response))?,?\s"
+)
+PREFERS = re.compile(
+    r"(?:i )?(?:(?:very |much )?(?:strongly|slightly|somewhat|moderately|definitely|probably|"
+    r"clearly|weakly|much|greatly) )?prefer(?:red|s)?:? (?:the )?(?:(?:model|response|answer|"
+    r"assistant|output|option|system|candidate|item|image|version)[\s_]*)?"
+    r"(?P<who>a|b|1|2|first|second|left|right)(?: (?:one|model|option|answer|response|item|image))?"
+)
+MUCH = re.compile(r"much|significant|strong|far|clear|a lot|considerabl|definite|>>")
+SAID = re.compile(r"\b(?:better|preferred|wins|won|stronger|superior)\b")
+WORSE = re.compile(r"\b(?:not|worse|less|isn't|wasn't)\b")
+NOBODY = re.compile(r"\b(?:neither|none of|both|all|equal|same|tie|tied|draw|no difference)")
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What graded texts mean: outcome and margin of each."""
+
+    values: Mapping[str, float]
+    margins: Mapping[str, float]
+    why: str
+
+
+def read_grades(texts: Sequence[str]) -> Graded | None:
+    """Return what texts such as ``A>>B`` or ``B is slightly better`` mean, or None."""
+    margins = {text: grade for text in texts if (grade := _grade(text)) is not None}
+    if not any(margins.values()):
+        return None
+    return _graded(margins, "graded preferences")
+
+
+def _graded(margins: Mapping[str, float], why: str) -> Graded:
+    several = len({abs(m) for m in margins.values()} - {0.0}) > 1
+    return Graded(_by_sign(margins), margins if several else {}, why)
+
+
+def _by_sign(margins: Mapping[str, float]) -> dict[str, float]:
+    """Return the outcome that each margin stands for."""
+    return {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
+
+
+def _grade(text: str) -> float | None:
+    said = " ".join(text.casefold().split())
+    signed = SIGNED.fullmatch(said)
+    if signed:
+        left, sign, right = signed.groups()
+        straight = left in FIRST_BETTER and right in SECOND_BETTER
+        if not straight and not (left in SECOND_BETTER and right in FIRST_BETTER):
+            return None
+        if sign[0] in "=~":
+            return 0.0
+        return float(len(sign)) * (1.0 if straight == (sign[0] == ">") else -1.0)
+    prefers = PREFERS.fullmatch(said)
+    if prefers:
+        side = 1.0 if prefers["who"] in FIRST_BETTER else -1.0
+        return side * (2.0 if MUCH.search(said) else 1.0)
+    better = BETTER.match(said)  # from its beginning: "Real Madrid B won" is about a team
+    if better is None or NOBODY.match(said) or not SAID.search(said) or WORSE.search(said):
+        return None
+    sign = 1.0 if better["who"] in FIRST_BETTER else -1.0
+    return sign * (2.0 if MUCH.search(said) else 1.0)
+
+
+def listed_grades(grades: Sequence[object], texts: Sequence[str]) -> Graded:
+    """Return the meaning of grades that the caller lists, from the first's best to the second's."""
+    order = [str(grade).strip() for grade in grades]
+    if len(order) < 2 or len(set(order)) < len(order):
+        raise InputError(
+            "grades: list them from the one best for the first item to the one best for the "
+            "second, each once."
+        )
+    steps = _steps(order)
+    bare = {text: re.sub(r"^(-?\d+)\.0+$", r"\1", text.strip()) for text in texts}
+    margins = {text: steps[grade] for text, grade in bare.items() if grade in steps}
+    return _graded(margins, "graded preferences, as listed")
+
+
+def _steps(order: Sequence[str]) -> dict[str, float]:
+    """Return how far each grade is from the middle, which is a tie, on the first's side."""
+    middle = (len(order) - 1) / 2.0
+    steps = {grade: middle - k for k, grade in enumerate(order)}
+    if len(order) % 2:
+        return steps
+    # No grade stands in the middle, and the first step decides.
+    return {grade: step + (0.5 if step > 0 else -0.5) for grade, step in steps.items()}
+
+
+def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
+    """Return the meaning of grades from 1 to 3, 4, 5 or 7, of which 1 is the first's best."""
+    found = set(numbers.values())
+    most = int(max(found, default=0.0))
+    order = range(1, most + 1)
+    if most not in {3, 4, 5, 7} or not found <= set(order):
+        return None
+    steps = _steps([str(x) for x in order])
+    margins = {text: steps[f"{x:g}"] for text, x in numbers.items()}
+    return _graded(margins, f"grades from 1, the first's best, to {most}, the second's")
 
 
 BAD = re.compile(r"bad|poor|wrong|fail|los[et]|incorrect|unaccept|unsatisf|terrible|useless|worse")
@@ -638,7 +731,7 @@ def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
     if any(re.search(r"\(.*\).*p|\(.*p", text.casefold()) for text in lines):
         why += "; who won a shoot-out is not used"
     scores = not _are_no_scores(lines)
-    return Meaning("words", why, share, by_sign(margins), margins, in_words=scores)
+    return Meaning("words", why, share, _by_sign(margins), margins, in_words=scores)
 
 
 def read_switch(texts: Iterable[str]) -> dict[str, float]:
