@@ -331,7 +331,7 @@ def test_what_a_sample_does_not_show_is_still_seen():
     assert theirs.report.notes[0] == '"side" is not used: it does not say who has the side'
     assert [note for note in ours.report.notes if "series" not in note] == list(theirs.report.notes)
     assert theirs.counts[theirs.outcomes == 0.5].sum() == 1_000
-    assert theirs.report.unused[0].reason == 'the outcome "forfeit" is not understood'
+    assert theirs.report.unused[0].reason == '"result" says that it was not played'
     assert theirs.report.unused[0].count == 1_000
 
 

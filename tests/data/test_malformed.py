@@ -212,7 +212,7 @@ PARTLY = {
         HEADER + "x,y,1\nx,y,forfeit\ny,x,0\ny,x,\nx,y,7\nx,y,0.5\nx,y,1\nx,y,1\n",
         {
             'the outcome "7" is not understood': (1, (6,)),
-            'the outcome "forfeit" is not understood': (1, (3,)),
+            '"outcome" says that it was not played': (1, (3,)),
             "the outcome is empty": (1, (5,)),
         },
     ),

@@ -29,6 +29,7 @@ from intransit.data.reading import (
     MatrixEntries,
     Reading,
     Shape,
+    Unplayed,
     describe_unused,
     plural,
 )
@@ -150,6 +151,9 @@ class TableOptions:
         Parameter(help="Games that are in the table twice: count them once, or keep both."),
     ] = None
     both_bad: Annotated[BothBad, Parameter(help="How to count votes that both are bad.")] = "tie"
+    unplayed: Annotated[
+        Unplayed, Parameter(help="Walkovers, forfeits and byes: leave them out, or count them.")
+    ] = "drop"
     strict: Annotated[bool, Flag, Parameter(help="Refuse a table with unusable rows.")] = False
 
     def read(self, table: Path, clock: Clock | None = None) -> Games:

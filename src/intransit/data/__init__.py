@@ -9,6 +9,7 @@ lies elsewhere) is loaded when such a table comes.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
@@ -25,6 +26,7 @@ from intransit.data.engine import (
     parquet_sql,
     read_table,
     refuse,
+    short_names,
 )
 from intransit.data.files import (
     STANDARD_INPUT,
@@ -52,6 +54,7 @@ from intransit.data.reading import (
     ReadOptions,
     RowLimits,
     Shape,
+    Unplayed,
     Unused,
     as_columns,
     as_conditions,
@@ -67,9 +70,11 @@ from intransit.data.roles import (
     choose_margin,
     choose_outcome,
     choose_scores,
-    choose_side,
+    choose_unplayed,
+    settle_scores,
 )
 from intransit.data.shapes import (
+    Find,
     Shaped,
     apply,
     find_judgments,
@@ -80,7 +85,21 @@ from intransit.data.shapes import (
     reshape,
 )
 from intransit.data.time_columns import choose_time
-from intransit.data.vocabulary import COUNTS, WEIGHTS, is_score, plain
+from intransit.data.vocabulary import (
+    COUNTS,
+    GROUNDS,
+    MARKERS,
+    NEUTRALS,
+    SIDES,
+    WEIGHTS,
+    WINNERS,
+    is_score,
+    name_pairs,
+    plain,
+    read_sides,
+    read_switch,
+    without_accents,
+)
 from intransit.errors import InputError
 
 __all__ = ["Clock", "Column", "Covariate", "Games", "Reading", "Unused", "describe", "read"]
@@ -307,6 +326,7 @@ def read(
     doubled: Doubled | None = None,
     where: Mapping[str, object] | None = None,
     both_bad: BothBad = "tie",
+    unplayed: Unplayed = "drop",
     strict: bool = False,
     memory_limit: str = "1GB",
 ) -> Games:
@@ -354,7 +374,8 @@ def read(
         What a row is: one of the ``"games"``, an item of a ``"matrix"``, a game of ``"teams"`` of
         several a side, a ``"tally"`` of games won and lost, a place in finishing ``"orders"``, a
         whole such order (``"podiums"``), ``"choices"`` from sets of alternatives, ``"matchups"``
-        such as LAL @ BOS, or ``"judgments"`` of a model beside a baseline.
+        such as LAL @ BOS, ``"judgments"`` of a model beside a baseline, ``"ranks"`` or ``"scores"``
+        with a column an item, ``"ballots"`` such as A > B > C, or ``"rounds"`` such as 4w1.
     wins, losses, draws
         Columns of a tally, as the first sees it.
     entries, games
@@ -369,6 +390,9 @@ def read(
         Keep only rows with these values, as in ``{"format": "Modern"}``.
     both_bad
         A verdict that both are bad is a ``"tie"``, or its row is left out (``"drop"``).
+    unplayed
+        Walkovers, forfeits and byes are left out (``"drop"``), or count as the table tells them
+        (``"keep"``).
     strict
         Refuse the table if any row cannot be used.
     memory_limit
@@ -410,9 +434,9 @@ def read(
         check_name(role, name, none=False)
     options = ReadOptions(
         columns=names, by=as_columns(by), where=as_conditions(where), order=order,
-        day_first=day_first, both_bad=both_bad, strict=strict, grades=grades, shape=shape,
-        doubled=doubled, entries=entries, games=games, event=event, place=place, teams=several,
-        tally={role: name for role, name in tally.items() if name},
+        day_first=day_first, both_bad=both_bad, unplayed=unplayed, strict=strict, grades=grades,
+        shape=shape, doubled=doubled, entries=entries, games=games, event=event, place=place,
+        teams=several, tally={role: name for role, name in tally.items() if name},
     )  # fmt: skip
     return assemble(source, options, memory_limit)
 
@@ -465,7 +489,7 @@ def assemble(
             roles.notes[:0] = shaped.notes
         # Periods that no row has keep their place.
         clock = roles.moments.clock if roles.moments else Clock("none")
-        query = build_query(rows, roles, options.both_bad, limits)
+        query = build_query(rows, roles, options.both_bad, options.unplayed, limits)
         games, counted = add_up(query, clock)
         n_used = counted.n_rows - sum(part.count for part in counted.unused)
         games, halved, doubt = count_once(query, games, n_used, roles, options.doubled)
@@ -503,24 +527,44 @@ def _may_be_matrix(facts: Facts) -> bool:
     return max(len(shared), numbered_headers(facts.names)[0]) >= 3
 
 
-FINDERS = {
+def find_wide(name: str, facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return a table with several results in a row as games, or None where it has none."""
+    if not asked and (named_by_hand(options) or _names_two(facts.names)):
+        return None
+    from intransit.data import wide_tables  # noqa: PLC0415  few tables are one
+
+    return wide_tables.FINDERS[name](facts, options, asked)
+
+
+def _names_two(names: Sequence[str]) -> bool:
+    """Return whether two columns name the items, and not the first two of three or more."""
+    own = [plain(name) for name in short_names(names)]
+    pairs = name_pairs(own, MARKERS, WINNERS)
+    return any(sum(name[:-1] == own[pair.first][:-1] for name in own) < 3 for pair in pairs)
+
+
+FINDERS: dict[str, Find] = {
     "matrix": find_matrix,
     "judgments": find_judgments,
     "teams": find_teams,
     "tally": find_tally,
     "matchups": find_matchups,
     "orders": find_orders,
+    "rounds": partial(find_wide, "rounds"),
     "podiums": find_podiums,
+    "ranks": partial(find_wide, "ranks"),
     "choices": find_choices,
+    "ballots": partial(find_wide, "ballots"),
+    "scores": partial(find_wide, "scores"),
 }
 
 
 def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
     """Return the roles that the columns of a table play."""
     search = Search(facts, options)
-    for choose in (choose_items, choose_scores, choose_margin, choose_outcome):
+    for choose in (choose_items, choose_scores, choose_margin, choose_outcome, settle_scores):
         choose(search)
-    for choose in (choose_time, choose_side, choose_counts):
+    for choose in (choose_unplayed, choose_time, choose_side, choose_counts):
         choose(search)
     note_unused_scores(search)
     for column in search.roles.by:
@@ -545,6 +589,65 @@ def note_unused_scores(search: Search) -> None:
             f"{search.listed(found[:4], ' and ')} could be scores and are not used; name them with "
             f"{how_to_say('first_score', 'second_score')}"
         )
+
+
+def choose_side(search: Search) -> None:
+    """Choose who has the side: home, white, shown first."""
+    roles, said = search.roles, search.wanted["side"]
+    if said in {"first", "second"}:
+        roles.side_always = 1.0 if said == "first" else -1.0
+        roles.notes.append(f"the {said} item always has the side")
+    elif said is not False:
+        roles.side = search.one("side", SIDES)
+    if roles.side is not None and search.named["side"] is None:
+        roles.side = _telling_side(search, roles.side)
+    if roles.side is None and said is None:
+        roles.away_sign = _away_sign(search)
+    if roles.side is not None:
+        search.tell("side", roles.side, search.why("side"))
+    elif roles.away_sign is not None:
+        search.tell("side", roles.away_sign, 'by what it holds; "@" says that the first was away')
+    elif roles.marker and roles.marker.sided and said is None:
+        roles.side_always = 1.0
+        search.roles.notes.append(f'"{search.names[roles.first]}" has the side')
+    if roles.side is None and roles.side_always is None and roles.away_sign is None:
+        unused = [i for i in search.free() if search.plain[i] in NEUTRALS]
+        if unused and said is None:
+            search.ignore(
+                unused[0],
+                ", as nothing says who has the side; if the first item has it, say "
+                'side="first" (command line: --side first)',
+            )
+        return
+    roles.neutral = search.one("neutral", NEUTRALS)
+    if roles.neutral is not None:
+        texts = search.facts.texts(roles.neutral)
+        if len(read_switch(texts)) < len(texts) and search.named["neutral"] is None:
+            search.ignore(roles.neutral, ": it does not say yes or no")
+            roles.neutral = None
+        else:
+            search.tell("neutral", roles.neutral, search.why("neutral"))
+
+
+def _telling_side(search: Search, column: int) -> int | None:
+    """Return a column that is called a side if all its cells say who has it."""
+    texts = [text for text in search.facts.texts(column) if text.strip()]
+    if texts and len(read_sides(texts, search.headers)) == len(texts):
+        return column
+    if search.plain[column] not in GROUNDS and texts:
+        search.ignore(column, ": it does not say who has the side")
+    return None
+
+
+UNNAMED = re.compile(r"(unnamed:?\d*|column\d+|at|@)?")  # as tools call a column without a name
+
+
+def _away_sign(search: Search) -> int | None:
+    """Return the column, without a name of its own, that has @ where the first was away."""
+    free = [i for i in search.free() if UNNAMED.fullmatch(search.plain[i])]
+    cells = {i: {text.strip().casefold() for text in search.facts.texts(i)} - {""} for i in free}
+    found = [i for i, signs in cells.items() if "@" in signs <= {"@", "n", "vs", "vs."}]
+    return found[0] if len(found) == 1 else None
 
 
 def choose_counts(search: Search) -> None:
@@ -585,6 +688,11 @@ def _report(
         cell_counts = dict(query.facts.values(roles.outcome or 0) or [])
         n_bad = sum(cell_counts[text] for text in roles.meaning.both_bad)
         notes.append(f"{plural(n_bad, 'verdict')} that both are bad taken as ties")
+    if any("not played" in part.reason or "a bye" in part.reason for part in counted.unused):
+        notes.append(
+            'games that were not played are left out; unplayed="keep" counts them as the table '
+            "tells them (command line: --unplayed keep)"
+        )
     if counted.n_without_margin:
         missing = plural(counted.n_without_margin, "row")
         notes.append(f"{missing} without a margin, so margins are not used, only who won")
@@ -610,13 +718,21 @@ def _name_notes(query: Query) -> list[str]:
     spaced = [raw for raw in query.raw_names if raw != raw.strip() and raw.strip()]
     if spaced:
         notes.append(f"space around {plural(len(spaced), 'name')} was removed")
-    groups: dict[str, list[str]] = {}
-    for name in query.names:
-        groups.setdefault(" ".join(name.casefold().split()), []).append(name)
-    for group in [group for group in groups.values() if len(group) > 1][:5]:
-        listed = " and ".join(f'"{name}"' for name in group)
-        notes.append(f"{listed} differ only by case or space, and count as different items")
+    for key, why in ((_without_case, "case or space"), (without_accents, "accents or signs")):
+        groups: dict[str, list[str]] = {}
+        for name in query.names:
+            groups.setdefault(key(name), []).append(name)
+        alike = [group for group in groups.values() if len({*map(_without_case, group)}) > 1]
+        if key is _without_case:
+            alike = [group for group in groups.values() if len(group) > 1]
+        for group in alike[:5]:
+            listed = " and ".join(f'"{name}"' for name in group)
+            notes.append(f"{listed} differ only by {why}, and count as different items")
     return notes
+
+
+def _without_case(name: str) -> str:
+    return " ".join(name.casefold().split())
 
 
 def _repeats(facts: Facts, most_rows: int) -> list[str]:

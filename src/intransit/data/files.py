@@ -30,10 +30,15 @@ from intransit.data.engine import (
     refuse,
 )
 from intransit.data.reading import Unused, list_names, plural, quoted, shorten
+from intransit.data.vocabulary import MARKERS, WINNERS, name_pairs, plain
 from intransit.errors import InputError
 
 HEAD = 1 << 16  # bytes looked at
 DELIMITERS = (",", ";", "\t", "|")
+SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
+LOOKED_AT = 200  # records among which the header is found, and a crosstable has all its rows
+ENOUGH_ALIKE = 0.5  # share of records with as many fields as the first, unless that is a title
+FULL = 0.75  # of the fields that rows fill, at least so many have a name
 EMPTY = "the file is empty; a header and at least one row are needed."
 SPREADSHEET = "this is a spreadsheet; save the table as CSV first."
 FOREIGN = {
@@ -67,7 +72,8 @@ class TextLayout:
 
     delimiter: str
     names: tuple[str, ...]
-    skip: int  # blank lines before the header
+    skip: int  # lines before the header
+    above: tuple[str, ...] = ()  # those of them that are not blank
 
 
 def packing_of(source: Source) -> str | None:
@@ -119,27 +125,73 @@ def first_bytes(source: Source) -> bytes:
 
 
 def lay_out(label: str, head: str) -> TextLayout:
-    """Return delimiter and header of separated text."""
+    """Return delimiter and header of separated text, and what stands above the header."""
     lines = head.splitlines(keepends=True)
     skip = next(i for i, line in enumerate(lines) if line.strip())
+    said = SEPARATOR.fullmatch(lines[skip].strip())  # as Excel writes it
+    skip += said is not None
     text = "".join(lines[skip:])
-    delimiter = max(DELIMITERS, key=lambda sign: _agreement(text, sign))
-    names = tuple(name.strip() for name in _records(text, delimiter, 1)[0])
+    rated = {sign: _agreement(text, sign) for sign in DELIMITERS}
+    delimiter = said[1] if said else max(DELIMITERS, key=lambda sign: rated[sign])
+    if said is None and rated[delimiter][0] < ENOUGH_ALIKE:
+        delimiter = max(DELIMITERS, key=lambda sign: _agreement_below(text, sign))
+    begin, header, rows = _find_header(text, delimiter)
+    names = tuple(name.strip() for name in header)
+    names = (re.sub(r"^#\s*(?=[^\W\d])", "", names[0]), *names[1:])  # as NumPy writes headers
     if len(names) < 2:
         raise refuse(
             label,
             f"only one column, {quoted(names[0])}, is seen; separate columns by commas, "
             "semicolons or tabs.",
-            skip + 1,
+            skip + begin + 1,
         )
-    if any(_is_value(name) for name in names) and not _is_crosstable(names, text, delimiter):
+    if any(_is_value(name) for name in names) and not _is_crosstable(names, rows):
         raise refuse(
             label,
             f"the first line holds values ({list_names(names[:4])}); add a line with the names of "
             "the columns above it.",
-            skip + 1,
+            skip + begin + 1,
         )
-    return TextLayout(delimiter, names, skip)
+    above = [line.strip() for line in lines[: skip + begin] if not SEPARATOR.match(line)]
+    told = tuple(line for text in above if (line := text.strip(f" {delimiter}")))
+    return TextLayout(delimiter, _with_unnamed(names, rows), skip + begin, told)
+
+
+def _find_header(text: str, delimiter: str) -> tuple[int, list[str], list[list[str]]]:
+    """Return the lines above the header, the header, and the first rows below it.
+
+    Lines above it, such as a title or the day of an export, fill fewer fields than rows do.  The
+    first line is the header all the same where its names say who met whom.
+    """
+    places = _records_at(text, delimiter, LOOKED_AT)
+    found = [(begin, record) for begin, record in places if any(cell.strip() for cell in record)]
+    filled = [sum(bool(cell.strip()) for cell in record) for _, record in found]
+    usual = max(set(filled), key=lambda n: (filled.count(n), n)) if filled else 0
+    names = [plain(name) for name in found[0][1]] if found else []
+    first = 0
+    if usual > 1 and not name_pairs(names, MARKERS, WINNERS):
+        first = next(k for k, n in enumerate(filled) if n >= FULL * usual)
+    if not found:
+        return 0, [""], []
+    records = [record for _, record in found]
+    header, rows = tuple(cell.strip() for cell in records[first]), records[first + 1 :]
+    if first and any(map(_is_value, header)) and not _is_crosstable(header, rows):
+        return found[0][0], records[0], records[1:]  # that is a row, not a header
+    return found[first][0], records[first], rows
+
+
+def _with_unnamed(names: tuple[str, ...], rows: list[list[str]]) -> tuple[str, ...]:
+    """Return the names with one more where each row has a field that no name stands above.
+
+    R writes numbers of rows before the first column without a name, others a delimiter at the end.
+    """
+    if len(rows) < 2 or any(len(row) != len(names) + 1 for row in rows):
+        return names
+    if not any(row[-1].strip() for row in rows):
+        return (*names, "")
+    if [row[0].strip() for row in rows] == [str(k + 1) for k in range(len(rows))]:
+        return ("", *names)
+    return names
 
 
 def _agreement(text: str, delimiter: str) -> tuple[float, int]:
@@ -150,23 +202,39 @@ def _agreement(text: str, delimiter: str) -> tuple[float, int]:
     return sum(n == records[0] for n in records) / len(records), records[0]
 
 
+def _agreement_below(text: str, delimiter: str) -> tuple[float, int]:
+    """Return the same of the number of columns that most records have, whatever is above them."""
+    records = [len(record) for record in _records(text, delimiter, LOOKED_AT) if record]
+    several = [n for n in records if n > 1]
+    if not several:
+        return 0.0, 0
+    most = max(set(several), key=several.count)
+    return several.count(most) / len(records), most
+
+
 def _records(text: str, delimiter: str, most: int) -> list[list[str]]:
+    return [record for _, record in _records_at(text, delimiter, most)] or [[""]]
+
+
+def _records_at(text: str, delimiter: str, most: int) -> list[tuple[int, list[str]]]:
+    """Return the first records, each with the number of lines above it."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    records: list[list[str]] = []
+    records: list[tuple[int, list[str]]] = []
+    begin = 0
     try:
         for record in reader:
-            records.append(record)
+            records.append((begin, record))
+            begin = reader.line_num
             if len(records) == most:
                 break
     except csv.Error:
         pass
-    return records or [[""]]
+    return records
 
 
-def _is_crosstable(names: tuple[str, ...], text: str, delimiter: str) -> bool:
+def _is_crosstable(names: tuple[str, ...], rows: list[list[str]]) -> bool:
     """Return whether columns are called 1, 2, 3, ..., as many as there are rows."""
     n, _ = numbered_headers(names)
-    rows = [record for record in _records(text, delimiter, len(names) + 2)[1:] if any(record)]
     return 2 < n == len(rows) == sum(map(_is_value, names)) < len(names)
 
 
@@ -257,6 +325,39 @@ def with_plain_lines(source: Source, place: Path) -> Source:
     return Source(place, source.label)
 
 
+def without_top(source: Source, n_lines: int, place: Path) -> Source:
+    """Return the source with its first lines blank."""
+    with source.path.open("rb") as file, place.open("wb") as out:
+        for _ in range(n_lines):
+            file.readline()
+        out.write(b"\n" * n_lines)
+        while piece := file.read(CHUNK):
+            out.write(piece)
+    return Source(place, source.label)
+
+
+RULE = re.compile(r"[\s|+:=-]*--[\s|+:=-]*")  # a line between header and rows
+
+
+def is_drawn(head: str) -> bool:
+    """Return whether a table is drawn with bars and lines, as in Markdown or by a database."""
+    lines = [line for line in head.splitlines() if line.strip()][:3]
+    ruled = any(RULE.fullmatch(line) for line in lines[:2])
+    return ruled and any("|" in line for line in lines if not RULE.fullmatch(line))
+
+
+def without_lines(source: Source, place: Path) -> Source:
+    """Return a drawn table as text separated by bars; its lines stay where they are, blank."""
+    with (
+        source.path.open("r", encoding="utf-8-sig", errors="replace") as file,
+        place.open("w", encoding="utf-8") as out,
+    ):
+        for line in file:
+            bare = "" if RULE.fullmatch(line) else re.sub(r"^\||\|$", "", line.strip())
+            out.write("|".join(cell.strip() for cell in bare.split("|")) + "\n")
+    return Source(place, source.label)
+
+
 def _as_latin_1(error: UnicodeError) -> tuple[str, int]:
     """Take bytes that Windows leaves open as Latin-1 does."""
     if not isinstance(error, UnicodeDecodeError):
@@ -342,8 +443,16 @@ def is_partitioned(sources: Sequence[Source]) -> bool:
 
 def take_text(source: Source, head: str, engine: Engine) -> EngineTable:
     """Return separated text as a table."""
+    if is_drawn(head):
+        source = without_lines(source, engine.fresh("bars"))
+        head = first_bytes(source).decode("utf-8", "replace")
     layout = lay_out(source.label, head)
     notes: list[str] = []
+    if layout.above:
+        several = f"{plural(len(layout.above), 'line')} above the header"
+        notes.append(f"{several} not used: {list_names(layout.above, most=3)}")
+    if any('"' in line for line in layout.above):  # an engine skips records, and not lines
+        source = without_top(source, layout.skip, engine.fresh("below"))
     parse = partial(_parse, layout=layout, engine=engine)
     given, (source, parquet) = source, with_lines_alike(source, parse, engine)
     if source is not given:

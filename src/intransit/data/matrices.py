@@ -21,12 +21,17 @@ from intransit.data.vocabulary import CLEAR, ITEMS, listed, number, plain
 TakeIn = Callable[[object, Engine], EngineTable]
 
 FEWEST, MOST = 3, 2_000  # items; fewer are no chart, and more are no matrix that anybody wrote
+MOSTLY = 0.5  # share of records that mirror each other by chance, of few
 KNOWN = 0.8  # share of rows whose name is a column
+WHOLES = {1.0, 10.0, 100.0}  # that rates are written out of
+OF_RATIOS = 0.06  # of a product of two: 0.11 against 9, and 0.33 against 3
 ROUNDING = 0.021  # of rates of 1: two that were each rounded to a percent
 WON_AND_LOST = re.compile(  # 6-4, 12:8, and 12-8-1 with those drawn
     r"(\d+(?:\.\d+)?)\s*[-:/–]\s*(\d+(?:\.\d+)?)(?:\s*[-:/–]\s*(\d+))?"
 )
 BESIDE_RATE = re.compile(r"[\d.,]+\s*%?\s*[(\[]\s*([\d\s:/–-]+?)\s*[)\]]")  # 60% (12-8)
+QUOTIENT = re.compile(r"(\d+)\s*/\s*(\d+)")
+BELOW_RATE = re.compile(r"([\d.,]+\s*%)\s*[\n|;]\s*(\d+)")  # 55%, and 120 on the next line
 WITH_GAMES = re.compile(r"(.+?)\s*[(\[]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?\s*[)\]]")  # 55% (120)
 TOTALS = listed("total totals all overall sum average avg mean grandtotal")  # no items
 ITSELF = {"", "-", "–", "—", "x", "*", "**", "xx", "■", "█", "#", "\\", "●", "n/a", "nan"}
@@ -69,8 +74,77 @@ def read_matrix(facts: Facts, options: ReadOptions, asked: bool, take_in: TakeIn
     if matrix is None:
         return None
     counts = _games(facts, matrix, options, take_in)
+    if _are_scores(facts, matrix, options.entries):
+        return _cells_as_games(facts.table, matrix)
+    points = _games_of_points(matrix) if options.entries is None and counts is None else None
+    if points is not None:
+        shares = matrix.entries / np.where(points > 0, points, np.nan)
+        return _as_games(facts.table, matrix, "shares", shares, points, "points of several games")
     kind, wins, why = _understand(facts, matrix, options.entries)
     return _as_games(facts.table, matrix, kind, wins, counts, why)
+
+
+def _are_scores(facts: Facts, matrix: Matrix, entries: str | None) -> bool:
+    """Return whether each cell is the score of a game of its own, the row being at home.
+
+    Records of two that are told twice mirror each other; scores of two games need not.
+    """
+    if entries is not None:
+        return entries == "scores"
+    X, Y = matrix.entries, matrix.against
+    share = _mirrored(matrix)
+    cells = ~np.eye(len(X), dtype=bool)
+    nobody = bool(np.isfinite(X + Y)[cells].all() and (X + Y == 0).any())  # 0-0: no game, or a tie
+    if MOSTLY < share < CLEAR or (share >= CLEAR and nobody):
+        raise facts.refuse(
+            "the cells of this matrix can be games won and lost, or scores of one game each; say "
+            'entries="wins" or entries="scores" (command line: --entries).'
+        )
+    return share <= MOSTLY
+
+
+def _mirrored(matrix: Matrix) -> float:
+    """Return the share of records that say the same as those that they face, 1 if none does."""
+    X, Y = matrix.entries, matrix.against
+    both = np.isfinite(X + Y) & np.isfinite((X + Y).T)
+    return float(((X == Y.T) & (Y == X.T))[both].mean()) if both.any() else 1.0
+
+
+def _cells_as_games(table: EngineTable, matrix: Matrix) -> Shaped:
+    """Return a game a cell, the row being the first and at home; or each once, if told twice."""
+    margins = matrix.entries - matrix.against
+    twice = _mirrored(matrix) >= CLEAR
+    if twice:
+        margins = np.where(np.isfinite(margins), margins, -margins.T)
+        margins[np.tril_indices(len(margins))] = np.nan
+    i, j = np.nonzero(np.isfinite(margins))
+    columns = [
+        [matrix.rows[k] for k in i],
+        [matrix.names[k] for k in i],
+        [matrix.names[k] for k in j],
+        margins[i, j].tolist(),
+        np.ones(len(i)).tolist(),
+    ]
+    where = "and told twice" if twice else "the row at home"
+    notes = (
+        f"the table is a matrix of {len(matrix.names)} by {len(matrix.names)}: each cell is the "
+        f'score of one game, {where}; if they are games won and lost, say entries="wins" (command '
+        "line: --entries wins)",
+    )
+    said: Columns = dict.fromkeys(ROLES, False)
+    said |= {"first": "row", "second": "column", "margin": "entry"}
+    said["side"] = False if twice else "first"
+    return Shaped(_stored(table, columns), said, (), notes)
+
+
+def _games_of_points(matrix: Matrix) -> FloatArray | None:
+    """Return how many games stand behind points such as 1½ against ½, which add up to them."""
+    total = matrix.entries + matrix.entries.T
+    whole = np.isfinite(total)
+    X = matrix.entries[whole]
+    halves = bool(whole.any() and ((X * 2).round() == X * 2).all() and (X.round() != X).any())
+    counted = halves and (total[whole] == total[whole].round()).all() and total[whole].min() >= 1
+    return total if counted and not {*total[whole]} <= WHOLES else None
 
 
 def _read(facts: Facts, asked: bool) -> Matrix | None:
@@ -90,7 +164,8 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     if len(cells) < len(found) or len(names) < 2:
         return None
     place = [headers.index(name) for name in names]
-    parsed = [[_cell(cells[name][1][j], facts) for j in place] for name in names]
+    texts = [[cells[name][1][j] for j in place] for name in names]
+    parsed = [[_cell(text, facts) for text in row] for row in _without_quotients(texts)]
     filled = [cell for row in parsed for cell in row if cell is not None]
     if not filled or sum(np.isnan(cell.value) for cell in filled) > (1.0 - CLEAR) * len(filled):
         return None
@@ -106,6 +181,25 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     rows = tuple(int(cells[name][0]) for name in names)
     both = np.fmax(drawn, drawn.T)  # written in both cells, or in one
     return Matrix(names, rows, entries, against, games, percent, left_out, both)
+
+
+def _without_quotients(texts: list[list[object]]) -> list[list[object]]:
+    """Return cells in which 1/3 is a number, as beside 3 it is; elsewhere it is a record."""
+    flat = ["" if text is None else str(text).strip() for row in texts for text in row]
+    filled = [text for text in flat if text.casefold() not in ITSELF]
+    fractions = sum(bool(QUOTIENT.fullmatch(text)) for text in filled)
+    if not fractions or fractions == len(filled) or "½" in "".join(flat):
+        return texts
+    found: list[list[object]] = []
+    for row in texts:
+        matches = [QUOTIENT.fullmatch(str(text).strip()) for text in row]
+        found.append(
+            [
+                text if match is None or not int(match[2]) else repr(int(match[1]) / int(match[2]))
+                for text, match in zip(row, matches, strict=True)
+            ]
+        )
+    return found
 
 
 def _crosstable(facts: Facts) -> Matrix | None:
@@ -161,14 +255,15 @@ def _cell(text: object, facts: Facts) -> Entry | None:
     if bare.casefold() in ITSELF | {"na", "none", "null", "."}:
         return None
     games = np.nan
-    bracket = WITH_GAMES.fullmatch(bare)
+    bracket = WITH_GAMES.fullmatch(bare) or BELOW_RATE.fullmatch(bare)
     if bracket:
         bare, games = bracket[1], float(bracket[2])
     beside = BESIDE_RATE.fullmatch(bare)
     record = WON_AND_LOST.fullmatch(beside[1] if beside else bare)
     if record:
         return Entry(float(record[1]), float(record[2]), games, drawn=float(record[3] or 0))
-    value = number(bare.rstrip("% "), facts.table.decimal_comma)
+    halves = re.sub(r"^½$", "0.5", bare.replace("1/2", "½")) if "½" in bare else bare
+    value = number(re.sub(r"(?<=\d)½", ".5", halves).rstrip("% "), facts.table.decimal_comma)
     if value is None:
         return Entry(np.nan)
     return Entry(value, games=games, percent=bare.endswith("%"))
@@ -199,17 +294,21 @@ def _games(
     return np.where(np.isfinite(both), both, np.nan)
 
 
-def _understand(
+def _understand(  # noqa: PLR0911  one for each kind of entries
     facts: Facts, matrix: Matrix, entries: str | None
 ) -> tuple[MatrixEntries, FloatArray, str]:
     """Return what the entries are, the entries as such, and that in words."""
     X, total = matrix.entries, matrix.entries + matrix.against
     if np.isfinite(total).any():
-        same = np.nanmax(total) - np.nanmin(total) <= 1e-9 and np.nanmax(total) in {1, 10, 100}
+        same = np.nanmax(total) - np.nanmin(total) <= 1e-9 and np.nanmax(total) in WHOLES
         ties = matrix.drawn is not None and bool(matrix.drawn.any())
         if entries == "wins" or (entries is None and (ties or not same)):
             wins = np.where(np.isfinite(X), X, matrix.against.T)  # both or only one are written
-            return "wins", wins, "records of games won and lost"
+            why = "records of games won and lost"
+            if entries is None:
+                why += '; if each is the score of one game, say entries="scores" (command line: '
+                why += "--entries scores)"
+            return "wins", wins, why
         return "shares", X / total, f"rates out of {np.nanmax(total):g}"
     if entries == "margins":
         return "margins", X, "payoffs"
@@ -219,6 +318,9 @@ def _understand(
         return "shares", X / whole, f"win rates out of {whole:g}"
     size = float(np.nanmax(np.abs(X), initial=0.0))
     skew = len(sums) and np.abs(sums).max() <= ROUNDING * max(size, 1e-12) and (X < 0).any()
+    ratios = _ratios(X)
+    if ratios is not None and entries is None:
+        return "margins", ratios, "ratios, as of an AHP: their logarithms are taken as margins"
     if skew and entries is None:
         small: tuple[MatrixEntries, FloatArray, str]
         small = ("shares", (1.0 + X) / 2.0, "payoffs from -1 to 1, so shares of games")
@@ -240,6 +342,17 @@ def _understand(
         f'this is a matrix, but {found}; say entries="shares", "wins" or "margins" (command line: '
         "--entries)."
     )
+
+
+def _ratios(X: FloatArray) -> FloatArray | None:
+    """Return logarithms of ratios, where those that face each other multiply to 1; or None."""
+    both = np.isfinite(X) & np.isfinite(X.T)
+    if both.sum() < 6 or (X[both] <= 0).any() or (X[both] == 1.0).all():
+        return None
+    logs = np.log(np.where(both, X, 1.0))
+    if np.abs(logs + logs.T).max() > OF_RATIOS:
+        return None
+    return np.where(both, (logs - logs.T) / 2.0, np.nan)
 
 
 def _whole(X: FloatArray, sums: FloatArray, percent: bool) -> float | None:

@@ -12,6 +12,7 @@ the others; where one was called the worst, it lost to them.
 import itertools
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, columns_sql, quote, short_names
@@ -28,18 +29,26 @@ EVENTS = listed(
     "event race raceid raceno racename eventid eventname tournament tournamentid match matchid "
     "game gameid heat heatid session panel panelist judge judgeid rater assessor voter voterid "
     "respondent subject track grandprix gp round meet meeting contest competition competitionid "
-    "regatta stage show ballot ballotid trial query queryid prompt promptid question questionid"
+    "regatta stage show ballot ballotid trial query queryid prompt promptid question questionid "
+    "scenario dataset benchmark problem instance task taskid testset environment env sample case "
+    "turn seed fold run repetition rep split"
 )
 NAMES = (  # people before teams: the finer the item, the more is learnt
     *("name", "driver", "drivername", "driverid", "horse", "horsename", "player", "playername"),
     *("athlete", "rider", "runner", "competitor", "participant", "swimmer", "skier", "skater"),
     *("cyclist", "jockey", "contestant", "model", "bot", "agent", "product", "wine", "item"),
     *("candidate", "option", "system", "boat", "crew", "car", "brand", "film", "song", "deck"),
+    *("method", "algorithm", "classifier", "solver", "approach", "optimizer", "strategy", "policy"),
     *("entrant", "team", "teamname", "country", "club", "id", "playerid", "username", "user"),
 )
-SCORE_NAMES = listed(
-    "score points goals pts total totalscore totalpoints finalscore"
-)  # without places
+SCORE_NAMES = listed(  # without places
+    "score points goals pts total totalscore totalpoints finalscore accuracy acc auc auroc f1 "
+    "f1score precision recall map ndcg bleu rouge reward return winrate passrate successrate r2"
+)
+COST_NAMES = listed(  # of which less is better
+    "error errorrate loss rmse mae mse mape perplexity ppl wer cer regret cost latency runtime "
+    "duration lossvalue nll brier rank meanrank averagerank avgrank"
+)
 UNFINISHED = listed(
     "dnf ret retired r nc notclassified unfinished pu f ur bd su ro a accident n dropout out "
     "cut mc missedcut mdf otl"
@@ -54,70 +63,92 @@ def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
     """Return finishing orders as games, or None where the table has none."""
     names = [plain(name) for name in short_names(facts.names)]
     place = facts.column(options.place, "place") if options.place else _first(names, PLACES)
+    ranks = None if place is None else _ranks(facts, place)
     scores = place is None
     if place is None:
-        place = _score(facts, names)
+        place, ranks = _score(facts, names)
     both = any(isinstance(options.columns.get(role), str) for role in ("second", "loser"))
     paired = both or bool(words.name_pairs(names, words.MARKERS, words.WINNERS))
-    if place is None or (paired and not asked and not options.place):
+    if place is None or ranks is None or (paired and not asked and not options.place):
         return None
     said = options.columns.get("first")
     item = facts.column(said, "first") if isinstance(said, str) else _first(names, NAMES)
     if item is None:
         return None
-    event = _event(facts, options, names, {place, item})
+    event = _event(facts, options, names, place, item, scores=scores)
     if not event or (scores and not any(names[i] in EVENTS for i in event)):
         return None
-    ranks = _by_score(facts, place) if scores else _ranks(facts, place)
-    if ranks is None:
-        return None
-    return _orders_as_games(facts, place, item, event, ranks, scores=scores)
+    return orders_as_games(facts, place, item, event, ranks, scores=scores)
 
 
 def _first(names: list[str], wanted: Sequence[str]) -> int | None:
     return next((names.index(word) for word in wanted if word in names), None)
 
 
-def _score(facts: Facts, names: list[str]) -> int | None:
+Ranks = dict[str, float | None]
+
+
+def _score(facts: Facts, names: list[str]) -> tuple[int | None, Ranks | None]:
     """Return the column with the score of each, where no place and no outcome is told."""
-    found = [i for i, name in enumerate(names) if name in SCORE_NAMES]
-    if (
-        len(found) != 1
-        or words.OUTCOMES - SCORE_NAMES & set(names)
-        or not facts.looks_numeric(found[0])
-    ):
-        return None
-    return found[0]
+    known = SCORE_NAMES | COST_NAMES
+    found = [i for i, name in enumerate(names) if name in known]
+    outcomes = words.OUTCOMES - SCORE_NAMES & set(names)
+    if len(found) != 1 or outcomes or not facts.looks_numeric(found[0]):
+        return None, None
+    return found[0], by_score(facts, found[0], less=names[found[0]] in COST_NAMES)
 
 
-def _by_score(facts: Facts, column: int) -> dict[str, float | None] | None:
-    """Return places that are better the higher the score is."""
+def by_score(facts: Facts, column: int, *, less: bool = False) -> Ranks | None:
+    """Return places that are better the higher the score is, or the lower if `less` is better."""
     cells = facts.values(column)
-    numbers = {text: number(text, facts.table.decimal_comma) for text, _ in cells or []}
-    return {text: -value for text, value in numbers.items() if value is not None} or None
+    numbers = {text: number(text.strip(" %"), facts.table.decimal_comma) for text, _ in cells or []}
+    sign = 1.0 if less else -1.0
+    return {text: sign * value for text, value in numbers.items() if value is not None} or None
 
 
 def _event(
-    facts: Facts, options: ReadOptions, names: list[str], taken: set[int]
+    facts: Facts, options: ReadOptions, names: list[str], place: int, item: int, *, scores: bool
 ) -> tuple[int, ...] | None:
-    """Return the columns that tell events apart: what they are called, and when they were."""
+    """Return the columns that tell events apart: what they are called, and when they were.
+
+    Of a time of its own for every row, such as the moment of a judgment, nothing is made; beside
+    scores a time counts only where an item would else stand twice in one event.
+    """
     if options.event:
         whole = options.event in facts.names
         wanted = [options.event] if whole else options.event.split(",")
         return tuple(facts.column(name.strip(), "event") for name in wanted)
-    free = [(i, name) for i, name in enumerate(names) if i not in taken]
-    events = [i for i, name in free if name in EVENTS]
-    times = [i for i, name in free if name in words.TIMES | words.PERIODS]
-    times = [i for i in times if read_moments(facts, i, day_first=True).understood >= ENOUGH]
+    free = [(i, name) for i, name in enumerate(names) if i not in {place, item}]
+    events = [i for i, name in free if name in EVENTS and not _numbers_rows(facts, i)]
+    times = []
+    for i, name in free:
+        if name in words.TIMES | words.PERIODS:
+            found = read_moments(facts, i, day_first=True)
+            dated = found.clock.kind == "date" or name in words.PERIODS or not events
+            if found.understood >= ENOUGH and dated and not (events and _numbers_rows(facts, i)):
+                times.append(i)
+    if scores and events and not _stand_twice(facts, item, events):
+        times = []
     return (*events, *times) or None
 
 
-def _ranks(facts: Facts, place: int) -> dict[str, float | None] | None:
+def _numbers_rows(facts: Facts, column: int) -> bool:
+    """Return whether a column has another value in every row."""
+    values = facts.values(column)
+    return values is None or sum(n for _, n in values) == len(values) > 1
+
+
+def _stand_twice(facts: Facts, item: int, event: Sequence[int]) -> bool:
+    """Return whether an item stands twice in one event."""
+    return facts.repeats([*event, item])[0] > 0
+
+
+def _ranks(facts: Facts, place: int) -> Ranks | None:
     """Return the place that each text means; None for those who did not take part."""
     cells = facts.values(place)
     if cells is None:
         return None
-    ranks: dict[str, float | None] = {}
+    ranks: Ranks = {}
     for text, _ in cells:
         word = re.sub(r"[\s.=]+", "", text.casefold()).removeprefix("t")
         digits = re.sub(r"(st|nd|rd|th)$", "", word)
@@ -134,15 +165,22 @@ def _ranks(facts: Facts, place: int) -> dict[str, float | None] | None:
     return ranks if finished * 2 >= total and known >= 0.8 * total else None
 
 
-def _orders_as_games(
+def orders_as_games(
     facts: Facts,
     place: int,
     item: int,
     event: tuple[int, ...],
-    ranks: dict[str, float | None],
+    ranks: Ranks,
     *,
     scores: bool,
+    keeps: Sequence[str] = (),
 ) -> Shaped | None:
+    """Return the games of each two of an event, or None where there are none.
+
+    `ranks` says what the texts in the column `place` mean, less being better; `keeps` are roles
+    that columns of the table may still play.
+    """
+    facts = _without_finish_times(facts)
     table, n = facts.table, len(facts.names)
     finishers = _finishers(facts, place, event, ranks)
     n_events, pairs, twice, unused, unfinished = table.engine.ask(
@@ -158,8 +196,8 @@ def _orders_as_games(
     rows = (
         f"SELECT {columns}, b.c{item} AS c{n}, CASE WHEN a.place < b.place THEN 1.0 ELSE 0.5 "
         f"END::DOUBLE AS c{n + 1}, a.row FROM {finishers} AS a JOIN {finishers} AS b ON "
-        "a.event = b.event AND (a.place < b.place OR (a.place = b.place AND a.row < b.row AND "
-        f"a.place < {LAST}))"
+        f"a.event = b.event AND (a.place < b.place OR (a.place = b.place AND a.place < {LAST} AND "
+        f"(a.row < b.row OR (a.row = b.row AND a.c{item} < b.c{item}))))"
     )
     notes = [
         f"{plural(n_events, 'finishing order')}, taken as games of each two; games of one order "
@@ -175,21 +213,38 @@ def _orders_as_games(
     notes += _left_out(facts, place, ranks, int(unused))
     if scores:
         name = table.names[place]
+        less = plain(name) in COST_NAMES
+        other = (
+            ""
+            if less
+            else (f'; where the lower is better, say place="{name}" (command line: --place)')
+        )
         notes.append(
-            f'the higher "{name}" is taken as the better place, and by how much is not used; where '
-            f'the lower is better, say place="{name}" (command line: --place)'
+            f'the {"lower" if less else "higher"} "{name}" is taken as the better place, and by '
+            f"how much is not used{other}"
         )
     told = (
         *(Column("event", table.names[i], "tells events apart") for i in event),
         Column("place", table.names[place], "by its name"),
     )
     extra, first = {OTHER: table.types[item], CAME_FIRST: "DOUBLE"}, table.names[item]
+    none = [role for role in OF_A_GAME if role not in keeps]
     return made_games(
-        facts, rows, extra, told, notes, first=first, second=OTHER, outcome=CAME_FIRST
+        facts, rows, extra, told, notes, none, first=first, second=OTHER, outcome=CAME_FIRST
     )
 
 
-def _left_out(facts: Facts, place: int, ranks: dict[str, float | None], unused: int) -> list[str]:
+def _without_finish_times(facts: Facts) -> Facts:
+    """Return the table with `time` called something else where it is how long somebody took."""
+    names = [plain(name) for name in facts.names]
+    if "time" not in names or read_moments(facts, names.index("time")).clock.kind == "date":
+        return facts
+    own = list(facts.names)
+    own[names.index("time")] += " taken"
+    return Facts(replace(facts.table, names=tuple(own)), facts.where)
+
+
+def _left_out(facts: Facts, place: int, ranks: Ranks, unused: int) -> list[str]:
     """Say which rows are not used: of those who did not take part, and of strange places."""
     strange = {t: n for t, n in facts.values(place) or [] if t not in ranks}
     absent = unused - sum(strange.values())
@@ -202,9 +257,7 @@ def _left_out(facts: Facts, place: int, ranks: dict[str, float | None], unused: 
     return notes
 
 
-def _finishers(
-    facts: Facts, place: int, event: tuple[int, ...], ranks: dict[str, float | None]
-) -> str:
+def _finishers(facts: Facts, place: int, event: tuple[int, ...], ranks: Ranks) -> str:
     """Return a table of the rows with their place as a number, and their event."""
     known = facts.engine.store(
         "SELECT unnest(?::VARCHAR[]) AS text, unnest(?::DOUBLE[]) AS place",
@@ -288,6 +341,7 @@ def find_podiums(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
 
 def _place_of(name: str) -> int:
     """Return the place that a column is for, 0 where it is for none."""
+    name = name.strip("[]").removesuffix("choice").removesuffix("preference")
     bare = name.removesuffix("place").removesuffix("name")
     if bare in ORDINALS:
         return ORDINALS.index(bare) + 1
@@ -340,7 +394,9 @@ def find_choices(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
     several = [i for i, name in enumerate(names) if IN_A_ROW.fullmatch(name) and facts.is_text(i)]
     if len(several) >= FEWEST_PLACES:
         return _sets_in_rows(facts, names, several)
-    if words.name_pairs(names, words.MARKERS, words.WINNERS) or _first(names, PLACES) is not None:
+    place = _first(names, PLACES)
+    placed = place is not None and _ranks(facts, place) is not None
+    if words.name_pairs(names, words.MARKERS, words.WINNERS) or placed:
         return None
     item, best, worst = (_first(names, wanted) for wanted in (ALTERNATIVES, CHOSEN, REFUSED))
     event = [i for i, name in enumerate(names) if name in SETS and i not in {item, best, worst}]

@@ -9,6 +9,7 @@ rows.  Sorting them takes a tenth of the time in which an engine groups and sort
 be whole and outcomes 1, 0 or 0.5; where anything does not fit, the engine does it.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import compress
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from intransit.arrays import IntArray, n_distinct
-from intransit.data.engine import N_SAME, SHOWN, Engine, Facts
+from intransit.data.engine import N_SAME, SHOWN, Engine, Facts, quote
 from intransit.data.games import (
     NO_VALUE,
     Clock,
@@ -30,8 +31,21 @@ from intransit.data.games import (
 )
 from intransit.data.reading import ROW_LIMITS, Reading, RowLimits, Unused, quoted
 from intransit.data.roles import Roles
-from intransit.data.vocabulary import MOST_VALUES, SIDE_FLAGS, plain, read_sides, read_switch
+from intransit.data.vocabulary import (
+    MOST_VALUES,
+    SIDE_FLAGS,
+    listed,
+    plain,
+    read_sides,
+    read_switch,
+)
 
+BYES = re.compile(
+    r"\W*(?:bye|byes|freilos|spielfrei|exempt|no[\s-]opponent)\s*\d*\W*", re.IGNORECASE
+)
+NO_NAMES = listed(
+    "n/a #n/a nan null <na> nat tbd tba ? - – — #ref! #value! #name? (blank) (null) \\n"
+)
 NAMED = 5  # strange values that get a reason of their own
 ONE_GAME, NO_TIME = "1.0::DOUBLE", "0.0::DOUBLE"  # SQL
 KEYS = ("time", "first", "second", "outcome", "margin", "side")
@@ -95,12 +109,20 @@ class Query:
         return f"(SELECT *, CASE {' '.join(self.tests)} END AS reason FROM ({judged}))"
 
 
-def build_query(facts: Facts, roles: Roles, both_bad: str, limits: RowLimits) -> Query:
+def build_query(
+    facts: Facts, roles: Roles, both_bad: str, unplayed: str, limits: RowLimits
+) -> Query:
     """Return the query for these roles."""
     query = Query(facts, limits=limits)
-    _add_items(query, roles)
+    for column, test in roles.unplayed.items():
+        query.columns[f"unplayed_{column}"] = f"coalesce({test}, false)"
+        query.reject(f"unplayed_{column}", f'"{facts.names[column]}" says that it was not played')
+    _add_items(query, roles, byes=unplayed == "keep")
     _add_margin(query, roles)
     _add_outcome(query, roles, both_bad)
+    if roles.margin_of_winner:
+        outcome, margin = query.columns["outcome"], query.columns["margin"]
+        query.columns["margin"] = f"CASE WHEN {outcome} < 0.5 THEN -({margin}) ELSE {margin} END"
     _add_time(query, roles)
     _add_side(query, roles)
     _add_counts(query, roles)
@@ -108,7 +130,8 @@ def build_query(facts: Facts, roles: Roles, both_bad: str, limits: RowLimits) ->
     return query
 
 
-def _add_items(query: Query, roles: Roles) -> None:
+def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
+    """Join the numbers of the items; a bye is none, unless they are wanted."""
     facts = query.facts
     sources = [roles.first, roles.second]
     if roles.meaning and roles.meaning.kind == "names" and roles.outcome is not None:
@@ -117,22 +140,38 @@ def _add_items(query: Query, roles: Roles) -> None:
     engine = facts.engine
     found = engine.ask(f"SELECT DISTINCT raw FROM ({union}) WHERE raw IS NOT NULL")
     raws = [str(raw) for (raw,) in found]
+    free = {raw for raw in raws if not byes and BYES.fullmatch(raw)}
+    nobody = _no_names(raws)
     query.raw_names = raws
-    query.names = sorted({raw.strip() for raw in raws} - {""})
+    query.names = sorted({raw.strip() for raw in raws if raw not in free | nobody} - {""})
     number = {name: i for i, name in enumerate(query.names)}
+    listed_as = [raws, [number.get(raw.strip()) for raw in raws]]
+    flags = ", unnest(?::BOOLEAN[]) AS free" if free else ""
     engine.run(
         "CREATE TEMP TABLE items AS SELECT unnest(?::VARCHAR[]) AS raw, unnest(?::INTEGER[]) AS "
-        "number",
-        [raws, [number.get(raw.strip()) for raw in raws]],
+        f"number{flags}",
+        [*listed_as, *([[raw in free for raw in raws]] if free else [])],
     )
+    if free:
+        query.columns["bye"] = "coalesce(first_item.free OR second_item.free, false)"
+        query.reject("bye", "a bye is no game")
     for role, column in (("first", roles.first), ("second", roles.second)):
         query.joins.append(
             f"LEFT JOIN items AS {role}_item ON {facts.raw(column)} = {role}_item.raw"
         )
         query.columns[role] = f"{role}_item.number"
-        empty = f'the name in "{facts.names[column]}" is empty'
-        query.reject(f"{role} IS NULL", empty)
+        here = bool(nobody) and bool(nobody & set(facts.texts(column)))
+        empty = " or says that there is none" if here else ""
+        query.reject(f"{role} IS NULL", f'the name in "{facts.names[column]}" is empty{empty}')
     query.reject("first = second", "an item is compared with itself")
+
+
+def _no_names(raws: list[str]) -> set[str]:
+    """Return texts that stand where a name is not known; among short codes NA is a name."""
+    words = {raw: raw.strip() for raw in raws}
+    missing = {raw for raw, word in words.items() if word.casefold() in NO_NAMES}
+    codes = all(len(word) < 4 and word.isupper() for word in words.values() if word)
+    return missing | {raw for raw, word in words.items() if word == "NA" and not codes}
 
 
 def _look_up(
@@ -308,6 +347,16 @@ def _add_told_outcome(query: Query, roles: Roles, both_bad: str) -> None:
             "given": f"({query.columns['given']} OR {even})",
             "outcome": f"CASE WHEN {nobody} AND {even} THEN 0.5 ELSE {query.columns['outcome']} "
             "END::DOUBLE",
+        }
+    if roles.drawn is not None:  # nor where another column says that nobody did
+        status, drawn = roles.drawn
+        draw = (
+            f"(NOT {facts.filled(column)} AND {facts.raw(status)} IN "
+            f"({', '.join(map(quote, drawn))}))"
+        )
+        query.columns |= {
+            "given": f"({query.columns['given']} OR coalesce({draw}, false))",
+            "outcome": f"CASE WHEN {draw} THEN 0.5 ELSE {query.columns['outcome']} END::DOUBLE",
         }
     query.reject("outcome IS NULL", "the winner is neither of the two")
 

@@ -99,11 +99,13 @@ ROLES = (
     *("time", "side", "neutral", "weight", "count"),
 )
 Shape = Literal[
-    "games", "matrix", "teams", "tally", "orders", "podiums", "choices", "matchups", "judgments"
-]
-MatrixEntries = Literal["shares", "wins", "margins"]
+    "games", "matrix", "teams", "tally", "orders", "podiums", "choices", "matchups", "judgments",
+    "ranks", "scores", "ballots", "rounds",
+]  # fmt: skip
+MatrixEntries = Literal["shares", "wins", "margins", "scores"]
 Doubled = Literal["once", "keep"]
 BothBad = Literal["tie", "drop"]
+Unplayed = Literal["drop", "keep"]
 Columns = dict[str, str | bool | None]  # role to column; False says that there is none
 
 
@@ -118,6 +120,7 @@ class ReadOptions:
     order: str | Sequence[object] | None = None  # of periods that have names
     day_first: bool | None = None
     both_bad: str = "tie"
+    unplayed: str = "drop"
     strict: bool = False
     grades: Sequence[object] | None = None  # from the first's best to the second's
     shape: str | None = None  # see `shapes`
@@ -132,6 +135,7 @@ class ReadOptions:
     def __post_init__(self) -> None:
         """Refuse words that say nothing."""
         _check_word("both_bad", self.both_bad, get_args(BothBad))
+        _check_word("unplayed", self.unplayed, get_args(Unplayed))
         _check_word("doubled", self.doubled, get_args(Doubled), none=True)
         _check_word("entries", self.entries, get_args(MatrixEntries), none=True)
         _check_word("shape", self.shape, get_args(Shape), none=True)

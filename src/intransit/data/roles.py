@@ -26,7 +26,6 @@ from intransit.data.vocabulary import (
     number,
     plain,
     read_outcomes,
-    read_sides,
     read_switch,
     tokens_of,
 )
@@ -57,6 +56,9 @@ class Roles:
     sided: Sided | None = None  # instead of an outcome: columns that tell of each side
     scores: tuple[int, int] | None = None
     margin: int | None = None
+    margin_of_winner: bool = False  # the margin is never below 0, whoever won
+    unplayed: dict[int, str] = field(default_factory=dict)  # columns, and the SQL that finds such
+    drawn: tuple[int, tuple[str, ...]] | None = None  # a column that tells draws, and its words
     time: int | None = None
     moments: TimeColumn | None = None
     side: int | None = None
@@ -80,6 +82,8 @@ class Roles:
             self.weight,
             *(self.scores or ()),
             *self.by,
+            *self.unplayed,
+            *(self.drawn or ())[:1],
         )
         told = () if self.sided is None else (self.sided.first, self.sided.second)
         return {column for column in (*single, *more, *told) if column is not None}
@@ -97,6 +101,7 @@ class Search:
         self.named = {role: self._find(role) for role in self.wanted}
         by = tuple(facts.column(name, "by") for name in options.by)
         self.roles = Roles(by=by)
+        self.beside: list[Pair] = []  # numbers called as items are, beside their names
 
     def _find(self, role: str) -> int | None:
         """Return the column that the user names for a role."""
@@ -151,8 +156,9 @@ class Search:
 
     @property
     def headers(self) -> tuple[str, str]:
-        """Names of the two columns with the items."""
-        return self.names[self.roles.first], self.names[self.roles.second]
+        """Names of the two columns with the items, without where they were nested."""
+        short = short_names(self.names)
+        return short[self.roles.first], short[self.roles.second]
 
 
 TOLD = re.compile(r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)")
@@ -160,6 +166,7 @@ FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
 SHORT = {("blue", "red"): ("b", "r"), ("r", "b"): ("red", "blue"), ("home", "away"): ("h", "a")}
 # Of chess sites, beside the words of outcomes: how a game was lost, and how it was drawn.
 LOST_IN_CHESS = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
+DRAWN_BY_STATUS = listed("draw drawn stalemate outoftime tie tied agreed repetition insufficient")
 DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
 ONE_SIDE = {
     **dict.fromkeys(LOST_IN_CHESS | words.SECOND_WORDS | words.NO, 0.0),
@@ -283,11 +290,31 @@ def _recognised_pair(search: Search) -> tuple[Pair, str]:
         both = [pair for pair in marked if (pair.first, pair.second) in places]
         pairs = both if len(both) == 1 else alike or marked
         why = "the two columns share their values" if pairs is alike else why
+    pairs = pairs or _same_name(search, free)
+    if len(pairs) > 1:  # Home Team and Away Team beside Home and Away, which are goals
+        numeric = [p for p in pairs if all(map(search.facts.looks_numeric, (p.first, p.second)))]
+        mixed = {i for p in pairs for i in (p.first, p.second) if search.facts.looks_numeric(i)}
+        texts = [p for p in pairs if not {p.first, p.second} & mixed]
+        pairs = texts if len(texts) == 1 else pairs
+        search.beside = numeric if len(texts) == 1 else []
     if len(pairs) == 1:
         return pairs[0], why
     if pairs:
         raise search.refuse(f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}")
-    raise search.refuse(f"no two columns of {search.listed()} name the items; {HOW_TO_NAME}")
+    from intransit.data.questions import what_else  # noqa: PLC0415  for tables that are refused
+
+    hint = what_else(search.facts, search.plain, search.free(), HOW_TO_NAME) or HOW_TO_NAME
+    raise search.refuse(f"no two columns of {search.listed()} name the items; {hint}")
+
+
+def _same_name(search: Search, free: set[int]) -> list[Pair]:
+    """Return two columns of one name for an item: team, score, team, score."""
+    names = [re.sub(r"(?<=[a-z])[12]$", "", name) for name in search.plain]
+    for name in words.ITEMS:
+        found = [i for i in sorted(free) if names[i] == name]
+        if len(found) == 2:
+            return [Pair(MARKERS[0], *found)]
+    return []
 
 
 def _marked_texts(search: Search, free: set[int]) -> list[Pair]:
@@ -332,8 +359,181 @@ def _alike(search: Search, free: set[int]) -> list[Pair]:
     return pairs
 
 
-HIGHEST_GRADE = 5  # of a scale from -5 to 5; beyond, numbers are no grades
+def choose_outcome(search: Search) -> None:
+    """Choose the column that says who won, and what its cells mean."""
+    roles = search.roles
+    if roles.winner_first:
+        roles.tie = search.one("tie", words.TIES)
+        if roles.tie is not None:
+            search.tell("tie", roles.tie, "by its name")
+        return
+    role = "winner" if search.named["winner"] is not None else "outcome"
+    if search.named[role] is not None:
+        roles.outcome = search.named[role]
+        roles.meaning, why = _meaning(search, search.named[role] or 0), search.why(role)
+        if not roles.meaning.understood:
+            raise _asked_about(search, search.named[role] or 0)
+    elif search.wanted["outcome"] is not False:
+        roles.outcome, roles.meaning, why = _recognised_outcome(search)
+        if roles.outcome is None and roles.scores is None and roles.margin is None:
+            roles.sided = find_sided(search)
+    if roles.sided is not None:
+        roles.tie = _tie(search, re.compile(r"(winner|label|result)?(tie|draw|tied|drawn)"))
+        search.tell("first won", roles.sided.first, "by its name")
+        search.tell("second won", roles.sided.second, "by its name")
+    elif roles.outcome is not None and roles.meaning is not None:
+        search.tell("outcome", roles.outcome, f"{why}; {roles.meaning.why}")
+        roles.tie = _tie(search, re.compile("|".join(words.TIES)))
+        roles.drawn = _told_draws(search)
+    if roles.tie is not None:
+        search.tell("tie", roles.tie, "by its name")
+
+
+def _tie(search: Search, called: re.Pattern[str]) -> int | None:
+    """Return the column that says yes where nobody won, beside those that tell who did."""
+    if search.wanted.get("tie") is False:
+        return None
+    found = [i for i in search.free() if called.fullmatch(search.plain[i])]
+    texts = search.facts.texts(found[0]) if len(found) == 1 else []
+    filled = [text for text in texts if text.strip()]
+    return found[0] if filled and len(read_switch(filled)) == len(filled) else None
+
+
+def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str]:
+    for vocabulary in (words.OUTCOMES, words.SHARES):
+        named = [i for i in search.free() if search.plain[i] in vocabulary]
+        if vocabulary is words.OUTCOMES and not named:
+            named = [i for i in search.free() if flags_first(search, i)]
+        told = {i: _meaning(search, i) for i in named}
+        clear = [i for i in named if told[i].understood >= ENOUGH]
+        in_words = [i for i in clear if not told[i].margins]
+        if len(in_words) == 1:  # scores beside it may be of the first, or of whoever won
+            for i in set(clear) - set(in_words):
+                search.ignore(i, f': "{search.names[in_words[0]]}" says who won')
+            clear = in_words
+        if len(clear) > 1:
+            raise search.two("outcome", clear)
+        if clear:
+            return clear[0], told[clear[0]], "by its name"
+        if named and search.roles.scores is None and search.roles.margin is None:
+            raise _asked_about(search, named[0])
+        if search.roles.scores is not None or search.roles.margin is not None:
+            return None, None, ""
+    texts = [i for i in search.free() if search.facts.is_text(i)]
+    told = {i: _meaning(search, i) for i in search.facts.often_filled(texts)}
+    telling = [i for i in told if _decides(told[i], search.plain[i])]
+    clear = [i for i in telling if told[i].understood >= CLEAR]
+    # Two verdicts on one game, of which one is not always given, are still two.
+    rivals = [i for i in telling if told[i].understood >= ENOUGH]
+    if clear and len(rivals) > 1:
+        raise search.two("outcome", rivals)
+    return (clear[0], told[clear[0]], "by what it holds") if clear else (None, None, "")
+
+
+def choose_unplayed(search: Search) -> None:
+    """Find the columns that say of some games that they were not played: walkovers, byes, ..."""
+    roles, facts = search.roles, search.facts
+    if search.options.unplayed == "keep":
+        return
+    free = {*search.free(), *({roles.outcome} - {None})}
+    for column in sorted(i for i in free if i is not None):
+        name = search.plain[column]
+        cell, found = f"lower({facts.text(column)})", ""
+        if name in words.FORFEITS:
+            yes = [text for text, value in read_switch(facts.texts(column)).items() if value]
+            test = f"{facts.raw(column)} IN ({', '.join(map(quote, yes)) or 'NULL'})"
+        elif facts.is_text(column) and name in words.OF_RESULTS | words.STATUSES:
+            found = words.UNPLAYED + (f"|{words.NOT_YET}" if name in words.STATUSES else "")
+            test = f"regexp_full_match({cell}, {quote(found)})"
+        else:
+            continue
+        if _occurs(facts, column, test, found):
+            roles.unplayed[column] = test
+
+
+def _occurs(facts: Facts, column: int, test: str, form: str) -> bool:
+    """Return whether a test holds for any cell; distinct cells that are known are asked no more."""
+    cells = facts.values(column)
+    if cells is None or not form:
+        return facts.count_cells(column, test)[0] > 0
+    return any(re.fullmatch(form, text.strip().casefold()) for text, _ in cells)
+
+
+def _told_draws(search: Search) -> tuple[int, tuple[str, ...]] | None:
+    """Return a column such as the status of a game of chess, and its words that tell draws."""
+    for column in search.free():
+        if search.plain[column] in words.STATUSES | words.OF_RESULTS:
+            texts = search.facts.texts(column)
+            drawn = [t for t in texts if re.sub(r"[\s_]+", "", t.casefold()) in DRAWN_BY_STATUS]
+            if drawn:
+                return column, tuple(drawn)
+    return None
+
+
+CALLED = re.compile(r".*(choice|winner|preference|preferred|prefer|vote|verdict|outcome)\??")
+ANSWERED = re.compile(r".*(response|answer|selected|selection|picked|pick|keypress|key)")
+
+
+def _decides(told: Meaning, name: str) -> bool:
+    """Return whether words tell outcomes; a column of nothing but T does not tell ties."""
+    ties_only = told.kind == "words" and set(told.values.values()) <= {0.5}
+    called = CALLED.fullmatch(name) is not None
+    if ANSWERED.fullmatch(name):  # which of the two, and neither yes nor 1
+        called = not {text.strip().casefold() for text in told.values} & (words.YES | words.NO)
+    return (told.in_words or called) and not ties_only
+
+
+def _meaning(search: Search, column: int) -> Meaning:
+    """Return what a column says as an outcome: words and numbers, or names of the items."""
+    facts, roles = search.facts, search.roles
+    headers = search.headers
+    cells = facts.values(column)
+    comma = facts.table.decimal_comma
+    name, grades = search.plain[column], search.options.grades
+    graded, rated = name in words.PREFERENCES, name in words.SHARES
+    prefer = name in words.WINNER_WORDS or column == search.named["winner"]
+    names_one = prefer or name in {"preference", "preferred", "choice", "chosen"}
+    if roles.marker is not None and roles.marker.first == "0":
+        names_one = names_one or graded
+    told = read_outcomes(
+        cells or [], headers, roles.marker, comma, grades=grades, graded=graded, rated=rated,
+        names_one=names_one, by_hand=column == search.named["outcome"],
+    )  # fmt: skip
+    if flags_first(search, column) and any((number(text) or 0.0) > 1.0 for text, _ in cells or []):
+        return Meaning("words", "numbers of games", 0.0)  # team1_wins: 2 is no name of the second
+    if told.understood == 1.0 and not prefer:
+        return told
+    text, x = facts.text(column), facts.number(column)
+    is_name = f"{text} IN ({facts.text(roles.first)}, {facts.text(roles.second)})"
+    _, filled, names, shares = facts.count(facts.filled(column), is_name, f"{x} BETWEEN 0 AND 1")
+    if not filled:
+        return Meaning("words", "empty", 0.0)
+    if cells is None and shares > names:
+        return Meaning("shares", "share of games that the first won", shares / filled)
+    ties = {
+        text: value
+        for text, value in told.values.items()
+        if value == 0.5 and not text.strip()[:1].isdigit()
+    }
+    n_ties = sum(count for text, count in cells or () if text in ties)
+    by_name = (names + n_ties) / filled
+    if names and (by_name > told.understood or (prefer and by_name == told.understood)):
+        return Meaning(
+            "names", "the winner's name", by_name, ties, both_bad=told.both_bad, in_words=True
+        )
+    return told
+
+
+def _asked_about(search: Search, column: int) -> InputError:
+    """Return the error that the outcomes in a column are not understood."""
+    from intransit.data.questions import strange_outcomes  # noqa: PLC0415  for refused tables
+
+    return strange_outcomes(search.facts, column)
+
+
 MOST_AGAINST = 0.05  # share of rows in which a winner may have fewer
+
+
 TELLING = ("sets", "games", "score", "goals", "runs")  # before points, which may be of a ranking
 
 
@@ -352,7 +552,7 @@ def choose_scores(search: Search) -> None:
         same = [pair for pair in pairs if pair.marker == search.roles.marker]
         pairs = same if len(same) == 1 else pairs
         if not pairs and not search.roles.winner_first:
-            pairs = find_scores(search) or _beside_items(search)
+            pairs = find_scores(search) or _beside_items(search) or _bare_scores(search)
         if search.roles.winner_first:
             pairs = _of_winners(search, pairs)
         if len(pairs) > 1:
@@ -363,6 +563,28 @@ def choose_scores(search: Search) -> None:
         search.roles.scores = (pairs[0].first, pairs[0].second) if pairs else None
     for column, role in zip(search.roles.scores or (), ("first", "second"), strict=False):
         search.tell(f"{role} score", column, search.why(f"{role}_score"))
+    shoot_outs = [i for i in search.free() if SHOOT_OUT.search(search.plain[i])]
+    if search.roles.scores is not None and shoot_outs:
+        search.roles.notes.append(
+            f"{search.listed(shoot_outs[:2], ' and ')} are not used: a game that a shoot-out "
+            "decided counts by its score"
+        )
+
+
+SHOOT_OUT = re.compile(r"pens$|^pens|penalt|shootout|^pso")
+
+
+def _bare_scores(search: Search) -> list[Pair]:
+    """Return numbers called Home and Away beside Home Team and Away Team, unless they are odds."""
+    whole = [
+        pair
+        for pair in search.beside
+        if not any(
+            search.facts.count(f"{x} <> round({x}) OR {x} < 0")[1]
+            for x in (search.facts.number(pair.first), search.facts.number(pair.second))
+        )
+    ]
+    return whole if not {"draw", "tie", "x"} & set(search.plain) else []
 
 
 def _beside_items(search: Search) -> list[Pair]:
@@ -405,6 +627,34 @@ def _doubt_scores(search: Search) -> None:
     if search.named["first_score"] is not None or roles.meaning.kind == "shares":
         return
     ours, theirs = (facts.number(column) for column in roles.scores)
+    won = _won_sql(search)
+    fewer = f"({won[0]} AND {ours} < {theirs}) OR ({won[1]} AND {ours} > {theirs})"
+    _, filled, against = facts.count(f"({' OR '.join(won)}) AND {ours} <> {theirs}", fewer)
+    if against > MOST_AGAINST * filled:
+        _leave_scores(search, Pair(MARKERS[0], *roles.scores), "winners often have fewer")
+        roles.columns = [column for column in roles.columns if not column.role.endswith(" score")]
+        roles.scores = None
+
+
+def _doubt_margin(search: Search) -> None:
+    """Take a margin that is never below 0, although the second won at times, for the winner's."""
+    roles, facts = search.roles, search.facts
+    if roles.margin is None or roles.outcome is None or roles.meaning is None:
+        return
+    lost = _won_sql(search)[1]
+    x = facts.number(roles.margin)
+    _, below, against = facts.count(f"{x} < 0", f"{lost} AND {x} > 0")
+    if against and not below:
+        roles.margin_of_winner = True
+        roles.notes.append(
+            f'"{search.names[roles.margin]}" is never below 0, so taken as the lead of the winner'
+        )
+
+
+def _won_sql(search: Search) -> list[str]:
+    """SQL: whether the outcome says that the first won, and whether the second did."""
+    roles, facts = search.roles, search.facts
+    assert roles.outcome is not None and roles.meaning is not None  # noqa: PT018
     won = []
     for item, outcome in ((roles.first, 1.0), (roles.second, 0.0)):
         told = [
@@ -412,12 +662,7 @@ def _doubt_scores(search: Search) -> None:
         ]
         told = [facts.text(item)] if roles.meaning.kind == "names" else told
         won.append(f"{facts.text(roles.outcome)} IN ({', '.join(told) or 'NULL'})")
-    fewer = f"({won[0]} AND {ours} < {theirs}) OR ({won[1]} AND {ours} > {theirs})"
-    _, filled, against = facts.count(f"({' OR '.join(won)}) AND {ours} <> {theirs}", fewer)
-    if against > MOST_AGAINST * filled:
-        _leave_scores(search, Pair(MARKERS[0], *roles.scores), "winners often have fewer")
-        roles.columns = [column for column in roles.columns if not column.role.endswith(" score")]
-        roles.scores = None
+    return won
 
 
 def choose_margin(search: Search) -> None:
@@ -431,199 +676,47 @@ def choose_margin(search: Search) -> None:
         search.tell("margin", column, f"{search.why('margin')}, first minus second")
 
 
-def choose_outcome(search: Search) -> None:
-    """Choose the column that says who won, and what its cells mean."""
+MOST_GAMES = 20  # that somebody wins in one match; beyond, they were played before
+HIGHEST_RATING = 10  # of answers; beyond, they may be of players, before the game
+
+
+def _choose_last_scores(search: Search) -> None:
+    """Choose columns with the games that each won, or with a rating of each, and say so."""
+    if search.wanted["first_score"] is False:
+        return
+    pairs = words.last_score_pairs(search.plain, MARKERS)
+    free = set(search.free())
+    pairs = [pair for pair in pairs if {pair.first, pair.second} <= free]
+    if len(pairs) != 1 or pairs[0].marker.sided:  # home_games were played before
+        return
+    scores = pairs[0].first, pairs[0].second
+    names = search.listed(list(scores), " and ")
+    x, y = (search.facts.number(i) for i in scores)
+    limit = HIGHEST_RATING if "rating" in search.plain[scores[0]] else MOST_GAMES
+    _, high = search.facts.count(f"greatest(abs({x}), abs({y})) > {limit}")
+    if high or not all(search.facts.looks_numeric(i) for i in scores):
+        return
+    search.roles.scores = scores
+    what = "ratings of the two" if limit == HIGHEST_RATING else "games won by each"
+    search.roles.notes.append(
+        f"nothing else says who won: {names} are taken as {what}, and the higher as the better"
+    )
+    for column, role in zip(scores, ("first", "second"), strict=True):
+        search.tell(f"{role} score", column, "by its name")
+
+
+def settle_scores(search: Search) -> None:
+    """Leave out scores that the outcome contradicts; refuse a table that does not say who won."""
     roles = search.roles
     if roles.winner_first:
-        roles.tie = search.one("tie", words.TIES)
-        if roles.tie is not None:
-            search.tell("tie", roles.tie, "by its name")
         return
-    role = "winner" if search.named["winner"] is not None else "outcome"
-    if search.named[role] is not None:
-        roles.outcome = search.named[role]
-        roles.meaning, why = _meaning(search, search.named[role] or 0), search.why(role)
-        if not roles.meaning.understood:
-            raise _strange(search, search.named[role] or 0)
-    elif search.wanted["outcome"] is not False:
-        roles.outcome, roles.meaning, why = _recognised_outcome(search)
-        if roles.outcome is None and roles.scores is None and roles.margin is None:
-            roles.sided = find_sided(search)
-    if roles.sided is not None:
-        roles.tie = _tie(search, re.compile(r"(winner|label|result)?(tie|draw|tied|drawn)"))
-        search.tell("first won", roles.sided.first, "by its name")
-        search.tell("second won", roles.sided.second, "by its name")
-    elif roles.outcome is not None and roles.meaning is not None:
-        search.tell("outcome", roles.outcome, f"{why}; {roles.meaning.why}")
-        roles.tie = _tie(search, re.compile("|".join(words.TIES)))
-    if roles.tie is not None:
-        search.tell("tie", roles.tie, "by its name")
     _doubt_scores(search)
+    _doubt_margin(search)
+    if (roles.sided, roles.outcome, roles.scores, roles.margin) == (None,) * 4:
+        _choose_last_scores(search)
     told = (roles.sided, roles.outcome, roles.scores, roles.margin)
     if all(found is None for found in told):
         raise search.refuse(
             f"no column of {search.listed()} says who won; name it with outcome=, winner=, "
             "margin=, or first_score= and second_score= (command line: --outcome and so on)."
         )
-
-
-def _tie(search: Search, called: re.Pattern[str]) -> int | None:
-    """Return the column that says yes where nobody won, beside those that tell who did."""
-    if search.wanted.get("tie") is False:
-        return None
-    found = [i for i in search.free() if called.fullmatch(search.plain[i])]
-    texts = search.facts.texts(found[0]) if len(found) == 1 else []
-    filled = [text for text in texts if text.strip()]
-    return found[0] if filled and len(read_switch(filled)) == len(filled) else None
-
-
-def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str]:
-    for vocabulary in (words.OUTCOMES, words.SHARES):
-        named = [i for i in search.free() if search.plain[i] in vocabulary]
-        if vocabulary is words.OUTCOMES and not named:
-            named = [i for i in search.free() if flags_first(search, i)]
-        told = {i: _meaning(search, i) for i in named}
-        clear = [i for i in named if told[i].understood >= ENOUGH]
-        if len(clear) > 1:
-            raise search.two("outcome", clear)
-        if clear:
-            return clear[0], told[clear[0]], "by its name"
-        if named and search.roles.scores is None and search.roles.margin is None:
-            raise _strange(search, named[0])
-        if search.roles.scores is not None or search.roles.margin is not None:
-            return None, None, ""
-    texts = [i for i in search.free() if search.facts.is_text(i)]
-    told = {i: _meaning(search, i) for i in search.facts.often_filled(texts)}
-    telling = [i for i in told if _decides(told[i], search.plain[i])]
-    clear = [i for i in telling if told[i].understood >= CLEAR]
-    # Two verdicts on one game, of which one is not always given, are still two.
-    rivals = [i for i in telling if told[i].understood >= ENOUGH]
-    if clear and len(rivals) > 1:
-        raise search.two("outcome", rivals)
-    return (clear[0], told[clear[0]], "by what it holds") if clear else (None, None, "")
-
-
-CALLED = re.compile(r".*(choice|winner|preference|preferred|prefer|vote|verdict|outcome)\??")
-
-
-def _decides(told: Meaning, name: str) -> bool:
-    """Return whether words tell outcomes; a column of nothing but T does not tell ties."""
-    ties_only = told.kind == "words" and set(told.values.values()) <= {0.5}
-    return (told.in_words or CALLED.fullmatch(name) is not None) and not ties_only
-
-
-def _strange(search: Search, column: int) -> InputError:
-    cells = search.facts.values(column) or []
-    often = sorted(cells, key=lambda cell: (-cell[1], cell[0]))[:5]
-    numbers = sorted({x for text, _ in cells if (x := number(text)) is not None})
-    most = int(max(map(abs, numbers), default=0.0))
-    whole = all(x == round(x) for x in numbers)
-    if len(numbers) > 2 and min(numbers) < -1 and whole and most <= HIGHEST_GRADE:
-        up, down = (",".join(map(str, range(-s * most, s * most + s, s))) for s in (1, -1))
-        return search.refuse(
-            f'"{search.names[column]}" goes from {-most} to {most}, and nothing says which end is '
-            f"for the first item; say grades=[{down}] if {most} is its best, or grades=[{up}] if "
-            f"{-most} is (command line: --grades={down} or --grades={up}); or margin= if they are "
-            "margins (command line: --margin)."
-        )
-    shown = list_names([text for text, _ in often]) or "too many values"
-    return search.refuse(
-        f'the outcomes in "{search.names[column]}" are not understood ({shown}); write 1, 0 and '
-        "0.5, win, loss and draw, or the winner's name; or list grades from the first's best to "
-        "the second's with grades= (command line: --grades)."
-    )
-
-
-def _meaning(search: Search, column: int) -> Meaning:
-    """Return what a column says as an outcome: words and numbers, or names of the items."""
-    facts, roles = search.facts, search.roles
-    headers = search.names[roles.first], search.names[roles.second]
-    cells = facts.values(column)
-    comma = facts.table.decimal_comma
-    name, grades = search.plain[column], search.options.grades
-    graded, rated = name in words.PREFERENCES, name in words.SHARES
-    prefer = name in words.WINNER_WORDS or column == search.named["winner"]
-    told = read_outcomes(
-        cells or [], headers, roles.marker, comma, grades=grades, graded=graded, rated=rated,
-        names_one=prefer or name in {"preference", "preferred"},
-    )  # fmt: skip
-    if told.understood == 1.0 and not prefer:
-        return told
-    text, x = facts.text(column), facts.number(column)
-    is_name = f"{text} IN ({facts.text(roles.first)}, {facts.text(roles.second)})"
-    _, filled, names, shares = facts.count(facts.filled(column), is_name, f"{x} BETWEEN 0 AND 1")
-    if not filled:
-        return Meaning("words", "empty", 0.0)
-    if cells is None and shares > names:
-        return Meaning("shares", "share of games that the first won", shares / filled)
-    ties = {
-        text: value
-        for text, value in told.values.items()
-        if value == 0.5 and not text.strip()[:1].isdigit()
-    }
-    n_ties = sum(count for text, count in cells or () if text in ties)
-    by_name = (names + n_ties) / filled
-    if names and (by_name > told.understood or (prefer and by_name == told.understood)):
-        return Meaning(
-            "names", "the winner's name", by_name, ties, both_bad=told.both_bad, in_words=True
-        )
-    return told
-
-
-def choose_side(search: Search) -> None:
-    """Choose who has the side: home, white, shown first."""
-    roles, said = search.roles, search.wanted["side"]
-    if said in {"first", "second"}:
-        roles.side_always = 1.0 if said == "first" else -1.0
-        roles.notes.append(f"the {said} item always has the side")
-    elif said is not False:
-        roles.side = search.one("side", words.SIDES)
-    if roles.side is not None and search.named["side"] is None:
-        roles.side = _telling_side(search, roles.side)
-    if roles.side is None and said is None:
-        roles.away_sign = _away_sign(search)
-    if roles.side is not None:
-        search.tell("side", roles.side, search.why("side"))
-    elif roles.away_sign is not None:
-        search.tell("side", roles.away_sign, 'by what it holds; "@" says that the first was away')
-    elif roles.marker and roles.marker.sided and said is None:
-        roles.side_always = 1.0
-        search.roles.notes.append(f'"{search.names[roles.first]}" has the side')
-    if roles.side is None and roles.side_always is None and roles.away_sign is None:
-        unused = [i for i in search.free() if search.plain[i] in words.NEUTRALS]
-        if unused and said is None:
-            search.ignore(
-                unused[0],
-                ", as nothing says who has the side; if the first item has it, say "
-                'side="first" (command line: --side first)',
-            )
-        return
-    roles.neutral = search.one("neutral", words.NEUTRALS)
-    if roles.neutral is not None:
-        texts = search.facts.texts(roles.neutral)
-        if len(read_switch(texts)) < len(texts) and search.named["neutral"] is None:
-            search.ignore(roles.neutral, ": it does not say yes or no")
-            roles.neutral = None
-        else:
-            search.tell("neutral", roles.neutral, search.why("neutral"))
-
-
-def _telling_side(search: Search, column: int) -> int | None:
-    """Return a column that is called a side if all its cells say who has it."""
-    texts = [text for text in search.facts.texts(column) if text.strip()]
-    if texts and len(read_sides(texts, search.headers)) == len(texts):
-        return column
-    if search.plain[column] not in words.GROUNDS and texts:
-        search.ignore(column, ": it does not say who has the side")
-    return None
-
-
-UNNAMED = re.compile(r"(unnamed:?\d*|column\d+|at|@)?")  # as tools call a column without a name
-
-
-def _away_sign(search: Search) -> int | None:
-    """Return the column, without a name of its own, that has @ where the first was away."""
-    free = [i for i in search.free() if UNNAMED.fullmatch(search.plain[i])]
-    cells = {i: {text.strip().casefold() for text in search.facts.texts(i)} - {""} for i in free}
-    found = [i for i, signs in cells.items() if "@" in signs <= {"@", "n", "vs", "vs."}]
-    return found[0] if len(found) == 1 else None

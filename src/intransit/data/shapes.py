@@ -225,18 +225,28 @@ OUTCOME, GAMES = "won, lost or drawn", "number of games"
 def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
     """Return rows of won and lost games as games, or None where there are none."""
     named = _named_tally(facts, options)
-    used = named or _recognised_tally(facts, options, asked)
+    used, played = named or _recognised_tally(facts, options, asked), None
+    if not used and not asked:
+        used, played = _wins_of_games(facts, options)
     if not used or not (asked or named or _are_counts(facts, used)):
         return None
+    roles = ("won", "lost", "drawn") if played is None else ("won", "drawn")
     told = [
         Column(role, facts.names[column], "named" if named else "by its name")
-        for role, column in zip(("won", "lost", "drawn"), used, strict=False)
+        for role, column in zip(roles, used, strict=False)
     ]
-    n, total = len(facts.names), " + ".join(f"coalesce({facts.number(i)}, 0)" for i in used)
+    n = len(facts.names)
+    numbers = [facts.number(i) for i in used]
+    if not named and played is not None:  # what was neither won nor drawn was lost
+        rest = " - ".join(f"coalesce({x}, 0)" for x in numbers)
+        numbers.insert(1, f"({facts.number(played)} - {rest})")
+        told.append(Column("games", facts.names[played], "by its name"))
+        used = [*used, played]
+    total = " + ".join(f"coalesce({x}, 0)" for x in numbers)
     parts = [
-        f"SELECT * EXCLUDE (row), {outcome}::DOUBLE AS c{n}, {facts.number(column)} AS c{n + 1}, "
-        f"row FROM {facts.rows} WHERE {_fine(facts, used)} AND {facts.number(column)} > 0"
-        for outcome, column in zip(("1.0", "0.0", "0.5"), used, strict=False)
+        f"SELECT * EXCLUDE (row), {outcome}::DOUBLE AS c{n}, {x} AS c{n + 1}, "
+        f"row FROM {facts.rows} WHERE {_fine(facts, used)} AND {x} > 0"
+        for outcome, x in zip(("1.0", "0.0", "0.5"), numbers, strict=False)
     ]
     # Rows with something that is no count stay, so that they are reported.
     parts.append(
@@ -293,11 +303,33 @@ def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> list[i
     return []
 
 
+def _wins_of_games(facts: Facts, options: ReadOptions) -> tuple[list[int], int | None]:
+    """Return the columns with games won, and drawn if any, and the one with all games; or none.
+
+    A single game is won or not: somewhere more must have been won, and nowhere more than played.
+    """
+    names = [plain(name) for name in short_names(facts.names)]
+    said = {plain(str(name)) for name in options.columns.values() if isinstance(name, str)}
+    played = [i for i, name in enumerate(names) if name in words.COUNTS - said]
+    firsts = {marker.first for marker in MARKERS}
+    won = [i for i, name in enumerate(names) if name in WON - said]
+    won = won or [i for word in firsts if (i := _each(names, word)) is not None]
+    drawn = [i for i, name in enumerate(names) if name in DRAWN][:1]
+    outcomes = (words.OUTCOMES - WON) & set(names) or words.score_pairs(names, MARKERS)
+    if len(played) != 1 or len(set(won)) != 1 or outcomes:
+        return [], None
+    wins, games = facts.number(won[0]), facts.number(played[0])
+    ties = "".join(f" + coalesce({facts.number(i)}, 0)" for i in drawn)
+    _, several, too_many = facts.count(f"{wins} > 1", f"{wins}{ties} > {games}")
+    return ([won[0], *drawn], played[0]) if several and not too_many else ([], None)
+
+
 def _each(names: list[str], word: str) -> int | None:
     """Return the column with the wins of one of the two, as in wins_a."""
     for i, name in enumerate(names):
-        rest = words.stem(name, word)
-        if rest is not None and rest in EACH:
+        rest = words.stem(name, word) or ""
+        item = words.BEFORE_MARKS.match(rest)  # player_1_wins
+        if rest in EACH or (item and rest[item.end() :] in EACH):
             return i
     return None
 
@@ -349,7 +381,9 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
     )
 
 
-MATCHUP = r"(.*?)\s*(?:\b(vs\.?|at)\s|(@))\s*(.+)"
+MATCHUP = r"(.*?)\s*(?:\b(vs?\.?|versus|at)\s|(@))\s*(.+)"
+DASHED = r"(.*?\S)\s+([-–—])(\s)\s*(\S.*)"  # Ayr - Bute
+FIXTURES = listed("match game fixture matchup pairing bout fight teams players contest event")
 TEAM, AGAINST, AT_HOME = "team name", "opponent name", "home or away"
 
 
@@ -358,34 +392,53 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
     names = [plain(name) for name in short_names(facts.names)]
     if named_by_hand(options):
         return None
-    column = next(
-        (names.index(name) for name in ("matchup", "opponent", "opp") if name in names), -1
-    )
-    if column < 0 or not facts.is_text(column):
-        return None
-    both = names[column] == "matchup"
-    cell = facts.text(column)
-    asked = f"regexp_full_match({cell}, {quote(MATCHUP)}, 'i')"
-    filled, told, at = facts.count_cells(
-        column, facts.filled(column), asked, f"{asked} AND contains({cell}, '@')"
-    )
-    team = _own_team(names)
-    if (both and told < CLEAR * filled) or (not both and (not at or team is None)):
-        return None
+    opponents = ("opponent", "opp")
+    pairs = bool(words.name_pairs(names, MARKERS, words.WINNERS))
+    called = [i for i, name in enumerate(names) if name == "matchup" or name in opponents]
+    called += [] if pairs else [i for i, name in enumerate(names) if name in FIXTURES - {"matchup"}]
+    for column in called:
+        if not facts.is_text(column):
+            continue
+        both = names[column] not in opponents
+        for form in (MATCHUP, DASHED) if both else (MATCHUP,):
+            asked = f"regexp_full_match({facts.text(column)}, {quote(form)}, 'i')"
+            at = f"{asked} AND regexp_matches({facts.text(column)}, '@|\\bat\\b', 'i')"
+            filled, told, away = facts.count_cells(column, facts.filled(column), asked, at)
+            team = _own_team(names)
+            if form is DASHED and not _meet_others(facts, column, form):
+                continue
+            if (both and told and told >= CLEAR * filled) or (
+                not both and away and team is not None
+            ):
+                return _matchups(facts, column, form, None if both else team, sided=bool(away))
+    return None
+
+
+def _meet_others(facts: Facts, column: int, form: str) -> bool:
+    """Return whether names stand on both sides of a dash, as in Ayr - Bute and Bute - Cork."""
+    found = [re.fullmatch(form, text.strip()) for text in facts.texts(column)]
+    return bool({match[1] for match in found if match} & {match[4] for match in found if match})
+
+
+def _matchups(facts: Facts, column: int, form: str, team: int | None, *, sided: bool) -> Shaped:
+    """Return the two who met, from one column or beside the team's own; and where, if told."""
+    cell, name = facts.text(column), facts.names[column]
+    asked = f"regexp_full_match({cell}, {quote(form)}, 'i')"
 
     def part(k: int) -> str:
-        return f"trim(regexp_extract({cell}, {quote(MATCHUP)}, {k}, 'i'))"
+        return f"trim(regexp_extract({cell}, {quote(form)}, {k}, 'i'))"
 
     away = f"({part(3)} = '@' OR lower({part(2)}) = 'at')"
-    own = part(1) if both else facts.text(team or 0)
     extra = {
-        TEAM: ("VARCHAR", own),
+        TEAM: ("VARCHAR", part(1) if team is None else facts.text(team)),
         AGAINST: ("VARCHAR", f"CASE WHEN {asked} THEN {part(4)} ELSE {cell} END"),
-        AT_HOME: ("VARCHAR", f"CASE WHEN {asked} AND {away} THEN 'away' ELSE 'home' END"),
     }
-    name = facts.names[column]
-    note = f'"{name}" says against whom, and where: behind "@" or "at" the opponent was at home'
-    made: Columns = {"first": TEAM, "second": AGAINST, "side": AT_HOME}
+    made: Columns = {"first": TEAM, "second": AGAINST}
+    note = f'"{name}" says who met whom'
+    if sided:
+        extra[AT_HOME] = ("VARCHAR", f"CASE WHEN {asked} AND {away} THEN 'away' ELSE 'home' END")
+        made["side"] = AT_HOME
+        note = f'"{name}" says against whom, and where: behind "@" or "at" the opponent was at home'
     told_columns = (Column("matchup", name, "by its name"),)
     return Shaped(facts.table.with_columns(extra), made, told_columns, (note,), keeps_where=True)
 

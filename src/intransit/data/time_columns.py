@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from intransit.data import vocabulary as words
-from intransit.data.engine import Facts
+from intransit.data.engine import Facts, quote
 from intransit.data.games import Clock, TimeColumn
 from intransit.data.roles import Search
 from intransit.data.vocabulary import CLEAR, ENOUGH, UNIX, VERSIONS, listed, plain
@@ -23,8 +23,9 @@ DAY_FIRST = tuple(f"%d{s}%m{s}{year}" for year in ("%y", "%Y") for s in "/.-")
 MONTH_FIRST = tuple(f"%m{s}%d{s}{year}" for year in ("%y", "%Y") for s in "/-")
 IN_WORDS = (
     *("%d %b %y", "%d %B %y", "%b %d %y", "%B %d %y", "%b %d %Y", "%B %d %Y", "%d %b %Y"),
-    *("%d %B %Y", "%Y %b %d", "%Y %B %d", "%Y.%m.%d", "%Y%m%d", "%b %Y", "%B %Y"),
+    *("%d %B %Y", "%Y %b %d", "%Y %B %d", "%Y.%m.%d", "%Y/%m/%d", "%Y%m%d", "%b %Y", "%B %Y"),
 )
+FIRST_YEAR = "TIMESTAMP '1000-01-01'"  # Apr 1 is not April of the year 1
 UNUSUAL = ("%b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%Y.%m.%d-%H.%M.%S")
 
 
@@ -50,13 +51,14 @@ def read_odd_dates(
     cell = _without_trimmings(text)
     found: dict[str, TimeColumn] = {}
     for why, forms in _forms(facts, column, cell, day_first).items():
-        tests = (f"try_strptime(cell, '{form}') IS NOT NULL" for form in forms)
+        tests = (f"try_strptime(cell, '{form}') >= {FIRST_YEAR}" for form in forms)
         hits = facts.count_cells(column, *tests, cell=cell)
         used = [form for form, n in zip(forms, hits, strict=True) if n]
         if used:
             listed = ", ".join(f"'{form}'" for form in used)
             zone = _zone(text)
-            sql = f"epoch_us(try_strptime({cell}, [{listed}])) - {zone}"
+            moment = f"try_strptime({cell}, [{listed}])"
+            sql = f"CASE WHEN {moment} >= {FIRST_YEAR} THEN epoch_us({moment}) - {zone} END"
             (n,) = facts.count_cells(column, f"({sql}) IS NOT NULL")
             found[why] = TimeColumn(DATES, f"({sql}) / {US_A_DAY}", why, n / filled)
     if not found:
@@ -103,7 +105,11 @@ def _without_trimmings(text: str) -> str:
     for pattern, new in (
         (r"^(mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.]?\s+", ""),
         (r"(\d)(st|nd|rd|th)\b", r"\1"),
-        (r"(:\d\d)(?:\.\d+)?\s*\(?(?:gmt|utc|z)?\s*(?:[+-]\d\d:?\d\d)?\s*\)?$", r"\1"),
+        (
+            r"(:\d\d)(?:\.\d+)?(\s*[ap]m)?\s*\(?(?:gmt|utc|z)?\s*"
+            r"(?:[+-]\d\d?(?::?\d\d)?)?\s*\)?$",
+            r"\1\2",
+        ),
         (r"(\dT\d+)Z$", r"\1"),
         (r"\bsept\b", "Sep"),
         (r"\bof\b", " "),
@@ -118,10 +124,12 @@ def _without_trimmings(text: str) -> str:
 
 def _zone(text: str) -> str:
     """SQL: microseconds that the zone written behind a time is ahead of UTC."""
-    found = f"regexp_extract({text}, ':\\d\\d.*?([+-])(\\d\\d):?(\\d\\d)\\s*$', ['s', 'h', 'm'])"
+    zone = ":\\d\\d.*?([+-])(\\d\\d?):?(\\d\\d)?\\s*\\)?$"
+    found = f"regexp_extract({text}, '{zone}', ['s', 'h', 'm'])"
     return (
         f"(CASE WHEN {found}.s = '' THEN 0 ELSE (CASE {found}.s WHEN '-' THEN -60000000 ELSE "
-        f"60000000 END) * (60 * TRY_CAST({found}.h AS BIGINT) + TRY_CAST({found}.m AS BIGINT)) END)"
+        f"60000000 END) * (60 * TRY_CAST({found}.h AS BIGINT) + "
+        f"coalesce(TRY_CAST({found}.m AS BIGINT), 0)) END)"
     )
 
 
@@ -145,6 +153,19 @@ KNOCK_OUT = tuple(  # of a knock-out, the final last
         "grandfinal grandfinals",
     )
 )
+# Of several moments of one game, the first that every row has is taken: when it was played.
+MOMENTS = (
+    *("date", "datetime", "playedat", "played", "playedon", "starttime", "startedat", "started"),
+    *("completedat", "completed", "finishedat", "endedat", "createdat", "created"),
+)
+MONTHS = (
+    *("jan", "feb", "mar", "apr", "may", "jun"),
+    *("jul", "aug", "sep", "oct", "nov", "dec"),
+)
+DAYS_OF_MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+FULL_MONTHS = listed(
+    "january february march april may june july august september october november december"
+)
 Cells = Sequence[tuple[str, int]]  # distinct texts in the order of the table, and how often
 
 
@@ -165,6 +186,56 @@ def as_seasons(cells: Cells, *, by_name: bool) -> TimeColumn | None:
     values = {text: float(year) for text, year in begins.items()}
     names, numbers = tuple(text for _, text in order), tuple(float(year) for year, _ in order)
     return _periods("seasons, by the year in which they begin", names, values, numbers)
+
+
+def month_of(text: str) -> int:
+    """Return the number of a month that is called by its English name, 0 for other texts."""
+    word = text.strip().casefold().rstrip(".")
+    short = word[:3]
+    known = short in MONTHS and (word in {short, "sept"} or word in FULL_MONTHS)
+    return MONTHS.index(short) + 1 if known else 0
+
+
+def _in_a_year(text: str) -> tuple[int, int] | None:
+    """Return how late in a year a month or day without a year is, and how many a year has."""
+    if month_of(text):
+        return month_of(text) - 1, 12
+    bare = re.sub(r"^(mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.]?\s+", "", text.strip().casefold())
+    match = re.fullmatch(r"([a-z.]+)\s+(\d\d?)|(\d\d?)\.?\s+([a-z.]+)", bare)
+    month, day = (match[1] or match[4], match[2] or match[3]) if match else ("", "0")
+    if not month_of(month) or not 0 < int(day) < 32:
+        return None
+    return sum(DAYS_OF_MONTHS[: month_of(month) - 1]) + int(day) - 1, sum(DAYS_OF_MONTHS)
+
+
+def as_parts_of_a_year(facts: Facts, column: int, cells: Cells) -> TimeColumn | None:
+    """Return months or days without a year, where the table has them one after the other.
+
+    They are counted from January of the first year, so that January comes after December; None
+    where the table has them in no order, and nothing says which year is meant.
+    """
+    at = {text: place for text, _ in cells if (place := _in_a_year(text)) is not None}
+    if not at or len(at) < len(cells) or len({size for _, size in at.values()}) > 1:
+        return None
+    if not facts.table.ordered:
+        return None
+    ends = facts.engine.ask(
+        f"SELECT {facts.raw(column)}, min(row), max(row) FROM {facts.rows} GROUP BY ALL"
+    )
+    seen = sorted((first, last, str(text)) for text, first, last in ends if str(text) in at)
+    start, size = at[seen[0][2]]
+    values: dict[str, float] = {}
+    now, end = start, 0
+    for first, last, text in seen:
+        steps = (at[text][0] - now) % size
+        now += steps
+        if first < end or (values and not steps) or now >= start + size:
+            return None
+        values[text], end = float(now), last
+    names, numbers = tuple(text.strip() for text in values), tuple(values.values())
+    what = "months" if size == 12 else "days"
+    found = _periods(f"{what}, one after the other as the table has them", names, values, numbers)
+    return replace(found, note=f"no year is told: the {what} are taken as those of one year")
 
 
 def as_versions(cells: Cells, *, by_name: bool) -> TimeColumn | None:
@@ -342,6 +413,7 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
     if named is None and 2 * dates >= filled:
         whole = TimeColumn(DATES, f"({sql}) / {US_A_DAY}", "dates", dates / filled)
         return whole if dates == filled else _with_others(facts, column, whole, day_first)
+    named = named or as_parts_of_a_year(facts, column, cells)
     named = named or as_versions(cells, by_name=name in VERSIONS)
     if named is None and numbers >= dates and 2 * numbers >= filled:
         return _numbers(facts, column)
@@ -451,6 +523,8 @@ def choose_time(search: Search) -> None:
         )
     if len(clear) == 2:
         clear, told = _in_years(search, clear, told)
+    if len(clear) > 1 and all(told[i].clock == DATES for i in clear):
+        clear = _when_played(search, clear)
     if len(clear) > 1:
         raise search.two("time", clear)
     if clear:
@@ -458,6 +532,21 @@ def choose_time(search: Search) -> None:
         search.tell("time", clear[0], f"{why}; {roles.moments.why}")
         if roles.moments.note:
             roles.notes.append(roles.moments.note)
+
+
+def _when_played(search: Search, dates: list[int]) -> list[int]:
+    """Return the column that says when games were played, of several moments of each."""
+    order = {name: k for k, name in enumerate(MOMENTS)}
+    if not all(search.plain[i] in order for i in dates):
+        return dates
+    _, *filled = search.facts.count(*(search.facts.filled(i) for i in dates))
+    most = max(filled)
+    full = [i for i, n in zip(dates, filled, strict=True) if n == most]
+    taken = min(full, key=lambda i: order[search.plain[i]])
+    for column in dates:
+        if column != taken:
+            search.ignore(column, f': "{search.names[taken]}" is taken for the time')
+    return [taken]
 
 
 def _in_years(
@@ -469,10 +558,12 @@ def _in_years(
     """
     year, part = sorted(clear, key=lambda i: search.plain[i] not in words.YEARS)
     size = words.PARTS_OF_A_YEAR.get(search.plain[part])
-    plain_numbers = told[year].clock == told[part].clock == NUMBERS
-    if search.plain[year] not in words.YEARS or size is None or not plain_numbers:
+    facts = search.facts
+    year_sql, part_sql = (_as_number(facts, i, told[i]) for i in (year, part))
+    if search.plain[year] not in words.YEARS or size is None:
         return clear, told
-    facts, part_sql = search.facts, told[part].sql
+    if year_sql is None or part_sql is None:
+        return clear, told
     low, high = facts.engine.ask(
         f"SELECT min(x), max(x) FROM (SELECT {part_sql} AS x FROM {facts.rows_about(part_sql)})"
     )[0]
@@ -484,10 +575,30 @@ def _in_years(
         f"{names} are taken together for the time: {search.plain[part]} {first + 2} of a year is "
         f"the year + 2/{size}"
     )
-    sql = f"({told[year].sql}) + (({part_sql}) - {first}) / {size}.0"
+    together = f"({year_sql}) + (({part_sql}) - {first}) / {size}.0"
     share = min(told[year].understood, told[part].understood)
-    both = TimeColumn(NUMBERS, sql, f'with "{search.names[part]}" in it', share)
+    both = TimeColumn(NUMBERS, together, f'with "{search.names[part]}" in it', share)
     return [year], {year: both}
+
+
+def _as_number(facts: Facts, column: int, told: TimeColumn) -> str | None:
+    """SQL: years, also of seasons, or the number of a week, also in words; None for other times."""
+    if told.clock == NUMBERS:
+        return told.sql
+    texts = [text for text in facts.texts(column) if text.strip()]
+    numbers: dict[str, float] = {}
+    for text in texts:
+        parts = re.findall(r"\d+", text)
+        if SEASON.fullmatch(text.strip()) or month_of(text):
+            numbers[text] = (
+                told.values.get(text, 0.0) % 12 + 1 if month_of(text) else told.values[text]
+            )
+        elif len(parts) == 1:
+            numbers[text] = float(parts[0])
+    if told.clock.kind != "number" or len(numbers) < len(texts):
+        return None
+    whens = " ".join(f"WHEN {quote(text)} THEN {x!r}" for text, x in numbers.items())
+    return f"CASE {facts.raw(column)} {whens} END::DOUBLE"
 
 
 def _moments(search: Search, column: int, *, any_names: bool = False) -> TimeColumn:

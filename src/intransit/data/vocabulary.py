@@ -41,8 +41,9 @@ MARKERS = (
     Marker("white", "black", sided=True),
     *(Marker(word, "opponent") for word in ("player", "team", "item", "model", "club", "name")),
     *(Marker(word, "opponent") for word in ("character", "deck", "archetype", "hero", "fighter")),
+    *(Marker(word, "opponent") for word in ("champion", "pokemon", "civilization", "country")),
     *(Marker(word, "opponent") for word in ("squad", "school", "user", "agent", "bot")),
-    *(Marker(word, "opp") for word in ("player", "team", "deck", "hero")),
+    *(Marker(word, "opp") for word in ("player", "team", "deck", "hero", "tm")),
     Marker("home", "vis", sided=True),
     *(Marker("heim", word, sided=True) for word in ("gast", "auswarts")),
     *(Marker(word, "visitante", sided=True) for word in ("local", "mandante", "casa")),
@@ -85,6 +86,7 @@ SCORES = listed(
     "mapswon setswon gameswon roundswon frameswon legswon sc "
     "tore punkte goles puntos buts gols placar pontos gol reti punti doelpunten"
 )
+LAST_SCORES = listed("games frames maps rounds legs rating ratings")  # where nothing else tells
 BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
 HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
 OWN_SCORES = (  # as the first sees the game
@@ -113,6 +115,7 @@ MARGINS = listed(
 )
 TIES = listed("tie tied draw drawn istie isdraw")
 TIMES = listed(
+    "created played started completed startedat completedat endedat finishedat "
     "time date datetime timestamp tstamp ts day when playedat playedon createdat matchdate "
     "gamedate eventdate kickoff starttime startdate utcdate dateutc unixtime unix epoch "
     "timestampms unixms epochms matchtime gametime playeddate gameday datum fecha"
@@ -135,7 +138,8 @@ TOURNAMENTS = listed(
 )
 ROUNDS = listed("round rd roundname matchround roundnumber roundno")
 UNIX = re.compile(
-    r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at)$"
+    r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at|"
+    r"created|played|started|completed)$"
 )
 GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
 SIDES = GROUNDS | listed(
@@ -144,6 +148,27 @@ SIDES = GROUNDS | listed(
 )
 SIDE_FLAGS = listed("home ishome athome firsthome firstathome team1home player1home firstiswhite")
 NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neutralfield")
+# Games that were not played, and what says so: in a result, as a status, as a name, by a flag.
+OF_RESULTS = listed(
+    "score scores result results finalscore ft outcome comment comments note notes remark remarks "
+    "resulttype wintype victorytype winby wonby decidedby ergebnis bemerkung bemerkungen"
+)
+UNPLAYED = (
+    r"(?:(?:w|l|win|won|loss|lost|victory|defeat)\b[\s,:(\-–]*(?:by|via|on|due to)?\s*|"
+    r"[\d½.:–\-\s/]*)"
+    r"\(?(?:walk[\s-]?overs?|forfeit(?:s|ed|ure)?|forf\.?|ff|bye|no[\s-]?show|awarded|awd\.?|dq|"
+    r"not[\s-]?played|kampflos)\)?"
+    r"|[\d½.:–\-\s/]*\(?(?:w/o|w\.\s?o\.?|wo)\)?"  # and not W-wo, a walk-off
+    r"|\+\s?[-–:/]\s?[-–]|[-–]\s?[-–:/]\s?\+|[01½]f?\s?[-–:]\s?[01½]\s?f+"
+)
+STATUSES = listed("status matchstatus gamestatus fixturestatus")
+NOT_YET = (
+    r"scheduled|timed|not[\s_-]?started|upcoming|postponed|pst|ppd|cancell?ed|canc|nostart|"
+    r"aborted|in[\s_-]?play|in[\s_-]?progress|pending"
+)
+FORFEITS = listed(
+    "forfeit forfeited isforfeit forfeits walkover iswalkover wo bye isbye noshow dq isdq"
+)
 COUNTS = listed(
     "count counts n ngames games numgames nmatches matches trials total gamesplayed matchesplayed "
     "numberofgames samplesize samples nvotes numvotes totalgames totalmatches"
@@ -156,9 +181,19 @@ def plain(name: str) -> str:
 
     ``Winner/tie`` and ``Home/Neutral`` are who won and who was at home, if anybody.
     """
-    bare = re.sub(r"[\s_\-./]+", "", re.sub(r"(?i)/(tie|neutral)$", "", name).casefold())
+    return without_accents(re.sub(r"(?i)/(tie|neutral)$", "", name))
+
+
+SIGNS = re.compile(r"[\s_\-./]+")
+STROKES = str.maketrans({"đ": "d", "ø": "o", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe"})
+
+
+def without_accents(name: str) -> str:
+    """Return a name without case and accents, and without what stands between its letters."""
+    bare = SIGNS.sub("", name.casefold())
     if bare.isascii():
         return bare
+    bare = bare.translate(STROKES)
     return "".join(sign for sign in normalize("NFKD", bare) if not combining(sign))
 
 
@@ -236,6 +271,12 @@ def _score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
     return found
 
 
+def last_score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
+    """Return columns with the games that each won, or ratings of each."""
+    found = [pair for marker in markers for pair in _pairs(names, marker, _is_last_score)]
+    return _without_repeats(found)
+
+
 def _pairs(names: list[str], marker: Marker, wanted: Callable[[str], bool]) -> list[Pair]:
     sides: list[list[tuple[str, int]]] = []
     for word in (marker.first, marker.second):
@@ -269,6 +310,12 @@ def _is_score(rest: str) -> bool:
     return rest in SCORES or whose in SCORES or whose.removeprefix("s") in SCORES or behind
 
 
+def _is_last_score(rest: str) -> bool:
+    """Return whether a name without its marker speaks of games won, or of a rating."""
+    item = BEFORE_MARKS.match(rest)
+    return rest in LAST_SCORES or (item is not None and rest[item.end() :] in LAST_SCORES)
+
+
 def is_score(name: str) -> bool:
     """Return whether a name speaks of a score, of whichever side."""
     own = {word for pair in (*HOME_SCORES, *OWN_SCORES) for word in pair}
@@ -295,12 +342,16 @@ BETTER = re.compile(
     r"(?:the )?(?:(?:model|response|answer|assistant|output|option|system|candidate)[\s_]*)?"
     r"(?P<who>a|b|1|2|first|second|left|right)\b(?: (?:one|model|option|answer|response))?,?\s"
 )
+PREFERS = re.compile(
+    r"(?:i )?(?:(?:very |much )?(?:strongly|slightly|somewhat|moderately|definitely|probably|"
+    r"clearly|weakly|much|greatly) )?prefer(?:red|s)?:? (?:the )?(?:(?:model|response|answer|"
+    r"assistant|output|option|system|candidate|item|image|version)[\s_]*)?"
+    r"(?P<who>a|b|1|2|first|second|left|right)(?: (?:one|model|option|answer|response|item|image))?"
+)
 MUCH = re.compile(r"much|significant|strong|far|clear|a lot|considerabl|definite|>>")
 SAID = re.compile(r"\b(?:better|preferred|wins|won|stronger|superior)\b")
 WORSE = re.compile(r"\b(?:not|worse|less|isn't|wasn't)\b")
 NOBODY = re.compile(r"\b(?:neither|none of|both|all|equal|same|tie|tied|draw|no difference)")
-BAD = re.compile(r"bad|poor|wrong|fail|los[et]|incorrect|unaccept|unsatisf|terrible|useless|worse")
-GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win")
 
 
 @dataclass(frozen=True)
@@ -341,31 +392,15 @@ def _grade(text: str) -> float | None:
         if sign[0] in "=~":
             return 0.0
         return float(len(sign)) * (1.0 if straight == (sign[0] == ">") else -1.0)
+    prefers = PREFERS.fullmatch(said)
+    if prefers:
+        side = 1.0 if prefers["who"] in FIRST_BETTER else -1.0
+        return side * (2.0 if MUCH.search(said) else 1.0)
     better = BETTER.match(said)  # from its beginning: "Real Madrid B won" is about a team
     if better is None or NOBODY.match(said) or not SAID.search(said) or WORSE.search(said):
         return None
     sign = 1.0 if better["who"] in FIRST_BETTER else -1.0
     return sign * (2.0 if MUCH.search(said) else 1.0)
-
-
-def _said(text: str) -> str:
-    """Return a verdict in small letters, with single spaces instead of signs."""
-    return " ".join(re.sub(r"[_()\-]+", " ", text.casefold()).split())
-
-
-def is_both_bad(text: str) -> bool:
-    """Return whether a verdict says that neither is any good, in whatever words."""
-    said = _said(text)
-    if re.match(r"neither\b", said):
-        return not re.search(r"better|prefer", said)
-    return bool(re.search(r"\b(both|all)", said) and BAD.search(said))
-
-
-def is_both_good(text: str) -> bool:
-    """Return whether a verdict says that both are equally good."""
-    said = _said(text)
-    both = re.search(r"\b(both|all)", said) or re.match(r"(tie|equal|same|no difference)", said)
-    return bool(both and not BAD.search(said) and (GOOD.search(said) or "equal" in said))
 
 
 def listed_grades(grades: Sequence[object], texts: Sequence[str]) -> Graded:
@@ -404,16 +439,43 @@ def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
     return _graded(margins, f"grades from 1, the first's best, to {most}, the second's")
 
 
+BAD = re.compile(r"bad|poor|wrong|fail|los[et]|incorrect|unaccept|unsatisf|terrible|useless|worse")
+GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win")
+
+
+def _said(text: str) -> str:
+    """Return a verdict in small letters, with single spaces instead of signs."""
+    return " ".join(re.sub(r"[_()\-]+", " ", text.casefold()).split())
+
+
+def is_both_bad(text: str) -> bool:
+    """Return whether a verdict says that neither is any good, in whatever words."""
+    said = _said(text)
+    if re.match(r"neither\b", said):
+        return not re.search(r"better|prefer", said)
+    return bool(re.search(r"\b(both|all)", said) and BAD.search(said))
+
+
+def is_both_good(text: str) -> bool:
+    """Return whether a verdict says that both are equally good."""
+    said = _said(text)
+    both = re.search(r"\b(both|all)", said) or re.match(r"(tie|equal|same|no difference)", said)
+    return bool(both and not BAD.search(said) and (GOOD.search(said) or "equal" in said))
+
+
 FIRST_WORDS = listed(
-    "win w won first true yes 1-0 firstwins firstwon victory v sieg victoria victoire vitoria "
+    "win w won first true yes w/l win/loss w-wo 1-0 "
+    "firstwins firstwon victory v sieg victoria victoire vitoria "
     "vittoria"
 )
 SECOND_WORDS = listed(
-    "loss l lose lost second false no 0-1 secondwins secondwon defeat niederlage derrota defaite "
+    "loss l lose lost second false no l/w loss/win l-wo 0-1 "
+    "secondwins secondwon defeat niederlage derrota defaite "
     "sconfitta"
 )
 TIE_WORDS = listed(
-    "tie draw d t drawn tied equal x 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = nopreference nopref undecided "
+    "tie draw d t drawn tied equal x d/d draw/draw 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = "
+    "nopreference nopref undecided "
     "can'tdecide cantdecide cannotdecide can'tsay cantsay indifferent nodifference same thesame "
     "aboutthesame unentschieden remis empate egalite nul nulle pareggio gelijk"
 )
@@ -466,6 +528,7 @@ def read_outcomes(
     graded: bool = False,  # whether the column's name speaks of preferences
     rated: bool = False,  # whether it speaks of a win rate
     names_one: bool = False,  # whether it speaks of who won, so that a number is one of the two
+    by_hand: bool = False,  # whether the caller says that it tells outcomes, as the first sees them
 ) -> Meaning:
     """Return what words and numbers in an outcome column mean; names of items are not looked at."""
     filled = [(text, count) for text, count in cells if text.strip()]
@@ -492,7 +555,7 @@ def read_outcomes(
             numbers[text] = value
         elif word in words:
             values[text] = words[word]
-        elif is_both_good(text):
+        elif is_both_good(text) or (preferences and word == "neutral"):
             values[text] = 0.5
     by_words = sum(count for text, count in filled if text in values)
     telling = sum(count for t, count in filled if t in values and t.casefold() not in NOT_TELLING)
@@ -500,8 +563,9 @@ def read_outcomes(
     if numbered:
         numeric, why = dict(numbered.values), numbered.why
     else:
-        one_and_two = marker is not None and marker.first == "1"
-        numeric, why = _numbers(numbers, dict(filled), one_and_two and names_one)
+        counts_from = marker.first if marker is not None and names_one else ""
+        asked = names_one and not by_hand
+        numeric, why = _numbers(numbers, dict(filled), counts_from, asked)
     values |= numeric
     margins = dict(numbered.margins) if numbered else {}
     if preferences and preferences.margins:  # ties in other words have a margin too
@@ -567,15 +631,20 @@ def _letters_abroad(texts: Sequence[str]) -> dict[str, float]:
     return {}
 
 
-def _numbers(
-    numbers: dict[str, float], counts: dict[str, int], one_and_two: bool
+def _numbers(  # noqa: PLR0911  one for each way to number outcomes
+    numbers: dict[str, float], counts: dict[str, int], counts_from: str, asked: bool
 ) -> tuple[dict[str, float], str]:
     """Return what numbers mean, by which of them occur, and that in words.
 
-    Beside columns such as player_1 and player_2, 1 and 2 are those, and 0 is nobody.
+    Beside columns such as player_1 and player_2, which `counts_from` tells, 1 and 2 are those, and
+    0 is nobody; beside model_0 and model_1, 0 and 1 are.  Where it is `asked` who won, and nothing
+    but 0 and 1 answers, 1 may be the first, or the second of two that are counted from 0.
     """
     found = set(numbers.values())
-    if one_and_two and found == {0.0, 1.0, 2.0}:
+    if asked and found <= {0.0, 1.0} and (counts_from == "0" or 0.0 in found):
+        known = numbers if counts_from == "0" else {}
+        return {text: 1.0 - x for text, x in known.items()}, "0 is the first, 1 the second"
+    if counts_from == "1" and found == {0.0, 1.0, 2.0}:
         named = {text: 0.5 if x == 0.0 else 2.0 - x for text, x in numbers.items()}
         return named, "1 is the first, 2 the second, 0 a tie"
     twos = sum(counts[text] for text, x in numbers.items() if x == 2)
@@ -607,6 +676,20 @@ SCORELINE = re.compile(
 RECORD = re.compile(r"(\d)\s*[-–]\s*(\d)\s*[-–]\s*\d")  # games won, lost and drawn of a match
 
 
+SET = re.compile(r"\[?(\d+)\s?[-:–]\s?(\d+)\]?(?:\s?\(\d+(?:[-:–]\d+)?\))?")  # 7-6(5), [10-8]
+
+
+def _read_sets(text: str) -> tuple[float, float] | None:
+    """Return how many sets each won, of at least two: ``6-4 3-6 7-6(5)`` is 2 against 1."""
+    sets = [
+        SET.fullmatch(part) for part in re.split(r"(?<=[\d\])])[\s,;]+(?=[\d\[])", text.strip())
+    ]
+    if len(sets) < 2 or not all(sets):
+        return None
+    ahead = [float(one[1]) - float(one[2]) for one in sets if one]
+    return float(sum(x > 0 for x in ahead)), float(sum(x < 0 for x in ahead))
+
+
 def _closed_up(text: str) -> str:
     """Return a result without spaces, and with a plain dash: ``1 – 0`` is 1-0."""
     return re.sub(r"\s+", "", text).replace("–", "-")
@@ -617,7 +700,7 @@ def _read_scoreline(text: str) -> tuple[float, float] | None:
     line = SCORELINE.fullmatch(text.strip())
     if line is None:
         record = RECORD.fullmatch(text.strip())
-        return None if record is None else (float(record[1]), float(record[2]))
+        return _read_sets(text) if record is None else (float(record[1]), float(record[2]))
     x, y = float(line[2]), float(line[3])
     told = (line["told"] or "").casefold()
     if (told == "w" and x < y) or (told == "l" and x > y):  # the winner's score comes first
@@ -645,6 +728,8 @@ def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
         return None
     margins = {text: x - y for text, (x, y) in lines.items()}
     why = "scores, first - second"
+    if any(re.search(r"\(.*\).*p|\(.*p", text.casefold()) for text in lines):
+        why += "; who won a shoot-out is not used"
     scores = not _are_no_scores(lines)
     return Meaning("words", why, share, _by_sign(margins), margins, in_words=scores)
 

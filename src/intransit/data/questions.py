@@ -1,0 +1,68 @@
+"""What a table that is refused looks like, and how the caller can say what it is."""
+
+from collections.abc import Sequence
+
+from intransit.data.engine import Facts
+from intransit.data.reading import list_names
+from intransit.data.vocabulary import number
+from intransit.errors import InputError
+
+
+def what_else(facts: Facts, plain: Sequence[str], free: Sequence[int], else_do: str) -> str:
+    """Return what to do with a table that looks like one of another shape; empty if like none."""
+    shared = (facts.sample(0) if facts.is_text(0) else set()) & {n.strip() for n in facts.names}
+    if len(shared) > 2:
+        cells = [
+            text for i in range(1, len(facts.names)) for text in facts.texts(i) if text.strip()
+        ]
+        return (
+            f"its header repeats its first column, as in a matrix, but cells such as "
+            f"{list_names(sorted(set(cells))[:3])} are not understood: write win rates, games won, "
+            "or 3-1."
+        )
+    won = {"w", "won", "wins"} & set(plain)
+    if won and {"l", "lost", "losses"} & set(plain):
+        return (
+            "a table of standings does not say who beat whom: give one with a row a game or pair."
+        )
+    numeric = [i for i in free if facts.looks_numeric(i)]
+    if len(numeric) > 2:
+        return (
+            "if each column is an item, and each row has the scores of all of them, say "
+            'shape="scores", or shape="ranks" where less is better (command line: --shape scores); '
+            f"else {else_do}"
+        )
+    return ""
+
+
+HIGHEST_GRADE = 5  # of a scale from -5 to 5; beyond, numbers are no grades
+
+
+def strange_outcomes(facts: Facts, column: int) -> InputError:
+    """Return the error that the outcomes in a column are not understood, and what to say."""
+    cells = facts.values(column) or []
+    often = sorted(cells, key=lambda cell: (-cell[1], cell[0]))[:5]
+    numbers = sorted({x for text, _ in cells if (x := number(text)) is not None})
+    most = int(max(map(abs, numbers), default=0.0))
+    whole = all(x == round(x) for x in numbers)
+    if len(numbers) > 2 and min(numbers) < -1 and whole and most <= HIGHEST_GRADE:
+        up, down = (",".join(map(str, range(-s * most, s * most + s, s))) for s in (1, -1))
+        return facts.refuse(
+            f'"{facts.names[column]}" goes from {-most} to {most}, and nothing says which end is '
+            f"for the first item; say grades=[{down}] if {most} is its best, or grades=[{up}] if "
+            f"{-most} is (command line: --grades={down} or --grades={up}); or margin= if they are "
+            "margins (command line: --margin)."
+        )
+    if numbers and set(numbers) <= {0.0, 1.0} and len(numbers) == len(cells):
+        name = facts.names[column]
+        return facts.refuse(
+            f'"{name}" says 0 and 1, and nothing says which of the two items 1 is; say '
+            f'outcome="{name}" if it is the first (command line: --outcome {name}), or '
+            "grades=[0, 1] if it is the second (command line: --grades 0,1)."
+        )
+    shown = list_names([text for text, _ in often]) or "too many values"
+    return facts.refuse(
+        f'the outcomes in "{facts.names[column]}" are not understood ({shown}); write 1, 0 and '
+        "0.5, win, loss and draw, or the winner's name; or list grades from the first's best to "
+        "the second's with grades= (command line: --grades)."
+    )

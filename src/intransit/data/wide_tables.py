@@ -1,0 +1,380 @@
+"""Tables with several results in a row: ranks or scores of items, ballots, and rounds of a Swiss.
+
+*Ranks*: one row a judge, one column an item, in each row the ranks 1, 2, 3, ..., which no table of
+other numbers has in every row.  *Scores* look like anything else, so that they must be named.
+
+*Ballots*: one column with ``A > B > C``, where ``=`` ties two.
+
+Each of them is laid out with one row a place, as finishing orders are, and becomes games as those
+do.
+
+*Rounds* of a tournament: ``4w1`` says that the player in number 4 was met with white, and the game
+was won; others write ``W4``.  Whose number it is follows from the other side: number 4 must tell
+the same game.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from intransit.data import vocabulary as words
+from intransit.data.engine import EngineTable, Facts, columns_sql, quote, short_names
+from intransit.data.orders import EVENTS, Ranks, by_score, orders_as_games
+from intransit.data.reading import ROLES, Column, Columns, ReadOptions, list_names, plural
+from intransit.data.shapes import Find, Shaped
+from intransit.data.vocabulary import CLEAR, ITEMS, listed, number, plain
+
+FEWEST = 3  # items: 1 and 2 in every row may be anything
+BY_CHANCE = 0.02  # that answers from 1 to n to n questions are all different, row by row
+MOST_ROWS = 200_000  # beyond, nobody ranked by hand
+ITEM, RANK, BALLOT = "item", "rank or score", "number of the row"
+NO_ITEMS = EVENTS | words.TIMES | words.PERIODS | words.COUNTS | words.WEIGHTS | words.OUTCOMES
+
+
+# Ranks and scores ---------------------------------------------------------------------------------
+
+
+def find_ranks(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return ranks with one column an item as games, or None where rows hold none."""
+    columns = _numeric(facts, options)
+    if len(columns) < (2 if asked else FEWEST) or facts.count()[0] > MOST_ROWS:
+        return None
+    if not asked:
+        columns = _ranked(facts, columns)
+    if not columns:
+        return None
+    shaped = _laid_out(facts, columns, less=True)
+    if shaped is None:
+        return None
+    note = (
+        f"each row ranks {list_names(_called(facts, columns), most=4)}, 1 being the best; if the "
+        'highest number is, say shape="scores" (command line: --shape scores)'
+    )
+    return replace(shaped, notes=(note, *shaped.notes))
+
+
+def find_scores_in_columns(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return scores with one column an item as games, where the caller says that they are."""
+    columns = _numeric(facts, options) if asked else []
+    shaped = _laid_out(facts, columns, less=False) if len(columns) > 1 else None
+    if shaped is None:
+        return None
+    note = (
+        f"each row has scores of {list_names(_called(facts, columns), most=4)}, the highest being "
+        "the best, and by how much is not used"
+    )
+    return replace(shaped, notes=(note, *shaped.notes))
+
+
+def _numeric(facts: Facts, options: ReadOptions) -> list[int]:
+    """Return columns of numbers that may be about an item each."""
+    names = [plain(name) for name in short_names(facts.names)]
+    said = {plain(str(name)) for name in options.columns.values() if isinstance(name, str)}
+    said |= {plain(name) for name in options.by}
+    free = [
+        i
+        for i, name in enumerate(names)
+        if name
+        and name not in NO_ITEMS | said
+        and not re.search(r"(^|[^a-z])(id|no|#)$|^id$", name)
+    ]
+    found = []
+    for i in free:
+        x = f"isfinite({facts.number(i)})"
+        _, filled, numbers = facts.count(facts.filled(i), x)
+        if filled and filled == numbers:
+            found.append(i)
+    return found
+
+
+def _ranked(facts: Facts, columns: list[int]) -> list[int]:
+    """Return those of the columns that together hold ranks in every row, or none."""
+    listed_cells = ", ".join(facts.number(i) for i in columns)
+    rows = facts.engine.ask(f"SELECT {listed_cells} FROM {facts.rows}")
+    kept = list(range(len(columns)))
+    while True:  # others, such as the age of a judge, are not among 1, ..., n
+        inside = [
+            k for k in kept if all(row[k] is None or 1 <= row[k] <= len(kept) for row in rows)
+        ]
+        if inside == kept:
+            break
+        kept = inside
+    fine = sum(_are_ranks([row[k] for k in kept if row[k] is not None]) for row in rows)
+    if len(kept) < FEWEST or fine < len(rows):
+        return []
+    called = all("rank" in plain(facts.names[columns[k]]) for k in kept)
+    by_chance = (math.factorial(len(kept)) / len(kept) ** len(kept)) ** len(rows)
+    return [columns[k] for k in kept] if called or by_chance < BY_CHANCE else []
+
+
+def _are_ranks(values: Sequence[float]) -> bool:
+    """Return whether numbers are ranks; equal ones have the first or the mean of their places."""
+    if len(values) < 2:
+        return not values
+    for value in set(values):
+        before, same = sum(x < value for x in values), values.count(value)
+        if value not in {before + 1, before + (same + 1) / 2}:
+            return False
+    return True
+
+
+def _called(facts: Facts, columns: Sequence[int]) -> list[str]:
+    """Return what items are called: ``Rank the fruit [Apple]`` and ``rank_apple`` are apple."""
+    names = [facts.names[i].strip() for i in columns]
+    for form in (
+        r".*\[(.+)\]",
+        r"(?i)rank(?:ing)?[\s_:.-]+(.+)",
+        r"(?i)(.+?)[\s_:.-]+rank(?:ing)?",
+    ):
+        found = [re.fullmatch(form, name) for name in names]
+        if all(found):
+            return [match[1].strip() for match in found if match]
+    return names
+
+
+def _laid_out(facts: Facts, columns: list[int], *, less: bool) -> Shaped | None:
+    """Return a row a column, as finishing orders are, as games."""
+    n, names = len(facts.names), _called(facts, columns)
+    rows = " UNION ALL ".join(
+        f"SELECT {columns_sql(n)}, {quote(name)} AS c{n}, {facts.number(i)} AS c{n + 1}, "
+        f"row AS c{n + 2}, row FROM {facts.rows} WHERE {facts.filled(i)}"
+        for i, name in zip(columns, names, strict=True)
+    )
+    long = _with_places(facts, rows, columns)
+    ranks = by_score(long, n + 1, less=less)
+    if ranks is None:
+        return None
+    shaped = orders_as_games(long, n + 1, n, (n + 2,), ranks, scores=False)
+    if shaped is None:
+        return None
+    told = tuple(Column("item", facts.names[i], "holds numbers") for i in columns)
+    return replace(shaped, told=told)
+
+
+def _with_places(facts: Facts, rows: str, used: Sequence[int]) -> Facts:
+    """Return a table with one row a place; columns that were used up lose their names."""
+    names = ["" if i in used else name for i, name in enumerate(facts.names)]
+    table = replace(
+        facts.table,
+        names=(*names, ITEM, RANK, BALLOT),
+        types=(*facts.table.types, "VARCHAR", "DOUBLE", "BIGINT"),
+        rows=facts.engine.store(rows),
+    )
+    return Facts(table, {})
+
+
+# Ballots ------------------------------------------------------------------------------------------
+
+BALLOTS = listed("ballot ballots ranking rankings order preferences preferenceorder vote votes")
+
+
+def find_ballots(facts: Facts, _options: ReadOptions, _asked: bool) -> Shaped | None:
+    """Return ballots such as ``A > B > C`` as games, or None where no column holds any."""
+    names = [plain(name) for name in short_names(facts.names)]
+    for column in range(len(names)):
+        if facts.is_text(column):
+            told = _read_ballots(facts, column, named=names[column] in BALLOTS)
+            if told:
+                return _ballots(facts, column, told)
+    return None
+
+
+def _read_ballots(facts: Facts, column: int, *, named: bool) -> dict[str, list[tuple[str, int]]]:
+    """Return the items of each text with their places; nothing where texts are no ballots."""
+    n_rows, marked = facts.count(f"contains({facts.raw(column)}, '>')")
+    sign = ">" if 2 * marked >= n_rows else ";" if named else ""
+    cells = [(text, n) for text, n in facts.values(column) or [] if text.strip()]
+    told: dict[str, list[tuple[str, int]]] = {}
+    for text, _ in cells if sign else []:
+        places = [re.split(r"[=~]", part) for part in text.strip(" []").split(sign)]
+        items = [(name.strip(" \"'"), k) for k, part in enumerate(places, start=1) for name in part]
+        if len(items) > 1 and all(name for name, _ in items) and len(dict(items)) == len(items):
+            told[text] = items
+    total, known = sum(n for _, n in cells), sum(n for text, n in cells if text in told)
+    longest = max((len(items) for items in told.values()), default=0)
+    return told if total and known >= CLEAR * total and longest >= FEWEST else {}
+
+
+def _ballots(facts: Facts, column: int, told: dict[str, list[tuple[str, int]]]) -> Shaped | None:
+    n = len(facts.names)
+    flat = [(text, name, k) for text, items in told.items() for name, k in items]
+    known = facts.engine.store(
+        "SELECT unnest(?::VARCHAR[]) AS text, unnest(?::VARCHAR[]) AS item, "
+        "unnest(?::DOUBLE[]) AS place",
+        [list(part) for part in zip(*flat, strict=True)],
+    )
+    rows = (
+        f"SELECT {columns_sql(n)}, item AS c{n}, place AS c{n + 1}, row AS c{n + 2}, row "
+        f"FROM {facts.rows} JOIN {known} ON {facts.raw(column)} = text"
+    )
+    long = _with_places(facts, rows, [column])
+    ranks: Ranks = {text: number(text) for text in long.texts(n + 1)}
+    keeps = ("count", "weight")
+    shaped = orders_as_games(long, n + 1, n, (n + 2,), ranks, scores=False, keeps=keeps)
+    if shaped is None:
+        return None
+    name = facts.names[column]
+    note = f'"{name}" holds orders from the best to the worst; who is not in one says nothing there'
+    left = facts.count()[0] - sum(n for text, n in facts.values(column) or [] if text in told)
+    notes = [note, *shaped.notes]
+    if left:
+        notes.append(f'{plural(left, "row")} without an order in "{name}": not used')
+    return replace(shaped, told=(Column("order", name, "by what it holds"),), notes=tuple(notes))
+
+
+# Rounds of a tournament ---------------------------------------------------------------------------
+
+MET = re.compile(r"(\d+)\s*([wbs])\s*([10½=+-]|0[.,]5|1/2)|([wld])\s*(\d+)")
+NOT_MET = re.compile(r"[-–+*0-9½.,\s]*|(?:bye|[hubx])\s*[-–]*|\d*\s*[wbs]?\s*[+-][+-]*")
+POINTS = {"1": 1.0, "w": 1.0, "0": 0.0, "l": 0.0, "½": 0.5, "=": 0.5, "d": 0.5, "0.5": 0.5}
+POINTS |= {"0,5": 0.5, "1/2": 0.5}
+
+
+@dataclass(frozen=True)
+class Met:
+    """A cell of a round: whose number was met, with white or not, and the points; None if none."""
+
+    opponent: int
+    white: bool | None
+    points: float | None  # None for + and -, without a game
+
+
+def find_rounds(facts: Facts, _options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return the rounds of a tournament as games, or None where cells do not tell them."""
+    n_rows = facts.count()[0]
+    if not FEWEST - asked <= n_rows <= MOST_ROWS:
+        return None
+    rounds = [i for i in range(len(facts.names)) if facts.is_text(i) and _is_round(facts, i)]
+    texts = [i for i in range(len(facts.names)) if i not in rounds and facts.is_text(i)]
+    texts = [i for i in texts if not facts.looks_numeric(i)]
+    called = [i for i in texts if plain(facts.names[i]) in ITEMS | {"playername"}]
+    if not rounds or not texts:
+        return None
+    label = facts.text((called or texts)[0])
+    cells = ", ".join(facts.raw(i) for i in (*rounds, *range(len(facts.names))))
+    found = facts.engine.ask(f"SELECT row, {label}, {cells} FROM {facts.rows} ORDER BY row")
+    names = [str(row[1]) for row in found]
+    met = [[_met(cell) for cell in row[2 : 2 + len(rounds)]] for row in found]
+    numbers = _whose_numbers(facts, [row[2 + len(rounds) :] for row in found], met)
+    return _as_games(facts, rounds, [row[0] for row in found], names, met, numbers)
+
+
+def _is_round(facts: Facts, column: int) -> bool:
+    cells = [(text.strip().casefold(), n) for text, n in facts.values(column) or []]
+    games = sum(n for text, n in cells if MET.fullmatch(text))
+    others = sum(n for text, n in cells if text and not MET.fullmatch(text))
+    none = sum(n for t, n in cells if t and not MET.fullmatch(t) and NOT_MET.fullmatch(t))
+    return games > others and others == none
+
+
+def _met(cell: object) -> Met | None:
+    match = MET.fullmatch("" if cell is None else str(cell).strip().casefold())
+    if match is None:
+        return None
+    if match[1]:
+        return Met(int(match[1]), match[2] == "w", POINTS.get(match[3]))
+    return Met(int(match[5]), None, POINTS[match[4]])
+
+
+def _whose_numbers(
+    facts: Facts, rows: list[Sequence[Any]], met: list[list[Met | None]]
+) -> dict[int, int]:
+    """Return the row behind each number: of the column, or the order, by which both sides agree."""
+    best: dict[int, int] = {}
+    most = -1.0
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    for column in (*columns, [str(k + 1) for k in range(len(rows))]):
+        texts = [str(cell).strip().rstrip(".") for cell in column]
+        if not all(text.isdecimal() for text in texts) or len({*map(int, texts)}) < len(texts):
+            continue
+        behind = {int(text): k for k, text in enumerate(texts)}
+        agree = _agree(met, behind)
+        if agree > most:
+            best, most = behind, agree
+    if most < CLEAR:
+        raise facts.refuse(
+            "its rounds are written as in 4w1, but whose number that is cannot be seen: the two "
+            "players of a game do not tell the same of it; correct it, or write one row a game."
+        )
+    return best
+
+
+def _agree(met: list[list[Met | None]], behind: dict[int, int]) -> float:
+    """Return the share of told games that the other side tells alike."""
+    agree, total = 0, 0
+    for i, row in enumerate(met):
+        for k, here in enumerate(row):
+            if here is None:
+                continue
+            total += 1
+            j = behind.get(here.opponent, -1)
+            there = met[j][k] if j >= 0 else None
+            if there is None or behind.get(there.opponent) != i:
+                continue
+            points = (here.points, there.points)
+            whole = None in points or sum(x for x in points if x is not None) == 1.0
+            agree += whole and (here.white is None or here.white != there.white)
+    return agree / total if total else 0.0
+
+
+def _as_games(
+    facts: Facts,
+    rounds: list[int],
+    places: list[int],
+    names: list[str],
+    met: list[list[Met | None]],
+    behind: dict[int, int],
+) -> Shaped | None:
+    """Return one row a game, as the player with white tells it, or else the earlier row."""
+    told: list[tuple[int, str, str, float, float]] = []
+    unplayed = unpaired = 0
+    for i, row in enumerate(met):
+        for k, here in enumerate(row):
+            j = -1 if here is None else behind.get(here.opponent, -1)
+            if here is None or j < 0:
+                unpaired += 1
+            elif here.points is None:
+                unplayed += i < j
+            elif here.white or (here.white is None and i < j):
+                number_of = re.search(r"\d+", facts.names[rounds[k]])
+                at = float(number_of[0]) if number_of else k + 1.0
+                told.append((places[i], names[i], names[j], here.points, at))
+    if not told:
+        return None
+    sided = any(here is not None and here.white for row in met for here in row)
+    notes = [f"{plural(len(told), 'game')} of {plural(len(rounds), 'round')}, each told twice"]
+    if unpaired:
+        notes.append(f"{plural(unpaired, 'bye')} or empty cells of rounds: not used")
+    if unplayed:
+        notes.append(f"{plural(unplayed, 'game')} without play (+ and -): not used")
+    if sided:
+        notes.append("the first has white")
+    said: Columns = dict.fromkeys(ROLES, False)
+    said |= {"first": "player", "second": "met", "outcome": "points", "time": "round"}
+    said["side"] = "first" if sided else False
+    columns = [Column("round", facts.names[i], "by what it holds") for i in rounds]
+    return Shaped(_stored(facts.table, told), said, tuple(columns), tuple(notes))
+
+
+def _stored(table: EngineTable, told: list[tuple[int, str, str, float, float]]) -> EngineTable:
+    kinds = {"row": "BIGINT", "c0": "VARCHAR", "c1": "VARCHAR", "c2": "DOUBLE", "c3": "DOUBLE"}
+    unnested = ", ".join(f"unnest(?::{kind}[]) AS {name}" for name, kind in kinds.items())
+    return replace(
+        table,
+        names=("player", "met", "points", "round"),
+        types=tuple(kinds.values())[1:],
+        rows=table.engine.store(
+            f"SELECT {unnested}", [list(part) for part in zip(*told, strict=True)]
+        ),
+        decimal_comma=False,
+    )
+
+
+FINDERS: dict[str, Find] = {
+    "rounds": find_rounds,
+    "ranks": find_ranks,
+    "ballots": find_ballots,
+    "scores": find_scores_in_columns,
+}
