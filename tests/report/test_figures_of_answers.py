@@ -49,7 +49,7 @@ def test_items_and_times_can_be_chosen_and_names_are_cut_short(answer, static, t
     figure = drawing.draw_matrix(answer, at="2024-03-01", items=["b", "a"])
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["b", "a"]
     assert saved(drawing.draw_matrix(static), tmp_path)
-    assert drawing.shorten(NASTY) == r"<b>\$x\$ & long name th…"
+    assert drawing.shorten(NASTY) == r"<b>\$x\$ & long…nywhere"
 
 
 def test_strengths_have_a_panel_each_with_a_band_around_the_line(answer, tmp_path):
