@@ -90,3 +90,11 @@ def test_a_moment_of_several_days_is_named_by_a_day():
     assert time_text(replace(wide, encoding=replace(wide.encoding, step=0.0)), 19809.5).endswith(
         ":00"
     )
+
+
+def test_a_moment_of_numbers_has_no_more_digits_than_tell_moments_apart():
+    """Their middle may be 330.6333, which is 331 where moments are 7 apart."""
+    answer = answer_over([float(k) for k in range(30)])
+    for step, text in ((7.2, "331"), (0.5, "330.6"), (0.0, "330.6333")):
+        wide = replace(answer, encoding=replace(answer.encoding, step=step, whole_days=False))
+        assert time_text(wide, 330.6333) == text

@@ -27,6 +27,7 @@ import html as markup
 import importlib
 import importlib.util
 import inspect
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
@@ -155,10 +156,14 @@ def connected_at_the_end(answer: FittedTable) -> IntArray:
 def time_text(answer: FittedTable, when: float) -> str:
     """Return a time in words; nothing where the table has no times.
 
-    The middle of a moment of several whole days is named by its day.
+    The middle of a moment of several whole days is named by its day, and of several units of a
+    number without more digits than tell moments apart.
     """
-    if answer.encoding.whole_days and answer.encoding.step > 1.0:
+    step = answer.encoding.step
+    if answer.encoding.whole_days and step > 1.0:
         when = float(np.floor(when))
+    elif answer.clock.kind == "number" and not answer.clock.names and step > 0.0:
+        when = round(when, max(0, math.ceil(-math.log10(step))))
     return "" if answer.clock.kind == "none" else answer.clock.to_text(when)
 
 
