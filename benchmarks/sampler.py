@@ -34,7 +34,8 @@ from intransit.model.terms import Scale, prior_scale
 KEPT, BUILDING = range(4_200, 4_201), range(1, 2)
 PARTS = ("draws", "nuts", "large")
 TABLES = {(16, 10_000): 3, (40, 50_000): 8, (300, 50_000): 20}  # seconds to hold
-LARGE = {(8_000, 200_000): 40, (40_000, 1_200_000): 120, (50, 1_000_000): 20}
+LARGE = {(8_000, 200_000): 40, (40_000, 1_200_000): 120, (50, 1_000_000): 20, (200, 10**8): None}
+DENSE = 1_000  # games a pair, from which on they are drawn by week and pair
 EFFECTIVE, PATIENCE = 100.0, 600.0
 SWEEPS, BEFORE = 40, 60  # that are timed, and thrown away first
 N_BINS = 24
@@ -247,16 +248,17 @@ def nuts(layout: Layout, scale: float) -> tuple[Rate, str]:
 def large(scale: float, seed: int) -> None:
     rows = []
     for (n_items, n_games), goal in LARGE.items():
-        # Items that play seldom are what is hard: fewer games are of fewer items, but not of 50.
+        # Items that play seldom are what is hard: fewer games are of fewer items, but not of 200.
         items = n_items if n_items < 1_000 else max(int(scale * n_items), 100)
         told = in_fresh_process("benchmarks.sampler", "child", items, int(scale * n_games), seed)
         name = f"{int(scale * n_games):,} of {items:,}"
         if "failed" in told:
-            rows.append([name, told["failed"], *[""] * 5])
+            rows.append([name, told["failed"], *[""] * 6])
             continue
         rows.append([
             name, f"{told['seconds']:.0f}", f"{told['wall']:.0f}", f"{told['memory']:.2f}",
-            told["way"], f"{told['error']:.3f} / {told['spread']:.3f}", f"{goal}",
+            told["way"], f"{told['error']:.3f} / {told['spread']:.3f}", told["verdict"],
+            f"{goal or ''}",
         ])  # fmt: skip
         print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
     print(
@@ -265,13 +267,14 @@ def large(scale: float, seed: int) -> None:
     print("square of the error of the margins of games at their own times, beside the margins' own")
     print("size.\n")
     header = ["games of items", "s of processor", "s by the clock", "peak, GB", "way", "error"]
-    print_table([*header, "to hold, s"], rows)
+    print_table([*header, "verdict", "to hold, s"], rows)
 
 
 def child(n_items: int, n_games: int, seed: int) -> None:
     """Fit one large table, and print what it took as JSON."""
     warm_up()
-    games, true = (cyclic if n_items < 1_000 else drifting)(n_items, n_games, seed)
+    made = dense if n_games > DENSE * n_items**2 else cyclic if n_items < 1_000 else drifting
+    games, true = made(n_items, n_games, seed)
     peak_memory(reset=True)
     clock, began = time.perf_counter(), time.process_time()
     answer = it.fit(games)
@@ -286,6 +289,7 @@ def child(n_items: int, n_games: int, seed: int) -> None:
     error = np.sqrt(np.mean((found - true[some]) ** 2))
     said = {"seconds": took, "wall": wall, "memory": memory, "way": answer.posterior.way}
     said |= {"error": float(error), "spread": float(np.sqrt(np.mean(true[some] ** 2)))}
+    said |= {"verdict": answer.transitivity().verdict}
     print("\n".join(answer.story), file=sys.stderr, flush=True)
     print(json.dumps(said))
 
@@ -317,6 +321,37 @@ def drifting(n_items: int, n_games: int, seed: int) -> tuple[Games, FloatArray]:
     x = scores[month, first] - scores[month, second]
     won = (rng.random(n_games) < expit(x)).astype(float)
     return table(n_items, first, second, won, np.floor(day), x)
+
+
+def dense(n_items: int, n_games: int, seed: int) -> tuple[Games, FloatArray]:
+    """Return games of half a year between a few items that stand still, and their true margins.
+
+    Some are played far more than others; beside a ranking they have a plane, and small effects of
+    pairs.
+    """
+    rng = np.random.default_rng(seed)
+    i, j = np.triu_indices(n_items, 1)
+    s, (u, v) = 0.15 * rng.standard_normal(n_items), 0.35 * rng.standard_normal((2, n_items))
+    x = s[i] - s[j] + u[i] * v[j] - v[i] * u[j] + 0.1 * rng.standard_normal(len(i))
+    often = np.exp(rng.standard_normal(n_items))
+    weeks = np.repeat(7.0 * np.arange(26.0), len(i))
+    first, second, margins = (np.tile(one, 26) for one in (i, j, x))
+    share = often[first] * often[second]
+    played = rng.poisson(n_games * share / share.sum())
+    won = rng.binomial(played, expit(margins))
+    counts = np.concatenate([won, played - won])
+    there = counts > 0
+    names = np.array([f"{k:06d}" for k in range(n_items)])
+    games = Games.from_arrays(
+        names[np.tile(first, 2)[there]],
+        names[np.tile(second, 2)[there]],
+        np.repeat([1.0, 0.0], len(played))[there],
+        np.tile(weeks, 2)[there],
+        counts=counts[there].astype(float),
+    )
+    every = np.zeros((n_items, n_items))
+    every[i, j], every[j, i] = x, -x
+    return games, every[games.first, games.second]
 
 
 def cyclic(n_items: int, n_games: int, seed: int) -> tuple[Games, FloatArray]:
