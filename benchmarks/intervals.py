@@ -4,10 +4,14 @@ Truths are random walks over two years: scores; scores and a factor of which one
 factor with both sides drifting; drifting scores and effects of pairs.  12 to 20 items, 400 to
 4,000 games, sizes and speeds at random.  Asked are the chances of all pairs in the middle, at the
 last time and 60 days on.  Issue 12 asks for 87 to 93 % of each kind, over at least 30 tables.
+Then truths in which items do not move alike: one item jumps, as on the day of a patch, while the
+others hardly move; half of the items move and half stand still.  Beside `fit` as it is, the same
+model at one speed for all.
 
     python -m benchmarks.intervals 0.1        a tenth of the tables, on the seeds for building
     python -m benchmarks.intervals terms      what terms that are not needed add to plain scores,
                                               on the seeds for building
+    python -m benchmarks.intervals speeds     items that do not move alike alone, on those seeds
     python -m benchmarks.intervals priors     what priors with more on 0 would change, by kind,
                                               on half of the seeds for building
 """
@@ -23,7 +27,7 @@ from scipy.special import expit, logsumexp
 
 import intransit as it
 from benchmarks._common import bernoulli_kl, print_table, seeds_for, with_error
-from intransit.arrays import FloatArray
+from intransit.arrays import FloatArray, IntArray
 from intransit.inference.posterior import place_of
 from intransit.model.terms import prior_scale
 
@@ -34,6 +38,9 @@ PLACES = {"middle": N_DAYS // 2, "last time": N_DAYS - 1, "60 days on": N_DAYS -
 LEVEL = 0.9
 POWERS = (1.0, 0.7, 0.5)
 WORKERS = 2
+UNEVEN = ("one item jumps", "half of the items move")
+SINCE = (15, 60)  # days after the jump
+FEWEST_BEFORE, FEWEST_AFTER = 240, 120  # days of the table on either side of it
 HEADER = ["place", "held, %", "least of a table", "KL · 1000", "mean width"]
 HEADER += ["chains ended early", "s of processor a fit"]
 
@@ -46,6 +53,10 @@ TERMS = {
     "random walks of scores alone": it.Scores(walk=it.Drift()),
     "every term, random walks": it.Scores(walk=it.Drift()) + it.Factors(3) + it.PairEffects(),
 }
+
+
+EVEN = it.Scores(walk=it.Drift(reversion=it.HalfCauchy(0.3))) + it.Factors(3) + it.PairEffects()
+SPEEDS = {"as it is": None, "one speed for all": EVEN}
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,19 @@ def main(scale: float = 1.0) -> None:
         "KL is that of the chances, in nats.\n"
     )
     print_table(["truth", *HEADER], rows)
+    compare_speeds(seeds)
+
+
+def compare_speeds(seeds: range) -> None:
+    """Show what intervals hold where items do not move alike, with jumps and at one speed."""
+    rows = []
+    with ProcessPoolExecutor(WORKERS) as pool:
+        for kind, (name, model) in product(UNEVEN, SPEEDS.items()):
+            trials = list(pool.map(run, product((kind,), seeds, (model,))))
+            rows += [row(f"{kind}: {name}", place, trials) for place in trials[0].held]
+            print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
+    print(f"\nItems that do not move alike; {len(seeds)} tables of a kind.\n")
+    print_table(["truth: model", *HEADER], rows)
 
 
 def compare_terms() -> None:
@@ -149,10 +173,9 @@ def run(task: tuple[str, int] | tuple[str, int, it.Model]) -> Trial:
     began = time.process_time()
     answer = it.fit(games, model=model[0] if model else None, rng=seed)
     seconds = time.process_time() - began
-    i, j = np.triu_indices(n, 1)
     # The table numbers items by name, and every item has played.
     held, divergence, width = {}, {}, {}
-    for place, day in PLACES.items():
+    for place, (i, j, day) in questions(kind, n, margins).items():
         true = expit(margins[day][i, j])
         mean, low, high = answer.expected(
             i, j, np.full(len(i), float(day)), np.zeros(len(i)), level=LEVEL
@@ -164,9 +187,23 @@ def run(task: tuple[str, int] | tuple[str, int, it.Model]) -> Trial:
     return Trial(held, divergence, width, mixing is None or mixing.reached, seconds)
 
 
+def questions(kind: str, n: int, margins: FloatArray) -> dict[str, tuple[IntArray, IntArray, int]]:
+    """Return the pairs and the day of each place: all of them, or those of the one that jumped."""
+    i, j = np.triu_indices(n, 1)
+    asked = {place: (i, j, day) for place, day in PLACES.items()}
+    if kind == UNEVEN[0]:
+        moved = np.abs(np.diff(margins.sum(axis=2), axis=0))
+        day, item = np.unravel_index(int(np.argmax(moved)), moved.shape)
+        others = np.delete(np.arange(n), item)
+        one = np.full(n - 1, int(item))
+        asked |= {f"its pairs, {k} days after": (one, others, int(day) + 1 + k) for k in SINCE}
+        asked["its pairs, last time"] = (one, others, N_DAYS - 1)
+    return asked
+
+
 def made(kind: str, seed: int) -> tuple[int, FloatArray, it.Games]:
     """Return how many items there are, their margins day by day, and games between them."""
-    rng = np.random.default_rng([seed, KINDS.index(kind)])
+    rng = np.random.default_rng([seed, (*KINDS, *UNEVEN).index(kind)])
     n, n_games = int(rng.integers(12, 21)), round(np.exp(rng.uniform(*np.log([400, 4000]))))
     margins = simulate(kind, n, rng)
     return n, margins, play(margins, n_games, rng)
@@ -177,7 +214,10 @@ def simulate(kind: str, n: int, rng: np.random.Generator) -> FloatArray:  # (n_d
     size = rng.uniform(0.5, 1.2, 2)
     speed = rng.uniform(0.3, 1.0, 2)
     X = np.zeros((N_DAYS + AHEAD, n, n))
-    if kind != "both sides of a factor drifting":
+    if kind in UNEVEN:
+        s = uneven_walk(kind, n, size[0], speed[0], rng)
+        X += s[:, :, None] - s[:, None, :]
+    elif kind != "both sides of a factor drifting":
         s = walk(n, size[0], speed[0], rng)
         X += s[:, :, None] - s[:, None, :]
     if "factor" in kind:
@@ -199,6 +239,19 @@ def walk(n: int, size: float, speed: float, rng: np.random.Generator) -> FloatAr
     return size * np.cumsum(steps, axis=0)
 
 
+def uneven_walk(
+    kind: str, n: int, size: float, speed: float, rng: np.random.Generator
+) -> FloatArray:
+    """Return walks of items that do not move alike."""
+    if kind == UNEVEN[1]:
+        both = walk(n, size, 2.0 * speed, rng), walk(n, size, 0.0, rng)
+        return np.where(np.arange(n) % 2 == 0, *both)
+    s = walk(n, size, 0.2 * speed, rng)
+    day = int(rng.integers(FEWEST_BEFORE, N_DAYS - FEWEST_AFTER))
+    s[day:, int(rng.integers(n))] += rng.choice([-1.0, 1.0]) * rng.uniform(1.0, 2.0)
+    return s
+
+
 def play(X: FloatArray, n_games: int, rng: np.random.Generator) -> it.Games:
     """Return games of random pairs on random days; every item plays."""
     n = X.shape[1]
@@ -216,5 +269,7 @@ def play(X: FloatArray, n_games: int, rng: np.random.Generator) -> it.Games:
 if __name__ == "__main__":
     if sys.argv[1:] in (["terms"], ["priors"]):
         {"terms": compare_terms, "priors": compare_priors}[sys.argv[1]]()
+    elif sys.argv[1:] == ["speeds"]:
+        compare_speeds(BUILDING)
     else:
         main(*map(float, sys.argv[1:]))

@@ -55,6 +55,7 @@ SPREAD = (0.05, 0.5, 0.95)  # quantiles: an interval of 90 %, and the middle
 # Low end over the middle of a size that may be 0, at most.  In 16 tables of scores that stood still
 # it was 0.19 to 0.49; of scores that moved by 1 it was above in 11 of 16, the others small ones.
 UNMOVED = 0.5
+UNEVEN = 1.0  # jumps from which on paths differ in what they cover by as much as its mean
 EFFORT = Effort()
 
 
@@ -751,6 +752,8 @@ def tell_scales(posterior: Posterior, unit: str) -> list[str]:
             said.append(
                 f"They revert to the mean: {share} of a lead at the start would be left at the end."
             )
+        if low >= UNMOVED * moved and np.quantile(d.jumps, 0.1) > UNEVEN:
+            said.append("They move unevenly: few items, or few moments, make most of it.")
     if posterior.layout.newcomer.any() and not posterior.layout.newcomer.all():
         low, high = np.quantile(d.newcomers, [0.05, 0.95])
         said.append(

@@ -207,7 +207,7 @@ def test_states_around_a_time_are_those_of_a_loop():
         assert p.begin[owner] <= before <= after < p.begin[owner + 1]
 
 
-def read(states, before, after, since, until, keys, means=0.0, reversion=0.0):
+def read(states, before, after, since, until, keys, means=0.0, reversion=0.0, uneven=0.0):
     n, d = len(states), states.shape[2]
     out = np.empty((n, len(keys), d))
     places = np.array(before), np.array(after), np.array(since), np.array(until), np.array(keys)
@@ -219,6 +219,7 @@ def read(states, before, after, since, until, keys, means=0.0, reversion=0.0):
         np.full((n, d), reversion),
         np.full((n, d), 3.0),
         np.full(n, means),
+        np.full(n, uneven),
         out,
     )
     return out

@@ -80,8 +80,11 @@ class Places:
             k for k, key in enumerate(self.keys) if k == 0 or self.keys[k - 1][0] != key[0]
         ]
 
-    def walk(self, rng, scale, rate, reversion=0.0, means=None):
-        """Draw all paths: from scale · N(0, 1), about a mean for each owner, back to 0."""
+    def walk(self, rng, scale, rate, reversion=0.0, means=None, uneven=0.0):
+        """Draw all paths: from scale · N(0, 1), about a mean for each owner, back to 0.
+
+        Where they jump, `uneven` is the time over which paces differ by their mean.
+        """
         out = np.zeros(len(self.keys))
         for k, (owner, t) in enumerate(self.keys):
             if k in self.begins:
@@ -90,6 +93,7 @@ class Places:
                 gap = t - self.keys[k - 1][1]
                 kept = np.exp(-reversion * gap)
                 length = (1.0 - kept**2) / (2.0 * reversion) if reversion else gap
+                length *= rng.wald(1.0, gap / uneven) if uneven else 1.0
                 out[k] = kept * out[k - 1] + scale * rate * np.sqrt(length) * rng.normal()
         return out
 
@@ -177,7 +181,9 @@ def draw_truth(design, rng):
     newcomers = float(rng.normal()) if scores is not None and design.newcomer.any() else 0.0
     states = np.zeros((len(design.items.keys), 1 + 2 * r))
     means = newcomers * design.newcomer
-    states[:, 0] = design.items.walk(rng, scales[0], rates[0], reversions[0], means)
+    jumps = draw_scale(rng, getattr(getattr(scores, "walk", None), "jumps", 0.0))
+    uneven = jumps**2 * span
+    states[:, 0] = design.items.walk(rng, scales[0], rates[0], reversions[0], means, uneven)
     for k in range(1, 1 + r):
         for column in (k, k + r):
             states[:, column] = design.items.walk(rng, scales[k], rates[1], reversions[1])
@@ -193,7 +199,7 @@ def draw_truth(design, rng):
     noise = draw_scale(rng, world.law.noise) if world.law.kind == "squared" else 0.3
     return Draw(
         states, numbers, np.array(scales), np.array(rates), np.array(reversions),
-        number_scales, number_rates, number_reversions, newcomers, np.cumsum(gaps), noise,
+        number_scales, number_rates, number_reversions, newcomers, jumps, np.cumsum(gaps), noise,
     )  # fmt: skip
 
 
@@ -323,6 +329,9 @@ def _scales(model, draw):
             out[f"rate of {name}"] = rate
         if term is not None and isinstance(getattr(term.walk, "reversion", None), HalfCauchy):
             out[f"reversion of {name}"] = reversion
+    scores = model.term(Scores)
+    if scores is not None and isinstance(getattr(scores.walk, "jumps", None), HalfCauchy):
+        out["jumps of scores"] = draw.jumps
     for k, term in enumerate(others_of(model)):
         if isinstance(term, Side):
             out["worth of the side"] = draw.numbers[k][-1]
@@ -337,6 +346,7 @@ def others_of(model):
 PRIOR = HalfCauchy(0.5)  # tighter than ours: half-Cauchy tails make slow chains
 MOVING = Drift(PRIOR)
 RETURNING = Drift(PRIOR, HalfCauchy(1.0))
+JUMPING = Drift(PRIOR, HalfCauchy(1.0), HalfCauchy(1.0))
 
 WORLDS = {
     "wins, still": World(
@@ -346,7 +356,7 @@ WORLDS = {
         n_games=200,
     ),
     "wins, all terms": World(
-        Scores(PRIOR, RETURNING)
+        Scores(PRIOR, JUMPING)
         + Factors(2, PRIOR, RETURNING)
         + PairEffects(PRIOR, RETURNING)
         + Side(1.0, MOVING)
@@ -371,12 +381,12 @@ WORLDS = {
         n_cuts=1,
     ),
     "levels": World(
-        Scores(PRIOR, MOVING) + PairEffects(PRIOR, Still()) + Side(0.5, Still()),
+        Scores(PRIOR, Drift(PRIOR, jumps=2.0)) + PairEffects(PRIOR, Still()) + Side(0.5, Still()),
         Levels(),
         n_cuts=3,
     ),
     "readings": World(
-        Scores(PRIOR, MOVING)
+        Scores(PRIOR, Drift(PRIOR, jumps=HalfCauchy(1.0)))
         + Factors(1, PRIOR, MOVING)
         + PairEffects(PRIOR, MOVING)
         + Side(1.0, MOVING)

@@ -49,7 +49,7 @@ from intransit.inference.sampling import Draws, Mixing
 from intransit.model import Model, OutcomeLaw
 
 FORMAT = "intransit answer"
-VERSION = 6
+VERSION = 7
 AGAIN = "make it again with `intransit fit`"
 WORDS, NUMBERS, SEAL = PARTS = "answer.json", "arrays.npz", "sha256"
 DTYPES = {"<f4", "<f8", "<i8", "|b1", "|u1"}  # of arrays that we write
@@ -456,6 +456,7 @@ def _shapes_of_draws(kept: Kept, layout: Layout) -> dict[str, bool]:
         "number_rates": (n, numbers),
         "number_reversions": (n, numbers),
         "newcomers": (n,),
+        "jumps": (n,),
         "noise": (n,),
         "chain": (n,),
         "steps": (n, 2 * width - 1),

@@ -6,7 +6,8 @@ state and a walk that returns to 0 with rate θ,
     y(t_1) ~ N(mean, prior),      y(t_{q+1}) ~ N(keep · y(t_q), step · length)
     keep = exp(-θ gap),           length = (1 - exp(-2 θ gap)) / 2 θ,      gap = t_{q+1} - t_q
 
-(a random walk where θ is 0: it keeps all, and a length is a gap).  It is drawn whole: messages
+(a random walk where θ is 0: it keeps all, and a length is a gap; where scores jump, a length is
+multiplied by the pace of its gap, see `scale_kernels`).  It is drawn whole: messages
 (precision J, potential h) run from its last state to its first, then states are drawn from the
 first on.  Two kernels: an item's score and factors together, whose parts of a margin are products
 with the other item's, and single numbers that enter margins linearly (effects of pairs, what a side
@@ -15,8 +16,9 @@ is worth, deviations by a covariate; scores where there are no factors).
 Paths are read at any time, as the margins and chances that they make.  Between two of its states a
 path is their interpolation plus the noise of a bridge; outside them it is what is kept of the
 nearest state plus the noise of a free walk; of an owner that was never seen the prior is all that
-is known.  The noise of a draw is a function of the draw, the path and the gap, so that every
-question sees the same path.
+is known.  Where scores jump, the pace of a gap ahead is drawn, and that of a gap between two states
+is a usual one beside the step there.  The noise of a draw is a function of the draw, the path and
+the gap, so that every question sees the same path.
 """
 
 import math
@@ -454,6 +456,39 @@ def normal_of(seed: np.uint64, column: int) -> float:
 
 
 @compiled
+def pace_of(square: float, uniform: float, shape: float) -> float:
+    """Return the pace that a squared normal and a uniform number make: inverse Gaussian, mean 1.
+
+    The method of Michael, Schucany and Haas (1976), in a form that keeps its digits where the
+    shape is small.
+    """
+    if square == 0.0:
+        return 1.0
+    root = math.sqrt(square * (square + 4.0 * shape))
+    low = max(4.0 * shape * square / (square + root) ** 2, 1e-30)
+    return low if uniform * (1.0 + low) <= 1.0 else 1.0 / low
+
+
+@compiled
+def pace_ahead(seed: np.uint64, column: int, shape: float) -> float:
+    """Return the pace of a gap ahead, of which nothing is known: as a seed and a column say."""
+    uniform = 0.5 * math.erfc(-normal_of(seed, column + 1) * math.sqrt(0.5))
+    return pace_of(normal_of(seed, column) ** 2, uniform, shape)
+
+
+@compiled
+def pace_between(step: float, shape: float) -> float:
+    """Return a usual pace of a gap over which a walk made a step, in units of its deviation.
+
+    Its mean, given the step, is  √(b / a) · K₀(x) / K₁(x),  x = √(a b),  with a the shape and
+    b = a + step²; here with x / (½ + √(x² + ¼)) for the ratio of Bessel functions, which leaves
+    out the long tail where jumps are large.
+    """
+    b = shape + step * step
+    return b / (0.5 + math.sqrt(shape * b + 0.25))
+
+
+@compiled
 def last_before(
     clock: FloatArray,  # (n_states,): rising within each path
     begin: IntArray,  # (n_paths + 1,)
@@ -497,6 +532,7 @@ def read_paths(
     reversions: FloatArray,  # (n_all_draws, d)
     scales: FloatArray,  # (n_all_draws, d): deviations of first states
     means: FloatArray,  # (n_all_draws,): of first states, in the first column, of the never seen
+    jumps: FloatArray,  # (n_all_draws,): time in which paces differ by their mean; 0 for no jumps
     out: FloatArray,  # (n_draws, n, d)
 ) -> None:
     """Write the states of some paths at some times, in every draw asked for."""
@@ -517,7 +553,17 @@ def read_paths(
                     near, far, root = _bridge(reversions[g, k], since[n], until[n])
                 value = near * states[g, b, k] + far * states[g, a, k]
                 if root > 0.0 and steps[g, k] > 0.0:
-                    value += root * steps[g, k] * normal_of(seed, k)
+                    wide = steps[g, k] * root
+                    if k == 0 and jumps[g] > 0.0:
+                        shape = (since[n] + until[n]) / jumps[g]
+                        if until[n] == 0.0:
+                            pace = pace_ahead(seed, d, shape)
+                        else:
+                            kept, length = transition(reversions[g, 0], since[n] + until[n])
+                            moved = states[g, a, 0] - kept * states[g, b, 0]
+                            pace = pace_between(moved / (steps[g, 0] * math.sqrt(length)), shape)
+                        wide *= math.sqrt(pace)
+                    value += wide * normal_of(seed, k)
                 out[place, n, k] = value
 
 

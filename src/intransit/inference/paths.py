@@ -121,6 +121,7 @@ class Transitions:
     def __init__(self, paths: Paths, reversions: FloatArray) -> None:
         self.paths = paths
         shape = (paths.n_states, len(reversions))
+        self.pace = np.ones(paths.n_states)  # of the first column: its squared speed in each gap
         self.keep, self.length, self.fade = np.ones(shape), np.ones(shape), np.ones(shape)
         for column, reversion in enumerate(reversions):
             self.turn(column, float(reversion))
@@ -138,6 +139,13 @@ class Transitions:
     def turn(self, column: int, reversion: float) -> None:
         """Let a kind of column return to 0 at another rate."""
         set_transitions(self.paths.begin, *self.paths.gaps, reversion, column, *self.arrays)
+        if column == 0:
+            self.length[:, 0] *= self.pace
+
+    def run(self, pace: FloatArray) -> None:
+        """Let the first column run at another pace in every gap."""
+        self.length[:, 0] *= pace / self.pace
+        self.pace = pace
 
 
 @dataclass(frozen=True, eq=False)

@@ -199,7 +199,8 @@ class Posterior:
         means = d.newcomers if self.layout.has_newcomers else np.zeros(len(d))
         unseen = np.where(new, UNSEEN - items, -1)
         place = np.where(new, 0, items)
-        steps = d.walks, d.returns, d.widths, means
+        uneven = d.jumps**2 * self.layout.span
+        steps = d.walks, d.returns, d.widths, means, uneven
         return _read(d.states, self.layout.items, place, unseen, times, which, steps)
 
     def numbers(
@@ -242,7 +243,7 @@ class Posterior:
         unseen = np.where(known, -1, UNSEEN + keys)
         scales = d.number_scales[:, k : k + 1]
         walks, returns = scales * d.number_rates[:, k : k + 1], d.number_reversions[:, k : k + 1]
-        steps = walks, returns, scales, np.zeros(len(d))
+        steps = walks, returns, scales, np.zeros(len(d)), np.zeros(len(d))
         own = (k + 1) * (UNSEEN << 2)  # keys of noise, apart from those of other terms
         states = d.numbers[k][:, :, None]
         return _read(states, paths, place, unseen, times, which, steps, own)[:, :, 0]
@@ -684,6 +685,7 @@ def posterior_around(
         number_rates=known(number_rates),
         number_reversions=np.zeros((n, len(number_rates))),
         newcomers=first.mean(axis=1, dtype=float) if first.size else np.zeros(n),
+        jumps=np.zeros(n),
         cuts=known(cuts),
         noise=np.full(n, noise),
         chain=np.zeros(n, np.int64),
@@ -710,7 +712,7 @@ def _read(
     unseen: IntArray,  # (n,): below 0, or what noise goes by of an owner that was never seen
     times: FloatArray,  # (n,)
     which: IntArray | None,
-    steps: tuple[FloatArray, FloatArray, FloatArray, FloatArray],  # as `read_paths` takes them
+    steps: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],  # for `read_paths`
     own: int = 0,
 ) -> FloatArray:  # (n_draws, n, n_columns)
     """Return paths at some times, in every draw or in some; what is not known of them is drawn."""

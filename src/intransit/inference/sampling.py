@@ -198,6 +198,7 @@ class Draws:
     number_rates: FloatArray  # (n_draws, n_numbers)
     number_reversions: FloatArray  # (n_draws, n_numbers)
     newcomers: FloatArray  # (n_draws,)
+    jumps: FloatArray  # (n_draws,)
     cuts: FloatArray  # (n_draws, n_cuts)
     noise: FloatArray  # (n_draws,)
     chain: IntArray  # (n_draws,)
@@ -334,7 +335,7 @@ class Watch:
 
 def scale_names(layout: Layout) -> list[str]:
     """Return what the scales are called, in the order of `scale_values`."""
-    names = ["scores", *(f"factor {k + 1}" for k in range(layout.n_factors))]
+    names = ["scores", *(f"factor {k + 1}" for k in range(layout.n_factors)), "jumps of scores"]
     for kind in ("rate", "reversion"):
         names += [
             f"{kind} of {part}" for part in ("scores", "factors")[: 1 + (layout.n_factors > 0)]
@@ -363,6 +364,7 @@ def scale_values(layout: Layout, draw: Chain | Draw) -> FloatArray:
     parts = [
         draw.scales[:1],
         np.sort(draw.scales[1:])[::-1],
+        np.array([draw.jumps]),
         draw.rates[:groups] * root,
         np.exp(-draw.reversions[:groups] * layout.span),
         np.stack(numbers, axis=1).ravel(),

@@ -39,6 +39,7 @@ from intransit.model.terms import (
     Scores,
     Side,
     Term,
+    first_jumps,
     first_reversion,
 )
 
@@ -266,7 +267,7 @@ def _from_a_part(
     place: "tuple[Placement, Path] | None" = None,
 ) -> Posterior:
     """Draw scales from a sub-population, then states by Newton's method, here or by workers."""
-    seen, model = layout.seen, layout.model.without_reversion()  # Newton's walks are random walks
+    seen, model = layout.seen, layout.model.with_random_walks()  # Newton's walks are random walks
     part = sub_population(seen, effort.part_cells, rng)
     report(f"drawing scales from {part.n_items:,} of {seen.n_items:,} items")
     seconds = effort.part_time * effort.seconds
@@ -391,6 +392,7 @@ def _starts(
                 number_rates=one.number_rates[columns],
                 number_reversions=np.array(number_back),
                 newcomers=float(first.mean()) if len(first) else 0.0,
+                jumps=first_jumps(walks[0]),
                 cuts=np.array(path.law.cuts),
             )
         )

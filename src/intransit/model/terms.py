@@ -15,6 +15,11 @@ fades (an Ornstein-Uhlenbeck process; a random walk where nothing fades).  Scale
 are the term's own and are drawn with everything else, under priors, so that a term the data do not
 need shrinks away.  A number in place of a prior is taken for known.
 
+Items need not move alike: a walk may run at a pace of its own in every gap between two of an item's
+times.  Over a gap of length g its variance is  (scale · rate)² · V,  where V has the mean g and the
+variance  g · span · jumps²  (inverse Gaussian, so that gaps add up): without jumps V is g; with
+jumps above 1 most items hardly move in most gaps, and now and then one leaps.
+
 >>> model = Scores() + Factors(2) + PairEffects(walk=Still())
 >>> print(model)
 drifting scores + 2 drifting factors + pair effects
@@ -90,7 +95,7 @@ class Still:
 
 @dataclass(frozen=True)
 class Drift:
-    """A random walk, which may return to the mean.
+    """A random walk, which may return to the mean and may jump.
 
     Attributes
     ----------
@@ -100,12 +105,16 @@ class Drift:
     reversion
         How fast what an item is ahead or behind fades: over the whole time it shrinks by a factor
         of exp(-reversion).  A prior, or a number; 0 for a plain random walk.
+    jumps
+        How unevenly it moves: the squared distance that a path covers over the whole time differs
+        between paths, and between parts of the time, by so many times its mean.  A prior, or a
+        number; 0 for one speed throughout.  `Scores` can jump; the other terms do not.
 
     Raises
     ------
     InputError
-        If `rate` is neither a prior nor a number above 0, or `reversion` is neither a prior nor a
-        number from 0.
+        If `rate` is neither a prior nor a number above 0, or `reversion` or `jumps` is neither a
+        prior nor a number from 0.
 
     Examples
     --------
@@ -116,11 +125,13 @@ class Drift:
 
     rate: Scale = field(default=HalfCauchy(1.0))
     reversion: Scale = 0.0
+    jumps: Scale = 0.0
     word = "drifting "
 
     def __post_init__(self) -> None:
         check_scale("Drift: rate", self.rate)
         check_scale("Drift: reversion", self.reversion, strict=False)
+        check_scale("Drift: jumps", self.jumps, strict=False)
 
 
 Walk = Still | Drift
@@ -141,6 +152,13 @@ def reversion_of(walk: Walk | None, span: float) -> tuple[float, float]:
     return start_value(walk.reversion) / span, prior_scale(walk.reversion) / span
 
 
+def jumps_of(walk: Walk | None) -> tuple[float, float]:
+    """Return a size of jumps to begin with, and the scale of its prior; 0 if known."""
+    if not isinstance(walk, Drift):
+        return 0.0, 0.0
+    return start_value(walk.jumps), prior_scale(walk.jumps)
+
+
 def first_rate(walk: Walk | None, span: float) -> float:
     """Return the rate that a chain begins with: a small one where it is drawn."""
     return _small(rate_of(walk, span))
@@ -149,6 +167,15 @@ def first_rate(walk: Walk | None, span: float) -> float:
 def first_reversion(walk: Walk | None, span: float) -> float:
     """Return the reversion that a chain begins with: a small one where it is drawn."""
     return _small(reversion_of(walk, span))
+
+
+def first_jumps(walk: Walk | None) -> float:
+    """Return the jumps that a chain begins with: large ones where they are drawn.
+
+    Paths that leap settle where games say so; from even ones a chain hardly gets to leaps.
+    """
+    value, prior = jumps_of(walk)
+    return 3.0 * prior if prior else value
 
 
 def _small(found: tuple[float, float]) -> float:
@@ -168,8 +195,11 @@ class Term:
         name = type(self).__name__
         if (scale := getattr(self, "scale", None)) is not None:
             check_scale(f"{name}: scale", scale)
-        if not isinstance(getattr(self, "walk", Still()), Still | Drift):
-            raise InputError(f"{name}: walk must be Still() or Drift(), not {shown(self.walk)}.")  # type: ignore[attr-defined]
+        walk = getattr(self, "walk", Still())
+        if not isinstance(walk, Still | Drift):
+            raise InputError(f"{name}: walk must be Still() or Drift(), not {shown(walk)}.")
+        if jumps_of(walk)[0] > 0.0 and not isinstance(self, Scores):
+            raise InputError(f"{name}: it cannot jump, only Scores can; leave jumps out.")
 
 
 @dataclass(frozen=True)
@@ -181,7 +211,7 @@ class Scores(Term):
     scale
         Of the scores when an item is first seen, in log odds.
     walk
-        How they move: by default they drift and return to the mean, as fast as the data say.
+        How they move: by default they drift, return to the mean and jump, as much as the data say.
 
     Raises
     ------
@@ -197,7 +227,9 @@ class Scores(Term):
     """
 
     scale: Scale = field(default=HalfCauchy(1.0))
-    walk: Walk = field(default_factory=lambda: Drift(reversion=HalfCauchy(0.3)))
+    walk: Walk = field(
+        default_factory=lambda: Drift(reversion=HalfCauchy(0.3), jumps=HalfCauchy(0.5))
+    )
 
     def __post_init__(self) -> None:
         self._check()
@@ -478,23 +510,23 @@ class Model:
             )
         )
 
-    def without_reversion(self) -> "Model":
+    def with_random_walks(self) -> "Model":
         """Return the model with every walk a plain random walk.
 
         Returns
         -------
         Model
-            The same terms; those that drift do not return to the mean.
+            The same terms; those that drift neither return to the mean nor jump.
 
         Examples
         --------
         >>> import intransit as it
-        >>> it.Model((it.Scores(),)).without_reversion().term(it.Scores).walk.reversion
+        >>> it.Model((it.Scores(),)).with_random_walks().term(it.Scores).walk.reversion
         0.0
         """
         return Model(
             tuple(
-                replace(term, walk=replace(walk, reversion=0.0))  # type: ignore[call-arg]
+                replace(term, walk=Drift(walk.rate))  # type: ignore[call-arg]
                 if isinstance(walk := getattr(term, "walk", None), Drift)
                 else term
                 for term in self.terms
