@@ -44,8 +44,8 @@ from intransit.inference.path_kernels import (
 from intransit.inference.paths import Layout, Numbers, Paths, Transitions
 from intransit.inference.scale_kernels import (
     change_planes,
-    draw_factor,
     draw_gauge,
+    draw_item_scales,
     draw_jumps,
     draw_paces,
     draw_reversion,
@@ -54,12 +54,9 @@ from intransit.inference.scale_kernels import (
     gap_sums,
     grow_walks,
     grow_without_paths,
-    moving_lines,
     number_parts,
     part_lines,
     plane_gram,
-    plane_parts,
-    score_parts,
     score_steps,
     squares_of,
 )
@@ -382,88 +379,22 @@ class Chain:
         self.x += step * part
 
     def _draw_item_scales(self) -> None:
-        r, p = self.layout.n_factors, self.layout.items
-        d = 1 + 2 * r
-        first, steps, lines = np.zeros(d), np.zeros(d), np.zeros(4)
-        means = self._item_means()
-        squares_of(p.begin, *self._steps.steps, self.states, means, first, steps)
-        n_first, n_steps = len(p.begin) - 1, p.n_states - (len(p.begin) - 1)
-        for k in range(1 + r):
-            if self._priors[k] == 0.0:
-                continue
-            columns = [0] if k == 0 else [k, k + r]
-            rate = self.rates[min(k, 1)]
-            squares, n = float(first[columns].sum()), len(columns) * n_first
-            if rate > 0.0:
-                squares += float(steps[columns].sum()) / rate**2
-                n += len(columns) * n_steps
-            scale = draw_scale(self.rng, self.scales[k], n, squares, HELD, self._priors[k])
-            self.scales[k] = scale
-            if k == 0:
-                base = self._steps.fade[:, 0] * np.repeat(means, np.diff(p.begin))
-                score_parts(self.first, self.second, self.states, base, self.parts)
-            else:
-                plane_parts(self.first, self.second, self.states, k, self.parts)
-            part_lines(self.parts, len(columns), *self.cells, lines)
-            grown = draw_scale(self.rng, scale, 0.0, 0.0, lines, self._priors[k]) / scale
-            self.scales[k] *= grown
-            if k == 0:
-                self.states[:, 0] = base + grown * (self.states[:, 0] - base)
-            else:
-                self.states[:, columns] *= grown
-            self.x += (grown ** len(columns) - 1.0) * self.parts
-        self._draw_item_rates(steps, n_steps, lines)
-
-    def _draw_item_rates(self, steps: FloatArray, n_steps: int, lines: FloatArray) -> None:
-        r, p = self.layout.n_factors, self.layout.items
-        means, first = self._item_means(), np.zeros(1 + 2 * r)
-        rest = self._rest() if r else self.x
-        for g in range(2 if r else 1):
-            if self._rate_priors[g] == 0.0 or n_steps == 0:
-                continue
-            columns = slice(0, 1) if g == 0 else slice(1, 1 + 2 * r)
-            planes = slice(0, 1) if g == 0 else slice(1, 1 + r)
-            prior = self._rate_priors[g]
-            squares_of(p.begin, *self._steps.steps, self.states, means, first, steps)
-            width = np.concatenate([self.scales, self.scales[1:]])
-            n = n_steps * (columns.stop - columns.start)
-            squares = float(np.sum(steps[columns] / width[columns] ** 2))
-            rate = draw_scale(self.rng, self.rates[g], n, squares, HELD, prior)
-            begins, walks = self._split(columns, means)
-            self._item_lines(g, begins, walks, lines)
-            grown = draw_scale(self.rng, rate, 0.0, 0.0, lines, prior) / rate
-            self.rates[g] = rate * grown
-            walks *= grown
-            if not self._priors[planes].all():  # a scale that is known stays
-                self._place(columns, begins, walks, means)
-                self._follow(g, grown, rest)
-                continue
-            # Against the rate: first states held, then growing.
-            scales, priors = self.scales[planes], self._priors[planes]
-            n = (len(p.begin) - 1) * (columns.stop - columns.start)
-            squares = float(np.sum(first[columns] / width[columns] ** 2))
-            f = draw_factor(self.rng, n, squares, HELD, scales, priors, self.rates[g], prior)
-            self.scales[planes], self.rates[g] = scales * f, self.rates[g] / f
-            self._place(columns, begins, walks, means)
-            self._follow(g, grown, rest)
-            self._item_lines(g, walks, begins, lines)
-            scales = self.scales[planes]
-            f = draw_factor(self.rng, 0.0, 0.0, lines, scales, priors, self.rates[g], prior)
-            self.scales[planes], self.rates[g] = scales * f, self.rates[g] / f
-            self._place(columns, f * begins, walks, means)
-            self._follow(g, f, rest)
-
-    def _rest(self) -> FloatArray:
-        """Return margins less what scores and planes add to them."""
-        item_margins(self.first, self.second, self.states, np.zeros(len(self.x)), self.parts)
-        return np.asarray(self.x - self.parts)
-
-    def _follow(self, group: int, grown: float, rest: FloatArray) -> None:
-        """Bring margins up to date: the part that `_item_lines` was last asked of has grown."""
-        if group == 0:
-            self.x += (grown - 1.0) * self.parts
-        else:
-            item_margins(self.first, self.second, self.states, rest, self.x)
+        """Draw scales and rates of scores and planes."""
+        p = self.layout.items
+        draw_item_scales(
+            self.rng,
+            p.begin,
+            *self._steps.arrays,
+            self.first,
+            self.second,
+            self._item_means(),
+            *self.cells,
+            self.states,
+            self.scales,
+            self.rates,
+            self._priors,
+            self._rate_priors,
+        )
 
     def _draw_item_reversions(self) -> None:
         """Draw how fast scores and planes return to 0, and their rates along with that."""
@@ -523,36 +454,6 @@ class Chain:
             self.rates[0], self.reversions[0], self.jumps = sizes
             steps.pace = pace
             steps.turn(0, float(self.reversions[0]))
-
-    def _split(self, columns: slice, means: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return columns of states as first states, less their prior mean, and walks from there."""
-        p, group = self.layout.items, min(columns.start, 1)
-        fade = self._steps.fade[:, group : group + 1]
-        begins = fade * self.states[p.start, columns]
-        walks = self.states[:, columns] - begins
-        if group == 0:
-            begins = begins - fade * np.repeat(means, np.diff(p.begin))[:, None]
-        return begins, walks
-
-    def _place(
-        self, columns: slice, begins: FloatArray, walks: FloatArray, means: FloatArray
-    ) -> None:
-        """Put first states and walks together again."""
-        self.states[:, columns] = begins + walks
-        if columns.start == 0:
-            means = np.repeat(means, np.diff(self.layout.items.begin))
-            self.states[:, 0] += self._steps.fade[:, 0] * means
-
-    def _item_lines(
-        self, group: int, still: FloatArray, grows: FloatArray, lines: FloatArray
-    ) -> None:
-        """Write the log likelihood as one part of scores, or of planes, grows."""
-        if group == 0:
-            part, base = np.ascontiguousarray(grows), np.zeros(len(grows))
-            score_parts(self.first, self.second, part, base, self.parts)
-            part_lines(self.parts, 1, *self.cells, lines)
-        else:
-            moving_lines(self.first, self.second, still, grows, *self.cells, lines)
 
     def _draw_number_scales(self, k: int, one: Numbers) -> None:
         """Draw scale and rate of a term given its states, and with the states moving along."""

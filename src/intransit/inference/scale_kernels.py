@@ -54,6 +54,7 @@ from scipy.special import k1e
 from intransit.arrays import FloatArray, IntArray
 from intransit.inference.law_kernels import law_density
 from intransit.inference.path_kernels import (
+    item_margins,
     number_evidence,
     pace_of,
     set_transitions,
@@ -228,6 +229,197 @@ def moving_lines(
         l3 -= w[c] * once * twice
         l4 -= 0.5 * w[c] * twice * twice
     lines[0], lines[1], lines[2], lines[3] = l1, l2, l3, l4
+
+
+@compiled
+def draw_item_scales(
+    rng: np.random.Generator,
+    begin: IntArray,
+    keep: FloatArray,  # (n_states, 2): of the state before, of scores and of planes
+    length: FloatArray,  # (n_states, 2): of the step from there
+    fade: FloatArray,  # (n_states, 2): what is kept of the first state
+    first: IntArray,  # (n_cells,): states
+    second: IntArray,
+    means: FloatArray,  # (n_items,): prior mean of the first score
+    x: FloatArray,  # (n_cells,), changed
+    w: FloatArray,
+    pull: FloatArray,
+    states: FloatArray,  # (n_states, 1 + 2 r), changed
+    scales: FloatArray,  # (1 + r,), changed: of scores, and one a plane
+    rates: FloatArray,  # (2,), changed: of scores and of planes
+    priors: FloatArray,  # (1 + r,): 0 where a scale is known
+    rate_priors: FloatArray,  # (2,)
+) -> None:
+    """Draw scales of scores and planes, then their rates: given the states, and moving along."""
+    r, n_first = len(scales) - 1, len(begin) - 1
+    n_steps = len(states) - n_first
+    squares, steps = np.zeros(1 + 2 * r), np.zeros(1 + 2 * r)
+    parts, held = np.empty(len(x)), np.zeros(4)
+    base = np.zeros(len(states))
+    for i in range(n_first):
+        for q in range(begin[i], begin[i + 1]):
+            base[q] = fade[q, 0] * means[i]
+    squares_of(begin, keep, length, states, means, squares, steps)
+    for k in range(1 + r):
+        if priors[k] > 0.0:
+            size, n, rate = squares[k], float(n_first), rates[min(k, 1)]
+            walked = steps[k]
+            if k > 0:
+                size, n, walked = size + squares[k + r], 2.0 * n_first, walked + steps[k + r]
+            if rate > 0.0:
+                size, n = size + walked / rate**2, n / n_first * len(states)
+            scale = draw_scale(rng, scales[k], n, size, held, priors[k])
+            grown = _grow_scale(rng, k, scale, priors[k], base, first, second, x, w, pull, states)
+            scales[k] = scale * grown
+    if n_steps == 0:
+        return
+    rest = np.empty(len(x))
+    item_margins(first, second, states, np.zeros(len(x)), parts)
+    for c in range(len(x)):
+        rest[c] = x[c] - parts[c]
+    for g in range(2 if r else 1):
+        if rate_priors[g] > 0.0:
+            squares_of(begin, keep, length, states, means, squares, steps)
+            walk = (begin, fade, base, states, first, second, x, w, pull, rest)
+            sizes = (squares, steps, scales, rates, priors, rate_priors)
+            _draw_item_rate(rng, g, *walk, *sizes)
+
+
+@compiled
+def _grow_scale(
+    rng: np.random.Generator,
+    k: int,  # 0 for scores, or the number of a plane
+    scale: float,
+    prior: float,
+    base: FloatArray,  # (n_states,): what is kept of the prior mean of scores
+    first: IntArray,
+    second: IntArray,
+    x: FloatArray,  # changed
+    w: FloatArray,
+    pull: FloatArray,
+    states: FloatArray,  # changed
+) -> float:
+    """Draw the factor by which a scale grows with its states, and let them grow."""
+    parts, lines, v = np.empty(len(x)), np.zeros(4), k + states.shape[1] // 2
+    if k == 0:
+        score_parts(first, second, states, base, parts)
+    else:
+        plane_parts(first, second, states, k, parts)
+    power = min(k + 1, 2)
+    part_lines(parts, power, x, w, pull, lines)
+    grown = draw_scale(rng, scale, 0.0, 0.0, lines, prior) / scale
+    for q in range(len(states)):
+        if k == 0:
+            states[q, 0] = base[q] + grown * (states[q, 0] - base[q])
+        else:
+            states[q, k] *= grown
+            states[q, v] *= grown
+    for c in range(len(x)):
+        x[c] += (grown**power - 1.0) * parts[c]
+    return float(grown)
+
+
+@compiled
+def _draw_item_rate(
+    rng: np.random.Generator,
+    group: int,  # 0 for scores, 1 for planes
+    begin: IntArray,
+    fade: FloatArray,
+    base: FloatArray,  # (n_states,): what is kept of the prior mean of scores
+    states: FloatArray,  # changed
+    first: IntArray,
+    second: IntArray,
+    x: FloatArray,  # changed
+    w: FloatArray,
+    pull: FloatArray,
+    rest: FloatArray,  # (n_cells,): margins less scores and planes
+    squares: FloatArray,  # (1 + 2 r,): of first states
+    steps: FloatArray,  # (1 + 2 r,): of steps over their length
+    scales: FloatArray,  # changed
+    rates: FloatArray,  # changed
+    priors: FloatArray,
+    rate_priors: FloatArray,
+) -> None:
+    """Draw the rate of scores, or of planes; then scales against it, first states held or not."""
+    r, n_first, prior = len(scales) - 1, len(begin) - 1, rate_priors[group]
+    low, high = (0, 1) if group == 0 else (1, 1 + 2 * r)
+    size, first_size = 0.0, 0.0
+    for k in range(low, high):
+        width = scales[k] if k <= r else scales[k - r]
+        size += steps[k] / width**2
+        first_size += squares[k] / width**2
+    # Columns as first states, less their prior mean, and walks from there.
+    begins, walks = np.empty((len(states), high - low)), np.empty((len(states), high - low))
+    for i in range(n_first):
+        for q in range(begin[i], begin[i + 1]):
+            for k in range(low, high):
+                kept = fade[q, group] * states[begin[i], k]
+                walks[q, k - low] = states[q, k] - kept
+                begins[q, k - low] = kept - base[q] if group == 0 else kept
+    held, lines = np.zeros(4), np.zeros(4)
+    n = float((len(states) - n_first) * (high - low))
+    rate = draw_scale(rng, rates[group], n, size, held, prior)
+    _group_lines(group, first, second, begins, walks, x, w, pull, lines)
+    grown = draw_scale(rng, rate, 0.0, 0.0, lines, prior) / rate
+    rates[group] = rate * grown
+    walks *= grown
+    _place(low, base, begins, walks, first, second, rest, states, x)
+    some = slice(0, 1) if group == 0 else slice(1, 1 + r)
+    if priors[some].min() == 0.0:  # a scale that is known stays
+        return
+    n = float(n_first * (high - low))
+    own = priors[some]
+    f = draw_factor(rng, n, first_size, held, scales[some], own, rates[group], prior)
+    scales[some] *= f
+    rates[group] /= f
+    _group_lines(group, first, second, walks, begins, x, w, pull, lines)
+    f = draw_factor(rng, 0.0, 0.0, lines, scales[some], own, rates[group], prior)
+    scales[some] *= f
+    rates[group] /= f
+    begins *= f
+    _place(low, base, begins, walks, first, second, rest, states, x)
+
+
+@compiled
+def _group_lines(
+    group: int,
+    first: IntArray,
+    second: IntArray,
+    still: FloatArray,  # (n_states, 1 or 2 r)
+    grows: FloatArray,
+    x: FloatArray,
+    w: FloatArray,
+    pull: FloatArray,
+    lines: FloatArray,
+) -> None:
+    """Write the log likelihood as one part of scores, or of planes, grows."""
+    if group == 1:
+        moving_lines(first, second, still, grows, x, w, pull, lines)
+        return
+    parts = np.empty(len(x))
+    score_parts(first, second, grows, np.zeros(len(grows)), parts)
+    part_lines(parts, 1, x, w, pull, lines)
+
+
+@compiled
+def _place(
+    low: int,  # first column: 0 for scores, 1 for planes
+    base: FloatArray,
+    begins: FloatArray,
+    walks: FloatArray,
+    first: IntArray,
+    second: IntArray,
+    rest: FloatArray,
+    states: FloatArray,  # changed
+    x: FloatArray,  # changed
+) -> None:
+    """Put first states and walks together again, and add up margins."""
+    for q in range(len(states)):
+        for k in range(begins.shape[1]):
+            states[q, low + k] = begins[q, k] + walks[q, k]
+        if low == 0:
+            states[q, 0] += base[q]
+    item_margins(first, second, states, rest, x)
 
 
 @compiled

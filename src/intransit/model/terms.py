@@ -228,7 +228,7 @@ class Scores(Term):
 
     scale: Scale = field(default=HalfCauchy(1.0))
     walk: Walk = field(
-        default_factory=lambda: Drift(reversion=HalfCauchy(0.3), jumps=HalfCauchy(0.5))
+        default_factory=lambda: Drift(reversion=HalfCauchy(0.3), jumps=HalfCauchy(0.3))
     )
 
     def __post_init__(self) -> None:
