@@ -13,10 +13,11 @@ help:  ## List the targets
 
 setup: .venv/ready  ## Make .venv from requirements.lock
 
+# The lock names all there is, so nothing is left to resolve, and what one `pip` waits for others unpack.
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "$(PYTHON) is older than Python 3.11: run make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.lock
+	tr '\n' '\0' <requirements.lock | xargs -0 -n 20 -P 4 $(BIN)/python -m pip install --quiet --no-compile --no-deps
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -78,7 +78,7 @@ def test_the_wheel_works_in_an_environment_of_its_own(wheel, tmp_path):
     script = place / "bin" / "intransit"
     assert run(script, "--version", cwd=tmp_path).strip() == intransit.__version__
     (tmp_path / "games.csv").write_text(GAMES)
-    few = ("--effective", 20, "--factors", 1, "--no-pairs")
+    few = ("--effective", 5, "--factors", 1, "--no-pairs")
     said = run(script, "report", "games.csv", *few, cwd=tmp_path, NUMBA_DISABLE_JIT="1")
     assert "There are cycles" in said
     assert (tmp_path / "games.html").read_text(encoding="utf-8").startswith("<!doctype html>")

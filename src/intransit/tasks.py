@@ -167,14 +167,12 @@ def open_ray(on: str, workers: int | None, *, shared: bool = True) -> int:
             atexit.register(ray.shutdown)
         else:
             _connect(on, quiet)
-    there = int(
-        ray.cluster_resources().get("CPU", 1)  # type: ignore[no-untyped-call]
-    )
+    there = int(ray.cluster_resources().get("CPU", 1))
     if workers is not None and workers > there:
         raise InputError(
             f"workers: {workers} were asked for and Ray has {there}; ask for fewer, or add some."
         )
-    nodes = ray.nodes()  # type: ignore[no-untyped-call]
+    nodes = ray.nodes()
     if not shared and sum(bool(node["Alive"]) for node in nodes) > 1:
         raise InputError("keep: Ray has several machines; give a folder that all of them see.")
     return workers or max(there, 1)

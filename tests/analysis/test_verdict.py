@@ -162,15 +162,15 @@ def test_classes_in_a_cycle_are_found_together():
 def test_weighted_draws_are_those_of_a_fit_with_wider_priors():
     """Probabilities of a cycle by weights, beside fits whose priors leave the size open.
 
-    Means over eight tables, each probability from some 100 effective draws: a standard error of
-    about 0.02, so that one difference in 1,000 is beyond the bounds.
+    Means over five tables, each probability from some 100 effective draws: a standard error of
+    about 0.03, so that two differences in 1,000 are beyond the bounds.
     """
     model = it.Scores() + it.Factors(2) + it.PairEffects()
     wide = it.Scores()
     wide += it.Factors(2, scale=it.HalfCauchy(WIDE_FACTORS))
     wide += it.PairEffects(scale=it.HalfCauchy(WIDE_PAIRS))
     weighted, drawn, narrow = [], [], []
-    for seed in range(8):
+    for seed in range(5):
         games = round_robin(classes(9, 0.6), 20, 70 + seed)
         one, other = (
             it.fit(games, model=each.still(), effective=100, rng=seed).posterior
@@ -180,7 +180,7 @@ def test_weighted_draws_are_those_of_a_fit_with_wider_priors():
         weighted.append(look_for_cycles(one, np.arange(9), 0.0).probability)
         drawn.append(look_for_cycles(other, np.arange(9), 0.0).probability)
         narrow.append(share_with_cycles(one, 9))
-    assert np.mean(weighted) == pytest.approx(np.mean(drawn), abs=0.07)
+    assert np.mean(weighted) == pytest.approx(np.mean(drawn), abs=0.09)
     assert np.mean(narrow) < np.mean(drawn) - 0.07
 
 

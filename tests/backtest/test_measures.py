@@ -57,10 +57,10 @@ def test_standard_errors_are_standard_deviations_over_repetitions():
 
 
 def test_the_error_of_a_gain_is_its_deviation_when_other_games_are_played():
-    """The same past, other days and results in the test part, 80 times; bounds as above."""
+    """The same past, other days and results in the test part, 50 times; bounds as above."""
     past = season(7, n_games=400, days=200)
     gains, errors = [], []
-    for seed in range(80):
+    for seed in range(50):
         later = season(100 + seed, n_games=200, days=100)
         both = {
             name: None if past[name] is None else np.concatenate([past[name], later[name]])
@@ -71,7 +71,7 @@ def test_the_error_of_a_gain_is_its_deviation_when_other_games_are_played():
         gains.append(found.rungs[1].gain)
         errors.append(found.rungs[1].gain_error)
     ratio = np.sqrt(np.mean(np.square(errors))) / np.std(gains, ddof=1)
-    assert ratio == pytest.approx(1.0, abs=4 / np.sqrt(2 * 80))
+    assert ratio == pytest.approx(1.0, abs=4 / np.sqrt(2 * 50))
 
 
 def test_reliability_agrees_with_a_plain_loop_and_expects_some_error_by_chance():

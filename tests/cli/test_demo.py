@@ -3,24 +3,34 @@
 import csv
 import re
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from intransit import read
+from intransit import fit, read
 from intransit.cli import demo
 from intransit.cli import demo as demonstrating
 from intransit.cli.demo import recover_chart
 from intransit.datasets import hide, metagame, pokemon_types, simulate_games
+from intransit.inference.sampling import Effort
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
 SEED = 1  # not the one that is taken where none is given
 
 
+def draw_less(patch):
+    """Let the demo hide its chart in two ways, and draw little: it says as much."""
+    patch.setattr(demonstrating, "HIDINGS", 2)
+    patch.setattr(demonstrating, "Effort", partial(Effort, effective=10.0, most_draws=100))
+    patch.setattr(demonstrating, "fit", partial(fit, effective=20))
+
+
 @pytest.fixture
 def small(monkeypatch):
     """Put a smaller metagame, clearly cyclic, in the place of the bundled one."""
+    draw_less(monkeypatch)
     games = simulate_games(5, 800, n_days=12, cyclic=0.8, spread=2.0, memory=1000.0, rng=1)
     monkeypatch.setattr(demonstrating, "metagame", lambda: games)
     return games
@@ -72,6 +82,7 @@ def words(tmp_path_factory):
     """What is said of the chart where there is no matplotlib, and the folder for the picture."""
     folder = tmp_path_factory.mktemp("chart")
     with pytest.MonkeyPatch.context() as patch:
+        draw_less(patch)
         patch.setitem(sys.modules, "matplotlib", None)  # no picture, which takes longest
         console = Console(record=True, width=120, quiet=False, file=(folder / "log").open("w"))
         recover_chart(folder / "pokemon.png", console, seed=SEED)

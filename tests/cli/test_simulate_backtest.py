@@ -100,8 +100,8 @@ def test_simulate_replaces_only_when_told(call, tmp_path):
 
 
 def test_backtest_shows_the_ladder(call, kept, tmp_path):
-    given = (kept / "games.csv", "--quick", "--ladder", "coin, elo", "--figure", "l.png")
-    done = call("backtest", *given)
+    given = (kept / "games.csv", "--quick", "--ladder", "coin, elo")
+    done = call("backtest", *given, "--figure", "l.png")
     assert (done.code, done.err) == (0, "")
     assert "games predicted" in done.out
     assert "coin" in done.out

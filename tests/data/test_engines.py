@@ -179,6 +179,8 @@ def spark():
         "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than such small tables
         "spark.sql.adaptive.enabled": "false",
         "spark.log.level": "ERROR",
+        # Code that runs for seconds is compiled quickly, not well, and is cleaned up after by one.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     builder = sql.SparkSession.builder.master("local[2]")
     for name, value in settings.items():

@@ -28,7 +28,7 @@ from tests.inference.worlds import World, draw_case, margins_of, observe
 
 PRIOR = HalfCauchy(0.5)
 FALSE_ALARM = 1e-3  # of all tests of this file together, shared by quantities and moments
-N_SWEEPS, N_NUTS = 3_000, 500
+N_SWEEPS, N_NUTS = 2_000, 300
 WELL_MIXED = 1.05
 
 WORLDS = {
@@ -114,7 +114,7 @@ def from_nuts(name, design, outcomes, games):
     """Return draws of margins, scales, cuts and the side, (n_chains, n_draws, n_quantities)."""
     kernel = NUTS({"wins": wins, "levels": levels}[name], target_accept_prob=0.85)
     run = MCMC(
-        kernel, num_warmup=300, num_samples=N_NUTS, num_chains=2, chain_method="sequential",
+        kernel, num_warmup=200, num_samples=N_NUTS, num_chains=2, chain_method="sequential",
         progress_bar=False,
     )  # fmt: skip
     run.run(jax.random.PRNGKey(1), design, outcomes)

@@ -20,6 +20,7 @@ from tests.inference.problems import KINDS, random_factors, random_problem
 
 seeds = st.integers(0, 2**32 - 1)
 METHODS = [newton, alternate]
+ENOUGH = {newton: 200, alternate: 1_500}  # steps to a point that is nearly stationary
 
 
 def sampled_problem(seed, n_items=12, n_factors=1, n_outcomes=150, noise=0.1):
@@ -46,7 +47,7 @@ def test_the_objective_never_increases_and_ends_at_a_stationary_point(method, se
     rng = np.random.default_rng(seed)
     problem, *_ = random_problem(kind, 7, 2, rng, known=known, ridge=0.01)
     start = random_factors(problem, rng)
-    solution = method(problem, start, tolerance=1e-12)
+    solution = method(problem, start, tolerance=1e-12, max_steps=ENOUGH[method])
     assert (np.diff(solution.objectives) <= 0).all()
     size, before = (gradient_size(problem, solution, u) for u in (solution.factors, start))
     assert size <= 1e-3 * max(1.0, before)
