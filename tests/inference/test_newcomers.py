@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import intransit as it
+from intransit.data.cells import Rows
+from intransit.inference.observations import Observations
+from intransit.inference.paths import lay_out
 from intransit.model import Model, PairEffects, Scores
 
 WEAKER = 1.2  # by how much those who come later are weaker than those of the start
@@ -103,3 +106,24 @@ def test_a_newcomer_that_wins_at_once_is_learnt_from_an_update(answer):
     before = league_of_pairs.probability("fresh", "old 1", newcomers=True)
     after = league_of_pairs.update(more).probability("fresh", "old 1")
     assert after.probability > before.probability + 0.2
+
+
+def test_a_date_that_is_years_off_stretches_no_time_and_makes_nobody_a_newcomer():
+    """The time of a table is that of nearly all of its games; even gaps and pauses count whole."""
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, 5, 400), rng.integers(5, 10, 400)
+    pairs, won = np.stack([first, second], axis=1), (rng.random(400) < 0.5) * 1.0
+
+    def layout(days):
+        rows = Rows(days, pairs, won, np.ones(400), np.zeros(400))
+        return lay_out(Observations.of(rows, "logistic", 10), SCORES)
+
+    days = np.sort(rng.integers(0, 100, 400)).astype(float)
+    plain = layout(days)
+    assert plain.span == np.ptp(days)
+    off = layout(np.concatenate([[-36_500.0], days[1:]]))
+    assert off.span == pytest.approx(plain.span, rel=0.05)
+    np.testing.assert_array_equal(off.newcomer, plain.newcomer)
+    paused = np.where(days > 60, days + 90, days)  # half of the time without games
+    assert layout(paused).span == np.ptp(paused)
+    assert layout(np.where(np.arange(400) == 0, -9.0, 1.0)).span == 10.0  # two moments

@@ -21,6 +21,9 @@ from intransit.inference.observations import Observations
 from intransit.inference.path_kernels import set_transitions
 from intransit.model.terms import By, Drift, Factors, Model, PairEffects, Scores, Side
 
+OFF = 0.01  # of the cells at either end, that the usual time of a table leaves out
+STRETCHED = 2.0  # times that, from which on the rest is taken for dates that are off
+SOME = 100_000  # cells that are looked at for that
 NEWCOMERS = 0.1  # of the time of a table: who is first seen later came in later
 
 
@@ -218,7 +221,7 @@ def lay_out(seen: Observations, model: Model) -> Layout:
     )
     # Items without a cell come last, each with one state: its prior is all that is known.
     idle = np.setdiff1d(np.arange(seen.n_items), seen.pairs)
-    begin, end = (float(seen.times.min()), float(seen.times.max())) if n else (0.0, 0.0)
+    end = float(seen.times.max()) if n else 0.0
     owners = np.concatenate([i, j, idle])
     times = np.concatenate([seen.times, seen.times, np.full(len(idle), end)])
     items = link(
@@ -231,11 +234,25 @@ def lay_out(seen: Observations, model: Model) -> Layout:
     items, other = _with_opponents(items, n)
     entered = np.full(seen.n_items, np.inf)
     np.minimum.at(entered, seen.pairs.ravel(), np.repeat(seen.times, 2))
-    span = end - begin
+    begin, span = _time_of_table(seen.times)
     newcomer = (entered > begin + NEWCOMERS * span) & np.isfinite(entered)
     return Layout(
         seen, model, items, other, tuple(_numbers(seen, model)), newcomer, span if span > 0 else 1.0
     )
+
+
+def _time_of_table(times: FloatArray) -> tuple[float, float]:
+    """Return when a table begins, and the time it spans: that of nearly all of it.
+
+    Priors of rates are in units of it, so a date that is years off must not stretch it.
+    """
+    if not len(times):
+        return 0.0, 0.0
+    early, late = np.quantile(times[:: 1 + len(times) // SOME], [OFF, 1.0 - OFF])
+    whole, usual = float(np.ptp(times)), float(late - early)
+    if whole <= STRETCHED * usual or usual == 0.0:
+        return float(times.min()), whole
+    return float(early), usual
 
 
 def _with_opponents(items: Paths, n: int) -> tuple[Paths, IntArray]:

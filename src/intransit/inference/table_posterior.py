@@ -113,7 +113,9 @@ def carry_over(old: Posterior, layout: Layout) -> Draws:
     numbers = tuple(_carry_numbers(old, layout, k, one) for k, one in enumerate(layout.numbers))
     clock = items.clock if items.moves else np.full(items.n_states, old.axis[-1])
     states = old.states(np.where(known, owners, old.n_items - 1 - owners), clock)
-    return replace(d, states=states.astype(np.float32), numbers=numbers, steps=None)
+    # Jumps are in units of the whole time, which may have grown.
+    jumps = d.jumps * np.sqrt(old.layout.span / layout.span)
+    return replace(d, states=states.astype(np.float32), numbers=numbers, jumps=jumps, steps=None)
 
 
 def _carry_numbers(old: Posterior, layout: Layout, k: int, one: Numbers) -> FloatArray:
