@@ -124,19 +124,27 @@ def inflation(information: FloatArray, variance: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class ResidualRows:
-    """Residuals of the rows of a table, as the smaller item of each pair sees them."""
+class ScoredRows:
+    """Rows of a table as the smaller item of each pair sees them, and scores fitted to them."""
 
+    path: Trajectory
     pairs: IntArray  # (n_pairs, 2)
     pair: IntArray  # (n_rows,): which of them
-    series: IntArray | None  # (n_rows,); None where every game is an observation of its own
-    counts: FloatArray  # (n_rows,): games
-    slopes: FloatArray  # (n_rows,): of the log likelihood of one game
-    information: FloatArray  # (n_rows,): of one game
+    times: FloatArray  # (n_rows,): moments
     margins: FloatArray  # (n_rows,): that scores expect
     sides: FloatArray | None  # (n_rows,): who had the side; None where that is not known
+    slopes: FloatArray  # (n_rows,): of the log likelihood of one game
+    information: FloatArray  # (n_rows,): of one game
     low: FloatArray  # (n_rows,): boundaries of the level of each result, see `likelihood`
     high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualRows(ScoredRows):
+    """Residuals of the rows of a table, and what scores fitted again would leave of others."""
+
+    series: IntArray | None  # (n_rows,); None where every game is an observation of its own
+    counts: FloatArray  # (n_rows,): games
     cell: IntArray  # (n_rows,): of the fitted problem
     growth: FloatArray  # (n_rows,): from residuals to the noise behind them
     has_shares: BoolArray  # (n_pairs,): whether results of a pair are shares of games
@@ -180,23 +188,7 @@ def sums(groups: IntArray, values: FloatArray, n: int = 0) -> FloatArray:  # (n_
     return np.asarray(np.bincount(groups, values, n), dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class _Fitted:
-    """Scores fitted to the rows of a table, and what they leave of one game of each row."""
-
-    path: Trajectory
-    pairs: IntArray  # (n_pairs, 2)
-    pair: IntArray  # (n_rows,): which of them
-    times: FloatArray  # (n_rows,): moments
-    margins: FloatArray  # (n_rows,)
-    sides: FloatArray | None  # (n_rows,)
-    slopes: FloatArray  # (n_rows,)
-    information: FloatArray  # (n_rows,)
-    low: FloatArray  # (n_rows,)
-    high: FloatArray
-
-
-def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> _Fitted:
+def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> ScoredRows:
     """Fit scores, as the smaller item of each pair sees every row."""
     path = smooth(
         encoding.timeline(table),
@@ -216,7 +208,7 @@ def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> _Fit
     margins = path.margin(pairs[pair, 0], pairs[pair, 1], times)
     sides = sign * table.sides if encoding.sided and table.sides is not None else None
     terms = _terms(table, encoding, path, sign, sides, margins)
-    return _Fitted(path, pairs, pair, times, margins, sides, *terms)
+    return ScoredRows(path, pairs, pair, times, margins, sides, *terms)
 
 
 def series_of(games: Games) -> IntArray | None:  # (n_rows,)
@@ -242,16 +234,9 @@ def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> Residual
         together = sums(series, table.counts * fitted.information)[series]
     growth = inflation(together, mapped.variances()[cell])
     return ResidualRows(
-        pairs=fitted.pairs,
-        pair=fitted.pair,
+        **vars(fitted),
         series=series,
         counts=table.counts,
-        slopes=fitted.slopes,
-        information=fitted.information,
-        margins=fitted.margins,
-        sides=fitted.sides,
-        low=fitted.low,
-        high=fitted.high,
         cell=cell,
         growth=growth,
         has_shares=np.isin(keys, _pairs_with_shares(games, n)),
