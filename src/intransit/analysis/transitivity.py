@@ -31,11 +31,10 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import gammainc, gammaincc, ndtr, ndtri
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.data.cells import Cells
+from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs, pair_numbers, unfold
 from intransit.data.games import Games, in_time, merge
 from intransit.inference.joint_problem import Joint
-from intransit.inference.likelihood import Ordered, loss_of
+from intransit.inference.likelihood import Ordered, single_games
 from intransit.inference.newton import DenseEquations, SparseEquations
 from intransit.inference.observations import FEWEST_TIMES, Encoding
 from intransit.inference.trajectory import Trajectory, smooth
@@ -200,10 +199,9 @@ def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> Scor
         rng=rng,
     )
     n = max(table.n_items, 2)
-    small, large = np.minimum(table.first, table.second), np.maximum(table.first, table.second)
-    keys, pair = np.unique(small * n + large, return_inverse=True)
-    pairs = np.stack([keys // n, keys % n], axis=1)
-    sign = np.where(table.first == small, 1.0, -1.0)
+    folded, sign = fold_pairs(np.column_stack([table.first, table.second]), n)
+    keys, pair = np.unique(folded, return_inverse=True)
+    pairs = unfold(keys, n)
     times = encoding.moments(table.times)
     margins = path.margin(pairs[pair, 0], pairs[pair, 1], times)
     sides = sign * table.sides if encoding.sided and table.sides is not None else None
@@ -248,8 +246,7 @@ def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> Residual
 def _pairs_with_shares(games: Games, n: int) -> IntArray:
     """Return the pairs, as numbers, with results that are neither a win nor a tie."""
     share = ~np.isin(games.outcomes, (0.0, 0.5, 1.0))
-    first, second = games.first[share], games.second[share]
-    return np.unique(np.minimum(first, second) * n + np.maximum(first, second))
+    return np.unique(pair_numbers(np.column_stack([games.first, games.second])[share], n))
 
 
 def likeness(games: Games, encoding: Encoding, *, rng: int = 0) -> float:
@@ -368,25 +365,14 @@ def _terms(
     """Return slope of the log likelihood, information, and boundaries of one game of each row."""
     outcomes = encoding.outcomes(games)
     mirrored = 1.0 - outcomes if encoding.loss == "logistic" else -outcomes
-    n = len(margins)
-    cells = Cells(
-        axis=np.zeros(1),
-        when=np.zeros(n, dtype=np.int64),
-        pairs=np.zeros((n, 2), dtype=np.int64),
-        counts=np.ones(n),
-        means=np.where(sign > 0, outcomes, mirrored),
-        n_rows=n,
-        spread=0.0,
-        log_counts=0.0,
-        sides=sides,
-    )
-    edge = np.zeros(n) if sides is None else path.law.advantage * sides
-    loss = loss_of(path.law, cells)
+    seen = np.where(sign > 0, outcomes, mirrored)
+    edge = np.zeros(len(seen)) if sides is None else path.law.advantage * sides
+    loss = single_games(path.law, seen)
     slope, curvature = loss.terms(margins + edge)
     if isinstance(loss, Ordered):
         low, high = loss.bounds()
     else:  # a win is above 0, a loss below
-        low, high = np.where(cells.means > 0.5, [[0.0], [np.inf]], [[-np.inf], [0.0]])
+        low, high = np.where(seen > 0.5, [[0.0], [np.inf]], [[-np.inf], [0.0]])
     return -slope, curvature, low - edge, high - edge
 
 

@@ -61,8 +61,8 @@ class Law:
         """
         x = mean + self.advantage * sides
         if self.kind == "squared":
-            sure = ndtr(np.abs(x) / np.sqrt(variance + self.noise_scale**2))
-            return np.asarray(np.where(x < 0, 1.0 - sure, sure))
+            less = ndtr(-np.abs(x) / np.sqrt(variance + self.noise_scale**2))
+            return np.asarray(np.where(x < 0, less, 1.0 - less))
         if self.kind == "logistic" or self.cuts[0] == 0.0:
             return average_logistic(x, variance)
         size = np.abs(x)
@@ -180,6 +180,14 @@ LOSSES: dict[Kind, type[CellLoss]] = {
 def loss_of(law: Law, cells: Cells) -> CellLoss:
     """Return the loss of these cells."""
     return LOSSES[law.kind](law, cells)
+
+
+def single_games(law: Law, outcomes: FloatArray) -> CellLoss:
+    """Return the loss of games one by one, whoever plays them and when."""
+    n = len(outcomes)
+    nobody = np.zeros((n, 2), np.int64)
+    cells = Cells(np.zeros(1), nobody[:, 0], nobody, np.ones(n), outcomes, n, 0.0, 0.0)
+    return loss_of(law, cells)
 
 
 def first_law(kind: Kind, cells: Cells, advantage: float) -> Law:
