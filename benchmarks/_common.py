@@ -11,35 +11,21 @@ import numpy as np
 
 import intransit as it
 from intransit.arrays import FloatArray
+from intransit.experiments import recovery_error
+from intransit.experiments.estimators import three_weights
 
-N_ITEMS, N_FACTORS, N_PERIODS, NOISE = 20, 2, 5, 0.01
+NOISE = recovery_error.NOISE_SCALE
 
 
-def paper_trial(seed: int, drift: float, ratio: float = 0.4) -> it.Simulation:
-    """The paper's first experiment: N=20, r=2, T=5, σ₁=0.01, M = ratio N²."""
-    return it.simulate(
-        n_items=N_ITEMS,
-        n_factors=N_FACTORS,
-        n_periods=N_PERIODS,
-        n_outcomes=round(ratio * N_ITEMS**2),
-        noise_scale=NOISE,
-        drift_scale=drift,
-        rng=seed,
-    )
+def paper_trial(seed: int, drift: float) -> it.Simulation:
+    """The paper's first experiment: N=20, r=2, T=5, σ₁=0.01, M = 0.4 N²."""
+    return recovery_error.simulate(drift, recovery_error.N_OUTCOMES, np.random.default_rng(seed))
 
 
 def paper_weights(drift: float) -> dict[str, FloatArray]:
     """The three weights that the paper compares."""
-    return {
-        "y^T alone": np.eye(N_PERIODS)[-1],
-        "equal": np.full(N_PERIODS, 1 / N_PERIODS),
-        "optimal": it.optimal_weights(N_PERIODS, noise_scale=NOISE, drift_scale=drift),
-    }
-
-
-def relative_error(margins: FloatArray, truth: FloatArray) -> float:
-    """‖X̂ - X‖² / ‖X‖², squared as in the paper."""
-    return float(np.sum((margins - truth) ** 2) / np.sum(truth**2))
+    found = three_weights(recovery_error.N_PERIODS, noise_scale=NOISE, drift_scale=drift)
+    return dict(zip(("y^T alone", "equal", "optimal"), found.values(), strict=True))
 
 
 def seeds_for(scale: float, kept: Sequence[int], building: Sequence[int]) -> Sequence[int]:

@@ -9,8 +9,9 @@ import warnings
 import numpy as np
 
 import intransit as it
-from benchmarks._common import paper_trial, paper_weights, print_table, relative_error
+from benchmarks._common import paper_trial, paper_weights, print_table
 from intransit.errors import ConvergenceWarning
+from intransit.experiments.estimators import relative_error
 
 TRIALS = 100
 DRIFTS = (1e-4, 1e-3, 1e-2, 10**-1.5, 1e-1)

@@ -16,8 +16,9 @@ from itertools import product
 import numpy as np
 
 import intransit as it
-from benchmarks._common import NOISE, paper_trial, print_table, relative_error
+from benchmarks._common import NOISE, paper_trial, print_table
 from intransit.errors import ConvergenceWarning
+from intransit.experiments.estimators import relative_error
 
 TRIALS = 100
 GUESSED = 15  # trials, from the first on, in which scales are estimated too: it takes longer

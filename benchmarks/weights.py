@@ -10,17 +10,11 @@ from dataclasses import replace
 import numpy as np
 
 import intransit as it
-from benchmarks._common import (
-    N_FACTORS,
-    N_ITEMS,
-    NOISE,
-    paper_trial,
-    paper_weights,
-    print_table,
-    relative_error,
-)
+from benchmarks._common import NOISE, paper_trial, paper_weights, print_table
 from intransit.arrays import FloatArray
 from intransit.errors import ConvergenceWarning
+from intransit.experiments.estimators import relative_error
+from intransit.experiments.recovery_error import N_FACTORS, N_ITEMS
 from intransit.experiments.sample_ratio import prefix
 
 TRIALS = 40

@@ -14,15 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Colours of Okabe and Ito, which people with any colour vision tell apart; markers differ too.
-BLACK, ORANGE, SKY, GREEN, BLUE, RED, PURPLE = (
-    "#222222",
-    "#E69F00",
-    "#56B4E9",
-    "#009E73",
-    "#0072B2",
-    "#D55E00",
-    "#CC79A7",
-)
+BLACK, ORANGE, SKY, GREEN = "#222222", "#E69F00", "#56B4E9", "#009E73"
+BLUE, RED, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 LOOK = Path(__file__).with_name("look.mplstyle")  # of all figures
 
 

@@ -17,7 +17,7 @@ from scipy.linalg import hessenberg, solve_continuous_lyapunov, svd
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import as_flag
 from intransit.errors import InputError
-from intransit.kernels import compiled, read_margins
+from intransit.kernels import compiled
 
 
 def build_margins(strengths: FloatArray, exposures: FloatArray) -> FloatArray:
@@ -28,9 +28,8 @@ def build_margins(strengths: FloatArray, exposures: FloatArray) -> FloatArray:
 
 def margins_at(strengths: FloatArray, exposures: FloatArray, pairs: IntArray) -> FloatArray:
     """Return X[i, j] for each pair, (n_pairs,), without building X."""
-    out = np.empty(len(pairs))
-    read_margins(np.hstack([strengths, exposures]), pairs, out)
-    return out
+    S, Q, (i, j) = strengths, exposures, pairs.T
+    return np.asarray(np.sum(S[i] * Q[j] - Q[i] * S[j], axis=1))
 
 
 def fill_skew(

@@ -58,7 +58,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import cg, lsmr, splu
 from scipy.special import gammaincc
 
-from intransit.arrays import BoolArray, FloatArray, IntArray, slices
+from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs, slices, unfold
 from intransit.checks import as_floats, as_number, as_whole, check_pairs, shown
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.kernels import (
@@ -816,13 +816,11 @@ def decompose_pairs(
     1.0
     """
     pairs, outcomes, w = check_outcomes(pairs, outcomes, weights, n_items)
-    smaller, larger = pairs.min(axis=1), pairs.max(axis=1)
-    signed = np.where(pairs[:, 0] == smaller, outcomes, -outcomes)
-    cells, cell_of = np.unique(smaller * n_items + larger, return_inverse=True)
+    keys, signs = fold_pairs(pairs, n_items)
+    cells, cell_of = np.unique(keys, return_inverse=True)
     total = np.bincount(cell_of, w, len(cells)).astype(np.float64)
-    means = np.bincount(cell_of, w * signed, len(cells)) / total
-    distinct = np.column_stack((cells // n_items, cells % n_items))
-    return _split_pairs(distinct, means, total, n_items)
+    means = np.bincount(cell_of, w * signs * outcomes, len(cells)) / total
+    return _split_pairs(unfold(cells, n_items), means, total, n_items)
 
 
 def _split_pairs(

@@ -726,15 +726,13 @@ def _matrices(
     """Return chances above a half, and the probability of being favoured, a part at a time."""
     size = len(items)
     one, two = np.triu_indices(size, 1)
-    gains, favoured = np.zeros((size, size)), np.full((size, size), 0.5)
+    gains, ahead = np.empty((2, len(one)))
     for here in slices(len(one), at_once // len(posterior)):
-        i, j = one[here], two[here]
-        drawn = posterior.margins(items[i], items[j], np.full(len(i), when))
-        gain = posterior.results(drawn).mean(axis=0) - 0.5
-        ahead = smoothed(np.sum(drawn > 0.0, axis=0), len(drawn))
-        gains[i, j], gains[j, i] = gain, -gain
-        favoured[i, j], favoured[j, i] = ahead, 1.0 - ahead
-    return gains, favoured
+        i, j = items[one[here]], items[two[here]]
+        drawn = posterior.margins(i, j, np.full(len(i), when))
+        gains[here] = posterior.results(drawn).mean(axis=0) - 0.5
+        ahead[here] = smoothed(np.sum(drawn > 0.0, axis=0), len(drawn))
+    return fill_skew(gains, size), 0.5 + fill_skew(ahead - 0.5, size)
 
 
 def _ranking_note(answer: FittedTable, n_connected: int, n_ranked: int) -> str:

@@ -385,22 +385,10 @@ def _choose(
 
 @dataclass(frozen=True, eq=False)
 class StrengthPaths:
-    """Mean probabilities of beating the others over time, with a band.
-
-    Attributes
-    ----------
-    items
-        The items.
-    times
-        The times, as the engine counts them.
-    strengths
-        Strength of each item at each time.
-    low, high
-        The band.
-    """
+    """Mean probabilities of beating the others over time, with a band."""
 
     items: tuple[str, ...]
-    times: FloatArray  # (n_times,)
+    times: FloatArray  # (n_times,), as the engine counts them
     strengths: FloatArray  # (n_items, n_times)
     low: FloatArray  # (n_items, n_times)
     high: FloatArray  # (n_items, n_times)

@@ -31,11 +31,10 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import gammainc, gammaincc, ndtr, ndtri
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.data.cells import Cells
+from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs, pair_numbers, unfold
 from intransit.data.games import Games, in_time, merge
 from intransit.inference.joint_problem import Joint
-from intransit.inference.likelihood import Ordered, loss_of
+from intransit.inference.likelihood import Ordered, single_games
 from intransit.inference.newton import DenseEquations, SparseEquations
 from intransit.inference.observations import FEWEST_TIMES, Encoding
 from intransit.inference.trajectory import Trajectory, smooth
@@ -124,19 +123,27 @@ def inflation(information: FloatArray, variance: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class ResidualRows:
-    """Residuals of the rows of a table, as the smaller item of each pair sees them."""
+class ScoredRows:
+    """Rows of a table as the smaller item of each pair sees them, and scores fitted to them."""
 
+    path: Trajectory
     pairs: IntArray  # (n_pairs, 2)
     pair: IntArray  # (n_rows,): which of them
-    series: IntArray | None  # (n_rows,); None where every game is an observation of its own
-    counts: FloatArray  # (n_rows,): games
-    slopes: FloatArray  # (n_rows,): of the log likelihood of one game
-    information: FloatArray  # (n_rows,): of one game
+    times: FloatArray  # (n_rows,): moments
     margins: FloatArray  # (n_rows,): that scores expect
     sides: FloatArray | None  # (n_rows,): who had the side; None where that is not known
+    slopes: FloatArray  # (n_rows,): of the log likelihood of one game
+    information: FloatArray  # (n_rows,): of one game
     low: FloatArray  # (n_rows,): boundaries of the level of each result, see `likelihood`
     high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualRows(ScoredRows):
+    """Residuals of the rows of a table, and what scores fitted again would leave of others."""
+
+    series: IntArray | None  # (n_rows,); None where every game is an observation of its own
+    counts: FloatArray  # (n_rows,): games
     cell: IntArray  # (n_rows,): of the fitted problem
     growth: FloatArray  # (n_rows,): from residuals to the noise behind them
     has_shares: BoolArray  # (n_pairs,): whether results of a pair are shares of games
@@ -180,23 +187,7 @@ def sums(groups: IntArray, values: FloatArray, n: int = 0) -> FloatArray:  # (n_
     return np.asarray(np.bincount(groups, values, n), dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class _Fitted:
-    """Scores fitted to the rows of a table, and what they leave of one game of each row."""
-
-    path: Trajectory
-    pairs: IntArray  # (n_pairs, 2)
-    pair: IntArray  # (n_rows,): which of them
-    times: FloatArray  # (n_rows,): moments
-    margins: FloatArray  # (n_rows,)
-    sides: FloatArray | None  # (n_rows,)
-    slopes: FloatArray  # (n_rows,)
-    information: FloatArray  # (n_rows,)
-    low: FloatArray  # (n_rows,)
-    high: FloatArray
-
-
-def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> _Fitted:
+def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> ScoredRows:
     """Fit scores, as the smaller item of each pair sees every row."""
     path = smooth(
         encoding.timeline(table),
@@ -208,15 +199,14 @@ def _fitted(table: Games, encoding: Encoding, *, drifts: bool, rng: int) -> _Fit
         rng=rng,
     )
     n = max(table.n_items, 2)
-    small, large = np.minimum(table.first, table.second), np.maximum(table.first, table.second)
-    keys, pair = np.unique(small * n + large, return_inverse=True)
-    pairs = np.stack([keys // n, keys % n], axis=1)
-    sign = np.where(table.first == small, 1.0, -1.0)
+    folded, sign = fold_pairs(np.column_stack([table.first, table.second]), n)
+    keys, pair = np.unique(folded, return_inverse=True)
+    pairs = unfold(keys, n)
     times = encoding.moments(table.times)
     margins = path.margin(pairs[pair, 0], pairs[pair, 1], times)
     sides = sign * table.sides if encoding.sided and table.sides is not None else None
     terms = _terms(table, encoding, path, sign, sides, margins)
-    return _Fitted(path, pairs, pair, times, margins, sides, *terms)
+    return ScoredRows(path, pairs, pair, times, margins, sides, *terms)
 
 
 def series_of(games: Games) -> IntArray | None:  # (n_rows,)
@@ -242,16 +232,9 @@ def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> Residual
         together = sums(series, table.counts * fitted.information)[series]
     growth = inflation(together, mapped.variances()[cell])
     return ResidualRows(
-        pairs=fitted.pairs,
-        pair=fitted.pair,
+        **vars(fitted),
         series=series,
         counts=table.counts,
-        slopes=fitted.slopes,
-        information=fitted.information,
-        margins=fitted.margins,
-        sides=fitted.sides,
-        low=fitted.low,
-        high=fitted.high,
         cell=cell,
         growth=growth,
         has_shares=np.isin(keys, _pairs_with_shares(games, n)),
@@ -263,8 +246,7 @@ def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> Residual
 def _pairs_with_shares(games: Games, n: int) -> IntArray:
     """Return the pairs, as numbers, with results that are neither a win nor a tie."""
     share = ~np.isin(games.outcomes, (0.0, 0.5, 1.0))
-    first, second = games.first[share], games.second[share]
-    return np.unique(np.minimum(first, second) * n + np.maximum(first, second))
+    return np.unique(pair_numbers(np.column_stack([games.first, games.second])[share], n))
 
 
 def likeness(games: Games, encoding: Encoding, *, rng: int = 0) -> float:
@@ -383,25 +365,14 @@ def _terms(
     """Return slope of the log likelihood, information, and boundaries of one game of each row."""
     outcomes = encoding.outcomes(games)
     mirrored = 1.0 - outcomes if encoding.loss == "logistic" else -outcomes
-    n = len(margins)
-    cells = Cells(
-        axis=np.zeros(1),
-        when=np.zeros(n, dtype=np.int64),
-        pairs=np.zeros((n, 2), dtype=np.int64),
-        counts=np.ones(n),
-        means=np.where(sign > 0, outcomes, mirrored),
-        n_rows=n,
-        spread=0.0,
-        log_counts=0.0,
-        sides=sides,
-    )
-    edge = np.zeros(n) if sides is None else path.law.advantage * sides
-    loss = loss_of(path.law, cells)
+    seen = np.where(sign > 0, outcomes, mirrored)
+    edge = np.zeros(len(seen)) if sides is None else path.law.advantage * sides
+    loss = single_games(path.law, seen)
     slope, curvature = loss.terms(margins + edge)
     if isinstance(loss, Ordered):
         low, high = loss.bounds()
     else:  # a win is above 0, a loss below
-        low, high = np.where(cells.means > 0.5, [[0.0], [np.inf]], [[-np.inf], [0.0]])
+        low, high = np.where(seen > 0.5, [[0.0], [np.inf]], [[-np.inf], [0.0]])
     return -slope, curvature, low - edge, high - edge
 
 

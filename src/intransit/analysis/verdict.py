@@ -27,15 +27,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.special import expit, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from intransit.analysis.transitivity import FALSE_ALARMS, N_LOOKS, TINIEST, Cause, Evidence
 from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, interval, slices
 from intransit.checks import as_number, shown
 from intransit.errors import InputError
+from intransit.inference.likelihood import Law, single_games
 from intransit.inference.posterior import Posterior, Summary
 from intransit.kernels import GAINED, least_paid, settle, widest_cycle
-from intransit.model.laws import boundaries, expected_results
+from intransit.model.laws import expected_results
 from intransit.model.terms import Factors, PairEffects, Scale, prior_scale
 from intransit.percent import estimate, percent, with_error
 from intransit.skew import fill_skew
@@ -546,16 +547,10 @@ def mean_noise(
 
 def _information(posterior: Posterior, margins: FloatArray, cells: IntArray) -> FloatArray:
     """Return the information of one game of each cell on its margin."""
-    if posterior.law.kind == "squared":
-        return np.full(len(cells), float(np.mean(1.0 / posterior.draws.noise**2)))
-    if posterior.law.kind == "logistic":
-        return np.asarray(expit(margins) * expit(-margins))
-    # A level is a win against its lower boundary and a loss against its upper one.
-    cuts = posterior.draws.cuts.mean(axis=0)
-    edges = boundaries(cuts)
-    level = posterior.layout.seen.means[cells].astype(np.int64) + len(cuts)
-    ends = [margins - edges[level], margins - edges[level + 1]]
-    return np.asarray(sum(expit(x) * expit(-x) for x in ends))
+    draws = posterior.draws
+    noise = float(np.mean(1.0 / draws.noise**2)) ** -0.5
+    law = Law(posterior.law.kind, tuple(draws.cuts.mean(axis=0)), noise_scale=noise)
+    return single_games(law, posterior.layout.seen.means[cells]).terms(margins)[1]
 
 
 def _by_results(posterior: Posterior, items: IntArray, when: float, dispersion: float) -> float:

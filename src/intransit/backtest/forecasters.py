@@ -9,7 +9,7 @@ people's rating systems are rungs where they are installed (extra `peers`).
 import math
 import warnings
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -115,16 +115,13 @@ class Frequencies:
 
     def learn(self, games: Games) -> None:
         """Count."""
-        for i, j, y, n in zip(
-            *(c.tolist() for c in (games.first, games.second, games.outcomes, games.counts)),
-            strict=True,
-        ):
+        for i, j, y, n in _rows(games.first, games.second, games.outcomes, games.counts):
             self.won[i, j] += n * y
             self.played[i, j] += n
 
     def predict(self, fixtures: Games) -> FloatArray:
         """Return shares; items stand in one order in all games, so a pair has one entry."""
-        met = list(zip(fixtures.first.tolist(), fixtures.second.tolist(), strict=True))
+        met = list(_rows(fixtures.first, fixtures.second))
         won = np.array([self.won.get(pair, 0.0) for pair in met])
         played = np.array([self.played.get(pair, 0.0) for pair in met])
         return np.asarray((won + self.prior) / (played + 2.0 * self.prior))
@@ -140,9 +137,8 @@ class Elo:
     def learn(self, games: Games) -> None:
         """Move ratings, game by game."""
         r = self.ratings
-        edges = (self.edge * _sides(games)).tolist()
-        columns = (c.tolist() for c in (games.first, games.second, games.outcomes, games.counts))
-        for i, j, y, n, edge in zip(*columns, edges, strict=True):
+        columns = (games.first, games.second, games.outcomes, games.counts)
+        for i, j, y, n, edge in _rows(*columns, self.edge * _sides(games)):
             repeats = min(max(round(n), 1), MOST_REPEATS)
             step = self.step * min(n / repeats, 1.0)
             for _ in range(repeats):
@@ -232,6 +228,11 @@ class FittedModel:
         return out
 
 
+def _rows(*columns: np.ndarray) -> Iterator[tuple[Any, ...]]:
+    """Return columns row by row, as plain numbers."""
+    return zip(*(column.tolist() for column in columns), strict=True)
+
+
 def _sides(games: Games) -> FloatArray:
     return np.zeros(len(games)) if games.sides is None else games.sides
 
@@ -299,14 +300,13 @@ class OpenSkill:
     def learn(self, games: Games) -> None:
         """Rate."""
         r, rate = self.ratings, self.model.rate
-        columns = (games.first, games.second, games.outcomes)
-        for i, j, y in zip(*(column.tolist() for column in columns), strict=True):
+        for i, j, y in _rows(games.first, games.second, games.outcomes):
             (r[i],), (r[j],) = rate([[r[i]], [r[j]]], scores=[y, 1.0 - y])
 
     def predict(self, fixtures: Games) -> FloatArray:
         """Return what the ratings say."""
         r, win = self.ratings, self.model.predict_win
-        met = zip(fixtures.first.tolist(), fixtures.second.tolist(), strict=True)
+        met = _rows(fixtures.first, fixtures.second)
         return np.array([win([[r[i]], [r[j]]])[0] for i, j in met])
 
 
@@ -332,8 +332,7 @@ class Kickscore:
     def learn(self, games: Games) -> None:
         """Add games, and find the posterior from where it was."""
         self._add(games)
-        columns = (games.first, games.second, games.outcomes, games.times / UNIT)
-        for i, j, y, t in zip(*(column.tolist() for column in columns), strict=True):
+        for i, j, y, t in _rows(games.first, games.second, games.outcomes, games.times / UNIT):
             won = y > 0.5
             if y == 0.5:
                 won, self.flip = self.flip, not self.flip
@@ -345,8 +344,7 @@ class Kickscore:
         """Return what the scores say at the time."""
         if self._add(fixtures):
             self.model.fit(max_iter=1)
-        columns = (fixtures.first, fixtures.second, fixtures.times / UNIT)
-        met = zip(*(column.tolist() for column in columns), strict=True)
+        met = _rows(fixtures.first, fixtures.second, fixtures.times / UNIT)
         return np.array([self.model.probabilities([str(i)], [str(j)], t=t)[0] for i, j, t in met])
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from cyclopts import Group, Parameter
-from cyclopts import Group as OptionGroup
 from rich.console import Console
 
 from intransit.analysis import MANY
@@ -54,10 +53,8 @@ if TYPE_CHECKING:
     from intransit.report import Findings
 
 
-MODEL = OptionGroup("Model: every term by default", sort_key=40)
-Workers = Parameter(
-    group=OptionGroup("Tables too large for the memory of one machine", sort_key=50)
-)
+MODEL = Group("Model: every term by default", sort_key=40)
+Workers = Parameter(group=Group("Tables too large for the memory of one machine", sort_key=50))
 EDGE_WORDS = 'Chance that every step of a cycle must exceed for the verdict to be "cycles".'
 Each = Annotated[str | None, Parameter(metavar="COLUMN")]
 

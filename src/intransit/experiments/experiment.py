@@ -78,21 +78,7 @@ class TrialValue:
 
 @dataclass(frozen=True)
 class Row:
-    """One value with its place and its trial.
-
-    Attributes
-    ----------
-    facet, x
-        Its place in the figure.
-    curve
-        Which curve it belongs to.
-    measure
-        What it measures, such as ``"error"``.
-    trial
-        Number of the trial.
-    value
-        The number; NaN where there is none.
-    """
+    """A `TrialValue` with its place and its trial; NaN where there is no value."""
 
     facet: str
     x: float

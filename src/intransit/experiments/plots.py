@@ -192,11 +192,8 @@ def render(experiment: Experiment, table: Table) -> dict[str, bytes]:
 
 
 MARKS = {"holds": "✔ holds", "holds in part": "◐ holds in part", "does not hold": "✘ does not hold"}
-KINDS = {
-    "holds": "holds",
-    "holds in part": "part",
-    "does not hold": "not",
-}  # classes of experiments.css
+# Classes of experiments.css.
+KINDS = {"holds": "holds", "holds in part": "part", "does not hold": "not"}
 
 TITLE = "The paper's experiments, run again"
 GAINS = "What joint estimation gains"

@@ -277,45 +277,32 @@ def logistic_terms(
 
 
 @compiled
-def logistic_value(x: FloatArray, counts: FloatArray, means: FloatArray) -> float:
-    """Return the value of `logistic_terms` alone."""
-    total = 0.0
-    for p in range(x.shape[0]):
-        top = max(0.0, x[p])
-        total += counts[p] * (top + math.log1p(math.exp(-abs(x[p]))) - means[p] * x[p])
-    return total
-
-
-@compiled
 def ordered_terms(
     x: FloatArray,  # (n_cells,): margins
     counts: FloatArray,  # games
     low: FloatArray,  # boundaries of the level that was seen
     high: FloatArray,
-    slope: FloatArray,  # written
+    slope: FloatArray,  # written; may be x itself
     curvature: FloatArray,  # written
-) -> None:
-    """Write slope and curvature of `ordered_value`: a win against low, a loss against high."""
-    for p in range(x.shape[0]):
-        below = 1.0 / (1.0 + math.exp(min(x[p] - low[p], 700.0)))
-        above = 1.0 / (1.0 + math.exp(min(high[p] - x[p], 700.0)))
-        slope[p] = counts[p] * (above - below)
-        curvature[p] = counts[p] * (above * (1.0 - above) + below * (1.0 - below))
+) -> float:
+    """Write slope and curvature of Σ counts · -log P(low < level <= high), and return its value.
 
-
-@compiled
-def ordered_value(x: FloatArray, counts: FloatArray, low: FloatArray, high: FloatArray) -> float:
-    """Return Σ counts · -log P(low < level <= high), P logistic about the margin."""
+    P is logistic about the margin: a level is a win against low, and a loss against high.
+    """
     total = 0.0
     for p in range(x.shape[0]):
-        part = 0.0
-        for gap in (low[p] - x[p], x[p] - high[p]):
+        margin, part = x[p], 0.0
+        for gap in (low[p] - margin, margin - high[p]):
             if gap > -700.0:  # an end at infinity adds nothing
                 part += max(0.0, gap) + math.log1p(math.exp(-abs(gap)))
         width = high[p] - low[p]
         if width < 700.0:
             part -= math.log(-math.expm1(-width))
         total += counts[p] * part
+        below = 1.0 / (1.0 + math.exp(min(margin - low[p], 700.0)))
+        above = 1.0 / (1.0 + math.exp(min(high[p] - margin, 700.0)))
+        slope[p] = counts[p] * (above - below)
+        curvature[p] = counts[p] * (above * (1.0 - above) + below * (1.0 - below))
     return total
 
 

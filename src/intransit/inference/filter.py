@@ -12,7 +12,6 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import (
@@ -27,7 +26,8 @@ from intransit.checks import (
 )
 from intransit.data.reading import plural
 from intransit.errors import InputError
-from intransit.inference.law_kernels import average_logistic, learn, learn_many, read_many
+from intransit.inference.law_kernels import learn, learn_many, read_many
+from intransit.inference.likelihood import Law
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Paths, first_order, steps_of
 from intransit.inference.posterior import Posterior, posterior_around, reach_of
@@ -386,12 +386,8 @@ class Filter:
             If an item or time cannot be used, or shapes do not agree.
         """
         mean, variance = np.moveaxis(self._read("probability", first, second, at), -1, 0)
-        if self.loss == "squared":
-            less = ndtr(-np.abs(mean) / np.sqrt(variance + self._noise))
-            out: FloatArray = np.where(mean < 0.0, less, 1.0 - less)
-        else:
-            out = average_logistic(mean, variance)
-        return out[()]
+        law = Law(self.loss, noise_scale=self.noise_scale)
+        return law.expect(mean, variance, np.zeros(()))[()]
 
     @property
     def noise_scale(self) -> float:

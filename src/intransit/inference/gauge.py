@@ -32,7 +32,7 @@ def balance(problem: Joint, z: FloatArray, *, volume: float = 0.0) -> FloatArray
     S, Q, _ = problem.split(out)
     basis = np.hstack([_at_strengths(problem, Q), S])  # all that columns of S will be mixed from
     grams = list(problem.total(np.stack(grams_of(problem.strengths, basis))))
-    first = _first_factor(problem.strengths, problem.exposures)
+    first = np.argmax(problem.strengths.free & problem.exposures.free)  # factors share their scales
     gram_Q = problem.total(grams_of(problem.exposures, Q)[first])
     A, D = best_mixing(problem.strengths, problem.exposures, grams, gram_Q, volume=volume)
     S[:], Q[:] = basis @ A, Q @ D
@@ -65,11 +65,6 @@ def best_mixing(
         A[:, factors] = A[:, factors] @ change
         D[:, factors] = D[:, factors] @ np.linalg.inv(change).T
     return A, D
-
-
-def _first_factor(strengths: FactorStates, exposures: FactorStates) -> int:
-    """Return the first column that is free on both sides: factors share their scales."""
-    return int(np.flatnonzero(strengths.free & exposures.free)[0])
 
 
 def tangents(problem: Joint, z: FloatArray) -> FloatArray:  # (n_z, n_directions)

@@ -24,12 +24,7 @@ from scipy.special import expit, ndtr
 
 from intransit.arrays import FloatArray
 from intransit.data.cells import Cells
-from intransit.inference.cell_kernels import (
-    logistic_terms,
-    logistic_value,
-    ordered_terms,
-    ordered_value,
-)
+from intransit.inference.cell_kernels import logistic_terms, ordered_terms
 from intransit.inference.law_kernels import average_logistic
 from intransit.model.laws import Kind, boundaries, expected_results
 
@@ -66,8 +61,8 @@ class Law:
         """
         x = mean + self.advantage * sides
         if self.kind == "squared":
-            sure = ndtr(np.abs(x) / np.sqrt(variance + self.noise_scale**2))
-            return np.asarray(np.where(x < 0, 1.0 - sure, sure))
+            less = ndtr(-np.abs(x) / np.sqrt(variance + self.noise_scale**2))
+            return np.asarray(np.where(x < 0, less, 1.0 - less))
         if self.kind == "logistic" or self.cuts[0] == 0.0:
             return average_logistic(x, variance)
         size = np.abs(x)
@@ -106,53 +101,47 @@ class CellLoss:
     law: Law
     cells: Cells  # what was seen, in the order of the margins
 
+    def all_of(
+        self, x: FloatArray, room: FloatArray | None = None
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return minus the log likelihood, and its slope and curvature in each cell's margin.
+
+        Margins may be overwritten, and curvatures may stand in the room.
+        """
+        raise NotImplementedError
+
     def value(self, x: FloatArray) -> float:
         """Return minus the log likelihood."""
-        raise NotImplementedError
+        return self.all_of(x.copy())[0]
 
     def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return its slope and its second derivative in each cell's margin."""
-        raise NotImplementedError
-
-    def all_of(
-        self,
-        x: FloatArray,
-        room: FloatArray | None = None,  # noqa: ARG002  for those that write there
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Return value and terms; margins may be overwritten, and curvatures stand in the room."""
-        return self.value(x), *self.terms(x)
+        return self.all_of(x.copy())[1:]
 
 
 class Squared(CellLoss):
     """Readings of margins with normal noise."""
 
-    def value(self, x: FloatArray) -> float:
-        """Return minus the log likelihood, constants included so that scales can be compared."""
+    def all_of(
+        self,
+        x: FloatArray,
+        room: FloatArray | None = None,  # noqa: ARG002  the curvature is the same everywhere
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return value and terms, constants included so that scales can be compared."""
         n, scale = self.cells.n_rows, self.law.noise_scale
         constant = n * np.log(scale * np.sqrt(2 * np.pi)) - 0.5 * self.cells.log_counts
-        return 0.5 * self.energy(x) / scale**2 + float(constant)
+        value = 0.5 * self.energy(x) / scale**2 + float(constant)
+        curvature = self.cells.counts / scale**2
+        return value, curvature * (x - self.cells.means), curvature
 
     def energy(self, x: FloatArray) -> float:
         """Return Σ counts (outcome - x)² over rows."""
         miss = x - self.cells.means
         return float(self.cells.counts @ miss**2) + self.cells.spread
 
-    def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return slope and curvature by cell."""
-        curvature = self.cells.counts / self.law.noise_scale**2
-        return curvature * (x - self.cells.means), curvature
-
 
 class Logistic(CellLoss):
     """Wins out of games: the first item wins with probability 1 / (1 + exp(-x))."""
-
-    def value(self, x: FloatArray) -> float:
-        """Return minus the log likelihood."""
-        return logistic_value(x, self.cells.counts, self.cells.means)
-
-    def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return slope and curvature by cell."""
-        return self.all_of(x.copy())[1:]
 
     def all_of(
         self, x: FloatArray, room: FloatArray | None = None
@@ -172,15 +161,13 @@ class Ordered(CellLoss):
         at = self.cells.means.astype(np.int64) + len(self.law.cuts)
         return edges[at], edges[at + 1]
 
-    def value(self, x: FloatArray) -> float:
-        """Return minus the log likelihood."""
-        return ordered_value(x, self.cells.counts, *self.bounds())
-
-    def terms(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return slope and curvature by cell."""
-        slope, curvature = np.empty_like(x), np.empty_like(x)
-        ordered_terms(x, self.cells.counts, *self.bounds(), slope, curvature)
-        return slope, curvature
+    def all_of(
+        self, x: FloatArray, room: FloatArray | None = None
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return value and terms, in one pass; slopes take the place of the margins."""
+        curvature = np.empty_like(x) if room is None else room
+        value = ordered_terms(x, self.cells.counts, *self.bounds(), x, curvature)
+        return value, x, curvature
 
 
 LOSSES: dict[Kind, type[CellLoss]] = {
@@ -193,6 +180,14 @@ LOSSES: dict[Kind, type[CellLoss]] = {
 def loss_of(law: Law, cells: Cells) -> CellLoss:
     """Return the loss of these cells."""
     return LOSSES[law.kind](law, cells)
+
+
+def single_games(law: Law, outcomes: FloatArray) -> CellLoss:
+    """Return the loss of games one by one, whoever plays them and when."""
+    n = len(outcomes)
+    nobody = np.zeros((n, 2), np.int64)
+    cells = Cells(np.zeros(1), nobody[:, 0], nobody, np.ones(n), outcomes, n, 0.0, 0.0)
+    return loss_of(law, cells)
 
 
 def first_law(kind: Kind, cells: Cells, advantage: float) -> Law:

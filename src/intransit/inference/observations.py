@@ -25,28 +25,16 @@ from intransit.model.laws import Kind
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Cells, sorted by pair and then by time; the first item of a pair is the smaller number.
-
-    Attributes
-    ----------
-    pairs, times, counts
-        Which two items, when, and how many games or readings.
-    means
-        The share of games that the first won, or its level, or the mean reading.
-    sides
-        1 where the first had the better side, -1 where the second had it, else 0.
-    codes
-        For each covariate the number of its value, -1 where it has none.
-    """
+    """Cells, sorted by pair and then by time; the first item of a pair is the smaller number."""
 
     kind: Kind
     n_items: int
     pairs: IntArray  # (n_cells, 2)
     times: FloatArray  # (n_cells,)
-    counts: FloatArray  # (n_cells,)
-    means: FloatArray  # (n_cells,)
-    sides: FloatArray  # (n_cells,)
-    codes: IntArray  # (n_covariates, n_cells)
+    counts: FloatArray  # (n_cells,): games or readings
+    means: FloatArray  # (n_cells,): share of games that the first won, its level, or mean reading
+    sides: FloatArray  # (n_cells,): 1 the first had the better side, -1 the second, 0 neither
+    codes: IntArray  # (n_covariates, n_cells): number of each one's value, -1 where it has none
     n_rows: int
     spread: float = 0.0  # Σ counts (outcome - mean of its cell)², of readings
     values: tuple[tuple[str, tuple[str, ...]], ...] = field(default=())  # of each covariate

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 N_DRAWS = 200  # of trajectories, for questions that need whole matrices
+ABOVE = ("noise_scale", "prior_scale", "score_prior_scale")  # scales that may not be 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -867,21 +868,17 @@ def smooth(
     check_outcomes(data.rows, loss)
     generator, seed = open_rng(rng)
     scales = {
-        "noise_scale": _scale("noise_scale", noise_scale, strict=True)
-        if loss == "squared"
-        else 1.0,
-        "drift_scale": _scale("drift_scale", drift_scale),
-        "prior_scale": _scale("prior_scale", prior_scale, strict=True),
-        "exposure_drift_scale": _scale("exposure_drift_scale", exposure_drift_scale),
-        "score_drift_scale": _scale("score_drift_scale", score_drift_scale, drift_scale),
-        "score_prior_scale": _scale(
-            "score_prior_scale", score_prior_scale, prior_scale, strict=True
-        ),
-        "pair_scale": _scale("pair_scale", pair_scale),
-        "pair_drift_scale": _scale("pair_drift_scale", pair_drift_scale),
+        "noise_scale": noise_scale if loss == "squared" else 1.0,
+        "drift_scale": drift_scale,
+        "prior_scale": prior_scale,
+        "exposure_drift_scale": exposure_drift_scale,
+        "score_drift_scale": drift_scale if score_drift_scale is None else score_drift_scale,
+        "score_prior_scale": prior_scale if score_prior_scale is None else score_prior_scale,
+        "pair_scale": pair_scale,
+        "pair_drift_scale": pair_drift_scale,
     }
     given = Given(
-        scales=scales,
+        scales={name: _scale(name, scale, strict=name in ABOVE) for name, scale in scales.items()},
         loss=loss,
         advantage=_scale("advantage", advantage, least=-LARGEST),
         tolerance=as_number("tolerance", tolerance, least=0.0, strict=True),
@@ -898,15 +895,10 @@ def smooth(
 
 
 def _scale(
-    name: str,
-    value: float | Auto | None,
-    otherwise: float | Auto = "auto",
-    *,
-    least: float = 0.0,
-    strict: bool = False,
+    name: str, value: float | Auto | None, *, least: float = 0.0, strict: bool = False
 ) -> float | Auto:
     if value is None:
-        value = otherwise
+        return "auto"
     if isinstance(value, str):
         check_option(name, value, ("auto",))
         return "auto"

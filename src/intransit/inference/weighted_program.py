@@ -18,11 +18,12 @@ Both factors live side by side in one array `factors` = [S Q] of shape (n_items,
 column c < n_factors is a column of S and multiplies column n_factors + c, its partner in Q.
 
 A step solves a system in Jᵀ C J, J the first-order map of `kernels` and C the curvature of the
-loss.  J always has a null space: with Q held, S -> S + Q B leaves X alone for every symmetric B,
-r(r+1)/2 directions, and items nobody has compared add theirs.  So no step is a bare `solve`: a
-damping picks, among all steps that do equally well, the shortest.  Small systems are factored;
-large ones are solved matrix-free by conjugate gradients, with each item's own block of Jᵀ C J as
-the preconditioner.  Both give the same step.
+loss.  The loops are those over cells: a pair is a cell whose strengths are the columns that move,
+and whose exposures, which stand still, are the partners of these.  J always has a null space: with
+Q held, S -> S + Q B leaves X alone for every symmetric B, r(r+1)/2 directions, and items nobody has
+compared add theirs.  So no step is a bare `solve`: a damping picks, among all steps that do equally
+well, the shortest.  Small systems are factored; large ones are solved matrix-free by conjugate
+gradients, with each item's own block of Jᵀ C J as the preconditioner.  Both give the same step.
 """
 
 from collections.abc import Sequence
@@ -36,16 +37,15 @@ from scipy.sparse import csr_array, vstack
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs, unfold
 from intransit.data.measurements import Entries, PeriodReadings
-from intransit.inference.newton import Descent, conjugate_gradients
-from intransit.kernels import (
-    item_blocks,
-    jacobian,
-    normal_matrix,
-    pull,
-    push,
-    push_pull,
-    read_margins,
+from intransit.inference.cell_kernels import (
+    pull_cells,
+    push_cells,
+    push_pull_cells,
+    read_cells,
+    state_blocks,
 )
+from intransit.inference.newton import Descent, conjugate_gradients
+from intransit.kernels import jacobian, normal_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,6 +292,16 @@ def _stack(matrices: list[csr_array | FloatArray]) -> csr_array | FloatArray:
     return np.vstack([m if isinstance(m, np.ndarray) else m.toarray() for m in matrices])
 
 
+def pull(partners: FloatArray, pairs: IntArray, slopes: FloatArray) -> FloatArray:
+    """Return slopes by pair as slopes by item and column, (n_items, n_moved): Jᵀ slopes.
+
+    It is also the skew-symmetric matrix with these slopes at its pairs, not built, times the rows.
+    """
+    out = np.zeros_like(partners)
+    pull_cells(partners, partners, pairs, slopes, False, out, out)
+    return out
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What is to be minimised.  `known` holds given columns of [S Q]; NaN columns are free."""
@@ -349,8 +359,8 @@ class Problem:
 
     def margins(self, factors: FloatArray) -> FloatArray:
         """Return X at the pairs, (n_pairs,)."""
-        out = np.empty(len(self.pairs))
-        read_margins(factors, self.pairs, out)
+        out, r = np.empty(len(self.pairs)), self.n_factors
+        read_cells(factors[:, :r], factors[:, r:], self.pairs, out)
         return out
 
     def value(self, factors: FloatArray, margins: FloatArray | None = None) -> float:
@@ -368,8 +378,7 @@ class Problem:
         partners: FloatArray,  # (n_items, n_moved)
     ) -> FloatArray:  # (n_items, n_moved)
         """Return the objective's gradient in the moved columns."""
-        out = np.empty_like(partners)
-        pull(partners, self.pairs, self.loss.slope(margins), out)
+        out = pull(partners, self.pairs, self.loss.slope(margins))
         if self.ridge:
             out += self.ridge * factors[:, moved]
         return out
@@ -406,9 +415,7 @@ def gradient_size(problem: Problem, solution: Solution, factors: FloatArray) -> 
     partners = problem.partners(factors, moved)
     gradient = problem.gradient(factors, problem.margins(factors), moved, partners)
     if solution.pressures is not None and solution.pressed is not None:
-        pressed = np.empty_like(partners)
-        pull(partners, solution.pressed, solution.pressures, pressed)
-        gradient = gradient + pressed
+        gradient = gradient + pull(partners, solution.pressed, solution.pressures)
     return float(np.linalg.norm(gradient))
 
 
@@ -438,8 +445,9 @@ class NormalEquations:
             self._matrix = self._build()
             self.diagonal = self._matrix.diagonal().copy()
         else:
-            self._blocks = np.empty((*partners.shape, partners.shape[1]))
-            item_blocks(partners, pairs, curvature.pair_diagonal(), self._blocks)
+            self._blocks = np.zeros((*partners.shape, partners.shape[1]))
+            own, held = self._blocks, self._blocks[:0]
+            state_blocks(partners, partners, pairs, curvature.pair_diagonal(), False, (), own, held)
             self.diagonal = np.diagonal(self._blocks, axis1=1, axis2=2).ravel()
 
     @property
@@ -463,13 +471,14 @@ class NormalEquations:
 
     def product(self, step: FloatArray) -> FloatArray:
         """Return Jᵀ C J step, (n_items, n_moved), without the matrix."""
-        out = np.empty(self.shape)
-        if self._curvature.mixed is None:
-            push_pull(self._partners, self._pairs, self._curvature.diagonal, step, out)
-        else:
-            change = np.empty(len(self._pairs))
-            push(self._partners, self._pairs, step, change)
-            pull(self._partners, self._pairs, self._curvature.times(change), out)
+        A, pairs, curvature = self._partners, self._pairs, self._curvature
+        if curvature.mixed is not None:
+            change = np.empty(len(pairs))
+            push_cells(A, A, pairs, step, step, False, change)
+            return pull(A, pairs, curvature.times(change))
+        out = np.zeros(self.shape)
+        twist = np.empty(0)
+        push_pull_cells(A, A, pairs, curvature.diagonal, twist, step, step, False, (), out, out)
         return out
 
     def solve(

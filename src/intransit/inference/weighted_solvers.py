@@ -56,9 +56,9 @@ from intransit.inference.weighted_program import (
     Solution,
     Solver,
     gradient_size,
+    pull,
     widen,
 )
-from intransit.kernels import pull
 from intransit.skew import canonical_factors, canonical_form, fill_skew
 
 START_DAMPING = 1e-2
@@ -66,17 +66,14 @@ START_DAMPING = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class _Factors(Place):
-    """Factors as a place to descend from; valleys here are short, and nothing bends."""
+    """Factors as a place to leave along some columns; valleys here are short, and nothing bends."""
 
     problem: Problem
     factors: FloatArray  # (n_items, 2 n_factors)
+    margins: FloatArray  # (n_pairs,): at these factors
     moving: IntArray  # columns
-    tolerance: float
-    dense: bool | None
-
-    @cached_property
-    def margins(self) -> FloatArray:
-        return self.problem.margins(self.factors)
+    tolerance: float = 0.0
+    dense: bool | None = None
 
     @cached_property
     def partners(self) -> FloatArray:
@@ -99,7 +96,7 @@ class _Factors(Place):
     def moved(self, step: FloatArray) -> "_Factors":
         trial = self.factors.copy()
         trial[:, self.moving] += step
-        return replace(self, factors=trial)
+        return replace(self, factors=trial, margins=self.problem.margins(trial))
 
     def is_enough(self, gains: list[float]) -> bool:
         return gains[-1] <= self.tolerance * self.value + self.problem.rounding
@@ -114,7 +111,8 @@ def newton(
     dense: bool | None = None,
 ) -> Solution:
     """Minimise from a start; stops when a step gains less than `tolerance` of the objective."""
-    place = _Factors(problem, np.ascontiguousarray(start), problem.moved("both"), tolerance, dense)
+    factors, moving = np.ascontiguousarray(start), problem.moved("both")
+    place = _Factors(problem, factors, problem.margins(factors), moving, tolerance, dense)
     end, descent = descend(place, start_damping=START_DAMPING, max_steps=max_steps)
     return Solution(descent.objectives, descent.converged, end.factors)
 
@@ -138,54 +136,38 @@ def alternate(
     """
     factors = np.ascontiguousarray(start)
     sides = [moved for moved in (problem.moved("S"), problem.moved("Q")) if len(moved)]
-    margins = problem.margins(factors)
-    objectives = [problem.value(factors, margins)]
+    place = _Factors(problem, factors, problem.margins(factors), sides[0], dense=dense)
+    objectives, converged = [place.value], False
     if not np.isfinite(objectives[0]):
-        return Solution(np.array(objectives), False, factors)
+        return Solution(np.array(objectives), converged, factors)
     for step in range(1, max_steps + 1):
-        if problem.all_free and step % BALANCE_EVERY == 0:
-            r = problem.n_factors
-            factors = np.hstack(canonical_factors(factors[:, :r], factors[:, r:]))
-        value = objectives[-1]
-        for moved in sides:
-            factors, margins, value = _half_step(problem, factors, margins, value, moved, dense)
-        objectives.append(value)
-        if _nearly_done(objectives, tolerance, problem.rounding):
-            return Solution(np.array(objectives), True, factors)
-    return Solution(np.array(objectives), False, factors)
+        if problem.all_free and step % BALANCE_EVERY == 0:  # the margins stay as they are
+            S, Q = np.hsplit(place.factors, 2)
+            place = replace(place, factors=np.hstack(canonical_factors(S, Q)))
+        for moving in sides:
+            place = _half_step(replace(place, moving=moving))
+        objectives.append(place.value)
+        converged = _nearly_done(objectives, tolerance, problem.rounding)
+        if converged:
+            break
+    return Solution(np.array(objectives), converged, place.factors)
 
 
-def _half_step(
-    problem: Problem,
-    factors: FloatArray,
-    margins: FloatArray,
-    value: float,
-    moved: IntArray,
-    dense: bool | None,
-) -> tuple[FloatArray, FloatArray, float]:
-    partners = problem.partners(factors, moved)
-    gradient = problem.gradient(factors, margins, moved, partners)
-    curvature = problem.loss.curvature(margins)
-    equations = NormalEquations(
-        partners, problem.pairs, curvature, ridge=problem.ridge, dense=dense
-    )
+def _half_step(place: _Factors) -> _Factors:
+    equations = place.equations()
     damping = NULL_DAMPING * equations.scale
-    step = equations.solve(-gradient, damping, accuracy=1e-4)
+    step = equations.solve(-place.gradient, damping, accuracy=1e-4)
     while step is None and damping <= equations.scale:
         damping *= 10.0
-        step = equations.solve(-gradient, damping)
+        step = equations.solve(-place.gradient, damping)
     if step is None:
-        return factors, margins, value
-    length = 1.0
+        return place
     for _ in range(40):  # the full step is exact for a quadratic loss; a bound may shorten it
-        trial = factors.copy()
-        trial[:, moved] += length * step
-        trial_margins = problem.margins(trial)
-        trial_value = problem.value(trial, trial_margins)
-        if trial_value <= value:
-            return trial, trial_margins, trial_value
-        length *= 0.5
-    return factors, margins, value
+        trial = place.moved(step)
+        if trial.value <= place.value:
+            return trial
+        step = 0.5 * step
+    return place
 
 
 def _nearly_done(objectives: list[float], tolerance: float, floor: float) -> bool:
@@ -383,22 +365,12 @@ def _with_partners_of_known(problem: Problem) -> FloatArray:
     factors = np.where(problem.free, 0.0, problem.known)
     moved = np.flatnonzero(problem.free & ~np.roll(problem.free, r))
     if len(moved):
-        partners = problem.partners(factors, moved)
-        margins = problem.margins(factors)
-        curvature = problem.loss.curvature(margins)
-        equations = NormalEquations(partners, problem.pairs, curvature, ridge=problem.ridge)
-        gradient = problem.gradient(factors, margins, moved, partners)
-        step = equations.solve(-gradient, 1e-9 * equations.scale)
+        place = _Factors(problem, factors, problem.margins(factors), moved)
+        equations = place.equations()
+        step = equations.solve(-place.gradient, 1e-9 * equations.scale)
         if step is not None:
             factors[:, moved] = step
     return factors
-
-
-def _skew_times(problem: Problem, values: FloatArray, block: FloatArray) -> FloatArray:
-    """Return the skew matrix with values at the pairs times a block of vectors, not built."""
-    out = np.empty_like(block)
-    pull(block, problem.pairs, values, out)  # row i gains value · block[j], row j loses it
-    return out
 
 
 def _leading_planes(
@@ -409,7 +381,7 @@ def _leading_planes(
         omegas, first, second = canonical_form(fill_skew(values, problem.n_items, problem.pairs))
     else:
         basis = _power_basis(problem, values, 2 * n_planes + 8)
-        core = basis.T @ _skew_times(problem, values, basis)
+        core = basis.T @ pull(basis, problem.pairs, values)
         omegas, first, second = canonical_form(core, basis)
     roots = np.sqrt(omegas[:n_planes])
     return first[:, :n_planes] * roots, second[:, :n_planes] * roots
@@ -422,7 +394,7 @@ def _power_basis(
     shape = (problem.n_items, min(width, problem.n_items))
     block = np.random.default_rng(0).normal(size=shape)  # any block will do
     for _ in range(N_POWERS):
-        block, _ = np.linalg.qr(_skew_times(problem, values, block))
+        block, _ = np.linalg.qr(pull(block, problem.pairs, values))
     return block
 
 
@@ -430,7 +402,7 @@ def _spectral_norm(problem: Problem, values: FloatArray) -> float:
     if problem.n_items <= DENSE_ITEMS:
         return float(np.linalg.norm(fill_skew(values, problem.n_items, problem.pairs), 2))
     basis = _power_basis(problem, values, 8)
-    return float(np.linalg.norm(_skew_times(problem, values, basis), 2))
+    return float(np.linalg.norm(pull(basis, problem.pairs, values), 2))
 
 
 def _fit_length(problem: Problem, factors: FloatArray, columns: IntArray) -> None:

@@ -155,11 +155,6 @@ LEAST_SHARE = 0.02  # of the mean square of the margins
 SPARE = 3  # planes more than are shown, that a plane may be found among at another time
 
 
-def order_by_strength(strengths: FloatArray, pool: IntArray) -> IntArray:
-    """Return the order of items: pool after pool, the strongest first."""
-    return np.lexsort((np.arange(len(pool)), -strengths, pool))
-
-
 def order_around(margins: FloatArray, chances: FloatArray, pool: IntArray) -> IntArray:
     """Return the order of items that shows structure, pool after pool; see the module."""
     parts = []
@@ -582,8 +577,8 @@ def _compare(
     (X, *chances), lines = measure(answer, items, times, pool[:, None] == pool)
     if cyclic:
         order = order_around(X[n - 1], chances[0][n - 1], pool)
-    else:
-        order = order_by_strength(lines[0, :, n - 1], pool)
+    else:  # pool after pool, the strongest first
+        order = np.lexsort((-lines[0, :, n - 1], pool))
     items, pool, lines = items[order], pool[order], lines[:, order, :n]
     X, middle, low, high = (square[:, order[:, None], order] for square in (X, *chances))
     games, wins, ties = records(answer, items)

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from intransit.arrays import FloatArray
+from intransit.checks import write_whole
 from intransit.data.cells import NEARBY, Cells
 from intransit.errors import InputError
 from intransit.inference.joint_problem import Scales
@@ -105,7 +106,7 @@ def read_progress(folder: Path, question: Question) -> Progress:
 def write_progress(folder: Path, question: Question, progress: Progress) -> None:
     """Write how far a question has come."""
     told = {"question": asdict(question), "progress": asdict(progress)}
-    write_text(folder / PROGRESS, json.dumps(told))
+    write_whole(folder / PROGRESS, json.dumps(told).encode())
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +151,7 @@ def write_shards(
                 f"TO '{folder / f'cells-{number}.parquet'}' (FORMAT parquet)"
             )
     told = {**facts.__dict__, "axis": facts.axis.tolist()}
-    write_text(folder / FACTS, json.dumps(told))
+    write_whole(folder / FACTS, json.dumps(told).encode())
 
 
 def shard_of(facts: ShardFacts, by_moment: bool) -> str:
@@ -202,15 +203,8 @@ def read_cells(folder: Path, facts: ShardFacts, number: int) -> Cells:
     )
 
 
-def write_text(place: Path, text: str) -> None:
-    """Write a small file, whole or not at all."""
-    part = place.with_name(f".{place.name}.{os.getpid()}")
-    part.write_text(text, encoding="utf-8")
-    part.replace(place)
-
-
 def write_arrays(place: Path, arrays: Mapping[str, Any]) -> None:
-    """Write some arrays, whole or not at all."""
+    """Write some arrays, whole or not at all; large ones need not reach the disk at once."""
     part = place.with_name(f".{place.name}.{os.getpid()}.npz")
     np.savez(part, **arrays)
     part.replace(place)

@@ -44,8 +44,9 @@ from intransit.inference.shards.folder import (
     write_arrays,
     write_progress,
 )
+from intransit.inference.weighted_program import pull
 from intransit.inference.weighted_solvers import N_POWERS
-from intransit.kernels import add_rows, dot, pull, put_rows, take_rows
+from intransit.kernels import add_rows, dot, put_rows, take_rows
 from intransit.skew import canonical_form
 
 WELL_FILLED = 8  # possible keys for each key: a table of all is quicker than sorting
@@ -472,9 +473,8 @@ class Shard:
         for begin in range(0, width, COLUMNS_AT_ONCE):
             here = slice(begin, begin + COLUMNS_AT_ONCE)
             near, _ = self.problem.carry(block[chains.owners, here], None)
-            sums, own = np.empty_like(near), np.empty((chains.n_states, near.shape[1]))
-            pull(near, self.at[:, :2], -slope, sums)
-            self.problem.bring_back([sums], [own])
+            own = np.empty((chains.n_states, near.shape[1]))
+            self.problem.bring_back([pull(near, self.at[:, :2], -slope)], [own])
             if len(out):  # there may be fewer items than shards
                 out[:, here] = np.add.reduceat(own, chains.starts[:-1], axis=0)
         return out

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from intransit.arrays import FloatArray
-from intransit.checks import as_whole
+from intransit.checks import as_whole, write_whole
 from intransit.data.cells import Cells, Timeline
 from intransit.errors import InputError, IntransitError
 from intransit.inference.draws import TrajectoryDraws
@@ -47,7 +47,6 @@ from intransit.inference.shards.folder import (
     read_progress,
     write_arrays,
     write_shards,
-    write_text,
 )
 from intransit.inference.shards.shard import Meeting, Shard
 from intransit.tasks import one_thread, open_ray
@@ -384,21 +383,11 @@ class ShardedSolver:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where states are found.
+    """Where states are found."""
 
-    Attributes
-    ----------
-    on
-        "ray", or "ray://host:port"; "here" is this process.
-    workers
-        How many; by default as many as Ray has processors.
-    keep
-        Folder that all workers see; by default one of our own, which is removed in the end.
-    """
-
-    on: str
-    workers: int | None = None
-    keep: Path | None = None
+    on: str  # "ray", or "ray://host:port"; "here" is this process
+    workers: int | None = None  # how many; by default as many as Ray has processors
+    keep: Path | None = None  # folder that all see; by default one of our own, removed in the end
 
     def __post_init__(self) -> None:
         if self.workers is not None:
@@ -424,7 +413,7 @@ class Placement:
                 raise InputError(
                     f"keep: {self.keep} has files that no fit put there; give an empty folder."
                 )
-            write_text(begun, digest)
+            write_whole(begun, digest.encode())
         elif begun.read_text(encoding="utf-8") != digest:
             raise InputError(
                 f"keep: {self.keep} was begun for other games, another model or another seed; "

@@ -686,8 +686,9 @@ def _content(findings: Findings) -> dict[str, Any]:
         "present": "".join("1" if there else "0" for there in findings.present.ravel().tolist()),
         "games": [[int(i), int(j), *(_short(part[i, j]) for part in record)] for i, j in met],
         "together": [int(group) for group in findings.together],
-        "discs": [
-            {"share": round(disc.share, 4), "points": _pack_points(disc)} for disc in findings.discs
+        "discs": [  # points as shares of a square that holds them at all times
+            {"share": round(disc.share, 4), "points": pack(0.5 + 0.5 * disc.points / radius(disc))}
+            for disc in findings.discs
         ],
         "cycles": [
             {
@@ -706,11 +707,6 @@ def pack(values: FloatArray, cut: Round = np.rint) -> str:
     whole = cut(np.round(PARTS * np.clip(values, 0, 1), 6))
     whole = np.where(np.isnan(whole), UNKNOWN, whole)
     return base64.b64encode(whole.astype("<u2").tobytes()).decode("ascii")
-
-
-def _pack_points(disc: Disc) -> str:
-    """Return the points of a disc as shares of a square that holds them at all times."""
-    return pack(0.5 + 0.5 * disc.points / radius(disc))
 
 
 def radius(disc: Disc) -> float:
