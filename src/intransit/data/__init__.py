@@ -43,6 +43,7 @@ from intransit.data.files import (
 )
 from intransit.data.games import Clock, Covariate, Games, merge
 from intransit.data.orders import find_choices, find_orders, find_podiums
+from intransit.data.outcomes import read_sides, read_switch
 from intransit.data.queries import Query, RowCounts, add_up, build_query, sequence_of, with_series
 from intransit.data.reading import (
     ROW_LIMITS,
@@ -96,8 +97,6 @@ from intransit.data.vocabulary import (
     is_score,
     name_pairs,
     plain,
-    read_sides,
-    read_switch,
     without_accents,
 )
 from intransit.errors import InputError

@@ -14,9 +14,10 @@ import numpy as np
 
 from intransit.arrays import FloatArray
 from intransit.data.engine import Engine, EngineTable, Facts, numbered_headers
+from intransit.data.outcomes import number
 from intransit.data.reading import ROLES, Columns, MatrixEntries, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped
-from intransit.data.vocabulary import CLEAR, ITEMS, listed, number, plain
+from intransit.data.vocabulary import CLEAR, ITEMS, listed, plain
 
 TakeIn = Callable[[object, Engine], EngineTable]
 

@@ -14,12 +14,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from intransit.data import outcomes
 from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, columns_sql, quote, short_names
+from intransit.data.outcomes import number
 from intransit.data.reading import Column, ReadOptions, list_names, plural
 from intransit.data.shapes import OF_A_GAME, Shaped, made_games, named_by_hand
 from intransit.data.time_columns import read_moments
-from intransit.data.vocabulary import CLEAR, ENOUGH, listed, number, plain
+from intransit.data.vocabulary import CLEAR, ENOUGH, listed, plain
 
 PLACES = (  # the first that is there is taken
     *("place", "position", "finish", "finishposition", "finishingposition", "placing", "placement"),
@@ -411,9 +413,9 @@ def find_choices(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
 def _flags(facts: Facts, column: int) -> dict[str, float] | None:
     """Return what a column says of its row: 1 chosen or won, 0 not, 0.5 a tie; None if not that."""
     cells = [text for text in facts.texts(column) if text.strip()]
-    known = {**dict.fromkeys(words.YES | words.FIRST_WORDS | {"x", "best", "worst"}, 1.0)}
-    known |= dict.fromkeys(words.NO | words.SECOND_WORDS, 0.0)
-    known |= dict.fromkeys(words.TIE_WORDS - {"x", "t"}, 0.5)
+    known = {**dict.fromkeys(outcomes.YES | outcomes.FIRST_WORDS | {"x", "best", "worst"}, 1.0)}
+    known |= dict.fromkeys(outcomes.NO | outcomes.SECOND_WORDS, 0.0)
+    known |= dict.fromkeys(outcomes.TIE_WORDS - {"x", "t"}, 0.5)
     told = {text: known.get(text.strip().casefold()) for text in cells}
     found = {text: value for text, value in told.items() if value is not None}
     return found if cells and len(found) == len(cells) else None

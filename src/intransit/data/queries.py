@@ -29,6 +29,7 @@ from intransit.data.games import (
     series_in_order,
     without_unseen,
 )
+from intransit.data.outcomes import read_sides, read_switch
 from intransit.data.reading import ROW_LIMITS, Reading, RowLimits, Unused, quoted
 from intransit.data.roles import Roles
 from intransit.data.vocabulary import (
@@ -36,8 +37,6 @@ from intransit.data.vocabulary import (
     SIDE_FLAGS,
     listed,
     plain,
-    read_sides,
-    read_switch,
 )
 
 BYES = re.compile(

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from intransit.data.engine import Facts
+from intransit.data.outcomes import number
 from intransit.data.reading import list_names
-from intransit.data.vocabulary import number
 from intransit.errors import InputError
 
 

@@ -10,9 +10,11 @@ import itertools
 import re
 from dataclasses import dataclass, field
 
+from intransit.data import outcomes
 from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, quote, short_names
 from intransit.data.games import TimeColumn
+from intransit.data.outcomes import Meaning, number, read_outcomes, read_switch
 from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
 from intransit.data.vocabulary import (
     CLEAR,
@@ -20,13 +22,9 @@ from intransit.data.vocabulary import (
     MARKERS,
     WINNERS,
     Marker,
-    Meaning,
     Pair,
     listed,
-    number,
     plain,
-    read_outcomes,
-    read_switch,
     tokens_of,
 )
 from intransit.errors import InputError
@@ -169,9 +167,9 @@ LOST_IN_CHESS = listed("0 checkmated resigned timeout abandoned lose kingofthehi
 DRAWN_BY_STATUS = listed("draw drawn stalemate outoftime tie tied agreed repetition insufficient")
 DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
 ONE_SIDE = {
-    **dict.fromkeys(LOST_IN_CHESS | words.SECOND_WORDS | words.NO, 0.0),
-    **dict.fromkeys(DRAWN_IN_CHESS | words.TIE_WORDS, 0.5),
-    **dict.fromkeys(words.FIRST_WORDS | words.YES, 1.0),
+    **dict.fromkeys(LOST_IN_CHESS | outcomes.SECOND_WORDS | outcomes.NO, 0.0),
+    **dict.fromkeys(DRAWN_IN_CHESS | outcomes.TIE_WORDS, 0.5),
+    **dict.fromkeys(outcomes.FIRST_WORDS | outcomes.YES, 1.0),
 }
 
 
@@ -479,7 +477,9 @@ def _decides(told: Meaning, name: str) -> bool:
     ties_only = told.kind == "words" and set(told.values.values()) <= {0.5}
     called = CALLED.fullmatch(name) is not None
     if ANSWERED.fullmatch(name):  # which of the two, and neither yes nor 1
-        called = not {text.strip().casefold() for text in told.values} & (words.YES | words.NO)
+        called = not {text.strip().casefold() for text in told.values} & (
+            outcomes.YES | outcomes.NO
+        )
     return (told.in_words or called) and not ties_only
 
 

@@ -22,9 +22,10 @@ from typing import Any
 from intransit.data import vocabulary as words
 from intransit.data.engine import EngineTable, Facts, columns_sql, quote, short_names
 from intransit.data.orders import EVENTS, Ranks, by_score, orders_as_games
+from intransit.data.outcomes import number
 from intransit.data.reading import ROLES, Column, Columns, ReadOptions, list_names, plural
 from intransit.data.shapes import Find, Shaped
-from intransit.data.vocabulary import CLEAR, ITEMS, listed, number, plain
+from intransit.data.vocabulary import CLEAR, ITEMS, listed, plain
 
 FEWEST = 3  # items: 1 and 2 in every row may be anything
 BY_CHANCE = 0.02  # that answers from 1 to n to n questions are all different, row by row
