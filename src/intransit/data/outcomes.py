@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+from unicodedata import combining, normalize
 
-from intransit.data.vocabulary import ENOUGH, Marker, listed, plain
+from intransit.data.vocabulary import ENOUGH, ITEMS, OPPONENTS, Marker, listed, plain
 from intransit.errors import InputError
 
 SIGNED = re.compile(r"\[*\s*(\w+)\s*(>{1,3}|<{1,3}|={1,3}|~)\s*(\w+)\s*\]*")
@@ -140,37 +141,46 @@ def is_both_bad(text: str) -> bool:
 def is_both_good(text: str) -> bool:
     """Return whether a verdict says that both are equally good."""
     said = _said(text)
+    said = re.sub(r"^(they are|it is|about|roughly|almost|the|\s)+", "", said)
     both = re.search(r"\b(both|all)", said) or re.match(r"(tie|equal|same|no difference)", said)
     return bool(both and not BAD.search(said) and (GOOD.search(said) or "equal" in said))
 
 
 FIRST_WORDS = listed(
-    "win w won first true yes w/l win/loss w-wo 1-0 "
-    "firstwins firstwon victory v sieg victoria victoire vitoria "
-    "vittoria"
+    "win won first true yes w/l win/loss w-wo 1-0 firstwins firstwon victory sieg victoria "
+    "victoire vitoria vittoria winst wygrana galibiyet победа 勝 勝ち 胜 승"
 )
 SECOND_WORDS = listed(
-    "loss l lose lost second false no l/w loss/win l-wo 0-1 "
-    "secondwins secondwon defeat niederlage derrota defaite "
-    "sconfitta"
+    "loss lose lost second false no l/w loss/win l-wo 0-1 secondwins secondwon defeat niederlage "
+    "derrota defaite sconfitta verlies porazka maglubiyet поражение 負 負け 负 패"
 )
 TIE_WORDS = listed(
-    "tie draw d t drawn tied equal x d/d draw/draw 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = "
+    "tie draw drawn tied equal d/d draw/draw 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = matchdrawn matchtied "
     "nopreference nopref undecided "
     "can'tdecide cantdecide cannotdecide can'tsay cantsay indifferent nodifference same thesame "
-    "aboutthesame unentschieden remis empate egalite nul nulle pareggio gelijk"
+    "aboutthesame unentschieden remis empate egalite nul nulle pareggio gelijk beraberlik ничья "
+    "引分 引き分け 平 平局 무"
 )
-# Letters of other languages, for won, drawn and lost: where V is a victory, D is a defeat.
-LETTERS_ABROAD = ("vnd", "ved", "vd", "gep", "vnp", "sun")
+# Letters for won, drawn and lost, in several languages: where V is a victory, D is a defeat.
+ENGLISH = ("wdtxl", "yn")
+LETTERS = (*ENGLISH, "vnd", "ved", "gep", "vnp", "vps", "sun", "wgv", "wrp", "vof")
+LETTERS += ("vut", "vth", "gbm", "внп")
+TIE_LETTERS = {  # beside those of two sides, such as L and V of local and visitante
+    **dict.fromkeys(("visitante", "fora"), "ex"),
+    **dict.fromkeys(("trasferta", "ospite"), "nxp"),
+    **dict.fromkeys(("gast", "auswarts", "ude", "borte"), "ux"),
+    "exterieur": "nx",
+    "uit": "gx",
+    "borta": "ox",
+}
 BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
-LETTERS = {word: word[0] for word in listed("home away white black blue red visitor")}  # H, D, A
 YES = listed("true yes y t 1 1.0")
 NO = listed("false no n f 0 0.0")
 AHEAD = listed("1 1.0 +1 first home h a white w host true yes vs vs.")
 BEHIND = listed("-1 -1.0 second away b black visitor guest false no @ at")
 NEITHER = listed("0 0.0 neutral n none")
 # Words that tell places and switches as well, so that no column is an outcome by them alone.
-NOT_TELLING = listed("true false yes no home away h a b w n neutral left right white black x")
+NOT_TELLING = listed("true false yes no y home away h a b w n neutral left right white black x r")
 TYPO = 0.05  # a 2 among 0 and 1 that is rarer than this is a slip of the pen
 
 
@@ -190,7 +200,7 @@ class Meaning:
 def number(text: str, decimal_comma: bool = False) -> float | None:
     """Return a finite number, or None."""
     try:
-        value = float(text.replace(",", ".") if decimal_comma else text)
+        value = float((text.replace(",", ".") if decimal_comma else text).replace("−", "-"))
     except ValueError:
         return None
     return value if math.isfinite(value) else None
@@ -218,12 +228,15 @@ def read_outcomes(
     scorelines = None if preferences else _scorelines(filled, total)
     if scorelines:
         return scorelines
-    words = _words_of(headers, marker) | _letters_abroad(texts)
+    words: dict[str, float | None] = {**_words_of(headers, marker)}
+    bare = {text: _as_word(text) for text in texts}
+    letters = _letters({word for word in bare.values() if _is_letter(word)}, headers, marker)
+    words |= letters
+    quiet = NOT_TELLING if {0.0, 1.0} <= set(letters.values()) else NOT_TELLING | set(letters)
     values: dict[str, float] = {}
     numbers: dict[str, float] = {}
     both_bad = set()
-    for text, _ in filled:
-        word = re.sub(r"[\s_]+", "", text.casefold()).replace("–", "-")
+    for text, word in bare.items():
         if preferences and text in preferences.values:
             values[text] = preferences.values[text]
         elif word in BOTH_BAD or is_both_bad(text):
@@ -231,12 +244,12 @@ def read_outcomes(
             values[text] = 0.5
         elif (value := number(word, decimal_comma)) is not None:
             numbers[text] = value
-        elif word in words:
-            values[text] = words[word]
+        elif (told := words.get(word)) is not None:
+            values[text] = told
         elif is_both_good(text) or (preferences and word == "neutral"):
             values[text] = 0.5
     by_words = sum(count for text, count in filled if text in values)
-    telling = sum(count for t, count in filled if t in values and t.casefold() not in NOT_TELLING)
+    telling = sum(n for t, n in filled if t in values and bare[t] not in quiet)
     numbered = numbered_grades(numbers) if graded and grades is None else None
     if numbered:
         numeric, why = dict(numbered.values), numbered.why
@@ -250,8 +263,7 @@ def read_outcomes(
         margins = {t: preferences.margins.get(t, 0.0) for t in values if t not in numeric}
     understood = sum(count for text, count in filled if text in values)
     if by_words:
-        told = preferences.why if preferences else "words"
-        why = told + (f", {why}" if numbers else "")
+        why = (preferences.why if preferences else "words") + (f", {why}" if numbers else "")
     return Meaning(
         "words",
         why,
@@ -282,31 +294,74 @@ def _words_of(headers: tuple[str, str], marker: Marker | None) -> dict[str, floa
         | dict.fromkeys(TIE_WORDS, 0.5)
     )
     words |= {"left": 1.0, "right": 0.0, "white": 1.0, "black": 0.0, "home": 1.0, "away": 0.0}
-    words |= {"a": 1.0, "b": 0.0, "modela": 1.0, "modelb": 0.0, "h": 1.0}
+    words |= {"modela": 1.0, "modelb": 0.0}
+    sides = {"a": 1.0, "b": 0.0}
     if marker:
-        for word, value in ((marker.first, 1.0), (marker.second, 0.0)):
-            words[word] = value
-            if word in LETTERS:
-                words[LETTERS[word]] = value
+        sides |= {marker.first: 1.0, marker.second: 0.0}
+        for item in ITEMS | {"p", "t"}:  # Team 1, where the column is "Team 1 Name"
+            words |= {f"{item}{marker.first}": 1.0, f"{item}{marker.second}": 0.0}
         if marker.first == "r":
-            words |= {"red": 1.0, "blue": 0.0}
-    words |= {plain(headers[1]): 0.0, plain(headers[0]): 1.0}
-    sides = {"a", "b", plain(headers[0]), plain(headers[1])} - {""}
-    sides |= set() if marker is None else {marker.first, marker.second}
-    for word in sides & words.keys():  # win_A, white wins, model_b_won
-        words |= dict.fromkeys(
-            (f"win{word}", f"{word}win", f"{word}wins", f"{word}won"), words[word]
-        )
-    return words
+            sides |= {"red": 1.0, "blue": 0.0}
+    sides |= {plain(headers[1]): 0.0, plain(headers[0]): 1.0}
+    sides.pop("", None)
+    for word, value in sides.items():  # win_A, white wins, model_b_won
+        words |= dict.fromkeys((f"win{word}", f"{word}win", f"{word}wins", f"{word}won"), value)
+    return words | sides
 
 
-def _letters_abroad(texts: Sequence[str]) -> dict[str, float]:
-    """Return what single letters mean, where all of them are those of another language."""
-    found = {text.strip().casefold() for text in texts}
-    for letters in LETTERS_ABROAD:
-        if letters[0] in found and letters[-1] in found and found <= set(letters):
-            return {letters[0]: 1.0, letters[-1]: 0.0} | dict.fromkeys(letters[1:-1], 0.5)
-    return {}
+def _as_word(text: str) -> str:
+    """Return a cell without case, spaces and accents, and without by how much somebody won.
+
+    ``[[A]]`` is A, ``B+3.5`` is B, ``OTL`` and ``L (OT)`` are L, ``Won by 5 wickets`` is won.
+    """
+    word = re.sub(r"[\s_]+", "", text.casefold()).replace("–", "-")
+    word = re.sub(r"(?<=[\d½]):(?=[\d½])", "-", word)
+    if not word.isascii():
+        word = "".join(sign for sign in normalize("NFD", word) if not combining(sign))
+    for form in (
+        r"\[\[([abc])\]\]",
+        r"([bw])\+.*",
+        r"(?:\d?ot|so)[-/]?([wl])",
+        r"([wl])[-/(]*(?:\d?ot|so)\)?",
+        r"(won|lost|wins?|loss)by.+",
+    ):
+        if match := re.fullmatch(form, word):
+            return "tie" if match[0] == "[[c]]" else match[1]
+    return word
+
+
+def _is_letter(word: str) -> bool:
+    return len(word) == 1 and word.isalpha()
+
+
+def _letters(
+    found: set[str], headers: tuple[str, str], marker: Marker | None
+) -> dict[str, float | None]:
+    """Return what single letters mean together; None for all where they can be read in two ways.
+
+    L beside W is lost, and beside R it is left, where a column is called so; alone it may be both.
+    """
+    ways = []
+    for letters in LETTERS:
+        ends = {letters[0], letters[-1]} & found
+        if found <= set(letters) and len(ends) >= (1 if letters in ENGLISH else 2):
+            ways.append({letters[0]: 1.0, letters[-1]: 0.0} | dict.fromkeys(letters[1:-1], 0.5))
+    if found <= set("dtx"):
+        ways.append(dict.fromkeys("dtx", 0.5))
+    sides = [(plain(headers[0]), plain(headers[1])), ("h", "a"), ("a", "b")]
+    ties = "dtx"
+    if marker is not None and marker.second not in OPPONENTS:
+        sides.insert(1, (marker.first[0], marker.second[0]))
+        ties = TIE_LETTERS.get(marker.second, ties)
+    for first, second in sides:
+        both = {first, second}
+        if len(both) == 2 and both & found and found <= both | set(ties):
+            way = dict.fromkeys(ties, 0.5) | {first: 1.0, second: 0.0}
+            ways = [way] if both <= found else [*ways, way]
+            break
+    told = {letter: {way.get(letter) for way in ways} for letter in found}
+    agreed = all(len(values) == 1 for values in told.values())
+    return {letter: values.pop() if agreed else None for letter, values in told.items()}
 
 
 def _numbers(  # noqa: PLR0911  one for each way to number outcomes
@@ -331,30 +386,36 @@ def _numbers(  # noqa: PLR0911  one for each way to number outcomes
     if (0.0 in found and rare <= twos) or below > rare:
         # Is 0 a tie, or the second's win?  Is -3 the first's best, or its worst?  Nobody can tell.
         return {}, "numbers of several meanings"
-    if -1.0 in found:
-        signed = {text: (x + 1) / 2 for text, x in numbers.items() if x in {-1.0, 0.0, 1.0}}
-        return signed, "1, 0, -1: as -1 occurs, 0 is a tie"
     if found and max(found) > 1.0 and all(1.0 <= x <= 2.0 for x in found):
         between = found - {1.0, 2.0}
         why = "from 1, the first, to 2, the second" if between else "1 is the first, 2 the second"
         return {text: 2 - x for text, x in numbers.items()}, why
-    inside = {text: x for text, x in numbers.items() if 0 <= x <= 1}
+    inside = {text: x for text, x in numbers.items() if (-1 if -1.0 in found else 0) <= x <= 1}
+    beyond = sum(counts[text] for text, x in numbers.items() if text not in inside and x != 2)
+    if inside and beyond > rare and 0.5 not in found:  # of 3, 1 and 0 points, 1 is for a draw
+        return {}, "numbers of several meanings"
+    if -1.0 in found:
+        signed = {text: (x + 1) / 2 for text, x in numbers.items() if x in {-1.0, 0.0, 1.0}}
+        return signed, "1, 0, -1: as -1 occurs, 0 is a tie"
     if set(inside.values()) <= {0.0, 0.5, 1.0}:
         return inside, "1 the first won, 0 the second, 0.5 a tie"
     return inside, "share of games that the first won"
 
 
 # Scores written as one text, as in ``3-1``, ``2-1 aet`` and ``L 5-3``; and what only looks so.
+LINE = r"\d+\s*[-:–]\s*\d+"
+LATE = r"aet|a\.e\.t\.?|ot|so|et|ap|pens?|n\.?\s?[vpe]\.?"  # after extra time, or a shoot-out
 SCORELINE = re.compile(
-    r"(?:(?P<told>[WLDT])[\s,]*)?(\d+)\s*[-:–]\s*(\d+)"
-    r"(?:\s*\(?(?:aet|a\.e\.t\.?|ot|so|et|ap|pens?)\)?|\s*\(\d+\s*[-:–]\s*\d+\s*(?:p|pens?)?\.?\)"
-    r"\s*(?:p|pens?)?\.?)?",  # after extra time; beside the half-time score, or that of a shoot-out
+    r"(?:(?P<told>[WLDT]|win|won|loss|lost|draw|tie)[\s,:(]*)?(?P<x>\d+)\s*[-:–]\s*(?P<y>\d+)"
+    rf"(?:[\s/]*\(?\d?(?:{LATE})\d?\)?"
+    rf"|\s*\({LINE}(?:[,;\s]+{LINE})*\s*(?:p|pens?)?\.?\)\s*(?:p|pens?)?\.?)?"  # half-time, sets
+    r"\)?(?:[\s,]+(?P<after>[WLDT]))?\s*(?:[*†‡]+|\[\w+\])?",  # 3-1 W; marks of footnotes
     re.IGNORECASE,
 )
 RECORD = re.compile(r"(\d)\s*[-–]\s*(\d)\s*[-–]\s*\d")  # games won, lost and drawn of a match
 
 
-SET = re.compile(r"\[?(\d+)\s?[-:–]\s?(\d+)\]?(?:\s?\(\d+(?:[-:–]\d+)?\))?")  # 7-6(5), [10-8]
+SET = re.compile(r"\[?(\d+)\s?[-:–/]\s?(\d+)\]?(?:\s?\(\d+(?:[-:–]\d+)?\))?")  # 7-6(5), [10-8]
 
 
 def _read_sets(text: str) -> tuple[float, float] | None:
@@ -370,7 +431,7 @@ def _read_sets(text: str) -> tuple[float, float] | None:
 
 def _closed_up(text: str) -> str:
     """Return a result without spaces, and with a plain dash: ``1 – 0`` is 1-0."""
-    return re.sub(r"\s+", "", text).replace("–", "-")
+    return re.sub(r"\s+", "", text).replace("–", "-").replace(":", "-")
 
 
 def _read_scoreline(text: str) -> tuple[float, float] | None:
@@ -379,8 +440,8 @@ def _read_scoreline(text: str) -> tuple[float, float] | None:
     if line is None:
         record = RECORD.fullmatch(text.strip())
         return _read_sets(text) if record is None else (float(record[1]), float(record[2]))
-    x, y = float(line[2]), float(line[3])
-    told = (line["told"] or "").casefold()
+    x, y = float(line["x"]), float(line["y"])
+    told = (line["told"] or line["after"] or "").casefold()[:1]
     if (told == "w" and x < y) or (told == "l" and x > y):  # the winner's score comes first
         return y, x
     return x, y
@@ -395,15 +456,28 @@ def _are_no_scores(lines: Mapping[str, tuple[float, float]]) -> bool:
     return of_day or seasons or ranges
 
 
+def _without_clocks(lines: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Return scores without times of day such as 15:00, where no other number has two digits."""
+    clocks = {t for t in lines if re.fullmatch(r"(1\d|2[0-3]):[0-5][05]", t.strip())}
+    others = {text: line for text, line in lines.items() if text not in clocks}
+    return others if others and max(max(line) for line in others.values()) < 10 else lines
+
+
 def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
     """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
-    if not any(re.search(r"\d\s*[-:–]", text) for text, _ in filled):
+    if not any(re.search(r"\d\s*[-:–/]", text) for text, _ in filled):
         return None
     lines = {text: line for text, _ in filled if (line := _read_scoreline(text)) is not None}
+    lines = _without_clocks(lines)
     chess = {"1-0", "0-1"}
     share = sum(count for text, count in filled if text in lines) / total if total else 0.0
     if share < ENOUGH or {_closed_up(text) for text in lines} <= chess:
         return None
+    totals = {x + y for x, y in lines.values()}
+    splits = {max(line) for line in lines.values()}
+    if len(splits) > 1 and totals in ({10.0}, {100.0}):  # 6-4, 5-5, 7-3 of a matchup
+        rates = {text: x / (x + y) for text, (x, y) in lines.items()}
+        return Meaning("words", f"rates out of {totals.pop():g}", share, rates, in_words=True)
     margins = {text: x - y for text, (x, y) in lines.items()}
     why = "scores, first - second"
     if any(re.search(r"\(.*\).*p|\(.*p", text.casefold()) for text in lines):

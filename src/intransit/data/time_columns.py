@@ -11,7 +11,7 @@ from dataclasses import replace
 from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, quote
 from intransit.data.games import Clock, TimeColumn
-from intransit.data.roles import Search
+from intransit.data.roles import Search, is_switch
 from intransit.data.vocabulary import CLEAR, ENOUGH, UNIX, VERSIONS, listed, plain
 from intransit.errors import InputError
 
@@ -24,9 +24,42 @@ MONTH_FIRST = tuple(f"%m{s}%d{s}{year}" for year in ("%y", "%Y") for s in "/-")
 IN_WORDS = (
     *("%d %b %y", "%d %B %y", "%b %d %y", "%B %d %y", "%b %d %Y", "%B %d %Y", "%d %b %Y"),
     *("%d %B %Y", "%Y %b %d", "%Y %B %d", "%Y.%m.%d", "%Y/%m/%d", "%Y%m%d", "%b %Y", "%B %Y"),
+    *("%m/%Y", "%m-%Y"),
+)
+MONTHS_ABROAD = tuple(  # beside those that begin as in English
+    listed(words)
+    for words in (
+        "enero ene janeiro janvier janv gennaio gen januar januari stycznia ocak",
+        "febrero fevereiro fev fevrier fevr febbraio februar februari lutego subat",
+        "marzo marco mars marz maart mrt marca mart",
+        "abril abr avril avr aprile kwietnia nisan",
+        "mayo maio mai maggio mag mei maja mayis",
+        "junio junho juin giugno giu juni czerwca haziran",
+        "julio julho juillet juil luglio lug juli lipca temmuz",
+        "agosto ago aout augustus sierpnia agustos",
+        "septiembre setiembre setembro set septembre settembre wrzesnia eylul",
+        "octubre outubro out octobre ottobre ott oktober okt pazdziernika ekim",
+        "noviembre novembro novembre listopada kasim",
+        "diciembre dic dezembro dez decembre dicembre dezember grudnia aralik",
+    )
+)
+ZONES = {  # that engines do not know, or take for a place with a summer time
+    "-04": "EDT",
+    "-05": "EST|CDT",
+    "-06": "CST|MDT",
+    "-07": "MST|PDT",
+    "-08": "PST",
+    "+01": "BST|CET|WEST",
+    "+02": "CEST|EET",
+    "+03": "EEST",
+    "+09": "JST|KST",
+}
+YEAR_LAST = re.compile(  # Q3 2023, Week 51 2023, 3Q23
+    r"\b((?:19|20)\d\d)\b|(?:[1-4]\s*[qh]|[qh]\s*[1-4])\D{0,2}(\d\d)$", re.IGNORECASE
 )
 FIRST_YEAR = "TIMESTAMP '1000-01-01'"  # Apr 1 is not April of the year 1
 UNUSUAL = ("%b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%Y.%m.%d-%H.%M.%S")
+UNUSUAL += ("%Y-%m-%d %I:%M %p", "%Y-%m-%d %I:%M:%S %p")
 
 
 def iso(text: str) -> str:
@@ -48,7 +81,7 @@ def read_odd_dates(
 ) -> TimeColumn | None:
     """Return how dates that are not in ISO form are read, or None where no form fits any."""
     text = facts.text(column)
-    cell = _without_trimmings(text)
+    cell = _without_trimmings(_in_english(facts, column))
     found: dict[str, TimeColumn] = {}
     for why, forms in _forms(facts, column, cell, day_first).items():
         tests = (f"try_strptime(cell, '{form}') >= {FIRST_YEAR}" for form in forms)
@@ -71,7 +104,26 @@ def read_odd_dates(
             "first; say day_first=True or day_first=False (command line: --day-first or "
             "--month-first), or write them as 2026-05-01."
         )
+    parts = [re.match(r"(\d\d)[/.-]\d\d[/.-](\d\d)(?!\d)", t) for t in facts.sample(column)]
+    ends = [({match[1] for match in parts if match}), {match[2] for match in parts if match}]
+    if day_first is None and all(parts) and len(ends[0]) < len(ends[1]) and max(ends[1]) < "32":
+        raise facts.refuse(  # of two digits, the year is the one that changes less often
+            f'the dates of "{facts.names[column]}" seem to begin with a year of two digits; write '
+            "them as 2026-05-01, or say day_first=True or day_first=False (command line: "
+            "--day-first or --month-first)."
+        )
     return best
+
+
+def _in_english(facts: Facts, column: int) -> str:
+    """SQL: a cell with months of other languages as in English."""
+    text = facts.text(column)
+    letters = {w for cell in facts.sample(column) for w in re.findall(r"[^\W\d_]{3,}", cell)}
+    for word in sorted(letters, key=len, reverse=True):
+        for month, names in zip(MONTHS, MONTHS_ABROAD, strict=True):
+            if words.without_accents(word) in names:
+                text = f"regexp_replace({text}, {quote(word)}, '{month}', 'g')"
+    return text
 
 
 def _forms(
@@ -81,7 +133,7 @@ def _forms(
     in_numbers, in_words, timed = facts.count_cells(
         column,
         "regexp_matches(cell, '^\\d{1,2}[/.-]\\d{1,2}[/.-]\\d')",
-        "regexp_matches(cell, '^\\d{4}.*\\d|[a-zA-Z]{3}.*\\d|\\d.*[a-zA-Z]{3}')",
+        "regexp_matches(cell, '^\\d{4}.*\\d|[a-zA-Z]{3}.*\\d|\\d.*[a-zA-Z]{3}|^\\d+[/-]\\d{4}$')",
         "contains(cell, ':')",
         cell=cell,
     )
@@ -105,6 +157,8 @@ def _without_trimmings(text: str) -> str:
     for pattern, new in (
         (r"^(mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.]?\s+", ""),
         (r"(\d)(st|nd|rd|th)\b", r"\1"),
+        (r"(\d)[年년月월]\s*", r"\1/"),
+        (r"(\d)[日일]", r"\1"),
         (
             r"(:\d\d)(?:\.\d+)?(\s*[ap]m)?\s*\(?(?:gmt|utc|z)?\s*"
             r"(?:[+-]\d\d?(?::?\d\d)?)?\s*\)?$",
@@ -112,7 +166,8 @@ def _without_trimmings(text: str) -> str:
         ),
         (r"(\dT\d+)Z$", r"\1"),
         (r"\bsept\b", "Sep"),
-        (r"\bof\b", " "),
+        (r"\b(of|de|del)\b", " "),
+        (r"^(\d\d?)\.\s+", r"\1 "),
         (r"[,\s]+|(?:\b|_)at\b", " "),
         (r"([a-z]{3,})\.", r"\1 "),
         (r"(\d)-([a-z]+)-(\d)", r"\1 \2 \3"),
@@ -272,7 +327,9 @@ def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> TimeColumn | 
         return None
     bare = {re.sub(r"\d+", "#", text.strip().casefold()) for text, _ in cells}
     if len(bare) == 1 and "#" in next(iter(bare)):
-        return _sorted(cells, natural, "periods, by the numbers in their names")
+        dated = all(YEAR_LAST.search(text) for text, _ in cells)
+        key = _year_first if dated else natural
+        return _sorted(cells, key, "periods, by the numbers in their names")
     if not as_the_table_has_them:
         return None
     found = _sorted(cells, lambda _: 0, "periods, in the order in which the table has them")
@@ -316,6 +373,13 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts)
 
 
+def _year_first(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Return a key that sorts by the year first, wherever it stands."""
+    match = YEAR_LAST.search(text)
+    year = int(match[1] or match[2]) if match else 0
+    return ((1, year, ""), *natural(text))
+
+
 def _sorted(cells: Cells, key: Callable[[str], object], why: str) -> TimeColumn:
     names = tuple(dict.fromkeys(text.strip() for text, _ in cells))
     names = tuple(sorted(names, key=key))  # type: ignore[arg-type]
@@ -355,9 +419,12 @@ UNITS = (  # smallest size, how many a day, name
     (1e11, 86400e3, "milliseconds"),
     (1e8, 86400.0, "seconds"),
 )
-TIMED = re.compile(".time|time.")  # start_time; a bare time may count anything
+TIMED = re.compile("time")
 SPREADSHEET = (20_000.0, 80_000.0)  # days since 1899-12-30: from 1954 to 2119
 SPREADSHEET_1970 = 25_569  # 1970-01-01
+NO_MOMENT = re.compile(
+    r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?|[0-2]?\d[:.h][0-5]\d(?::[0-5]\d)?\s*(?:[ap]\.?m\.?)?"
+)
 UNIX_FROM = 5e8  # seconds, of 1985: a time of day or a duration is less
 Order = str | Sequence[object] | None
 
@@ -402,6 +469,9 @@ def read_moments(
 
 def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -> TimeColumn:
     text, number, name = facts.raw(column), facts.number(column), plain(facts.names[column])
+    if facts.count_cells(column, f"regexp_matches({text}, ':\\d\\d\\s*[A-Z]{{3,4}}\\s*$')")[0]:
+        for offset, zones in ZONES.items():
+            text = f"regexp_replace({text}, '\\s*\\b(?:{zones})\\s*$', '{offset}')"
     sql = iso(text)
     filled, numbers, dates = facts.count_cells(
         column, facts.filled(column), f"isfinite({number})", f"({sql}) IS NOT NULL"
@@ -472,12 +542,16 @@ def _numbers(facts: Facts, column: int) -> TimeColumn:
     if not fine:
         return NO_TIMES
     share = float(fine / filled)
+    years = f"floor({number} / 10000)"  # of seasons such as 20232024
+    if name in words.SEASONS and low > 1e7 and _all_pass(facts, f"{number} = {years} * 10001 + 1"):
+        number = years
     finite = f"CASE WHEN isfinite({number}) THEN {number} END"
     digits = f"CAST(TRY_CAST({number} AS BIGINT) AS VARCHAR)"
-    if "date" in name and days == fine:
-        sql = f"epoch_us(try_strptime({digits}, '%Y%m%d')) / {US_A_DAY}"
-        return TimeColumn(DATES, sql, "dates as digits", share)
-    if ("month" in name or "date" in name) and months == fine:
+    timed = "date" in name or name in words.TIMES | words.PERIODS - {"t", "step"}
+    dated = f"try_strptime({digits}, '%Y%m%d')"
+    if timed and days == fine and _all_pass(facts, f"{dated} IS NOT NULL OR {number} IS NULL"):
+        return TimeColumn(DATES, f"epoch_us({dated}) / {US_A_DAY}", "dates as digits", share)
+    if (timed or "month" in name) and months == fine:
         sql = f"epoch_us(try_strptime({digits} || '01', '%Y%m%d')) / {US_A_DAY}"
         return TimeColumn(DATES, sql, "months as digits", share)
     size = max(abs(low), abs(high))
@@ -503,6 +577,11 @@ def _numbers(facts: Facts, column: int) -> TimeColumn:
     return TimeColumn(NUMBERS, finite, "numbers", share, note=note)
 
 
+def _all_pass(facts: Facts, test: str) -> bool:
+    n_rows, passed = facts.count(test)
+    return n_rows == passed
+
+
 def choose_time(search: Search) -> None:
     """Choose the column of times, and how it is read."""
     roles = search.roles
@@ -512,6 +591,10 @@ def choose_time(search: Search) -> None:
         return
     named = search.named["time"]
     candidates, why = _time_candidates(search) if named is None else ([named], "named")
+    if named is None and (dated := _date_in_parts(search, candidates)):
+        roles.time, roles.moments = dated
+        search.tell("time", roles.time, f"by its name; {roles.moments.why}")
+        return
     told = {i: _moments(search, i, any_names=named is not None) for i in candidates}
     clear = [i for i in candidates if told[i].understood >= ENOUGH]
     if not clear and candidates and (why != "by what it holds"):
@@ -527,11 +610,56 @@ def choose_time(search: Search) -> None:
         clear = _when_played(search, clear)
     if len(clear) > 1:
         raise search.two("time", clear)
+    if clear and named is None and _may_be_lengths(search, clear[0], told[clear[0]]):
+        raise search.refuse(
+            f'"{search.names[clear[0]]}" may say when a game was, or how long it took; say '
+            f'time="{search.names[clear[0]]}" (command line: --time), or time=False for none '
+            "(command line: --without time)."
+        )
     if clear:
         roles.time, roles.moments = clear[0], told[clear[0]]
         search.tell("time", clear[0], f"{why}; {roles.moments.why}")
         if roles.moments.note:
             roles.notes.append(roles.moments.note)
+
+
+def _may_be_lengths(search: Search, column: int, told: TimeColumn) -> bool:
+    """Return whether numbers called "time" come in no order, most only once, as lengths do."""
+    facts, n_rows = search.facts, search.facts.count()[0]
+    if search.plain[column] != "time" or told.clock != NUMBERS or not facts.table.ordered:
+        return False
+    x = facts.number(column)
+    falls, distinct = facts.engine.ask(
+        f"SELECT count(*) FILTER (WHERE x < before), count(DISTINCT x) FROM (SELECT {x} AS x, "
+        f"lag({x}) OVER (ORDER BY row) AS before FROM {facts.rows} WHERE isfinite({x}) LIMIT "
+        f"{MOST_PERIODS})"
+    )[0]
+    return bool(falls and 2 * distinct > min(n_rows, MOST_PERIODS))
+
+
+def _date_in_parts(search: Search, candidates: list[int]) -> tuple[int, TimeColumn] | None:
+    """Return the date of three columns, with the year, the month and the day; None if none."""
+    facts = search.facts
+    columns = [
+        next((i for i in search.free() if search.plain[i] in names), None)
+        for names in words.DATE_PARTS
+    ]
+    year, month, day = columns
+    if day is None or month is None or not set(candidates) <= set(columns):
+        return None
+    if year is None:
+        raise search.refuse(
+            f'"{search.names[month]}" and "{search.names[day]}" are no date without a year; add a '
+            "column with it, or say time=False for none (command line: --without time)."
+        )
+    parts = [_as_number(facts, i, _moments(search, i)) for i in (year, month, day)]
+    whole = ", '-', ".join(f"CAST({part} AS BIGINT)" for part in parts)
+    sql = f"epoch_us(try_strptime(concat({whole}), '%Y-%m-%d')) / {US_A_DAY}"
+    n_rows, known = facts.count(f"({sql}) IS NOT NULL")
+    if None in parts or known < ENOUGH * n_rows:
+        return None
+    names = search.listed([month, day], " and ")
+    return year, TimeColumn(DATES, sql, f"dates, with {names}", known / n_rows)
 
 
 def _when_played(search: Search, dates: list[int]) -> list[int]:
@@ -614,7 +742,7 @@ def _time_candidates(search: Search) -> tuple[list[int], str]:
     for vocabulary in (words.TIMES, words.PERIODS, words.VERSIONS, words.STAGES):
         if vocabulary is words.PERIODS and len(named_dates) == 1:  # before a season
             return named_dates, "by its name"
-        found = [i for i in free if search.plain[i] in vocabulary]
+        found = [i for i in free if search.plain[i] in vocabulary and not _no_moment(search, i)]
         # A time of day may stand beside a date; versions and stages have other meanings too.
         least = CLEAR if vocabulary in (words.VERSIONS, words.STAGES) else ENOUGH
         known = [i for i in found if _moments(search, i).understood >= least]
@@ -631,6 +759,21 @@ def _time_candidates(search: Search) -> tuple[list[int], str]:
     return dated, "by what it holds"
 
 
+def _no_moment(search: Search, column: int) -> bool:
+    """Return whether a column says only whether a game was played, on which weekday, or which set.
+
+    Times of day are no moments either, without a date.
+    """
+    name, facts = search.plain[column], search.facts
+    if name in words.PLAYED:
+        return is_switch(facts, column)
+    if name == "set":
+        return facts.looks_numeric(column)
+    texts = facts.texts(column) if facts.is_text(column) else []
+    filled = [text.strip().casefold() for text in texts if text.strip()]
+    return bool(filled) and all(map(NO_MOMENT.fullmatch, filled))
+
+
 def _rounds(search: Search) -> list[int]:
     """Return the rounds of one tournament; those of several do not follow each other."""
     found = [i for i in search.free() if search.plain[i] in words.ROUNDS]
@@ -638,11 +781,29 @@ def _rounds(search: Search) -> list[int]:
     several = any(len(search.facts.values(i) or (1, 2)) > 1 for i in events)
     if len(found) != 1 or several or _moments(search, found[0]).understood < CLEAR:
         return []
+    if _meet_several(search, found[0]) or words.METHODS & set(search.plain):
+        search.ignore(found[0], ": it may say in which round a game ended")
+        return []
     search.roles.notes.append(
         f'the rounds in "{search.names[found[0]]}" are taken for times; if they are none, say '
         "time=False (command line: --without time)"
     )
     return found
+
+
+def _meet_several(search: Search, column: int) -> bool:
+    """Return whether items meet several others in one round, as in no round of a tournament."""
+    facts, roles = search.facts, search.roles
+    pairs = [(facts.text(roles.first), facts.text(roles.second))]
+    sides = " UNION ALL ".join(
+        f"SELECT {facts.raw(column)} AS r, {x} AS x, {y} AS y FROM {facts.rows_about(x, y)}"
+        for x, y in (*pairs, pairs[0][::-1])
+    )
+    often, total = facts.engine.ask(
+        "SELECT count(*) FILTER (WHERE n > 1), count(*) FROM (SELECT count(DISTINCT y) AS n FROM "
+        f"({sides}) GROUP BY r, x)"
+    )[0]
+    return bool(often > (1.0 - CLEAR) * total)
 
 
 def _tells_date(search: Search, column: int) -> bool:

@@ -43,6 +43,7 @@ MARKERS = (
     *(Marker(word, "opponent") for word in ("champion", "pokemon", "civilization", "country")),
     *(Marker(word, "opponent") for word in ("squad", "school", "user", "agent", "bot")),
     *(Marker(word, "opp") for word in ("player", "team", "deck", "hero", "tm")),
+    *(Marker(word, "opposition") for word in ("team", "country", "player", "club")),
     Marker("home", "vis", sided=True),
     *(Marker("heim", word, sided=True) for word in ("gast", "auswarts")),
     *(Marker(word, "visitante", sided=True) for word in ("local", "mandante", "casa")),
@@ -61,11 +62,21 @@ MARKERS = (
     Marker("0", "1", bare=False),
     Marker("control", "treatment"),
     Marker("champion", "challenger"),
+    *(Marker("favorite", "underdog"), Marker("favourite", "underdog"), Marker("pro", "con")),
+    *(Marker("initiator", "recipient"), Marker("attacker", "defender")),
 )
+OPPONENTS = listed("opponent opp opposition gegner adversaire rival avversario")
 WINNER = Marker("winner", "loser")
 WINNERS = (
     *(WINNER, Marker("winning", "losing", bare=False), Marker("w", "l", bare=False)),
     *(Marker("chosen", "rejected", bare=False), Marker("preferred", "rejected", bare=False)),
+    *(Marker(word, "perdedor") for word in ("ganador", "vencedor")),
+    *(Marker(word, "verlierer") for word in ("sieger", "gewinner")),
+    *(Marker("vainqueur", word) for word in ("perdant", "vaincu", "battu")),
+    *(Marker("vincitore", "perdente"), Marker("vincitore", "sconfitto")),
+    *(Marker("winnaar", "verliezer"), Marker("kazanan", "kaybeden")),
+    Marker("dominant", "subordinate"),
+    *(Marker("zwyciezca", "przegrany"), Marker("победитель", "проигравший")),
 )
 
 ITEMS = listed(
@@ -73,7 +84,7 @@ ITEMS = listed(
     "fighter contestant archetype country club type user participant choice entrant generator pl "
     "mannschaft verein spieler equipo jugador equipe joueur squadra giocatore ploeg speler lag"
 )
-AFTER_ITEMS = listed("1 2 a b one two")  # as in player1_score
+AFTER_ITEMS = listed("1 2 3 a b c h one two")  # as in player1_score
 SAMPLES = listed("answer response image")  # what an item made, beside its name if there is one
 THINGS = listed(  # items too, where nothing above names any
     "p boxer wrestler pokemon champion champ hero character char variant treatment movie film song "
@@ -83,7 +94,7 @@ THINGS = listed(  # items too, where nothing above names any
 SCORES = listed(
     "score scores points pts goals runs sets finalscore ftscore scored goalsscored goalcount "
     "mapswon setswon gameswon roundswon frameswon legswon sc "
-    "tore punkte goles puntos buts gols placar pontos gol reti punti doelpunten"
+    "tore punkte satze goles puntos buts gols placar pontos gol reti punti set doelpunten"
 )
 LAST_SCORES = listed("games frames maps rounds legs rating ratings")  # where nothing else tells
 BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
@@ -102,12 +113,15 @@ OUTCOMES = listed(
     "decision grade gameresult matchresult target score firstwon firstwins awon awins "
     "player1won team1won homewin homewon 1x2 fulltimeresult finalresult ftresult wl winloss "
     "mapwinner matchwinner gamewinner serieswinner fightwinner roundwinner "
-    "ergebnis resultat resultado risultato uitslag"
+    "better betterresponse betterresponseid ergebnis resultat resultado risultato uitslag"
 ) | (WINNERS_ABROAD := listed("sieger gewinner ganador vainqueur vencedor vincitore winnaar"))
 PREFERENCES = listed(
     "preference preferred label choice vote verdict judgment judgement decision grade"
 )
-SHARES = listed("winrate winshare share winfraction winprobability winpct winpercent winpercentage")
+SHARES = listed(
+    "winrate winshare share winfraction winprobability winpct winpercent winpercentage win% "
+    "winrate% winrate(%) win(%) wr wr%"
+)
 WINNER_WORDS = WINNERS_ABROAD | {name for name in OUTCOMES if name.startswith(("winn", "whowon"))}
 MARGINS = listed(
     "margin scorediff scoredifference pointdiff goaldiff diff difference marginofvictory plusminus"
@@ -129,7 +143,13 @@ PARTS_OF_A_YEAR = {"month": 12, "quarter": 4} | dict.fromkeys(
 PERIODS = YEARS | set(PARTS_OF_A_YEAR) | listed("period t step yearmonth")
 VERSIONS = listed("patch version build release gameversion patchversion patchnumber update")
 STAGES = listed("set expansion edition generation gen era cardset block")  # periods with names
-DATED = re.compile(r"date|timestamp|kickoff")  # in the name of a column of dates
+DATED = re.compile(  # in the name of a column of dates
+    r"date|timestamp|kickoff|^data$|tarih|дата|日期|日付|날짜"
+)
+DATE_PARTS = (  # columns with the year, the month and the day
+    *(listed("year yr jahr annee ano anno"), listed("month mon monat mois mes mese")),
+    listed("day dayofmonth tag jour dia giorno"),
+)
 OTHER_DATES = re.compile(r"birth|dob|born|debut|found|regist|updat|expir|death|last|next|hire|join")
 TOURNAMENTS = listed(
     "tournament tournamentid tournamentname tourney tourneyid tourneyname event eventid eventname "
@@ -151,20 +171,22 @@ NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neut
 OF_RESULTS = listed(
     "score scores result results finalscore ft outcome comment comments note notes remark remarks "
     "resulttype wintype victorytype winby wonby decidedby ergebnis bemerkung bemerkungen"
-)
+) | (METHODS := listed("method winmethod methodofvictory finish finishtype decisiontype"))
 UNPLAYED = (
     r"(?:(?:w|l|win|won|loss|lost|victory|defeat)\b[\s,:(\-–]*(?:by|via|on|due to)?\s*|"
     r"[\d½.:–\-\s/]*)"
     r"\(?(?:walk[\s-]?overs?|forfeit(?:s|ed|ure)?|forf\.?|ff|bye|no[\s-]?show|awarded|awd\.?|dq|"
-    r"not[\s-]?played|kampflos)\)?"
+    r"not[\s-]?played|kampflos|no[\s-]?contest|n\.?c\.?|no[\s-]?result|n/?r|abandoned|abd\.?|"
+    r"void(?:ed)?|overturned(?:/nc)?)\)?"
     r"|[\d½.:–\-\s/]*\(?(?:w/o|w\.\s?o\.?|wo)\)?"  # and not W-wo, a walk-off
     r"|\+\s?[-–:/]\s?[-–]|[-–]\s?[-–:/]\s?\+|[01½]f?\s?[-–:]\s?[01½]\s?f+"
 )
-STATUSES = listed("status matchstatus gamestatus fixturestatus")
+STATUSES = listed("status matchstatus gamestatus fixturestatus statusshort state gamestate")
 NOT_YET = (
     r"scheduled|timed|not[\s_-]?started|upcoming|postponed|pst|ppd|cancell?ed|canc|nostart|"
-    r"aborted|in[\s_-]?play|in[\s_-]?progress|pending"
+    r"aborted|in[\s_-]?play|in[\s_-]?progress|pending|ns|tbd|pre|fut|live|susp(?:ended)?|[12]h"
 )
+PLAYED = listed("played completed finished isplayed iscompleted isfinished final isfinal isover")
 FORFEITS = listed(
     "forfeit forfeited isforfeit forfeits walkover iswalkover wo bye isbye noshow dq isdq"
 )
@@ -172,6 +194,7 @@ COUNTS = listed(
     "count counts n ngames games numgames nmatches matches trials total gamesplayed matchesplayed "
     "numberofgames samplesize samples nvotes numvotes totalgames totalmatches"
 )
+LENGTHS = listed("games matches trials total samples")  # counts, or of a single game
 WEIGHTS = listed("weight weights")
 
 
@@ -215,6 +238,9 @@ def stem(name: str, word: str) -> str | None:
         rest = name[item.end() :]
         return item[0] + rest[len(word) :] if rest.startswith(word) else None
     return None
+
+
+THIRD = {"1": "3", "a": "c"}  # what follows a marker's two words
 
 
 @dataclass(frozen=True)
@@ -277,12 +303,16 @@ def last_score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair
 
 
 def _pairs(names: list[str], marker: Marker, wanted: Callable[[str], bool]) -> list[Pair]:
+    """Return columns that differ by the marker's words; the first two of three are no pair."""
+    third = THIRD.get(marker.first)
+    more = {stem(name, third) for name in names} if third else set()
     sides: list[list[tuple[str, int]]] = []
     for word in (marker.first, marker.second):
         stems = [(stem(name, word), i) for i, name in enumerate(names)]
         fits = [(s, i) for s, i in stems if s is not None and wanted(s)]
         sides.append([(s, i) for s, i in fits if s or marker.bare])
-    return [Pair(marker, i, j) for s, i in sides[0] for u, j in sides[1] if s == u and i != j]
+    both = [(s, i, j) for s, i in sides[0] for u, j in sides[1] if s == u and i != j]
+    return [Pair(marker, i, j) for s, i, j in both if not s or s not in more]
 
 
 def _is_item(rest: str) -> bool:

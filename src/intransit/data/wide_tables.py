@@ -247,7 +247,8 @@ def find_rounds(facts: Facts, _options: ReadOptions, asked: bool) -> Shaped | No
     n_rows = facts.count()[0]
     if not FEWEST - asked <= n_rows <= MOST_ROWS:
         return None
-    rounds = [i for i in range(len(facts.names)) if facts.is_text(i) and _is_round(facts, i)]
+    numbered = [i for i, name in enumerate(facts.names) if asked or re.search(r"\d", name)]
+    rounds = [i for i in numbered if facts.is_text(i) and _is_round(facts, i)]
     texts = [i for i in range(len(facts.names)) if i not in rounds and facts.is_text(i)]
     texts = [i for i in texts if not facts.looks_numeric(i)]
     called = [i for i in texts if plain(facts.names[i]) in ITEMS | {"playername"}]
