@@ -71,7 +71,6 @@ from intransit.data.roles import (
     choose_margin,
     choose_outcome,
     choose_scores,
-    choose_unplayed,
     settle_scores,
 )
 from intransit.data.shapes import (
@@ -86,6 +85,7 @@ from intransit.data.shapes import (
     reshape,
 )
 from intransit.data.time_columns import choose_time
+from intransit.data.unplayed import choose_unplayed
 from intransit.data.vocabulary import (
     COUNTS,
     GROUNDS,

@@ -179,6 +179,18 @@ NO = listed("false no n f 0 0.0")
 AHEAD = listed("1 1.0 +1 first home h a white w host true yes vs vs.")
 BEHIND = listed("-1 -1.0 second away b black visitor guest false no @ at")
 NEITHER = listed("0 0.0 neutral n none")
+# Of chess sites, beside the words of outcomes: how a game was lost, and how it was drawn.
+LOST_IN_CHESS = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
+DRAWN_BY_STATUS = listed("draw drawn stalemate outoftime tie tied agreed repetition insufficient")
+DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
+ONE_SIDE = {
+    **dict.fromkeys(LOST_IN_CHESS | SECOND_WORDS | NO, 0.0),
+    **dict.fromkeys(DRAWN_IN_CHESS | TIE_WORDS, 0.5),
+    **dict.fromkeys(FIRST_WORDS | YES, 1.0),
+    "w": 1.0,
+    "l": 0.0,
+    "d": 0.5,
+}
 # Words that tell places and switches as well, so that no column is an outcome by them alone.
 NOT_TELLING = listed("true false yes no y home away h a b w n neutral left right white black x r")
 TYPO = 0.05  # a 2 among 0 and 1 that is rarer than this is a slip of the pen
@@ -490,6 +502,12 @@ def read_switch(texts: Iterable[str]) -> dict[str, float]:
     """Return 1 for yes and 0 for no; other texts are left out."""
     told = {text: text.strip().casefold() for text in texts}
     return {text: float(word in YES) for text, word in told.items() if word in YES | NO}
+
+
+def is_switch(texts: Iterable[str]) -> bool:
+    """Return whether every text that is not empty says yes or no, and there is one."""
+    filled = [text for text in texts if text.strip()]
+    return bool(filled) and len(read_switch(filled)) == len(filled)
 
 
 def read_sides(

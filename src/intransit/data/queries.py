@@ -33,19 +33,14 @@ from intransit.data.outcomes import read_sides, read_switch
 from intransit.data.reading import ROW_LIMITS, Reading, RowLimits, Unused, quoted
 from intransit.data.roles import Roles
 from intransit.data.vocabulary import (
+    BYES,
     MOST_VALUES,
+    NO_NAMES,
     SIDE_FLAGS,
     WINNER_WORDS,
-    listed,
     plain,
 )
 
-BYES = re.compile(
-    r"\W*(?:bye|byes|freilos|spielfrei|exempt|no[\s-]opponent)\s*\d*\W*", re.IGNORECASE
-)
-NO_NAMES = listed(
-    "n/a #n/a nan null <na> nat tbd tba ? - – — #ref! #value! #name? (blank) (null) \\n"
-)
 NOBODY = "'-', '–', '—', 'none', 'nobody', 'no winner', 'na', 'n/a', 'null', 'nan'"  # won
 NAMED = 5  # strange values that get a reason of their own
 ONE_GAME, NO_TIME = "1.0::DOUBLE", "0.0::DOUBLE"  # SQL
@@ -303,10 +298,9 @@ def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:
         sign = "CASE WHEN margin > 0 THEN 1 WHEN margin < 0 THEN 0 ELSE 0.5 END"
         shares = told is not None and any(v not in {0.0, 0.5, 1.0} for v in told.values.values())
         if not shares and not (told and told.kind == "shares"):
-            level = "false"
-            if roles.outcome is not None and plain(facts.names[roles.outcome]) in WINNER_WORDS:
-                level = "margin = 0"  # a shoot-out decided, and the winner is named
-            against = f"margin IS NOT NULL AND outcome <> {sign} AND NOT ({level})"
+            named = told is not None and plain(facts.names[roles.outcome or 0]) in WINNER_WORDS
+            level = " AND margin <> 0" if named else ""  # a shoot-out decided
+            against = f"margin IS NOT NULL AND outcome <> {sign}{level}"
             query.reject(against, "outcome and margin disagree")
 
 

@@ -14,7 +14,7 @@ from intransit.data import outcomes
 from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, quote, short_names
 from intransit.data.games import TimeColumn
-from intransit.data.outcomes import Meaning, number, read_outcomes, read_switch
+from intransit.data.outcomes import Meaning, is_switch, number, read_outcomes
 from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
 from intransit.data.vocabulary import (
     CLEAR,
@@ -23,7 +23,6 @@ from intransit.data.vocabulary import (
     WINNERS,
     Marker,
     Pair,
-    listed,
     plain,
     tokens_of,
 )
@@ -162,18 +161,6 @@ class Search:
 TOLD = re.compile(r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)")
 FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
 SHORT = {("blue", "red"): ("b", "r"), ("r", "b"): ("red", "blue"), ("home", "away"): ("h", "a")}
-# Of chess sites, beside the words of outcomes: how a game was lost, and how it was drawn.
-LOST_IN_CHESS = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
-DRAWN_BY_STATUS = listed("draw drawn stalemate outoftime tie tied agreed repetition insufficient")
-DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
-ONE_SIDE = {
-    **dict.fromkeys(LOST_IN_CHESS | outcomes.SECOND_WORDS | outcomes.NO, 0.0),
-    **dict.fromkeys(DRAWN_IN_CHESS | outcomes.TIE_WORDS, 0.5),
-    **dict.fromkeys(outcomes.FIRST_WORDS | outcomes.YES, 1.0),
-    "w": 1.0,
-    "l": 0.0,
-    "d": 0.5,
-}
 
 
 def find_sided(search: Search) -> Sided | None:
@@ -247,7 +234,7 @@ def _meanings(search: Search, column: int) -> dict[str, float] | None:
     for text, _ in cells:
         word = re.sub(r"[\s_]+", "", text.casefold())
         value = number(word)
-        value = value if value in {0.0, 0.5, 1.0} else ONE_SIDE.get(word)
+        value = value if value in {0.0, 0.5, 1.0} else outcomes.ONE_SIDE.get(word)
         if value is not None:
             told[text] = value
     known = sum(n for text, n in cells if text in told)
@@ -399,7 +386,7 @@ def _tie(search: Search, called: re.Pattern[str]) -> int | None:
     if search.wanted.get("tie") is False:
         return None
     found = [i for i in search.free() if called.fullmatch(search.plain[i])]
-    return found[0] if len(found) == 1 and is_switch(search.facts, found[0]) else None
+    return found[0] if len(found) == 1 and is_switch(search.facts.texts(found[0])) else None
 
 
 def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str]:
@@ -447,51 +434,17 @@ def _that_agree(search: Search, columns: list[int], told: dict[int, Meaning]) ->
     return [taken]
 
 
-def choose_unplayed(search: Search) -> None:
-    """Find the columns that say of some games that they were not played: walkovers, byes, ..."""
-    roles, facts = search.roles, search.facts
-    if search.options.unplayed == "keep":
-        return
-    free = {*search.free(), *({roles.outcome} - {None})}
-    for column in sorted(i for i in free if i is not None):
-        name = search.plain[column]
-        cell, found = f"lower({facts.text(column)})", ""
-        if name in words.FORFEITS:
-            yes = [text for text, value in read_switch(facts.texts(column)).items() if value]
-            test = f"{facts.raw(column)} IN ({', '.join(map(quote, yes)) or 'NULL'})"
-        elif name in words.PLAYED and is_switch(facts, column):
-            no = [text for text, value in read_switch(facts.texts(column)).items() if not value]
-            test = f"{facts.raw(column)} IN ({', '.join(map(quote, no)) or 'NULL'})"
-        elif facts.is_text(column) and name in words.OF_RESULTS | words.STATUSES:
-            found = words.UNPLAYED + (f"|{words.NOT_YET}" if name in words.STATUSES else "")
-            test = f"regexp_full_match({cell}, {quote(found)})"
-        else:
-            continue
-        if _occurs(facts, column, test, found):
-            roles.unplayed[column] = test
-
-
-def is_switch(facts: Facts, column: int) -> bool:
-    """Return whether every filled cell of a column says yes or no."""
-    filled = [text for text in facts.texts(column) if text.strip()]
-    return bool(filled) and len(read_switch(filled)) == len(filled)
-
-
-def _occurs(facts: Facts, column: int, test: str, form: str) -> bool:
-    """Return whether a test holds for any cell; distinct cells that are known are asked no more."""
-    cells = facts.values(column)
-    if cells is None or not form:
-        return facts.count_cells(column, test)[0] > 0
-    return any(re.fullmatch(form, text.strip().casefold()) for text, _ in cells)
-
-
 def _told_draws(search: Search) -> tuple[int, tuple[str, ...]] | None:
     """Return a column such as the status of a game of chess, and its words that tell draws."""
     for column in search.free():
         if search.plain[column] in words.STATUSES | words.OF_RESULTS:
             texts = search.facts.texts(column)
             bare = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
-            drawn = [t for t, word in bare.items() if word in DRAWN_BY_STATUS or DRAW.search(word)]
+            drawn = [
+                t
+                for t, word in bare.items()
+                if word in outcomes.DRAWN_BY_STATUS or DRAW.search(word)
+            ]
             if drawn:
                 return column, tuple(drawn)
     return None

@@ -190,6 +190,12 @@ PLAYED = listed("played completed finished isplayed iscompleted isfinished final
 FORFEITS = listed(
     "forfeit forfeited isforfeit forfeits walkover iswalkover wo bye isbye noshow dq isdq"
 )
+BYES = re.compile(
+    r"\W*(?:bye|byes|freilos|spielfrei|exempt|no[\s-]opponent)\s*\d*\W*", re.IGNORECASE
+)
+NO_NAMES = listed(
+    "n/a #n/a nan null <na> nat tbd tba ? - – — #ref! #value! #name? (blank) (null) \\n"
+)
 COUNTS = listed(
     "count counts n ngames games numgames nmatches matches trials total gamesplayed matchesplayed "
     "numberofgames samplesize samples nvotes numvotes totalgames totalmatches"
