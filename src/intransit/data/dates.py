@@ -50,8 +50,10 @@ ZONES = {  # that engines do not know, or take for a place with a summer time
     "+09": "JST|KST",
 }
 FIRST_YEAR = "TIMESTAMP '1000-01-01'"  # Apr 1 is not April of the year 1
-UNUSUAL = ("%b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%Y.%m.%d-%H.%M.%S")
-UNUSUAL += ("%Y-%m-%d %I:%M %p", "%Y-%m-%d %I:%M:%S %p")
+UNUSUAL = (
+    *("%b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%Y.%m.%d-%H.%M.%S"),
+    *("%Y-%m-%d %I:%M %p", "%Y-%m-%d %I:%M:%S %p"),
+)
 
 
 def iso(text: str) -> str:

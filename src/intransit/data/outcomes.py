@@ -163,8 +163,7 @@ TIE_WORDS = listed(
 )
 # Letters for won, drawn and lost, in several languages: where V is a victory, D is a defeat.
 ENGLISH = ("wdtxl", "yn")
-LETTERS = (*ENGLISH, "vnd", "ved", "gep", "vnp", "vps", "sun", "wgv", "wrp", "vof")
-LETTERS += ("vut", "vth", "gbm", "внп")
+LETTERS = (*ENGLISH, *listed("vnd ved vd gep vnp vps sun wgv wrp vof vut vth gbm внп"))
 TIE_LETTERS = {  # beside those of two sides, such as L and V of local and visitante
     **dict.fromkeys(("visitante", "fora"), "ex"),
     **dict.fromkeys(("trasferta", "ospite"), "nxp"),
