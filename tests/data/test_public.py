@@ -133,7 +133,7 @@ REFUSED = {
         "so that nothing says who won; give it as games= beside a matrix of win rates",
     ),
     "a name that ends in A is not model A": (
-        "team1,team2,result\nOman,India,India won by 5 wickets\nIndia,Oman,Match tied\n",
+        "team1,team2,result\nOman,India,India A is ahead\nIndia,Oman,B is ahead\n",
         'the outcomes in "result" are not understood',
     ),
     "which end of a scale is whose": (

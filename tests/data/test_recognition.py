@@ -173,6 +173,8 @@ def test_unix_times_when_the_name_says_so(tmp_path, column, value):
     games = games_of(tmp_path, f"{column},a,b,outcome\n{value:.0f},x,y,1\n")
     assert games.clock.to_text(games.times[0]) == "2023-11-14 22:13:20"
     games = games_of(tmp_path, f"time,a,b,outcome\n{value:.0f},x,y,1\n")
+    assert games.clock.to_text(games.times[0]) == "2023-11-14 22:13:20"
+    games = games_of(tmp_path, f"step,a,b,outcome\n{value:.0f},x,y,1\n")
     assert games.times.tolist() == [value]
 
 

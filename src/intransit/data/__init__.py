@@ -43,6 +43,7 @@ from intransit.data.files import (
 )
 from intransit.data.games import Clock, Covariate, Games, merge
 from intransit.data.orders import find_choices, find_orders, find_podiums
+from intransit.data.outcomes import read_sides, read_switch
 from intransit.data.queries import Query, RowCounts, add_up, build_query, sequence_of, with_series
 from intransit.data.reading import (
     ROW_LIMITS,
@@ -70,7 +71,6 @@ from intransit.data.roles import (
     choose_margin,
     choose_outcome,
     choose_scores,
-    choose_unplayed,
     settle_scores,
 )
 from intransit.data.shapes import (
@@ -85,9 +85,11 @@ from intransit.data.shapes import (
     reshape,
 )
 from intransit.data.time_columns import choose_time
+from intransit.data.unplayed import choose_unplayed
 from intransit.data.vocabulary import (
     COUNTS,
     GROUNDS,
+    LENGTHS,
     MARKERS,
     NEUTRALS,
     SIDES,
@@ -96,8 +98,6 @@ from intransit.data.vocabulary import (
     is_score,
     name_pairs,
     plain,
-    read_sides,
-    read_switch,
     without_accents,
 )
 from intransit.errors import InputError
@@ -655,14 +655,60 @@ def choose_counts(search: Search) -> None:
     roles = search.roles
     roles.count = search.one("count", COUNTS)
     roles.weight = search.one("weight", WEIGHTS)
-    margins = roles.margin is not None or roles.scores is not None
-    if roles.count is not None and search.named["count"] is None and margins:
-        said = f'count="{search.names[roles.count]}" (command line: --count)'
-        search.ignore(roles.count, f": beside margins a row is one game, unless you say {said}")
-        roles.count = None
+    if roles.weight is not None and search.named["weight"] is None:
+        roles.weight = _telling_weight(search, roles.weight)
+    if roles.count is not None and search.named["count"] is None:
+        roles.count = _telling_count(search, roles.count)
     for role, column in (("count", roles.count), ("weight", roles.weight)):
         if column is not None:
             search.tell(role, column, search.why(role))
+
+
+def _telling_count(search: Search, column: int) -> int | None:
+    """Return a column that is called a count if it says how many games each row stands for."""
+    roles, facts, told = search.roles, search.facts, search.roles.meaning
+    name, x = search.names[column], facts.number(column)
+    said = f'count="{name}" (command line: --count)'
+    n_rows, fractions, several = facts.count(f"{x} <> round({x})", f"{x} > 1")
+    distinct, span = facts.engine.ask(
+        f"SELECT count(DISTINCT x), max(x) - min(x) FROM (SELECT {x} AS x FROM "
+        f"{facts.rows_about(x)})"
+    )[0]
+    single = told is None or told.kind != "shares"
+    single = single and (told is None or set(told.values.values()) <= {0.0, 0.5, 1.0})
+    if roles.margin is not None or roles.scores is not None:
+        why = "beside margins a row is one game"
+    elif single and distinct == n_rows > 1 and span == n_rows - 1:
+        why = "it numbers the rows"
+    elif single and fractions:
+        why = "a row of one winner is one game"
+    elif single and several and search.plain[column] in LENGTHS:
+        raise search.refuse(
+            f'"{name}" may say how many such games there were, or how long one was; say {said}, or '
+            "count=False (command line: --without count)."
+        )
+    else:
+        return column
+    search.ignore(column, f": {why}, unless you say {said}")
+    return None
+
+
+HEAVIEST = 20  # beyond, a weight may be what somebody weighs
+
+
+def _telling_weight(search: Search, column: int) -> int | None:
+    """Return a column called a weight if it says how much a row counts."""
+    name, x = search.names[column], search.facts.number(column)
+    _, filled, heavy = search.facts.count(search.facts.filled(column), f"{x} >= {HEAVIEST}")
+    if not search.facts.looks_numeric(column):
+        search.ignore(column, ": it holds no numbers")
+        return None
+    if heavy == filled:
+        raise search.refuse(
+            f'"{name}" may say how much a row counts, or what somebody weighs; say weight="{name}" '
+            "(command line: --weight), or weight=False for none (command line: --without weight)."
+        )
+    return column
 
 
 def _conditions(table: EngineTable, where: Mapping[str, object]) -> dict[int, object]:

@@ -446,6 +446,7 @@ def numbered_headers(names: Sequence[str]) -> tuple[int, int]:
     return n, begin
 
 
+NAMING = (r"(\d+)\.0", r"(.+?)\s+(?:won|wins|win|beat)\b.*")  # cells that name an item
 NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 SAMPLE = 20_000  # rows in which columns without a telling name are compared
 MOST_COLUMNS = 40  # columns without a telling name that are looked into
@@ -532,6 +533,17 @@ class Facts:
         """SQL: a cell as text without surrounding space."""
         return f"trim({self.raw(column)})"
 
+    def names_one_of(self, column: int, items: Sequence[int]) -> str:
+        """SQL: whether a cell names what stands in one of the columns with the items.
+
+        101.0 is 101 too, as pandas writes numbers of winners where some games had none, and "Kent
+        won by 5 runs" is Kent.
+        """
+        own, listed = self.text(column), ", ".join(map(self.text, items))
+        forms = [form for form in NAMING if any(re.fullmatch(form, t) for t in self.texts(column))]
+        told = [own, *(f"regexp_extract({own}, {quote(form)}, 1)" for form in forms)]
+        return f"({' OR '.join(f'{name} IN ({listed})' for name in told)})"
+
     def filled(self, column: int) -> str:
         """SQL: whether a cell holds anything."""
         if self.is_number(column):  # pandas writes what is missing as NaN
@@ -554,9 +566,16 @@ class Facts:
         thousands = f"\\s*[+-]?[1-9]\\d{{0,2}}(\\{point}\\d{{3}})+(\\{sign}\\d+)?\\s*"
         bare = f"replace(replace({text}, '{point}', ''), ',', '.')"
         grouped = f"CASE WHEN regexp_full_match({text}, '{thousands}') THEN {bare} END"
+        signs = f"replace(replace(rtrim({text}, ' %'), '−', '-'), '½', '.5')"
         if comma:
-            return f"TRY_CAST(coalesce({grouped}, replace({text}, ',', '.')) AS DOUBLE)"
-        return f"coalesce(TRY_CAST({text} AS DOUBLE), TRY_CAST({grouped} AS DOUBLE))"
+            return (
+                f"coalesce(TRY_CAST(coalesce({grouped}, replace({text}, ',', '.')) AS DOUBLE), "
+                f"TRY_CAST(replace({signs}, ',', '.') AS DOUBLE))"
+            )
+        return (
+            f"coalesce(TRY_CAST({text} AS DOUBLE), TRY_CAST({grouped} AS DOUBLE), "
+            f"TRY_CAST({signs} AS DOUBLE))"
+        )
 
     def values(self, column: int) -> list[tuple[str, int]] | None:
         """Return the distinct cells of a column as text with their counts; None if too many."""

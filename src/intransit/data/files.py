@@ -484,9 +484,23 @@ def take_text(source: Source, head: str, engine: Engine) -> EngineTable:
         unit="line",
         locate=locate,
         rejected=rejected,
-        decimal_comma=layout.delimiter != ",",
+        decimal_comma=_has_decimal_comma(head, layout),
         notes=tuple(notes),
     )
+
+
+def _has_decimal_comma(head: str, layout: TextLayout) -> bool:
+    """Return whether numbers are written as 1,5 and 1.500, by those among the first rows.
+
+    Where 1.500 is the only kind, a table separated by semicolons is taken to be of that kind.
+    """
+    if layout.delimiter == ",":
+        return False
+    text = "".join(head.splitlines(keepends=True)[layout.skip + 1 :])
+    cells = [c.strip() for row in _records(text, layout.delimiter, LOOKED_AT) for c in row]
+    commas = sum(bool(re.fullmatch(r"[+-]?\d+,\d+", cell)) for cell in cells)
+    points = sum(bool(re.fullmatch(r"[+-]?\d*\.(?!\d{3}$)\d+", cell)) for cell in cells)
+    return commas >= points if commas or points else layout.delimiter == ";"
 
 
 def with_lines_alike(

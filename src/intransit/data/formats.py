@@ -205,7 +205,10 @@ def _store_lines(path: Path, engine: Engine) -> str:
 def _as_table(source: Source, objects: str, engine: Engine) -> EngineTable:
     """Return objects (SQL with `line` and `row`) as a table, a column for whatever they hold."""
     held = _structure(objects, engine)
-    if engine.ask(f"SELECT count(*) FROM {objects}")[0][0] == 1 and (place := _wrapped(held)):
+    single = engine.ask(f"SELECT count(*) FROM {objects}")[0][0] == 1
+    if single and (rows := _of_pandas(held, objects, engine)):
+        objects, held = rows, _structure(rows, engine)
+    elif single and (place := _wrapped(held)):
         array = f"from_json(json_extract(line, [{quote(place)}])[1], '[\"JSON\"]')"
         inner = f"SELECT unnest({array}) AS part FROM {objects}"
         objects = f"(SELECT part::VARCHAR AS line, row_number() OVER () AS row FROM ({inner}))"
@@ -228,6 +231,32 @@ def _as_table(source: Source, objects: str, engine: Engine) -> EngineTable:
     flat = engine.store_as_parquet(f"FROM {table.rows} ORDER BY row")
     engine.run(f"DROP TABLE {nested}")
     return replace(table, rows=f"(SELECT * EXCLUDE (file_row_number) FROM {flat})")
+
+
+def _of_pandas(held: Any, objects: str, engine: Engine) -> str:
+    """Return the rows of a data frame that was written as one object; empty if it is none.
+
+    Columns with a value an index, rows by index, and names of columns beside lists of cells.
+    """
+    split = isinstance(held, dict) and {"columns", "data"} <= set(held)
+    inner = [] if split or not isinstance(held, dict) else list(held.values())
+    alike = bool(inner) and all(isinstance(part, dict) and [*part] == [*inner[0]] for part in inner)
+    by_column = alike and all(key.isdigit() for key in inner[0])
+    by_row = alike and not by_column and all(key.isdigit() for key in held)
+    if not (split and isinstance(held["data"], list)) and not by_column and not by_row:
+        return ""
+    told = json.loads(engine.ask(f"SELECT line FROM {objects}")[0][0])
+    if split:
+        rows = [dict(zip(told["columns"], cells, strict=False)) for cells in told["data"]]
+    elif by_column:
+        rows = [{name: told[name].get(key) for name in told} for key in inner[0]]
+    else:
+        rows = list(told.values())
+    kept = engine.store(
+        "SELECT unnest(?::VARCHAR[]) AS line, unnest(?::BIGINT[]) AS row",
+        [[json.dumps(row) for row in rows], list(range(1, len(rows) + 1))],
+    )
+    return f"(SELECT * FROM {kept})"
 
 
 def _structure(objects: str, engine: Engine) -> Any:

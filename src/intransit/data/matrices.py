@@ -14,9 +14,10 @@ import numpy as np
 
 from intransit.arrays import FloatArray
 from intransit.data.engine import Engine, EngineTable, Facts, numbered_headers
+from intransit.data.outcomes import number
 from intransit.data.reading import ROLES, Columns, MatrixEntries, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped
-from intransit.data.vocabulary import CLEAR, ITEMS, listed, number, plain
+from intransit.data.vocabulary import CLEAR, ITEMS, listed, plain
 
 TakeIn = Callable[[object, Engine], EngineTable]
 
@@ -59,6 +60,7 @@ class Matrix:
     percent: bool
     left_out: tuple[str, ...]
     drawn: FloatArray | None = None  # (n, n) games that nobody won, of records
+    diagonal: tuple[float, ...] = ()  # what an item is said to be against itself
 
 
 def read_matrix(facts: Facts, options: ReadOptions, asked: bool, take_in: TakeIn) -> Shaped | None:
@@ -81,7 +83,23 @@ def read_matrix(facts: Facts, options: ReadOptions, asked: bool, take_in: TakeIn
         shares = matrix.entries / np.where(points > 0, points, np.nan)
         return _as_games(facts.table, matrix, "shares", shares, points, "points of several games")
     kind, wins, why = _understand(facts, matrix, options.entries)
+    if options.entries is None:
+        _check_diagonal(facts, matrix, kind, wins)
     return _as_games(facts.table, matrix, kind, wins, counts, why)
+
+
+def _check_diagonal(facts: Facts, matrix: Matrix, kind: str, entries: FloatArray) -> None:
+    """Refuse a matrix that says of items against themselves what no result of games does."""
+    own = np.array(matrix.diagonal)
+    rates = own[own > 0] if kind == "shares" else own[:0]
+    scale = np.nanmax(matrix.entries, initial=0.0) / max(np.nanmax(entries, initial=0.0), 1e-12)
+    even = np.isclose(rates, rates[:1]) & (np.abs(rates / scale - 0.5) <= ROUNDING)
+    if (kind == "wins" and (own > 0).any()) or not even.all():
+        raise facts.refuse(
+            "the diagonal of this matrix is filled, as in one of confusions, similarities or "
+            'transitions, and not of games; if it is, say entries="shares", "wins" or "margins" '
+            "(command line: --entries)."
+        )
 
 
 def _are_scores(facts: Facts, matrix: Matrix, entries: str | None) -> bool:
@@ -172,6 +190,7 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     entries, against, games = np.full((3, len(names), len(names)), np.nan)
     drawn = np.zeros((len(names), len(names)))
     percent = False
+    own = [row[i] for i, row in enumerate(parsed)]
     for i, row in enumerate(parsed):
         for j, cell in enumerate(row):
             if cell is not None and i != j:
@@ -180,7 +199,8 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     left_out = tuple(dict.fromkeys(name for name in [*headers, *cells] if name not in names))
     rows = tuple(int(cells[name][0]) for name in names)
     both = np.fmax(drawn, drawn.T)  # written in both cells, or in one
-    return Matrix(names, rows, entries, against, games, percent, left_out, both)
+    itself = tuple(cell.value for cell in own if cell is not None and np.isfinite(cell.value))
+    return Matrix(names, rows, entries, against, games, percent, left_out, both, itself)
 
 
 def _without_quotients(texts: list[list[object]]) -> list[list[object]]:
@@ -313,6 +333,7 @@ def _understand(  # noqa: PLR0911  one for each kind of entries
     if entries == "margins":
         return "margins", X, "payoffs"
     sums = (X + X.T)[np.isfinite(X + X.T)]
+    _check_symmetry(facts, X, entries)
     whole = _whole(X, sums, matrix.percent) if entries != "wins" else None
     if whole is not None:
         return "shares", X / whole, f"win rates out of {whole:g}"
@@ -327,21 +348,26 @@ def _understand(  # noqa: PLR0911  one for each kind of entries
         return small if size <= 1.0 + 1e-9 else ("margins", X, "payoffs, taken as margins")
     filled = X[np.isfinite(X)]
     whole_numbers = bool((filled >= 0).all() and (filled == filled.round()).all())
-    refuse = facts.refuse
-    both = np.isfinite(X) & np.isfinite(X.T)
-    if entries is None and whole_numbers and both.sum() >= 6 and (X == X.T)[both].all():
-        raise refuse(
-            "entries of this matrix that face each other are equal, as numbers of games are, so "
-            "that nothing says who won; give it as games= beside a matrix of win rates (command "
-            'line: --games), or say entries="wins" (command line: --entries wins).'
-        )
     if whole_numbers and (entries == "wins" or (entries is None and len(sums))):
         return "wins", X, "numbers of games won"
     found = "what its entries are cannot be seen" if entries is None else f"they are no {entries}"
-    raise refuse(
+    raise facts.refuse(
         f'this is a matrix, but {found}; say entries="shares", "wins" or "margins" (command line: '
         "--entries)."
     )
+
+
+def _check_symmetry(facts: Facts, X: FloatArray, entries: str | None) -> None:
+    """Refuse entries that are equal to those that they face, unless all are even."""
+    both = np.isfinite(X) & np.isfinite(X.T)
+    even = np.isin(X[both], [0.0, 0.5, 5.0, 50.0]).all()
+    if entries is None and both.sum() >= 6 and (X == X.T)[both].all() and not even:
+        raise facts.refuse(
+            "entries of this matrix that face each other are equal, as numbers of games, distances "
+            "and similarities are, so that nothing says who won; give it as games= beside a matrix "
+            'of win rates (command line: --games), or say entries="wins" (command line: --entries '
+            "wins)."
+        )
 
 
 def _ratios(X: FloatArray) -> FloatArray | None:

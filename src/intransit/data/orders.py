@@ -14,12 +14,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from intransit.data import outcomes
 from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, columns_sql, quote, short_names
+from intransit.data.outcomes import number
 from intransit.data.reading import Column, ReadOptions, list_names, plural
 from intransit.data.shapes import OF_A_GAME, Shaped, made_games, named_by_hand
 from intransit.data.time_columns import read_moments
-from intransit.data.vocabulary import CLEAR, ENOUGH, listed, number, plain
+from intransit.data.vocabulary import CLEAR, ENOUGH, listed, plain
 
 PLACES = (  # the first that is there is taken
     *("place", "position", "finish", "finishposition", "finishingposition", "placing", "placement"),
@@ -31,7 +33,7 @@ EVENTS = listed(
     "respondent subject track grandprix gp round meet meeting contest competition competitionid "
     "regatta stage show ballot ballotid trial query queryid prompt promptid question questionid "
     "scenario dataset benchmark problem instance task taskid testset environment env sample case "
-    "turn seed fold run repetition rep split"
+    "turn seed fold run repetition rep split lobby lobbyid"
 )
 NAMES = (  # people before teams: the finer the item, the more is learnt
     *("name", "driver", "drivername", "driverid", "horse", "horsename", "player", "playername"),
@@ -42,8 +44,9 @@ NAMES = (  # people before teams: the finer the item, the more is learnt
     *("entrant", "team", "teamname", "country", "club", "id", "playerid", "username", "user"),
 )
 SCORE_NAMES = listed(  # without places
-    "score points goals pts total totalscore totalpoints finalscore accuracy acc auc auroc f1 "
-    "f1score precision recall map ndcg bleu rouge reward return winrate passrate successrate r2"
+    "score mainscore points goals pts total totalscore totalpoints finalscore accuracy acc auc f1 "
+    "auroc f1score precision recall map ndcg bleu rouge reward return winrate passrate r2 "
+    "successrate"
 )
 COST_NAMES = listed(  # of which less is better
     "error errorrate loss rmse mae mse mape perplexity ppl wer cer regret cost latency runtime "
@@ -56,12 +59,14 @@ UNFINISHED = listed(
 ABSENT = listed("dns dnq dnpq withdrew withdrawn wd w scr nr ex dsq dq disq disqualified d e")
 LAST = 1e9  # the place of those who did not finish
 MOST_PAIRS = 50_000_000  # beyond, orders should be cut or summed up first
+MOST_ZEROS = 0.25  # of points in a table of races, where only the first get any
 OTHER, CAME_FIRST = "other", "who came first"
 
 
 def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
     """Return finishing orders as games, or None where the table has none."""
     names = [plain(name) for name in short_names(facts.names)]
+    names = [name.removesuffix("name") or name for name in names]
     place = facts.column(options.place, "place") if options.place else _first(names, PLACES)
     ranks = None if place is None else _ranks(facts, place)
     scores = place is None
@@ -78,6 +83,13 @@ def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
     event = _event(facts, options, names, place, item, scores=scores)
     if not event or (scores and not any(names[i] in EVENTS for i in event)):
         return None
+    n_rows, nothing = facts.count(f"{facts.number(place)} = 0")
+    if scores and not asked and names[place] in {"points", "pts"} and nothing > MOST_ZEROS * n_rows:
+        raise facts.refuse(
+            f'"{facts.names[place]}" is 0 in {nothing:,} of {n_rows:,} rows, and nothing says who '
+            'of them was before whom; give places, or say shape="orders" to take them for ties '
+            "(command line: --shape orders)."
+        )
     return orders_as_games(facts, place, item, event, ranks, scores=scores)
 
 
@@ -193,11 +205,13 @@ def orders_as_games(
         return None
     _check(facts, item, event, int(pairs), int(twice))
     columns = ", ".join(f"a.c{i}" for i in range(n))
+    team = _first([plain(name) for name in facts.names], ("team", "teamname", "teamid", "squad"))
+    apart = "" if team in {None, item} else f" AND a.c{team} IS DISTINCT FROM b.c{team}"
     rows = (
         f"SELECT {columns}, b.c{item} AS c{n}, CASE WHEN a.place < b.place THEN 1.0 ELSE 0.5 "
         f"END::DOUBLE AS c{n + 1}, a.row FROM {finishers} AS a JOIN {finishers} AS b ON "
         f"a.event = b.event AND (a.place < b.place OR (a.place = b.place AND a.place < {LAST} AND "
-        f"(a.row < b.row OR (a.row = b.row AND a.c{item} < b.c{item}))))"
+        f"(a.row < b.row OR (a.row = b.row AND a.c{item} < b.c{item})){apart}))"
     )
     notes = [
         f"{plural(n_events, 'finishing order')}, taken as games of each two; games of one order "
@@ -316,6 +330,9 @@ def find_podiums(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
         columns.append(places[len(columns) + 1])
     if len(columns) < FEWEST_PLACES or not all(facts.is_text(i) for i in columns):
         return None
+    names = [plain(name) for name in table.names]
+    if not asked and words.score_pairs(names, words.MARKERS):  # p1 and p2 against p3 and p4
+        return None
     if not _share_names(facts, columns) or not (asked or _hold_names(facts, columns)):
         return None
     n = len(table.names)
@@ -411,9 +428,9 @@ def find_choices(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
 def _flags(facts: Facts, column: int) -> dict[str, float] | None:
     """Return what a column says of its row: 1 chosen or won, 0 not, 0.5 a tie; None if not that."""
     cells = [text for text in facts.texts(column) if text.strip()]
-    known = {**dict.fromkeys(words.YES | words.FIRST_WORDS | {"x", "best", "worst"}, 1.0)}
-    known |= dict.fromkeys(words.NO | words.SECOND_WORDS, 0.0)
-    known |= dict.fromkeys(words.TIE_WORDS - {"x", "t"}, 0.5)
+    known = {**dict.fromkeys(outcomes.YES | outcomes.FIRST_WORDS | {"x", "best", "worst"}, 1.0)}
+    known |= dict.fromkeys(outcomes.NO | outcomes.SECOND_WORDS, 0.0)
+    known |= dict.fromkeys(outcomes.TIE_WORDS, 0.5) | {"w": 1.0, "l": 0.0, "d": 0.5}
     told = {text: known.get(text.strip().casefold()) for text in cells}
     found = {text: value for text, value in told.items() if value is not None}
     return found if cells and len(found) == len(cells) else None
@@ -440,6 +457,12 @@ def _sets_in_columns(
     )[0]
     if n_fine < CLEAR * n_sets:
         return None
+    if set(facts.texts(item)) == {str(k + 1) for k in range(largest)} and largest > 2:
+        raise facts.refuse(
+            f'"{table.names[item]}" numbers the alternatives of each set from 1 to {largest}, and '
+            "they need not be the same from set to set; name the column that says what they are "
+            "with first= (command line: --first)."
+        )
     columns = ", ".join(f"a.c{i}" for i in range(n))
     games = (
         f"SELECT {columns}, b.c{item} AS c{n}, CASE WHEN a.worth > b.worth THEN 1.0 ELSE 0.5 "

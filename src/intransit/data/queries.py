@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from intransit.arrays import IntArray, n_distinct
-from intransit.data.engine import N_SAME, SHOWN, Engine, Facts, quote
+from intransit.data.engine import N_SAME, NAMING, SHOWN, Engine, Facts, quote
 from intransit.data.games import (
     NO_VALUE,
     Clock,
@@ -29,23 +29,19 @@ from intransit.data.games import (
     series_in_order,
     without_unseen,
 )
+from intransit.data.outcomes import read_sides, read_switch
 from intransit.data.reading import ROW_LIMITS, Reading, RowLimits, Unused, quoted
 from intransit.data.roles import Roles
 from intransit.data.vocabulary import (
+    BYES,
     MOST_VALUES,
+    NO_NAMES,
     SIDE_FLAGS,
-    listed,
+    WINNER_WORDS,
     plain,
-    read_sides,
-    read_switch,
 )
 
-BYES = re.compile(
-    r"\W*(?:bye|byes|freilos|spielfrei|exempt|no[\s-]opponent)\s*\d*\W*", re.IGNORECASE
-)
-NO_NAMES = listed(
-    "n/a #n/a nan null <na> nat tbd tba ? - – — #ref! #value! #name? (blank) (null) \\n"
-)
+NOBODY = "'-', '–', '—', 'none', 'nobody', 'no winner', 'na', 'n/a', 'null', 'nan'"  # won
 NAMED = 5  # strange values that get a reason of their own
 ONE_GAME, NO_TIME = "1.0::DOUBLE", "0.0::DOUBLE"  # SQL
 KEYS = ("time", "first", "second", "outcome", "margin", "side")
@@ -143,9 +139,14 @@ def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
     free = {raw for raw in raws if not byes and BYES.fullmatch(raw)}
     nobody = _no_names(raws)
     query.raw_names = raws
-    query.names = sorted({raw.strip() for raw in raws if raw not in free | nobody} - {""})
+    known = {raw.strip() for raw in raws}
+    bare = {raw: raw.strip() for raw in raws}
+    for raw, name in bare.items():
+        told = (re.fullmatch(form, name) for form in NAMING)
+        bare[raw] = next((match[1] for match in told if match and match[1] in known), name)
+    query.names = sorted({name for raw, name in bare.items() if raw not in free | nobody} - {""})
     number = {name: i for i, name in enumerate(query.names)}
-    listed_as = [raws, [number.get(raw.strip()) for raw in raws]]
+    listed_as = [raws, [number.get(bare[raw]) for raw in raws]]
     flags = ", unnest(?::BOOLEAN[]) AS free" if free else ""
     engine.run(
         "CREATE TEMP TABLE items AS SELECT unnest(?::VARCHAR[]) AS raw, unnest(?::INTEGER[]) AS "
@@ -262,6 +263,8 @@ def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:
     facts, told = query.facts, roles.meaning
     if roles.winner_first:
         tie = "0" if roles.tie is None else _add_switch(query, "tie", roles.tie)
+        if roles.drawn is not None:
+            tie = f"CASE WHEN {_draw_sql(facts, roles.drawn)} THEN 1 ELSE {tie} END"
         if "margin" in query.columns and facts.names[roles.first].casefold().endswith("/tie"):
             tie = "CASE WHEN margin = 0 THEN 1 ELSE 0 END"  # Winner/tie
         query.columns["outcome"] = f"CASE WHEN {tie} = 1 THEN 0.5 ELSE 1.0 END::DOUBLE"
@@ -295,7 +298,10 @@ def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:
         sign = "CASE WHEN margin > 0 THEN 1 WHEN margin < 0 THEN 0 ELSE 0.5 END"
         shares = told is not None and any(v not in {0.0, 0.5, 1.0} for v in told.values.values())
         if not shares and not (told and told.kind == "shares"):
-            query.reject(f"margin IS NOT NULL AND outcome <> {sign}", "outcome and margin disagree")
+            named = told is not None and plain(facts.names[roles.outcome or 0]) in WINNER_WORDS
+            level = " AND margin <> 0" if named else ""  # a shoot-out decided
+            against = f"margin IS NOT NULL AND outcome <> {sign}{level}"
+            query.reject(against, "outcome and margin disagree")
 
 
 def _add_sided_outcome(query: Query, roles: Roles) -> None:
@@ -341,7 +347,7 @@ def _add_told_outcome(query: Query, roles: Roles, both_bad: str) -> None:
             f"= second_item.number THEN 0.0 ELSE {means} END::DOUBLE"
         )
     if roles.scores is not None:  # nobody is named where nobody won
-        nobody = f"(NOT {facts.filled(column)} OR {facts.text(column)} IN ('-', '–', '—'))"
+        nobody = f"(NOT {facts.filled(column)} OR lower({facts.text(column)}) IN ({NOBODY}))"
         even = "coalesce(scored = 0, false)"
         query.columns |= {
             "given": f"({query.columns['given']} OR {even})",
@@ -349,16 +355,19 @@ def _add_told_outcome(query: Query, roles: Roles, both_bad: str) -> None:
             "END::DOUBLE",
         }
     if roles.drawn is not None:  # nor where another column says that nobody did
-        status, drawn = roles.drawn
-        draw = (
-            f"(NOT {facts.filled(column)} AND {facts.raw(status)} IN "
-            f"({', '.join(map(quote, drawn))}))"
-        )
+        unnamed = f"(NOT {facts.filled(column)} OR lower({facts.text(column)}) IN ({NOBODY}))"
+        draw = f"({unnamed} AND {_draw_sql(facts, roles.drawn)})"
         query.columns |= {
             "given": f"({query.columns['given']} OR coalesce({draw}, false))",
             "outcome": f"CASE WHEN {draw} THEN 0.5 ELSE {query.columns['outcome']} END::DOUBLE",
         }
     query.reject("outcome IS NULL", "the winner is neither of the two")
+
+
+def _draw_sql(facts: Facts, told: tuple[int, tuple[str, ...]]) -> str:
+    """SQL: whether a column says that a game was drawn."""
+    column, drawn = told
+    return f"coalesce({facts.raw(column)} IN ({', '.join(map(quote, drawn))}), false)"
 
 
 def _add_time(query: Query, roles: Roles) -> None:

@@ -1,10 +1,11 @@
 """What a table that is refused looks like, and how the caller can say what it is."""
 
+import re
 from collections.abc import Sequence
 
 from intransit.data.engine import Facts
+from intransit.data.outcomes import number
 from intransit.data.reading import list_names
-from intransit.data.vocabulary import number
 from intransit.errors import InputError
 
 
@@ -24,6 +25,13 @@ def what_else(facts: Facts, plain: Sequence[str], free: Sequence[int], else_do: 
     if won and {"l", "lost", "losses"} & set(plain):
         return (
             "a table of standings does not say who beat whom: give one with a row a game or pair."
+        )
+    members = [i for i in free if re.fullmatch(r"(p|pl|player)[1-4]", plain[i])]
+    if len(members) == 4:
+        a, b, c, d = (facts.names[i] for i in members)
+        return (
+            f'if {a} and {b} play {c} and {d}, say first=("{a}", "{b}") and second=("{c}", "{d}") '
+            f"(command line: --first {a},{b} --second {c},{d}); else {else_do}"
         )
     numeric = [i for i in free if facts.looks_numeric(i)]
     if len(numeric) > 2:

@@ -10,9 +10,11 @@ import itertools
 import re
 from dataclasses import dataclass, field
 
+from intransit.data import outcomes
 from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, quote, short_names
 from intransit.data.games import TimeColumn
+from intransit.data.outcomes import Meaning, is_switch, number, read_outcomes
 from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
 from intransit.data.vocabulary import (
     CLEAR,
@@ -20,13 +22,8 @@ from intransit.data.vocabulary import (
     MARKERS,
     WINNERS,
     Marker,
-    Meaning,
     Pair,
-    listed,
-    number,
     plain,
-    read_outcomes,
-    read_switch,
     tokens_of,
 )
 from intransit.errors import InputError
@@ -164,15 +161,6 @@ class Search:
 TOLD = re.compile(r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)")
 FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
 SHORT = {("blue", "red"): ("b", "r"), ("r", "b"): ("red", "blue"), ("home", "away"): ("h", "a")}
-# Of chess sites, beside the words of outcomes: how a game was lost, and how it was drawn.
-LOST_IN_CHESS = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
-DRAWN_BY_STATUS = listed("draw drawn stalemate outoftime tie tied agreed repetition insufficient")
-DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
-ONE_SIDE = {
-    **dict.fromkeys(LOST_IN_CHESS | words.SECOND_WORDS | words.NO, 0.0),
-    **dict.fromkeys(DRAWN_IN_CHESS | words.TIE_WORDS, 0.5),
-    **dict.fromkeys(words.FIRST_WORDS | words.YES, 1.0),
-}
 
 
 def find_sided(search: Search) -> Sided | None:
@@ -192,6 +180,7 @@ def find_scores(search: Search) -> list[Pair]:
         Pair(MARKERS[0], *pair)
         for pair in _columns_of_sides(search)
         if all(search.facts.looks_numeric(column) for column in pair)
+        and not re.search(r"wins?\d?$|won\d?$", search.plain[pair[0]])  # wins before the game
         and any(_meanings(search, column) is None for column in pair)
     ]
 
@@ -245,7 +234,7 @@ def _meanings(search: Search, column: int) -> dict[str, float] | None:
     for text, _ in cells:
         word = re.sub(r"[\s_]+", "", text.casefold())
         value = number(word)
-        value = value if value in {0.0, 0.5, 1.0} else ONE_SIDE.get(word)
+        value = value if value in {0.0, 0.5, 1.0} else outcomes.ONE_SIDE.get(word)
         if value is not None:
             told[text] = value
     known = sum(n for text, n in cells if text in told)
@@ -309,7 +298,7 @@ def _recognised_pair(search: Search) -> tuple[Pair, str]:
 
 def _same_name(search: Search, free: set[int]) -> list[Pair]:
     """Return two columns of one name for an item: team, score, team, score."""
-    names = [re.sub(r"(?<=[a-z])[12]$", "", name) for name in search.plain]
+    names = [re.sub(r"(?<=[a-z])\d$", "", name) for name in search.plain]
     for name in words.ITEMS:
         found = [i for i in sorted(free) if names[i] == name]
         if len(found) == 2:
@@ -322,12 +311,14 @@ def _marked_texts(search: Search, free: set[int]) -> list[Pair]:
     tokens = {i: tokens_of(search.names[i]) for i in sorted(free) if search.facts.is_text(i)}
     found: dict[tuple[int, int], Pair] = {}
     for marker in MARKERS:
+        third = words.THIRD.get(marker.first)
         for i, j in itertools.permutations(tokens, 2):
             rest = [
                 {name[1:] if name[:1] == (word,) else (), name[:-1] if name[-1:] == (word,) else ()}
                 for name, word in ((tokens[i], marker.first), (tokens[j], marker.second))
             ]
-            if (rest[0] & rest[1]) - {()}:
+            more = {name[:-1] for name in tokens.values() if name[-1:] == (third,)}
+            if (rest[0] & rest[1]) - more - {()}:
                 found.setdefault((i, j), Pair(marker, i, j))
     often = search.facts.often_filled(sorted({i for pair in found for i in pair}))
     numeric = {i for i in often if search.facts.looks_numeric(i)}
@@ -363,7 +354,8 @@ def choose_outcome(search: Search) -> None:
     """Choose the column that says who won, and what its cells mean."""
     roles = search.roles
     if roles.winner_first:
-        roles.tie = search.one("tie", words.TIES)
+        roles.tie = _tie(search, re.compile("|".join(words.TIES)))
+        roles.drawn = _told_draws(search)
         if roles.tie is not None:
             search.tell("tie", roles.tie, "by its name")
         return
@@ -394,9 +386,7 @@ def _tie(search: Search, called: re.Pattern[str]) -> int | None:
     if search.wanted.get("tie") is False:
         return None
     found = [i for i in search.free() if called.fullmatch(search.plain[i])]
-    texts = search.facts.texts(found[0]) if len(found) == 1 else []
-    filled = [text for text in texts if text.strip()]
-    return found[0] if filled and len(read_switch(filled)) == len(filled) else None
+    return found[0] if len(found) == 1 and is_switch(search.facts.texts(found[0])) else None
 
 
 def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str]:
@@ -412,7 +402,7 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
                 search.ignore(i, f': "{search.names[in_words[0]]}" says who won')
             clear = in_words
         if len(clear) > 1:
-            raise search.two("outcome", clear)
+            clear = _that_agree(search, clear, told)
         if clear:
             return clear[0], told[clear[0]], "by its name"
         if named and search.roles.scores is None and search.roles.margin is None:
@@ -430,33 +420,18 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
     return (clear[0], told[clear[0]], "by what it holds") if clear else (None, None, "")
 
 
-def choose_unplayed(search: Search) -> None:
-    """Find the columns that say of some games that they were not played: walkovers, byes, ..."""
-    roles, facts = search.roles, search.facts
-    if search.options.unplayed == "keep":
-        return
-    free = {*search.free(), *({roles.outcome} - {None})}
-    for column in sorted(i for i in free if i is not None):
-        name = search.plain[column]
-        cell, found = f"lower({facts.text(column)})", ""
-        if name in words.FORFEITS:
-            yes = [text for text, value in read_switch(facts.texts(column)).items() if value]
-            test = f"{facts.raw(column)} IN ({', '.join(map(quote, yes)) or 'NULL'})"
-        elif facts.is_text(column) and name in words.OF_RESULTS | words.STATUSES:
-            found = words.UNPLAYED + (f"|{words.NOT_YET}" if name in words.STATUSES else "")
-            test = f"regexp_full_match({cell}, {quote(found)})"
-        else:
-            continue
-        if _occurs(facts, column, test, found):
-            roles.unplayed[column] = test
-
-
-def _occurs(facts: Facts, column: int, test: str, form: str) -> bool:
-    """Return whether a test holds for any cell; distinct cells that are known are asked no more."""
-    cells = facts.values(column)
-    if cells is None or not form:
-        return facts.count_cells(column, test)[0] > 0
-    return any(re.fullmatch(form, text.strip().casefold()) for text, _ in cells)
+def _that_agree(search: Search, columns: list[int], told: dict[int, Meaning]) -> list[int]:
+    """Return the one that names the winner of several columns that never contradict each other."""
+    ways = {i: _won_sql(search, i, told[i]) for i in columns}
+    for i, j in itertools.combinations(columns, 2):
+        pairs = [(x, y) for k, x in enumerate(ways[i]) for m, y in enumerate(ways[j]) if k != m]
+        against = " OR ".join(f"({x} AND {y})" for x, y in pairs)
+        if told[i].margins or told[j].margins or search.facts.count(against)[1]:
+            raise search.two("outcome", columns)
+    taken = max(columns, key=lambda i: (told[i].kind == "names", told[i].understood, -i))
+    for i in set(columns) - {taken}:
+        search.ignore(i, f': it says the same as "{search.names[taken]}"')
+    return [taken]
 
 
 def _told_draws(search: Search) -> tuple[int, tuple[str, ...]] | None:
@@ -464,12 +439,19 @@ def _told_draws(search: Search) -> tuple[int, tuple[str, ...]] | None:
     for column in search.free():
         if search.plain[column] in words.STATUSES | words.OF_RESULTS:
             texts = search.facts.texts(column)
-            drawn = [t for t in texts if re.sub(r"[\s_]+", "", t.casefold()) in DRAWN_BY_STATUS]
+            bare = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
+            drawn = [
+                t
+                for t, word in bare.items()
+                if word in outcomes.DRAWN_BY_STATUS or DRAW.search(word)
+            ]
             if drawn:
                 return column, tuple(drawn)
     return None
 
 
+MANGLED = re.compile(r"(?i)\d\d?-(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
+DRAW = re.compile(r"^(?:majority|split|unanimous|technical|[must])?-?draw\b|^matchdrawn|\(draw\)$")
 CALLED = re.compile(r".*(choice|winner|preference|preferred|prefer|vote|verdict|outcome)\??")
 ANSWERED = re.compile(r".*(response|answer|selected|selection|picked|pick|keypress|key)")
 
@@ -479,7 +461,9 @@ def _decides(told: Meaning, name: str) -> bool:
     ties_only = told.kind == "words" and set(told.values.values()) <= {0.5}
     called = CALLED.fullmatch(name) is not None
     if ANSWERED.fullmatch(name):  # which of the two, and neither yes nor 1
-        called = not {text.strip().casefold() for text in told.values} & (words.YES | words.NO)
+        called = not {text.strip().casefold() for text in told.values} & (
+            outcomes.YES | outcomes.NO
+        )
     return (told.in_words or called) and not ties_only
 
 
@@ -493,18 +477,32 @@ def _meaning(search: Search, column: int) -> Meaning:
     graded, rated = name in words.PREFERENCES, name in words.SHARES
     prefer = name in words.WINNER_WORDS or column == search.named["winner"]
     names_one = prefer or name in {"preference", "preferred", "choice", "chosen"}
+    names_one = names_one or name.startswith("better")
     if roles.marker is not None and roles.marker.first == "0":
         names_one = names_one or graded
+    if name in words.OUTCOMES and any(MANGLED.fullmatch(text.strip()) for text, _ in cells or []):
+        raise search.refuse(
+            f'"{search.names[column]}" holds dates such as 02-Jan among its scores, which a '
+            "spreadsheet makes of 2-1; write the scores again, as text."
+        )
     told = read_outcomes(
         cells or [], headers, roles.marker, comma, grades=grades, graded=graded, rated=rated,
         names_one=names_one, by_hand=column == search.named["outcome"],
     )  # fmt: skip
     if flags_first(search, column) and any((number(text) or 0.0) > 1.0 for text, _ in cells or []):
         return Meaning("words", "numbers of games", 0.0)  # team1_wins: 2 is no name of the second
-    if told.understood == 1.0 and not prefer:
+    if told.understood == 1.0 and not prefer and not _all_name_items(search, told):
         return told
-    text, x = facts.text(column), facts.number(column)
-    is_name = f"{text} IN ({facts.text(roles.first)}, {facts.text(roles.second)})"
+    return _name_or_word(search, column, told, prefer=prefer)
+
+
+def _name_or_word(search: Search, column: int, told: Meaning, *, prefer: bool) -> Meaning:
+    """Return a column's names of items as its meaning, or what it means as words if that is more.
+
+    Where both are complete and contradict each other, A may be an item, or the column of one.
+    """
+    facts, roles, cells = search.facts, search.roles, search.facts.values(column)
+    x, is_name = facts.number(column), facts.names_one_of(column, (roles.first, roles.second))
     _, filled, names, shares = facts.count(facts.filled(column), is_name, f"{x} BETWEEN 0 AND 1")
     if not filled:
         return Meaning("words", "empty", 0.0)
@@ -515,13 +513,29 @@ def _meaning(search: Search, column: int) -> Meaning:
         for text, value in told.values.items()
         if value == 0.5 and not text.strip()[:1].isdigit()
     }
-    n_ties = sum(count for text, count in cells or () if text in ties)
-    by_name = (names + n_ties) / filled
-    if names and (by_name > told.understood or (prefer and by_name == told.understood)):
-        return Meaning(
-            "names", "the winner's name", by_name, ties, both_bad=told.both_bad, in_words=True
-        )
-    return told
+    by_name = (names + sum(count for text, count in cells or () if text in ties)) / filled
+    own = Meaning(
+        "names", "the winner's name", by_name, ties, both_bad=told.both_bad, in_words=True
+    )
+    if not names or by_name < told.understood:
+        return told
+    if by_name == told.understood and not prefer:
+        words_say, names_say = (_won_sql(search, column, meaning) for meaning in (told, own))
+        against = (words_say[0], names_say[1]), (words_say[1], names_say[0])
+        if not facts.count(" OR ".join(f"({x} AND {y})" for x, y in against))[1]:
+            return told
+        marks = {roles.marker.first, roles.marker.second} if roles.marker else set()
+        if {text.strip().casefold() for text in told.values} & marks:
+            return Meaning("words", "names of items, or of their columns", 0.0)
+    return own
+
+
+def _all_name_items(search: Search, told: Meaning) -> bool:
+    """Return whether all that a column says, but for ties, are names of items too: 1, 2, A, B."""
+    said = {text.strip() for text, value in told.values.items() if value != 0.5}
+    said |= {t.strip() for t, value in told.values.items() if value == 0.5 and number(t)}
+    facts, roles = search.facts, search.roles
+    return bool(said) and said <= facts.sample(roles.first) | facts.sample(roles.second)
 
 
 def _asked_about(search: Search, column: int) -> InputError:
@@ -555,6 +569,11 @@ def choose_scores(search: Search) -> None:
             pairs = find_scores(search) or _beside_items(search) or _bare_scores(search)
         if search.roles.winner_first:
             pairs = _of_winners(search, pairs)
+        sets = [pair for pair in pairs if "set" in search.plain[pair.first]]
+        for pair in pairs if len(sets) == 1 else ():
+            if pair not in sets:
+                _leave_scores(search, pair, "sets decide")
+        pairs = sets if len(sets) == 1 else pairs
         if len(pairs) > 1:
             raise search.refuse(
                 f"{spoken_columns(search, pairs)} could be the scores; name them with "
@@ -588,13 +607,15 @@ def _bare_scores(search: Search) -> list[Pair]:
 
 
 def _beside_items(search: Search) -> list[Pair]:
-    """Return two columns of one name, each just behind an item: Visitor, PTS, Home, PTS."""
-    found = [column + 1 for column in (search.roles.first, search.roles.second)]
-    if not set(found) <= set(search.free()):
-        return []
-    first, second = (re.sub(r"\d+$", "", search.plain[column]) for column in found)
-    alike = first == second and first in words.SCORES | {"g", "r", "t"}
-    return [Pair(MARKERS[0], *found)] if alike else []
+    """Return two columns of one name in the order of the items: Visitor, PTS, Home, PTS."""
+    called = {i: re.sub(r"\d+$", "", search.plain[i]) for i in search.free()}
+    turned = search.roles.first > search.roles.second
+    for word in words.SCORES | {"g", "r", "t"}:
+        found = [i for i, name in called.items() if name == word]
+        behind = {i - 1 for i in found} == {search.roles.first, search.roles.second}
+        if len(found) == 2 and (behind or len(word) > 1):
+            return [Pair(MARKERS[0], *(reversed(found) if turned else found))]
+    return []
 
 
 def _of_winners(search: Search, pairs: list[Pair]) -> list[Pair]:
@@ -627,7 +648,7 @@ def _doubt_scores(search: Search) -> None:
     if search.named["first_score"] is not None or roles.meaning.kind == "shares":
         return
     ours, theirs = (facts.number(column) for column in roles.scores)
-    won = _won_sql(search)
+    won = _won_sql(search, roles.outcome, roles.meaning)[:2]
     fewer = f"({won[0]} AND {ours} < {theirs}) OR ({won[1]} AND {ours} > {theirs})"
     _, filled, against = facts.count(f"({' OR '.join(won)}) AND {ours} <> {theirs}", fewer)
     if against > MOST_AGAINST * filled:
@@ -641,27 +662,31 @@ def _doubt_margin(search: Search) -> None:
     roles, facts = search.roles, search.facts
     if roles.margin is None or roles.outcome is None or roles.meaning is None:
         return
-    lost = _won_sql(search)[1]
+    won, lost, _ = _won_sql(search, roles.outcome, roles.meaning)
     x = facts.number(roles.margin)
-    _, below, against = facts.count(f"{x} < 0", f"{lost} AND {x} > 0")
-    if against and not below:
+    _, below, against, behind = facts.count(f"{x} < 0", f"{lost} AND {x} > 0", f"{won} AND {x} < 0")
+    _, filled = facts.count(facts.filled(roles.margin))
+    if search.named["margin"] is None and below and against + behind > MOST_AGAINST * filled:
+        search.ignore(roles.margin, ": winners often have less than 0")  # as of ratings before
+        roles.columns = [column for column in roles.columns if column.role != "margin"]
+        roles.margin = None
+    elif against and not below:
         roles.margin_of_winner = True
         roles.notes.append(
             f'"{search.names[roles.margin]}" is never below 0, so taken as the lead of the winner'
         )
 
 
-def _won_sql(search: Search) -> list[str]:
-    """SQL: whether the outcome says that the first won, and whether the second did."""
+def _won_sql(search: Search, column: int, meaning: Meaning) -> list[str]:
+    """SQL: whether a column says that the first won, that the second did, and that none did."""
     roles, facts = search.roles, search.facts
-    assert roles.outcome is not None and roles.meaning is not None  # noqa: PT018
     won = []
-    for item, outcome in ((roles.first, 1.0), (roles.second, 0.0)):
-        told = [
-            quote(text.strip()) for text, value in roles.meaning.values.items() if value == outcome
-        ]
-        told = [facts.text(item)] if roles.meaning.kind == "names" else told
-        won.append(f"{facts.text(roles.outcome)} IN ({', '.join(told) or 'NULL'})")
+    for item, outcome in ((roles.first, 1.0), (roles.second, 0.0), (-1, 0.5)):
+        told = [quote(text.strip()) for text, value in meaning.values.items() if value == outcome]
+        if meaning.kind == "names" and item >= 0:
+            won.append(facts.names_one_of(column, (item,)))
+        else:
+            won.append(f"{facts.text(column)} IN ({', '.join(told) or 'NULL'})")
     return won
 
 
@@ -670,6 +695,10 @@ def choose_margin(search: Search) -> None:
     column = search.one("margin", words.MARGINS)
     if column is not None and not search.facts.count(search.facts.filled(column))[1]:
         search.roles.notes.append(f'the column "{search.names[column]}" is empty')
+        column = None
+    known = column is None or search.named["margin"] is not None
+    if not known and not search.facts.looks_numeric(column or 0):
+        search.ignore(column, ": it holds no numbers")
         column = None
     search.roles.margin = column
     if column is not None:

@@ -288,19 +288,16 @@ def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> list[i
     said = {plain(str(name)) for name in options.columns.values() if isinstance(name, str)}
     names = ["" if name in said else name for name in names]
     # Where another column tells outcomes, wins may be what was before.
-    outcomes = words.OUTCOMES - WON - LOST
-    if not asked and (outcomes & set(names) or words.score_pairs(names, MARKERS)):
-        return []
     drawn = [i for i, name in enumerate(names) if name in DRAWN][:1]
     won = [i for i, name in enumerate(names) if name in WON]
     lost = [i for i, name in enumerate(names) if name in LOST]
-    if len(won) == 1 and len(lost) == 1:
-        return [won[0], lost[0], *drawn]
+    found = [[*won, *lost]] if len(won) == 1 and len(lost) == 1 else []
     for marker in MARKERS:
         pair = [_each(names, word) for word in (marker.first, marker.second)]
-        if pair[0] is not None and pair[1] is not None and pair[0] != pair[1]:
-            return [pair[0], pair[1], *drawn]
-    return []
+        found += [[i for i in pair if i is not None]] if len({*pair, None}) == 3 else []
+    rest = {name for i, name in enumerate(names) if not found or i not in found[0]}
+    told = (words.OUTCOMES - WON - LOST | words.METHODS) & rest or words.score_pairs(names, MARKERS)
+    return [*found[0], *drawn] if found and (asked or not told) else []
 
 
 def _wins_of_games(facts: Facts, options: ReadOptions) -> tuple[list[int], int | None]:
@@ -383,7 +380,12 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
 
 MATCHUP = r"(.*?)\s*(?:\b(vs?\.?|versus|at)\s|(@))\s*(.+)"
 DASHED = r"(.*?\S)\s+([-–—])(\s)\s*(\S.*)"  # Ayr - Bute
+BEAT = (  # Ann def. Bob 6-4 6-3
+    r"^(.+?)\s+(beat|beats|bt\.?|def\.?|defeated|defeats|d\.|lost to)\s+(.+?)"
+    r"(?:,?\s+\(?\d+\s*[-–:/]\s*\d+.*|,?\s+by\s+\d.*)?$"
+)
 FIXTURES = listed("match game fixture matchup pairing bout fight teams players contest event")
+WON_BY, LOST_BY = "winner's name", "loser's name"
 TEAM, AGAINST, AT_HOME = "team name", "opponent name", "home or away"
 
 
@@ -396,8 +398,14 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
     pairs = bool(words.name_pairs(names, MARKERS, words.WINNERS))
     called = [i for i, name in enumerate(names) if name == "matchup" or name in opponents]
     called += [] if pairs else [i for i, name in enumerate(names) if name in FIXTURES - {"matchup"}]
-    for column in called:
+    results = [] if pairs else [i for i, name in enumerate(names) if name in words.OF_RESULTS]
+    for column in (*called, *results):
         if not facts.is_text(column):
+            continue
+        told, filled = _count_form(facts, column, BEAT)
+        if told and told >= CLEAR * filled:
+            return _beaten(facts, column)
+        if column in results:
             continue
         both = names[column] not in opponents
         for form in (MATCHUP, DASHED) if both else (MATCHUP,):
@@ -412,6 +420,25 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
             ):
                 return _matchups(facts, column, form, None if both else team, sided=bool(away))
     return None
+
+
+def _count_form(facts: Facts, column: int, form: str) -> tuple[int, int]:
+    """Return how many cells are written so, and how many are filled."""
+    asked = f"regexp_full_match({facts.text(column)}, {quote(form)}, 'i')"
+    told, filled = facts.count_cells(column, asked, facts.filled(column))
+    return told, filled
+
+
+def _beaten(facts: Facts, column: int) -> Shaped:
+    """Return who beat whom, from sentences such as ``Ann def. Bob 6-4 6-3``."""
+    cell, name = facts.text(column), facts.names[column]
+    verb, *sides = (f"trim(regexp_extract({cell}, {quote(BEAT)}, {k}, 'i'))" for k in (2, 1, 3))
+    lost = f"starts_with(lower({verb}), 'lost')"
+    won, beaten = (f"CASE WHEN {lost} THEN {y} ELSE {x} END" for x, y in (sides, sides[::-1]))
+    table = facts.table.with_columns({WON_BY: ("VARCHAR", won), LOST_BY: ("VARCHAR", beaten)})
+    told = (Column("matchup", name, "by what it holds"),)
+    note = f'"{name}" says who beat whom; scores in it are not used'
+    return Shaped(table, {"winner": WON_BY, "loser": LOST_BY}, told, (note,), keeps_where=True)
 
 
 def _meet_others(facts: Facts, column: int, form: str) -> bool:

@@ -9,130 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from intransit.data import vocabulary as words
+from intransit.data.dates import DATES, MONTHS, US_A_DAY, ZONES, iso, read_odd_dates
 from intransit.data.engine import Facts, quote
 from intransit.data.games import Clock, TimeColumn
+from intransit.data.outcomes import is_switch
 from intransit.data.roles import Search
 from intransit.data.vocabulary import CLEAR, ENOUGH, UNIX, VERSIONS, listed, plain
 from intransit.errors import InputError
 
-DATES, NUMBERS = Clock("date"), Clock("number")
-US_A_DAY = "86400000000.0"
-CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", " %I:%M%p")
-# A year of two digits comes first: %Y would take 19 for the year 19.
-DAY_FIRST = tuple(f"%d{s}%m{s}{year}" for year in ("%y", "%Y") for s in "/.-")
-MONTH_FIRST = tuple(f"%m{s}%d{s}{year}" for year in ("%y", "%Y") for s in "/-")
-IN_WORDS = (
-    *("%d %b %y", "%d %B %y", "%b %d %y", "%B %d %y", "%b %d %Y", "%B %d %Y", "%d %b %Y"),
-    *("%d %B %Y", "%Y %b %d", "%Y %B %d", "%Y.%m.%d", "%Y/%m/%d", "%Y%m%d", "%b %Y", "%B %Y"),
+NUMBERS = Clock("number")
+YEAR_LAST = re.compile(  # Q3 2023, Week 51 2023, 3Q23
+    r"\b((?:19|20)\d\d)\b|(?:[1-4]\s*[qh]|[qh]\s*[1-4])\D{0,2}(\d\d)$", re.IGNORECASE
 )
-FIRST_YEAR = "TIMESTAMP '1000-01-01'"  # Apr 1 is not April of the year 1
-UNUSUAL = ("%b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%Y.%m.%d-%H.%M.%S")
-
-
-def iso(text: str) -> str:
-    """SQL: microseconds of a date or date-time; a zone is obeyed, without one it is UTC."""
-    month = (
-        f"CASE WHEN regexp_full_match({text}, '\\s*\\d{{4}}-\\d{{1,2}}\\s*') "
-        f"THEN trim({text}) || '-01' END"
-    )
-    return (
-        f"CASE WHEN strlen({text}) = 10 THEN epoch_us(TRY_CAST({text} AS DATE)) "
-        f"WHEN regexp_matches({text}, '^\\s*[+-]?\\d{{4}}') "  # 31/12/23 is not of the year 31
-        f"THEN coalesce(epoch_us(TRY_CAST({text} AS TIMESTAMPTZ)), "
-        f"epoch_us(TRY_CAST({month} AS DATE))) END"
-    )
-
-
-def read_odd_dates(
-    facts: Facts, column: int, filled: int, day_first: bool | None
-) -> TimeColumn | None:
-    """Return how dates that are not in ISO form are read, or None where no form fits any."""
-    text = facts.text(column)
-    cell = _without_trimmings(text)
-    found: dict[str, TimeColumn] = {}
-    for why, forms in _forms(facts, column, cell, day_first).items():
-        tests = (f"try_strptime(cell, '{form}') >= {FIRST_YEAR}" for form in forms)
-        hits = facts.count_cells(column, *tests, cell=cell)
-        used = [form for form, n in zip(forms, hits, strict=True) if n]
-        if used:
-            listed = ", ".join(f"'{form}'" for form in used)
-            zone = _zone(text)
-            moment = f"try_strptime({cell}, [{listed}])"
-            sql = f"CASE WHEN {moment} >= {FIRST_YEAR} THEN epoch_us({moment}) - {zone} END"
-            (n,) = facts.count_cells(column, f"({sql}) IS NOT NULL")
-            found[why] = TimeColumn(DATES, f"({sql}) / {US_A_DAY}", why, n / filled)
-    if not found:
-        return None
-    best = max(found.values(), key=lambda way: way.understood)
-    first, second = (found.get(f"dates, {which} first") for which in ("day", "month"))
-    if first and second and first.understood == second.understood == best.understood:
-        raise facts.refuse(
-            f'the dates of "{facts.names[column]}" can be read with the day or the month '
-            "first; say day_first=True or day_first=False (command line: --day-first or "
-            "--month-first), or write them as 2026-05-01."
-        )
-    return best
-
-
-def _forms(
-    facts: Facts, column: int, cell: str, day_first: bool | None
-) -> dict[str, tuple[str, ...]]:
-    """Return the forms that are worth a try; one look at the cells rules most of them out."""
-    in_numbers, in_words, timed = facts.count_cells(
-        column,
-        "regexp_matches(cell, '^\\d{1,2}[/.-]\\d{1,2}[/.-]\\d')",
-        "regexp_matches(cell, '^\\d{4}.*\\d|[a-zA-Z]{3}.*\\d|\\d.*[a-zA-Z]{3}')",
-        "contains(cell, ':')",
-        cell=cell,
-    )
-    clocks = CLOCKS if timed else ("",)
-    ways: dict[str, tuple[str, ...]] = {}
-    if in_numbers and day_first is not False:
-        ways["dates, day first"] = _with_clocks(DAY_FIRST, clocks)
-    if in_numbers and day_first is not True:
-        ways["dates, month first"] = _with_clocks(MONTH_FIRST, clocks)
-    if in_words:
-        ways["dates in words"] = (*_with_clocks(IN_WORDS, clocks), *UNUSUAL)
-    return ways
-
-
-def _with_clocks(days: tuple[str, ...], clocks: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(day + clock for day in days for clock in clocks)
-
-
-def _without_trimmings(text: str) -> str:
-    """SQL: a date without weekday, ordinal endings, commas and zone."""
-    for pattern, new in (
-        (r"^(mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.]?\s+", ""),
-        (r"(\d)(st|nd|rd|th)\b", r"\1"),
-        (
-            r"(:\d\d)(?:\.\d+)?(\s*[ap]m)?\s*\(?(?:gmt|utc|z)?\s*"
-            r"(?:[+-]\d\d?(?::?\d\d)?)?\s*\)?$",
-            r"\1\2",
-        ),
-        (r"(\dT\d+)Z$", r"\1"),
-        (r"\bsept\b", "Sep"),
-        (r"\bof\b", " "),
-        (r"[,\s]+|(?:\b|_)at\b", " "),
-        (r"([a-z]{3,})\.", r"\1 "),
-        (r"(\d)-([a-z]+)-(\d)", r"\1 \2 \3"),
-        (r"\s+", " "),
-    ):
-        text = f"regexp_replace({text}, '{pattern}', '{new}', 'gi')"
-    return f"trim({text})"
-
-
-def _zone(text: str) -> str:
-    """SQL: microseconds that the zone written behind a time is ahead of UTC."""
-    zone = ":\\d\\d.*?([+-])(\\d\\d?):?(\\d\\d)?\\s*\\)?$"
-    found = f"regexp_extract({text}, '{zone}', ['s', 'h', 'm'])"
-    return (
-        f"(CASE WHEN {found}.s = '' THEN 0 ELSE (CASE {found}.s WHEN '-' THEN -60000000 ELSE "
-        f"60000000 END) * (60 * TRY_CAST({found}.h AS BIGINT) + "
-        f"coalesce(TRY_CAST({found}.m AS BIGINT), 0)) END)"
-    )
-
-
 SEASON = re.compile(r"(\d{4}|\d\d)\s*[-/–]\s*(\d{4}|\d\d)")
 VERSION = re.compile(r"[vV]?\d+(\.\d+)+([._\- ]?[A-Za-z]+\d*)?")
 CENTURY = 70  # 69/70 began in 1969, 20/21 in 2020
@@ -157,10 +45,6 @@ KNOCK_OUT = tuple(  # of a knock-out, the final last
 MOMENTS = (
     *("date", "datetime", "playedat", "played", "playedon", "starttime", "startedat", "started"),
     *("completedat", "completed", "finishedat", "endedat", "createdat", "created"),
-)
-MONTHS = (
-    *("jan", "feb", "mar", "apr", "may", "jun"),
-    *("jul", "aug", "sep", "oct", "nov", "dec"),
 )
 DAYS_OF_MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 FULL_MONTHS = listed(
@@ -272,7 +156,9 @@ def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> TimeColumn | 
         return None
     bare = {re.sub(r"\d+", "#", text.strip().casefold()) for text, _ in cells}
     if len(bare) == 1 and "#" in next(iter(bare)):
-        return _sorted(cells, natural, "periods, by the numbers in their names")
+        dated = all(YEAR_LAST.search(text) for text, _ in cells)
+        key = _year_first if dated else natural
+        return _sorted(cells, key, "periods, by the numbers in their names")
     if not as_the_table_has_them:
         return None
     found = _sorted(cells, lambda _: 0, "periods, in the order in which the table has them")
@@ -316,6 +202,13 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts)
 
 
+def _year_first(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Return a key that sorts by the year first, wherever it stands."""
+    match = YEAR_LAST.search(text)
+    year = int(match[1] or match[2]) if match else 0
+    return ((1, year, ""), *natural(text))
+
+
 def _sorted(cells: Cells, key: Callable[[str], object], why: str) -> TimeColumn:
     names = tuple(dict.fromkeys(text.strip() for text, _ in cells))
     names = tuple(sorted(names, key=key))  # type: ignore[arg-type]
@@ -355,9 +248,12 @@ UNITS = (  # smallest size, how many a day, name
     (1e11, 86400e3, "milliseconds"),
     (1e8, 86400.0, "seconds"),
 )
-TIMED = re.compile(".time|time.")  # start_time; a bare time may count anything
+TIMED = re.compile("time")
 SPREADSHEET = (20_000.0, 80_000.0)  # days since 1899-12-30: from 1954 to 2119
 SPREADSHEET_1970 = 25_569  # 1970-01-01
+NO_MOMENT = re.compile(
+    r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?|[0-2]?\d[:.h][0-5]\d(?::[0-5]\d)?\s*(?:[ap]\.?m\.?)?"
+)
 UNIX_FROM = 5e8  # seconds, of 1985: a time of day or a duration is less
 Order = str | Sequence[object] | None
 
@@ -402,6 +298,9 @@ def read_moments(
 
 def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -> TimeColumn:
     text, number, name = facts.raw(column), facts.number(column), plain(facts.names[column])
+    if facts.count_cells(column, f"regexp_matches({text}, ':\\d\\d\\s*[A-Z]{{3,4}}\\s*$')")[0]:
+        for offset, zones in ZONES.items():
+            text = f"regexp_replace({text}, '\\s*\\b(?:{zones})\\s*$', '{offset}')"
     sql = iso(text)
     filled, numbers, dates = facts.count_cells(
         column, facts.filled(column), f"isfinite({number})", f"({sql}) IS NOT NULL"
@@ -472,12 +371,16 @@ def _numbers(facts: Facts, column: int) -> TimeColumn:
     if not fine:
         return NO_TIMES
     share = float(fine / filled)
+    years = f"floor({number} / 10000)"  # of seasons such as 20232024
+    if name in words.SEASONS and low > 1e7 and _all_pass(facts, f"{number} = {years} * 10001 + 1"):
+        number = years
     finite = f"CASE WHEN isfinite({number}) THEN {number} END"
     digits = f"CAST(TRY_CAST({number} AS BIGINT) AS VARCHAR)"
-    if "date" in name and days == fine:
-        sql = f"epoch_us(try_strptime({digits}, '%Y%m%d')) / {US_A_DAY}"
-        return TimeColumn(DATES, sql, "dates as digits", share)
-    if ("month" in name or "date" in name) and months == fine:
+    timed = "date" in name or name in words.TIMES | words.PERIODS - {"t", "step"}
+    dated = f"try_strptime({digits}, '%Y%m%d')"
+    if timed and days == fine and _all_pass(facts, f"{dated} IS NOT NULL OR {number} IS NULL"):
+        return TimeColumn(DATES, f"epoch_us({dated}) / {US_A_DAY}", "dates as digits", share)
+    if (timed or "month" in name) and months == fine:
         sql = f"epoch_us(try_strptime({digits} || '01', '%Y%m%d')) / {US_A_DAY}"
         return TimeColumn(DATES, sql, "months as digits", share)
     size = max(abs(low), abs(high))
@@ -503,6 +406,11 @@ def _numbers(facts: Facts, column: int) -> TimeColumn:
     return TimeColumn(NUMBERS, finite, "numbers", share, note=note)
 
 
+def _all_pass(facts: Facts, test: str) -> bool:
+    n_rows, passed = facts.count(test)
+    return n_rows == passed
+
+
 def choose_time(search: Search) -> None:
     """Choose the column of times, and how it is read."""
     roles = search.roles
@@ -512,6 +420,10 @@ def choose_time(search: Search) -> None:
         return
     named = search.named["time"]
     candidates, why = _time_candidates(search) if named is None else ([named], "named")
+    if named is None and (dated := _date_in_parts(search, candidates)):
+        roles.time, roles.moments = dated
+        search.tell("time", roles.time, f"by its name; {roles.moments.why}")
+        return
     told = {i: _moments(search, i, any_names=named is not None) for i in candidates}
     clear = [i for i in candidates if told[i].understood >= ENOUGH]
     if not clear and candidates and (why != "by what it holds"):
@@ -527,11 +439,56 @@ def choose_time(search: Search) -> None:
         clear = _when_played(search, clear)
     if len(clear) > 1:
         raise search.two("time", clear)
+    if clear and named is None and _may_be_lengths(search, clear[0], told[clear[0]]):
+        raise search.refuse(
+            f'"{search.names[clear[0]]}" may say when a game was, or how long it took; say '
+            f'time="{search.names[clear[0]]}" (command line: --time), or time=False for none '
+            "(command line: --without time)."
+        )
     if clear:
         roles.time, roles.moments = clear[0], told[clear[0]]
         search.tell("time", clear[0], f"{why}; {roles.moments.why}")
         if roles.moments.note:
             roles.notes.append(roles.moments.note)
+
+
+def _may_be_lengths(search: Search, column: int, told: TimeColumn) -> bool:
+    """Return whether numbers called "time" come in no order, most only once, as lengths do."""
+    facts, n_rows = search.facts, search.facts.count()[0]
+    if search.plain[column] != "time" or told.clock != NUMBERS or not facts.table.ordered:
+        return False
+    x = facts.number(column)
+    falls, distinct = facts.engine.ask(
+        f"SELECT count(*) FILTER (WHERE x < before), count(DISTINCT x) FROM (SELECT {x} AS x, "
+        f"lag({x}) OVER (ORDER BY row) AS before FROM {facts.rows} WHERE isfinite({x}) LIMIT "
+        f"{MOST_PERIODS})"
+    )[0]
+    return bool(falls and 2 * distinct > min(n_rows, MOST_PERIODS))
+
+
+def _date_in_parts(search: Search, candidates: list[int]) -> tuple[int, TimeColumn] | None:
+    """Return the date of three columns, with the year, the month and the day; None if none."""
+    facts = search.facts
+    columns = [
+        next((i for i in search.free() if search.plain[i] in names), None)
+        for names in words.DATE_PARTS
+    ]
+    year, month, day = columns
+    if day is None or month is None or not set(candidates) <= set(columns):
+        return None
+    if year is None:
+        raise search.refuse(
+            f'"{search.names[month]}" and "{search.names[day]}" are no date without a year; add a '
+            "column with it, or say time=False for none (command line: --without time)."
+        )
+    parts = [_as_number(facts, i, _moments(search, i)) for i in (year, month, day)]
+    whole = ", '-', ".join(f"CAST({part} AS BIGINT)" for part in parts)
+    sql = f"epoch_us(try_strptime(concat({whole}), '%Y-%m-%d')) / {US_A_DAY}"
+    n_rows, known = facts.count(f"({sql}) IS NOT NULL")
+    if None in parts or known < ENOUGH * n_rows:
+        return None
+    names = search.listed([month, day], " and ")
+    return year, TimeColumn(DATES, sql, f"dates, with {names}", known / n_rows)
 
 
 def _when_played(search: Search, dates: list[int]) -> list[int]:
@@ -614,7 +571,7 @@ def _time_candidates(search: Search) -> tuple[list[int], str]:
     for vocabulary in (words.TIMES, words.PERIODS, words.VERSIONS, words.STAGES):
         if vocabulary is words.PERIODS and len(named_dates) == 1:  # before a season
             return named_dates, "by its name"
-        found = [i for i in free if search.plain[i] in vocabulary]
+        found = [i for i in free if search.plain[i] in vocabulary and not _no_moment(search, i)]
         # A time of day may stand beside a date; versions and stages have other meanings too.
         least = CLEAR if vocabulary in (words.VERSIONS, words.STAGES) else ENOUGH
         known = [i for i in found if _moments(search, i).understood >= least]
@@ -631,6 +588,21 @@ def _time_candidates(search: Search) -> tuple[list[int], str]:
     return dated, "by what it holds"
 
 
+def _no_moment(search: Search, column: int) -> bool:
+    """Return whether a column says only whether a game was played, on which weekday, or which set.
+
+    Times of day are no moments either, without a date.
+    """
+    name, facts = search.plain[column], search.facts
+    if name in words.PLAYED:
+        return is_switch(facts.texts(column))
+    if name == "set":
+        return facts.looks_numeric(column)
+    texts = facts.texts(column) if facts.is_text(column) else []
+    filled = [text.strip().casefold() for text in texts if text.strip()]
+    return bool(filled) and all(map(NO_MOMENT.fullmatch, filled))
+
+
 def _rounds(search: Search) -> list[int]:
     """Return the rounds of one tournament; those of several do not follow each other."""
     found = [i for i in search.free() if search.plain[i] in words.ROUNDS]
@@ -638,11 +610,29 @@ def _rounds(search: Search) -> list[int]:
     several = any(len(search.facts.values(i) or (1, 2)) > 1 for i in events)
     if len(found) != 1 or several or _moments(search, found[0]).understood < CLEAR:
         return []
+    if _meet_several(search, found[0]) or words.METHODS & set(search.plain):
+        search.ignore(found[0], ": it may say in which round a game ended")
+        return []
     search.roles.notes.append(
         f'the rounds in "{search.names[found[0]]}" are taken for times; if they are none, say '
         "time=False (command line: --without time)"
     )
     return found
+
+
+def _meet_several(search: Search, column: int) -> bool:
+    """Return whether items meet several others in one round, as in no round of a tournament."""
+    facts, roles = search.facts, search.roles
+    pairs = [(facts.text(roles.first), facts.text(roles.second))]
+    sides = " UNION ALL ".join(
+        f"SELECT {facts.raw(column)} AS r, {x} AS x, {y} AS y FROM {facts.rows_about(x, y)}"
+        for x, y in (*pairs, pairs[0][::-1])
+    )
+    often, total = facts.engine.ask(
+        "SELECT count(*) FILTER (WHERE n > 1), count(*) FROM (SELECT count(DISTINCT y) AS n FROM "
+        f"({sides}) GROUP BY r, x)"
+    )[0]
+    return bool(often > (1.0 - CLEAR) * total)
 
 
 def _tells_date(search: Search, column: int) -> bool:

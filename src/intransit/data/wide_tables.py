@@ -22,9 +22,10 @@ from typing import Any
 from intransit.data import vocabulary as words
 from intransit.data.engine import EngineTable, Facts, columns_sql, quote, short_names
 from intransit.data.orders import EVENTS, Ranks, by_score, orders_as_games
+from intransit.data.outcomes import number
 from intransit.data.reading import ROLES, Column, Columns, ReadOptions, list_names, plural
 from intransit.data.shapes import Find, Shaped
-from intransit.data.vocabulary import CLEAR, ITEMS, listed, number, plain
+from intransit.data.vocabulary import CLEAR, ITEMS, listed, plain
 
 FEWEST = 3  # items: 1 and 2 in every row may be anything
 BY_CHANCE = 0.02  # that answers from 1 to n to n questions are all different, row by row
@@ -246,7 +247,8 @@ def find_rounds(facts: Facts, _options: ReadOptions, asked: bool) -> Shaped | No
     n_rows = facts.count()[0]
     if not FEWEST - asked <= n_rows <= MOST_ROWS:
         return None
-    rounds = [i for i in range(len(facts.names)) if facts.is_text(i) and _is_round(facts, i)]
+    numbered = [i for i, name in enumerate(facts.names) if asked or re.search(r"\d", name)]
+    rounds = [i for i in numbered if facts.is_text(i) and _is_round(facts, i)]
     texts = [i for i in range(len(facts.names)) if i not in rounds and facts.is_text(i)]
     texts = [i for i in texts if not facts.looks_numeric(i)]
     called = [i for i in texts if plain(facts.names[i]) in ITEMS | {"playername"}]

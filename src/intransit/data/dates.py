@@ -1,0 +1,182 @@
+"""Dates as tables write them: with the day or the month first, in words of several languages."""
+
+import re
+
+from intransit.data.engine import Facts, quote
+from intransit.data.games import Clock, TimeColumn
+from intransit.data.vocabulary import listed, without_accents
+
+DATES = Clock("date")
+MONTHS = (
+    *("jan", "feb", "mar", "apr", "may", "jun"),
+    *("jul", "aug", "sep", "oct", "nov", "dec"),
+)
+US_A_DAY = "86400000000.0"
+CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", " %I:%M%p")
+# A year of two digits comes first: %Y would take 19 for the year 19.
+DAY_FIRST = tuple(f"%d{s}%m{s}{year}" for year in ("%y", "%Y") for s in "/.-")
+MONTH_FIRST = tuple(f"%m{s}%d{s}{year}" for year in ("%y", "%Y") for s in "/-")
+IN_WORDS = (
+    *("%d %b %y", "%d %B %y", "%b %d %y", "%B %d %y", "%b %d %Y", "%B %d %Y", "%d %b %Y"),
+    *("%d %B %Y", "%Y %b %d", "%Y %B %d", "%Y.%m.%d", "%Y/%m/%d", "%Y%m%d", "%b %Y", "%B %Y"),
+    *("%m/%Y", "%m-%Y"),
+)
+MONTHS_ABROAD = tuple(  # beside those that begin as in English
+    listed(words)
+    for words in (
+        "enero ene janeiro janvier janv gennaio gen januar januari stycznia ocak",
+        "febrero fevereiro fev fevrier fevr febbraio februar februari lutego subat",
+        "marzo marco mars marz maart mrt marca mart",
+        "abril abr avril avr aprile kwietnia nisan",
+        "mayo maio mai maggio mag mei maja mayis",
+        "junio junho juin giugno giu juni czerwca haziran",
+        "julio julho juillet juil luglio lug juli lipca temmuz",
+        "agosto ago aout augustus sierpnia agustos",
+        "septiembre setiembre setembro set septembre settembre wrzesnia eylul",
+        "octubre outubro out octobre ottobre ott oktober okt pazdziernika ekim",
+        "noviembre novembro novembre listopada kasim",
+        "diciembre dic dezembro dez decembre dicembre dezember grudnia aralik",
+    )
+)
+ZONES = {  # that engines do not know, or take for a place with a summer time
+    "-04": "EDT",
+    "-05": "EST|CDT",
+    "-06": "CST|MDT",
+    "-07": "MST|PDT",
+    "-08": "PST",
+    "+01": "BST|CET|WEST",
+    "+02": "CEST|EET",
+    "+03": "EEST",
+    "+09": "JST|KST",
+}
+FIRST_YEAR = "TIMESTAMP '1000-01-01'"  # Apr 1 is not April of the year 1
+UNUSUAL = (
+    *("%b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%Y.%m.%d-%H.%M.%S"),
+    *("%Y-%m-%d %I:%M %p", "%Y-%m-%d %I:%M:%S %p"),
+)
+
+
+def iso(text: str) -> str:
+    """SQL: microseconds of a date or date-time; a zone is obeyed, without one it is UTC."""
+    month = (
+        f"CASE WHEN regexp_full_match({text}, '\\s*\\d{{4}}-\\d{{1,2}}\\s*') "
+        f"THEN trim({text}) || '-01' END"
+    )
+    return (
+        f"CASE WHEN strlen({text}) = 10 THEN epoch_us(TRY_CAST({text} AS DATE)) "
+        f"WHEN regexp_matches({text}, '^\\s*[+-]?\\d{{4}}') "  # 31/12/23 is not of the year 31
+        f"THEN coalesce(epoch_us(TRY_CAST({text} AS TIMESTAMPTZ)), "
+        f"epoch_us(TRY_CAST({month} AS DATE))) END"
+    )
+
+
+def read_odd_dates(
+    facts: Facts, column: int, filled: int, day_first: bool | None
+) -> TimeColumn | None:
+    """Return how dates that are not in ISO form are read, or None where no form fits any."""
+    text = facts.text(column)
+    cell = _without_trimmings(_in_english(facts, column))
+    found: dict[str, TimeColumn] = {}
+    for why, forms in _forms(facts, column, cell, day_first).items():
+        tests = (f"try_strptime(cell, '{form}') >= {FIRST_YEAR}" for form in forms)
+        hits = facts.count_cells(column, *tests, cell=cell)
+        used = [form for form, n in zip(forms, hits, strict=True) if n]
+        if used:
+            listed = ", ".join(f"'{form}'" for form in used)
+            zone = _zone(text)
+            moment = f"try_strptime({cell}, [{listed}])"
+            sql = f"CASE WHEN {moment} >= {FIRST_YEAR} THEN epoch_us({moment}) - {zone} END"
+            (n,) = facts.count_cells(column, f"({sql}) IS NOT NULL")
+            found[why] = TimeColumn(DATES, f"({sql}) / {US_A_DAY}", why, n / filled)
+    if not found:
+        return None
+    best = max(found.values(), key=lambda way: way.understood)
+    first, second = (found.get(f"dates, {which} first") for which in ("day", "month"))
+    if first and second and first.understood == second.understood == best.understood:
+        raise facts.refuse(
+            f'the dates of "{facts.names[column]}" can be read with the day or the month '
+            "first; say day_first=True or day_first=False (command line: --day-first or "
+            "--month-first), or write them as 2026-05-01."
+        )
+    parts = [re.match(r"(\d\d)[/.-]\d\d[/.-](\d\d)(?!\d)", t) for t in facts.sample(column)]
+    ends = [({match[1] for match in parts if match}), {match[2] for match in parts if match}]
+    if day_first is None and all(parts) and len(ends[0]) < len(ends[1]) and max(ends[1]) < "32":
+        raise facts.refuse(  # of two digits, the year is the one that changes less often
+            f'the dates of "{facts.names[column]}" seem to begin with a year of two digits; write '
+            "them as 2026-05-01, or say day_first=True or day_first=False (command line: "
+            "--day-first or --month-first)."
+        )
+    return best
+
+
+def _in_english(facts: Facts, column: int) -> str:
+    """SQL: a cell with months of other languages as in English."""
+    text = facts.text(column)
+    letters = {w for cell in facts.sample(column) for w in re.findall(r"[^\W\d_]{3,}", cell)}
+    for word in sorted(letters, key=len, reverse=True):
+        for month, names in zip(MONTHS, MONTHS_ABROAD, strict=True):
+            if without_accents(word) in names:
+                text = f"regexp_replace({text}, {quote(word)}, '{month}', 'g')"
+    return text
+
+
+def _forms(
+    facts: Facts, column: int, cell: str, day_first: bool | None
+) -> dict[str, tuple[str, ...]]:
+    """Return the forms that are worth a try; one look at the cells rules most of them out."""
+    in_numbers, in_words, timed = facts.count_cells(
+        column,
+        "regexp_matches(cell, '^\\d{1,2}[/.-]\\d{1,2}[/.-]\\d')",
+        "regexp_matches(cell, '^\\d{4}.*\\d|[a-zA-Z]{3}.*\\d|\\d.*[a-zA-Z]{3}|^\\d+[/-]\\d{4}$')",
+        "contains(cell, ':')",
+        cell=cell,
+    )
+    clocks = CLOCKS if timed else ("",)
+    ways: dict[str, tuple[str, ...]] = {}
+    if in_numbers and day_first is not False:
+        ways["dates, day first"] = _with_clocks(DAY_FIRST, clocks)
+    if in_numbers and day_first is not True:
+        ways["dates, month first"] = _with_clocks(MONTH_FIRST, clocks)
+    if in_words:
+        ways["dates in words"] = (*_with_clocks(IN_WORDS, clocks), *UNUSUAL)
+    return ways
+
+
+def _with_clocks(days: tuple[str, ...], clocks: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(day + clock for day in days for clock in clocks)
+
+
+def _without_trimmings(text: str) -> str:
+    """SQL: a date without weekday, ordinal endings, commas and zone."""
+    for pattern, new in (
+        (r"^(mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.]?\s+", ""),
+        (r"(\d)(st|nd|rd|th)\b", r"\1"),
+        (r"(\d)[年년月월]\s*", r"\1/"),
+        (r"(\d)[日일]", r"\1"),
+        (
+            r"(:\d\d)(?:\.\d+)?(\s*[ap]m)?\s*\(?(?:gmt|utc|z)?\s*"
+            r"(?:[+-]\d\d?(?::?\d\d)?)?\s*\)?$",
+            r"\1\2",
+        ),
+        (r"(\dT\d+)Z$", r"\1"),
+        (r"\bsept\b", "Sep"),
+        (r"\b(of|de|del)\b", " "),
+        (r"^(\d\d?)\.\s+", r"\1 "),
+        (r"[,\s]+|(?:\b|_)at\b", " "),
+        (r"([a-z]{3,})\.", r"\1 "),
+        (r"(\d)-([a-z]+)-(\d)", r"\1 \2 \3"),
+        (r"\s+", " "),
+    ):
+        text = f"regexp_replace({text}, '{pattern}', '{new}', 'gi')"
+    return f"trim({text})"
+
+
+def _zone(text: str) -> str:
+    """SQL: microseconds that the zone written behind a time is ahead of UTC."""
+    zone = ":\\d\\d.*?([+-])(\\d\\d?):?(\\d\\d)?\\s*\\)?$"
+    found = f"regexp_extract({text}, '{zone}', ['s', 'h', 'm'])"
+    return (
+        f"(CASE WHEN {found}.s = '' THEN 0 ELSE (CASE {found}.s WHEN '-' THEN -60000000 ELSE "
+        f"60000000 END) * (60 * TRY_CAST({found}.h AS BIGINT) + "
+        f"coalesce(TRY_CAST({found}.m AS BIGINT), 0)) END)"
+    )

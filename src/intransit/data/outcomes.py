@@ -1,0 +1,526 @@
+"""What the cells of a table say about a game: outcomes, switches, and who has the side.
+
+Outcomes are words, numbers, score lines or graded preferences.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+from unicodedata import combining, normalize
+
+from intransit.data.vocabulary import ENOUGH, ITEMS, OPPONENTS, Marker, listed, plain
+from intransit.errors import InputError
+
+SIGNED = re.compile(r"\[*\s*(\w+)\s*(>{1,3}|<{1,3}|={1,3}|~)\s*(\w+)\s*\]*")
+FIRST_BETTER = listed(
+    "a 1 first left modela assistanta responsea response1 answera answer1 output1 model1"
+)
+SECOND_BETTER = listed(
+    "b 2 second right modelb assistantb responseb response2 answerb answer2 output2 model2"
+)
+BETTER = re.compile(
+    r"(?:the )?(?:(?:model|response|answer|assistant|output|option|system|candidate)[\s_]*)?"
+    r"(?P<who>a|b|1|2|first|second|left|right)\b(?: (?:one|model|option|answer|response))?,?\s"
+)
+PREFERS = re.compile(
+    r"(?:i )?(?:(?:very |much )?(?:strongly|slightly|somewhat|moderately|definitely|probably|"
+    r"clearly|weakly|much|greatly) )?prefer(?:red|s)?:? (?:the )?(?:(?:model|response|answer|"
+    r"assistant|output|option|system|candidate|item|image|version)[\s_]*)?"
+    r"(?P<who>a|b|1|2|first|second|left|right)(?: (?:one|model|option|answer|response|item|image))?"
+)
+MUCH = re.compile(r"much|significant|strong|far|clear|a lot|considerabl|definite|>>")
+SAID = re.compile(r"\b(?:better|preferred|wins|won|stronger|superior)\b")
+WORSE = re.compile(r"\b(?:not|worse|less|isn't|wasn't)\b")
+NOBODY = re.compile(r"\b(?:neither|none of|both|all|equal|same|tie|tied|draw|no difference)")
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What graded texts mean: outcome and margin of each."""
+
+    values: Mapping[str, float]
+    margins: Mapping[str, float]
+    why: str
+
+
+def read_grades(texts: Sequence[str]) -> Graded | None:
+    """Return what texts such as ``A>>B`` or ``B is slightly better`` mean, or None."""
+    margins = {text: grade for text in texts if (grade := _grade(text)) is not None}
+    if not any(margins.values()):
+        return None
+    return _graded(margins, "graded preferences")
+
+
+def _graded(margins: Mapping[str, float], why: str) -> Graded:
+    several = len({abs(m) for m in margins.values()} - {0.0}) > 1
+    return Graded(_by_sign(margins), margins if several else {}, why)
+
+
+def _by_sign(margins: Mapping[str, float]) -> dict[str, float]:
+    """Return the outcome that each margin stands for."""
+    return {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
+
+
+def _grade(text: str) -> float | None:
+    said = " ".join(text.casefold().split())
+    signed = SIGNED.fullmatch(said)
+    if signed:
+        left, sign, right = signed.groups()
+        straight = left in FIRST_BETTER and right in SECOND_BETTER
+        if not straight and not (left in SECOND_BETTER and right in FIRST_BETTER):
+            return None
+        if sign[0] in "=~":
+            return 0.0
+        return float(len(sign)) * (1.0 if straight == (sign[0] == ">") else -1.0)
+    prefers = PREFERS.fullmatch(said)
+    if prefers:
+        side = 1.0 if prefers["who"] in FIRST_BETTER else -1.0
+        return side * (2.0 if MUCH.search(said) else 1.0)
+    better = BETTER.match(said)  # from its beginning: "Real Madrid B won" is about a team
+    if better is None or NOBODY.match(said) or not SAID.search(said) or WORSE.search(said):
+        return None
+    sign = 1.0 if better["who"] in FIRST_BETTER else -1.0
+    return sign * (2.0 if MUCH.search(said) else 1.0)
+
+
+def listed_grades(grades: Sequence[object], texts: Sequence[str]) -> Graded:
+    """Return the meaning of grades that the caller lists, from the first's best to the second's."""
+    order = [str(grade).strip() for grade in grades]
+    if len(order) < 2 or len(set(order)) < len(order):
+        raise InputError(
+            "grades: list them from the one best for the first item to the one best for the "
+            "second, each once."
+        )
+    steps = _steps(order)
+    bare = {text: re.sub(r"^(-?\d+)\.0+$", r"\1", text.strip()) for text in texts}
+    margins = {text: steps[grade] for text, grade in bare.items() if grade in steps}
+    return _graded(margins, "graded preferences, as listed")
+
+
+def _steps(order: Sequence[str]) -> dict[str, float]:
+    """Return how far each grade is from the middle, which is a tie, on the first's side."""
+    middle = (len(order) - 1) / 2.0
+    steps = {grade: middle - k for k, grade in enumerate(order)}
+    if len(order) % 2:
+        return steps
+    # No grade stands in the middle, and the first step decides.
+    return {grade: step + (0.5 if step > 0 else -0.5) for grade, step in steps.items()}
+
+
+def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
+    """Return the meaning of grades from 1 to 3, 4, 5 or 7, of which 1 is the first's best."""
+    found = set(numbers.values())
+    most = int(max(found, default=0.0))
+    order = range(1, most + 1)
+    if most not in {3, 4, 5, 7} or not found <= set(order):
+        return None
+    steps = _steps([str(x) for x in order])
+    margins = {text: steps[f"{x:g}"] for text, x in numbers.items()}
+    return _graded(margins, f"grades from 1, the first's best, to {most}, the second's")
+
+
+BAD = re.compile(r"bad|poor|wrong|fail|los[et]|incorrect|unaccept|unsatisf|terrible|useless|worse")
+GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win")
+
+
+def _said(text: str) -> str:
+    """Return a verdict in small letters, with single spaces instead of signs."""
+    return " ".join(re.sub(r"[_()\-]+", " ", text.casefold()).split())
+
+
+def is_both_bad(text: str) -> bool:
+    """Return whether a verdict says that neither is any good, in whatever words."""
+    said = _said(text)
+    if re.match(r"neither\b", said):
+        return not re.search(r"better|prefer", said)
+    return bool(re.search(r"\b(both|all)", said) and BAD.search(said))
+
+
+def is_both_good(text: str) -> bool:
+    """Return whether a verdict says that both are equally good."""
+    said = _said(text)
+    said = re.sub(r"^(they are|it is|about|roughly|almost|the|\s)+", "", said)
+    both = re.search(r"\b(both|all)", said) or re.match(r"(tie|equal|same|no difference)", said)
+    return bool(both and not BAD.search(said) and (GOOD.search(said) or "equal" in said))
+
+
+FIRST_WORDS = listed(
+    "win won first true yes w/l win/loss w-wo 1-0 firstwins firstwon victory sieg victoria "
+    "victoire vitoria vittoria winst wygrana galibiyet победа 勝 勝ち 胜 승"
+)
+SECOND_WORDS = listed(
+    "loss lose lost second false no l/w loss/win l-wo 0-1 secondwins secondwon defeat niederlage "
+    "derrota defaite sconfitta verlies porazka maglubiyet поражение 負 負け 负 패"
+)
+TIE_WORDS = listed(
+    "tie draw drawn tied equal d/d draw/draw 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = matchdrawn matchtied "
+    "nopreference nopref undecided "
+    "can'tdecide cantdecide cannotdecide can'tsay cantsay indifferent nodifference same thesame "
+    "aboutthesame unentschieden remis empate egalite nul nulle pareggio gelijk beraberlik ничья "
+    "引分 引き分け 平 平局 무"
+)
+# Letters for won, drawn and lost, in several languages: where V is a victory, D is a defeat.
+ENGLISH = ("wdtxl", "yn")
+LETTERS = (*ENGLISH, *listed("vnd ved vd gep vnp vps sun wgv wrp vof vut vth gbm внп"))
+TIE_LETTERS = {  # beside those of two sides, such as L and V of local and visitante
+    **dict.fromkeys(("visitante", "fora"), "ex"),
+    **dict.fromkeys(("trasferta", "ospite"), "nxp"),
+    **dict.fromkeys(("gast", "auswarts", "ude", "borte"), "ux"),
+    "exterieur": "nx",
+    "uit": "gx",
+    "borta": "ox",
+}
+BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
+YES = listed("true yes y t 1 1.0")
+NO = listed("false no n f 0 0.0")
+AHEAD = listed("1 1.0 +1 first home h a white w host true yes vs vs.")
+BEHIND = listed("-1 -1.0 second away b black visitor guest false no @ at")
+NEITHER = listed("0 0.0 neutral n none")
+# Of chess sites, beside the words of outcomes: how a game was lost, and how it was drawn.
+LOST_IN_CHESS = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
+DRAWN_BY_STATUS = listed("draw drawn stalemate outoftime tie tied agreed repetition insufficient")
+DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
+ONE_SIDE = {
+    **dict.fromkeys(LOST_IN_CHESS | SECOND_WORDS | NO, 0.0),
+    **dict.fromkeys(DRAWN_IN_CHESS | TIE_WORDS, 0.5),
+    **dict.fromkeys(FIRST_WORDS | YES, 1.0),
+    "w": 1.0,
+    "l": 0.0,
+    "d": 0.5,
+}
+# Words that tell places and switches as well, so that no column is an outcome by them alone.
+NOT_TELLING = listed("true false yes no y home away h a b w n neutral left right white black x r")
+TYPO = 0.05  # a 2 among 0 and 1 that is rarer than this is a slip of the pen
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What an outcome column says."""
+
+    kind: Literal["words", "names", "shares"]
+    why: str
+    understood: float  # share of filled cells
+    values: Mapping[str, float] = field(default_factory=dict)
+    margins: Mapping[str, float] = field(default_factory=dict)  # of score lines such as 3-1
+    both_bad: frozenset[str] = frozenset()
+    in_words: bool = False  # tells an outcome without the help of the column's name
+
+
+def number(text: str, decimal_comma: bool = False) -> float | None:
+    """Return a finite number, or None."""
+    try:
+        value = float((text.replace(",", ".") if decimal_comma else text).replace("−", "-"))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def read_outcomes(
+    cells: list[tuple[str, int]],  # distinct texts and how often they occur
+    headers: tuple[str, str],
+    marker: Marker | None,
+    decimal_comma: bool = False,
+    *,
+    grades: Sequence[object] | None = None,
+    graded: bool = False,  # whether the column's name speaks of preferences
+    rated: bool = False,  # whether it speaks of a win rate
+    names_one: bool = False,  # whether it speaks of who won, so that a number is one of the two
+    by_hand: bool = False,  # whether the caller says that it tells outcomes, as the first sees them
+) -> Meaning:
+    """Return what words and numbers in an outcome column mean; names of items are not looked at."""
+    filled = [(text, count) for text, count in cells if text.strip()]
+    total = sum(count for _, count in filled)
+    texts = [text for text, _ in filled]
+    if rated and (percent := _percent(filled, total, decimal_comma)):
+        return percent
+    preferences = read_grades(texts) if grades is None else listed_grades(grades, texts)
+    scorelines = None if preferences else _scorelines(filled, total)
+    if scorelines:
+        return scorelines
+    words: dict[str, float | None] = {**_words_of(headers, marker)}
+    bare = {text: _as_word(text) for text in texts}
+    letters = _letters({word for word in bare.values() if _is_letter(word)}, headers, marker)
+    words |= letters
+    quiet = NOT_TELLING if {0.0, 1.0} <= set(letters.values()) else NOT_TELLING | set(letters)
+    values: dict[str, float] = {}
+    numbers: dict[str, float] = {}
+    both_bad = set()
+    for text, word in bare.items():
+        if preferences and text in preferences.values:
+            values[text] = preferences.values[text]
+        elif word in BOTH_BAD or is_both_bad(text):
+            both_bad.add(text)
+            values[text] = 0.5
+        elif (value := number(word, decimal_comma)) is not None:
+            numbers[text] = value
+        elif (told := words.get(word)) is not None:
+            values[text] = told
+        elif is_both_good(text) or (preferences and word == "neutral"):
+            values[text] = 0.5
+    by_words = sum(count for text, count in filled if text in values)
+    telling = sum(n for t, n in filled if t in values and bare[t] not in quiet)
+    numbered = numbered_grades(numbers) if graded and grades is None else None
+    if numbered:
+        numeric, why = dict(numbered.values), numbered.why
+    else:
+        counts_from = marker.first if marker is not None and names_one else ""
+        asked = names_one and not by_hand
+        numeric, why = _numbers(numbers, dict(filled), counts_from, asked)
+    values |= numeric
+    margins = dict(numbered.margins) if numbered else {}
+    if preferences and preferences.margins:  # ties in other words have a margin too
+        margins = {t: preferences.margins.get(t, 0.0) for t in values if t not in numeric}
+    understood = sum(count for text, count in filled if text in values)
+    if by_words:
+        why = (preferences.why if preferences else "words") + (f", {why}" if numbers else "")
+    return Meaning(
+        "words",
+        why,
+        understood / total if total else 0.0,
+        values,
+        margins,
+        both_bad=frozenset(both_bad),
+        in_words=2 * telling > total,
+    )
+
+
+def _percent(filled: list[tuple[str, int]], total: int, decimal_comma: bool) -> Meaning | None:
+    """Return the meaning of win rates out of 100, with or without the sign, or None."""
+    rates = {text: number(text.strip().rstrip("% "), decimal_comma) for text, _ in filled}
+    values = {text: x / 100.0 for text, x in rates.items() if x is not None and 0 <= x <= 100}
+    known = sum(count for text, count in filled if text in values)
+    signed = any(text.strip().endswith("%") for text in values)
+    if not values or (not signed and max(values.values()) <= 0.01):
+        return None
+    return Meaning("words", "percent of games that the first won", known / total, values)
+
+
+def _words_of(headers: tuple[str, str], marker: Marker | None) -> dict[str, float]:
+    """Return word to outcome, the pair's own words last so that they prevail."""
+    words = (
+        dict.fromkeys(FIRST_WORDS, 1.0)
+        | dict.fromkeys(SECOND_WORDS, 0.0)
+        | dict.fromkeys(TIE_WORDS, 0.5)
+    )
+    words |= {"left": 1.0, "right": 0.0, "white": 1.0, "black": 0.0, "home": 1.0, "away": 0.0}
+    words |= {"modela": 1.0, "modelb": 0.0}
+    sides = {"a": 1.0, "b": 0.0}
+    if marker:
+        sides |= {marker.first: 1.0, marker.second: 0.0}
+        for item in ITEMS | {"p", "t"}:  # Team 1, where the column is "Team 1 Name"
+            words |= {f"{item}{marker.first}": 1.0, f"{item}{marker.second}": 0.0}
+        if marker.first == "r":
+            sides |= {"red": 1.0, "blue": 0.0}
+    sides |= {plain(headers[1]): 0.0, plain(headers[0]): 1.0}
+    sides.pop("", None)
+    for word, value in sides.items():  # win_A, white wins, model_b_won
+        words |= dict.fromkeys((f"win{word}", f"{word}win", f"{word}wins", f"{word}won"), value)
+    return words | sides
+
+
+def _as_word(text: str) -> str:
+    """Return a cell without case, spaces and accents, and without by how much somebody won.
+
+    ``[[A]]`` is A, ``B+3.5`` is B, ``OTL`` and ``L (OT)`` are L, ``Won by 5 wickets`` is won.
+    """
+    word = re.sub(r"[\s_]+", "", text.casefold()).replace("–", "-")
+    word = re.sub(r"(?<=[\d½]):(?=[\d½])", "-", word)
+    if not word.isascii():
+        word = "".join(sign for sign in normalize("NFD", word) if not combining(sign))
+    for form in (
+        r"\[\[([abc])\]\]",
+        r"([bw])\+.*",
+        r"(?:\d?ot|so)[-/]?([wl])",
+        r"([wl])[-/(]*(?:\d?ot|so)\)?",
+        r"(won|lost|wins?|loss)by.+",
+    ):
+        if match := re.fullmatch(form, word):
+            return "tie" if match[0] == "[[c]]" else match[1]
+    return word
+
+
+def _is_letter(word: str) -> bool:
+    return len(word) == 1 and word.isalpha()
+
+
+def _letters(
+    found: set[str], headers: tuple[str, str], marker: Marker | None
+) -> dict[str, float | None]:
+    """Return what single letters mean together; None for all where they can be read in two ways.
+
+    L beside W is lost, and beside R it is left, where a column is called so; alone it may be both.
+    """
+    ways = []
+    for letters in LETTERS:
+        ends = {letters[0], letters[-1]} & found
+        if found <= set(letters) and len(ends) >= (1 if letters in ENGLISH else 2):
+            ways.append({letters[0]: 1.0, letters[-1]: 0.0} | dict.fromkeys(letters[1:-1], 0.5))
+    if found <= set("dtx"):
+        ways.append(dict.fromkeys("dtx", 0.5))
+    sides = [(plain(headers[0]), plain(headers[1])), ("h", "a"), ("a", "b")]
+    ties = "dtx"
+    if marker is not None and marker.second not in OPPONENTS:
+        sides.insert(1, (marker.first[0], marker.second[0]))
+        ties = TIE_LETTERS.get(marker.second, ties)
+    for first, second in sides:
+        both = {first, second}
+        if len(both) == 2 and both & found and found <= both | set(ties):
+            way = dict.fromkeys(ties, 0.5) | {first: 1.0, second: 0.0}
+            ways = [way] if both <= found else [*ways, way]
+            break
+    told = {letter: {way.get(letter) for way in ways} for letter in found}
+    agreed = all(len(values) == 1 for values in told.values())
+    return {letter: values.pop() if agreed else None for letter, values in told.items()}
+
+
+def _numbers(  # noqa: PLR0911  one for each way to number outcomes
+    numbers: dict[str, float], counts: dict[str, int], counts_from: str, asked: bool
+) -> tuple[dict[str, float], str]:
+    """Return what numbers mean, by which of them occur, and that in words.
+
+    Beside columns such as player_1 and player_2, which `counts_from` tells, 1 and 2 are those, and
+    0 is nobody; beside model_0 and model_1, 0 and 1 are.  Where it is `asked` who won, and nothing
+    but 0 and 1 answers, 1 may be the first, or the second of two that are counted from 0.
+    """
+    found = set(numbers.values())
+    if asked and found <= {0.0, 1.0} and (counts_from == "0" or 0.0 in found):
+        known = numbers if counts_from == "0" else {}
+        return {text: 1.0 - x for text, x in known.items()}, "0 is the first, 1 the second"
+    if counts_from == "1" and found == {0.0, 1.0, 2.0}:
+        named = {text: 0.5 if x == 0.0 else 2.0 - x for text, x in numbers.items()}
+        return named, "1 is the first, 2 the second, 0 a tie"
+    twos = sum(counts[text] for text, x in numbers.items() if x == 2)
+    below = sum(counts[text] for text, x in numbers.items() if x < 0 and x != -1)
+    rare = TYPO * sum(counts[text] for text in numbers)
+    if (0.0 in found and rare <= twos) or below > rare:
+        # Is 0 a tie, or the second's win?  Is -3 the first's best, or its worst?  Nobody can tell.
+        return {}, "numbers of several meanings"
+    if found and max(found) > 1.0 and all(1.0 <= x <= 2.0 for x in found):
+        between = found - {1.0, 2.0}
+        why = "from 1, the first, to 2, the second" if between else "1 is the first, 2 the second"
+        return {text: 2 - x for text, x in numbers.items()}, why
+    inside = {text: x for text, x in numbers.items() if (-1 if -1.0 in found else 0) <= x <= 1}
+    beyond = sum(counts[text] for text, x in numbers.items() if text not in inside and x != 2)
+    if inside and beyond > rare and 0.5 not in found:  # of 3, 1 and 0 points, 1 is for a draw
+        return {}, "numbers of several meanings"
+    if -1.0 in found:
+        signed = {text: (x + 1) / 2 for text, x in numbers.items() if x in {-1.0, 0.0, 1.0}}
+        return signed, "1, 0, -1: as -1 occurs, 0 is a tie"
+    if set(inside.values()) <= {0.0, 0.5, 1.0}:
+        return inside, "1 the first won, 0 the second, 0.5 a tie"
+    return inside, "share of games that the first won"
+
+
+# Scores written as one text, as in ``3-1``, ``2-1 aet`` and ``L 5-3``; and what only looks so.
+LINE = r"\d+\s*[-:–]\s*\d+"
+LATE = r"aet|a\.e\.t\.?|ot|so|et|ap|pens?|n\.?\s?[vpe]\.?"  # after extra time, or a shoot-out
+SCORELINE = re.compile(
+    r"(?:(?P<told>[WLDT]|win|won|loss|lost|draw|tie)[\s,:(]*)?(?P<x>\d+)\s*[-:–]\s*(?P<y>\d+)"
+    rf"(?:[\s/]*\(?\d?(?:{LATE})\d?\)?"
+    rf"|\s*\({LINE}(?:[,;\s]+{LINE})*\s*(?:p|pens?)?\.?\)\s*(?:p|pens?)?\.?)?"  # half-time, sets
+    r"\)?(?:[\s,]+(?P<after>[WLDT]))?\s*(?:[*†‡]+|\[\w+\])?",  # 3-1 W; marks of footnotes
+    re.IGNORECASE,
+)
+RECORD = re.compile(r"(\d)\s*[-–]\s*(\d)\s*[-–]\s*\d")  # games won, lost and drawn of a match
+
+
+SET = re.compile(r"\[?(\d+)\s?[-:–/]\s?(\d+)\]?(?:\s?\(\d+(?:[-:–]\d+)?\))?")  # 7-6(5), [10-8]
+
+
+def _read_sets(text: str) -> tuple[float, float] | None:
+    """Return how many sets each won, of at least two: ``6-4 3-6 7-6(5)`` is 2 against 1."""
+    sets = [
+        SET.fullmatch(part) for part in re.split(r"(?<=[\d\])])[\s,;]+(?=[\d\[])", text.strip())
+    ]
+    if len(sets) < 2 or not all(sets):
+        return None
+    ahead = [float(one[1]) - float(one[2]) for one in sets if one]
+    return float(sum(x > 0 for x in ahead)), float(sum(x < 0 for x in ahead))
+
+
+def _closed_up(text: str) -> str:
+    """Return a result without spaces, and with a plain dash: ``1 – 0`` is 1-0."""
+    return re.sub(r"\s+", "", text).replace("–", "-").replace(":", "-")
+
+
+def _read_scoreline(text: str) -> tuple[float, float] | None:
+    """Return the two scores of a text, the first's first; ``L 5-3`` is 3 against 5."""
+    line = SCORELINE.fullmatch(text.strip())
+    if line is None:
+        record = RECORD.fullmatch(text.strip())
+        return _read_sets(text) if record is None else (float(record[1]), float(record[2]))
+    x, y = float(line["x"]), float(line["y"])
+    told = (line["told"] or line["after"] or "").casefold()[:1]
+    if (told == "w" and x < y) or (told == "l" and x > y):  # the winner's score comes first
+        return y, x
+    return x, y
+
+
+def _are_no_scores(lines: Mapping[str, tuple[float, float]]) -> bool:
+    """Return whether texts like scores are times of day, seasons, or ranges such as 18-24."""
+    texts = [text.strip() for text in lines]
+    of_day = all(re.fullmatch(r"[0-2]?\d:[0-5]\d", text) for text in texts)
+    seasons = all(y % 100 == (x + 1) % 100 and max(x, y) > 9 for x, y in lines.values())
+    ranges = len(texts) > 1 and all(9 < x < y for x, y in lines.values())
+    return of_day or seasons or ranges
+
+
+def _without_clocks(lines: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Return scores without times of day such as 15:00, where no other number has two digits."""
+    clocks = {t for t in lines if re.fullmatch(r"(1\d|2[0-3]):[0-5][05]", t.strip())}
+    others = {text: line for text, line in lines.items() if text not in clocks}
+    return others if others and max(max(line) for line in others.values()) < 10 else lines
+
+
+def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
+    """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
+    if not any(re.search(r"\d\s*[-:–/]", text) for text, _ in filled):
+        return None
+    lines = {text: line for text, _ in filled if (line := _read_scoreline(text)) is not None}
+    lines = _without_clocks(lines)
+    chess = {"1-0", "0-1"}
+    share = sum(count for text, count in filled if text in lines) / total if total else 0.0
+    if share < ENOUGH or {_closed_up(text) for text in lines} <= chess:
+        return None
+    totals = {x + y for x, y in lines.values()}
+    splits = {max(line) for line in lines.values()}
+    if len(splits) > 1 and totals in ({10.0}, {100.0}):  # 6-4, 5-5, 7-3 of a matchup
+        rates = {text: x / (x + y) for text, (x, y) in lines.items()}
+        return Meaning("words", f"rates out of {totals.pop():g}", share, rates, in_words=True)
+    margins = {text: x - y for text, (x, y) in lines.items()}
+    why = "scores, first - second"
+    if any(re.search(r"\(.*\).*p|\(.*p", text.casefold()) for text in lines):
+        why += "; who won a shoot-out is not used"
+    scores = not _are_no_scores(lines)
+    return Meaning("words", why, share, _by_sign(margins), margins, in_words=scores)
+
+
+def read_switch(texts: Iterable[str]) -> dict[str, float]:
+    """Return 1 for yes and 0 for no; other texts are left out."""
+    told = {text: text.strip().casefold() for text in texts}
+    return {text: float(word in YES) for text, word in told.items() if word in YES | NO}
+
+
+def is_switch(texts: Iterable[str]) -> bool:
+    """Return whether every text that is not empty says yes or no, and there is one."""
+    filled = [text for text in texts if text.strip()]
+    return bool(filled) and len(read_switch(filled)) == len(filled)
+
+
+def read_sides(
+    texts: Sequence[str], headers: tuple[str, str], *, flag: bool = False
+) -> dict[str, float]:
+    """Return 1 where the first has the side, -1 where the second has it, 0 where neither.
+
+    Of a `flag` such as is_home, 0 says that the second has it, unless -1 says so.
+    """
+    values = dict.fromkeys(NEITHER, 0.0) | dict.fromkeys(BEHIND, -1.0) | dict.fromkeys(AHEAD, 1.0)
+    values |= {plain(headers[1]): -1.0, plain(headers[0]): 1.0}
+    told = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
+    if {"h"} <= set(told.values()) <= {"h", "a", "n"}:
+        values["a"] = -1.0  # home and away; alone, A is the first
+    if flag and not {"-1", "-1.0"} & set(told.values()):
+        values |= {"0": -1.0, "0.0": -1.0}
+    return {text: values[word] for text, word in told.items() if word in values}
