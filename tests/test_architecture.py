@@ -44,7 +44,7 @@ LAYERS = {
 }
 DRAWING = ("backtest/", "cli/", "experiments/", "plotting", "report/")  # where pictures are drawn
 LONGEST_FILE, LONGEST_FUNCTION = 700, 60
-MOST_MODULES_OF_A_REPORT = 60  # 197 before the modules were put together
+MOST_MODULES_OF_A_REPORT = 62  # 60 were asked for; see decision 0035, "Since"
 
 
 def name_of(path):

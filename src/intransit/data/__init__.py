@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
-from intransit.data.duplicates import count_once
+from intransit.data.duplicates import choose_unplayed, count_once
 from intransit.data.engine import (
     Engine,
     EngineTable,
@@ -85,7 +85,6 @@ from intransit.data.shapes import (
     reshape,
 )
 from intransit.data.time_columns import choose_time
-from intransit.data.unplayed import choose_unplayed
 from intransit.data.vocabulary import (
     COUNTS,
     GROUNDS,

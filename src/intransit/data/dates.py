@@ -3,15 +3,9 @@
 import re
 
 from intransit.data.engine import Facts, quote
-from intransit.data.games import Clock, TimeColumn
-from intransit.data.vocabulary import listed, without_accents
+from intransit.data.games import DATES, US_A_DAY, TimeColumn
+from intransit.data.vocabulary import MONTHS, listed, without_accents
 
-DATES = Clock("date")
-MONTHS = (
-    *("jan", "feb", "mar", "apr", "may", "jun"),
-    *("jul", "aug", "sep", "oct", "nov", "dec"),
-)
-US_A_DAY = "86400000000.0"
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", " %I:%M%p")
 # A year of two digits comes first: %Y would take 19 for the year 19.
 DAY_FIRST = tuple(f"%d{s}%m{s}{year}" for year in ("%y", "%Y") for s in "/.-")
@@ -38,36 +32,11 @@ MONTHS_ABROAD = tuple(  # beside those that begin as in English
         "diciembre dic dezembro dez decembre dicembre dezember grudnia aralik",
     )
 )
-ZONES = {  # that engines do not know, or take for a place with a summer time
-    "-04": "EDT",
-    "-05": "EST|CDT",
-    "-06": "CST|MDT",
-    "-07": "MST|PDT",
-    "-08": "PST",
-    "+01": "BST|CET|WEST",
-    "+02": "CEST|EET",
-    "+03": "EEST",
-    "+09": "JST|KST",
-}
 FIRST_YEAR = "TIMESTAMP '1000-01-01'"  # Apr 1 is not April of the year 1
 UNUSUAL = (
     *("%b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%Y.%m.%d-%H.%M.%S"),
     *("%Y-%m-%d %I:%M %p", "%Y-%m-%d %I:%M:%S %p"),
 )
-
-
-def iso(text: str) -> str:
-    """SQL: microseconds of a date or date-time; a zone is obeyed, without one it is UTC."""
-    month = (
-        f"CASE WHEN regexp_full_match({text}, '\\s*\\d{{4}}-\\d{{1,2}}\\s*') "
-        f"THEN trim({text}) || '-01' END"
-    )
-    return (
-        f"CASE WHEN strlen({text}) = 10 THEN epoch_us(TRY_CAST({text} AS DATE)) "
-        f"WHEN regexp_matches({text}, '^\\s*[+-]?\\d{{4}}') "  # 31/12/23 is not of the year 31
-        f"THEN coalesce(epoch_us(TRY_CAST({text} AS TIMESTAMPTZ)), "
-        f"epoch_us(TRY_CAST({month} AS DATE))) END"
-    )
 
 
 def read_odd_dates(

@@ -1,4 +1,6 @@
-"""Games that stand in a table twice: as each side tells them, or every row once more.
+"""Rows that are no games of their own: those that tell a game twice, and games not played.
+
+A game stands twice where each side tells it, or where every row is there once more.
 
 Two things are asked.  Does every row have its twin (*mirrored*: the same pair, time, margin and
 covariates as the other side sees them; *repeated*: the same in every column; *numbered*: the same
@@ -13,15 +15,18 @@ results evenly: with d_c of m twins ending as c, with the hypergeometric probabi
 """
 
 import math
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, number_rows
-from intransit.data.engine import Facts
+from intransit.data import vocabulary as words
+from intransit.data.engine import Facts, quote
 from intransit.data.games import Games, as_low_sees
+from intransit.data.outcomes import is_switch, read_switch
 from intransit.data.queries import Query, in_order
-from intransit.data.roles import Roles
+from intransit.data.roles import Roles, Search
 from intransit.data.vocabulary import plain
 
 MOSTLY = 0.5  # share of rows with a counterpart, in a table that names an opponent
@@ -375,3 +380,38 @@ def _counterparts(told: Told, *further: FloatArray) -> IntArray:  # (n,) -1 wher
     left, right = order[:-1][same], order[1:][same]
     partner[left], partner[right] = right, left
     return partner
+
+
+# Games that were not played ----------------------------------------------------------------------
+
+
+def choose_unplayed(search: Search) -> None:
+    """Find the columns that say of some games that they were not played: walkovers, byes, ..."""
+    roles, facts = search.roles, search.facts
+    if search.options.unplayed == "keep":
+        return
+    free = {*search.free(), *({roles.outcome} - {None})}
+    for column in sorted(i for i in free if i is not None):
+        name = search.plain[column]
+        cell, found = f"lower({facts.text(column)})", ""
+        if name in words.FORFEITS:
+            yes = [text for text, value in read_switch(facts.texts(column)).items() if value]
+            test = f"{facts.raw(column)} IN ({', '.join(map(quote, yes)) or 'NULL'})"
+        elif name in words.PLAYED and is_switch(facts.texts(column)):
+            no = [text for text, value in read_switch(facts.texts(column)).items() if not value]
+            test = f"{facts.raw(column)} IN ({', '.join(map(quote, no)) or 'NULL'})"
+        elif facts.is_text(column) and name in words.OF_RESULTS | words.STATUSES:
+            found = words.UNPLAYED + (f"|{words.NOT_YET}" if name in words.STATUSES else "")
+            test = f"regexp_full_match({cell}, {quote(found)})"
+        else:
+            continue
+        if _occurs(facts, column, test, found):
+            roles.unplayed[column] = test
+
+
+def _occurs(facts: Facts, column: int, test: str, form: str) -> bool:
+    """Return whether a test holds for any cell; distinct cells that are known are asked no more."""
+    cells = facts.values(column)
+    if cells is None or not form:
+        return facts.count_cells(column, test)[0] > 0
+    return any(re.fullmatch(form, text.strip().casefold()) for text, _ in cells)

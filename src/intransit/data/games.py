@@ -152,6 +152,10 @@ class Clock:
         return f"{self.names[place]} {'+' if since > 0 else '-'} {abs(since):.3g}"
 
 
+DATES = Clock("date")
+US_A_DAY = "86400000000.0"  # SQL
+
+
 @dataclass(frozen=True)
 class TimeColumn:
     """How a time column is read."""

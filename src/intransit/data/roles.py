@@ -666,7 +666,8 @@ def _doubt_margin(search: Search) -> None:
     x = facts.number(roles.margin)
     _, below, against, behind = facts.count(f"{x} < 0", f"{lost} AND {x} > 0", f"{won} AND {x} < 0")
     _, filled = facts.count(facts.filled(roles.margin))
-    if search.named["margin"] is None and below and against + behind > MOST_AGAINST * filled:
+    often = max(MOST_AGAINST * filled, 2)  # a row or two may be errors
+    if search.named["margin"] is None and below and against + behind > often:
         search.ignore(roles.margin, ": winners often have less than 0")  # as of ratings before
         roles.columns = [column for column in roles.columns if column.role != "margin"]
         roles.margin = None
@@ -696,8 +697,8 @@ def choose_margin(search: Search) -> None:
     if column is not None and not search.facts.count(search.facts.filled(column))[1]:
         search.roles.notes.append(f'the column "{search.names[column]}" is empty')
         column = None
-    known = column is None or search.named["margin"] is not None
-    if not known and not search.facts.looks_numeric(column or 0):
+    by_name = search.named["margin"] is None
+    if column is not None and by_name and not search.facts.looks_numeric(column):
         search.ignore(column, ": it holds no numbers")
         column = None
     search.roles.margin = column

@@ -9,12 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from intransit.data import vocabulary as words
-from intransit.data.dates import DATES, MONTHS, US_A_DAY, ZONES, iso, read_odd_dates
 from intransit.data.engine import Facts, quote
-from intransit.data.games import Clock, TimeColumn
+from intransit.data.games import DATES, US_A_DAY, Clock, TimeColumn
 from intransit.data.outcomes import is_switch
 from intransit.data.roles import Search
-from intransit.data.vocabulary import CLEAR, ENOUGH, UNIX, VERSIONS, listed, plain
+from intransit.data.vocabulary import CLEAR, ENOUGH, MONTHS, UNIX, VERSIONS, listed, plain
 from intransit.errors import InputError
 
 NUMBERS = Clock("number")
@@ -46,6 +45,17 @@ MOMENTS = (
     *("date", "datetime", "playedat", "played", "playedon", "starttime", "startedat", "started"),
     *("completedat", "completed", "finishedat", "endedat", "createdat", "created"),
 )
+ZONES = {  # that engines do not know, or take for a place with a summer time
+    "-04": "EDT",
+    "-05": "EST|CDT",
+    "-06": "CST|MDT",
+    "-07": "MST|PDT",
+    "-08": "PST",
+    "+01": "BST|CET|WEST",
+    "+02": "CEST|EET",
+    "+03": "EEST",
+    "+09": "JST|KST",
+}
 DAYS_OF_MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 FULL_MONTHS = listed(
     "january february march april may june july august september october november december"
@@ -296,6 +306,20 @@ def read_moments(
     return _texts(facts, column, day_first, any_names)
 
 
+def iso(text: str) -> str:
+    """SQL: microseconds of a date or date-time; a zone is obeyed, without one it is UTC."""
+    month = (
+        f"CASE WHEN regexp_full_match({text}, '\\s*\\d{{4}}-\\d{{1,2}}\\s*') "
+        f"THEN trim({text}) || '-01' END"
+    )
+    return (
+        f"CASE WHEN strlen({text}) = 10 THEN epoch_us(TRY_CAST({text} AS DATE)) "
+        f"WHEN regexp_matches({text}, '^\\s*[+-]?\\d{{4}}') "  # 31/12/23 is not of the year 31
+        f"THEN coalesce(epoch_us(TRY_CAST({text} AS TIMESTAMPTZ)), "
+        f"epoch_us(TRY_CAST({month} AS DATE))) END"
+    )
+
+
 def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -> TimeColumn:
     text, number, name = facts.raw(column), facts.number(column), plain(facts.names[column])
     if facts.count_cells(column, f"regexp_matches({text}, ':\\d\\d\\s*[A-Z]{{3,4}}\\s*$')")[0]:
@@ -316,9 +340,12 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
     named = named or as_versions(cells, by_name=name in VERSIONS)
     if named is None and numbers >= dates and 2 * numbers >= filled:
         return _numbers(facts, column)
-    odd = None if named else read_odd_dates(facts, column, filled, day_first)
-    if odd is not None and odd.understood >= ENOUGH:
-        return odd
+    if named is None:
+        from intransit.data.dates import read_odd_dates  # noqa: PLC0415  for texts of other forms
+
+        odd = read_odd_dates(facts, column, filled, day_first)
+        if odd is not None and odd.understood >= ENOUGH:
+            return odd
     in_order = any_names and facts.table.ordered
     named = named or in_some_order(cells, as_the_table_has_them=in_order)
     return _named(facts, column, named)
@@ -326,6 +353,8 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
 
 def _with_others(facts: Facts, column: int, most: TimeColumn, day_first: bool | None) -> TimeColumn:
     """Return dates of which some, but not most, are in another form than ISO's."""
+    from intransit.data.dates import read_odd_dates  # noqa: PLC0415  for texts of other forms
+
     filled, left = facts.count_cells(column, facts.filled(column), f"({most.sql}) IS NULL")
     try:
         odd = read_odd_dates(facts, column, filled, day_first)

@@ -123,6 +123,10 @@ SHARES = listed(
     "winrate% winrate(%) win(%) wr wr%"
 )
 WINNER_WORDS = WINNERS_ABROAD | {name for name in OUTCOMES if name.startswith(("winn", "whowon"))}
+MONTHS = (
+    *("jan", "feb", "mar", "apr", "may", "jun"),
+    *("jul", "aug", "sep", "oct", "nov", "dec"),
+)
 MARGINS = listed(
     "margin scorediff scoredifference pointdiff goaldiff diff difference marginofvictory plusminus"
 )

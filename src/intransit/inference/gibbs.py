@@ -10,7 +10,7 @@ A sweep draws, in turn and each given all the rest,
 3. what newcomers are worth on average,
 4. every other scale, given the states, with the states moving along, and against its rate; how
    fast walks return to 0; how unevenly scores move, and the pace of each of their gaps
-   (`scale_kernels`),
+   (`scale_kernels`, `walk_kernels`),
 5. the cuts between levels, or the noise of readings.
 
 Nothing is tuned and nothing is approximated but the weight of cells of many games, see
@@ -46,19 +46,21 @@ from intransit.inference.scale_kernels import (
     change_planes,
     draw_gauge,
     draw_item_scales,
-    draw_jumps,
-    draw_paces,
-    draw_reversion,
     draw_scale,
     draw_size,
-    gap_sums,
-    grow_walks,
     grow_without_paths,
     number_parts,
     part_lines,
     plane_gram,
-    score_steps,
     squares_of,
+)
+from intransit.inference.walk_kernels import (
+    draw_jumps,
+    draw_paces,
+    draw_reversion,
+    gap_sums,
+    grow_walks,
+    score_steps,
 )
 from intransit.model.laws import OutcomeLaw, Readings
 from intransit.model.terms import (

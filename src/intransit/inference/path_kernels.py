@@ -7,7 +7,7 @@ state and a walk that returns to 0 with rate θ,
     keep = exp(-θ gap),           length = (1 - exp(-2 θ gap)) / 2 θ,      gap = t_{q+1} - t_q
 
 (a random walk where θ is 0: it keeps all, and a length is a gap; where scores jump, a length is
-multiplied by the pace of its gap, see `scale_kernels`).  It is drawn whole: messages
+multiplied by the pace of its gap, see `walk_kernels`).  It is drawn whole: messages
 (precision J, potential h) run from its last state to its first, then states are drawn from the
 first on.  Two kernels: an item's score and factors together, whose parts of a margin are products
 with the other item's, and single numbers that enter margins linearly (effects of pairs, what a side
