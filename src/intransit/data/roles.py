@@ -664,9 +664,10 @@ def _doubt_margin(search: Search) -> None:
         return
     won, lost, _ = _won_sql(search, roles.outcome, roles.meaning)
     x = facts.number(roles.margin)
-    _, below, against, behind = facts.count(f"{x} < 0", f"{lost} AND {x} > 0", f"{won} AND {x} < 0")
+    less, more = (f"{x} {sign} 0 AND isfinite({x})" for sign in "<>")
+    _, below, against, behind = facts.count(less, f"{lost} AND {more}", f"{won} AND {less}")
     _, filled = facts.count(facts.filled(roles.margin))
-    often = max(MOST_AGAINST * filled, 2)  # a row or two may be errors
+    often = max(MOST_AGAINST * filled, 1)  # one row alone may be an error
     if search.named["margin"] is None and below and against + behind > often:
         search.ignore(roles.margin, ": winners often have less than 0")  # as of ratings before
         roles.columns = [column for column in roles.columns if column.role != "margin"]
