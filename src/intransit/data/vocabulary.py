@@ -6,6 +6,7 @@ Names are compared without case, spaces and underscores.  What cells mean is in 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from unicodedata import combining, normalize
 
 MOST_VALUES = 10_000  # distinct texts looked at one by one
@@ -235,6 +236,7 @@ def tokens_of(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[a-z]+|\d+", spaced.casefold()))
 
 
+@lru_cache(maxsize=1 << 14)  # of the columns of a table, every marker asks
 def stem(name: str, word: str) -> str | None:
     """Return what is left of a plain name without a marker's word at either end.
 
