@@ -681,7 +681,7 @@ def _telling_count(search: Search, column: int) -> int | None:
         why = "it numbers the rows"
     elif single and fractions:
         why = "a row of one winner is one game"
-    elif single and several and search.plain[column] in LENGTHS:
+    elif single and several and search.plain[column] in LENGTHS and not _is_added_up(search):
         raise search.refuse(
             f'"{name}" may say how many such games there were, or how long one was; say {said}, or '
             "count=False (command line: --without count)."
@@ -690,6 +690,20 @@ def _telling_count(search: Search, column: int) -> int | None:
         return column
     search.ignore(column, f": {why}, unless you say {said}")
     return None
+
+
+def _is_added_up(search: Search) -> bool:
+    """Return whether every pair has one row for each of its results, and most have several."""
+    roles, facts = search.roles, search.facts
+    if roles.outcome is None or roles.time is not None:
+        return False
+    cells = [facts.text(i) for i in (roles.first, roles.second, roles.outcome)]
+    named = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, "abc", strict=True))
+    rows, results, pairs = facts.engine.ask(
+        f"SELECT count(*), count(DISTINCT (a, b, c)), count(DISTINCT (a, b)) FROM (SELECT {named} "
+        f"FROM {facts.rows_about(*cells)})"
+    )[0]
+    return bool(rows == results and 3 * pairs < 2 * rows)
 
 
 HEAVIEST = 20  # beyond, a weight may be what somebody weighs
