@@ -435,7 +435,7 @@ class Chain:
     def _grow_walks(self) -> None:
         """Draw rate, reversion or jumps of scores, or two of them, with scores moving along.
 
-        One of these at random.
+        Each draw is one of these at random.
         """
         p, steps = self.layout.items, self._steps
         priors = np.array([self._rate_priors[0], self._reversion_priors[0], self._jumps_prior])
