@@ -1,10 +1,12 @@
 """How well chains mix: against ArviZ, and against series whose answer is known."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from intransit.inference.sampling import Effort, burn_in, further_sweeps, is_enough, mixing
+from intransit.inference.sampling import Effort, burn_in, further_sweeps, is_enough, look, mixing
 
 N_CHAINS, N_DRAWS = 4, 2000
 CLOSE = 0.02  # relative: ArviZ divides autocovariances by n, we by n - 1
@@ -99,3 +101,25 @@ def test_chains_are_looked_at_again_when_they_may_be_done():
 def test_the_first_sweeps_are_thrown_away(n, thrown_away):
     """A quarter of them, at least 80, of a short chain half."""
     assert burn_in(n) == thrown_away
+
+
+@pytest.mark.parametrize(("creeping", "reached"), [(1, False), (2, True)])
+def test_all_scales_but_jumps_are_waited_for(creeping, reached):
+    """Chains that mix in every pair go on while a scale creeps, unless it is that of jumps."""
+    names = ("scores", "factor 1", "jumps of scores", "newcomers")
+    rng = np.random.default_rng(0)
+    chains = []
+    for k in range(2):
+        scales = np.exp(0.1 * rng.standard_normal((300, 4)))
+        scales[:, creeping] *= 10.0**k
+        watch = SimpleNamespace(jumps=names.index("jumps of scores"))
+        margins = 0.5 * rng.standard_normal((300, 3))
+        chains.append(SimpleNamespace(margins=list(margins), scales=list(scales), watch=watch))
+    worst, _, stops = look(chains, Effort(effective=worst_of(chains)))
+    assert stops is reached
+    assert worst > 100.0
+
+
+def worst_of(chains):
+    """Return fewer effective draws than chains have, but not fewer than half."""
+    return 0.7 * look(chains, Effort(effective=1.0))[0]

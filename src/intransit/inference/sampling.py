@@ -79,6 +79,7 @@ PLENTY = 2.0  # times the effective draws asked for, from which on scales are no
 Report = Callable[[str], None]
 
 
+JUMPS = "jumps of scores"
 MOST_CHAINS = 64  # each holds all states
 
 
@@ -170,12 +171,11 @@ class Mixing:
         chains = (
             f"{self.n_chains} chain{'' if self.n_chains == 1 else 's'} of {self.n_sweeps} sweeps"
         )
-        worst = min(self.worst, 1e9)
+        worst, k = min(self.worst, 1e9), int(np.argmin(self.scale_effective))
         rest = (
             f"the worst pair has {worst:,.0f} effective draws (R-hat "
-            f"{self.r_hat.max(initial=1.0):.2f}), the worst scale "
-            f"{self.scale_effective.min(initial=np.inf):,.0f} "
-            f"(R-hat {self.scale_r_hat.max(initial=1.0):.2f})"
+            f"{self.r_hat.max(initial=1.0):.2f}), the worst scale, {self.scales[k]}, "
+            f"{self.scale_effective[k]:,.0f} (R-hat {self.scale_r_hat[k]:.2f})"
         )
         if self.reached:
             return f"{chains}: {rest}."
@@ -328,6 +328,11 @@ class Watch:
             out += np.where(self.effect >= 0, chain.numbers[self.number][self.effect], 0.0)
         return out.astype(np.float32)
 
+    @property
+    def jumps(self) -> int:
+        """Which of the scales is that of jumps."""
+        return self.names.index(JUMPS)
+
     def scales(self, chain: Chain) -> FloatArray:
         """Return all scales that are drawn; those of planes from the largest on, on the log."""
         return scale_values(self.layout, chain)
@@ -335,7 +340,7 @@ class Watch:
 
 def scale_names(layout: Layout) -> list[str]:
     """Return what the scales are called, in the order of `scale_values`."""
-    names = ["scores", *(f"factor {k + 1}" for k in range(layout.n_factors)), "jumps of scores"]
+    names = ["scores", *(f"factor {k + 1}" for k in range(layout.n_factors)), JUMPS]
     for kind in ("rate", "reversion"):
         names += [
             f"{kind} of {part}" for part in ("scores", "factors")[: 1 + (layout.n_factors > 0)]
@@ -413,7 +418,7 @@ def sample(
             else:
                 chains, done = _advance_on(on, chains, step), step
             n += done
-            worst, scales, reached = _look(chains, effort)
+            worst, scales, reached = look(chains, effort)
             report(f"drawing: {n} sweeps, {worst:.0f} of {effort.effective:.0f} effective draws")
             if reached or time.monotonic() - begin >= effort.seconds or done < step:
                 break
@@ -464,11 +469,15 @@ def _traces(chains: list[_Kept]) -> tuple[FloatArray, FloatArray]:
     )
 
 
-def _look(chains: list[_Kept], effort: Effort) -> tuple[float, float, bool]:
-    """Return effective draws of the worst pair and of the worst scale, and whether that will do."""
+def look(chains: list[_Kept], effort: Effort) -> tuple[float, float, bool]:
+    """Return effective draws of the worst pair and of the worst scale, and whether that will do.
+
+    Jumps are not waited for: how small they are, where they are small, moves no chance and creeps;
+    where they move chances, pairs tell.
+    """
     margins, scales = _traces(chains)
     r_hat, effective = mixing(np.tanh(0.5 * margins))
-    scale_r_hat, of_scales = mixing(_on_log(scales))
+    scale_r_hat, of_scales = mixing(np.delete(_on_log(scales), chains[0].watch.jumps, axis=2))
     worst, least = float(effective.min(initial=np.inf)), float(of_scales.min(initial=np.inf))
     pairs = worst, float(r_hat.max(initial=1.0))
     return worst, least, is_enough(effort, pairs, (least, float(scale_r_hat.max(initial=1.0))))
