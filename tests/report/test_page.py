@@ -18,6 +18,7 @@ import pytest
 from intransit.report.page import STILL, write_page
 from intransit.report.page.blocks import (
     count,
+    drawn_first,
     estimate,
     p_value,
     percent,
@@ -257,6 +258,22 @@ def test_what_is_not_known_is_not_drawn():
     data = embedded(page)
     assert unpacked(data["chances"]).max() == 6.5535
     assert not re.search(r'["\s,LMHV]nan\b', page)
+
+
+def test_who_changed_most_is_drawn_beside_the_strongest():
+    """The weakest item that clearly changed is drawn first, an unsure change is not."""
+    findings = build_findings()
+    weak = [int(item) for item in np.argsort(findings.strengths[:, -1])[:3]]
+    changes = [
+        replace(findings.changes.items[0], name=findings.names[item], change=size, sure=sure)
+        for item, size, sure in zip(weak, (-0.1, 0.4, -0.3), (True, False, True), strict=True)
+    ]
+    findings = replace(findings, changes=replace(findings.changes, items=tuple(changes)))
+    drawn = drawn_first(findings)
+    strongest = drawn_first(replace(findings, changes=None))
+    assert len(drawn) == len(strongest) == 6
+    assert set(drawn) == {*strongest[:4], weak[0], weak[2]}
+    assert set(drawn_first(findings, 3)) == {*strongest[:2], weak[2]}
 
 
 def test_times_stand_in_proportion():

@@ -164,7 +164,8 @@ def write_strengths(findings: Findings) -> Parts:
     chart = draw_strengths(findings)
     if chart:
         yield lead(
-            "Mean chances of beating the others; bands hold them with a probability of 90 %."
+            "Mean chances of beating the others; bands hold them with a probability of 90 %. "
+            "First drawn are the strongest, and those that clearly changed most."
         )
         yield figure(chart, "", live="strengths")
 

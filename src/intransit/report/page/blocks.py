@@ -377,14 +377,23 @@ def draw_leaders(standings: Sequence[Standing]) -> str:
 
 
 def drawn_first(findings: Findings, most: int = MOST_LINES) -> list[int]:
-    """Return the items to draw first: the strongest at the last time among those still there."""
+    """Return the items to draw first: the strongest at the last time, and those that changed most.
+
+    The strongest are among those still there; a third of the places is for clear changes.
+    """
     strengths = np.nan_to_num(findings.strengths[:, -1], nan=-1.0)
     gone = ~findings.present[-1]
-    return [int(item) for item in np.lexsort((-strengths, gone))[:most]]
+    strongest = [int(item) for item in np.lexsort((-strengths, gone))]
+    sure = [one for one in findings.changes.items if one.sure] if findings.changes else []
+    sure.sort(key=lambda one: -abs(one.change))
+    place = {name: item for item, name in enumerate(findings.names)}
+    changed = [place[one.name] for one in sure[: most // 3] if one.name in place]
+    leaders = [item for item in strongest if item not in changed][: most - len(changed)]
+    return [item for item in strongest if item in leaders or item in changed]
 
 
 def draw_strengths(findings: Findings) -> str:
-    """Return the strengths of the leading items over time, with bands; empty without times."""
+    """Return strengths over time of the items to draw first, with bands; empty without times."""
     if len(findings.times) < 2:
         return ""
     chosen = drawn_first(findings)
@@ -410,7 +419,7 @@ def draw_strengths(findings: Findings) -> str:
     parts.append(_end_labels(names, ends, float(across[-1])))
     return (
         f'<svg class="chart" viewBox="0 0 {WIDE} {HIGH}" width="{WIDE}" height="{HIGH}" role="img" '
-        f'aria-label="Strength over time of the leading items">{"".join(parts)}</svg>'
+        f'aria-label="Strength over time of some items">{"".join(parts)}</svg>'
     )
 
 
@@ -684,6 +693,7 @@ def _content(findings: Findings) -> dict[str, Any]:
         "strengthsLow": pack(findings.strengths_low, np.floor),
         "strengthsHigh": pack(findings.strengths_high, np.ceil),
         "present": "".join("1" if there else "0" for there in findings.present.ravel().tolist()),
+        "drawn": drawn_first(findings),
         "games": [[int(i), int(j), *(_short(part[i, j]) for part in record)] for i, j in met],
         "together": [int(group) for group in findings.together],
         "discs": [  # points as shares of a square that holds them at all times

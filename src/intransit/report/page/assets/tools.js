@@ -81,7 +81,7 @@ function limit(value, low, high) {
 const state = {
   time: nTimes - 1,
   order: "structure",
-  chosen: byStrength(nTimes - 1).filter((i) => present(nTimes - 1, i)).slice(0, 6),
+  chosen: content.drawn,
   ...firstDuel(),
   cycle: 0,
 };
