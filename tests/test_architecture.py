@@ -41,6 +41,7 @@ LAYERS = {
     "": 12,  # `import intransit`: the public names, for what is built on the library
     "experiments": 13,
     "cli": 14,
+    "__main__": 15,
 }
 DRAWING = ("backtest/", "cli/", "experiments/", "plotting", "report/")  # where pictures are drawn
 LONGEST_FILE, LONGEST_FUNCTION = 700, 60

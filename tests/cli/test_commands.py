@@ -90,15 +90,17 @@ def test_every_command_has_a_group_an_address_and_an_example():
         assert all(example.startswith(name) for example in examples)
 
 
-def test_the_installed_command_runs(tmp_path):
-    """The script itself, in a process of its own, as a user calls it."""
-    script = Path(sys.executable).with_name("intransit")
+@pytest.mark.parametrize("way", ["script", "module"])
+def test_the_installed_command_runs(tmp_path, way):
+    """In a process of its own, as users call it."""
+    script, module = [Path(sys.executable).with_name("intransit")], [sys.executable, "-m"]
+    begin = script if way == "script" else [*module, "intransit"]
     done = subprocess.run(
-        [script, "--version"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [*begin, "--version"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.strip()) == (0, intransit.__version__)
     failed = subprocess.run(
-        [script, "frobnicate"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [*begin, "frobnicate"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert failed.returncode == 2
 
