@@ -43,6 +43,7 @@ def blocks(page):
     return FENCE.findall(page.read_text(encoding="utf-8"))
 
 
+@pytest.mark.usefixtures("each_fit_once")
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
 def test_code_in_the_pages_runs(page):
     """Blocks of a page share their names; what a ``print`` says stands beside it and is checked."""

@@ -14,6 +14,7 @@ def test_there_are_examples():
     assert len(EXAMPLES) >= 5
 
 
+@pytest.mark.usefixtures("each_fit_once")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_says_something(path, tmp_path, monkeypatch, capsys):
     """As a script, where warnings are errors; in this process, as loading takes longest."""
