@@ -13,12 +13,13 @@ settings.register_profile("project", deadline=None, max_examples=30, derandomize
 settings.load_profile("project")
 
 # Compiled loops are kept on disk.  Workers that begin alike compile the same loops at the same
-# time, each for itself; so the first begins with what compiles most, the second with what reads
-# tables or waits for a service, and by then finds the loops on disk.  Short tests come last: there
-# `--dist worksteal` takes them from whoever has most left.
+# time, each for itself; so the first begins with what compiles most, the others with what reads
+# tables or waits for a browser or a service, and by then find the loops on disk.  Short tests come
+# last: there `--dist worksteal` takes them from whoever has most left.
 BEGINNINGS = (
     ("tests/analysis/", "tests/inference/", "tests/experiments/"),
-    ("tests/data/", "tests/report/test_page_in_browser.py", "tests/inference/test_on_ray.py"),
+    ("tests/data/", "tests/inference/test_on_ray.py"),
+    ("tests/report/test_page", "tests/study/", "tests/test_wheel.py", "tests/test_tasks.py"),
 )
 SHORT = ("tests/test_architecture.py", "src/")
 
