@@ -216,7 +216,7 @@ COUNTS = listed(
     "occurrences respondents nrespondents"
 )
 OF_WINS = listed("wins nwins numwins winsfor")  # counts too, beside a winner and a loser
-OF_SHARES = listed("base basesize size sample answers")  # and beside shares of them
+OF_SHARES = listed("base basesize")  # and beside shares, as market research calls it
 LENGTHS = listed(  # counts, or of a single game
     "games matches trials total samples numberofgames totalgames totalmatches"
 )
