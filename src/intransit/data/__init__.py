@@ -26,7 +26,6 @@ from intransit.data.engine import (
     parquet_sql,
     read_table,
     refuse,
-    short_names,
 )
 from intransit.data.files import (
     STANDARD_INPUT,
@@ -91,6 +90,8 @@ from intransit.data.vocabulary import (
     LENGTHS,
     MARKERS,
     NEUTRALS,
+    OF_SHARES,
+    OF_WINS,
     SIDES,
     WEIGHTS,
     WINNERS,
@@ -98,6 +99,7 @@ from intransit.data.vocabulary import (
     name_pairs,
     plain,
     without_accents,
+    without_case,
 )
 from intransit.errors import InputError
 
@@ -466,7 +468,8 @@ def assemble(
     with open_engine(label_of(source), memory_limit) as engine:
         label = engine.label
         table = take_in(source, engine, limits.fetched)
-        where = _conditions(table, options.where)
+        places = (find_column(table.names, name, "where", label) for name in options.where)
+        where = dict(zip(places, options.where.values(), strict=True))
         facts, roles = Facts(table, where), None
         whole = Facts(table, {}) if where else facts
         if table.grouping is not None or whole.count()[0] > limits.packed:
@@ -528,16 +531,15 @@ def _may_be_matrix(facts: Facts) -> bool:
 
 def find_wide(name: str, facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
     """Return a table with several results in a row as games, or None where it has none."""
-    if not asked and (named_by_hand(options) or _names_two(facts.names)):
+    if not asked and (named_by_hand(options) or _names_two(facts.plain)):
         return None
     from intransit.data import wide_tables  # noqa: PLC0415  few tables are one
 
     return wide_tables.FINDERS[name](facts, options, asked)
 
 
-def _names_two(names: Sequence[str]) -> bool:
+def _names_two(own: list[str]) -> bool:
     """Return whether two columns name the items, and not the first two of three or more."""
-    own = [plain(name) for name in short_names(names)]
     pairs = name_pairs(own, MARKERS, WINNERS)
     return any(sum(name[:-1] == own[pair.first][:-1] for name in own) < 3 for pair in pairs)
 
@@ -651,21 +653,29 @@ def _away_sign(search: Search) -> int | None:
 
 def choose_counts(search: Search) -> None:
     """Choose how many games a row stands for, and how much it counts."""
-    roles = search.roles
-    roles.count = search.one("count", COUNTS)
+    roles, told = search.roles, search.roles.meaning
+    single = told is None or told.kind != "shares"
+    single = single and (told is None or set(told.values.values()) <= {0.0, 0.5, 1.0})
+    more = OF_WINS if roles.winner_first else frozenset() if single else OF_SHARES
+    roles.count = search.one("count", COUNTS | more)
     roles.weight = search.one("weight", WEIGHTS)
     if roles.weight is not None and search.named["weight"] is None:
         roles.weight = _telling_weight(search, roles.weight)
     if roles.count is not None and search.named["count"] is None:
-        roles.count = _telling_count(search, roles.count)
+        roles.count = _telling_count(search, roles.count, single=single)
+    if not single and roles.count is None and search.wanted["count"] is None:
+        roles.notes.append(
+            "nothing says how many games stand behind a share, so each row counts as one; name the "
+            f"column that does with {how_to_say('count')}"
+        )
     for role, column in (("count", roles.count), ("weight", roles.weight)):
         if column is not None:
             search.tell(role, column, search.why(role))
 
 
-def _telling_count(search: Search, column: int) -> int | None:
+def _telling_count(search: Search, column: int, *, single: bool) -> int | None:
     """Return a column that is called a count if it says how many games each row stands for."""
-    roles, facts, told = search.roles, search.facts, search.roles.meaning
+    roles, facts = search.roles, search.facts
     name, x = search.names[column], facts.number(column)
     said = f'count="{name}" (command line: --count)'
     n_rows, fractions, several = facts.count(f"{x} <> round({x})", f"{x} > 1")
@@ -673,11 +683,9 @@ def _telling_count(search: Search, column: int) -> int | None:
         f"SELECT count(DISTINCT x), max(x) - min(x) FROM (SELECT {x} AS x FROM "
         f"{facts.rows_about(x)})"
     )[0]
-    single = told is None or told.kind != "shares"
-    single = single and (told is None or set(told.values.values()) <= {0.0, 0.5, 1.0})
     if roles.margin is not None or roles.scores is not None:
         why = "beside margins a row is one game"
-    elif single and distinct == n_rows > 1 and span == n_rows - 1:
+    elif single and distinct == n_rows == span + 1 > 1 and search.plain[column] not in OF_WINS:
         why = "it numbers the rows"
     elif single and fractions:
         why = "a row of one winner is one game"
@@ -722,14 +730,6 @@ def _telling_weight(search: Search, column: int) -> int | None:
             "(command line: --weight), or weight=False for none (command line: --without weight)."
         )
     return column
-
-
-def _conditions(table: EngineTable, where: Mapping[str, object]) -> dict[int, object]:
-    """Return the columns of `where` with the values they must have."""
-    found = {}
-    for name, value in where.items():
-        found[find_column(table.names, name, "where", table.engine.label)] = value
-    return found
 
 
 def _report(
@@ -777,21 +777,16 @@ def _name_notes(query: Query) -> list[str]:
     spaced = [raw for raw in query.raw_names if raw != raw.strip() and raw.strip()]
     if spaced:
         notes.append(f"space around {plural(len(spaced), 'name')} was removed")
-    for key, why in ((_without_case, "case or space"), (without_accents, "accents or signs")):
+    ways = (without_case, str, "case or space"), (without_accents, without_case, "accents or signs")
+    for key, finer, why in ways:
         groups: dict[str, list[str]] = {}
         for name in query.names:
             groups.setdefault(key(name), []).append(name)
-        alike = [group for group in groups.values() if len({*map(_without_case, group)}) > 1]
-        if key is _without_case:
-            alike = [group for group in groups.values() if len(group) > 1]
+        alike = [group for group in groups.values() if len({*map(finer, group)}) > 1]
         for group in alike[:5]:
             listed = " and ".join(f'"{name}"' for name in group)
             notes.append(f"{listed} differ only by {why}, and count as different items")
     return notes
-
-
-def _without_case(name: str) -> str:
-    return " ".join(name.casefold().split())
 
 
 def _repeats(facts: Facts, most_rows: int) -> list[str]:

@@ -158,10 +158,7 @@ class Timeline:
         stacked = np.stack([first, second], axis=1)
         size = None if n_items is None else as_whole("n_items", n_items, least=2)
         pairs = check_pairs(stacked, size, "timeline")
-        columns = {
-            "outcomes": outcomes,
-            "times": np.zeros(len(pairs)) if times is None else times,
-        }
+        columns = {"outcomes": outcomes, "times": np.zeros(len(pairs)) if times is None else times}
         if counts is not None:
             columns["counts"] = counts
         checked = {name: _numbers(name, values, len(pairs)) for name, values in columns.items()}

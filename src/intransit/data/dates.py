@@ -128,6 +128,7 @@ def _without_trimmings(text: str) -> str:
             r"\1\2",
         ),
         (r"(\dT\d+)Z$", r"\1"),
+        (r"\s[-–|]\s+(\d?\d:\d\d)", r" \1"),
         (r"\bsept\b", "Sep"),
         (r"\b(of|de|del)\b", " "),
         (r"^(\d\d?)\.\s+", r"\1 "),

@@ -394,12 +394,10 @@ def choose_unplayed(search: Search) -> None:
     for column in sorted(i for i in free if i is not None):
         name = search.plain[column]
         cell, found = f"lower({facts.text(column)})", ""
-        if name in words.FORFEITS:
-            yes = [text for text, value in read_switch(facts.texts(column)).items() if value]
-            test = f"{facts.raw(column)} IN ({', '.join(map(quote, yes)) or 'NULL'})"
-        elif name in words.PLAYED and is_switch(facts.texts(column)):
-            no = [text for text, value in read_switch(facts.texts(column)).items() if not value]
-            test = f"{facts.raw(column)} IN ({', '.join(map(quote, no)) or 'NULL'})"
+        forfeit, texts = name in words.FORFEITS, facts.texts(column)
+        if forfeit or (name in words.PLAYED and is_switch(texts)):
+            told = [quote(text) for text, x in read_switch(texts).items() if (x > 0) == forfeit]
+            test = f"{facts.raw(column)} IN ({', '.join(told) or 'NULL'})"
         elif facts.is_text(column) and name in words.OF_RESULTS | words.STATUSES:
             found = words.UNPLAYED + (f"|{words.NOT_YET}" if name in words.STATUSES else "")
             test = f"regexp_full_match({cell}, {quote(found)})"

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from intransit.checks import shown
 from intransit.data.reading import Unused, list_names, quoted
-from intransit.data.vocabulary import MOST_VALUES, plain
+from intransit.data.vocabulary import MOST_VALUES, plain, without_case
 from intransit.errors import InputError
 
 if TYPE_CHECKING:
@@ -458,6 +458,7 @@ class Facts:
     def __init__(self, table: EngineTable, where: Mapping[int, object]) -> None:
         self.table, self.engine, self.names = table, table.engine, table.names
         self.where = where
+        self.plain = [plain(name) for name in short_names(table.names)]
         self._values: dict[int, list[tuple[str, int]] | None] = {}
         self._n_rows: int | None = None
 
@@ -533,15 +534,23 @@ class Facts:
         """SQL: a cell as text without surrounding space."""
         return f"trim({self.raw(column)})"
 
-    def names_one_of(self, column: int, items: Sequence[int]) -> str:
+    def names_one_of(self, column: int, items: Sequence[int], among: Sequence[int] = ()) -> str:
         """SQL: whether a cell names what stands in one of the columns with the items.
 
-        101.0 is 101 too, as pandas writes numbers of winners where some games had none, and "Kent
-        won by 5 runs" is Kent.
+        101.0 is 101 too, as pandas writes numbers of winners where some games had none, "Kent won
+        by 5 runs" is Kent, and so is KENT, unless two `among` the items differ by case alone.
         """
-        own, listed = self.text(column), ", ".join(map(self.text, items))
-        forms = [form for form in NAMING if any(re.fullmatch(form, t) for t in self.texts(column))]
+        texts = {text.strip() for text in self.texts(column)}
+        own, cells = self.text(column), [self.text(i) for i in items]
+        forms = [form for form in NAMING if any(re.fullmatch(form, text) for text in texts)]
         told = [own, *(f"regexp_extract({own}, {quote(form)}, 1)" for form in forms)]
+        names = {name for i in among or items for name in self.sample(i)} if texts else set()
+        bare = {without_case(name) for name in names}
+        others = {text for text in texts - names if len(text) > 1}  # a may be a column's letter
+        if len(bare) == len(names) and bare & {without_case(text) for text in others}:
+            one_space = "lower(regexp_replace({}, '\\s+', ' ', 'g'))"
+            told, cells = ([one_space.format(sql) for sql in part] for part in (told, cells))
+        listed = ", ".join(cells)
         return f"({' OR '.join(f'{name} IN ({listed})' for name in told)})"
 
     def filled(self, column: int) -> str:

@@ -11,6 +11,7 @@ import csv
 import glob
 import io
 import re
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -372,8 +373,7 @@ LENIENT = {"cp1252": "intransit-latin-1"}
 def copy(packed: IO[bytes], place: Path) -> None:
     """Copy a stream to its end."""
     with place.open("wb") as plain:
-        while piece := packed.read(CHUNK):
-            plain.write(piece)
+        shutil.copyfileobj(packed, plain, CHUNK)
 
 
 STANDARD_INPUT = "standard input"

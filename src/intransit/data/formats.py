@@ -309,11 +309,7 @@ def lines_of(path: Path, compression: str) -> str:
     )
 
 
-OPENERS: dict[str, Callable[[Path], Any]] = {
-    "gzip": gzip.open,
-    "bzip2": bz2.open,
-    "xz": lzma.open,
-}
+OPENERS: dict[str, Callable[[Path], Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
 
 
 def unpack(source: Source, engine: Engine) -> Source:

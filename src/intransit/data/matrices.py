@@ -7,16 +7,16 @@ each other: rates add up to 1, 10 or 100, payoffs to 0, and counts of wins to an
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from intransit.arrays import FloatArray
+from intransit.arrays import FloatArray, IntArray
 from intransit.data.engine import Engine, EngineTable, Facts, numbered_headers
 from intransit.data.outcomes import number
-from intransit.data.reading import ROLES, Columns, MatrixEntries, ReadOptions, list_names, plural
-from intransit.data.shapes import Shaped
+from intransit.data.reading import MatrixEntries, ReadOptions, list_names, plural
+from intransit.data.shapes import Shaped, listed_games
 from intransit.data.vocabulary import CLEAR, ITEMS, listed, plain
 
 TakeIn = Callable[[object, Engine], EngineTable]
@@ -35,6 +35,8 @@ QUOTIENT = re.compile(r"(\d+)\s*/\s*(\d+)")
 BELOW_RATE = re.compile(r"([\d.,]+\s*%)\s*[\n|;]\s*(\d+)")  # 55%, and 120 on the next line
 WITH_GAMES = re.compile(r"(.+?)\s*[(\[]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?\s*[)\]]")  # 55% (120)
 TOTALS = listed("total totals all overall sum average avg mean grandtotal")  # no items
+NAMES = ("row", "column", "entry", "games")
+LETTERS = {"w": 1.0, "win": 1.0, "d": 0.5, "draw": 0.5, "t": 0.5, "tie": 0.5, "l": 0.0, "loss": 0.0}
 ITSELF = {"", "-", "–", "—", "x", "*", "**", "xx", "■", "█", "#", "\\", "●", "n/a", "nan"}
 
 
@@ -136,23 +138,24 @@ def _cells_as_games(table: EngineTable, matrix: Matrix) -> Shaped:
         margins = np.where(np.isfinite(margins), margins, -margins.T)
         margins[np.tril_indices(len(margins))] = np.nan
     i, j = np.nonzero(np.isfinite(margins))
-    columns = [
-        [matrix.rows[k] for k in i],
-        [matrix.names[k] for k in i],
-        [matrix.names[k] for k in j],
-        margins[i, j].tolist(),
-        np.ones(len(i)).tolist(),
-    ]
+    columns = _columns(matrix, i, j, margins[i, j], np.ones(len(i)))
     where = "and told twice" if twice else "the row at home"
     notes = (
         f"the table is a matrix of {len(matrix.names)} by {len(matrix.names)}: each cell is the "
         f'score of one game, {where}; if they are games won and lost, say entries="wins" (command '
         "line: --entries wins)",
     )
-    said: Columns = dict.fromkeys(ROLES, False)
-    said |= {"first": "row", "second": "column", "margin": "entry"}
-    said["side"] = False if twice else "first"
-    return Shaped(_stored(table, columns), said, (), notes)
+    made = {"first": "row", "second": "column", "margin": "entry"}
+    return listed_games(table, columns, NAMES, (), notes, side=not twice and "first", **made)
+
+
+def _columns(
+    matrix: Matrix, i: IntArray, j: IntArray, entries: FloatArray, games: FloatArray
+) -> list[list[Any]]:
+    """Return games of a matrix as columns."""
+    names = [[matrix.names[k] for k in part] for part in (i, j)]
+    values = [round(value, 12) for value in entries.tolist()]
+    return [[matrix.rows[k] for k in i], *names, values, games.tolist()]
 
 
 def _games_of_points(matrix: Matrix) -> FloatArray | None:
@@ -210,16 +213,14 @@ def _without_quotients(texts: list[list[object]]) -> list[list[object]]:
     fractions = sum(bool(QUOTIENT.fullmatch(text)) for text in filled)
     if not fractions or fractions == len(filled) or "½" in "".join(flat):
         return texts
-    found: list[list[object]] = []
-    for row in texts:
-        matches = [QUOTIENT.fullmatch(str(text).strip()) for text in row]
-        found.append(
-            [
-                text if match is None or not int(match[2]) else repr(int(match[1]) / int(match[2]))
-                for text, match in zip(row, matches, strict=True)
-            ]
-        )
-    return found
+    return [
+        [
+            repr(int(match[1]) / int(match[2])) if match and int(match[2]) else text
+            for text in row
+            for match in (QUOTIENT.fullmatch(str(text).strip()),)
+        ]
+        for row in texts
+    ]
 
 
 def _crosstable(facts: Facts) -> Matrix | None:
@@ -282,6 +283,8 @@ def _cell(text: object, facts: Facts) -> Entry | None:
     record = WON_AND_LOST.fullmatch(beside[1] if beside else bare)
     if record:
         return Entry(float(record[1]), float(record[2]), games, drawn=float(record[3] or 0))
+    if bare.casefold() in LETTERS:
+        return Entry(LETTERS[bare.casefold()])
     halves = re.sub(r"^½$", "0.5", bare.replace("1/2", "½")) if "½" in bare else bare
     value = number(re.sub(r"(?<=\d)½", ".5", halves).rstrip("% "), facts.table.decimal_comma)
     if value is None:
@@ -419,13 +422,7 @@ def _as_games(
             i, j, games = np.r_[i, k], np.r_[j, m], np.r_[games, matrix.drawn[k, m]]
             entry = np.r_[entry, np.full(len(k), 0.5)]
     used = np.flatnonzero((games > 0) & np.isfinite(entry))
-    columns = [
-        [matrix.rows[k] for k in i[used]],
-        [matrix.names[k] for k in i[used]],
-        [matrix.names[k] for k in j[used]],
-        [round(value, 12) for value in entry[used].tolist()],
-        games[used].tolist(),
-    ]
+    columns = _columns(matrix, i[used], j[used], entry[used], games[used])
     notes = [f"the table is a matrix of {n} by {n}: {why}"]
     if kind == "shares" and counts is None:
         notes.append(
@@ -436,9 +433,8 @@ def _as_games(
         names, shown = plural(len(matrix.left_out), "name"), list_names(matrix.left_out[:5])
         notes.append(f"{names} without counterpart left out: {shown}")
     role = "margin" if kind == "margins" else "outcome"
-    said: Columns = dict.fromkeys(ROLES, False)
-    said |= {"first": "row", "second": "column", role: "entry", "count": "games"}
-    return Shaped(_stored(table, columns), said, (), tuple(notes))
+    made = {"first": "row", "second": "column", role: "entry", "count": "games"}
+    return listed_games(table, columns, NAMES, (), notes, **made)
 
 
 def _from_both(here: FloatArray, there: FloatArray, kind: MatrixEntries) -> FloatArray:
@@ -448,15 +444,3 @@ def _from_both(here: FloatArray, there: FloatArray, kind: MatrixEntries) -> Floa
     mean = np.clip(mean, 0.0, 1.0) if kind == "shares" else mean
     either = np.where(np.isfinite(here), here, total - there)
     return np.where(np.isfinite(here) & np.isfinite(there), mean, either)
-
-
-def _stored(table: EngineTable, columns: list[list[Any]]) -> EngineTable:
-    kinds = {"row": "BIGINT", "c0": "VARCHAR", "c1": "VARCHAR", "c2": "DOUBLE", "c3": "DOUBLE"}
-    listed = ", ".join(f"unnest(?::{kind}[]) AS {name}" for name, kind in kinds.items())
-    return replace(
-        table,
-        names=("row", "column", "entry", "games"),
-        types=tuple(kinds.values())[1:],
-        rows=table.engine.store(f"SELECT {listed}", columns),
-        decimal_comma=False,
-    )

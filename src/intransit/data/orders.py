@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from intransit.data import outcomes
 from intransit.data import vocabulary as words
-from intransit.data.engine import Facts, columns_sql, quote, short_names
+from intransit.data.engine import Facts, columns_sql, quote
 from intransit.data.outcomes import number
 from intransit.data.reading import Column, ReadOptions, list_names, plural
 from intransit.data.shapes import OF_A_GAME, Shaped, made_games, named_by_hand
@@ -33,7 +33,8 @@ EVENTS = listed(
     "respondent subject track grandprix gp round meet meeting contest competition competitionid "
     "regatta stage show ballot ballotid trial query queryid prompt promptid question questionid "
     "scenario dataset benchmark problem instance task taskid testset environment env sample case "
-    "turn seed fold run repetition rep split lobby lobbyid"
+    "turn seed fold run repetition rep split lobby lobbyid room roomid debate debateid table "
+    "tableid pod podid play playid"
 )
 NAMES = (  # people before teams: the finer the item, the more is learnt
     *("name", "driver", "drivername", "driverid", "horse", "horsename", "player", "playername"),
@@ -57,6 +58,7 @@ UNFINISHED = listed(
     "cut mc missedcut mdf otl"
 )
 ABSENT = listed("dns dnq dnpq withdrew withdrawn wd w scr nr ex dsq dq disq disqualified d e")
+TEAMS = ("team", "teamname", "teamid", "squad")  # whose members share a place
 LAST = 1e9  # the place of those who did not finish
 MOST_PAIRS = 50_000_000  # beyond, orders should be cut or summed up first
 MOST_ZEROS = 0.25  # of points in a table of races, where only the first get any
@@ -65,16 +67,20 @@ OTHER, CAME_FIRST = "other", "who came first"
 
 def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
     """Return finishing orders as games, or None where the table has none."""
-    names = [plain(name) for name in short_names(facts.names)]
-    names = [name.removesuffix("name") or name for name in names]
-    place = facts.column(options.place, "place") if options.place else _first(names, PLACES)
-    ranks = None if place is None else _ranks(facts, place)
+    names = [name.removesuffix("name") or name for name in facts.plain]
+    wanted = options.place
+    places = [facts.column(wanted, "place")] if wanted else _all(names, PLACES)
+    told = {i: _ranks(facts, i) for i in places}
+    place = next((i for i in places if told[i]), places[0] if places else None)
+    ranks = None if place is None else told[place]
     scores = place is None
     if place is None:
         place, ranks = _score(facts, names)
     both = any(isinstance(options.columns.get(role), str) for role in ("second", "loser"))
     paired = both or bool(words.name_pairs(names, words.MARKERS, words.WINNERS))
-    if place is None or ranks is None or (paired and not asked and not options.place):
+    if paired and not asked and not options.place:
+        return None if both else _places_of_two(facts, names)
+    if place is None or ranks is None:
         return None
     said = options.columns.get("first")
     item = facts.column(said, "first") if isinstance(said, str) else _first(names, NAMES)
@@ -90,11 +96,56 @@ def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
             'of them was before whom; give places, or say shape="orders" to take them for ties '
             "(command line: --shape orders)."
         )
+    if not scores and not options.event and _are_several(facts, place, event):
+        raise facts.refuse(
+            f"most events, told apart by {list_names([facts.names[i] for i in event])}, have more "
+            "than one first and second place; name what tells events apart with event= (command "
+            "line: --event)."
+        )
     return orders_as_games(facts, place, item, event, ranks, scores=scores)
 
 
+def _are_several(facts: Facts, place: int, event: Sequence[int]) -> bool:
+    """Return whether most events have several (teams) in the first place, and in the second."""
+    x, team = facts.number(place), _first(facts.plain, TEAMS)
+    who = "row" if team is None else f"c{team}"
+    first, second = (f"count(DISTINCT {who}) FILTER (WHERE {x} = {k}) > 1" for k in (1, 2))
+    n, several = facts.engine.ask(
+        f"SELECT count(*), count(*) FILTER (WHERE several) FROM (SELECT {first} AND {second} AS "
+        f"several FROM {facts.rows} GROUP BY {columns_sql(event)})"
+    )[0]
+    return bool(2 * several > n)
+
+
+def _places_of_two(facts: Facts, names: list[str]) -> Shaped | None:
+    """Return a table in which each of two has a place, 1 or 2, as one that says who came first.
+
+    In a ranking no three share 1 and 2, so places of three items or more are results.
+    """
+    pairs = words.pairs_called(names, *PLACES)
+    items = words.name_pairs(names, words.MARKERS)
+    told = words.OUTCOMES & {*names} or words.score_pairs(names, words.MARKERS)
+    if len(pairs) != 1 or len(items) != 1 or told:
+        return None
+    columns = pairs[0].first, pairs[0].second
+    found = {text.strip() for i in columns for text in facts.texts(i)}
+    n_items = len(facts.sample(items[0].first) | facts.sample(items[0].second))
+    if found - {""} != {"1", "2"} or n_items < FEWEST_PLACES:
+        return None
+    x, y = (facts.number(i) for i in columns)
+    first = f"CASE WHEN {x} < {y} THEN 1.0 WHEN {x} > {y} THEN 0.0 WHEN {x} = 1 THEN 0.5 END"
+    listed_columns = tuple(Column("place", facts.names[i], "by its name") for i in columns)
+    note = f"{list_names([facts.names[i] for i in columns], ' and ')} are places, 1 the better"
+    table = facts.table.with_columns({CAME_FIRST: ("DOUBLE", first)})
+    return Shaped(table, {"outcome": CAME_FIRST}, listed_columns, (note,), keeps_where=True)
+
+
+def _all(names: list[str], wanted: Sequence[str]) -> list[int]:
+    return [names.index(word) for word in wanted if word in names]
+
+
 def _first(names: list[str], wanted: Sequence[str]) -> int | None:
-    return next((names.index(word) for word in wanted if word in names), None)
+    return next(iter(_all(names, wanted)), None)
 
 
 Ranks = dict[str, float | None]
@@ -139,7 +190,7 @@ def _event(
             dated = found.clock.kind == "date" or name in words.PERIODS or not events
             if found.understood >= ENOUGH and dated and not (events and _numbers_rows(facts, i)):
                 times.append(i)
-    if scores and events and not _stand_twice(facts, item, events):
+    if scores and events and not facts.repeats([*events, item])[0]:
         times = []
     return (*events, *times) or None
 
@@ -148,11 +199,6 @@ def _numbers_rows(facts: Facts, column: int) -> bool:
     """Return whether a column has another value in every row."""
     values = facts.values(column)
     return values is None or sum(n for _, n in values) == len(values) > 1
-
-
-def _stand_twice(facts: Facts, item: int, event: Sequence[int]) -> bool:
-    """Return whether an item stands twice in one event."""
-    return facts.repeats([*event, item])[0] > 0
 
 
 def _ranks(facts: Facts, place: int) -> Ranks | None:
@@ -205,7 +251,7 @@ def orders_as_games(
         return None
     _check(facts, item, event, int(pairs), int(twice))
     columns = ", ".join(f"a.c{i}" for i in range(n))
-    team = _first([plain(name) for name in facts.names], ("team", "teamname", "teamid", "squad"))
+    team = _first([plain(name) for name in facts.names], TEAMS)
     apart = "" if team in {None, item} else f" AND a.c{team} IS DISTINCT FROM b.c{team}"
     rows = (
         f"SELECT {columns}, b.c{item} AS c{n}, CASE WHEN a.place < b.place THEN 1.0 ELSE 0.5 "
@@ -301,9 +347,8 @@ def _check(facts: Facts, item: int, event: tuple[int, ...], pairs: int, twice: i
 
 
 def _other_items(facts: Facts, item: int) -> Sequence[int]:
-    names = [plain(name) for name in facts.names]
     wanted = ("driver", "horse", "player", "team", "country", "club", "jockey", "brand")
-    return [names.index(word) for word in wanted if word in names and names.index(word) != item]
+    return [i for i in _all([plain(name) for name in facts.names], wanted) if i != item]
 
 
 ORDINALS = (
@@ -407,7 +452,7 @@ def find_choices(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
     """Return choices from sets as games, one row an alternative or one row a set; or None."""
     if named_by_hand(options) and not asked:
         return None
-    names = [plain(name) for name in short_names(facts.names)]
+    names = facts.plain
     several = [i for i, name in enumerate(names) if IN_A_ROW.fullmatch(name) and facts.is_text(i)]
     if len(several) >= FEWEST_PLACES:
         return _sets_in_rows(facts, names, several)
@@ -428,11 +473,7 @@ def find_choices(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
 def _flags(facts: Facts, column: int) -> dict[str, float] | None:
     """Return what a column says of its row: 1 chosen or won, 0 not, 0.5 a tie; None if not that."""
     cells = [text for text in facts.texts(column) if text.strip()]
-    known = {**dict.fromkeys(outcomes.YES | outcomes.FIRST_WORDS | {"x", "best", "worst"}, 1.0)}
-    known |= dict.fromkeys(outcomes.NO | outcomes.SECOND_WORDS, 0.0)
-    known |= dict.fromkeys(outcomes.TIE_WORDS, 0.5) | {"w": 1.0, "l": 0.0, "d": 0.5}
-    told = {text: known.get(text.strip().casefold()) for text in cells}
-    found = {text: value for text, value in told.items() if value is not None}
+    found = outcomes.of_one_side(cells, "x", "best", "worst")
     return found if cells and len(found) == len(cells) else None
 
 
@@ -486,7 +527,7 @@ def _sets_in_columns(
 
 def _no_time(facts: Facts) -> tuple[str, ...]:
     """Return that there is no time where only sets are numbered, which are no periods here."""
-    names = {plain(name) for name in short_names(facts.names)}
+    names = {*facts.plain}
     dated = names & (words.TIMES | words.PERIODS) or any(words.DATED.search(n) for n in names)
     return () if dated else ("time",)
 

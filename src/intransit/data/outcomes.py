@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
-from unicodedata import combining, normalize
 
-from intransit.data.vocabulary import ENOUGH, ITEMS, OPPONENTS, Marker, listed, plain
+from intransit.data.vocabulary import ENOUGH, ITEMS, OPPONENTS, Marker, listed, plain, without_marks
 from intransit.errors import InputError
 
 SIGNED = re.compile(r"\[*\s*(\w+)\s*(>{1,3}|<{1,3}|={1,3}|~)\s*(\w+)\s*\]*")
@@ -64,7 +63,7 @@ def _by_sign(margins: Mapping[str, float]) -> dict[str, float]:
 
 
 def _grade(text: str) -> float | None:
-    said = " ".join(text.casefold().split())
+    said = " ".join(text.casefold().replace("_", " ").split())
     signed = SIGNED.fullmatch(said)
     if signed:
         left, sign, right = signed.groups()
@@ -75,11 +74,9 @@ def _grade(text: str) -> float | None:
             return 0.0
         return float(len(sign)) * (1.0 if straight == (sign[0] == ">") else -1.0)
     prefers = PREFERS.fullmatch(said)
-    if prefers:
-        side = 1.0 if prefers["who"] in FIRST_BETTER else -1.0
-        return side * (2.0 if MUCH.search(said) else 1.0)
-    better = BETTER.match(said)  # from its beginning: "Real Madrid B won" is about a team
-    if better is None or NOBODY.match(said) or not SAID.search(said) or WORSE.search(said):
+    better = prefers or BETTER.match(said)  # from its beginning: "Real Madrid B won" is a team
+    unsaid = NOBODY.match(said) or not SAID.search(said) or WORSE.search(said)
+    if better is None or (unsaid and not prefers):
         return None
     sign = 1.0 if better["who"] in FIRST_BETTER else -1.0
     return sign * (2.0 if MUCH.search(said) else 1.0)
@@ -148,11 +145,11 @@ def is_both_good(text: str) -> bool:
 
 FIRST_WORDS = listed(
     "win won first true yes w/l win/loss w-wo 1-0 firstwins firstwon victory sieg victoria "
-    "victoire vitoria vittoria winst wygrana galibiyet победа 勝 勝ち 胜 승"
+    "victoire vitoria vittoria winst wygrana galibiyet победа 勝 勝ち 胜 승 heimsieg"
 )
 SECOND_WORDS = listed(
     "loss lose lost second false no l/w loss/win l-wo 0-1 secondwins secondwon defeat niederlage "
-    "derrota defaite sconfitta verlies porazka maglubiyet поражение 負 負け 负 패"
+    "derrota defaite sconfitta verlies porazka maglubiyet поражение 負 負け 负 패 auswartssieg"
 )
 TIE_WORDS = listed(
     "tie draw drawn tied equal d/d draw/draw 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = matchdrawn matchtied "
@@ -190,6 +187,16 @@ ONE_SIDE = {
     "l": 0.0,
     "d": 0.5,
 }
+
+
+def of_one_side(texts: Iterable[str], *more: str) -> dict[str, float]:
+    """Return what texts say of their own side: 1 won, 0 lost, 0.5 neither; `more` say won too."""
+    told = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
+    known = ONE_SIDE | dict.fromkeys(more, 1.0)
+    found = {text: known.get(word, number(word)) for text, word in told.items()}
+    return {text: x for text, x in found.items() if x is not None and x in {0.0, 0.5, 1.0}}
+
+
 # Words that tell places and switches as well, so that no column is an outcome by them alone.
 NOT_TELLING = listed("true false yes no y home away h a b w n neutral left right white black x r")
 TYPO = 0.05  # a 2 among 0 and 1 that is rarer than this is a slip of the pen
@@ -206,6 +213,7 @@ class Meaning:
     margins: Mapping[str, float] = field(default_factory=dict)  # of score lines such as 3-1
     both_bad: frozenset[str] = frozenset()
     in_words: bool = False  # tells an outcome without the help of the column's name
+    items: tuple[int, int] | None = None  # columns with ids, where it names those
 
 
 def number(text: str, decimal_comma: bool = False) -> float | None:
@@ -241,7 +249,8 @@ def read_outcomes(
         return scorelines
     words: dict[str, float | None] = {**_words_of(headers, marker)}
     bare = {text: _as_word(text) for text in texts}
-    letters = _letters({word for word in bare.values() if _is_letter(word)}, headers, marker)
+    single = {word for word in bare.values() if len(word) == 1 and word.isalpha()}
+    letters = _letters(single, headers, marker)
     words |= letters
     quiet = NOT_TELLING if {0.0, 1.0} <= set(letters.values()) else NOT_TELLING | set(letters)
     values: dict[str, float] = {}
@@ -327,8 +336,7 @@ def _as_word(text: str) -> str:
     """
     word = re.sub(r"[\s_]+", "", text.casefold()).replace("–", "-")
     word = re.sub(r"(?<=[\d½]):(?=[\d½])", "-", word)
-    if not word.isascii():
-        word = "".join(sign for sign in normalize("NFD", word) if not combining(sign))
+    word = without_marks(word)
     for form in (
         r"\[\[([abc])\]\]",
         r"([bw])\+.*",
@@ -339,10 +347,6 @@ def _as_word(text: str) -> str:
         if match := re.fullmatch(form, word):
             return "tie" if match[0] == "[[c]]" else match[1]
     return word
-
-
-def _is_letter(word: str) -> bool:
-    return len(word) == 1 and word.isalpha()
 
 
 def _letters(
@@ -415,9 +419,11 @@ def _numbers(  # noqa: PLR0911  one for each way to number outcomes
 
 # Scores written as one text, as in ``3-1``, ``2-1 aet`` and ``L 5-3``; and what only looks so.
 LINE = r"\d+\s*[-:–]\s*\d+"
+HALVES = r"(?:\d+(?:\.\d|,5|½)?|½)"  # 5.5, 1½
 LATE = r"aet|a\.e\.t\.?|ot|so|et|ap|pens?|n\.?\s?[vpe]\.?"  # after extra time, or a shoot-out
 SCORELINE = re.compile(
-    r"(?:(?P<told>[WLDT]|win|won|loss|lost|draw|tie)[\s,:(]*)?(?P<x>\d+)\s*[-:–]\s*(?P<y>\d+)"
+    r"(?:(?P<told>[WLDT]|win|won|loss|lost|draw|tie)[\s,:(]*)?"
+    rf"(?P<x>{HALVES})\s*[-:–]\s*(?P<y>{HALVES})"
     rf"(?:[\s/]*\(?\d?(?:{LATE})\d?\)?"
     rf"|\s*\({LINE}(?:[,;\s]+{LINE})*\s*(?:p|pens?)?\.?\)\s*(?:p|pens?)?\.?)?"  # half-time, sets
     r"\)?(?:[\s,]+(?P<after>[WLDT]))?\s*(?:[*†‡]+|\[\w+\])?",  # 3-1 W; marks of footnotes
@@ -440,18 +446,13 @@ def _read_sets(text: str) -> tuple[float, float] | None:
     return float(sum(x > 0 for x in ahead)), float(sum(x < 0 for x in ahead))
 
 
-def _closed_up(text: str) -> str:
-    """Return a result without spaces, and with a plain dash: ``1 – 0`` is 1-0."""
-    return re.sub(r"\s+", "", text).replace("–", "-").replace(":", "-")
-
-
 def _read_scoreline(text: str) -> tuple[float, float] | None:
     """Return the two scores of a text, the first's first; ``L 5-3`` is 3 against 5."""
     line = SCORELINE.fullmatch(text.strip())
     if line is None:
         record = RECORD.fullmatch(text.strip())
         return _read_sets(text) if record is None else (float(record[1]), float(record[2]))
-    x, y = float(line["x"]), float(line["y"])
+    x, y = (float(line[k].replace(",", ".").replace("½", ".5")) for k in "xy")
     told = (line["told"] or line["after"] or "").casefold()[:1]
     if (told == "w" and x < y) or (told == "l" and x > y):  # the winner's score comes first
         return y, x
@@ -480,9 +481,10 @@ def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
         return None
     lines = {text: line for text, _ in filled if (line := _read_scoreline(text)) is not None}
     lines = _without_clocks(lines)
-    chess = {"1-0", "0-1"}
+    chess = {"1-0", "0-1", "½-½", "0.5-0.5", "0,5-0,5"}
     share = sum(count for text, count in filled if text in lines) / total if total else 0.0
-    if share < ENOUGH or {_closed_up(text) for text in lines} <= chess:
+    closed_up = {re.sub(r"[–:]", "-", re.sub(r"\s+", "", text)) for text in lines}
+    if share < ENOUGH or closed_up <= chess:
         return None
     totals = {x + y for x, y in lines.values()}
     splits = {max(line) for line in lines.values()}

@@ -9,7 +9,6 @@ rows.  Sorting them takes a tenth of the time in which an engine groups and sort
 be whole and outcomes 1, 0 or 0.5; where anything does not fit, the engine does it.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import compress
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from intransit.arrays import IntArray, n_distinct
-from intransit.data.engine import N_SAME, NAMING, SHOWN, Engine, Facts, quote
+from intransit.data.engine import N_SAME, SHOWN, Engine, Facts, quote
 from intransit.data.games import (
     NO_VALUE,
     Clock,
@@ -32,14 +31,7 @@ from intransit.data.games import (
 from intransit.data.outcomes import read_sides, read_switch
 from intransit.data.reading import ROW_LIMITS, Reading, RowLimits, Unused, quoted
 from intransit.data.roles import Roles
-from intransit.data.vocabulary import (
-    BYES,
-    MOST_VALUES,
-    NO_NAMES,
-    SIDE_FLAGS,
-    WINNER_WORDS,
-    plain,
-)
+from intransit.data.vocabulary import BYES, MOST_VALUES, NO_NAMES, SIDE_FLAGS, WINNER_WORDS, plain
 
 NOBODY = "'-', '–', '—', 'none', 'nobody', 'no winner', 'na', 'n/a', 'null', 'nan'"  # won
 NAMED = 5  # strange values that get a reason of their own
@@ -129,24 +121,17 @@ def build_query(
 def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
     """Join the numbers of the items; a bye is none, unless they are wanted."""
     facts = query.facts
-    sources = [roles.first, roles.second]
-    if roles.meaning and roles.meaning.kind == "names" and roles.outcome is not None:
-        sources.append(roles.outcome)
-    union = " UNION ALL ".join(f"SELECT {facts.raw(i)} AS raw FROM {facts.rows}" for i in sources)
+    both = (roles.first, roles.second)
+    union = " UNION ALL ".join(f"SELECT {facts.raw(i)} AS raw FROM {facts.rows}" for i in both)
     engine = facts.engine
     found = engine.ask(f"SELECT DISTINCT raw FROM ({union}) WHERE raw IS NOT NULL")
     raws = [str(raw) for (raw,) in found]
     free = {raw for raw in raws if not byes and BYES.fullmatch(raw)}
     nobody = _no_names(raws)
     query.raw_names = raws
-    known = {raw.strip() for raw in raws}
-    bare = {raw: raw.strip() for raw in raws}
-    for raw, name in bare.items():
-        told = (re.fullmatch(form, name) for form in NAMING)
-        bare[raw] = next((match[1] for match in told if match and match[1] in known), name)
-    query.names = sorted({name for raw, name in bare.items() if raw not in free | nobody} - {""})
+    query.names = sorted({raw.strip() for raw in raws if raw not in free | nobody} - {""})
     number = {name: i for i, name in enumerate(query.names)}
-    listed_as = [raws, [number.get(bare[raw]) for raw in raws]]
+    listed_as = [raws, [number.get(raw.strip()) for raw in raws]]
     flags = ", unnest(?::BOOLEAN[]) AS free" if free else ""
     engine.run(
         "CREATE TEMP TABLE items AS SELECT unnest(?::VARCHAR[]) AS raw, unnest(?::INTEGER[]) AS "
@@ -339,26 +324,19 @@ def _add_told_outcome(query: Query, roles: Roles, both_bad: str) -> None:
     query.whole_halves = set(told.values.values()) <= {0.0, 0.5, 1.0}
     query.columns["outcome"] = means
     if told.kind == "names":
-        query.joins.append(
-            f"LEFT JOIN items AS winner_item ON {facts.raw(column)} = winner_item.raw"
-        )
+        items = told.items or (roles.first, roles.second)
+        won, lost = (facts.names_one_of(column, (item,), items) for item in items)
         query.columns["outcome"] = (
-            f"CASE WHEN winner_item.number = first_item.number THEN 1.0 WHEN winner_item.number "
-            f"= second_item.number THEN 0.0 ELSE {means} END::DOUBLE"
+            f"CASE WHEN {won} THEN 1.0 WHEN {lost} THEN 0.0 ELSE {means} END::DOUBLE"
         )
-    if roles.scores is not None:  # nobody is named where nobody won
+    # Nobody is named where nobody won, by the scores or by what another column says.
+    draws = [] if roles.scores is None else ["coalesce(scored = 0, false)"]
+    draws += [] if roles.drawn is None else [_draw_sql(facts, roles.drawn)]
+    if draws:
         nobody = f"(NOT {facts.filled(column)} OR lower({facts.text(column)}) IN ({NOBODY}))"
-        even = "coalesce(scored = 0, false)"
+        draw = f"(coalesce({nobody}, true) AND ({' OR '.join(draws)}))"
         query.columns |= {
-            "given": f"({query.columns['given']} OR {even})",
-            "outcome": f"CASE WHEN {nobody} AND {even} THEN 0.5 ELSE {query.columns['outcome']} "
-            "END::DOUBLE",
-        }
-    if roles.drawn is not None:  # nor where another column says that nobody did
-        unnamed = f"(NOT {facts.filled(column)} OR lower({facts.text(column)}) IN ({NOBODY}))"
-        draw = f"({unnamed} AND {_draw_sql(facts, roles.drawn)})"
-        query.columns |= {
-            "given": f"({query.columns['given']} OR coalesce({draw}, false))",
+            "given": f"({query.columns['given']} OR {draw})",
             "outcome": f"CASE WHEN {draw} THEN 0.5 ELSE {query.columns['outcome']} END::DOUBLE",
         }
     query.reject("outcome IS NULL", "the winner is neither of the two")

@@ -16,16 +16,7 @@ from intransit.data.engine import Facts, quote, short_names
 from intransit.data.games import TimeColumn
 from intransit.data.outcomes import Meaning, is_switch, number, read_outcomes
 from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
-from intransit.data.vocabulary import (
-    CLEAR,
-    ENOUGH,
-    MARKERS,
-    WINNERS,
-    Marker,
-    Pair,
-    plain,
-    tokens_of,
-)
+from intransit.data.vocabulary import CLEAR, ENOUGH, MARKERS, WINNERS, Marker, Pair, plain
 from intransit.errors import InputError
 
 
@@ -71,19 +62,11 @@ class Roles:
     def taken(self) -> set[int]:
         """Columns that have a role."""
         single = (self.first, self.second, self.tie, self.outcome, self.margin, self.time)
-        more = (
-            self.side,
-            self.away_sign,
-            self.neutral,
-            self.count,
-            self.weight,
-            *(self.scores or ()),
-            *self.by,
-            *self.unplayed,
-            *(self.drawn or ())[:1],
-        )
+        more = (self.side, self.away_sign, self.neutral, self.count, self.weight)
+        several = (*(self.scores or ()), *self.by, *self.unplayed, *(self.drawn or ())[:1])
         told = () if self.sided is None else (self.sided.first, self.sided.second)
-        return {column for column in (*single, *more, *told) if column is not None}
+        ids = (self.meaning and self.meaning.items) or ()
+        return {i for i in (*single, *more, *several, *told, *ids) if i is not None}
 
 
 class Search:
@@ -92,7 +75,7 @@ class Search:
     def __init__(self, facts: Facts, options: ReadOptions) -> None:
         self.facts = facts
         self.names = facts.names
-        self.plain = [plain(name) for name in short_names(self.names)]
+        self.plain = facts.plain
         self.options = options
         self.wanted = options.columns
         self.named = {role: self._find(role) for role in self.wanted}
@@ -160,6 +143,10 @@ class Search:
 
 TOLD = re.compile(r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)")
 FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
+RATE = re.compile(
+    r"(%|pct|percent|percentage|share|prop|proportion|fraction)(prefer|preferring|preferred|for)?"
+    r"|(prefer|preferred|chose|votes?)(%|pct|percent|share)"
+)
 SHORT = {("blue", "red"): ("b", "r"), ("r", "b"): ("red", "blue"), ("home", "away"): ("h", "a")}
 
 
@@ -185,10 +172,10 @@ def find_scores(search: Search) -> list[Pair]:
     ]
 
 
-def flags_first(search: Search, column: int) -> bool:
-    """Return whether a column's name asks whether the first side won, as in radiant_win."""
+def of_first(search: Search, column: int, called: re.Pattern[str]) -> bool:
+    """Return whether a column is called so of the first side, as in radiant_win and share_a."""
     rests = (words.stem(search.plain[column], side) for side, _ in _sides(search))
-    return any(rest is not None and FLAG.fullmatch(rest) for rest in rests)
+    return any(rest is not None and called.fullmatch(rest) for rest in rests)
 
 
 def _sides(search: Search) -> list[tuple[str, str]]:
@@ -230,13 +217,7 @@ def _rest(name: str, word: str) -> str | None:
 def _meanings(search: Search, column: int) -> dict[str, float] | None:
     """Return what the texts of a column say of its side: 1 won, 0 lost, 0.5 neither; or None."""
     cells = [(text, n) for text, n in search.facts.values(column) or [] if text.strip()]
-    told: dict[str, float] = {}
-    for text, _ in cells:
-        word = re.sub(r"[\s_]+", "", text.casefold())
-        value = number(word)
-        value = value if value in {0.0, 0.5, 1.0} else outcomes.ONE_SIDE.get(word)
-        if value is not None:
-            told[text] = value
+    told = outcomes.of_one_side(text for text, _ in cells)
     known = sum(n for text, n in cells if text in told)
     total = sum(n for _, n in cells)
     return told if total and known >= CLEAR * total else None
@@ -308,7 +289,7 @@ def _same_name(search: Search, free: set[int]) -> list[Pair]:
 
 def _marked_texts(search: Search, free: set[int]) -> list[Pair]:
     """Return columns of text of any name whose first or last words are a marker's."""
-    tokens = {i: tokens_of(search.names[i]) for i in sorted(free) if search.facts.is_text(i)}
+    tokens = {i: words.tokens_of(search.names[i]) for i in sorted(free) if search.facts.is_text(i)}
     found: dict[tuple[int, int], Pair] = {}
     for marker in MARKERS:
         third = words.THIRD.get(marker.first)
@@ -374,11 +355,25 @@ def choose_outcome(search: Search) -> None:
         search.tell("first won", roles.sided.first, "by its name")
         search.tell("second won", roles.sided.second, "by its name")
     elif roles.outcome is not None and roles.meaning is not None:
+        _check_order(search, roles.outcome, roles.meaning)
         search.tell("outcome", roles.outcome, f"{why}; {roles.meaning.why}")
         roles.tie = _tie(search, re.compile("|".join(words.TIES)))
         roles.drawn = _told_draws(search)
     if roles.tie is not None:
         search.tell("tie", roles.tie, "by its name")
+
+
+def _check_order(search: Search, column: int, told: Meaning) -> None:
+    """Refuse score lines beside Away and Home: nobody can tell whose score comes first."""
+    roles = search.roles
+    turned = roles.first > roles.second and roles.marker is not None and roles.marker.sided
+    if turned and told.margins and search.named["first"] is None and roles.scores is None:
+        home, away = (search.names[i] for i in (roles.first, roles.second))
+        raise search.refuse(
+            f'"{search.names[column]}" may begin with the score of "{away}", whose column comes '
+            f'first, or of "{home}"; say first="{away}" and second="{home}", or the other way '
+            "round (command line: --first and --second)."
+        )
 
 
 def _tie(search: Search, called: re.Pattern[str]) -> int | None:
@@ -392,8 +387,9 @@ def _tie(search: Search, called: re.Pattern[str]) -> int | None:
 def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str]:
     for vocabulary in (words.OUTCOMES, words.SHARES):
         named = [i for i in search.free() if search.plain[i] in vocabulary]
-        if vocabulary is words.OUTCOMES and not named:
-            named = [i for i in search.free() if flags_first(search, i)]
+        if not named:
+            called = FLAG if vocabulary is words.OUTCOMES else RATE
+            named = [i for i in search.free() if of_first(search, i, called)]
         told = {i: _meaning(search, i) for i in named}
         clear = [i for i in named if told[i].understood >= ENOUGH]
         in_words = [i for i in clear if not told[i].margins]
@@ -410,6 +406,7 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
         if search.roles.scores is not None or search.roles.margin is not None:
             return None, None, ""
     texts = [i for i in search.free() if search.facts.is_text(i)]
+    texts = [i for i in texts if not HALF_TIME.fullmatch(search.plain[i])]
     told = {i: _meaning(search, i) for i in search.facts.often_filled(texts)}
     telling = [i for i in told if _decides(told[i], search.plain[i])]
     clear = [i for i in telling if told[i].understood >= CLEAR]
@@ -452,8 +449,13 @@ def _told_draws(search: Search) -> tuple[int, tuple[str, ...]] | None:
 
 MANGLED = re.compile(r"(?i)\d\d?-(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
 DRAW = re.compile(r"^(?:majority|split|unanimous|technical|[must])?-?draw\b|^matchdrawn|\(draw\)$")
-CALLED = re.compile(r".*(choice|winner|preference|preferred|prefer|vote|verdict|outcome)\??")
-ANSWERED = re.compile(r".*(response|answer|selected|selection|picked|pick|keypress|key)")
+CALLED = re.compile(
+    r".*(choice|winner|preference|preferred|prefere|prefer|preferido|vote|verdict|outcome)"
+    rf"({'|'.join(words.ITEMS | words.SAMPLES | words.THINGS)})?\??"
+)
+ANSWERED = re.compile(r".*(response|answer|selected|selection|picked|pick|keypress|key|clicked)")
+ID = re.compile("(id|code|abbr|tag)$")
+HALF_TIME = re.compile("(ht|halftime|half|1sthalf|firsthalf|h1|1h)(r|score|result)?")
 
 
 def _decides(told: Meaning, name: str) -> bool:
@@ -474,7 +476,8 @@ def _meaning(search: Search, column: int) -> Meaning:
     cells = facts.values(column)
     comma = facts.table.decimal_comma
     name, grades = search.plain[column], search.options.grades
-    graded, rated = name in words.PREFERENCES, name in words.SHARES
+    graded = name in words.PREFERENCES
+    rated = name in words.SHARES or of_first(search, column, RATE)
     prefer = name in words.WINNER_WORDS or column == search.named["winner"]
     names_one = prefer or name in {"preference", "preferred", "choice", "chosen"}
     names_one = names_one or name.startswith("better")
@@ -489,7 +492,9 @@ def _meaning(search: Search, column: int) -> Meaning:
         cells or [], headers, roles.marker, comma, grades=grades, graded=graded, rated=rated,
         names_one=names_one, by_hand=column == search.named["outcome"],
     )  # fmt: skip
-    if flags_first(search, column) and any((number(text) or 0.0) > 1.0 for text, _ in cells or []):
+    if of_first(search, column, FLAG) and any(
+        (number(text) or 0.0) > 1.0 for text, _ in cells or []
+    ):
         return Meaning("words", "numbers of games", 0.0)  # team1_wins: 2 is no name of the second
     if told.understood == 1.0 and not prefer and not _all_name_items(search, told):
         return told
@@ -502,8 +507,14 @@ def _name_or_word(search: Search, column: int, told: Meaning, *, prefer: bool) -
     Where both are complete and contradict each other, A may be an item, or the column of one.
     """
     facts, roles, cells = search.facts, search.roles, search.facts.values(column)
-    x, is_name = facts.number(column), facts.names_one_of(column, (roles.first, roles.second))
-    _, filled, names, shares = facts.count(facts.filled(column), is_name, f"{x} BETWEEN 0 AND 1")
+    x, ways = facts.number(column), [(roles.first, roles.second), *_ids(search, column)]
+    _, filled, shares, *named = facts.count(
+        facts.filled(column),
+        f"{x} BETWEEN 0 AND 1",
+        *(facts.names_one_of(column, items) for items in ways),
+    )
+    names = max(named)
+    items = ways[named.index(names)]
     if not filled:
         return Meaning("words", "empty", 0.0)
     if cells is None and shares > names:
@@ -515,8 +526,9 @@ def _name_or_word(search: Search, column: int, told: Meaning, *, prefer: bool) -
     }
     by_name = (names + sum(count for text, count in cells or () if text in ties)) / filled
     own = Meaning(
-        "names", "the winner's name", by_name, ties, both_bad=told.both_bad, in_words=True
-    )
+        "names", "the winner's name", by_name, ties, both_bad=told.both_bad, in_words=True,
+        items=None if items == ways[0] else items,
+    )  # fmt: skip
     if not names or by_name < told.understood:
         return told
     if by_name == told.understood and not prefer:
@@ -528,6 +540,16 @@ def _name_or_word(search: Search, column: int, told: Meaning, *, prefer: bool) -
         if {text.strip().casefold() for text in told.values} & marks:
             return Meaning("words", "names of items, or of their columns", 0.0)
     return own
+
+
+def _ids(search: Search, column: int) -> list[tuple[int, int]]:
+    """Return columns such as player1_id and player2_id, for a column such as winner_id."""
+    end, marker = ID.search(search.plain[column]), search.roles.marker
+    if end is None or marker is None:
+        return []
+    found = words.pairs_by(search.plain, marker, lambda rest: rest.endswith(end[0]))
+    pairs = [(pair.first, pair.second) for pair in found]
+    return [pair for pair in pairs if not {*pair} & {column, search.roles.first}]
 
 
 def _all_name_items(search: Search, told: Meaning) -> bool:
@@ -546,6 +568,7 @@ def _asked_about(search: Search, column: int) -> InputError:
 
 
 MOST_AGAINST = 0.05  # share of rows in which a winner may have fewer
+MOST_LEVEL = 0.25  # share of rows in which a shoot-out may have decided
 
 
 TELLING = ("sets", "games", "score", "goals", "runs")  # before points, which may be of a ranking
@@ -595,15 +618,11 @@ SHOOT_OUT = re.compile(r"pens$|^pens|penalt|shootout|^pso")
 
 def _bare_scores(search: Search) -> list[Pair]:
     """Return numbers called Home and Away beside Home Team and Away Team, unless they are odds."""
-    whole = [
-        pair
-        for pair in search.beside
-        if not any(
-            search.facts.count(f"{x} <> round({x}) OR {x} < 0")[1]
-            for x in (search.facts.number(pair.first), search.facts.number(pair.second))
-        )
-    ]
-    return whole if not {"draw", "tie", "x"} & set(search.plain) else []
+    if {"draw", "tie", "x"} & set(search.plain):
+        return []
+    numbers = {p: map(search.facts.number, (p.first, p.second)) for p in search.beside}
+    odd = {p: " OR ".join(f"{x} <> round({x}) OR {x} < 0" for x in xs) for p, xs in numbers.items()}
+    return [pair for pair, test in odd.items() if not search.facts.count(test)[1]]
 
 
 def _beside_items(search: Search) -> list[Pair]:
@@ -648,11 +667,18 @@ def _doubt_scores(search: Search) -> None:
     if search.named["first_score"] is not None or roles.meaning.kind == "shares":
         return
     ours, theirs = (facts.number(column) for column in roles.scores)
-    won = _won_sql(search, roles.outcome, roles.meaning)[:2]
-    fewer = f"({won[0]} AND {ours} < {theirs}) OR ({won[1]} AND {ours} > {theirs})"
-    _, filled, against = facts.count(f"({' OR '.join(won)}) AND {ours} <> {theirs}", fewer)
-    if against > MOST_AGAINST * filled:
-        _leave_scores(search, Pair(MARKERS[0], *roles.scores), "winners often have fewer")
+    *won, drawn = _won_sql(search, roles.outcome, roles.meaning)
+    decided, differ = f"({' OR '.join(won)})", f"{ours} <> {theirs}"
+    _, n_told, filled, against, level, strange = facts.count(
+        f"{differ} IS NOT NULL",
+        f"{decided} AND {differ}",
+        f"({won[0]} AND {ours} < {theirs}) OR ({won[1]} AND {ours} > {theirs})",
+        f"({decided} AND {ours} = {theirs}) OR ({drawn} AND NOT {decided} AND {differ})",
+        " OR ".join(f"({facts.filled(i)} AND {facts.number(i)} IS NULL)" for i in roles.scores),
+    )
+    if against > MOST_AGAINST * filled or level > MOST_LEVEL * n_told or strange > n_told:
+        why = "they are no numbers" if strange > n_told else "winners often have no more"
+        _leave_scores(search, Pair(MARKERS[0], *roles.scores), why)
         roles.columns = [column for column in roles.columns if not column.role.endswith(" score")]
         roles.scores = None
 
@@ -683,10 +709,11 @@ def _won_sql(search: Search, column: int, meaning: Meaning) -> list[str]:
     """SQL: whether a column says that the first won, that the second did, and that none did."""
     roles, facts = search.roles, search.facts
     won = []
-    for item, outcome in ((roles.first, 1.0), (roles.second, 0.0), (-1, 0.5)):
+    items = meaning.items or (roles.first, roles.second)
+    for item, outcome in zip((*items, -1), (1.0, 0.0, 0.5), strict=True):
         told = [quote(text.strip()) for text, value in meaning.values.items() if value == outcome]
         if meaning.kind == "names" and item >= 0:
-            won.append(facts.names_one_of(column, (item,)))
+            won.append(facts.names_one_of(column, (item,), items))
         else:
             won.append(f"{facts.text(column)} IN ({', '.join(told) or 'NULL'})")
     return won
@@ -715,7 +742,7 @@ def _choose_last_scores(search: Search) -> None:
     """Choose columns with the games that each won, or with a rating of each, and say so."""
     if search.wanted["first_score"] is False:
         return
-    pairs = words.last_score_pairs(search.plain, MARKERS)
+    pairs = words.pairs_called(search.plain, *words.LAST_SCORES)
     free = set(search.free())
     pairs = [pair for pair in pairs if {pair.first, pair.second} <= free]
     if len(pairs) != 1 or pairs[0].marker.sided:  # home_games were played before

@@ -22,23 +22,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from intransit.data import vocabulary as words
-from intransit.data.engine import (
-    EngineTable,
-    Facts,
-    columns_sql,
-    joined_sql,
-    quote,
-    short_names,
-)
-from intransit.data.reading import Column, Columns, ReadOptions, plural
-from intransit.data.vocabulary import (
-    CLEAR,
-    ITEMS,
-    MARKERS,
-    listed,
-    plain,
-    tokens_of,
-)
+from intransit.data.engine import EngineTable, Facts, columns_sql, joined_sql, quote
+from intransit.data.reading import ROLES, Column, Columns, ReadOptions, plural
+from intransit.data.vocabulary import CLEAR, ITEMS, MARKERS, listed, plain, tokens_of
 
 
 @dataclass(frozen=True)
@@ -109,6 +95,23 @@ def made_games(
     return Shaped(table, {**dict.fromkeys(none, False), **made}, tuple(told), tuple(notes))
 
 
+def listed_games(
+    table: EngineTable,
+    columns: Sequence[Sequence[object]],
+    names: tuple[str, ...],
+    told: Sequence[Column],
+    notes: Sequence[str],
+    **made: str | bool,
+) -> Shaped:
+    """Return games of any number (rows of the table, two names, two numbers), and no other role."""
+    kinds = {"row": "BIGINT", "c0": "VARCHAR", "c1": "VARCHAR", "c2": "DOUBLE", "c3": "DOUBLE"}
+    unnested = ", ".join(f"unnest(?::{kind}[]) AS {name}" for name, kind in kinds.items())
+    rows = table.engine.store(f"SELECT {unnested}", [list(column) for column in columns])
+    types = tuple(kinds.values())[1:]
+    new = replace(table, names=names, types=types, rows=rows, decimal_comma=False)
+    return Shaped(new, {**dict.fromkeys(ROLES, False), **made}, tuple(told), tuple(notes))
+
+
 def apply(options: ReadOptions, shaped: Shaped) -> ReadOptions:
     """Return the options for the new table: its own columns, and what the caller says besides."""
     columns = {**options.columns, **shaped.columns}
@@ -124,9 +127,9 @@ TEAM_WORDS = (  # words for the two sides, in the order in which they are tried
     *(("team1", "team2"), ("t1", "t2"), ("side1", "side2"), ("teama", "teamb")),
 )
 MEMBERS = listed(
-    "top jungle jng jg mid middle adc bot bottom support sup sup. carry champ champion hero pick "
+    "top jungle jng jg mid middle adc bot bottom support sup sup. carry "
     "member partner front back forehand backhand drive first second third fourth fifth"
-)
+) | (PICKS := listed("champ champion hero pick"))
 
 
 def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
@@ -144,7 +147,8 @@ def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | Non
     names = [  # what a winner would be called, where that is free
         word if word[-1].isdigit() and word not in taken else f"{word} team" for word in sides
     ]
-    joined = [("VARCHAR", _joined(facts, columns)) for columns in sides.values()]
+    members = [[f"nullif({facts.text(i)}, '')" for i in columns] for columns in sides.values()]
+    joined = [("VARCHAR", joined_sql(f"[{', '.join(cells)}]")) for cells in members]
     won = next(iter(sides)) in {"winner", "winning", "won", "w"}
     roles = ("winner", "loser") if won else ("first", "second")
     why = "named" if options.teams else "by its name"
@@ -164,12 +168,6 @@ def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | Non
     return Shaped(table, dict(made), told, (note,), keeps_where=True)
 
 
-def _joined(facts: Facts, columns: list[int]) -> str:
-    """SQL: the sorted members of a team as one text, empty where none is named."""
-    members = ", ".join(f"nullif({facts.text(i)}, '')" for i in columns)
-    return joined_sql(f"[{members}]")
-
-
 def _recognised_teams(facts: Facts) -> dict[str, list[int]]:
     """Return the columns of members of the two sides, by the side's word."""
     tokens = [tokens_of(name) for name in facts.names]
@@ -178,23 +176,16 @@ def _recognised_teams(facts: Facts) -> dict[str, list[int]]:
         shared = [rest for rest in sides[0] if rest in sides[1]]
         groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         for rest in shared:
-            groups.setdefault(tuple(t for t in rest if not _tells_members(t)), []).append(rest)
+            bare = tuple(t for t in rest if not t.isdigit() and t not in MEMBERS - PICKS)
+            groups.setdefault(bare, []).append(rest)
         for bare, members in groups.items():
             items = all(token in ITEMS | MEMBERS | {"name", "names"} for token in bare)
             if len(members) >= 2 and items:
                 columns = [[side[rest] for rest in members] for side in sides]
-                if all(_has_names(facts, i) for i in itertools.chain(*columns)):
+                both = [*itertools.chain(*columns)]  # W1 and W2 may be the games of two sets
+                if all(facts.is_text(i) and not facts.looks_numeric(i) for i in both):
                     return {first: columns[0], second: columns[1]}
     return {}
-
-
-def _has_names(facts: Facts, column: int) -> bool:
-    """Return whether a column holds names; W1 and W2 may be the games of two sets."""
-    return facts.is_text(column) and not facts.looks_numeric(column)
-
-
-def _tells_members(token: str) -> bool:
-    return token.isdigit() or token in MEMBERS - {"champ", "champion", "hero", "pick"}
 
 
 def _of_side(tokens: list[tuple[str, ...]], word: str) -> dict[tuple[str, ...], int]:
@@ -217,7 +208,8 @@ DRAWN = listed(
     "draws draw drawn d ties tie tied t ndraws nties numties tievotes votestie stalemates"
 )
 EACH = listed(
-    "wins win won votes vote victories w gameswon matcheswon setswon nwins numwins nvotes"
+    "wins win won votes vote victories w gameswon matcheswon setswon nwins numwins nvotes votesfor "
+    "chosen picks stimmen"
 )
 OUTCOME, GAMES = "won, lost or drawn", "number of games"
 
@@ -282,11 +274,15 @@ def _named_tally(facts: Facts, options: ReadOptions) -> list[int]:
     return [places[role] for role in ("wins", "losses", "draws") if role in places]
 
 
+def free_names(facts: Facts, options: ReadOptions) -> list[str]:
+    """Return what columns are called, nothing for those that the caller names."""
+    said = {plain(name) for name in options.columns.values() if isinstance(name, str)}
+    return ["" if name in said else name for name in facts.plain]
+
+
 def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> list[int]:
     """Return the columns with the games that the first won and lost, and those drawn if any."""
-    names = [plain(name) for name in short_names(facts.names)]
-    said = {plain(str(name)) for name in options.columns.values() if isinstance(name, str)}
-    names = ["" if name in said else name for name in names]
+    names = free_names(facts, options)
     # Where another column tells outcomes, wins may be what was before.
     drawn = [i for i, name in enumerate(names) if name in DRAWN][:1]
     won = [i for i, name in enumerate(names) if name in WON]
@@ -305,11 +301,10 @@ def _wins_of_games(facts: Facts, options: ReadOptions) -> tuple[list[int], int |
 
     A single game is won or not: somewhere more must have been won, and nowhere more than played.
     """
-    names = [plain(name) for name in short_names(facts.names)]
-    said = {plain(str(name)) for name in options.columns.values() if isinstance(name, str)}
-    played = [i for i, name in enumerate(names) if name in words.COUNTS - said]
+    names = free_names(facts, options)
+    played = [i for i, name in enumerate(names) if name in words.COUNTS]
     firsts = {marker.first for marker in MARKERS}
-    won = [i for i, name in enumerate(names) if name in WON - said]
+    won = [i for i, name in enumerate(names) if name in WON]
     won = won or [i for word in firsts if (i := _each(names, word)) is not None]
     drawn = [i for i, name in enumerate(names) if name in DRAWN][:1]
     outcomes = (words.OUTCOMES - WON) & set(names) or words.score_pairs(names, MARKERS)
@@ -339,7 +334,7 @@ def _are_counts(facts: Facts, columns: list[int]) -> bool:
     return all(n > 0 and m >= CLEAR * n for n, m in zip(filled, fine, strict=True))
 
 
-VERDICTS = tuple(f"games{word}{{}}" for word in ("score", "verdict", "winner", "result"))
+VERDICTS = ("score", "verdict", "winner", "result")
 ANSWER_A, ANSWER_B, VERDICT = "answer A", "answer B", "verdict on A and B"
 UNNAMED = "baseline"
 
@@ -347,15 +342,9 @@ UNNAMED = "baseline"
 def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
     """Return each pair of judgments as two games, or None where the table has none."""
     table, names = facts.table, [plain(name) for name in facts.names]
-    found = next(
-        (
-            [names.index(word.format(k)) for k in (1, 2)]
-            for word in VERDICTS
-            if all(word.format(k) in names for k in (1, 2))
-        ),
-        None,
-    )
-    if found is None or "model" not in names or named_by_hand(options):
+    verdicts = [(f"games{word}1", f"games{word}2") for word in VERDICTS]
+    found = [names.index(name) for both in verdicts if {*both} <= {*names} for name in both][:2]
+    if not found or "model" not in names or named_by_hand(options):
         return None
     model = names.index("model")
     has_baseline = UNNAMED in names
@@ -385,13 +374,14 @@ BEAT = (  # Ann def. Bob 6-4 6-3
     r"(?:,?\s+\(?\d+\s*[-–:/]\s*\d+.*|,?\s+by\s+\d.*)?$"
 )
 FIXTURES = listed("match game fixture matchup pairing bout fight teams players contest event")
+OWN_TEAMS = ("team", "teamname", "school", "club", "player", "name")
 WON_BY, LOST_BY = "winner's name", "loser's name"
 TEAM, AGAINST, AT_HOME = "team name", "opponent name", "home or away"
 
 
 def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
     """Return a log whose cells say against whom and where, or None where no column does."""
-    names = [plain(name) for name in short_names(facts.names)]
+    names = facts.plain
     if named_by_hand(options):
         return None
     opponents = ("opponent", "opp")
@@ -402,7 +392,8 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
     for column in (*called, *results):
         if not facts.is_text(column):
             continue
-        told, filled = _count_form(facts, column, BEAT)
+        asked = f"regexp_full_match({facts.text(column)}, {quote(BEAT)}, 'i')"
+        told, filled = facts.count_cells(column, asked, facts.filled(column))
         if told and told >= CLEAR * filled:
             return _beaten(facts, column)
         if column in results:
@@ -412,7 +403,7 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
             asked = f"regexp_full_match({facts.text(column)}, {quote(form)}, 'i')"
             at = f"{asked} AND regexp_matches({facts.text(column)}, '@|\\bat\\b', 'i')"
             filled, told, away = facts.count_cells(column, facts.filled(column), asked, at)
-            team = _own_team(names)
+            team = next((names.index(name) for name in OWN_TEAMS if name in names), None)
             if form is DASHED and not _meet_others(facts, column, form):
                 continue
             if (both and told and told >= CLEAR * filled) or (
@@ -420,13 +411,6 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
             ):
                 return _matchups(facts, column, form, None if both else team, sided=bool(away))
     return None
-
-
-def _count_form(facts: Facts, column: int, form: str) -> tuple[int, int]:
-    """Return how many cells are written so, and how many are filled."""
-    asked = f"regexp_full_match({facts.text(column)}, {quote(form)}, 'i')"
-    told, filled = facts.count_cells(column, asked, facts.filled(column))
-    return told, filled
 
 
 def _beaten(facts: Facts, column: int) -> Shaped:
@@ -468,8 +452,3 @@ def _matchups(facts: Facts, column: int, form: str, team: int | None, *, sided: 
         note = f'"{name}" says against whom, and where: behind "@" or "at" the opponent was at home'
     told_columns = (Column("matchup", name, "by its name"),)
     return Shaped(facts.table.with_columns(extra), made, told_columns, (note,), keeps_where=True)
-
-
-def _own_team(names: Sequence[str]) -> int | None:
-    wanted = ("team", "teamname", "school", "club", "player", "name")
-    return next((names.index(name) for name in wanted if name in names), None)

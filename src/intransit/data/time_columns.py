@@ -17,6 +17,7 @@ from intransit.data.vocabulary import CLEAR, ENOUGH, MONTHS, UNIX, VERSIONS, lis
 from intransit.errors import InputError
 
 NUMBERS = Clock("number")
+IN_A_YEAR = "parts of a year, from winter to autumn"
 YEAR_LAST = re.compile(  # Q3 2023, Week 51 2023, 3Q23
     r"\b((?:19|20)\d\d)\b|(?:[1-4]\s*[qh]|[qh]\s*[1-4])\D{0,2}(\d\d)$", re.IGNORECASE
 )
@@ -43,8 +44,10 @@ KNOCK_OUT = tuple(  # of a knock-out, the final last
 # Of several moments of one game, the first that every row has is taken: when it was played.
 MOMENTS = (
     *("date", "datetime", "playedat", "played", "playedon", "starttime", "startedat", "started"),
-    *("completedat", "completed", "finishedat", "endedat", "createdat", "created"),
+    *("startat", "beginat", "completedat", "completed", "finishedat", "endedat", "endat"),
+    *("createdat", "created", "scheduledat"),
 )
+PARTS = ("winter", "spring", "summer", "(?:fall|autumn)")  # of a year, beside its number
 ZONES = {  # that engines do not know, or take for a place with a summer time
     "-04": "EDT",
     "-05": "EST|CDT",
@@ -137,23 +140,17 @@ def as_versions(cells: Cells, *, by_name: bool) -> TimeColumn | None:
     texts = [text.strip() for text, _ in cells]
     if not texts or not all(VERSION.fullmatch(text) or text.isdecimal() for text in texts):
         return None
-    if not by_name and any(re.fullmatch(r"(\d+\.\d+\.)?\d{4}(\.\d+\.\d+)?", t) for t in texts):
-        return None  # 31.12.2023
-    if not by_name and all(re.fullmatch(r"[0-3]\d\.[01]\d\.\d\d", text) for text in texts):
-        return None  # 31.12.23
+    dated = any(re.fullmatch(r"(\d+\.\d+\.)?\d{4}(\.\d+\.\d+)?", text) for text in texts)
+    if not by_name and (dated or all(re.fullmatch(r"[0-3]\d\.[01]\d\.\d\d", t) for t in texts)):
+        return None  # 31.12.2023, 31.12.23
     plain = all(re.fullmatch(r"\d+(\.\d+)?", text) for text in texts)
     same = len({float(text) for text in texts}) < len(set(texts)) if plain else False
     if plain and not by_name and not same:
         return None
-    if plain and same and not by_name and not _counts_up(texts):
-        return None  # 1.0 beside 1.00: decimals that were written carelessly
+    parts = {int(text.partition(".")[2] or 0) for text in texts} if plain else set()
+    if plain and not by_name and not any(part >= 10 and part - 1 in parts for part in parts):
+        return None  # not both 9 and 10: 1.0 beside 1.00 are decimals that were written carelessly
     return _sorted(cells, natural, "versions, in their order")
-
-
-def _counts_up(texts: list[str]) -> bool:
-    """Return whether what follows the points counts up: 9 and 10 are both there."""
-    parts = {int(text.partition(".")[2] or 0) for text in texts}
-    return any(part >= 10 and part - 1 in parts for part in parts)
 
 
 def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> TimeColumn | None:
@@ -162,13 +159,17 @@ def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> TimeColumn | 
         return None
     if all(_round(text) is not None for text, _ in cells):
         return _sorted(cells, _round, "rounds, the final last")
-    if any(_looks_like_a_date(text) for text, _ in cells):
+    if any(re.search(r"\d[/.\-]\d{1,2}[/.\-]\d|\d:\d\d", text) for text, _ in cells):  # dates
         return None
-    bare = {re.sub(r"\d+", "#", text.strip().casefold()) for text, _ in cells}
+    dated = all(YEAR_LAST.search(text) for text, _ in cells)
+    key = _year_first if dated else natural
+    bare = {
+        re.sub(r"\d+", "#", (_in_digits(t) if dated else t).strip().casefold()) for t, _ in cells
+    }
     if len(bare) == 1 and "#" in next(iter(bare)):
-        dated = all(YEAR_LAST.search(text) for text, _ in cells)
-        key = _year_first if dated else natural
-        return _sorted(cells, key, "periods, by the numbers in their names")
+        in_words = dated and any(_in_digits(text) != text for text, _ in cells)
+        why = IN_A_YEAR if in_words else "periods, by the numbers in their names"
+        return _sorted(cells, key, why)
     if not as_the_table_has_them:
         return None
     found = _sorted(cells, lambda _: 0, "periods, in the order in which the table has them")
@@ -193,7 +194,8 @@ def in_given_order(cells: Cells, order: str | Sequence[object]) -> TimeColumn | 
         raise InputError("order: it must list periods, each once.")
     place = {name: k for k, name in enumerate(given)}
     rest = [(text, n) for text, n in cells if text.strip() not in place]
-    later = _sorted(rest, natural if _all_versions(rest) else lambda _: 0, "").clock.names
+    versions = all(re.search(r"\d", text) for text, _ in rest)
+    later = _sorted(rest, natural if versions else lambda _: 0, "").clock.names
     names = (*given, *later)
     values = {text: float(names.index(text.strip())) for text, _ in cells}
     note = ""
@@ -212,11 +214,18 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts)
 
 
+def _in_digits(text: str) -> str:
+    """Return a text in which winter is 1, spring 2, summer 3 and autumn 4."""
+    for k, part in enumerate(PARTS, start=1):
+        text = re.sub(rf"(?i)\b{part}\b", str(k), text)
+    return text
+
+
 def _year_first(text: str) -> tuple[tuple[int, int, str], ...]:
     """Return a key that sorts by the year first, wherever it stands."""
     match = YEAR_LAST.search(text)
     year = int(match[1] or match[2]) if match else 0
-    return ((1, year, ""), *natural(text))
+    return ((1, year, ""), *natural(_in_digits(text)))
 
 
 def _sorted(cells: Cells, key: Callable[[str], object], why: str) -> TimeColumn:
@@ -242,14 +251,6 @@ def _round(text: str) -> int | None:
     """Return how late a round is, or None where a text names none."""
     word = re.sub(r"[\s_\-]+", "", text.casefold())
     return next((k for k, words in enumerate(KNOCK_OUT) if word in words), None)
-
-
-def _all_versions(cells: Cells) -> bool:
-    return all(re.search(r"\d", text) for text, _ in cells)
-
-
-def _looks_like_a_date(text: str) -> bool:
-    return bool(re.search(r"\d{1,4}[/.\-]\d{1,2}[/.\-]\d{1,4}|\d:\d\d", text))
 
 
 UNITS = (  # smallest size, how many a day, name
@@ -292,8 +293,8 @@ def read_moments(
         return _named(facts, column, in_given_order(_cells(facts, column), order))
     kind = facts.table.types[column]
     if kind == "DATE" or kind.startswith("TIMESTAMP"):
-        stamp = "DATE" if kind == "DATE" else "TIMESTAMPTZ" if "TZ" in kind else "TIMESTAMP"
-        stamp = "TIMESTAMPTZ" if "TIME ZONE" in kind else stamp
+        zoned = "TZ" in kind or "TIME ZONE" in kind
+        stamp = "DATE" if kind == "DATE" else "TIMESTAMPTZ" if zoned else "TIMESTAMP"
         cell = f"CAST(c{column} AS {stamp})"  # from seconds, milliseconds or nanoseconds
         sql = f"CASE WHEN isfinite({cell}) THEN epoch_us({cell}) / {US_A_DAY} END"
         if kind == "DATE":
@@ -609,7 +610,8 @@ def _time_candidates(search: Search) -> tuple[list[int], str]:
         strange = strange or (found if least == ENOUGH else [])
     texts = search.facts.often_filled([i for i in free if not search.facts.is_number(i)])
     told = {i: read_moments(search.facts, i, day_first=search.options.day_first) for i in texts}
-    dated = [i for i in texts if told[i].clock == DATES and told[i].understood >= CLEAR]
+    sure = [i for i in texts if told[i].understood >= CLEAR]
+    dated = [i for i in sure if told[i].clock == DATES or told[i].why == IN_A_YEAR]
     if not dated and (rounds := _rounds(search)):
         return rounds, "by its name"
     if strange and not dated:

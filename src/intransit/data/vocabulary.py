@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from unicodedata import combining, normalize
+from unicodedata import normalize
 
 MOST_VALUES = 10_000  # distinct texts looked at one by one
 CLEAR = 0.95  # share of cells that must make sense before a column is taken by content alone
@@ -56,7 +56,10 @@ MARKERS = (
     *(Marker(word, "gegner") for word in ("mannschaft", "team", "spieler")),
     *(Marker("equipe", "adversaire"), Marker("equipo", "rival"), Marker("squadra", "avversario")),
     Marker("h", "a", sided=True, bare=False),
-    Marker("h", "v", sided=True, bare=False),
+    *(Marker("h", word, sided=True, bare=False) for word in "vg"),
+    *(Marker("主队", "客队", sided=True), Marker("主隊", "客隊", sided=True)),
+    *(Marker("ホーム", "アウェイ", sided=True), Marker("홈팀", "원정팀", sided=True)),
+    *(Marker("先手", "後手", sided=True), Marker("хозяева", "гости", sided=True)),
     Marker("blue", "red"),
     Marker("r", "b", bare=False),
     Marker("radiant", "dire"),
@@ -64,6 +67,7 @@ MARKERS = (
     Marker("control", "treatment"),
     Marker("champion", "challenger"),
     *(Marker("favorite", "underdog"), Marker("favourite", "underdog"), Marker("pro", "con")),
+    *(Marker("aff", "neg"), Marker("affirmative", "negative"), Marker("government", "opposition")),
     *(Marker("initiator", "recipient"), Marker("attacker", "defender")),
 )
 OPPONENTS = listed("opponent opp opposition gegner adversaire rival avversario")
@@ -71,6 +75,8 @@ WINNER = Marker("winner", "loser")
 WINNERS = (
     *(WINNER, Marker("winning", "losing", bare=False), Marker("w", "l", bare=False)),
     *(Marker("chosen", "rejected", bare=False), Marker("preferred", "rejected", bare=False)),
+    *(Marker("chosen", word) for word in ("notchosen", "unchosen")),
+    *(Marker(word, "runnerup") for word in ("winner", "champion")),
     *(Marker(word, "perdedor") for word in ("ganador", "vencedor")),
     *(Marker(word, "verlierer") for word in ("sieger", "gewinner")),
     *(Marker("vainqueur", word) for word in ("perdant", "vaincu", "battu")),
@@ -78,6 +84,7 @@ WINNERS = (
     *(Marker("winnaar", "verliezer"), Marker("kazanan", "kaybeden")),
     Marker("dominant", "subordinate"),
     *(Marker("zwyciezca", "przegrany"), Marker("победитель", "проигравший")),
+    *map(Marker, ("勝者", "勝者", "胜者", "승자"), ("敗者", "負者", "负者", "패자")),
 )
 
 ITEMS = listed(
@@ -106,16 +113,21 @@ OWN_SCORES = (  # as the first sees the game
     *(("scored", "conceded"), ("goalsscored", "goalsconceded"), ("score", "opponentscore")),
     *(("score", "oppscore"), ("points", "opponentpoints"), ("pts", "opppts"), ("pts", "oppts")),
     *(("teamscore", "oppscore"), ("points", "opppoints"), ("goals", "opponentgoals")),
+    ("owngoals", "opponentgoals"),
 )
 
-OUTCOMES = listed(
+WINNERS_ABROAD = listed(
+    "sieger gewinner ganador vainqueur vencedor vincitore winnaar победитель 勝者 胜者 승자"
+)
+OUTCOMES = WINNERS_ABROAD | listed(
     "outcome result res ftr winner winnername winnerid winnermodel winningteam winningplayer "
     "whowon won win label preference preferred choice chosen vote verdict judgment judgement "
     "decision grade gameresult matchresult target score firstwon firstwins awon awins "
     "player1won team1won homewin homewon 1x2 fulltimeresult finalresult ftresult wl winloss "
     "mapwinner matchwinner gamewinner serieswinner fightwinner roundwinner "
-    "better betterresponse betterresponseid ergebnis resultat resultado risultato uitslag"
-) | (WINNERS_ABROAD := listed("sieger gewinner ganador vainqueur vencedor vincitore winnaar"))
+    "better betterresponse betterresponseid ergebnis resultat resultado risultato uitslag "
+    "результат 結果 结果 결과"
+)
 PREFERENCES = listed(
     "preference preferred label choice vote verdict judgment judgement decision grade"
 )
@@ -124,10 +136,7 @@ SHARES = listed(
     "winrate% winrate(%) win(%) wr wr%"
 )
 WINNER_WORDS = WINNERS_ABROAD | {name for name in OUTCOMES if name.startswith(("winn", "whowon"))}
-MONTHS = (
-    *("jan", "feb", "mar", "apr", "may", "jun"),
-    *("jul", "aug", "sep", "oct", "nov", "dec"),
-)
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MARGINS = listed(
     "margin scorediff scoredifference pointdiff goaldiff diff difference marginofvictory plusminus"
 )
@@ -166,11 +175,11 @@ UNIX = re.compile(
     r"created|played|started|completed)$"
 )
 GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
-SIDES = GROUNDS | listed(
-    "homeaway homeoraway ha side home ahome athome ishome firsthome firstathome homea team1home "
-    "player1home firstiswhite awhite firsthasside shownfirst location homeadvantage wloc"
-)
 SIDE_FLAGS = listed("home ishome athome firsthome firstathome team1home player1home firstiswhite")
+SIDES = (GROUNDS | SIDE_FLAGS) | listed(
+    "homeaway homeoraway ha side ahome homea awhite firsthasside shownfirst location homeadvantage "
+    "wloc"
+)
 NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neutralfield")
 # Games that were not played, and what says so: in a result, as a status, as a name, by a flag.
 OF_RESULTS = listed(
@@ -203,9 +212,14 @@ NO_NAMES = listed(
 )
 COUNTS = listed(
     "count counts n ngames games numgames nmatches matches trials total gamesplayed matchesplayed "
-    "numberofgames samplesize samples nvotes numvotes totalgames totalmatches"
+    "numberofgames samplesize samples nvotes numvotes totalgames totalmatches freq frequency "
+    "occurrences respondents nrespondents"
 )
-LENGTHS = listed("games matches trials total samples")  # counts, or of a single game
+OF_WINS = listed("wins nwins numwins winsfor")  # counts too, beside a winner and a loser
+OF_SHARES = listed("base basesize")  # and beside shares, as market research calls it
+LENGTHS = listed(  # counts, or of a single game
+    "games matches trials total samples numberofgames totalgames totalmatches"
+)
 WEIGHTS = listed("weight weights")
 
 
@@ -219,15 +233,23 @@ def plain(name: str) -> str:
 
 SIGNS = re.compile(r"[\s_\-./]+")
 STROKES = str.maketrans({"đ": "d", "ø": "o", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe"})
+ACCENTS = re.compile("(?<!и)[\u0300-\u036f]")  # й is a letter of its own
 
 
 def without_accents(name: str) -> str:
     """Return a name without case and accents, and without what stands between its letters."""
     bare = SIGNS.sub("", name.casefold())
-    if bare.isascii():
-        return bare
-    bare = bare.translate(STROKES)
-    return "".join(sign for sign in normalize("NFKD", bare) if not combining(sign))
+    return bare if bare.isascii() else without_marks(normalize("NFKC", bare).translate(STROKES))
+
+
+def without_marks(text: str) -> str:
+    """Return letters without the accents on them."""
+    return normalize("NFC", ACCENTS.sub("", normalize("NFD", text)))
+
+
+def without_case(name: str) -> str:
+    """Return a name in small letters, with single spaces."""
+    return " ".join(name.casefold().split())
 
 
 def tokens_of(name: str) -> tuple[str, ...]:
@@ -271,7 +293,7 @@ def name_pairs(names: list[str], *kinds: tuple[Marker, ...]) -> list[Pair]:
     """
     for wanted in (_is_item, _is_sample, _is_thing, _is_id):
         for markers in kinds:
-            found = [pair for marker in markers for pair in _pairs(names, marker, wanted)]
+            found = [pair for marker in markers for pair in pairs_by(names, marker, wanted)]
             whole = _against(names, wanted) if markers is MARKERS else []
             better = {pair.first for pair in whole}  # for deck, opponent_deck beats opponent
             found = [p for p in found if p.first not in better or p.marker.second[:3] != "opp"]
@@ -292,29 +314,29 @@ def _against(names: list[str], wanted: Callable[[str], bool]) -> list[Pair]:
 
 def score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
     """Return columns that may hold the two scores."""
-    found = _score_pairs(names, markers)
-    if not found:  # beside scores at half-time
-        found = _score_pairs([re.sub("^(fulltime|ft|final)", "", name) for name in names], markers)
-    return _without_repeats(found)
-
-
-def _score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
-    found = [pair for marker in markers for pair in _pairs(names, marker, _is_score)]
+    found = [pair for marker in markers for pair in pairs_by(names, marker, _is_score)]
     home, own = Marker("home", "away", sided=True), Marker("player", "opponent")
     for marker, pairs in ((home, HOME_SCORES), (own, OWN_SCORES)):
         for first, second in pairs:
             if first in names and second in names:
                 found.append(Pair(marker, names.index(first), names.index(second)))
-    return found
+    whole = [re.sub("^(fulltime|ft|final)", "", name) for name in names]  # beside half-time
+    return score_pairs(whole, markers) if not found and whole != names else _without_repeats(found)
 
 
-def last_score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
-    """Return columns with the games that each won, or ratings of each."""
-    found = [pair for marker in markers for pair in _pairs(names, marker, _is_last_score)]
-    return _without_repeats(found)
+def pairs_called(names: list[str], *called: str) -> list[Pair]:
+    """Return columns with something that is called so of each: p1_games, rank2."""
+
+    def wanted(rest: str) -> bool:
+        item = BEFORE_MARKS.match(rest)
+        return rest in called or (item is not None and rest[item.end() :] in called)
+
+    return _without_repeats(
+        [pair for marker in MARKERS for pair in pairs_by(names, marker, wanted)]
+    )
 
 
-def _pairs(names: list[str], marker: Marker, wanted: Callable[[str], bool]) -> list[Pair]:
+def pairs_by(names: list[str], marker: Marker, wanted: Callable[[str], bool]) -> list[Pair]:
     """Return columns that differ by the marker's words; the first two of three are no pair."""
     third = THIRD.get(marker.first)
     more = {stem(name, third) for name in names} if third else set()
@@ -349,12 +371,6 @@ def _is_score(rest: str) -> bool:
     whose = "" if item is None else rest[item.end() :]
     behind = rest.startswith("score") and rest.removeprefix("score") in ITEMS
     return rest in SCORES or whose in SCORES or whose.removeprefix("s") in SCORES or behind
-
-
-def _is_last_score(rest: str) -> bool:
-    """Return whether a name without its marker speaks of games won, or of a rating."""
-    item = BEFORE_MARKS.match(rest)
-    return rest in LAST_SCORES or (item is not None and rest[item.end() :] in LAST_SCORES)
 
 
 def is_score(name: str) -> bool:

@@ -20,11 +20,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from intransit.data import vocabulary as words
-from intransit.data.engine import EngineTable, Facts, columns_sql, quote, short_names
+from intransit.data.engine import Facts, columns_sql, quote
 from intransit.data.orders import EVENTS, Ranks, by_score, orders_as_games
 from intransit.data.outcomes import number
-from intransit.data.reading import ROLES, Column, Columns, ReadOptions, list_names, plural
-from intransit.data.shapes import Find, Shaped
+from intransit.data.reading import Column, ReadOptions, list_names, plural
+from intransit.data.shapes import Find, Shaped, free_names, listed_games
 from intransit.data.vocabulary import CLEAR, ITEMS, listed, plain
 
 FEWEST = 3  # items: 1 and 2 in every row may be anything
@@ -42,44 +42,27 @@ def find_ranks(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
     columns = _numeric(facts, options)
     if len(columns) < (2 if asked else FEWEST) or facts.count()[0] > MOST_ROWS:
         return None
-    if not asked:
-        columns = _ranked(facts, columns)
-    if not columns:
-        return None
-    shaped = _laid_out(facts, columns, less=True)
-    if shaped is None:
-        return None
     note = (
-        f"each row ranks {list_names(_called(facts, columns), most=4)}, 1 being the best; if the "
-        'highest number is, say shape="scores" (command line: --shape scores)'
+        "each row ranks {}, 1 being the best; if the highest number is, say "
+        'shape="scores" (command line: --shape scores)'
     )
-    return replace(shaped, notes=(note, *shaped.notes))
+    return _laid_out(facts, columns if asked else _ranked(facts, columns), note, less=True)
 
 
 def find_scores_in_columns(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
     """Return scores with one column an item as games, where the caller says that they are."""
     columns = _numeric(facts, options) if asked else []
-    shaped = _laid_out(facts, columns, less=False) if len(columns) > 1 else None
-    if shaped is None:
-        return None
-    note = (
-        f"each row has scores of {list_names(_called(facts, columns), most=4)}, the highest being "
-        "the best, and by how much is not used"
-    )
-    return replace(shaped, notes=(note, *shaped.notes))
+    note = "each row has scores of {}, the highest being the best, and by how much is not used"
+    return _laid_out(facts, columns, note, less=False)
 
 
 def _numeric(facts: Facts, options: ReadOptions) -> list[int]:
     """Return columns of numbers that may be about an item each."""
-    names = [plain(name) for name in short_names(facts.names)]
-    said = {plain(str(name)) for name in options.columns.values() if isinstance(name, str)}
-    said |= {plain(name) for name in options.by}
+    none = NO_ITEMS | {"", *map(plain, options.by)}
     free = [
         i
-        for i, name in enumerate(names)
-        if name
-        and name not in NO_ITEMS | said
-        and not re.search(r"(^|[^a-z])(id|no|#)$|^id$", name)
+        for i, name in enumerate(free_names(facts, options))
+        if name not in none and not re.search(r"(^|[^a-z])(id|no|#)$|^id$", name)
     ]
     found = []
     for i in free:
@@ -135,9 +118,11 @@ def _called(facts: Facts, columns: Sequence[int]) -> list[str]:
     return names
 
 
-def _laid_out(facts: Facts, columns: list[int], *, less: bool) -> Shaped | None:
-    """Return a row a column, as finishing orders are, as games."""
+def _laid_out(facts: Facts, columns: list[int], note: str, *, less: bool) -> Shaped | None:
+    """Return a row a column, as finishing orders are, as games; None where there are no two."""
     n, names = len(facts.names), _called(facts, columns)
+    if len(columns) < 2:
+        return None
     rows = " UNION ALL ".join(
         f"SELECT {columns_sql(n)}, {quote(name)} AS c{n}, {facts.number(i)} AS c{n + 1}, "
         f"row AS c{n + 2}, row FROM {facts.rows} WHERE {facts.filled(i)}"
@@ -151,7 +136,8 @@ def _laid_out(facts: Facts, columns: list[int], *, less: bool) -> Shaped | None:
     if shaped is None:
         return None
     told = tuple(Column("item", facts.names[i], "holds numbers") for i in columns)
-    return replace(shaped, told=told)
+    notes = (note.format(list_names(names, most=4)), *shaped.notes)
+    return replace(shaped, told=told, notes=notes)
 
 
 def _with_places(facts: Facts, rows: str, used: Sequence[int]) -> Facts:
@@ -173,10 +159,9 @@ BALLOTS = listed("ballot ballots ranking rankings order preferences preferenceor
 
 def find_ballots(facts: Facts, _options: ReadOptions, _asked: bool) -> Shaped | None:
     """Return ballots such as ``A > B > C`` as games, or None where no column holds any."""
-    names = [plain(name) for name in short_names(facts.names)]
-    for column in range(len(names)):
+    for column, name in enumerate(facts.plain):
         if facts.is_text(column):
-            told = _read_ballots(facts, column, named=names[column] in BALLOTS)
+            told = _read_ballots(facts, column, named=name in BALLOTS)
             if told:
                 return _ballots(facts, column, told)
     return None
@@ -353,25 +338,12 @@ def _as_games(
         notes.append(f"{plural(unplayed, 'game')} without play (+ and -): not used")
     if sided:
         notes.append("the first has white")
-    said: Columns = dict.fromkeys(ROLES, False)
-    said |= {"first": "player", "second": "met", "outcome": "points", "time": "round"}
-    said["side"] = "first" if sided else False
     columns = [Column("round", facts.names[i], "by what it holds") for i in rounds]
-    return Shaped(_stored(facts.table, told), said, tuple(columns), tuple(notes))
-
-
-def _stored(table: EngineTable, told: list[tuple[int, str, str, float, float]]) -> EngineTable:
-    kinds = {"row": "BIGINT", "c0": "VARCHAR", "c1": "VARCHAR", "c2": "DOUBLE", "c3": "DOUBLE"}
-    unnested = ", ".join(f"unnest(?::{kind}[]) AS {name}" for name, kind in kinds.items())
-    return replace(
-        table,
-        names=("player", "met", "points", "round"),
-        types=tuple(kinds.values())[1:],
-        rows=table.engine.store(
-            f"SELECT {unnested}", [list(part) for part in zip(*told, strict=True)]
-        ),
-        decimal_comma=False,
-    )
+    called = ("player", "met", "points", "round")
+    return listed_games(
+        facts.table, list(zip(*told, strict=True)), called, columns, notes, side=sided and "first",
+        first="player", second="met", outcome="points", time="round",
+    )  # fmt: skip
 
 
 FINDERS: dict[str, Find] = {
