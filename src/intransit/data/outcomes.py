@@ -178,6 +178,8 @@ NEITHER = listed("0 0.0 neutral n none")
 # Of chess sites, beside the words of outcomes: how a game was lost, and how it was drawn.
 LOST_IN_CHESS = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
 DRAWN_BY_STATUS = listed("draw drawn stalemate outoftime tie tied agreed repetition insufficient")
+MANGLED = re.compile(r"(?i)\d\d?-(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
+DRAW = re.compile(r"^(?:majority|split|unanimous|technical|[must])?-?draw\b|^matchdrawn|\(draw\)$")
 DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
 ONE_SIDE = {
     **dict.fromkeys(LOST_IN_CHESS | SECOND_WORDS | NO, 0.0),

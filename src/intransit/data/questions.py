@@ -74,3 +74,13 @@ def strange_outcomes(facts: Facts, column: int) -> InputError:
         "0.5, win, loss and draw, or the winner's name; or list grades from the first's best to "
         "the second's with grades= (command line: --grades)."
     )
+
+
+def whose_score(facts: Facts, column: int, home: int, away: int) -> InputError:
+    """Return the error that nothing says with whose score a score line begins."""
+    lines, first, second = (facts.names[i] for i in (column, away, home))
+    return facts.refuse(
+        f'"{lines}" may begin with the score of "{first}", whose column comes first, or of '
+        f'"{second}"; say first="{first}" and second="{second}", or the other way round (command '
+        "line: --first and --second)."
+    )

@@ -141,12 +141,6 @@ class Search:
         return short[self.roles.first], short[self.roles.second]
 
 
-TOLD = re.compile(r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)")
-FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
-RATE = re.compile(
-    r"(%|pct|percent|percentage|share|prop|proportion|fraction)(prefer|preferring|preferred|for)?"
-    r"|(prefer|preferred|chose|votes?)(%|pct|percent|share)"
-)
 SHORT = {("blue", "red"): ("b", "r"), ("r", "b"): ("red", "blue"), ("home", "away"): ("h", "a")}
 
 
@@ -207,7 +201,7 @@ def _columns_of_sides(search: Search) -> list[tuple[int, int]]:
 def _rest(name: str, word: str) -> str | None:
     """Return what is left of a name without the side's word, if it speaks of an outcome."""
     rest = words.stem(name, word)
-    if rest is not None and TOLD.fullmatch(rest):
+    if rest is not None and words.TOLD.fullmatch(rest):
         return rest
     ending = name.removesuffix(word)
     told = ending != name and re.fullmatch(r"(winner|label|result)(model|team|player)?", ending)
@@ -368,12 +362,9 @@ def _check_order(search: Search, column: int, told: Meaning) -> None:
     roles = search.roles
     turned = roles.first > roles.second and roles.marker is not None and roles.marker.sided
     if turned and told.margins and search.named["first"] is None and roles.scores is None:
-        home, away = (search.names[i] for i in (roles.first, roles.second))
-        raise search.refuse(
-            f'"{search.names[column]}" may begin with the score of "{away}", whose column comes '
-            f'first, or of "{home}"; say first="{away}" and second="{home}", or the other way '
-            "round (command line: --first and --second)."
-        )
+        from intransit.data.questions import whose_score  # noqa: PLC0415  for refused tables
+
+        raise whose_score(search.facts, column, roles.first, roles.second)
 
 
 def _tie(search: Search, called: re.Pattern[str]) -> int | None:
@@ -388,7 +379,7 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
     for vocabulary in (words.OUTCOMES, words.SHARES):
         named = [i for i in search.free() if search.plain[i] in vocabulary]
         if not named:
-            called = FLAG if vocabulary is words.OUTCOMES else RATE
+            called = words.FLAG if vocabulary is words.OUTCOMES else words.RATE
             named = [i for i in search.free() if of_first(search, i, called)]
         told = {i: _meaning(search, i) for i in named}
         clear = [i for i in named if told[i].understood >= ENOUGH]
@@ -406,7 +397,7 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
         if search.roles.scores is not None or search.roles.margin is not None:
             return None, None, ""
     texts = [i for i in search.free() if search.facts.is_text(i)]
-    texts = [i for i in texts if not HALF_TIME.fullmatch(search.plain[i])]
+    texts = [i for i in texts if not words.HALF_TIME.fullmatch(search.plain[i])]
     told = {i: _meaning(search, i) for i in search.facts.often_filled(texts)}
     telling = [i for i in told if _decides(told[i], search.plain[i])]
     clear = [i for i in telling if told[i].understood >= CLEAR]
@@ -437,32 +428,18 @@ def _told_draws(search: Search) -> tuple[int, tuple[str, ...]] | None:
         if search.plain[column] in words.STATUSES | words.OF_RESULTS:
             texts = search.facts.texts(column)
             bare = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
-            drawn = [
-                t
-                for t, word in bare.items()
-                if word in outcomes.DRAWN_BY_STATUS or DRAW.search(word)
-            ]
+            known = outcomes.DRAWN_BY_STATUS
+            drawn = [t for t, w in bare.items() if w in known or outcomes.DRAW.search(w)]
             if drawn:
                 return column, tuple(drawn)
     return None
 
 
-MANGLED = re.compile(r"(?i)\d\d?-(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
-DRAW = re.compile(r"^(?:majority|split|unanimous|technical|[must])?-?draw\b|^matchdrawn|\(draw\)$")
-CALLED = re.compile(
-    r".*(choice|winner|preference|preferred|prefere|prefer|preferido|vote|verdict|outcome)"
-    rf"({'|'.join(words.ITEMS | words.SAMPLES | words.THINGS)})?\??"
-)
-ANSWERED = re.compile(r".*(response|answer|selected|selection|picked|pick|keypress|key|clicked)")
-ID = re.compile("(id|code|abbr|tag)$")
-HALF_TIME = re.compile("(ht|halftime|half|1sthalf|firsthalf|h1|1h)(r|score|result)?")
-
-
 def _decides(told: Meaning, name: str) -> bool:
     """Return whether words tell outcomes; a column of nothing but T does not tell ties."""
     ties_only = told.kind == "words" and set(told.values.values()) <= {0.5}
-    called = CALLED.fullmatch(name) is not None
-    if ANSWERED.fullmatch(name):  # which of the two, and neither yes nor 1
+    called = words.CALLED.fullmatch(name) is not None
+    if words.ANSWERED.fullmatch(name):  # which of the two, and neither yes nor 1
         called = not {text.strip().casefold() for text in told.values} & (
             outcomes.YES | outcomes.NO
         )
@@ -477,13 +454,14 @@ def _meaning(search: Search, column: int) -> Meaning:
     comma = facts.table.decimal_comma
     name, grades = search.plain[column], search.options.grades
     graded = name in words.PREFERENCES
-    rated = name in words.SHARES or of_first(search, column, RATE)
+    rated = name in words.SHARES or of_first(search, column, words.RATE)
     prefer = name in words.WINNER_WORDS or column == search.named["winner"]
     names_one = prefer or name in {"preference", "preferred", "choice", "chosen"}
     names_one = names_one or name.startswith("better")
     if roles.marker is not None and roles.marker.first == "0":
         names_one = names_one or graded
-    if name in words.OUTCOMES and any(MANGLED.fullmatch(text.strip()) for text, _ in cells or []):
+    texts = [text.strip() for text, _ in cells or []]
+    if name in words.OUTCOMES and any(map(outcomes.MANGLED.fullmatch, texts)):
         raise search.refuse(
             f'"{search.names[column]}" holds dates such as 02-Jan among its scores, which a '
             "spreadsheet makes of 2-1; write the scores again, as text."
@@ -492,9 +470,7 @@ def _meaning(search: Search, column: int) -> Meaning:
         cells or [], headers, roles.marker, comma, grades=grades, graded=graded, rated=rated,
         names_one=names_one, by_hand=column == search.named["outcome"],
     )  # fmt: skip
-    if of_first(search, column, FLAG) and any(
-        (number(text) or 0.0) > 1.0 for text, _ in cells or []
-    ):
+    if of_first(search, column, words.FLAG) and any((number(text) or 0) > 1 for text in texts):
         return Meaning("words", "numbers of games", 0.0)  # team1_wins: 2 is no name of the second
     if told.understood == 1.0 and not prefer and not _all_name_items(search, told):
         return told
@@ -544,7 +520,7 @@ def _name_or_word(search: Search, column: int, told: Meaning, *, prefer: bool) -
 
 def _ids(search: Search, column: int) -> list[tuple[int, int]]:
     """Return columns such as player1_id and player2_id, for a column such as winner_id."""
-    end, marker = ID.search(search.plain[column]), search.roles.marker
+    end, marker = words.ID.search(search.plain[column]), search.roles.marker
     if end is None or marker is None:
         return []
     found = words.pairs_by(search.plain, marker, lambda rest: rest.endswith(end[0]))
@@ -605,15 +581,12 @@ def choose_scores(search: Search) -> None:
         search.roles.scores = (pairs[0].first, pairs[0].second) if pairs else None
     for column, role in zip(search.roles.scores or (), ("first", "second"), strict=False):
         search.tell(f"{role} score", column, search.why(f"{role}_score"))
-    shoot_outs = [i for i in search.free() if SHOOT_OUT.search(search.plain[i])]
+    shoot_outs = [i for i in search.free() if words.SHOOT_OUT.search(search.plain[i])]
     if search.roles.scores is not None and shoot_outs:
         search.roles.notes.append(
             f"{search.listed(shoot_outs[:2], ' and ')} are not used: a game that a shoot-out "
             "decided counts by its score"
         )
-
-
-SHOOT_OUT = re.compile(r"pens$|^pens|penalt|shootout|^pso")
 
 
 def _bare_scores(search: Search) -> list[Pair]:

@@ -136,6 +136,21 @@ SHARES = listed(
     "winrate% winrate(%) win(%) wr wr%"
 )
 WINNER_WORDS = WINNERS_ABROAD | {name for name in OUTCOMES if name.startswith(("winn", "whowon"))}
+# Names with the word of a side left out (won, share), of answers, ids, and other scores.
+TOLD = re.compile(r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)")
+FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
+RATE = re.compile(
+    r"(%|pct|percent|percentage|share|prop|proportion|fraction)(prefer|preferring|preferred|for)?"
+    r"|(prefer|preferred|chose|votes?)(%|pct|percent|share)"
+)
+CALLED = re.compile(
+    r".*(choice|winner|preference|preferred|prefere|prefer|preferido|vote|verdict|outcome)"
+    rf"({'|'.join(ITEMS | SAMPLES | THINGS)})?\??"
+)
+ANSWERED = re.compile(r".*(response|answer|selected|selection|picked|pick|keypress|key|clicked)")
+ID = re.compile("(id|code|abbr|tag)$")
+HALF_TIME = re.compile("(ht|halftime|half|1sthalf|firsthalf|h1|1h)(r|score|result)?")
+SHOOT_OUT = re.compile(r"pens$|^pens|penalt|shootout|^pso")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MARGINS = listed(
     "margin scorediff scoredifference pointdiff goaldiff diff difference marginofvictory plusminus"
