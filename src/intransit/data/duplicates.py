@@ -394,8 +394,9 @@ def choose_unplayed(search: Search) -> None:
     for column in sorted(i for i in free if i is not None):
         name = search.plain[column]
         cell, found = f"lower({facts.text(column)})", ""
-        forfeit, texts = name in words.FORFEITS, facts.texts(column)
-        if forfeit or (name in words.PLAYED and is_switch(texts)):
+        forfeit, played = name in words.FORFEITS, name in words.PLAYED
+        texts = facts.texts(column) if forfeit or played else ()  # of few: it is a query each
+        if forfeit or (played and is_switch(texts)):
             told = [quote(text) for text, x in read_switch(texts).items() if (x > 0) == forfeit]
             test = f"{facts.raw(column)} IN ({', '.join(told) or 'NULL'})"
         elif facts.is_text(column) and name in words.OF_RESULTS | words.STATUSES:
