@@ -19,12 +19,13 @@ from scipy.special import expit
 
 import intransit as it
 from benchmarks._common import in_fresh_process, peak_memory, print_table, seeds_for
+from intransit.analysis.transitivity import examine
 from intransit.arrays import FloatArray
 from intransit.data.games import Clock, Games, merge
 from intransit.data.reading import Reading
 from intransit.datasets import metagame, simulate_games
 from intransit.inference.gibbs import Chain
-from intransit.inference.observations import MOMENTS, Encoding, model_for
+from intransit.inference.observations import Encoding, model_for, n_moments
 from intransit.inference.paths import Layout, lay_out
 from intransit.inference.sampling import Effort, burn_in, mixing, sample
 from intransit.inference.table_posterior import seconds_a_sweep
@@ -106,9 +107,10 @@ def worst_scale(drawn: object) -> str:
     return f"{drawn.scales[k]}, {drawn.scale_effective[k]:.0f} (R-hat {drawn.scale_r_hat[k]:.2f})"
 
 
-def laid_out(games: Games, finest: int = MOMENTS) -> tuple[Layout, Wins]:
+def laid_out(games: Games) -> tuple[Layout, Wins]:
     """Return the paths of the default model for a table, as `fit` lays them out."""
-    encoding = Encoding.of(games, finest=finest)
+    speed = examine(games, Encoding.of(games)).speed
+    encoding = Encoding.of(games, finest=n_moments(games, speed))
     return lay_out(encoding.observations(games), model_for(games).without(Side)), Wins()
 
 

@@ -35,7 +35,7 @@ from intransit.data import read
 from intransit.data.games import Covariate, Games, check_games
 from intransit.data.reading import plural
 from intransit.errors import InputError
-from intransit.inference.observations import MOMENTS, Encoding, Seen, check_model, model_for
+from intransit.inference.observations import Encoding, Seen, check_model, model_for, n_moments
 from intransit.inference.posterior import Posterior, Summary
 from intransit.inference.sampling import Effort, Report
 from intransit.inference.table_posterior import draw_posterior, update_posterior
@@ -620,7 +620,7 @@ def fit(
     report("testing for cycles")
     counted = discount_series(table, likeness(table, fine, rng=rng))
     evidence = examine(counted, fine, rng=rng)
-    encoding = Encoding.of(table, law=law, finest=MOMENTS)
+    encoding = Encoding.of(table, law=law, finest=n_moments(table, evidence.speed, law))
     if not encoding.sided and len(chosen.terms) > 1:
         chosen = chosen.without(Side)
     posterior = draw_posterior(

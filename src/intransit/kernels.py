@@ -47,7 +47,10 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def compilable(function: Callable[P, R]) -> Callable[P, R]:
-    """Let compiled loops call a function that plain Python calls as well."""
+    """Let compiled loops call a function that plain Python calls as well.
+
+    It becomes a part of them: a loop that calls what takes a function cannot be kept on disk.
+    """
     return register_jitable(inline="always")(function)
 
 
@@ -516,17 +519,15 @@ def settle(price: FloatArray, order: IntArray) -> float:
     return paid
 
 
-@compiled
 def least_paid(gains: FloatArray, least: float) -> FloatArray:  # (n_matrices,)
     """Return what a near ranking of each skew-symmetric matrix pays for the pairs against it.
 
     A pair pays what its gain exceeds `least` by: nothing is paid if and only if no cycle of gains
     above that is there.  From the order by mean gain, single items are moved.
     """
-    out = np.empty(len(gains))
-    for k in range(len(gains)):
-        out[k] = settle(np.maximum(gains[k] - least, 0.0), np.argsort(-gains[k].sum(axis=1)))
-    return out
+    orders = np.argsort(-gains.sum(axis=2), axis=1)
+    paid = [settle(np.maximum(gains[k] - least, 0.0), order) for k, order in enumerate(orders)]
+    return np.array(paid)
 
 
 def widest_cycle(values: FloatArray) -> float:

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 import intransit as it
-from intransit.inference.observations import FINEST, Encoding
+from intransit.inference.observations import (
+    FEWEST_MOMENTS,
+    FINEST,
+    MOST_MOMENTS,
+    Encoding,
+    n_moments,
+)
 
 
 def games(outcomes, *, times=None, margins=None, sides=None):
@@ -44,6 +50,22 @@ def test_typical_margins_are_means_by_level():
         if here.any():
             expected = np.average(np.abs(table.margins)[here], weights=table.counts[here])
             assert typical == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("played", "expected"), [(60, FEWEST_MOMENTS), (900, 30), (9_000, 60)])
+def test_moments_are_as_many_as_the_games_of_an_item_can_tell_apart(played, expected):
+    """The root of the games of an item times what a score moves by, within limits."""
+
+    def table(*counts):
+        firsts = ["a", *"cdefgh"][: len(counts)]
+        n, times = len(counts), np.linspace(0.0, 100.0, len(counts))
+        return it.Games.from_arrays(firsts, ["b"] * n, [1.0] * n, times, counts=counts)
+
+    games = table(played, 1.0)
+    assert n_moments(games, 0.1) == expected
+    assert n_moments(games, 0.0) == FEWEST_MOMENTS
+    assert n_moments(games, 0.0, it.Readings()) == MOST_MOMENTS  # they tell more than games
+    assert n_moments(table(played, *[1.0] * 6), 0.1) == expected  # who hardly plays hardly counts
 
 
 def test_many_distinct_times_become_moments_and_few_stay():

@@ -403,6 +403,7 @@ class Evidence:
     dispersion: float = 1.0  # variance of a series' results beside that of games on their own
     energy_unit: float = 1e-9  # variance that noise gives margins, for each free number of scores
     freedom: float = 1.0  # such numbers
+    speed: float = 0.0  # standard deviation of what a score moves by in a unit of time
 
     @property
     def is_measured(self) -> bool:
@@ -561,7 +562,8 @@ class _Test:
         rows = self.rows
         n_series = int(rows.counts.sum()) if rows.series is None else len(self.pair_of)
         size = float(self.weights @ self.again)
-        nothing = Evidence(1.0, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series)
+        speed = rows.path.scales.score_drift_scale
+        nothing = Evidence(1.0, self.energy, 0.0, 0.0, np.inf, rows.n_pairs, n_series, speed=speed)
         if not self.on_cycles.any():
             return nothing
         always: tuple[Bend, ...] = ("a curve",)

@@ -25,7 +25,7 @@ from intransit.arrays import CHUNK, FloatArray, mean_and_interval, slices
 from intransit.backtest.result import DRIFTING, DRIFTING_FACTORS, FACTORS, PAIRS, SCORES
 from intransit.data.games import Games, join, own_names
 from intransit.errors import InputError
-from intransit.inference.observations import MOMENTS, Encoding, model_for
+from intransit.inference.observations import MOST_MOMENTS, Encoding, model_for
 from intransit.inference.posterior import Posterior
 from intransit.inference.sampling import Effort
 from intransit.inference.table_posterior import draw_posterior, update_posterior
@@ -196,7 +196,7 @@ class FittedModel:
 
     def _draw(self, games: Games) -> None:
         model = model_for(games) if self.model is None else self.model
-        self.encoding, self.names = Encoding.of(games, finest=MOMENTS), games.names
+        self.encoding, self.names = Encoding.of(games, finest=MOST_MOMENTS), games.names
         if not self.encoding.sided and len(model.terms) > 1:
             model = model.without(Side)
         self.alike = likeness(games, self.encoding)

@@ -86,6 +86,8 @@ JUMPS_EVERY = 4  # sweeps: a draw of the size of jumps costs about as much
 # Draws of rate, reversion and jumps with scores moving along, a sweep: with 3 the worst pair has
 # 2.5 times the effective draws that it has with none, with 1 twice (8 tables; a trial).
 WALK_DRAWS = 3
+# Powers of the factor by which rate, reversion and jumps grow in one of them.
+WALK_MOVES = np.array([[0.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0]])
 MANY_STATES = 20_000  # from which on there is one in JUMPS_EVERY sweeps: it would cost half a sweep
 STIFFEST = 1e-16  # variance of a path's walk over the whole time, at least, in squared units
 NOTHING = 1e-6  # scale of a term that is not there
@@ -439,23 +441,20 @@ class Chain:
         """
         p, steps = self.layout.items, self._steps
         priors = np.array([self._rate_priors[0], self._reversion_priors[0], self._jumps_prior])
-        moves = [(0, 1, 0), (1, 2, 0), (0, 0, 1), (1, 0, 1)]
-        moves = [move for move in moves if priors[np.flatnonzero(move)].all()]
-        if not moves or p.n_states == len(p.keys):
+        moves = WALK_MOVES[((WALK_MOVES == 0.0) | (priors > 0.0)).all(axis=1)]
+        if not len(moves) or p.n_states == len(p.keys):
             return
         n_draws = WALK_DRAWS
         if p.n_states > MANY_STATES:
             n_draws = int(self.n_sweeps % JUMPS_EVERY == JUMPS_EVERY // 2)
-        for _ in range(n_draws):
-            powers = np.array(moves[int(self.rng.integers(len(moves)))], dtype=float)
-            sizes = np.array([self.rates[0], self.reversions[0], self.jumps])
-            pace = steps.pace.copy()
-            walk = powers, sizes, priors, self.layout.span, p.begin, *p.gaps
-            cells = self.first, self.second, self.w, self.pull
-            grow_walks(self.rng, *walk, *cells, self.states, pace, self.x)
-            self.rates[0], self.reversions[0], self.jumps = sizes
-            steps.pace = pace
-            steps.turn(0, float(self.reversions[0]))
+        if n_draws == 0:
+            return
+        sizes = np.array([self.rates[0], self.reversions[0], self.jumps])
+        walk = sizes, priors, self.layout.span, p.begin, *p.gaps
+        cells = self.first, self.second, self.w, self.pull
+        grow_walks(self.rng, n_draws, moves, *walk, *cells, self.states, steps.pace, self.x)
+        self.rates[0], self.reversions[0], self.jumps = sizes
+        steps.turn(0, float(self.reversions[0]))
 
     def _draw_number_scales(self, k: int, one: Numbers) -> None:
         """Draw scale and rate of a term given its states, and with the states moving along."""

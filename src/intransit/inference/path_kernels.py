@@ -58,29 +58,11 @@ def item_margins(
 
 
 @compiled
-def _invert_root(A: FloatArray, out: FloatArray, d: int) -> None:
-    """Write the inverse of the Cholesky factor of A (its lower half, overwritten)."""
-    for k in range(d):
-        for m in range(k):
-            s = A[k, m]
-            for n in range(m):
-                s -= A[k, n] * A[m, n]
-            A[k, m] = s * out[m, m]
-        s = A[k, k]
-        for n in range(k):
-            s -= A[k, n] * A[k, n]
-        out[k, k] = 1.0 / math.sqrt(max(s, 1e-300))
-        for m in range(k):
-            s = 0.0
-            for n in range(m, k):
-                s -= A[k, n] * out[n, m]
-            out[k, m] = s * out[k, k]
-
-
-@compiled
 def _gather(
-    entries: range,  # of the state
-    own_state: FloatArray,  # (d,)
+    q: int,  # place of the state in its path
+    s: int,  # the state
+    r: int,
+    cell_begin: IntArray,
     cell: IntArray,
     sign: FloatArray,
     other: IntArray,
@@ -89,126 +71,126 @@ def _gather(
     w: FloatArray,
     pull: FloatArray,
     g: FloatArray,  # (d,), workspace
-    J: FloatArray,  # (d, d), out: lower half
-    h: FloatArray,  # (d,), out
-    r: int,
+    J: FloatArray,  # (n, d, d), out: lower half
+    h: FloatArray,  # (n, d), out
 ) -> None:
-    """Add up what the cells of one state say of it."""
+    """Write what the cells of one state say of it."""
     d = 1 + 2 * r
     for k in range(d):
-        h[k] = 0.0
-        for m in range(k + 1):
-            J[k, m] = 0.0
+        h[q, k] = 0.0
+        for n in range(k + 1):
+            J[q, k, n] = 0.0
     g[0] = 1.0
-    for p in entries:
+    for p in range(cell_begin[s], cell_begin[s + 1]):
         c, o = cell[p], other[p]
-        own = own_state[0]
+        own = states[s, 0]
         for k in range(1, 1 + r):
             g[k], g[k + r] = states[o, k + r], -states[o, k]
-            own += g[k] * own_state[k] + g[k + r] * own_state[k + r]
-        weight = w[c]
-        right = sign[p] * (pull[c] - weight * x[c]) + weight * own
+            own += g[k] * states[s, k] + g[k + r] * states[s, k + r]
+        right = sign[p] * (pull[c] - w[c] * x[c]) + w[c] * own
         for k in range(d):
-            h[k] += g[k] * right
-            scaled = weight * g[k]
-            for m in range(k + 1):
-                J[k, m] += scaled * g[m]
+            h[q, k] += g[k] * right
+            scaled = w[c] * g[k]
+            for n in range(k + 1):
+                J[q, k, n] += scaled * g[n]
 
 
 @compiled
 def _pass_back(
-    stiff: FloatArray,  # (d,): precisions of the step to the next state
-    keep: FloatArray,  # (1 or 2,): what is kept until then, of scores and of planes
-    next_J: FloatArray,  # (d, d): lower half
-    next_h: FloatArray,
-    A: FloatArray,  # workspace
-    B: FloatArray,  # workspace
-    g: FloatArray,  # workspace
-    root: FloatArray,  # (d, d), out: inverse Cholesky factor of next_J + stiff
-    J: FloatArray,  # changed
-    h: FloatArray,  # changed
+    q: int,
+    s: int,
     d: int,
+    keep: FloatArray,
+    R: FloatArray,  # (n, d, d)
+    g: FloatArray,  # (d,), workspace
+    B: FloatArray,  # (d, d), workspace
+    J: FloatArray,  # (n, d, d), changed: lower half of place q
+    h: FloatArray,  # (n, d), changed
 ) -> None:
-    """Add the message of the next state on, with K what is kept of this one and A = J' + D.
+    """Add the message of the next state, ', on, with K what is kept of this one until then.
 
-    J += K (J' - J' A⁻¹ J') K and h += K (h' - J' A⁻¹ h'); in this form it keeps its digits however
-    stiff the step is.
+    J += K (J' - J' (J' + D')⁻¹ J') K and h += K (h' - J' (J' + D')⁻¹ h'); in this form it keeps its
+    digits however stiff the step is.
     """
     for k in range(d):
-        for m in range(k + 1):
-            A[k, m] = next_J[k, m]
-        A[k, k] += stiff[k]
-    _invert_root(A, root, d)
-    for k in range(d):
-        s = 0.0
-        for m in range(k + 1):
-            s += root[k, m] * next_h[m]
-        g[k] = s
-        for m in range(d):
-            s = 0.0
-            for n in range(k + 1):
-                s += root[k, n] * (next_J[n, m] if n >= m else next_J[m, n])
-            B[k, m] = s
-    for k in range(d):
-        s = next_h[k]
+        g[k] = 0.0
+        for n in range(k + 1):
+            g[k] += R[q + 1, k, n] * h[q + 1, n]
         for n in range(d):
-            s -= B[n, k] * g[n]
-        h[k] += keep[min(k, 1)] * s
-        for m in range(k + 1):
-            s = next_J[k, m]
-            for n in range(d):
-                s -= B[n, k] * B[n, m]
-            J[k, m] += keep[min(k, 1)] * keep[min(m, 1)] * s
+            total = 0.0
+            for m in range(k + 1):
+                total += R[q + 1, k, m] * J[q + 1, m, n]
+            B[k, n] = total
+    for k in range(d):
+        kept, total = keep[s + 1, min(k, 1)], h[q + 1, k]
+        for n in range(d):
+            total -= B[n, k] * g[n]
+        h[q, k] += kept * total
+        for n in range(k + 1):
+            total = J[q + 1, k, n]
+            for m in range(d):
+                total -= B[m, k] * B[m, n]
+            J[q, k, n] += kept * keep[s + 1, min(n, 1)] * total
+
+
+@compiled
+def _invert_root(
+    q: int,
+    d: int,
+    D: FloatArray,  # (n, d)
+    L: FloatArray,  # (d, d), workspace
+    J: FloatArray,  # (n, d, d), changed: its upper half becomes that of its lower one
+    R: FloatArray,  # (n, d, d), out
+) -> None:
+    """Write the inverse R of the Cholesky factor L of J + D."""
+    for k in range(d):
+        for n in range(k):
+            J[q, n, k] = J[q, k, n]
+            total = J[q, k, n]
+            for m in range(n):
+                total -= L[k, m] * L[n, m]
+            L[k, n] = total * R[q, n, n]
+        total = J[q, k, k] + D[q, k]
+        for m in range(k):
+            total -= L[k, m] * L[k, m]
+        R[q, k, k] = 1.0 / math.sqrt(max(total, 1e-300))
+        for n in range(k):
+            total = 0.0
+            for m in range(n, k):
+                total -= L[k, m] * R[q, m, n]
+            R[q, k, n] = total * R[q, k, k]
 
 
 @compiled
 def _draw_state(
     rng: np.random.Generator,
-    root: FloatArray,  # (d, d): inverse Cholesky factor of the precision
-    h: FloatArray,
-    g: FloatArray,  # workspace
-    out: FloatArray,  # (d,)
+    q: int,
     d: int,
+    R: FloatArray,  # (n, d, d)
+    h: FloatArray,  # (n, d)
+    g: FloatArray,  # (d,), workspace
+    out: FloatArray,  # (n, d)
 ) -> None:
-    """Draw a normal vector of this precision and potential."""
+    """Draw a normal vector of precision J + D and potential h."""
     for k in range(d):
-        s = rng.standard_normal()
-        for m in range(k + 1):
-            s += root[k, m] * h[m]
-        g[k] = s
+        total = rng.standard_normal()
+        for n in range(k + 1):
+            total += R[q, k, n] * h[q, n]
+        g[k] = total
     for k in range(d):
-        s = 0.0
-        for m in range(k, d):
-            s += root[m, k] * g[m]
-        out[k] = s
-
-
-@compiled
-def _move(
-    entries: range,
-    step: FloatArray,  # (d,): by how much the state has moved
-    cell: IntArray,
-    sign: FloatArray,
-    other: IntArray,
-    states: FloatArray,
-    x: FloatArray,
-    r: int,
-) -> None:
-    """Move the margins of the cells of one state."""
-    for p in entries:
-        o = other[p]
-        change = step[0]
-        for k in range(1, 1 + r):
-            change += step[k] * states[o, k + r] - step[k + r] * states[o, k]
-        x[cell[p]] += sign[p] * change
+        total = 0.0
+        for n in range(k, d):
+            total += R[q, n, k] * g[n]
+        out[q, k] = total
 
 
 @cache
 def items_kernel(r: int) -> Callable[..., None]:
     """Return the kernel that draws items with r planes, one at least.
 
-    Sizes are known to the compiler, which makes it 1.6 times as quick as one kernel for all r (300
-    items, 50,000 games, three planes).
+    Sizes are known to the compiler, which makes it 1.6 times as quick as one kernel for all r, and
+    parts of it take whole arrays: with a view for each state it took 1.7 times as long (300 items,
+    50,000 games, three planes).
     """
     d = 1 + 2 * r
 
@@ -230,41 +212,42 @@ def items_kernel(r: int) -> Callable[..., None]:
         prior: FloatArray,  # (d,): variances of first states
         step: FloatArray,  # (d,): variances of steps, a unit of time, above 0
     ) -> None:
-        """Draw the path of every item in turn, given all others."""
-        longest = int(np.max(begin[1:] - begin[:-1]))
-        J, h = np.zeros((longest, d, d)), np.zeros((longest, d))
-        root, drawn = np.zeros((longest, d, d)), np.zeros((longest, d))
-        stiff = np.zeros((longest, d))
-        A, B, v, g = np.zeros((d, d)), np.zeros((d, d)), np.zeros(d), np.zeros(d)
+        """Draw the path of every item in turn, given all others.
+
+        Of every state: precision J and potential h of what its cells and all later ones say, and
+        the precision D of the step to it.
+        """
+        n = 0
+        for i in range(len(begin) - 1):
+            n = max(n, begin[i + 1] - begin[i])
+        J, R, L, B = np.zeros((n, d, d)), np.zeros((n, d, d)), np.zeros((d, d)), np.zeros((d, d))
+        h, D, drawn, g = np.zeros((n, d)), np.zeros((n, d)), np.zeros((n, d)), np.zeros(d)
         for i in order:
             low, m = begin[i], begin[i + 1] - begin[i]
             for q in range(m - 1, -1, -1):
                 s = low + q
-                entries = range(cell_begin[s], cell_begin[s + 1])
-                _gather(entries, states[s], cell, sign, other, states, x, w, pull, g, J[q], h[q], r)
+                _gather(q, s, r, cell_begin, cell, sign, other, states, x, w, pull, g, J, h)
                 if q + 1 < m:
-                    for k in range(d):
-                        stiff[q, k] = 1.0 / (step[k] * length[s + 1, min(k, 1)])
-                    last = J[q + 1], h[q + 1]
-                    _pass_back(stiff[q], keep[s + 1], *last, A, B, g, root[q + 1], J[q], h[q], d)
-            for k in range(d):
-                for n in range(k + 1):
-                    A[k, n] = J[0, k, n]
-                A[k, k] += 1.0 / prior[k]
-            _invert_root(A, root[0], d)
-            h[0, 0] += means[i] / prior[0]
-            for q in range(m):
-                if q > 0:
-                    for k in range(d):
-                        h[q, k] += stiff[q - 1, k] * keep[low + q, min(k, 1)] * drawn[q - 1, k]
-                _draw_state(rng, root[q], h[q], g, drawn[q], d)
+                    _pass_back(q, s, d, keep, R, g, B, J, h)
+                for k in range(d):
+                    D[q, k] = 1.0 / (step[k] * length[s, min(k, 1)] if q > 0 else prior[k])
+                _invert_root(q, d, D, L, J, R)
+            h[0, 0] += D[0, 0] * means[i]
             for q in range(m):
                 s = low + q
+                if q > 0:
+                    for k in range(d):
+                        h[q, k] += D[q, k] * keep[s, min(k, 1)] * drawn[q - 1, k]
+                _draw_state(rng, q, d, R, h, g, drawn)
                 for k in range(d):
-                    v[k] = drawn[q, k] - states[s, k]
+                    g[k] = drawn[q, k] - states[s, k]
                     states[s, k] = drawn[q, k]
-                entries = range(cell_begin[s], cell_begin[s + 1])
-                _move(entries, v, cell, sign, other, states, x, r)
+                for p in range(cell_begin[s], cell_begin[s + 1]):
+                    o = other[p]
+                    change = g[0]
+                    for k in range(1, 1 + r):
+                        change += g[k] * states[o, k + r] - g[k + r] * states[o, k]
+                    x[cell[p]] += sign[p] * change
 
     return compiled(draw_items)
 

@@ -344,17 +344,17 @@ def _draw_item_rate(
     rates[group] = rate * grown
     walks *= grown
     _place(low, base, begins, walks, first, second, rest, states, x)
-    some = slice(0, 1) if group == 0 else slice(1, 1 + r)
-    if priors[some].min() == 0.0:  # a scale that is known stays
-        return
+    own, known = scales[group : 1 + r * group], priors[group : 1 + r * group]
+    for k in range(len(known)):
+        if known[k] == 0.0:  # a scale that is known stays
+            return
     n = float(n_first * (high - low))
-    own = priors[some]
-    f = draw_factor(rng, n, first_size, held, scales[some], own, rates[group], prior)
-    scales[some] *= f
+    f = draw_factor(rng, n, first_size, held, own, known, rates[group], prior)
+    own *= f
     rates[group] /= f
     _group_lines(group, first, second, walks, begins, x, w, pull, lines)
-    f = draw_factor(rng, 0.0, 0.0, lines, scales[some], own, rates[group], prior)
-    scales[some] *= f
+    f = draw_factor(rng, 0.0, 0.0, lines, own, known, rates[group], prior)
+    own *= f
     rates[group] /= f
     begins *= f
     _place(low, base, begins, walks, first, second, rest, states, x)
@@ -469,7 +469,8 @@ def grow_without_paths(
 ) -> None:
     """Draw the factor by which scale, rate or reversion grow, with the paths integrated out."""
     rest = (sizes, powers, priors, stiffest, begin, gap, gaps, keep, length, fade, J, h)
-    log_f = draw_by_slice(rng, 0.0, WIDTH * powers.max(), _evidence_density, rest)
+    largest = max(powers[0], powers[1], powers[2])
+    log_f = draw_by_slice(rng, 0.0, WIDTH * largest, _evidence_density, rest)
     sizes *= np.exp(powers * log_f)
     if powers[2] != 0.0:
         set_transitions(begin, gap, gaps, sizes[2], 0, keep, length, fade)
@@ -590,7 +591,9 @@ def draw_gauge(
     pairs of planes are turned into each other, u and v alike.
     """
     r = len(scales)
-    change[:] = np.eye(2 * r)
+    for k in range(2 * r):  # no `np.eye`, which takes 3 s to compile
+        for n in range(2 * r):
+            change[k, n] = 1.0 if k == n else 0.0
     for k in range(r):
         angle = 2.0 * math.pi * rng.random()
         _turn(k, k + r, math.cos(angle), math.sin(angle), gram, change)

@@ -255,7 +255,8 @@ def _walk_again(
 @compiled
 def grow_walks(
     rng: np.random.Generator,
-    powers: FloatArray,
+    n_draws: int,
+    moves: FloatArray,  # (n_moves, 3): powers of f, of which each draw has one at random
     sizes: FloatArray,  # (3,), changed: rate, reversion and jumps of scores
     priors: FloatArray,
     span: float,
@@ -270,7 +271,7 @@ def grow_walks(
     pace: FloatArray,  # (n_states,), changed
     x: FloatArray,  # (n_cells,), changed
 ) -> None:
-    """Draw a factor by which rate, reversion or jumps grow, with scores and paces moving along."""
+    """Draw factors by which rate, reversion or jumps grow, with scores and paces moving along."""
     n, (rate, reversion, jumps) = len(pace), sizes
     squares, uniforms, steps = np.zeros(n), np.zeros(n), np.zeros(n)
     for i in range(len(begin) - 1):
@@ -289,11 +290,13 @@ def grow_walks(
     rest, scores = np.empty(len(x)), np.zeros(n)
     for c in range(len(x)):
         rest[c] = x[c] - states[first[c], 0] + states[second[c], 0]
-    walk = (powers, sizes, priors, span, begin, gap, gaps, squares, uniforms, steps)
-    known = (*walk, first, second, rest, w, pull, pace, scores)
-    log_f = draw_by_slice(rng, 0.0, 2.0 * WIDTH, _walk_again, known)
-    _walk_again(log_f, *known)
-    sizes *= np.exp(powers * log_f)
+    for _ in range(n_draws):
+        powers = moves[int(rng.random() * len(moves))]
+        walk = (powers, sizes, priors, span, begin, gap, gaps, squares, uniforms, steps)
+        known = (*walk, first, second, rest, w, pull, pace, scores)
+        log_f = draw_by_slice(rng, 0.0, 2.0 * WIDTH, _walk_again, known)
+        _walk_again(log_f, *known)
+        sizes *= np.exp(powers * log_f)
     for q in range(n):
         states[q, 0] = scores[q]
     for c in range(len(x)):
