@@ -397,6 +397,7 @@ def sample(
     a share of that, or the time is spent.  The same seed gives the same draws whatever the number
     of threads and wherever the chains run, unless time ends them.
     """
+    report("preparing to draw; the first time loops are compiled, for about half a minute")
     _compile(layout, law)
     begin = time.monotonic()
     watch = Watch.of(layout, rng)
