@@ -146,7 +146,8 @@ def lay_out(label: str, head: str) -> TextLayout:
             "semicolons or tabs.",
             skip + begin + 1,
         )
-    if any(_is_value(name) for name in names) and not _is_crosstable(names, rows):
+    telling = name_pairs([plain(name) for name in names], MARKERS, WINNERS)  # beside odds 1, X, 2
+    if any(map(_is_value, names)) and not telling and not _is_crosstable(names, rows):
         raise refuse(
             label,
             f"the first line holds values ({list_names(names[:4])}); add a line with the names of "

@@ -266,6 +266,8 @@ def _points(text: str) -> tuple[float, float]:
     signs = re.sub(r"\s+", "", text.replace("1/2", "½").replace("0.5", "½").replace("0,5", "½"))
     if re.fullmatch("[01½=]+", signs):
         return sum({"1": 1.0, "0": 0.0}.get(sign, 0.5) for sign in signs), float(len(signs))
+    if bout := re.fullmatch(r"([vd])\d{0,2}", signs.casefold()):  # V5 and D3: victory and defeat
+        return float(bout[1] == "v"), 1.0
     value = number(signs.replace("½", ".5"), decimal_comma=True)
     return (np.nan if value is None else value), np.nan
 

@@ -251,6 +251,12 @@ def read_outcomes(
         return scorelines
     words: dict[str, float | None] = {**_words_of(headers, marker)}
     bare = {text: _as_word(text) for text in texts}
+    for word, other, value in ((*map(plain, headers), 1.0), (*map(plain, headers[::-1]), 0.0)):
+        words |= {  # Prop, of a column called Proposition
+            said: value
+            for said in bare.values()
+            if len(said) > 2 and word.startswith(said) and not other.startswith(said)
+        }
     single = {word for word in bare.values() if len(word) == 1 and word.isalpha()}
     letters = _letters(single, headers, marker)
     words |= letters
@@ -345,6 +351,7 @@ def _as_word(text: str) -> str:
         r"(?:\d?ot|so)[-/]?([wl])",
         r"([wl])[-/(]*(?:\d?ot|so)\)?",
         r"(won|lost|wins?|loss)by.+",
+        r"\d[\d-]*(draw|tie)",
     ):
         if match := re.fullmatch(form, word):
             return "tie" if match[0] == "[[c]]" else match[1]
@@ -450,6 +457,7 @@ def _read_sets(text: str) -> tuple[float, float] | None:
 
 def _read_scoreline(text: str) -> tuple[float, float] | None:
     """Return the two scores of a text, the first's first; ``L 5-3`` is 3 against 5."""
+    text = re.sub(r"^\s*(\d\d?)\s*[x×]\s*(\d\d?)\s*$", r"\1-\2", text)  # 2 x 1, in Brazil
     line = SCORELINE.fullmatch(text.strip())
     if line is None:
         record = RECORD.fullmatch(text.strip())
@@ -479,7 +487,7 @@ def _without_clocks(lines: dict[str, tuple[float, float]]) -> dict[str, tuple[fl
 
 def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
     """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
-    if not any(re.search(r"\d\s*[-:–/]", text) for text, _ in filled):
+    if not any(re.search(r"\d\s*[-:–/x×]", text) for text, _ in filled):
         return None
     lines = {text: line for text, _ in filled if (line := _read_scoreline(text)) is not None}
     lines = _without_clocks(lines)

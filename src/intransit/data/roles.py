@@ -404,6 +404,8 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
     # Two verdicts on one game, of which one is not always given, are still two.
     rivals = [i for i in telling if told[i].understood >= ENOUGH]
     if clear and len(rivals) > 1:
+        if find_sided(search) is not None:  # one for each side
+            return None, None, ""
         raise search.two("outcome", rivals)
     return (clear[0], told[clear[0]], "by what it holds") if clear else (None, None, "")
 
@@ -496,9 +498,7 @@ def _name_or_word(search: Search, column: int, told: Meaning, *, prefer: bool) -
     if cells is None and shares > names:
         return Meaning("shares", "share of games that the first won", shares / filled)
     ties = {
-        text: value
-        for text, value in told.values.items()
-        if value == 0.5 and not text.strip()[:1].isdigit()
+        text: value for text, value in told.values.items() if value == 0.5 and number(text) is None
     }
     by_name = (names + sum(count for text, count in cells or () if text in ties)) / filled
     own = Meaning(
@@ -602,7 +602,7 @@ def _beside_items(search: Search) -> list[Pair]:
     """Return two columns of one name in the order of the items: Visitor, PTS, Home, PTS."""
     called = {i: re.sub(r"\d+$", "", search.plain[i]) for i in search.free()}
     turned = search.roles.first > search.roles.second
-    for word in words.SCORES | {"g", "r", "t"}:
+    for word in words.SCORES | {"g", "r", "t", "frames", "legs", "maps"}:
         found = [i for i, name in called.items() if name == word]
         behind = {i - 1 for i in found} == {search.roles.first, search.roles.second}
         if len(found) == 2 and (behind or len(word) > 1):
