@@ -28,7 +28,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from intransit.checks import shown
-from intransit.data.reading import Unused, list_names, quoted
+from intransit.data.reading import Column, Unused, list_names, quoted
 from intransit.data.vocabulary import MOST_VALUES, plain, without_case
 from intransit.errors import InputError
 
@@ -469,6 +469,15 @@ class Facts:
     def refuse(self, found: str) -> InputError:
         """Return the error that says this of the table."""
         return self.engine.refuse(found)
+
+    def listed(self, columns: Sequence[int] | None = None, joint: str = ", ") -> str:
+        """Return names of columns in quotation marks, all of them unless some are given."""
+        names = self.names if columns is None else [self.names[i] for i in columns]
+        return list_names(names, joint)
+
+    def told(self, role: str, columns: Iterable[int], why: str = "by its name") -> list[Column]:
+        """Return what is to be said of columns that play a role."""
+        return [Column(role, self.names[i], why) for i in columns]
 
     @property
     def filter(self) -> str:

@@ -93,7 +93,7 @@ def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
     _check_zeros(facts, place, names[place], asked=asked or not scores)
     if not scores and not options.event and _are_several(facts, place, event):
         raise facts.refuse(
-            f"most events, told apart by {list_names([facts.names[i] for i in event])}, have more "
+            f"most events, told apart by {facts.listed(event)}, have more "
             "than one first and second place; name what tells events apart with event= (command "
             "line: --event)."
         )
@@ -140,10 +140,10 @@ def _places_of_two(facts: Facts, names: list[str]) -> Shaped | None:
         return None
     x, y = (facts.number(i) for i in columns)
     first = f"CASE WHEN {x} < {y} THEN 1.0 WHEN {x} > {y} THEN 0.0 WHEN {x} = 1 THEN 0.5 END"
-    listed_columns = tuple(Column("place", facts.names[i], "by its name") for i in columns)
-    note = f"{list_names([facts.names[i] for i in columns], ' and ')} are places, 1 the better"
+    note = f"{facts.listed(columns, ' and ')} are places, 1 the better"
     table = facts.table.with_columns({CAME_FIRST: ("DOUBLE", first)})
-    return Shaped(table, {"outcome": CAME_FIRST}, listed_columns, (note,), keeps_where=True)
+    told_columns = tuple(facts.told("place", columns))
+    return Shaped(table, {"outcome": CAME_FIRST}, told_columns, (note,), keeps_where=True)
 
 
 def _all(names: list[str], wanted: Sequence[str]) -> list[int]:
@@ -242,7 +242,7 @@ def _orders_as_games(
     if twice * 20 > facts.count()[0]:
         raise facts.refuse(
             f'"{names[item]}" has names that stand twice in one event, told apart '
-            f"by {list_names([names[i] for i in event])}; name what tells events apart with "
+            f"by {facts.listed(event)}; name what tells events apart with "
             "event= (command line: --event), or the items with first= (command line: --first)."
         )
     notes = [said_of_orders(n_events)]
@@ -262,10 +262,7 @@ def _orders_as_games(
             f'the {"lower" if less else "higher"} "{names[place]}" is taken as the better place, '
             f"and by how much is not used{'' if less else other}"
         )
-    told = (
-        *(Column("event", names[i], "tells events apart") for i in event),
-        Column("place", names[place], "by its name"),
-    )
+    told = facts.told("event", event, "tells events apart") + facts.told("place", [place])
     team = _first([*map(plain, names)], TEAMS)
     apart = "" if team in {None, item} else f" AND a.c{team} IS DISTINCT FROM b.c{team}"
     return each_two(facts, rows, item, told, notes, ties=f"a.place < {LAST}{apart}")
@@ -413,8 +410,7 @@ def find_podiums(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
     cells = ", ".join(facts.text(i) for i in columns)
     placed = f"unnest([{cells}])", f"unnest({[*range(1, len(columns) + 1)]})", facts.rows
     note = said_of_orders(0, f" with {plural(len(columns), 'place')}")
-    told = [Column("place", table.names[i], "by its name") for i in columns]
-    return each_two_in_a_row(facts, columns, placed, told, [note])
+    return each_two_in_a_row(facts, columns, placed, facts.told("place", columns), [note])
 
 
 def _place_of(name: str) -> int:
@@ -517,13 +513,9 @@ def _sets_in_columns(
             "with first= (command line: --first)."
         )
     notes = [_said_of_sets(int(n_sets), int(largest), worst is not None)]
-    told_columns = [
-        *(Column("event", table.names[i], "tells sets apart") for i in event),
-        Column("chosen", table.names[best], "by its name"),
-        *([] if worst is None else [Column("worst", table.names[worst], "by its name")]),
-    ]
+    said = facts.told("event", event, "tells sets apart") + _said_of_flags(facts, best, worst)
     none = (*OF_A_GAME, *_no_time(facts))
-    return each_two(facts, rows, item, told_columns, notes, ties="a.place = -0.5", none=none)
+    return each_two(facts, rows, item, said, notes, ties="a.place = -0.5", none=none)
 
 
 def _no_time(facts: Facts) -> tuple[str, ...]:
@@ -531,6 +523,10 @@ def _no_time(facts: Facts) -> tuple[str, ...]:
     names = {*facts.plain}
     dated = names & (words.TIMES | words.PERIODS) or any(words.DATED.search(n) for n in names)
     return () if dated else ("time",)
+
+
+def _said_of_flags(facts: Facts, best: int, worst: int | None) -> list[Column]:
+    return facts.told("chosen", [best]) + facts.told("worst", [] if worst is None else [worst])
 
 
 def _said_of_sets(n_sets: int, largest: int, worst: bool) -> str:
@@ -554,7 +550,7 @@ def _sets_in_rows(facts: Facts, names: list[str], several: list[int]) -> Shaped 
     )
     if not filled or known < CLEAR * filled:
         raise facts.refuse(
-            f"{list_names([table.names[i] for i in several])} name more than two items, and "
+            f"{facts.listed(several)} name more than two items, and "
             f'"{table.names[best]}" does not name the one that was chosen; name two columns with '
             "first= and second= (command line: --first and --second)."
         )
@@ -562,9 +558,7 @@ def _sets_in_rows(facts: Facts, names: list[str], several: list[int]) -> Shaped 
     # Who was chosen has beaten the others, also where it is not listed among them.
     laid = f"(SELECT *, unnest(list_distinct(list_append({listed_cells}, {one}))) AS item"
     place = f"CASE item WHEN {one} THEN 0.0 WHEN {last} THEN 2.0 ELSE 1.0 END"
-    roles = [("alternative", i) for i in several] + [("chosen", best)]
-    roles += [] if worst is None else [("worst", worst)]
-    told = [Column(role, table.names[i], "by its name") for role, i in roles]
+    told = facts.told("alternative", several) + _said_of_flags(facts, best, worst)
     note = _said_of_sets(facts.count()[0], len(several), worst is not None)
     placed, none = ("item", place, f"{laid} FROM {facts.rows})"), (*OF_A_GAME, *_no_time(facts))
     return each_two_in_a_row(facts, several, placed, told, [note], ties="false", none=none)

@@ -249,14 +249,8 @@ def read_outcomes(
     scorelines = None if preferences else _scorelines(filled, total)
     if scorelines:
         return scorelines
-    words: dict[str, float | None] = {**_words_of(headers, marker)}
     bare = {text: _as_word(text) for text in texts}
-    for word, other, value in ((*map(plain, headers), 1.0), (*map(plain, headers[::-1]), 0.0)):
-        words |= {  # Prop, of a column called Proposition
-            said: value
-            for said in bare.values()
-            if len(said) > 2 and word.startswith(said) and not other.startswith(said)
-        }
+    words: dict[str, float | None] = {**_words_of(headers, marker), **_begun(headers, bare)}
     single = {word for word in bare.values() if len(word) == 1 and word.isalpha()}
     letters = _letters(single, headers, marker)
     words |= letters
@@ -335,6 +329,13 @@ def _words_of(headers: tuple[str, str], marker: Marker | None) -> dict[str, floa
     for word, value in sides.items():  # win_A, white wins, model_b_won
         words |= dict.fromkeys((f"win{word}", f"{word}win", f"{word}wins", f"{word}won"), value)
     return words | sides
+
+
+def _begun(headers: tuple[str, str], bare: Mapping[str, str]) -> dict[str, float]:
+    """Return words that are the beginning of one of the two names, as Prop is of Proposition."""
+    first, second = map(plain, headers)
+    begun = {word: [name.startswith(word) for name in (first, second)] for word in bare.values()}
+    return {w: float(a) for w, (a, b) in begun.items() if len(w) > 2 and a != b}
 
 
 def _as_word(text: str) -> str:

@@ -15,7 +15,7 @@ from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, quote, short_names
 from intransit.data.games import TimeColumn
 from intransit.data.outcomes import Meaning, is_switch, number, read_outcomes
-from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
+from intransit.data.reading import Column, ReadOptions, how_to_say
 from intransit.data.vocabulary import CLEAR, ENOUGH, MARKERS, WINNERS, Marker, Pair, plain
 from intransit.errors import InputError
 
@@ -76,6 +76,7 @@ class Search:
         self.facts = facts
         self.names = facts.names
         self.plain = facts.plain
+        self.refuse, self.listed = facts.refuse, facts.listed
         self.options = options
         self.wanted = options.columns
         self.named = {role: self._find(role) for role in self.wanted}
@@ -89,15 +90,6 @@ class Search:
         if name is None or name is False or (role == "side" and name in {"first", "second"}):
             return None
         return self.facts.column(str(name), role)
-
-    def refuse(self, sentence: str) -> InputError:
-        """Return the error that says this of the table."""
-        return self.facts.refuse(sentence)
-
-    def listed(self, columns: list[int] | None = None, joint: str = ", ") -> str:
-        """Return names of columns, all of them unless some are given."""
-        names = self.names if columns is None else [self.names[i] for i in columns]
-        return list_names(names, joint)
 
     def free(self) -> list[int]:
         """Columns without a role, neither chosen nor named by the user."""

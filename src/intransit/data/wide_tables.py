@@ -22,7 +22,7 @@ from typing import Any
 from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, quote
 from intransit.data.orders import EVENTS, each_two_in_a_row, said_of_orders
-from intransit.data.reading import Column, ReadOptions, list_names, plural
+from intransit.data.reading import ReadOptions, list_names, plural
 from intransit.data.shapes import OF_A_GAME, Find, Shaped, free_names, listed_games
 from intransit.data.vocabulary import CLEAR, ITEMS, listed, plain
 
@@ -130,7 +130,7 @@ def _laid_out(facts: Facts, columns: list[int], note: str, *, less: bool) -> Sha
     items = ", ".join(quote(name) for name in names)
     places = ", ".join(_rank(facts, i) if less else f"-{facts.number(i)}" for i in columns)
     placed = f"unnest([{items}])", f"unnest([{places}])", facts.rows
-    told = [Column("item", facts.names[i], "holds numbers") for i in columns]
+    told = facts.told("item", columns, "holds numbers")
     notes = note.format(list_names(names, most=4)), said_of_orders(facts.count()[0])
     return each_two_in_a_row(facts, columns, placed, told, notes)
 
@@ -183,7 +183,7 @@ def _ballots(facts: Facts, column: int, told: dict[str, list[tuple[str, int]]]) 
     if facts.count()[0] > n_orders:
         left = plural(facts.count()[0] - n_orders, "row")
         notes.append(f'{left} without an order in "{name}": not used')
-    columns = [Column("order", name, "by what it holds")]
+    columns = facts.told("order", [column], "by what it holds")
     none = [role for role in OF_A_GAME if role not in {"count", "weight"}]
     return each_two_in_a_row(facts, [column], placed, columns, notes, none=none)
 
@@ -316,7 +316,7 @@ def _as_games(
         notes.append(f"{plural(unplayed, 'game')} without play (+ and -): not used")
     if sided:
         notes.append("the first has white")
-    columns = [Column("round", facts.names[i], "by what it holds") for i in rounds]
+    columns = facts.told("round", rounds, "by what it holds")
     called = ("player", "met", "points", "round")
     return listed_games(
         facts.table, list(zip(*told, strict=True)), called, columns, notes, side=sided and "first",
