@@ -44,7 +44,7 @@ from intransit.data.files import (
 from intransit.data.games import Clock, Covariate, Games, merge
 from intransit.data.orders import find_choices, find_orders, find_podiums
 from intransit.data.outcomes import read_sides, read_switch
-from intransit.data.queries import Query, RowCounts, add_up, build_query, sequence_of, with_series
+from intransit.data.queries import Distinct, Query, add_up, build_query, sequence_of, with_series
 from intransit.data.reading import (
     ROW_LIMITS,
     BothBad,
@@ -179,7 +179,6 @@ def _laid_flat(table: EngineTable) -> EngineTable:
 
 
 def _registered(source: object, engine: Engine) -> EngineTable:
-    """Return a data frame as a table."""
     import duckdb  # noqa: PLC0415
 
     if hasattr(source, "read_all"):  # a stream can be read only once
@@ -256,7 +255,6 @@ def one_after_another(tables: Sequence[EngineTable], sources: Sequence[Source]) 
 
 
 def _take_file(source: Source, engine: Engine) -> EngineTable:
-    """Return the table in one file, of whatever form it is."""
     if packing_of(source) is not None:
         from intransit.data.formats import unpack  # noqa: PLC0415
 
@@ -705,7 +703,6 @@ HEAVIEST = 20  # beyond, a weight may be what somebody weighs
 
 
 def _telling_weight(search: Search, column: int) -> int | None:
-    """Return a column called a weight if it says how much a row counts."""
     name, x = search.names[column], search.facts.number(column)
     _, filled, heavy = search.facts.count(search.facts.filled(column), f"{x} >= {HEAVIEST}")
     if not search.facts.looks_numeric(column):
@@ -720,7 +717,7 @@ def _telling_weight(search: Search, column: int) -> int | None:
 
 
 def _report(
-    facts: Facts, roles: Roles, query: Query, games: Games, counted: RowCounts, both_bad: str
+    facts: Facts, roles: Roles, query: Query, games: Games, counted: Distinct, both_bad: str
 ) -> Reading:
     table = facts.table
     unused = (*table.rejected, *counted.unused)
@@ -759,7 +756,6 @@ def _report(
 
 
 def _name_notes(query: Query) -> list[str]:
-    """Return remarks on names that are nearly the same."""
     notes = []
     spaced = [raw for raw in query.raw_names if raw != raw.strip() and raw.strip()]
     if spaced:

@@ -134,6 +134,7 @@ def _without_trimmings(text: str) -> str:
         (r"[,\s]+|(?:\b|_)at\b", " "),
         (r"([a-z]{3,})\.", r"\1 "),
         (r"(\d)-([a-z]+)-(\d)", r"\1 \2 \3"),
+        (r"([a-z]{3,})-(\d{4})$", r"\1 \2"),
         (r"\s+", " "),
     ):
         text = f"regexp_replace({text}, '{pattern}', '{new}', 'gi')"

@@ -21,7 +21,7 @@ import shutil
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
@@ -610,6 +610,12 @@ class Facts:
     def texts(self, column: int) -> list[str]:
         """Return the distinct cells of a column as text; none if they are too many."""
         return [text for text, _ in self.values(column) or []]
+
+    def share(self, column: int, known: Container[str]) -> float:
+        """Return the share of the filled cells of a column whose text is known, 0 if none is."""
+        cells = [(text, n) for text, n in self.values(column) or [] if text.strip()]
+        total = sum(n for _, n in cells)
+        return sum(n for text, n in cells if text in known) / total if total else 0.0
 
     def first_rows(self, column: int) -> dict[str, int]:
         """Return the number of the first row that has each cell of a column with few values."""

@@ -198,7 +198,6 @@ def _event(
 
 
 def _numbers_rows(facts: Facts, column: int) -> bool:
-    """Return whether a column has another value in every row."""
     values = facts.values(column)
     return values is None or sum(n for _, n in values) == len(values) > 1
 
@@ -484,9 +483,8 @@ def find_choices(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
 
 def _flags(facts: Facts, column: int) -> dict[str, float] | None:
     """Return what a column says of its row: 1 chosen or won, 0 not, 0.5 a tie; None if not that."""
-    cells = [text for text in facts.texts(column) if text.strip()]
-    found = outcomes.of_one_side(cells, "x", "best", "worst")
-    return found if cells and len(found) == len(cells) else None
+    found = outcomes.of_one_side(facts.texts(column), "x", "best", "worst")
+    return found if facts.share(column, found) == 1.0 else None
 
 
 def _sets_in_columns(

@@ -107,11 +107,14 @@ def _steps(order: Sequence[str]) -> dict[str, float]:
 
 
 def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
-    """Return the meaning of grades from 1 to 3, 4, 5 or 7, of which 1 is the first's best."""
+    """Return the meaning of grades from 1 to 4, 5 or 7, of which 1 is the first's best.
+
+    Of 1, 2 and 3 nobody can tell whether 2 or 3 is a tie.
+    """
     found = set(numbers.values())
     most = int(max(found, default=0.0))
     order = range(1, most + 1)
-    if most not in {3, 4, 5, 7} or not found <= set(order):
+    if most not in {4, 5, 7} or not found <= set(order):
         return None
     steps = _steps([str(x) for x in order])
     margins = {text: steps[f"{x:g}"] for text, x in numbers.items()}
@@ -177,10 +180,11 @@ BEHIND = listed("-1 -1.0 second away b black visitor guest false no @ at")
 NEITHER = listed("0 0.0 neutral n none")
 # Of chess sites, beside the words of outcomes: how a game was lost, and how it was drawn.
 LOST_IN_CHESS = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
-DRAWN_BY_STATUS = listed("draw drawn stalemate outoftime tie tied agreed repetition insufficient")
 MANGLED = re.compile(r"(?i)\d\d?-(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
 DRAW = re.compile(r"^(?:majority|split|unanimous|technical|[must])?-?draw\b|^matchdrawn|\(draw\)$")
 DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
+DRAWN_BY_STATUS = DRAWN_IN_CHESS | listed("draw drawn tie tied")
+OUT_OF_TIME = "outoftime"  # a draw too, where nobody is named as the winner
 ONE_SIDE = {
     **dict.fromkeys(LOST_IN_CHESS | SECOND_WORDS | NO, 0.0),
     **dict.fromkeys(DRAWN_IN_CHESS | TIE_WORDS, 0.5),

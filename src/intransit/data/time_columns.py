@@ -24,6 +24,7 @@ YEAR_LAST = re.compile(  # Q3 2023, Week 51 2023, 3Q23
 SEASON = re.compile(r"(\d{4}|\d\d)\s*[-/–]\s*(\d{4}|\d\d)")
 VERSION = re.compile(r"[vV]?\d+(\.\d+)+([._\- ]?[A-Za-z]+\d*)?")
 CENTURY = 70  # 69/70 began in 1969, 20/21 in 2020
+MOST_DAYS = 31  # of a tournament
 MOST_PERIODS = 2_000  # distinct names; beyond, they are no periods
 KNOCK_OUT = tuple(  # of a knock-out, the final last
     listed(words)
@@ -382,12 +383,9 @@ def _cells(facts: Facts, column: int) -> list[tuple[str, int]]:
 
 
 def _named(facts: Facts, column: int, found: TimeColumn | None) -> TimeColumn:
-    cells = _cells(facts, column)
-    if found is None or not cells:
+    if found is None or not facts.texts(column):
         return NO_TIMES
-    total = sum(count for _, count in cells)
-    known = sum(count for text, count in cells if text in found.values)
-    return replace(found, understood=known / total)
+    return replace(found, understood=facts.share(column, found.values))
 
 
 def _numbers(facts: Facts, column: int) -> TimeColumn:
@@ -630,11 +628,22 @@ def _no_moment(search: Search, column: int) -> bool:
         return is_switch(facts.texts(column))
     if name == "set":
         return facts.looks_numeric(column)
+    if name == "day" and _of_several_tournaments(search, column):
+        search.ignore(column, ": days of several tournaments do not follow each other")
+        return True
     beside = name == "time" and "date" in search.plain
     if facts.values(column) is None or not (beside or facts.is_text(column)):
         return False
     filled = [text.strip().casefold() for text in facts.texts(column) if text.strip()]
     return all(NO_MOMENT.fullmatch(t) or (beside and IN_DIGITS.fullmatch(t)) for t in filled)
+
+
+def _of_several_tournaments(search: Search, column: int) -> bool:
+    """Return whether days are counted from 1 in each of several tournaments."""
+    facts, x = search.facts, search.facts.number(column)
+    events = [i for i in search.free() if search.plain[i].startswith(words.COUNTED_IN)]
+    n_rows, fine = facts.count(f"{x} BETWEEN 1 AND {MOST_DAYS}")
+    return n_rows == fine and any(1 < len(facts.values(i) or ()) < n_rows for i in events)
 
 
 def _rounds(search: Search) -> list[int]:

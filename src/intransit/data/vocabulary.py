@@ -119,7 +119,10 @@ SHARES = listed(
 )
 WINNER_WORDS = WINNERS_ABROAD | {name for name in OUTCOMES if name.startswith(("winn", "whowon"))}
 # Names with the word of a side left out (won, share), of answers, ids, and other scores.
-TOLD = re.compile(r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)")
+TOLD = re.compile(
+    r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)"
+    r"|(winner|label|result)(model|team|player)"
+)
 FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
 RATE = re.compile(
     r"(%|pct|percent|percentage|share|prop|proportion|fraction)(prefer|preferring|preferred|for)?"
@@ -166,6 +169,7 @@ TOURNAMENTS = listed(
     "tournament tournamentid tournamentname tourney tourneyid tourneyname event eventid eventname "
     "competition league cup comp competitionid division group series"
 )
+COUNTED_IN = ("tournament", "tourney", "event", "cup", "basho")  # days, from 1 in each
 ROUNDS = listed("round rd roundname matchround roundnumber roundno")
 UNIX = re.compile(
     r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at|"

@@ -154,16 +154,14 @@ def _read_ballots(facts: Facts, column: int, *, named: bool) -> dict[str, list[t
     """Return the items of each text with their places; nothing where texts are no ballots."""
     n_rows, marked = facts.count(f"contains({facts.raw(column)}, '>')")
     sign = ">" if 2 * marked >= n_rows else ";" if named else ""
-    cells = [(text, n) for text, n in facts.values(column) or [] if text.strip()]
     told: dict[str, list[tuple[str, int]]] = {}
-    for text, _ in cells if sign else []:
+    for text in facts.texts(column) if sign else []:
         places = [re.split(r"[=~]", part) for part in text.strip(" []").split(sign)]
         items = [(name.strip(" \"'"), k) for k, part in enumerate(places, start=1) for name in part]
         if len(items) > 1 and all(name for name, _ in items) and len(dict(items)) == len(items):
             told[text] = items
-    total, known = sum(n for _, n in cells), sum(n for text, n in cells if text in told)
     longest = max((len(items) for items in told.values()), default=0)
-    return told if total and known >= CLEAR * total and longest >= FEWEST else {}
+    return told if facts.share(column, told) >= CLEAR and longest >= FEWEST else {}
 
 
 def _ballots(facts: Facts, column: int, told: dict[str, list[tuple[str, int]]]) -> Shaped | None:
