@@ -62,7 +62,7 @@ TEAMS = ("team", "teamname", "teamid", "squad")  # whose members share a place
 LAST = 1e9  # the place of those who did not finish
 MOST_PAIRS = 50_000_000  # beyond, orders should be cut or summed up first
 MOST_ZEROS = 0.25  # of points in a table of races, where only the first get any
-ITEM, OTHER, CAME_FIRST = "item", "other", "who came first"
+ITEM, OTHER, CAME_FIRST = "item in a place", "other", "who came first"
 OTHER_ITEMS = ("driver", "horse", "player", "team", "country", "club", "jockey", "brand")
 
 

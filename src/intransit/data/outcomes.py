@@ -254,7 +254,8 @@ def read_outcomes(
     if scorelines:
         return scorelines
     bare = {text: _as_word(text) for text in texts}
-    words: dict[str, float | None] = {**_words_of(headers, marker), **_begun(headers, bare)}
+    words: dict[str, float | None] = {**(_begun(headers, bare) if names_one else {})}
+    words |= _words_of(headers, marker)
     single = {word for word in bare.values() if len(word) == 1 and word.isalpha()}
     letters = _letters(single, headers, marker)
     words |= letters

@@ -350,6 +350,8 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
         if not named:
             called = words.FLAG if vocabulary is words.OUTCOMES else words.RATE
             named = [i for i in search.free() if of_first(search, i, called)]
+            if not named and search.roles.scores is None and search.roles.margin is None:
+                named = [i for i in search.free() if search.plain[i] == words.LAST_FLAG]
         told = {i: _meaning(search, i) for i in named}
         clear = [i for i in named if told[i].understood >= ENOUGH]
         in_words = [i for i in clear if not told[i].margins]

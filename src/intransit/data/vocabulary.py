@@ -106,7 +106,7 @@ OUTCOMES = WINNERS_ABROAD | listed(
     "outcome result res ftr winner winnername winnerid winnercode winnermodel winningteam "
     "winningplayer whowon won win label preference preferred choice chosen vote verdict judgment "
     "judgement decision grade gameresult matchresult target score firstwon firstwins awon awins "
-    "iswin player1won team1won homewin homewon 1x2 fulltimeresult finalresult ftresult wl winloss "
+    "player1won team1won homewin homewon 1x2 fulltimeresult finalresult ftresult wl winloss "
     "mapwinner matchwinner gamewinner serieswinner fightwinner roundwinner better betterresponse "
     "betterresponseid ergebnis resultat resultado risultato uitslag результат 結果 结果 결과"
 )
@@ -124,6 +124,7 @@ TOLD = re.compile(
     r"|(winner|label|result)(model|team|player)"
 )
 FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
+LAST_FLAG = "iswin"  # where no scores tell draws, of which it says no
 RATE = re.compile(
     r"(%|pct|percent|percentage|share|prop|proportion|fraction)(prefer|preferring|preferred|for)?"
     r"|(prefer|preferred|chose|votes?)(%|pct|percent|share)"

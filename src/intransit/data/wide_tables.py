@@ -225,11 +225,10 @@ def find_rounds(facts: Facts, _options: ReadOptions, asked: bool) -> Shaped | No
 
 
 def _is_round(facts: Facts, column: int) -> bool:
-    cells = [(text.strip().casefold(), n) for text, n in facts.values(column) or []]
-    games = sum(n for text, n in cells if MET.fullmatch(text))
-    others = sum(n for text, n in cells if text and not MET.fullmatch(text))
-    none = sum(n for t, n in cells if t and not MET.fullmatch(t) and NOT_MET.fullmatch(t))
-    return games > others and others == none
+    texts = {text: text.strip().casefold() for text in facts.texts(column)}
+    met = {text for text, bare in texts.items() if MET.fullmatch(bare)}
+    none = {text for text, bare in texts.items() if NOT_MET.fullmatch(bare)}
+    return facts.share(column, met) > 0.5 and facts.share(column, met | none) == 1.0
 
 
 def _met(cell: object) -> Met | None:
