@@ -13,7 +13,7 @@ MONTH_FIRST = tuple(f"%m{s}%d{s}{year}" for year in ("%y", "%Y") for s in "/-")
 IN_WORDS = (
     *("%d %b %y", "%d %B %y", "%b %d %y", "%B %d %y", "%b %d %Y", "%B %d %Y", "%d %b %Y"),
     *("%d %B %Y", "%Y %b %d", "%Y %B %d", "%Y.%m.%d", "%Y/%m/%d", "%Y%m%d", "%b %Y", "%B %Y"),
-    *("%m/%Y", "%m-%Y", "%Y-%m-%d"),
+    *("%m/%Y", "%m-%Y"),
 )
 MONTHS_ABROAD = tuple(  # beside those that begin as in English
     listed(words)

@@ -328,6 +328,7 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
     if facts.count_cells(column, f"regexp_matches({text}, ':\\d\\d\\s*[A-Z]{{3,4}}\\s*$')")[0]:
         for offset, zones in ZONES.items():
             text = f"regexp_replace({text}, '\\s*\\b(?:{zones})\\s*$', '{offset}')"
+        text = f"regexp_replace({text}, '\\s[-–|]\\s', ' ')"  # 2024-03-01 - 18:00 CET
     sql = iso(text)
     filled, numbers, dates = facts.count_cells(
         column, facts.filled(column), f"isfinite({number})", f"({sql}) IS NOT NULL"
