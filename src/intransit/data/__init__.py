@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
+from intransit.data import vocabulary as words
 from intransit.data.duplicates import choose_unplayed, count_once
 from intransit.data.engine import (
     Engine,
@@ -43,7 +44,7 @@ from intransit.data.files import (
 from intransit.data.games import Clock, Covariate, Games, merge
 from intransit.data.orders import find_choices, find_orders, find_podiums
 from intransit.data.outcomes import read_sides, read_switch
-from intransit.data.queries import Query, RowCounts, add_up, build_query, sequence_of, with_series
+from intransit.data.queries import Distinct, Query, add_up, build_query, sequence_of, with_series
 from intransit.data.reading import (
     ROW_LIMITS,
     BothBad,
@@ -84,23 +85,7 @@ from intransit.data.shapes import (
     reshape,
 )
 from intransit.data.time_columns import choose_time
-from intransit.data.vocabulary import (
-    COUNTS,
-    GROUNDS,
-    LENGTHS,
-    MARKERS,
-    NEUTRALS,
-    OF_SHARES,
-    OF_WINS,
-    SIDES,
-    WEIGHTS,
-    WINNERS,
-    is_score,
-    name_pairs,
-    plain,
-    without_accents,
-    without_case,
-)
+from intransit.data.vocabulary import MARKERS, WINNERS, name_pairs, plain
 from intransit.errors import InputError
 
 __all__ = ["Clock", "Column", "Covariate", "Games", "Reading", "Unused", "describe", "read"]
@@ -194,7 +179,6 @@ def _laid_flat(table: EngineTable) -> EngineTable:
 
 
 def _registered(source: object, engine: Engine) -> EngineTable:
-    """Return a data frame as a table."""
     import duckdb  # noqa: PLC0415
 
     if hasattr(source, "read_all"):  # a stream can be read only once
@@ -271,7 +255,6 @@ def one_after_another(tables: Sequence[EngineTable], sources: Sequence[Source]) 
 
 
 def _take_file(source: Source, engine: Engine) -> EngineTable:
-    """Return the table in one file, of whatever form it is."""
     if packing_of(source) is not None:
         from intransit.data.formats import unpack  # noqa: PLC0415
 
@@ -584,7 +567,7 @@ def note_unused_scores(search: Search) -> None:
     if any("are not used as scores" in note for note in roles.notes):
         return
     free = search.free()
-    found = [i for i in free if is_score(search.plain[i]) and search.facts.looks_numeric(i)]
+    found = [i for i in free if words.is_score(search.plain[i]) and search.facts.looks_numeric(i)]
     if found:
         roles.notes.append(
             f"{search.listed(found[:4], ' and ')} could be scores and are not used; name them with "
@@ -599,7 +582,7 @@ def choose_side(search: Search) -> None:
         roles.side_always = 1.0 if said == "first" else -1.0
         roles.notes.append(f"the {said} item always has the side")
     elif said is not False:
-        roles.side = search.one("side", SIDES)
+        roles.side = search.one("side", words.SIDES)
     if roles.side is not None and search.named["side"] is None:
         roles.side = _telling_side(search, roles.side)
     if roles.side is None and said is None:
@@ -612,7 +595,7 @@ def choose_side(search: Search) -> None:
         roles.side_always = 1.0
         search.roles.notes.append(f'"{search.names[roles.first]}" has the side')
     if roles.side is None and roles.side_always is None and roles.away_sign is None:
-        unused = [i for i in search.free() if search.plain[i] in NEUTRALS]
+        unused = [i for i in search.free() if search.plain[i] in words.NEUTRALS]
         if unused and said is None:
             search.ignore(
                 unused[0],
@@ -620,7 +603,7 @@ def choose_side(search: Search) -> None:
                 'side="first" (command line: --side first)',
             )
         return
-    roles.neutral = search.one("neutral", NEUTRALS)
+    roles.neutral = search.one("neutral", words.NEUTRALS)
     if roles.neutral is not None:
         texts = search.facts.texts(roles.neutral)
         if len(read_switch(texts)) < len(texts) and search.named["neutral"] is None:
@@ -635,7 +618,7 @@ def _telling_side(search: Search, column: int) -> int | None:
     texts = [text for text in search.facts.texts(column) if text.strip()]
     if texts and len(read_sides(texts, search.headers)) == len(texts):
         return column
-    if search.plain[column] not in GROUNDS and texts:
+    if search.plain[column] not in words.GROUNDS and texts:
         search.ignore(column, ": it does not say who has the side")
     return None
 
@@ -656,9 +639,9 @@ def choose_counts(search: Search) -> None:
     roles, told = search.roles, search.roles.meaning
     single = told is None or told.kind != "shares"
     single = single and (told is None or set(told.values.values()) <= {0.0, 0.5, 1.0})
-    more = OF_WINS if roles.winner_first else frozenset() if single else OF_SHARES
-    roles.count = search.one("count", COUNTS | more)
-    roles.weight = search.one("weight", WEIGHTS)
+    more = words.OF_WINS if roles.winner_first else frozenset() if single else words.OF_SHARES
+    roles.count = search.one("count", words.COUNTS | more)
+    roles.weight = search.one("weight", words.WEIGHTS)
     if roles.weight is not None and search.named["weight"] is None:
         roles.weight = _telling_weight(search, roles.weight)
     if roles.count is not None and search.named["count"] is None:
@@ -685,11 +668,13 @@ def _telling_count(search: Search, column: int, *, single: bool) -> int | None:
     )[0]
     if roles.margin is not None or roles.scores is not None:
         why = "beside margins a row is one game"
-    elif single and distinct == n_rows == span + 1 > 1 and search.plain[column] not in OF_WINS:
+    elif (
+        single and distinct == n_rows == span + 1 > 1 and search.plain[column] not in words.OF_WINS
+    ):
         why = "it numbers the rows"
     elif single and fractions:
         why = "a row of one winner is one game"
-    elif single and several and search.plain[column] in LENGTHS and not _is_added_up(search):
+    elif single and several and search.plain[column] in words.LENGTHS and not _is_added_up(search):
         raise search.refuse(
             f'"{name}" may say how many such games there were, or how long one was; say {said}, or '
             "count=False (command line: --without count)."
@@ -718,7 +703,6 @@ HEAVIEST = 20  # beyond, a weight may be what somebody weighs
 
 
 def _telling_weight(search: Search, column: int) -> int | None:
-    """Return a column called a weight if it says how much a row counts."""
     name, x = search.names[column], search.facts.number(column)
     _, filled, heavy = search.facts.count(search.facts.filled(column), f"{x} >= {HEAVIEST}")
     if not search.facts.looks_numeric(column):
@@ -733,7 +717,7 @@ def _telling_weight(search: Search, column: int) -> int | None:
 
 
 def _report(
-    facts: Facts, roles: Roles, query: Query, games: Games, counted: RowCounts, both_bad: str
+    facts: Facts, roles: Roles, query: Query, games: Games, counted: Distinct, both_bad: str
 ) -> Reading:
     table = facts.table
     unused = (*table.rejected, *counted.unused)
@@ -772,12 +756,14 @@ def _report(
 
 
 def _name_notes(query: Query) -> list[str]:
-    """Return remarks on names that are nearly the same."""
     notes = []
     spaced = [raw for raw in query.raw_names if raw != raw.strip() and raw.strip()]
     if spaced:
         notes.append(f"space around {plural(len(spaced), 'name')} was removed")
-    ways = (without_case, str, "case or space"), (without_accents, without_case, "accents or signs")
+    ways = (
+        (words.without_case, str, "case or space"),
+        (words.without_accents, words.without_case, "accents or signs"),
+    )
     for key, finer, why in ways:
         groups: dict[str, list[str]] = {}
         for name in query.names:

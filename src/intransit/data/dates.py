@@ -40,11 +40,10 @@ UNUSUAL = (
 
 
 def read_odd_dates(
-    facts: Facts, column: int, filled: int, day_first: bool | None
+    facts: Facts, column: int, text: str, filled: int, day_first: bool | None
 ) -> TimeColumn | None:
-    """Return how dates that are not in ISO form are read, or None where no form fits any."""
-    text = facts.text(column)
-    cell = _without_trimmings(_in_english(facts, column))
+    """Return how dates, in SQL `text`, that are not in ISO form are read; None if no form fits."""
+    cell = _without_trimmings(_in_english(facts, column, f"trim({text})"))
     found: dict[str, TimeColumn] = {}
     for why, forms in _forms(facts, column, cell, day_first).items():
         tests = (f"try_strptime(cell, '{form}') >= {FIRST_YEAR}" for form in forms)
@@ -78,9 +77,8 @@ def read_odd_dates(
     return best
 
 
-def _in_english(facts: Facts, column: int) -> str:
+def _in_english(facts: Facts, column: int, text: str) -> str:
     """SQL: a cell with months of other languages as in English."""
-    text = facts.text(column)
     letters = {w for cell in facts.sample(column) for w in re.findall(r"[^\W\d_]{3,}", cell)}
     for word in sorted(letters, key=len, reverse=True):
         for month, names in zip(MONTHS, MONTHS_ABROAD, strict=True):
@@ -131,10 +129,12 @@ def _without_trimmings(text: str) -> str:
         (r"\s[-–|]\s+(\d?\d:\d\d)", r" \1"),
         (r"\bsept\b", "Sep"),
         (r"\b(of|de|del)\b", " "),
+        (r"\.\s+(\d)", r".\1"),
         (r"^(\d\d?)\.\s+", r"\1 "),
         (r"[,\s]+|(?:\b|_)at\b", " "),
         (r"([a-z]{3,})\.", r"\1 "),
         (r"(\d)-([a-z]+)-(\d)", r"\1 \2 \3"),
+        (r"([a-z]{3,})-(\d{4})$", r"\1 \2"),
         (r"\s+", " "),
     ):
         text = f"regexp_replace({text}, '{pattern}', '{new}', 'gi')"

@@ -318,7 +318,6 @@ def _said(kind: str, n_rows: int) -> str:
 
 
 def _suspicion(told: Told, kind: str, *, large: bool) -> str:
-    """Return a remark on twins that may be the same games, or may not."""
     once = f"if these are the same games told twice, say {SWITCH.format('once')}"
     if kind:
         return f"every row has a twin, {TWIN[kind]}, which may be chance; all are counted; {once}"

@@ -21,14 +21,14 @@ import shutil
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from intransit.checks import shown
-from intransit.data.reading import Unused, list_names, quoted
+from intransit.data.reading import Column, Unused, list_names, quoted
 from intransit.data.vocabulary import MOST_VALUES, plain, without_case
 from intransit.errors import InputError
 
@@ -470,6 +470,15 @@ class Facts:
         """Return the error that says this of the table."""
         return self.engine.refuse(found)
 
+    def listed(self, columns: Sequence[int] | None = None, joint: str = ", ") -> str:
+        """Return names of columns in quotation marks, all of them unless some are given."""
+        names = self.names if columns is None else [self.names[i] for i in columns]
+        return list_names(names, joint)
+
+    def told(self, role: str, columns: Iterable[int], why: str = "by its name") -> list[Column]:
+        """Return what is to be said of columns that play a role."""
+        return [Column(role, self.names[i], why) for i in columns]
+
     @property
     def filter(self) -> str:
         """SQL of `where`, with its WHERE."""
@@ -601,6 +610,12 @@ class Facts:
     def texts(self, column: int) -> list[str]:
         """Return the distinct cells of a column as text; none if they are too many."""
         return [text for text, _ in self.values(column) or []]
+
+    def share(self, column: int, known: Container[str]) -> float:
+        """Return the share of the filled cells of a column whose text is known, 0 if none is."""
+        cells = [(text, n) for text, n in self.values(column) or [] if text.strip()]
+        total = sum(n for _, n in cells)
+        return sum(n for text, n in cells if text in known) / total if total else 0.0
 
     def first_rows(self, column: int) -> dict[str, int]:
         """Return the number of the first row that has each cell of a column with few values."""

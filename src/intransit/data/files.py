@@ -132,10 +132,10 @@ def lay_out(label: str, head: str) -> TextLayout:
     said = SEPARATOR.fullmatch(lines[skip].strip())  # as Excel writes it
     skip += said is not None
     text = "".join(lines[skip:])
-    rated = {sign: _agreement(text, sign) for sign in DELIMITERS}
+    rated = {sign: _agreement(text, sign, 20) for sign in DELIMITERS}
     delimiter = said[1] if said else max(DELIMITERS, key=lambda sign: rated[sign])
     if said is None and rated[delimiter][0] < ENOUGH_ALIKE:
-        delimiter = max(DELIMITERS, key=lambda sign: _agreement_below(text, sign))
+        delimiter = max(DELIMITERS, key=lambda d: _agreement(text, d, LOOKED_AT, below=True))
     begin, header, rows = _find_header(text, delimiter)
     names = tuple(name.strip() for name in header)
     names = (re.sub(r"^#\s*(?=[^\W\d])", "", names[0]), *names[1:])  # as NumPy writes headers
@@ -146,7 +146,8 @@ def lay_out(label: str, head: str) -> TextLayout:
             "semicolons or tabs.",
             skip + begin + 1,
         )
-    if any(_is_value(name) for name in names) and not _is_crosstable(names, rows):
+    telling = name_pairs([plain(name) for name in names], MARKERS, WINNERS)  # beside odds 1, X, 2
+    if any(map(_is_value, names)) and not telling and not _is_crosstable(names, rows):
         raise refuse(
             label,
             f"the first line holds values ({list_names(names[:4])}); add a line with the names of "
@@ -195,22 +196,15 @@ def _with_unnamed(names: tuple[str, ...], rows: list[list[str]]) -> tuple[str, .
     return names
 
 
-def _agreement(text: str, delimiter: str) -> tuple[float, int]:
-    """Return how far the first records agree on a number of columns, and that number."""
-    records = [len(record) for record in _records(text, delimiter, 20) if record]
-    if not records or records[0] < 2:
-        return 0.0, 0
-    return sum(n == records[0] for n in records) / len(records), records[0]
+def _agreement(text: str, delimiter: str, most: int, *, below: bool = False) -> tuple[float, int]:
+    """Return how far the first records agree on a number of columns, and that number.
 
-
-def _agreement_below(text: str, delimiter: str) -> tuple[float, int]:
-    """Return the same of the number of columns that most records have, whatever is above them."""
-    records = [len(record) for record in _records(text, delimiter, LOOKED_AT) if record]
-    several = [n for n in records if n > 1]
-    if not several:
-        return 0.0, 0
-    most = max(set(several), key=several.count)
-    return several.count(most) / len(records), most
+    It is that of the header, or that of most rows `below` whatever stands above them.
+    """
+    sizes = [len(record) for record in _records(text, delimiter, most) if record]
+    several = [n for n in sizes if n > 1] if below else sizes[:1]
+    usual = max(set(several), key=several.count, default=0)
+    return (sizes.count(usual) / len(sizes), usual) if usual > 1 else (0.0, 0)
 
 
 def _records(text: str, delimiter: str, most: int) -> list[list[str]]:
@@ -218,7 +212,6 @@ def _records(text: str, delimiter: str, most: int) -> list[list[str]]:
 
 
 def _records_at(text: str, delimiter: str, most: int) -> list[tuple[int, list[str]]]:
-    """Return the first records, each with the number of lines above it."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     records: list[tuple[int, list[str]]] = []
     begin = 0
@@ -413,7 +406,6 @@ def _of_folder(folder: Path) -> list[Source]:
 
 
 def _spool(source: Source, engine: Engine) -> Source:
-    """Return what comes through a pipe as a file."""
     place = engine.fresh("piped")
     try:
         if source.label == STANDARD_INPUT:

@@ -82,7 +82,6 @@ def take_pgn(source: Source, engine: Engine) -> EngineTable:
 
 
 def _games(source: Source) -> Iterator[dict[str, str]]:
-    """Yield the tags of one game after the other."""
     game: dict[str, str] = {}
     moves = False
     with source.path.open("r", encoding="utf-8-sig", errors="replace") as file:
@@ -338,7 +337,6 @@ def unpack(source: Source, engine: Engine) -> Source:
 
 
 def _unpack_zip(source: Source, place: Path) -> Source:
-    """Return the one table in a zip archive."""
     with zipfile.ZipFile(source.path) as archive:
         members = [
             member

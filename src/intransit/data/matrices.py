@@ -152,7 +152,6 @@ def _cells_as_games(table: EngineTable, matrix: Matrix) -> Shaped:
 def _columns(
     matrix: Matrix, i: IntArray, j: IntArray, entries: FloatArray, games: FloatArray
 ) -> list[list[Any]]:
-    """Return games of a matrix as columns."""
     names = [[matrix.names[k] for k in part] for part in (i, j)]
     values = [round(value, 12) for value in entries.tolist()]
     return [[matrix.rows[k] for k in i], *names, values, games.tolist()]
@@ -238,13 +237,15 @@ def _crosstable(facts: Facts) -> Matrix | None:
     found = facts.engine.ask(f"SELECT row, {label}, {columns} FROM {facts.rows} ORDER BY row")
     names = tuple(str(name) for _, name, *_ in found)
     points, games = np.full((2, n, n), np.nan)
+    won = any(str(cell)[:1] in {"V", "v"} for _, _, *cells in found for cell in cells)
+    letters = LETTERS | {"v": 1.0, "d": 0.0} if won else LETTERS  # beside V, D is a defeat
     for i, (_, _, *cells) in enumerate(found):
         for j, cell in enumerate(cells):
             text = "" if cell is None else str(cell).strip()
             if i == j and text.casefold() not in ITSELF:
                 return None
             if i != j and text:
-                points[i, j], games[i, j] = _points(text)
+                points[i, j], games[i, j] = _points(text, letters)
     games = np.where(np.isfinite(games), games, points + points.T)
     both = np.isfinite(points) & np.isfinite(points.T)
     if len(set(names)) < n or not both.any() or not (games > 0)[both].all():
@@ -261,11 +262,13 @@ def _crosstable(facts: Facts) -> Matrix | None:
     return Matrix(names, rows, shares, none, games, False, ())
 
 
-def _points(text: str) -> tuple[float, float]:
+def _points(text: str, letters: dict[str, float]) -> tuple[float, float]:
     """Return points and games of a cell: 1, ½, 0, or several of them; NaN if not known."""
     signs = re.sub(r"\s+", "", text.replace("1/2", "½").replace("0.5", "½").replace("0,5", "½"))
     if re.fullmatch("[01½=]+", signs):
         return sum({"1": 1.0, "0": 0.0}.get(sign, 0.5) for sign in signs), float(len(signs))
+    if bout := re.fullmatch(r"([a-z])\d{0,2}", signs.casefold()):  # V5 and D3 of fencing
+        return letters.get(bout[1], np.nan), 1.0
     value = number(signs.replace("½", ".5"), decimal_comma=True)
     return (np.nan if value is None else value), np.nan
 
@@ -295,7 +298,6 @@ def _cell(text: object, facts: Facts) -> Entry | None:
 def _games(
     facts: Facts, matrix: Matrix, options: ReadOptions, take_in: TakeIn
 ) -> FloatArray | None:
-    """Return the numbers of games, from brackets or from a second matrix."""
     counts = matrix.games
     if options.games is not None:
         engine = facts.engine

@@ -9,14 +9,14 @@ Of a set of alternatives, one row each or one row a set, the one that was chosen
 the others; where one was called the worst, it lost to them.
 """
 
-import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from intransit.data import outcomes
 from intransit.data import vocabulary as words
-from intransit.data.engine import Facts, columns_sql, quote
+from intransit.data.engine import Facts, columns_sql
 from intransit.data.outcomes import number
 from intransit.data.reading import Column, ReadOptions, list_names, plural
 from intransit.data.shapes import OF_A_GAME, Shaped, made_games, named_by_hand
@@ -62,7 +62,8 @@ TEAMS = ("team", "teamname", "teamid", "squad")  # whose members share a place
 LAST = 1e9  # the place of those who did not finish
 MOST_PAIRS = 50_000_000  # beyond, orders should be cut or summed up first
 MOST_ZEROS = 0.25  # of points in a table of races, where only the first get any
-OTHER, CAME_FIRST = "other", "who came first"
+ITEM, OTHER, CAME_FIRST = "item in a place", "other", "who came first"
+OTHER_ITEMS = ("driver", "horse", "player", "team", "country", "club", "jockey", "brand")
 
 
 def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
@@ -89,20 +90,25 @@ def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
     event = _event(facts, options, names, place, item, scores=scores)
     if not event or (scores and not any(names[i] in EVENTS for i in event)):
         return None
+    _check_zeros(facts, place, names[place], asked=asked or not scores)
+    if not scores and not options.event and _are_several(facts, place, event):
+        raise facts.refuse(
+            f"most events, told apart by {facts.listed(event)}, have more "
+            "than one first and second place; name what tells events apart with event= (command "
+            "line: --event)."
+        )
+    return _orders_as_games(facts, place, item, event, ranks, scores=scores)
+
+
+def _check_zeros(facts: Facts, place: int, name: str, *, asked: bool) -> None:
+    """Refuse points of which only the first in a race get any, unless they are asked for."""
     n_rows, nothing = facts.count(f"{facts.number(place)} = 0")
-    if scores and not asked and names[place] in {"points", "pts"} and nothing > MOST_ZEROS * n_rows:
+    if not asked and name in {"points", "pts"} and nothing > MOST_ZEROS * n_rows:
         raise facts.refuse(
             f'"{facts.names[place]}" is 0 in {nothing:,} of {n_rows:,} rows, and nothing says who '
             'of them was before whom; give places, or say shape="orders" to take them for ties '
             "(command line: --shape orders)."
         )
-    if not scores and not options.event and _are_several(facts, place, event):
-        raise facts.refuse(
-            f"most events, told apart by {list_names([facts.names[i] for i in event])}, have more "
-            "than one first and second place; name what tells events apart with event= (command "
-            "line: --event)."
-        )
-    return orders_as_games(facts, place, item, event, ranks, scores=scores)
 
 
 def _are_several(facts: Facts, place: int, event: Sequence[int]) -> bool:
@@ -134,10 +140,10 @@ def _places_of_two(facts: Facts, names: list[str]) -> Shaped | None:
         return None
     x, y = (facts.number(i) for i in columns)
     first = f"CASE WHEN {x} < {y} THEN 1.0 WHEN {x} > {y} THEN 0.0 WHEN {x} = 1 THEN 0.5 END"
-    listed_columns = tuple(Column("place", facts.names[i], "by its name") for i in columns)
-    note = f"{list_names([facts.names[i] for i in columns], ' and ')} are places, 1 the better"
+    note = f"{facts.listed(columns, ' and ')} are places, 1 the better"
     table = facts.table.with_columns({CAME_FIRST: ("DOUBLE", first)})
-    return Shaped(table, {"outcome": CAME_FIRST}, listed_columns, (note,), keeps_where=True)
+    told_columns = tuple(facts.told("place", columns))
+    return Shaped(table, {"outcome": CAME_FIRST}, told_columns, (note,), keeps_where=True)
 
 
 def _all(names: list[str], wanted: Sequence[str]) -> list[int]:
@@ -148,7 +154,7 @@ def _first(names: list[str], wanted: Sequence[str]) -> int | None:
     return next(iter(_all(names, wanted)), None)
 
 
-Ranks = dict[str, float | None]
+Ranks = Mapping[str, float | None]  # of texts; None for those who did not take part
 
 
 def _score(facts: Facts, names: list[str]) -> tuple[int | None, Ranks | None]:
@@ -158,15 +164,11 @@ def _score(facts: Facts, names: list[str]) -> tuple[int | None, Ranks | None]:
     outcomes = words.OUTCOMES - SCORE_NAMES & set(names)
     if len(found) != 1 or outcomes or not facts.looks_numeric(found[0]):
         return None, None
-    return found[0], by_score(facts, found[0], less=names[found[0]] in COST_NAMES)
-
-
-def by_score(facts: Facts, column: int, *, less: bool = False) -> Ranks | None:
-    """Return places that are better the higher the score is, or the lower if `less` is better."""
-    cells = facts.values(column)
-    numbers = {text: number(text.strip(" %"), facts.table.decimal_comma) for text, _ in cells or []}
-    sign = 1.0 if less else -1.0
-    return {text: sign * value for text, value in numbers.items() if value is not None} or None
+    sign = 1.0 if names[found[0]] in COST_NAMES else -1.0
+    numbers = {
+        text: number(text.strip(" %"), facts.table.decimal_comma) for text in facts.texts(found[0])
+    }
+    return found[0], {text: sign * x for text, x in numbers.items() if x is not None} or None
 
 
 def _event(
@@ -196,7 +198,6 @@ def _event(
 
 
 def _numbers_rows(facts: Facts, column: int) -> bool:
-    """Return whether a column has another value in every row."""
     values = facts.values(column)
     return values is None or sum(n for _, n in values) == len(values) > 1
 
@@ -206,7 +207,7 @@ def _ranks(facts: Facts, place: int) -> Ranks | None:
     cells = facts.values(place)
     if cells is None:
         return None
-    ranks: Ranks = {}
+    ranks: dict[str, float | None] = {}
     for text, _ in cells:
         word = re.sub(r"[\s.=]+", "", text.casefold()).removeprefix("t")
         digits = re.sub(r"(st|nd|rd|th)$", "", word)
@@ -223,74 +224,116 @@ def _ranks(facts: Facts, place: int) -> Ranks | None:
     return ranks if finished * 2 >= total and known >= 0.8 * total else None
 
 
-def orders_as_games(
-    facts: Facts,
-    place: int,
-    item: int,
-    event: tuple[int, ...],
-    ranks: Ranks,
-    *,
-    scores: bool,
-    keeps: Sequence[str] = (),
+def _orders_as_games(
+    facts: Facts, place: int, item: int, event: tuple[int, ...], ranks: Ranks, *, scores: bool
 ) -> Shaped | None:
-    """Return the games of each two of an event, or None where there are none.
-
-    `ranks` says what the texts in the column `place` mean, less being better; `keeps` are roles
-    that columns of the table may still play.
-    """
-    facts = _without_finish_times(facts)
-    table, n = facts.table, len(facts.names)
-    finishers = _finishers(facts, place, event, ranks)
-    n_events, pairs, twice, unused, unfinished = table.engine.ask(
-        "SELECT count(*), coalesce(sum(n * (n - 1) // 2), 0), coalesce(sum(n - m), 0), sum(u), "
-        "sum(f) FROM (SELECT count(place) AS n, count(DISTINCT CASE WHEN place IS NOT NULL THEN "
-        f"{facts.text(item)} END) AS m, count(*) FILTER (WHERE place IS NULL) AS u, "
-        f"count(*) FILTER (WHERE place = {LAST}) AS f FROM {finishers} GROUP BY event)"
+    """Return the games of each two of an event, or None where there are none."""
+    names = facts.names
+    rows = _with_events(facts, event, f"v{place}", {place: ranks})
+    n_events, twice, unused, unfinished = facts.engine.ask(
+        "SELECT count(*), coalesce(sum(n - m), 0), sum(u), sum(f) FROM (SELECT count(place) AS n, "
+        f"count(DISTINCT CASE WHEN place IS NOT NULL THEN {facts.text(item)} END) AS m, "
+        "count(*) FILTER (WHERE place IS NULL) AS u, "
+        f"count(*) FILTER (WHERE place = {LAST}) AS f FROM {rows} GROUP BY event)"
     )[0]
-    if not pairs or (scores and twice):  # scores of many games in one tournament
+    if scores and twice:  # scores of many games in one tournament
         return None
-    _check(facts, item, event, int(pairs), int(twice))
-    columns = ", ".join(f"a.c{i}" for i in range(n))
-    team = _first([plain(name) for name in facts.names], TEAMS)
-    apart = "" if team in {None, item} else f" AND a.c{team} IS DISTINCT FROM b.c{team}"
-    rows = (
-        f"SELECT {columns}, b.c{item} AS c{n}, CASE WHEN a.place < b.place THEN 1.0 ELSE 0.5 "
-        f"END::DOUBLE AS c{n + 1}, a.row FROM {finishers} AS a JOIN {finishers} AS b ON "
-        f"a.event = b.event AND (a.place < b.place OR (a.place = b.place AND a.place < {LAST} AND "
-        f"(a.row < b.row OR (a.row = b.row AND a.c{item} < b.c{item})){apart}))"
-    )
-    notes = [
-        f"{plural(n_events, 'finishing order')}, taken as games of each two; games of one order "
-        "are not independent of each other"
-    ]
+    if twice * 20 > facts.count()[0]:
+        raise facts.refuse(
+            f'"{names[item]}" has names that stand twice in one event, told apart '
+            f"by {facts.listed(event)}; name what tells events apart with "
+            "event= (command line: --event), or the items with first= (command line: --first)."
+        )
+    notes = [said_of_orders(n_events)]
+    others = [i for i in _all([*map(plain, names)], OTHER_ITEMS) if i != item]
     notes += [
-        f'the items are in "{table.names[item]}"; to compare those of "{table.names[other]}", '
-        f'say first="{table.names[other]}" (command line: --first)'
-        for other in _other_items(facts, item)[:1]
+        f'the items are in "{names[item]}"; to compare those of "{names[other]}", '
+        f'say first="{names[other]}" (command line: --first)'
+        for other in others[:1]
     ]
     if unfinished:
         notes.append(f"{plural(int(unfinished), 'row')} without a finish: behind all who finished")
     notes += _left_out(facts, place, ranks, int(unused))
     if scores:
-        name = table.names[place]
-        less = plain(name) in COST_NAMES
-        other = (
-            ""
-            if less
-            else (f'; where the lower is better, say place="{name}" (command line: --place)')
-        )
+        less = plain(names[place]) in COST_NAMES
+        other = f'; where the lower is better, say place="{names[place]}" (command line: --place)'
         notes.append(
-            f'the {"lower" if less else "higher"} "{name}" is taken as the better place, and by '
-            f"how much is not used{other}"
+            f'the {"lower" if less else "higher"} "{names[place]}" is taken as the better place, '
+            f"and by how much is not used{'' if less else other}"
         )
-    told = (
-        *(Column("event", table.names[i], "tells events apart") for i in event),
-        Column("place", table.names[place], "by its name"),
+    told = facts.told("event", event, "tells events apart") + facts.told("place", [place])
+    team = _first([*map(plain, names)], TEAMS)
+    apart = "" if team in {None, item} else f" AND a.c{team} IS DISTINCT FROM b.c{team}"
+    return each_two(facts, rows, item, told, notes, ties=f"a.place < {LAST}{apart}")
+
+
+def each_two(
+    facts: Facts,
+    rows: str,
+    item: int,
+    told: Sequence[Column],
+    notes: Sequence[str],
+    *,
+    ties: str = "true",
+    none: Sequence[str] = OF_A_GAME,
+) -> Shaped | None:
+    """Return the games of each two of an event, the lower place the better; None if there are none.
+
+    `rows` is a table with the columns of `facts`, a `place` and an `event`; two in one place tied
+    where the SQL in `ties` holds, and say nothing elsewhere.
+    """
+    facts, n = _without_finish_times(facts), len(facts.names)
+    ((pairs,),) = facts.engine.ask(
+        "SELECT coalesce(sum(n * (n - 1) // 2), 0) FROM (SELECT count(place) AS n FROM "
+        f"{rows} GROUP BY event)"
     )
-    extra, first = {OTHER: table.types[item], CAME_FIRST: "DOUBLE"}, table.names[item]
-    none = [role for role in OF_A_GAME if role not in keeps]
-    return made_games(
-        facts, rows, extra, told, notes, none, first=first, second=OTHER, outcome=CAME_FIRST
+    if pairs > MOST_PAIRS:
+        raise facts.refuse(
+            f"its finishing orders make {int(pairs):,} games of two; keep fewer of them with "
+            "where= (command line: --where)."
+        )
+    columns = ", ".join(f"a.c{i}" for i in range(n))
+    games = (
+        f"SELECT {columns}, b.c{item} AS c{n}, CASE WHEN a.place < b.place THEN 1.0 ELSE 0.5 "
+        f"END::DOUBLE AS c{n + 1}, a.row FROM {rows} AS a JOIN {rows} AS b ON a.event = b.event "
+        f"AND (a.place < b.place OR (a.place = b.place AND ({ties}) AND (a.row < b.row OR "
+        f"(a.row = b.row AND a.c{item} < b.c{item}))))"
+    )
+    extra = {OTHER: facts.table.types[item], CAME_FIRST: "DOUBLE"}
+    made = {"first": facts.names[item], "second": OTHER, "outcome": CAME_FIRST}
+    return made_games(facts, games, extra, told, notes, none, **made) if pairs else None
+
+
+def each_two_in_a_row(
+    facts: Facts,
+    used: Sequence[int],
+    placed: tuple[str, str, str],
+    told: Sequence[Column],
+    notes: Sequence[str],
+    **more: Any,
+) -> Shaped | None:
+    """Return the games of each two in a row, as `each_two` does of rows with one item each.
+
+    `placed` is the SQL of an item, of its place, and of rows that have one of them each; columns
+    that were `used` up for them lose their names.
+    """
+    n, (item, place, rows) = len(facts.names), placed
+    names = ["" if i in used else name for i, name in enumerate(facts.names)]
+    types = (*facts.table.types, "VARCHAR")
+    long = facts.engine.store(
+        f"SELECT * FROM (SELECT {columns_sql(n)}, {item} AS c{n}, {place} AS place, row AS event, "
+        f"row FROM {rows}) WHERE c{n} <> '' AND place IS NOT NULL"
+    )
+    table = replace(facts.table, names=(*names, ITEM), types=types, rows=long)
+    return each_two(Facts(table, {}), long, n, told, notes, **more)
+
+
+def said_of_orders(n_orders: int, places: str = "") -> str:
+    """Say that so many orders are taken as games."""
+    orders = f"each row is a finishing order{places}" if places else ""
+    return (
+        f"{orders or plural(n_orders, 'finishing order')}, taken as games of each two; games of "
+        "one order are not independent of each other"
     )
 
 
@@ -317,38 +360,22 @@ def _left_out(facts: Facts, place: int, ranks: Ranks, unused: int) -> list[str]:
     return notes
 
 
-def _finishers(facts: Facts, place: int, event: tuple[int, ...], ranks: Ranks) -> str:
-    """Return a table of the rows with their place as a number, and their event."""
-    known = facts.engine.store(
-        "SELECT unnest(?::VARCHAR[]) AS text, unnest(?::DOUBLE[]) AS place",
-        [list(ranks), list(ranks.values())],
-    )
+def _with_events(
+    facts: Facts, event: Sequence[int], place: str, meanings: Mapping[int, Ranks]
+) -> str:
+    """Return a table of the rows with their event and their place.
+
+    The place is SQL of v0, v1, ..., which is what the cells of columns mean.
+    """
+    rows = f"{facts.rows} AS t"
+    for column, values in meanings.items():
+        known = facts.engine.store(
+            f"SELECT unnest(?::VARCHAR[]) AS text, unnest(?::DOUBLE[]) AS v{column}",
+            [list(values), list(values.values())],
+        )
+        rows += f" LEFT JOIN {known} ON coalesce({facts.raw(column)}, '') = {known}.text"
     key = " || chr(31) || ".join(f"coalesce({facts.text(i)}, '')" for i in event)
-    return facts.engine.store(
-        f"SELECT t.*, known.place AS place, {key} AS event FROM {facts.rows} AS t LEFT JOIN "
-        f"{known} AS known ON coalesce({facts.raw(place)}, '') = known.text"
-    )
-
-
-def _check(facts: Facts, item: int, event: tuple[int, ...], pairs: int, twice: int) -> None:
-    """Refuse orders in which items stand twice, or that make too many games."""
-    table, refuse = facts.table, facts.refuse
-    if twice * 20 > facts.count()[0]:
-        raise refuse(
-            f'"{table.names[item]}" has names that stand twice in one event, told apart '
-            f"by {list_names([table.names[i] for i in event])}; name what tells events apart with "
-            "event= (command line: --event), or the items with first= (command line: --first)."
-        )
-    if pairs > MOST_PAIRS:
-        raise refuse(
-            f"its finishing orders make {pairs:,} games of two; keep fewer of them with where= "
-            "(command line: --where)."
-        )
-
-
-def _other_items(facts: Facts, item: int) -> Sequence[int]:
-    wanted = ("driver", "horse", "player", "team", "country", "club", "jockey", "brand")
-    return [i for i in _all([plain(name) for name in facts.names], wanted) if i != item]
+    return facts.engine.store(f"SELECT t.*, {place} AS place, {key} AS event FROM {rows}")
 
 
 ORDINALS = (
@@ -361,7 +388,6 @@ NUMBERED = re.compile(
 )
 FEWEST_PLACES = 3  # two columns are a game
 SHARED = 0.3  # of the names of a column that another has too, at least of some
-BETTER, WORSE = "better placed", "worse placed"
 
 
 def find_podiums(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
@@ -380,25 +406,10 @@ def find_podiums(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
         return None
     if not _share_names(facts, columns) or not (asked or _hold_names(facts, columns)):
         return None
-    n = len(table.names)
-    listed = ", ".join(f"nullif({facts.text(i)}, '')" for i in columns)
-    pairs = ", ".join(
-        f"({a}, {b})" for a, b in itertools.combinations(range(1, len(columns) + 1), 2)
-    )
-    rows = (
-        f"SELECT {columns_sql(n)}, placed[i] AS c{n}, placed[j] AS c{n + 1}, 1.0::DOUBLE AS "
-        f"c{n + 2}, row FROM (SELECT *, [{listed}] AS placed FROM {facts.rows}) JOIN "
-        f"(VALUES {pairs}) AS p(i, j) ON placed[i] IS NOT NULL AND placed[j] IS NOT NULL"
-    )
-    extra = {BETTER: "VARCHAR", WORSE: "VARCHAR", CAME_FIRST: "DOUBLE"}
-    note = (
-        f"each row is a finishing order with {plural(len(columns), 'place')}, taken as games of "
-        "each two; games of one order are not independent of each other"
-    )
-    told = [Column("place", table.names[i], "by its name") for i in columns]
-    return made_games(
-        facts, rows, extra, told, [note], first=BETTER, second=WORSE, outcome=CAME_FIRST
-    )
+    cells = ", ".join(facts.text(i) for i in columns)
+    placed = f"unnest([{cells}])", f"unnest({[*range(1, len(columns) + 1)]})", facts.rows
+    note = said_of_orders(0, f" with {plural(len(columns), 'place')}")
+    return each_two_in_a_row(facts, columns, placed, facts.told("place", columns), [note])
 
 
 def _place_of(name: str) -> int:
@@ -472,29 +483,24 @@ def find_choices(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
 
 def _flags(facts: Facts, column: int) -> dict[str, float] | None:
     """Return what a column says of its row: 1 chosen or won, 0 not, 0.5 a tie; None if not that."""
-    cells = [text for text in facts.texts(column) if text.strip()]
-    found = outcomes.of_one_side(cells, "x", "best", "worst")
-    return found if cells and len(found) == len(cells) else None
+    found = outcomes.of_one_side(facts.texts(column), "x", "best", "worst")
+    return found if facts.share(column, found) == 1.0 else None
 
 
 def _sets_in_columns(
     facts: Facts, item: int, flags: tuple[int, int | None], event: tuple[int, ...]
 ) -> Shaped | None:
     """Return sets with one row an alternative, where each set has one that was chosen."""
-    table, n = facts.table, len(facts.names)
-    best, worst = flags
-    told = [f"coalesce({_flag_sql(facts, column)}, 0)" for column in flags if column is not None]
-    key = " || chr(31) || ".join(f"coalesce({facts.text(i)}, '')" for i in event)
-    rows = facts.engine.store(
-        f"SELECT *, {' - '.join(told)} AS worth, {key} AS event, {facts.text(item)} AS item "
-        f"FROM {facts.rows}"
-    )
+    table, (best, worst) = facts.table, flags
+    told = {column: _flags(facts, column) or {} for column in flags if column is not None}
+    worth = " - ".join(f"coalesce(v{column}, 0)" for column in told)
+    rows = _with_events(facts, event, f"-({worth})", told)
     fine = "one = 1 OR (n = 2 AND even = 2)"
     n_sets, n_fine, largest = facts.engine.ask(
         f"SELECT count(*), count(*) FILTER (WHERE n > 1 AND n = m AND low <= 1 AND ({fine})), "
-        "max(n) FROM (SELECT count(*) AS n, count(DISTINCT item) AS m, "
-        "count(*) FILTER (WHERE worth = 1) AS one, count(*) FILTER (WHERE worth = 0.5) AS even, "
-        f"count(*) FILTER (WHERE worth < 0) AS low FROM {rows} GROUP BY event)"
+        f"max(n) FROM (SELECT count(*) AS n, count(DISTINCT {facts.text(item)}) AS m, "
+        "count(*) FILTER (WHERE place = -1) AS one, count(*) FILTER (WHERE place = -0.5) AS even, "
+        f"count(*) FILTER (WHERE place > 0) AS low FROM {rows} GROUP BY event)"
     )[0]
     if n_fine < CLEAR * n_sets:
         return None
@@ -504,25 +510,10 @@ def _sets_in_columns(
             "they need not be the same from set to set; name the column that says what they are "
             "with first= (command line: --first)."
         )
-    columns = ", ".join(f"a.c{i}" for i in range(n))
-    games = (
-        f"SELECT {columns}, b.c{item} AS c{n}, CASE WHEN a.worth > b.worth THEN 1.0 ELSE 0.5 "
-        f"END::DOUBLE AS c{n + 1}, a.row FROM {rows} AS a JOIN {rows} AS b ON a.event = b.event "
-        "AND (a.worth > b.worth OR (a.worth = 0.5 AND b.worth = 0.5 AND a.row < b.row))"
-    )
     notes = [_said_of_sets(int(n_sets), int(largest), worst is not None)]
-    listed_columns = (*event, best, *(() if worst is None else (worst,)))
-    roles = (*("event",) * len(event), "chosen", *(() if worst is None else ("worst",)))
-    told_columns = [
-        Column(role, table.names[i], "tells sets apart" if role == "event" else "by its name")
-        for role, i in zip(roles, listed_columns, strict=True)
-    ]
-    extra, first = {OTHER: table.types[item], CAME_FIRST: "DOUBLE"}, table.names[item]
+    said = facts.told("event", event, "tells sets apart") + _said_of_flags(facts, best, worst)
     none = (*OF_A_GAME, *_no_time(facts))
-    return made_games(
-        facts, games, extra, told_columns, notes, none, first=first, second=OTHER,
-        outcome=CAME_FIRST,
-    )  # fmt: skip
+    return each_two(facts, rows, item, said, notes, ties="a.place = -0.5", none=none)
 
 
 def _no_time(facts: Facts) -> tuple[str, ...]:
@@ -532,14 +523,8 @@ def _no_time(facts: Facts) -> tuple[str, ...]:
     return () if dated else ("time",)
 
 
-def _flag_sql(facts: Facts, column: int) -> str:
-    """SQL: what a cell says of its row."""
-    parts = {1.0: [], 0.5: []}  # type: dict[float, list[str]]
-    for text, value in (_flags(facts, column) or {}).items():
-        parts.setdefault(value, []).append(quote(text))
-    cell = facts.raw(column)
-    whens = [f"WHEN {cell} IN ({', '.join(t)}) THEN {v}" for v, t in parts.items() if t]
-    return f"CASE {' '.join(whens)} END" if whens else "0"
+def _said_of_flags(facts: Facts, best: int, worst: int | None) -> list[Column]:
+    return facts.told("chosen", [best]) + facts.told("worst", [] if worst is None else [worst])
 
 
 def _said_of_sets(n_sets: int, largest: int, worst: bool) -> str:
@@ -554,8 +539,7 @@ def _said_of_sets(n_sets: int, largest: int, worst: bool) -> str:
 
 def _sets_in_rows(facts: Facts, names: list[str], several: list[int]) -> Shaped | None:
     """Return sets with one row a set: its alternatives side by side, and which was chosen."""
-    table, n = facts.table, len(facts.names)
-    best, worst = _first(names, CHOSEN), _first(names, REFUSED)
+    table, best, worst = facts.table, _first(names, CHOSEN), _first(names, REFUSED)
     if best is None:
         return None
     listed_cells = f"[{', '.join(facts.text(i) for i in several)}]"
@@ -564,29 +548,15 @@ def _sets_in_rows(facts: Facts, names: list[str], several: list[int]) -> Shaped 
     )
     if not filled or known < CLEAR * filled:
         raise facts.refuse(
-            f"{list_names([table.names[i] for i in several])} name more than two items, and "
+            f"{facts.listed(several)} name more than two items, and "
             f'"{table.names[best]}" does not name the one that was chosen; name two columns with '
             "first= and second= (command line: --first and --second)."
         )
-    one, other = facts.text(best), "other"
-    laid = f"(SELECT *, unnest({listed_cells}) AS other FROM {facts.rows})"
-    columns = columns_sql(n)
-    parts = [
-        f"SELECT {columns}, {one} AS c{n}, other AS c{n + 1}, 1.0::DOUBLE AS c{n + 2}, row FROM "
-        f"{laid} WHERE {other} <> {one}"
-    ]
-    if worst is not None:
-        last = facts.text(worst)
-        parts.append(
-            f"SELECT {columns}, other, {last}, 1.0::DOUBLE, row FROM {laid} WHERE {other} <> "
-            f"{last} AND {other} <> {one}"
-        )
-    roles = [("alternative", i) for i in several] + [("chosen", best)]
-    roles += [] if worst is None else [("worst", worst)]
-    told = [Column(role, table.names[i], "by its name") for role, i in roles]
-    extra = {BETTER: "VARCHAR", WORSE: "VARCHAR", CAME_FIRST: "DOUBLE"}
+    one, last = (facts.text(i) if i is not None else "NULL" for i in (best, worst))
+    # Who was chosen has beaten the others, also where it is not listed among them.
+    laid = f"(SELECT *, unnest(list_distinct(list_append({listed_cells}, {one}))) AS item"
+    place = f"CASE item WHEN {one} THEN 0.0 WHEN {last} THEN 2.0 ELSE 1.0 END"
+    told = facts.told("alternative", several) + _said_of_flags(facts, best, worst)
     note = _said_of_sets(facts.count()[0], len(several), worst is not None)
-    return made_games(
-        facts, " UNION ALL ".join(parts), extra, told, [note], (*OF_A_GAME, *_no_time(facts)),
-        first=BETTER, second=WORSE, outcome=CAME_FIRST,
-    )  # fmt: skip
+    placed, none = ("item", place, f"{laid} FROM {facts.rows})"), (*OF_A_GAME, *_no_time(facts))
+    return each_two_in_a_row(facts, several, placed, told, [note], ties="false", none=none)

@@ -107,11 +107,14 @@ def _steps(order: Sequence[str]) -> dict[str, float]:
 
 
 def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
-    """Return the meaning of grades from 1 to 3, 4, 5 or 7, of which 1 is the first's best."""
+    """Return the meaning of grades from 1 to 4, 5 or 7, of which 1 is the first's best.
+
+    Of 1, 2 and 3 nobody can tell whether 2 or 3 is a tie.
+    """
     found = set(numbers.values())
     most = int(max(found, default=0.0))
     order = range(1, most + 1)
-    if most not in {3, 4, 5, 7} or not found <= set(order):
+    if most not in {4, 5, 7} or not found <= set(order):
         return None
     steps = _steps([str(x) for x in order])
     margins = {text: steps[f"{x:g}"] for text, x in numbers.items()}
@@ -177,10 +180,11 @@ BEHIND = listed("-1 -1.0 second away b black visitor guest false no @ at")
 NEITHER = listed("0 0.0 neutral n none")
 # Of chess sites, beside the words of outcomes: how a game was lost, and how it was drawn.
 LOST_IN_CHESS = listed("0 checkmated resigned timeout abandoned lose kingofthehill threecheck")
-DRAWN_BY_STATUS = listed("draw drawn stalemate outoftime tie tied agreed repetition insufficient")
 MANGLED = re.compile(r"(?i)\d\d?-(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
 DRAW = re.compile(r"^(?:majority|split|unanimous|technical|[must])?-?draw\b|^matchdrawn|\(draw\)$")
 DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
+DRAWN_BY_STATUS = DRAWN_IN_CHESS | listed("draw drawn tie tied")
+OUT_OF_TIME = "outoftime"  # a draw too, where nobody is named as the winner
 ONE_SIDE = {
     **dict.fromkeys(LOST_IN_CHESS | SECOND_WORDS | NO, 0.0),
     **dict.fromkeys(DRAWN_IN_CHESS | TIE_WORDS, 0.5),
@@ -249,8 +253,9 @@ def read_outcomes(
     scorelines = None if preferences else _scorelines(filled, total)
     if scorelines:
         return scorelines
-    words: dict[str, float | None] = {**_words_of(headers, marker)}
     bare = {text: _as_word(text) for text in texts}
+    words: dict[str, float | None] = {**(_begun(headers, bare) if names_one else {})}
+    words |= _words_of(headers, marker)
     single = {word for word in bare.values() if len(word) == 1 and word.isalpha()}
     letters = _letters(single, headers, marker)
     words |= letters
@@ -331,6 +336,13 @@ def _words_of(headers: tuple[str, str], marker: Marker | None) -> dict[str, floa
     return words | sides
 
 
+def _begun(headers: tuple[str, str], bare: Mapping[str, str]) -> dict[str, float]:
+    """Return words that are the beginning of one of the two names, as Prop is of Proposition."""
+    first, second = map(plain, headers)
+    begun = {word: [name.startswith(word) for name in (first, second)] for word in bare.values()}
+    return {w: float(a) for w, (a, b) in begun.items() if len(w) > 2 and a != b}
+
+
 def _as_word(text: str) -> str:
     """Return a cell without case, spaces and accents, and without by how much somebody won.
 
@@ -345,6 +357,7 @@ def _as_word(text: str) -> str:
         r"(?:\d?ot|so)[-/]?([wl])",
         r"([wl])[-/(]*(?:\d?ot|so)\)?",
         r"(won|lost|wins?|loss)by.+",
+        r"\d[\d-]*(draw|tie)",
     ):
         if match := re.fullmatch(form, word):
             return "tie" if match[0] == "[[c]]" else match[1]
@@ -450,6 +463,7 @@ def _read_sets(text: str) -> tuple[float, float] | None:
 
 def _read_scoreline(text: str) -> tuple[float, float] | None:
     """Return the two scores of a text, the first's first; ``L 5-3`` is 3 against 5."""
+    text = re.sub(r"^\s*(\d\d?)\s*[x×]\s*(\d\d?)\s*$", r"\1-\2", text)  # 2 x 1, in Brazil
     line = SCORELINE.fullmatch(text.strip())
     if line is None:
         record = RECORD.fullmatch(text.strip())
@@ -479,7 +493,7 @@ def _without_clocks(lines: dict[str, tuple[float, float]]) -> dict[str, tuple[fl
 
 def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
     """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
-    if not any(re.search(r"\d\s*[-:–/]", text) for text, _ in filled):
+    if not any(re.search(r"\d\s*[-:–/x×]", text) for text, _ in filled):
         return None
     lines = {text: line for text, _ in filled if (line := _read_scoreline(text)) is not None}
     lines = _without_clocks(lines)

@@ -292,13 +292,9 @@ def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:
 def _add_sided_outcome(query: Query, roles: Roles) -> None:
     """Tell the outcome from two columns, each of which says whether its side won."""
     assert roles.sided is not None
-    sided = roles.sided
     won = [
         _look_up(query, f"{side}_won", column, told, called=f"{side}'s outcome")
-        for side, column, told in (
-            ("first", sided.first, sided.first_values),
-            ("second", sided.second, sided.second_values),
-        )
+        for side, (column, told) in zip(("first", "second"), roles.sided.items(), strict=True)
     ]
     tie = "0" if roles.tie is None else _add_switch(query, "tie", roles.tie)
     query.columns |= {
@@ -343,7 +339,6 @@ def _add_told_outcome(query: Query, roles: Roles, both_bad: str) -> None:
 
 
 def _draw_sql(facts: Facts, told: tuple[int, tuple[str, ...]]) -> str:
-    """SQL: whether a column says that a game was drawn."""
     column, drawn = told
     return f"coalesce({facts.raw(column)} IN ({', '.join(map(quote, drawn))}), false)"
 
@@ -434,23 +429,14 @@ class Distinct:
     refused: dict[int, int]  # rows by reason
     listed: IntArray | None = None  # the distinct row of each used row, in the table's order
     n_without_margin: int = 0  # used rows, when others have one
+    unused: tuple[Unused, ...] = ()
 
 
-@dataclass(frozen=True)
-class RowCounts:
-    """What became of the rows of a table."""
-
-    n_rows: int
-    unused: tuple[Unused, ...]
-    n_without_margin: int
-
-
-def add_up(query: Query, clock: Clock) -> tuple[Games, RowCounts]:
+def add_up(query: Query, clock: Clock) -> tuple[Games, Distinct]:
     """Run the query, add up equal rows, and return them sorted, as games without a report."""
     found = add_up_packed(query) or _add_up_in_engine(query)
-    unused = _find_unused(query, found.refused)
     games = replace(_as_games(query, found.arrays, clock), sequence=found.listed)
-    return games, RowCounts(found.n_rows, unused, found.n_without_margin)
+    return games, replace(found, arrays={}, unused=_find_unused(query, found.refused))
 
 
 def _as_games(query: Query, arrays: Arrays, clock: Clock) -> Games:

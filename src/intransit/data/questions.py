@@ -61,6 +61,12 @@ def strange_outcomes(facts: Facts, column: int) -> InputError:
             f"{-most} is (command line: --grades={down} or --grades={up}); or margin= if they are "
             "margins (command line: --margin)."
         )
+    if numbers == [1.0, 2.0, 3.0] and len(cells) == 3:
+        return facts.refuse(
+            f'"{facts.names[column]}" goes from 1 to 3, and nothing says whether 2 or 3 is a tie; '
+            "say grades=[1,2,3] if 2 is, or grades=[1,3,2] if 3 is (command line: --grades=1,2,3 "
+            "or --grades=1,3,2)."
+        )
     if numbers and set(numbers) <= {0.0, 1.0} and len(numbers) == len(cells):
         name = facts.names[column]
         return facts.refuse(

@@ -110,7 +110,6 @@ class LazyRows:
         return self.frame.filter(*tests) if tests else self.frame
 
     def _fetch(self, plan: "Callable[[], nw.LazyFrame[Any]]") -> Any:
-        """Return what a plan gives, as an arrow table."""
         found = attempt(self.engine.label, lambda: plan().collect(backend="pyarrow").to_native())
         index = [name for name in found.column_names if name.startswith("__index_level_")]
         return found.drop_columns(index)  # what pandas, inside Dask, calls its rows
@@ -279,7 +278,6 @@ def connected(address: str, engine: Engine) -> Any:
 
 
 def _named_table(address: str, label: str) -> str:
-    """Return the table that an address names."""
     name = dict(parse_qsl(urlsplit(address).query)).get("table", "")
     if not name:
         raise refuse(

@@ -15,19 +15,11 @@ from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, quote, short_names
 from intransit.data.games import TimeColumn
 from intransit.data.outcomes import Meaning, is_switch, number, read_outcomes
-from intransit.data.reading import Column, ReadOptions, how_to_say, list_names
+from intransit.data.reading import Column, ReadOptions, how_to_say
 from intransit.data.vocabulary import CLEAR, ENOUGH, MARKERS, WINNERS, Marker, Pair, plain
 from intransit.errors import InputError
 
-
-@dataclass(frozen=True)
-class Sided:
-    """Columns that tell of each side whether it won, and what their texts mean."""
-
-    first: int
-    second: int
-    first_values: dict[str, float]
-    second_values: dict[str, float]
+Sided = dict[int, dict[str, float]]  # columns that tell of each side if it won, and what they mean
 
 
 @dataclass
@@ -41,7 +33,7 @@ class Roles:
     tie: int | None = None
     outcome: int | None = None
     meaning: Meaning | None = None
-    sided: Sided | None = None  # instead of an outcome: columns that tell of each side
+    sided: Sided | None = None  # instead of an outcome
     scores: tuple[int, int] | None = None
     margin: int | None = None
     margin_of_winner: bool = False  # the margin is never below 0, whoever won
@@ -64,7 +56,7 @@ class Roles:
         single = (self.first, self.second, self.tie, self.outcome, self.margin, self.time)
         more = (self.side, self.away_sign, self.neutral, self.count, self.weight)
         several = (*(self.scores or ()), *self.by, *self.unplayed, *(self.drawn or ())[:1])
-        told = () if self.sided is None else (self.sided.first, self.sided.second)
+        told = self.sided or ()
         ids = (self.meaning and self.meaning.items) or ()
         return {i for i in (*single, *more, *several, *told, *ids) if i is not None}
 
@@ -76,6 +68,7 @@ class Search:
         self.facts = facts
         self.names = facts.names
         self.plain = facts.plain
+        self.refuse, self.listed = facts.refuse, facts.listed
         self.options = options
         self.wanted = options.columns
         self.named = {role: self._find(role) for role in self.wanted}
@@ -84,20 +77,10 @@ class Search:
         self.beside: list[Pair] = []  # numbers called as items are, beside their names
 
     def _find(self, role: str) -> int | None:
-        """Return the column that the user names for a role."""
         name = self.wanted[role]
         if name is None or name is False or (role == "side" and name in {"first", "second"}):
             return None
         return self.facts.column(str(name), role)
-
-    def refuse(self, sentence: str) -> InputError:
-        """Return the error that says this of the table."""
-        return self.facts.refuse(sentence)
-
-    def listed(self, columns: list[int] | None = None, joint: str = ", ") -> str:
-        """Return names of columns, all of them unless some are given."""
-        names = self.names if columns is None else [self.names[i] for i in columns]
-        return list_names(names, joint)
 
     def free(self) -> list[int]:
         """Columns without a role, neither chosen nor named by the user."""
@@ -148,10 +131,9 @@ def find_sided(search: Search) -> Sided | None:
     """Return the columns that tell of each side whether it won, or None."""
     free = set(search.free())
     for first, second in _columns_of_sides(search):
-        if {first, second} <= free:
-            told = [_meanings(search, column) for column in (first, second)]
-            if told[0] is not None and told[1] is not None:
-                return Sided(first, second, told[0], told[1])
+        told = {column: _meanings(search, column) for column in {first, second} & free}
+        if all(told.values()) and len(told) == 2:
+            return {first: told[first] or {}, second: told[second] or {}}
     return None
 
 
@@ -168,53 +150,40 @@ def find_scores(search: Search) -> list[Pair]:
 
 def of_first(search: Search, column: int, called: re.Pattern[str]) -> bool:
     """Return whether a column is called so of the first side, as in radiant_win and share_a."""
-    rests = (words.stem(search.plain[column], side) for side, _ in _sides(search))
+    rests = (words.stem(search.plain[column], marker.first) for marker in _own_markers(search))
     return any(rest is not None and called.fullmatch(rest) for rest in rests)
 
 
-def _sides(search: Search) -> list[tuple[str, str]]:
-    """Return the words that tell the two items apart in their own names, and these names."""
+def _own_markers(search: Search) -> list[Marker]:
+    """Return what tells the two items apart in their own names, and these names: team_a_won."""
     first, second = (plain(name) for name in search.headers)
     found = [
-        (marker.first, marker.second)
+        marker
         for marker in MARKERS
         if words.stem(first, marker.first) is not None
         and words.stem(second, marker.second) is not None
     ]
-    return [*found, (first, second)]  # team_a_won
+    pairs = [(marker.first, marker.second) for marker in found]
+    short = [Marker(*SHORT[pair], bare=False) for pair in pairs if pair in SHORT]
+    return [*found, *short, Marker(first, second, bare=False)]
 
 
 def _columns_of_sides(search: Search) -> list[tuple[int, int]]:
     """Return pairs of columns whose names speak of what came of it for the first and the second."""
-    *marked, headers = _sides(search)
-    found = []
-    for pair in marked:
-        for both in (pair, SHORT.get(pair, pair), headers):
-            first, second = (
-                {rest: i for i, name in enumerate(search.plain) if (rest := _rest(name, word))}
-                for word in both
-            )
-            found += [(i, second[rest]) for rest, i in first.items() if rest in second]
-    return [(i, j) for i, j in dict.fromkeys(found) if i != j]
-
-
-def _rest(name: str, word: str) -> str | None:
-    """Return what is left of a name without the side's word, if it speaks of an outcome."""
-    rest = words.stem(name, word)
-    if rest is not None and words.TOLD.fullmatch(rest):
-        return rest
-    ending = name.removesuffix(word)
-    told = ending != name and re.fullmatch(r"(winner|label|result)(model|team|player)?", ending)
-    return ending if told else None
+    found = [
+        (pair.first, pair.second)
+        for marker in _own_markers(search)
+        for pair in words.pairs_by(
+            search.plain, marker, lambda rest: bool(words.TOLD.fullmatch(rest))
+        )
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _meanings(search: Search, column: int) -> dict[str, float] | None:
     """Return what the texts of a column say of its side: 1 won, 0 lost, 0.5 neither; or None."""
-    cells = [(text, n) for text, n in search.facts.values(column) or [] if text.strip()]
-    told = outcomes.of_one_side(text for text, _ in cells)
-    known = sum(n for text, n in cells if text in told)
-    total = sum(n for _, n in cells)
-    return told if total and known >= CLEAR * total else None
+    told = outcomes.of_one_side(search.facts.texts(column))
+    return told if search.facts.share(column, told) >= CLEAR else None
 
 
 HOW_TO_NAME = (
@@ -346,8 +315,8 @@ def choose_outcome(search: Search) -> None:
             roles.sided = find_sided(search)
     if roles.sided is not None:
         roles.tie = _tie(search, re.compile(r"(winner|label|result)?(tie|draw|tied|drawn)"))
-        search.tell("first won", roles.sided.first, "by its name")
-        search.tell("second won", roles.sided.second, "by its name")
+        for side, column in zip(("first", "second"), roles.sided, strict=True):
+            search.tell(f"{side} won", column, "by its name")
     elif roles.outcome is not None and roles.meaning is not None:
         _check_order(search, roles.outcome, roles.meaning)
         search.tell("outcome", roles.outcome, f"{why}; {roles.meaning.why}")
@@ -381,6 +350,8 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
         if not named:
             called = words.FLAG if vocabulary is words.OUTCOMES else words.RATE
             named = [i for i in search.free() if of_first(search, i, called)]
+            if not named and search.roles.scores is None and search.roles.margin is None:
+                named = [i for i in search.free() if search.plain[i] == words.LAST_FLAG]
         told = {i: _meaning(search, i) for i in named}
         clear = [i for i in named if told[i].understood >= ENOUGH]
         in_words = [i for i in clear if not told[i].margins]
@@ -404,6 +375,8 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
     # Two verdicts on one game, of which one is not always given, are still two.
     rivals = [i for i in telling if told[i].understood >= ENOUGH]
     if clear and len(rivals) > 1:
+        if find_sided(search) is not None:  # one for each side
+            return None, None, ""
         raise search.two("outcome", rivals)
     return (clear[0], told[clear[0]], "by what it holds") if clear else (None, None, "")
 
@@ -429,6 +402,7 @@ def _told_draws(search: Search) -> tuple[int, tuple[str, ...]] | None:
             texts = search.facts.texts(column)
             bare = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
             known = outcomes.DRAWN_BY_STATUS
+            known |= set() if search.roles.winner_first else {outcomes.OUT_OF_TIME}
             drawn = [t for t, w in bare.items() if w in known or outcomes.DRAW.search(w)]
             if drawn:
                 return column, tuple(drawn)
@@ -496,9 +470,7 @@ def _name_or_word(search: Search, column: int, told: Meaning, *, prefer: bool) -
     if cells is None and shares > names:
         return Meaning("shares", "share of games that the first won", shares / filled)
     ties = {
-        text: value
-        for text, value in told.values.items()
-        if value == 0.5 and not text.strip()[:1].isdigit()
+        text: value for text, value in told.values.items() if value == 0.5 and number(text) is None
     }
     by_name = (names + sum(count for text, count in cells or () if text in ties)) / filled
     own = Meaning(
@@ -537,7 +509,6 @@ def _all_name_items(search: Search, told: Meaning) -> bool:
 
 
 def _asked_about(search: Search, column: int) -> InputError:
-    """Return the error that the outcomes in a column are not understood."""
     from intransit.data.questions import strange_outcomes  # noqa: PLC0415  for refused tables
 
     return strange_outcomes(search.facts, column)
@@ -602,7 +573,7 @@ def _beside_items(search: Search) -> list[Pair]:
     """Return two columns of one name in the order of the items: Visitor, PTS, Home, PTS."""
     called = {i: re.sub(r"\d+$", "", search.plain[i]) for i in search.free()}
     turned = search.roles.first > search.roles.second
-    for word in words.SCORES | {"g", "r", "t"}:
+    for word in words.SCORES | {"g", "r", "t", "frames", "legs", "maps"}:
         found = [i for i, name in called.items() if name == word]
         behind = {i - 1 for i in found} == {search.roles.first, search.roles.second}
         if len(found) == 2 and (behind or len(word) > 1):

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 from intransit.data import vocabulary as words
 from intransit.data.engine import EngineTable, Facts, columns_sql, joined_sql, quote
-from intransit.data.reading import ROLES, Column, Columns, ReadOptions, plural
+from intransit.data.reading import ROLES, Column, Columns, ReadOptions, plural, quoted
 from intransit.data.vocabulary import CLEAR, ITEMS, MARKERS, listed, plain, tokens_of
 
 
@@ -152,12 +152,9 @@ def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | Non
     won = next(iter(sides)) in {"winner", "winning", "won", "w"}
     roles = ("winner", "loser") if won else ("first", "second")
     why = "named" if options.teams else "by its name"
-    told = tuple(
-        Column(f"{role} member", taken[i], why)
-        for role, columns in zip(roles, sides.values(), strict=True)
-        for i in columns
-    )
     firsts, seconds = sides.values()
+    told = facts.told(f"{roles[0]} member", firsts, why)
+    told += facts.told(f"{roles[1]} member", seconds, why)
     note = (
         f"{len(firsts)} a side: each team is one item, its members joined by a stroke; to compare "
         f'single members, name one column a side, as in {roles[0]}="{taken[firsts[0]]}" and '
@@ -165,7 +162,7 @@ def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | Non
     )
     table = facts.table.with_columns(dict(zip(names, joined, strict=True)))
     made = dict(zip(roles, names, strict=True))
-    return Shaped(table, dict(made), told, (note,), keeps_where=True)
+    return Shaped(table, dict(made), tuple(told), (note,), keeps_where=True)
 
 
 def _recognised_teams(facts: Facts) -> dict[str, list[int]]:
@@ -211,41 +208,38 @@ EACH = listed(
     "wins win won votes vote victories w gameswon matcheswon setswon nwins numwins nvotes votesfor "
     "chosen picks stimmen"
 )
+TALLIES = {"won": WON, "lost": LOST, "drawn": DRAWN, "games": words.COUNTS}
+WORTH = {"won": 1.0, "lost": 0.0, "drawn": 0.5}
 OUTCOME, GAMES = "won, lost or drawn", "number of games"
 
 
 def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
     """Return rows of won and lost games as games, or None where there are none."""
     named = _named_tally(facts, options)
-    used, played = named or _recognised_tally(facts, options, asked), None
-    if not used and not asked:
-        used, played = _wins_of_games(facts, options)
+    columns = named or _recognised_tally(facts, options, asked)
+    used = list(columns.values())
     if not used or not (asked or named or _are_counts(facts, used)):
         return None
-    roles = ("won", "lost", "drawn") if played is None else ("won", "drawn")
     told = [
-        Column(role, facts.names[column], "named" if named else "by its name")
-        for role, column in zip(roles, used, strict=False)
+        part
+        for role, column in columns.items()
+        for part in facts.told(role, [column], "named" if named else "by its name")
     ]
-    n = len(facts.names)
-    numbers = [facts.number(i) for i in used]
-    if not named and played is not None:  # what was neither won nor drawn was lost
-        rest = " - ".join(f"coalesce({x}, 0)" for x in numbers)
-        numbers.insert(1, f"({facts.number(played)} - {rest})")
-        told.append(Column("games", facts.names[played], "by its name"))
-        used = [*used, played]
-    total = " + ".join(f"coalesce({x}, 0)" for x in numbers)
+    numbers = {role: facts.number(i) for role, i in columns.items()}
+    if "games" in numbers:  # what was neither won nor drawn was lost
+        played = numbers.pop("games")
+        numbers["lost"] = " - ".join([played, *(f"coalesce({x}, 0)" for x in numbers.values())])
+    total = " + ".join(f"coalesce({x}, 0)" for x in numbers.values())
+    n, fine = len(facts.names), _fine(facts, used)
     parts = [
-        f"SELECT * EXCLUDE (row), {outcome}::DOUBLE AS c{n}, {x} AS c{n + 1}, "
-        f"row FROM {facts.rows} WHERE {_fine(facts, used)} AND {x} > 0"
-        for outcome, x in zip(("1.0", "0.0", "0.5"), numbers, strict=False)
+        f"SELECT * EXCLUDE (row), {WORTH[role]}::DOUBLE AS c{n}, {x} AS c{n + 1}, row FROM "
+        f"{facts.rows} WHERE {fine} AND {x} > 0"
+        for role, x in numbers.items()
     ]
     # Rows with something that is no count stay, so that they are reported.
-    parts.append(
-        f"SELECT * EXCLUDE (row), NULL::DOUBLE, NULL::DOUBLE, row FROM {facts.rows} "
-        f"WHERE NOT {_fine(facts, used)}"
-    )
-    n_rows, empty = facts.count(f"{_fine(facts, used)} AND {total} = 0")
+    other = f"SELECT * EXCLUDE (row), NULL::DOUBLE, NULL::DOUBLE, row FROM {facts.rows}"
+    parts.append(f"{other} WHERE NOT {fine}")
+    n_rows, empty = facts.count(f"{fine} AND {total} = 0")
     notes = [f"{plural(n_rows, 'row')} of games won and lost, counted as that many games"]
     if empty:
         notes.append(f"{plural(empty, 'row')} without any game")
@@ -264,14 +258,12 @@ def _fine(facts: Facts, columns: list[int]) -> str:
     return f"({' AND '.join(tests)} AND ({some}))"
 
 
-def _named_tally(facts: Facts, options: ReadOptions) -> list[int]:
-    if not {"wins", "losses"} & set(options.tally):
-        return []
-    places = {role: facts.column(name, role) for role, name in options.tally.items()}
-    if "wins" not in places or "losses" not in places:
-        found = "name both wins= and losses= (command line: --wins and --losses)."
-        raise facts.refuse(found)
-    return [places[role] for role in ("wins", "losses", "draws") if role in places]
+def _named_tally(facts: Facts, options: ReadOptions) -> dict[str, int]:
+    said = options.tally
+    if len({"wins", "losses"} & set(said)) == 1:
+        raise facts.refuse("name both wins= and losses= (command line: --wins and --losses).")
+    roles = {"wins": "won", "losses": "lost", "draws": "drawn"} if "wins" in said else {}
+    return {own: facts.column(said[role], role) for role, own in roles.items() if role in said}
 
 
 def free_names(facts: Facts, options: ReadOptions) -> list[str]:
@@ -280,40 +272,38 @@ def free_names(facts: Facts, options: ReadOptions) -> list[str]:
     return ["" if name in said else name for name in facts.plain]
 
 
-def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> list[int]:
-    """Return the columns with the games that the first won and lost, and those drawn if any."""
+def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> dict[str, int]:
+    """Return the columns with games won, with those lost or with all games, and drawn if any."""
     names = free_names(facts, options)
+    own = {role: [i for i, n in enumerate(names) if n in known] for role, known in TALLIES.items()}
+    each = [[_each(names, word) for word in (mark.first, mark.second)] for mark in MARKERS]
+    pairs = [[*own["won"], *own["lost"]]] if len(own["won"]) == len(own["lost"]) == 1 else []
+    pairs += [[i for i in pair if i is not None] for pair in each if len({*pair, None}) == 3]
+    won = {*(own["won"] or (pair[0] for pair in each if pair[0] is not None))}
+    columns: dict[str, int] = {}
+    if pairs:
+        columns = dict(zip(("won", "lost"), pairs[0], strict=True))
+    elif len(won) == len(own["games"]) == 1:
+        columns = {"won": won.pop(), "games": own["games"][0]}
     # Where another column tells outcomes, wins may be what was before.
-    drawn = [i for i, name in enumerate(names) if name in DRAWN][:1]
-    won = [i for i, name in enumerate(names) if name in WON]
-    lost = [i for i, name in enumerate(names) if name in LOST]
-    found = [[*won, *lost]] if len(won) == 1 and len(lost) == 1 else []
-    for marker in MARKERS:
-        pair = [_each(names, word) for word in (marker.first, marker.second)]
-        found += [[i for i in pair if i is not None]] if len({*pair, None}) == 3 else []
-    rest = {name for i, name in enumerate(names) if not found or i not in found[0]}
+    rest = {name for i, name in enumerate(names) if i not in columns.values()}
     told = (words.OUTCOMES - WON - LOST | words.METHODS) & rest or words.score_pairs(names, MARKERS)
-    return [*found[0], *drawn] if found and (asked or not told) else []
+    if not columns or (told and not asked):
+        return {}
+    columns |= dict(zip(("drawn",), own["drawn"], strict=False))
+    return columns if "lost" in columns or _won_several(facts, columns) else {}
 
 
-def _wins_of_games(facts: Facts, options: ReadOptions) -> tuple[list[int], int | None]:
-    """Return the columns with games won, and drawn if any, and the one with all games; or none.
+def _won_several(facts: Facts, columns: Mapping[str, int]) -> bool:
+    """Return whether more than one game was won somewhere, and nowhere more than were played.
 
-    A single game is won or not: somewhere more must have been won, and nowhere more than played.
+    A single game is won or not.
     """
-    names = free_names(facts, options)
-    played = [i for i, name in enumerate(names) if name in words.COUNTS]
-    firsts = {marker.first for marker in MARKERS}
-    won = [i for i, name in enumerate(names) if name in WON]
-    won = won or [i for word in firsts if (i := _each(names, word)) is not None]
-    drawn = [i for i, name in enumerate(names) if name in DRAWN][:1]
-    outcomes = (words.OUTCOMES - WON) & set(names) or words.score_pairs(names, MARKERS)
-    if len(played) != 1 or len(set(won)) != 1 or outcomes:
-        return [], None
-    wins, games = facts.number(won[0]), facts.number(played[0])
-    ties = "".join(f" + coalesce({facts.number(i)}, 0)" for i in drawn)
-    _, several, too_many = facts.count(f"{wins} > 1", f"{wins}{ties} > {games}")
-    return ([won[0], *drawn], played[0]) if several and not too_many else ([], None)
+    numbers = {role: facts.number(i) for role, i in columns.items()}
+    wins, games = numbers["won"], numbers.pop("games")
+    decided = " + ".join(f"coalesce({x}, 0)" for x in numbers.values())
+    _, several, too_many = facts.count(f"{wins} > 1", f"{decided} > {games}")
+    return bool(several and not too_many)
 
 
 def _each(names: list[str], word: str) -> int | None:
@@ -360,8 +350,7 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
     notes = ["each row is two games with the places swapped: A is the baseline, then the model"]
     if not has_baseline:
         notes.append(f'no column names the baseline: it is called "{UNNAMED}"')
-    columns = zip(("model", "verdict", "verdict"), (model, *found), strict=True)
-    told = [Column(role, table.names[i], "by its name") for role, i in columns]
+    told = facts.told("model", [model]) + facts.told("verdict", found)
     return made_games(
         facts, rows, extra, told, notes, first=ANSWER_A, second=ANSWER_B, outcome=VERDICT
     )
@@ -373,10 +362,13 @@ BEAT = (  # Ann def. Bob 6-4 6-3
     r"^(.+?)\s+(beat|beats|bt\.?|def\.?|defeated|defeats|d\.|lost to)\s+(.+?)"
     r"(?:,?\s+\(?\d+\s*[-–:/]\s*\d+.*|,?\s+by\s+\d.*)?$"
 )
+QUESTION = re.compile(  # Coke vs Pepsi, Which do you prefer? [Tea or coffee]
+    r"(?:.*\[)?(.+?)\s+(?:vs?\.?|versus|or)\s+(.+?)\s*\??\]?", re.IGNORECASE
+)
 FIXTURES = listed("match game fixture matchup pairing bout fight teams players contest event")
 OWN_TEAMS = ("team", "teamname", "school", "club", "player", "name")
 WON_BY, LOST_BY = "winner's name", "loser's name"
-TEAM, AGAINST, AT_HOME = "team name", "opponent name", "home or away"
+TEAM, AGAINST, AT_HOME, TAKEN = "team name", "opponent name", "home or away", "which one"
 
 
 def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
@@ -384,6 +376,8 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
     names = facts.plain
     if named_by_hand(options):
         return None
+    if asked_of := _asked_of_pairs(facts):
+        return _choices_of_pairs(facts, asked_of)
     opponents = ("opponent", "opp")
     pairs = bool(words.name_pairs(names, MARKERS, words.WINNERS))
     called = [i for i, name in enumerate(names) if name == "matchup" or name in opponents]
@@ -413,6 +407,33 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
     return None
 
 
+def _asked_of_pairs(facts: Facts) -> dict[int, tuple[str, str]]:
+    """Return columns that are called as Coke vs Pepsi, and in which cells name one of the two."""
+    found: dict[int, tuple[str, str]] = {}
+    for column, name in enumerate(facts.names):
+        match = QUESTION.fullmatch(name.strip())
+        if match and facts.is_text(column):
+            cells = {text.strip().casefold() for text in facts.texts(column)}
+            if cells & {match[1].casefold(), match[2].casefold()}:
+                found[column] = match[1], match[2]
+    return found if len(found) > 1 else {}
+
+
+def _choices_of_pairs(facts: Facts, pairs: Mapping[int, tuple[str, str]]) -> Shaped:
+    """Return a game for each cell of columns that ask of two which one is taken."""
+    n = len(facts.names)
+    rows = " UNION ALL ".join(
+        f"SELECT {columns_sql(n)}, {quote(first)} AS c{n}, {quote(second)} AS c{n + 1}, "
+        f"{facts.text(column)} AS c{n + 2}, row FROM {facts.rows} WHERE {facts.filled(column)}"
+        for column, (first, second) in pairs.items()
+    )
+    note = f"each column such as {quoted(facts.names[next(iter(pairs))])} is a pair"
+    told, extra = facts.told("pair", pairs), dict.fromkeys((TEAM, AGAINST, TAKEN), "VARCHAR")
+    made = {"first": TEAM, "second": AGAINST, "winner": TAKEN}
+    none = [role for role in OF_A_GAME if role != "winner"]
+    return made_games(facts, rows, extra, told, [note], none, **made)
+
+
 def _beaten(facts: Facts, column: int) -> Shaped:
     """Return who beat whom, from sentences such as ``Ann def. Bob 6-4 6-3``."""
     cell, name = facts.text(column), facts.names[column]
@@ -420,7 +441,7 @@ def _beaten(facts: Facts, column: int) -> Shaped:
     lost = f"starts_with(lower({verb}), 'lost')"
     won, beaten = (f"CASE WHEN {lost} THEN {y} ELSE {x} END" for x, y in (sides, sides[::-1]))
     table = facts.table.with_columns({WON_BY: ("VARCHAR", won), LOST_BY: ("VARCHAR", beaten)})
-    told = (Column("matchup", name, "by what it holds"),)
+    told = tuple(facts.told("matchup", [column], "by what it holds"))
     note = f'"{name}" says who beat whom; scores in it are not used'
     return Shaped(table, {"winner": WON_BY, "loser": LOST_BY}, told, (note,), keeps_where=True)
 
@@ -450,5 +471,5 @@ def _matchups(facts: Facts, column: int, form: str, team: int | None, *, sided: 
         extra[AT_HOME] = ("VARCHAR", f"CASE WHEN {asked} AND {away} THEN 'away' ELSE 'home' END")
         made["side"] = AT_HOME
         note = f'"{name}" says against whom, and where: behind "@" or "at" the opponent was at home'
-    told_columns = (Column("matchup", name, "by its name"),)
-    return Shaped(facts.table.with_columns(extra), made, told_columns, (note,), keeps_where=True)
+    told = tuple(facts.told("matchup", [column]))
+    return Shaped(facts.table.with_columns(extra), made, told, (note,), keeps_where=True)

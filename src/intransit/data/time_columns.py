@@ -24,6 +24,7 @@ YEAR_LAST = re.compile(  # Q3 2023, Week 51 2023, 3Q23
 SEASON = re.compile(r"(\d{4}|\d\d)\s*[-/–]\s*(\d{4}|\d\d)")
 VERSION = re.compile(r"[vV]?\d+(\.\d+)+([._\- ]?[A-Za-z]+\d*)?")
 CENTURY = 70  # 69/70 began in 1969, 20/21 in 2020
+MOST_DAYS = 31  # of a tournament
 MOST_PERIODS = 2_000  # distinct names; beyond, they are no periods
 KNOCK_OUT = tuple(  # of a knock-out, the final last
     listed(words)
@@ -159,7 +160,7 @@ def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> TimeColumn | 
         return None
     if all(_round(text) is not None for text, _ in cells):
         return _sorted(cells, _round, "rounds, the final last")
-    if any(re.search(r"\d[/.\-]\d{1,2}[/.\-]\d|\d:\d\d", text) for text, _ in cells):  # dates
+    if any(re.search(r"\d[/.\-]\s?\d{1,2}[/.\-]\s?\d|\d:\d\d", text) for text, _ in cells):  # dates
         return None
     dated = all(YEAR_LAST.search(text) for text, _ in cells)
     key = _year_first if dated else natural
@@ -262,6 +263,7 @@ UNITS = (  # smallest size, how many a day, name
 TIMED = re.compile("time")
 SPREADSHEET = (20_000.0, 80_000.0)  # days since 1899-12-30: from 1954 to 2119
 SPREADSHEET_1970 = 25_569  # 1970-01-01
+IN_DIGITS = re.compile(r"(?:[01]?\d|2[0-3])[0-5]\d")  # 1930
 NO_MOMENT = re.compile(
     r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?|[0-2]?\d[:.h][0-5]\d(?::[0-5]\d)?\s*(?:[ap]\.?m\.?)?"
 )
@@ -326,6 +328,7 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
     if facts.count_cells(column, f"regexp_matches({text}, ':\\d\\d\\s*[A-Z]{{3,4}}\\s*$')")[0]:
         for offset, zones in ZONES.items():
             text = f"regexp_replace({text}, '\\s*\\b(?:{zones})\\s*$', '{offset}')"
+        text = f"regexp_replace({text}, '\\s[-–|]\\s', ' ')"  # 2024-03-01 - 18:00 CET
     sql = iso(text)
     filled, numbers, dates = facts.count_cells(
         column, facts.filled(column), f"isfinite({number})", f"({sql}) IS NOT NULL"
@@ -344,7 +347,7 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
     if named is None:
         from intransit.data.dates import read_odd_dates  # noqa: PLC0415  for texts of other forms
 
-        odd = read_odd_dates(facts, column, filled, day_first)
+        odd = read_odd_dates(facts, column, text, filled, day_first)
         if odd is not None and odd.understood >= ENOUGH:
             return odd
     in_order = any_names and facts.table.ordered
@@ -358,7 +361,7 @@ def _with_others(facts: Facts, column: int, most: TimeColumn, day_first: bool | 
 
     filled, left = facts.count_cells(column, facts.filled(column), f"({most.sql}) IS NULL")
     try:
-        odd = read_odd_dates(facts, column, filled, day_first)
+        odd = read_odd_dates(facts, column, facts.raw(column), filled, day_first)
     except InputError:  # the day or the month first: rows that cannot be told are reported
         return most
     if odd is None:
@@ -381,12 +384,9 @@ def _cells(facts: Facts, column: int) -> list[tuple[str, int]]:
 
 
 def _named(facts: Facts, column: int, found: TimeColumn | None) -> TimeColumn:
-    cells = _cells(facts, column)
-    if found is None or not cells:
+    if found is None or not facts.texts(column):
         return NO_TIMES
-    total = sum(count for _, count in cells)
-    known = sum(count for text, count in cells if text in found.values)
-    return replace(found, understood=known / total)
+    return replace(found, understood=facts.share(column, found.values))
 
 
 def _numbers(facts: Facts, column: int) -> TimeColumn:
@@ -622,16 +622,29 @@ def _time_candidates(search: Search) -> tuple[list[int], str]:
 def _no_moment(search: Search, column: int) -> bool:
     """Return whether a column says only whether a game was played, on which weekday, or which set.
 
-    Times of day are no moments either, without a date.
+    Times of day are no moments either, without a date or, written as 1930, beside one.
     """
     name, facts = search.plain[column], search.facts
     if name in words.PLAYED:
         return is_switch(facts.texts(column))
     if name == "set":
         return facts.looks_numeric(column)
-    texts = facts.texts(column) if facts.is_text(column) else []
-    filled = [text.strip().casefold() for text in texts if text.strip()]
-    return bool(filled) and all(map(NO_MOMENT.fullmatch, filled))
+    if name == "day" and _of_several_tournaments(search, column):
+        search.ignore(column, ": days of several tournaments do not follow each other")
+        return True
+    beside = name == "time" and "date" in search.plain
+    if facts.values(column) is None or not (beside or facts.is_text(column)):
+        return False
+    filled = [text.strip().casefold() for text in facts.texts(column) if text.strip()]
+    return all(NO_MOMENT.fullmatch(t) or (beside and IN_DIGITS.fullmatch(t)) for t in filled)
+
+
+def _of_several_tournaments(search: Search, column: int) -> bool:
+    """Return whether days are counted from 1 in each of several tournaments."""
+    facts, x = search.facts, search.facts.number(column)
+    events = [i for i in search.free() if search.plain[i].startswith(words.COUNTED_IN)]
+    n_rows, fine = facts.count(f"{x} BETWEEN 1 AND {MOST_DAYS}")
+    return n_rows == fine and any(1 < len(facts.values(i) or ()) < n_rows for i in events)
 
 
 def _rounds(search: Search) -> list[int]:

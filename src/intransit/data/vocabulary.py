@@ -29,63 +29,46 @@ class Marker:
     bare: bool = True  # whether the words alone name a column
 
 
-MARKERS = (
-    Marker("first", "second"),
-    Marker("a", "b"),
-    Marker("1", "2", bare=False),
-    Marker("one", "two", bare=False),
-    Marker("left", "right"),
-    Marker("i", "j"),
-    *(Marker("home", word, sided=True) for word in ("away", "visitor", "visiting", "guest")),
-    *(Marker("host", word, sided=True) for word in ("guest", "visitor")),
-    Marker("white", "black", sided=True),
-    *(Marker(word, "opponent") for word in ("player", "team", "item", "model", "club", "name")),
-    *(Marker(word, "opponent") for word in ("character", "deck", "archetype", "hero", "fighter")),
-    *(Marker(word, "opponent") for word in ("champion", "pokemon", "civilization", "country")),
-    *(Marker(word, "opponent") for word in ("squad", "school", "user", "agent", "bot")),
-    *(Marker(word, "opp") for word in ("player", "team", "deck", "hero", "tm")),
-    *(Marker(word, "opposition") for word in ("team", "country", "player", "club")),
-    Marker("home", "vis", sided=True),
-    *(Marker("heim", word, sided=True) for word in ("gast", "auswarts")),
-    *(Marker(word, "visitante", sided=True) for word in ("local", "mandante", "casa")),
-    *(Marker("casa", word, sided=True) for word in ("trasferta", "ospite", "fora")),
-    Marker("domicile", "exterieur", sided=True),
-    Marker("thuis", "uit", sided=True),
-    Marker("hemma", "borta", sided=True),
-    *(Marker("hjemme", word, sided=True) for word in ("ude", "borte")),
-    *(Marker(word, "gegner") for word in ("mannschaft", "team", "spieler")),
-    *(Marker("equipe", "adversaire"), Marker("equipo", "rival"), Marker("squadra", "avversario")),
-    Marker("h", "a", sided=True, bare=False),
-    *(Marker("h", word, sided=True, bare=False) for word in "vg"),
-    *(Marker("主队", "客队", sided=True), Marker("主隊", "客隊", sided=True)),
-    *(Marker("ホーム", "アウェイ", sided=True), Marker("홈팀", "원정팀", sided=True)),
-    *(Marker("先手", "後手", sided=True), Marker("хозяева", "гости", sided=True)),
-    Marker("blue", "red"),
-    Marker("r", "b", bare=False),
-    Marker("radiant", "dire"),
-    Marker("0", "1", bare=False),
-    Marker("control", "treatment"),
-    Marker("champion", "challenger"),
-    *(Marker("favorite", "underdog"), Marker("favourite", "underdog"), Marker("pro", "con")),
-    *(Marker("aff", "neg"), Marker("affirmative", "negative"), Marker("government", "opposition")),
-    *(Marker("initiator", "recipient"), Marker("attacker", "defender")),
-)
+def _markers(text: str) -> tuple[Marker, ...]:
+    """Return the markers of a list such as ``home* : away guest``, each first with each second.
+
+    A star says that the first has a side, a minus that the words alone name no column.
+    """
+    found = []
+    for part in text.split(","):
+        firsts, seconds = (side.strip("*- \n").split() for side in part.split(":"))
+        marks = {"sided": "*" in part, "bare": "-" not in part}
+        found += [Marker(first, second, **marks) for first in firsts for second in seconds]
+    return tuple(found)
+
+
+MARKERS = _markers("""
+    first : second, a : b, 1- : 2, one- : two, left : right, i : j,
+    home* : away visitor visiting guest, host* : guest visitor, white* : black,
+    player team item model club name character deck archetype hero fighter : opponent,
+    champion pokemon civilization country squad school user agent bot : opponent,
+    player team deck hero tm : opp, team country player club : opposition,
+    home* : vis, heim* : gast auswarts, local mandante casa* : visitante,
+    casa* : trasferta ospite fora, domicile* : exterieur, thuis* : uit, hemma* : borta,
+    hjemme* : ude borte, koti* : vieras, domaci* : hoste, gospodarze* : goscie,
+    evsahibi* : deplasman, mannschaft team spieler : gegner, equipe : adversaire,
+    equipo : rival, squadra : avversario, h*- : a v g,
+    主队* : 客队, 主隊* : 客隊, ホーム* : アウェイ, 홈팀* : 원정팀, 先手* : 後手, хозяева* : гости,
+    blue : red orange, r- : b, radiant : dire, 0- : 1, control : treatment,
+    champion : challenger, favorite favourite : underdog, pro : con, aff : neg,
+    affirmative : negative, government proposition : opposition, prop- : opp,
+    initiator : recipient, attacker : defender
+""")
 OPPONENTS = listed("opponent opp opposition gegner adversaire rival avversario")
 WINNER = Marker("winner", "loser")
-WINNERS = (
-    *(WINNER, Marker("winning", "losing", bare=False), Marker("w", "l", bare=False)),
-    *(Marker("chosen", "rejected", bare=False), Marker("preferred", "rejected", bare=False)),
-    *(Marker("chosen", word) for word in ("notchosen", "unchosen")),
-    *(Marker(word, "runnerup") for word in ("winner", "champion")),
-    *(Marker(word, "perdedor") for word in ("ganador", "vencedor")),
-    *(Marker(word, "verlierer") for word in ("sieger", "gewinner")),
-    *(Marker("vainqueur", word) for word in ("perdant", "vaincu", "battu")),
-    *(Marker("vincitore", "perdente"), Marker("vincitore", "sconfitto")),
-    *(Marker("winnaar", "verliezer"), Marker("kazanan", "kaybeden")),
-    Marker("dominant", "subordinate"),
-    *(Marker("zwyciezca", "przegrany"), Marker("победитель", "проигравший")),
-    *map(Marker, ("勝者", "勝者", "胜者", "승자"), ("敗者", "負者", "负者", "패자")),
-)
+WINNERS = _markers("""
+    winner : loser, winning- : losing, w- : l, chosen preferred- : rejected,
+    chosen : notchosen unchosen, winner champion : runnerup, ganador vencedor : perdedor,
+    sieger gewinner : verlierer, vainqueur : perdant vaincu battu,
+    vincitore : perdente sconfitto, winnaar : verliezer, kazanan : kaybeden,
+    dominant : subordinate, zwyciezca : przegrany, победитель : проигравший,
+    勝者 : 敗者 負者, 胜者 : 负者, 승자 : 패자
+""")
 
 ITEMS = listed(
     "name item player team model option deck agent bot competitor candidate system entity "
@@ -97,7 +80,7 @@ SAMPLES = listed("answer response image")  # what an item made, beside its name 
 THINGS = listed(  # items too, where nothing above names any
     "p boxer wrestler pokemon champion champ hero character char variant treatment movie film song "
     "photo picture product brand design driver horse card food artist book language strategy "
-    "policy method algorithm engine program version"
+    "policy method algorithm engine program version sample stimulus submission essay"
 )
 SCORES = listed(
     "score scores points pts goals runs sets finalscore ftscore scored goalsscored goalcount "
@@ -120,13 +103,12 @@ WINNERS_ABROAD = listed(
     "sieger gewinner ganador vainqueur vencedor vincitore winnaar победитель 勝者 胜者 승자"
 )
 OUTCOMES = WINNERS_ABROAD | listed(
-    "outcome result res ftr winner winnername winnerid winnermodel winningteam winningplayer "
-    "whowon won win label preference preferred choice chosen vote verdict judgment judgement "
-    "decision grade gameresult matchresult target score firstwon firstwins awon awins "
+    "outcome result res ftr winner winnername winnerid winnercode winnermodel winningteam "
+    "winningplayer whowon won win label preference preferred choice chosen vote verdict judgment "
+    "judgement decision grade gameresult matchresult target score firstwon firstwins awon awins "
     "player1won team1won homewin homewon 1x2 fulltimeresult finalresult ftresult wl winloss "
-    "mapwinner matchwinner gamewinner serieswinner fightwinner roundwinner "
-    "better betterresponse betterresponseid ergebnis resultat resultado risultato uitslag "
-    "результат 結果 结果 결과"
+    "mapwinner matchwinner gamewinner serieswinner fightwinner roundwinner better betterresponse "
+    "betterresponseid ergebnis resultat resultado risultato uitslag результат 結果 结果 결과"
 )
 PREFERENCES = listed(
     "preference preferred label choice vote verdict judgment judgement decision grade"
@@ -137,8 +119,12 @@ SHARES = listed(
 )
 WINNER_WORDS = WINNERS_ABROAD | {name for name in OUTCOMES if name.startswith(("winn", "whowon"))}
 # Names with the word of a side left out (won, share), of answers, ids, and other scores.
-TOLD = re.compile(r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)")
+TOLD = re.compile(
+    r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)"
+    r"|(winner|label|result)(model|team|player)"
+)
 FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
+LAST_FLAG = "iswin"  # where no scores tell draws, of which it says no
 RATE = re.compile(
     r"(%|pct|percent|percentage|share|prop|proportion|fraction)(prefer|preferring|preferred|for)?"
     r"|(prefer|preferred|chose|votes?)(%|pct|percent|share)"
@@ -184,6 +170,7 @@ TOURNAMENTS = listed(
     "tournament tournamentid tournamentname tourney tourneyid tourneyname event eventid eventname "
     "competition league cup comp competitionid division group series"
 )
+COUNTED_IN = ("tournament", "tourney", "event", "cup", "basho")  # days, from 1 in each
 ROUNDS = listed("round rd roundname matchround roundnumber roundno")
 UNIX = re.compile(
     r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at|"
@@ -241,9 +228,10 @@ WEIGHTS = listed("weight weights")
 def plain(name: str) -> str:
     """Return a name without case, accents, spaces, underscores, hyphens, dots and strokes.
 
-    ``Winner/tie`` and ``Home/Neutral`` are who won and who was at home, if anybody.
+    ``Winner/tie`` and ``Home/Neutral`` are who won and who was at home, if anybody, and
+    ``Winner(s)`` is a winner.
     """
-    return without_accents(re.sub(r"(?i)/(tie|neutral)$", "", name))
+    return without_accents(re.sub(r"(?i)/(tie|neutral)$|\(s\)$", "", name))
 
 
 SIGNS = re.compile(r"[\s_\-./]+")

@@ -16,21 +16,19 @@ the same game.
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from intransit.data import vocabulary as words
-from intransit.data.engine import Facts, columns_sql, quote
-from intransit.data.orders import EVENTS, Ranks, by_score, orders_as_games
-from intransit.data.outcomes import number
-from intransit.data.reading import Column, ReadOptions, list_names, plural
-from intransit.data.shapes import Find, Shaped, free_names, listed_games
+from intransit.data.engine import Facts, quote
+from intransit.data.orders import EVENTS, each_two_in_a_row, said_of_orders
+from intransit.data.reading import ReadOptions, list_names, plural
+from intransit.data.shapes import OF_A_GAME, Find, Shaped, free_names, listed_games
 from intransit.data.vocabulary import CLEAR, ITEMS, listed, plain
 
 FEWEST = 3  # items: 1 and 2 in every row may be anything
 BY_CHANCE = 0.02  # that answers from 1 to n to n questions are all different, row by row
 MOST_ROWS = 200_000  # beyond, nobody ranked by hand
-ITEM, RANK, BALLOT = "item", "rank or score", "number of the row"
 NO_ITEMS = EVENTS | words.TIMES | words.PERIODS | words.COUNTS | words.WEIGHTS | words.OUTCOMES
 
 
@@ -66,16 +64,22 @@ def _numeric(facts: Facts, options: ReadOptions) -> list[int]:
     ]
     found = []
     for i in free:
-        x = f"isfinite({facts.number(i)})"
+        x = f"isfinite({_rank(facts, i)})"
         _, filled, numbers = facts.count(facts.filled(i), x)
         if filled and filled == numbers:
             found.append(i)
     return found
 
 
+def _rank(facts: Facts, column: int) -> str:
+    """SQL: the number in a cell, also of 1st and 2nd."""
+    ordinal = f"regexp_extract(lower({facts.text(column)}), '^(\\d+)(?:st|nd|rd|th)$', 1)"
+    return f"coalesce({facts.number(column)}, TRY_CAST({ordinal} AS DOUBLE))"
+
+
 def _ranked(facts: Facts, columns: list[int]) -> list[int]:
     """Return those of the columns that together hold ranks in every row, or none."""
-    listed_cells = ", ".join(facts.number(i) for i in columns)
+    listed_cells = ", ".join(_rank(facts, i) for i in columns)
     rows = facts.engine.ask(f"SELECT {listed_cells} FROM {facts.rows}")
     kept = list(range(len(columns)))
     while True:  # others, such as the age of a judge, are not among 1, ..., n
@@ -119,37 +123,16 @@ def _called(facts: Facts, columns: Sequence[int]) -> list[str]:
 
 
 def _laid_out(facts: Facts, columns: list[int], note: str, *, less: bool) -> Shaped | None:
-    """Return a row a column, as finishing orders are, as games; None where there are no two."""
-    n, names = len(facts.names), _called(facts, columns)
+    """Return the games of each two columns, of which the lower or the higher number is better."""
     if len(columns) < 2:
         return None
-    rows = " UNION ALL ".join(
-        f"SELECT {columns_sql(n)}, {quote(name)} AS c{n}, {facts.number(i)} AS c{n + 1}, "
-        f"row AS c{n + 2}, row FROM {facts.rows} WHERE {facts.filled(i)}"
-        for i, name in zip(columns, names, strict=True)
-    )
-    long = _with_places(facts, rows, columns)
-    ranks = by_score(long, n + 1, less=less)
-    if ranks is None:
-        return None
-    shaped = orders_as_games(long, n + 1, n, (n + 2,), ranks, scores=False)
-    if shaped is None:
-        return None
-    told = tuple(Column("item", facts.names[i], "holds numbers") for i in columns)
-    notes = (note.format(list_names(names, most=4)), *shaped.notes)
-    return replace(shaped, told=told, notes=notes)
-
-
-def _with_places(facts: Facts, rows: str, used: Sequence[int]) -> Facts:
-    """Return a table with one row a place; columns that were used up lose their names."""
-    names = ["" if i in used else name for i, name in enumerate(facts.names)]
-    table = replace(
-        facts.table,
-        names=(*names, ITEM, RANK, BALLOT),
-        types=(*facts.table.types, "VARCHAR", "DOUBLE", "BIGINT"),
-        rows=facts.engine.store(rows),
-    )
-    return Facts(table, {})
+    names = _called(facts, columns)
+    items = ", ".join(quote(name) for name in names)
+    places = ", ".join(_rank(facts, i) if less else f"-{facts.number(i)}" for i in columns)
+    placed = f"unnest([{items}])", f"unnest([{places}])", facts.rows
+    told = facts.told("item", columns, "holds numbers")
+    notes = note.format(list_names(names, most=4)), said_of_orders(facts.count()[0])
+    return each_two_in_a_row(facts, columns, placed, told, notes)
 
 
 # Ballots ------------------------------------------------------------------------------------------
@@ -171,43 +154,36 @@ def _read_ballots(facts: Facts, column: int, *, named: bool) -> dict[str, list[t
     """Return the items of each text with their places; nothing where texts are no ballots."""
     n_rows, marked = facts.count(f"contains({facts.raw(column)}, '>')")
     sign = ">" if 2 * marked >= n_rows else ";" if named else ""
-    cells = [(text, n) for text, n in facts.values(column) or [] if text.strip()]
     told: dict[str, list[tuple[str, int]]] = {}
-    for text, _ in cells if sign else []:
+    for text in facts.texts(column) if sign else []:
         places = [re.split(r"[=~]", part) for part in text.strip(" []").split(sign)]
         items = [(name.strip(" \"'"), k) for k, part in enumerate(places, start=1) for name in part]
         if len(items) > 1 and all(name for name, _ in items) and len(dict(items)) == len(items):
             told[text] = items
-    total, known = sum(n for _, n in cells), sum(n for text, n in cells if text in told)
     longest = max((len(items) for items in told.values()), default=0)
-    return told if total and known >= CLEAR * total and longest >= FEWEST else {}
+    return told if facts.share(column, told) >= CLEAR and longest >= FEWEST else {}
 
 
 def _ballots(facts: Facts, column: int, told: dict[str, list[tuple[str, int]]]) -> Shaped | None:
-    n = len(facts.names)
     flat = [(text, name, k) for text, items in told.items() for name, k in items]
     known = facts.engine.store(
         "SELECT unnest(?::VARCHAR[]) AS text, unnest(?::VARCHAR[]) AS item, "
-        "unnest(?::DOUBLE[]) AS place",
+        "unnest(?::DOUBLE[]) AS k",
         [list(part) for part in zip(*flat, strict=True)],
     )
-    rows = (
-        f"SELECT {columns_sql(n)}, item AS c{n}, place AS c{n + 1}, row AS c{n + 2}, row "
-        f"FROM {facts.rows} JOIN {known} ON {facts.raw(column)} = text"
-    )
-    long = _with_places(facts, rows, [column])
-    ranks: Ranks = {text: number(text) for text in long.texts(n + 1)}
-    keeps = ("count", "weight")
-    shaped = orders_as_games(long, n + 1, n, (n + 2,), ranks, scores=False, keeps=keeps)
-    if shaped is None:
-        return None
-    name = facts.names[column]
-    note = f'"{name}" holds orders from the best to the worst; who is not in one says nothing there'
-    left = facts.count()[0] - sum(n for text, n in facts.values(column) or [] if text in told)
-    notes = [note, *shaped.notes]
-    if left:
-        notes.append(f'{plural(left, "row")} without an order in "{name}": not used')
-    return replace(shaped, told=(Column("order", name, "by what it holds"),), notes=tuple(notes))
+    placed = "item", "k", f"{facts.rows} JOIN {known} ON {facts.raw(column)} = text"
+    name, cells = facts.names[column], facts.values(column) or []
+    n_orders = sum(n for text, n in cells if text in told)
+    notes = [
+        f'"{name}" holds orders from the best to the worst; who is not in one says nothing there',
+        said_of_orders(n_orders),
+    ]
+    if facts.count()[0] > n_orders:
+        left = plural(facts.count()[0] - n_orders, "row")
+        notes.append(f'{left} without an order in "{name}": not used')
+    columns = facts.told("order", [column], "by what it holds")
+    none = [role for role in OF_A_GAME if role not in {"count", "weight"}]
+    return each_two_in_a_row(facts, [column], placed, columns, notes, none=none)
 
 
 # Rounds of a tournament ---------------------------------------------------------------------------
@@ -249,11 +225,10 @@ def find_rounds(facts: Facts, _options: ReadOptions, asked: bool) -> Shaped | No
 
 
 def _is_round(facts: Facts, column: int) -> bool:
-    cells = [(text.strip().casefold(), n) for text, n in facts.values(column) or []]
-    games = sum(n for text, n in cells if MET.fullmatch(text))
-    others = sum(n for text, n in cells if text and not MET.fullmatch(text))
-    none = sum(n for t, n in cells if t and not MET.fullmatch(t) and NOT_MET.fullmatch(t))
-    return games > others and others == none
+    texts = {text: text.strip().casefold() for text in facts.texts(column)}
+    met = {text for text, bare in texts.items() if MET.fullmatch(bare)}
+    none = {text for text, bare in texts.items() if NOT_MET.fullmatch(bare)}
+    return facts.share(column, met) > 0.5 and facts.share(column, met | none) == 1.0
 
 
 def _met(cell: object) -> Met | None:
@@ -338,7 +313,7 @@ def _as_games(
         notes.append(f"{plural(unplayed, 'game')} without play (+ and -): not used")
     if sided:
         notes.append("the first has white")
-    columns = [Column("round", facts.names[i], "by what it holds") for i in rounds]
+    columns = facts.told("round", rounds, "by what it holds")
     called = ("player", "met", "points", "round")
     return listed_games(
         facts.table, list(zip(*told, strict=True)), called, columns, notes, side=sided and "first",
