@@ -736,12 +736,14 @@ class FittedTable:
         said = [f"{newcomers[k]} is new: forecast as newcomers were" for k in (i, j) if k < 0]
         if self._apart(np.array([i]), np.array([j]))[0]:
             return ("no chain of comparisons connects the two, so nothing is known",)
-        last = self.seen.last
-        said += [
-            f"{self.names[k]} was last compared {self.clock.to_text(last[k])}"
-            for k in (i, j)
-            if k >= 0 and when > last[k] and self.clock.kind != "none"
-        ]
+        for k in (i, j):
+            if k < 0 or not self.seen.games[k] or self.clock.kind == "none":
+                continue
+            first, last = float(self.seen.first[k]), float(self.seen.last[k])
+            if when > last:
+                said.append(f"{self.names[k]} was last compared {self.clock.to_text(last)}")
+            elif when < first:
+                said.append(f"{self.names[k]} was first compared {self.clock.to_text(first)}")
         return tuple(said)
 
 
