@@ -712,6 +712,10 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
     if encoding.loss == "ordered" and posterior.draws.cuts[:, 0].any():
         ties = np.tanh(0.5 * posterior.draws.cuts[:, 0]).mean()
         said.append(f"Equally strong items tie in {percent(float(ties))} of games.")
+    for term in posterior.layout.model.by:
+        said.append(
+            f"Chances and ranks are under no {term.column} in particular, unless one is given."
+        )
     if encoding.sided and posterior.layout.model.term(Side) is not None:
         worth = posterior.side_worth(posterior.axis[-1:])[:, 0]
         edge = float(posterior.results(worth[:, None]).mean())

@@ -49,6 +49,15 @@ def test_ratings_predict_games_where_one_scale_does():
         assert chance == pytest.approx(float(answer.probability("item 00", "item 03")), abs=0.01)
 
 
+def test_ratings_agree_with_chances_where_little_is_known():
+    """One game: a lead of 1,200 points, odds of 1,000 to one, went with a chance of 76 %."""
+    answer = it.fit(it.Games.from_arrays(["a"], ["b"], [1.0]), effective=50)
+    first, second = answer.rank()
+    chance = 1 / (1 + 10 ** ((second.rating - first.rating) / 400))
+    assert chance == pytest.approx(float(answer.probability("a", "b")), abs=0.1)
+    assert first.rating + second.rating == pytest.approx(3000)
+
+
 def test_readings_have_ratings_too():
     """However clear the readings are, a rating is a number."""
     names, margins = ["a", "b", "c"], [9.0, 8.5, 17.0]

@@ -142,7 +142,9 @@ def test_the_best_is_called_so_only_as_surely_as_it_is():
     words = backtest(even, ladder=["coin", "frequencies"]).best_in_words
     assert ", though not clearly better than " in words
     once = it.Games.from_arrays(first, second, [1, 1, 0, 0] * 50, [0] * 160 + [1] * 40)
-    assert "nan" not in backtest(once, ladder=["coin", "frequencies"]).summary()
+    told = backtest(once, ladder=["coin", "frequencies"]).summary()
+    assert "nan" not in told
+    assert "Forecast were 40 games" in told
 
 
 def test_the_picture_has_a_ladder_and_a_reliability_curve(tmp_path):

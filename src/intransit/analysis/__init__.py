@@ -478,7 +478,7 @@ class FittedTable:
         sides = np.zeros(len(i)) if side is None else sides_of(side, len(i))
         codes = codes_under(self, under, len(i))
         chances, expected = self._chances(i, j, times, sides, codes)
-        low, high = interval(chances, level, expected)
+        low, high = self._interval(i, j, chances, level, expected)
         spread = self._levels(i, j, times, sides, codes, expected)
         middle = spread.shape[1] // 2
         margins: list[float] | list[None] = [None] * len(i)
@@ -595,7 +595,7 @@ class FittedTable:
             drawn, mean = self._chances(*asked, codes)
             found = [mean]
             if level is not None:
-                found += interval(drawn, level, mean)
+                found += self._interval(first[here], second[here], drawn, level, mean)
             parts.append(np.array(found))
         if not parts:
             return np.zeros(0) if level is None else np.zeros((3, 0))
@@ -712,6 +712,14 @@ class FittedTable:
             expected = np.where(apart, 0.5 * (out + other).mean(axis=0), expected)
             out[1::2, apart] = other[0:-1:2, apart]
         return np.where(turned, 1.0 - out, out), np.where(turned, 1.0 - expected, expected)
+
+    def _interval(
+        self, i: IntArray, j: IntArray, chances: FloatArray, level: float, expected: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:  # (n,) each
+        """Return the ends of intervals; of strangers nothing is known, whatever the prior says."""
+        low, high = interval(chances, level, expected)
+        apart = self._apart(i, j)
+        return np.where(apart, 0.0, low), np.where(apart, 1.0, high)
 
     def _levels(
         self,

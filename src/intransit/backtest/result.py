@@ -405,7 +405,14 @@ class Backtest:
     @property
     def on_errors(self) -> str:
         """What the errors are, in words."""
-        return f"Errors are standard errors; all games of one {self.unit} count as one observation."
+        n, games = len(np.unique(self.forecasts.clusters)), self.forecasts.counts.sum()
+        told = (
+            f", of which there are {n:,}" if n > 1 else "; there is a single one, so none is told"
+        )
+        return (
+            f"Forecast were {games:,.12g} game{'' if games == 1 else 's'}. Errors are standard "
+            f"errors; all games of one {self.unit} count as one observation{told}."
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -98,7 +98,8 @@ def predict(
     assert first is not None and second is not None  # noqa: PT018
     found = answer.probability(first, second, at, side=SIDE_VALUES[side or "none"], **asked)
     data = _data(found)
-    output.show(data, [data], lambda console: _draw_forecast(console, answer, found, side))
+    draw = lambda console: _draw_forecast(console, answer, found, side, asked["under"])  # noqa: E731
+    output.show(data, [data], draw)
     if output.for_machines:
         output.say(*found.notes)
 
@@ -114,7 +115,13 @@ def _data(found: Forecast) -> dict[str, object]:
     return {**asdict(found), "at": found.at or None, "notes": list(found.notes)}
 
 
-def _draw_forecast(console: Console, answer: Answer, found: Forecast, side: Side | None) -> None:
+def _draw_forecast(
+    console: Console,
+    answer: Answer,
+    found: Forecast,
+    side: Side | None,
+    under: Mapping[str, str],
+) -> None:
     when = f", {found.at}" if found.at else ""
     heading(console, f"{found.first} against {found.second}{when}")
     chance, between = estimate(found.probability, found.low, found.high, 1)
@@ -132,6 +139,9 @@ def _draw_forecast(console: Console, answer: Answer, found: Forecast, side: Side
         who = {"first": found.first, "second": found.second}.get(side or "none", "neither")
         more = "" if side else " (say who has it with --side first or --side second)"
         lines.append(("better side", who + more))
+    for name, values in answer.posterior.layout.seen.values:
+        which = f"none in particular (say which with --under {name}={values[0]})"
+        lines.append((name, under.get(name, which)))
     lines += [("note", note) for note in found.notes]
     console.print(facts(lines))
 
@@ -283,8 +293,10 @@ def rank(
     output.show(data, rows, lambda c: c.print(ranking(standings, level, c.width)))
     if not output.for_machines:
         shown = f"{len(standings)} of {total} items" if len(standings) < total else f"{total} items"
-        caution = " Pairs do not all follow this order; `intransit matrix` shows them."
-        told = MEANING + (caution if answer.transitive.has_cycles else "")
+        told = MEANING
+        if answer.model.is_cyclic and answer.transitive.verdict != "no evidence":
+            do = "do" if answer.transitive.has_cycles else "need"
+            told += f" Pairs {do} not all follow this order; `intransit matrix` shows them."
         output.say(f"{shown}{f', {when}' if when else ''}. {told}", *_strangers(answer))
 
 

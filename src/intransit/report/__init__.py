@@ -43,6 +43,7 @@ from intransit.inference.sampling import Report
 from intransit.report.wording import (
     Fact,
     and_list,
+    has_bare_rates,
     headline,
     is_named,
     pools,
@@ -554,7 +555,9 @@ def gather(
         source=(answer.reading.title if is_named(answer) else "") if title is None else title,
         headline=headline(verdict, answer.n_items),
         sentences=sentences(answer, *told, among=board.among, clear=board.clear),
-        facts=tell_facts(verdict, *told, among=board.among, clear=board.clear),
+        facts=tell_facts(
+            verdict, *told, among=board.among, clear=board.clear, rates=has_bare_rates(answer)
+        ),
         verdict=verdict,
         standings=board.standings,
         still=board.still,

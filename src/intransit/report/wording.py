@@ -207,6 +207,12 @@ def _two(answer: FittedTable, leaders: Sequence[Standing]) -> str:
 def _needed(answer: FittedTable) -> str:
     verdict = answer.transitive
     games, pairs = plural(round(verdict.n_games), "game"), plural(verdict.n_pairs, "pair")
+    if has_bare_rates(answer):
+        return (
+            f"There are {plural(round(verdict.n_games), 'win rate')} of {pairs} of items, and "
+            "nothing says how many games stand behind each, so each counts as one game: give the "
+            "numbers of games (`--games`, `--count`), and far more can be told."
+        )
     have = (
         f"There {'is' if round(verdict.n_games) == 1 else 'are'} {games} between {pairs} of items"
     )
@@ -226,6 +232,13 @@ def _needed(answer: FittedTable) -> str:
         f"{have}; about {rounded:,} such games are needed to detect, four times out of five, "
         "that a tenth of the differences is cyclic."
     )
+
+
+def has_bare_rates(answer: FittedTable) -> bool:
+    """Return whether results are shares of games whose number is not known."""
+    cells = answer.posterior.layout.seen
+    share = (cells.means * (1.0 - cells.means) > 0.0) & (cells.means != 0.5)
+    return cells.kind == "logistic" and bool(np.any(share & (cells.counts <= 1.0)))
 
 
 def _changed(answer: FittedTable, changes: Changes | None) -> str:
@@ -256,14 +269,20 @@ def tell_facts(
     *,
     among: str = "",
     clear: bool = False,
+    rates: bool = False,
 ) -> tuple[Fact, Fact, Fact]:
     """Return the three facts: of cycles where there are some, else of who leads.
 
-    `among` and `clear` are as for `sentences`.
+    `among` and `clear` are as for `sentences`; `rates` is whether games are rates without numbers.
     """
     if verdict.has_cycles:
         return _share_fact(verdict), _surest_fact(cycles), _mixture_fact(ranking)
-    third = _games_fact(verdict) if verdict.verdict == "too little data" else _share_fact(verdict)
+    third = _share_fact(verdict)
+    if verdict.verdict == "too little data":
+        third = _games_fact(verdict)
+        if rates:
+            n = plural(round(verdict.n_games), "win rate")
+            third = Fact("Data", n, "each counted as one game, as no numbers of games are given")
     first = _leader_fact(leaders, among, clear)
     return first, _changed_fact(changes) or _second_fact(leaders), third
 
