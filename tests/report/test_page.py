@@ -247,7 +247,7 @@ def test_pairs_that_may_go_against_the_ranking_are_not_passed_off_as_certain():
     for probability, certain in ((0.6, False), (0.95, True)):
         upset = replace(ranking.upsets[0], probability=probability)
         told = replace(findings, ranking=replace(ranking, upsets=(upset,), n_upsets=1))
-        assert ("None of them is certain" in write_page(told)) != certain
+        assert ("No such pair is certain" in write_page(told)) != certain
 
 
 def test_empty_cells_are_explained():

@@ -272,7 +272,7 @@ BEST = (
     "It is not certain who is best. Where one ranking holds, the weights below are the "
     "probabilities of being the best; in general they make a mixture that nothing beats on average."
 )
-UNSURE = "None of them is certain: each goes against the ranking with a probability below {}."
+UNSURE = "No such pair is certain: each goes against the ranking with a probability below {}."
 CLEAR = "One item is almost certainly best: nothing beats it on average."
 MOST_SURE = 30
 MOST_UNSURE = 12
