@@ -39,7 +39,7 @@ def contradictions(answer: Answer, found: Findings) -> list[str]:
         *_of_cycles(found),
         *_of_shares(found),
         *_of_edges(answer, found),
-        *_of_leaders(found),
+        *_of_leaders(answer, found),
         *_of_intervals(found),
         *_of_counts(found),
         *_of_one_value(answer, found),
@@ -102,21 +102,24 @@ def _of_edges(answer: Answer, found: Findings) -> list[str]:
     ]
 
 
-def _of_leaders(found: Findings) -> list[str]:
-    return _of_who_leads(found) + _of_how_clearly(found)
+def _of_leaders(answer: Answer, found: Findings) -> list[str]:
+    return _of_who_leads(found) + _of_how_clearly(answer, found)
 
 
-def _of_how_clearly(found: Findings) -> list[str]:
-    """Who leads is first in the range of its own rank."""
+def _of_how_clearly(answer: Answer, found: Findings) -> list[str]:
+    """Who leads is first in the range of its own rank, but for those it was never compared with."""
+    groups = answer.posterior.groups
     told = re.search(r"^(?:Of [^,]*, )?(.*) leads,", found.sentences[1])
     says = [told.group(1)] if told else []
     says += [fact.value for fact in found.facts if fact.title == "Leads"]
     worst = {
-        name: one.rank_high - one.rank
+        name: one.rank_high - one.rank - int(np.sum(groups != groups[answer.number(one.name)]))
         for one in found.standings
         for name in (brief(one.name), cut_short(one.name, LONGEST))
     }
-    return [f"{name} leads, and may be {worst[name]} lower" for name in says if worst.get(name)]
+    return [
+        f"{name} leads, and may be {worst[name]} lower" for name in says if worst.get(name, 0) > 0
+    ]
 
 
 def _of_who_leads(found: Findings) -> list[str]:

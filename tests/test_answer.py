@@ -2,13 +2,15 @@
 
 import os
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import intransit as it
 from intransit.analysis import saving
-from intransit.answer import _moved
+from intransit.answer import _moved, tell
+from intransit.data.games import Clock
 from intransit.model import Drift, Factors, Model, PairEffects, Scores, Side, Still
 from tests.analysis.fuzzing import seal_file
 
@@ -153,6 +155,14 @@ def test_the_story_tells_what_was_fitted_and_how(answer):
         "It is not certain that scores drift; by at most" in story
     )  # there is a cycle, and it stays
     assert answer.names[0] in answer.summary()
+
+
+def test_rounds_are_not_called_days(answer):
+    """How finely times are told apart is in their own unit."""
+    coarse = replace(answer.encoding, step=2.0)
+    for kind, words in (("date", "Time resolution: 2 days."), ("number", "Time resolution: 2.")):
+        games = replace(answer.games, clock=Clock(kind))
+        assert words in tell(games, coarse, answer.posterior)
 
 
 def moving(drift, seed=0):

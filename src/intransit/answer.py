@@ -420,7 +420,7 @@ class Answer(FittedTable):
         seen = self.seen.plus(Seen.of(known))
         n, until = plural(int(games.counts.sum()), "further game"), clock.to_text(seen.end)
         line = f"Updated with {n}" + ("" if self.clock.kind == "none" else f", to {until}")
-        story = (*self.story, f"{line}: {how}")
+        story = (*self.story, f"{line}: {how} The verdict on cycles is still that of the fit.")
         return replace(
             self,
             names=known.names,
@@ -707,10 +707,15 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
     unit = "units of the readings" if encoding.loss == "squared" else "log odds"
     said += [posterior.story, *tell_scales(posterior, unit)]
     if encoding.step and posterior.layout.model.moves:
-        said.append(f"Time resolution: {encoding.step:.3g} days.")
+        days = " days" if games.clock.kind == "date" else ""
+        said.append(f"Time resolution: {encoding.step:.3g}{days}.")
     if encoding.loss == "ordered" and posterior.draws.cuts[:, 0].any():
         ties = np.tanh(0.5 * posterior.draws.cuts[:, 0]).mean()
         said.append(f"Equally strong items tie in {percent(float(ties))} of games.")
+    for term in posterior.layout.model.by:
+        said.append(
+            f"Chances and ranks are under no {term.column} in particular, unless one is given."
+        )
     if encoding.sided and posterior.layout.model.term(Side) is not None:
         worth = posterior.side_worth(posterior.axis[-1:])[:, 0]
         edge = float(posterior.results(worth[:, None]).mean())

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import intransit as it
+from intransit.analysis.standings import _rank_range
 from intransit.model import Factors, Model, PairEffects, Readings, Scores, Still
 from tests.analysis.worlds import ladder, play, ring, table
 
@@ -48,6 +49,15 @@ def test_ratings_predict_games_where_one_scale_does():
         assert chance == pytest.approx(float(answer.probability("item 00", "item 03")), abs=0.01)
 
 
+def test_ratings_agree_with_chances_where_little_is_known():
+    """One game: a lead of 1,200 points, odds of 1,000 to one, went with a chance of 76 %."""
+    answer = it.fit(it.Games.from_arrays(["a"], ["b"], [1.0]), effective=50)
+    first, second = answer.rank()
+    chance = 1 / (1 + 10 ** ((second.rating - first.rating) / 400))
+    assert chance == pytest.approx(float(answer.probability("a", "b")), abs=0.1)
+    assert first.rating + second.rating == pytest.approx(3000)
+
+
 def test_readings_have_ratings_too():
     """However clear the readings are, a rating is a number."""
     names, margins = ["a", "b", "c"], [9.0, 8.5, 17.0]
@@ -84,3 +94,15 @@ def test_of_somebody_whom_nothing_connects_nothing_is_known():
     assert sum(one.rating for one in answer.rank()) / 4 == pytest.approx(1500)
     frame = answer.rank_frame()
     assert {"rank_low", "rank_high", "rating", "rating_low", "rating_high"} <= set(frame.columns)
+    assert {(one.rank_low, one.rank_high) for one in answer.rank()} <= {(1, 3), (2, 4), (1, 4)}
+
+
+def test_of_strangers_it_is_not_known_who_is_stronger():
+    """The first of three may have two strangers above it, and they all three or none."""
+    drawn = np.tile([0.8, 0.5, 0.2, 0.6, 0.4], (20, 1))
+    order = np.argsort(-drawn[0])
+    best, worst = _rank_range(drawn, order, np.array([0, 0, 0, 1, 1]), 0.9)
+    assert best.tolist() == [1, 2, 3, 1, 2]
+    assert worst.tolist() == [3, 4, 5, 4, 5]
+    best, worst = _rank_range(drawn, order, np.zeros(5, int), 0.9)
+    assert best.tolist() == worst.tolist() == [1, 3, 5, 2, 4]

@@ -131,6 +131,22 @@ def test_the_whole_ladder_runs_and_tells_what_it_found(monkeypatch):
     assert np.all(told.probabilities["everything"] <= told.high)
 
 
+def test_the_best_is_called_so_only_as_surely_as_it_is():
+    """The least loss may be luck; and games of one day have no standard error to print."""
+    first, second = ["rock", "paper"] * 100, ["scissors", "rock"] * 100
+    clear = backtest(
+        it.Games.from_arrays(first, second, [1] * 200, range(200)), ladder=["coin", "frequencies"]
+    )
+    assert clear.best_in_words == "frequencies"
+    even = it.Games.from_arrays(first, second, [1, 1, 0, 0] * 50, range(200))
+    words = backtest(even, ladder=["coin", "frequencies"]).best_in_words
+    assert ", though not clearly better than " in words
+    once = it.Games.from_arrays(first, second, [1, 1, 0, 0] * 50, [0] * 160 + [1] * 40)
+    told = backtest(once, ladder=["coin", "frequencies"]).summary()
+    assert "nan" not in told
+    assert "Forecast were 40 games" in told
+
+
 def test_the_picture_has_a_ladder_and_a_reliability_curve(tmp_path):
     found = backtest(table(season()), ladder=QUICK, effort=SWIFT)
     figure = found.figure()

@@ -135,6 +135,17 @@ def test_a_covariate_is_named_at_asking(call, by_surface, tmp_path):
         told = call("predict", "m.intransit", "a", "b", "--under", f"surface={surface}", "--json")
         expected = answer.probability("a", "b", under={"surface": surface})
         assert json.loads(told.out)["probability"] == expected.probability
+    assert (
+        "none in particular (say which with --under surface=clay)"
+        in call("predict", "m.intransit", "a", "b").out
+    )
+    assert "under no surface in particular" in " ".join(answer.story)
+    (tmp_path / "pairs.csv").write_text("first,second\na,b\nnewcomer,b\n")
+    many = ("predict", "m.intransit", "--pairs", "pairs.csv", "--under", "surface=grass")
+    known, new = json.loads(call(*many, "--newcomers", "--json").out)
+    assert known["probability"] == pytest.approx(expected.probability)
+    assert "is new" in new["notes"][0]
+    assert "line 3: " in call(*many).err
     wrong = call("predict", "m.intransit", "a", "b", "--under", "surface=ice")
     assert (wrong.code, wrong.err.count("\n")) == (2, 1)
     assert '"clay", "grass"' in wrong.err
@@ -167,6 +178,7 @@ def test_rank_says_what_the_answer_says(call, kept):
     ]
     done = call("rank", model, "--top", 2)
     assert "2 of 7 items, 2025-03-01." in done.out
+    assert "do not all follow" not in done.out  # one ranking explains them, or might
     assert "●" in done.out
     assert call("rank", model, "--top", 0).code == 2
 
@@ -195,6 +207,16 @@ def test_rank_can_leave_out_who_is_gone(call, tmp_path):
     ]
     assert sorted(names) == ["a", "b"]
     assert "no item was compared" in call("rank", "m.intransit", "--since", "99").err
+
+
+def test_groups_that_never_met_are_named(call, tmp_path):
+    """Ranks and a half in the matrix would pass for something that is known."""
+    games = Games.from_arrays(["a", "c"] * 5, ["b", "d"] * 5, [1, 0, 0, 1, 1] * 2, [1, 5] * 5)
+    fit(games, model=Model((Scores(),)), effective=10).save(tmp_path / "m.intransit")
+    for command in ("rank", "matrix"):
+        assert "2 groups never met, so nothing is known" in call(command, "m.intransit").out
+    told = call("predict", "m.intransit", "c", "d", "--at", 1)
+    assert "c was first compared 5" in told.out
 
 
 def test_matrix_says_what_the_answer_says(call, kept):

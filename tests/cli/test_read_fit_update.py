@@ -162,6 +162,7 @@ def test_update_is_close_to_a_fit_of_everything(call, kept, tmp_path):
     done = call("update", "m.intransit", kept / "late.csv")
     assert (done.code, done.err) == (0, "")
     assert "Added 100 games and 0 new items." in done.out
+    assert "The verdict is on the first 400 of 500 games" in done.out
     updated, whole = (
         Answer.load(place) for place in (tmp_path / "m.intransit", kept / "games.intransit")
     )

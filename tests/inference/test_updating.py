@@ -44,6 +44,7 @@ def test_few_games_weigh_the_draws(answer, seasons):
     updated = answer.update(table(seasons[1]))
     assert "draws weighted by them" in updated.story[-1]
     assert updated.story[-1].startswith("Updated with 6 further games, to 2026-01-31")
+    assert updated.story[-1].endswith("The verdict on cycles is still that of the fit.")
     assert updated.story[:-1] == answer.story
     assert len(updated.posterior) == len(answer.posterior)
     assert updated.posterior.layout.seen.counts.sum() == 906

@@ -1,5 +1,8 @@
 """The three facts of the first screen, and who may be said to lead."""
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 
 from intransit import Games, fit
@@ -33,6 +36,17 @@ def test_who_is_gone_does_not_lead():
     assert {one.name for one in board.leaders} == {"a", "b", "c"}
     assert board.among == "Of those still being compared"
     assert any("Of those still being compared, " in said for said in gather(answer).sentences)
+
+
+def test_rates_without_numbers_of_games_are_not_called_games():
+    """A matchup chart tells next to nothing as one game a pair: its owner must hear why."""
+    first, second = zip(*combinations("abcd", 2), strict=True)
+    games = Games.from_arrays(first, second, [0.6, 0.7, 0.8, 0.6, 0.7, 0.6])
+    found = gather(fit(games, model=SCORES, effective=10))
+    assert found.sentences[0].startswith("There are 6 win rates of 6 pairs of items")
+    assert found.facts[2].value == "6 win rates"
+    known = replace(games, counts=np.full(6, 50.0))
+    assert "win rate" not in gather(fit(known, model=SCORES, effective=10)).sentences[0]
 
 
 def test_nobody_leads_where_nothing_connects():

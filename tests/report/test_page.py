@@ -240,6 +240,26 @@ def test_what_the_ranking_gets_right_is_said_too():
     assert "2 items left out." in texts
 
 
+def test_pairs_that_may_go_against_the_ranking_are_not_passed_off_as_certain():
+    """Of a plain order some pairs are estimated the wrong way round, none of them surely."""
+    findings = build_findings()
+    ranking = findings.ranking
+    for probability, certain in ((0.6, False), (0.95, True)):
+        upset = replace(ranking.upsets[0], probability=probability)
+        told = replace(findings, ranking=replace(ranking, upsets=(upset,), n_upsets=1))
+        assert ("No such pair is certain" in write_page(told)) != certain
+
+
+def test_empty_cells_are_explained():
+    """Cells of strangers are left out, and are not what never met is told by."""
+    findings = build_findings()
+    for group in (findings.together, np.arange(len(findings.names)) // 2):
+        games = (group[:, None] == group) * 1.0
+        page = write_page(replace(findings, together=group, games=games))
+        assert ("Empty cells" in page) == group.any()
+        assert "hollow: the two never met" not in page
+
+
 def test_a_still_model_says_since_when_cycles_are_there():
     """Where nothing drifts a cycle begins when its items are there, and the page says so."""
     findings = build_findings(12, 1, n_future=0)

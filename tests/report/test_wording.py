@@ -131,8 +131,13 @@ def test_who_leads_is_said_as_surely_as_it_is_known(answer):
         (LEADERS, False, "item 1 comes first, though not clearly, with"),
         (
             leaders_of(item_1=0.6, item_2=0.602, item_3=0.5),
-            True,
+            False,
             "Nobody leads clearly: item 2 and",
+        ),
+        (
+            leaders_of(item_1=0.6, item_2=0.602, item_3=0.5),
+            True,
+            "item 2 leads, with a mean chance of 60.2 %",
         ),
     ):
         known = (judge, cycles_of(), RANKING, None, leaders)
@@ -140,6 +145,16 @@ def test_who_leads_is_said_as_surely_as_it_is_known(answer):
         assert said.startswith(words)
         some = sentences(*known, clear=clear, among="Of some")[1]
         assert some.lower() == f"of some, {said}".lower()
+
+
+def test_after_an_update_the_verdict_is_said_to_be_of_the_first_games(answer):
+    """The test for cycles is not repeated: a page of all games must not pass it off as theirs."""
+    for verdict in ("cycles", "no evidence", "too little data"):
+        first = judged(answer, verdict, n_games=answer.n_games - 5)
+        said = sentences(first, cycles_of(CYCLE), RANKING, None, LEADERS)[0]
+        assert "The verdict is on the first 195 of 200 games" in said
+        whole = sentences(judged(answer, verdict), cycles_of(CYCLE), RANKING, None, LEADERS)[0]
+        assert "the first" not in whole
 
 
 def test_too_little_data_in_words(answer):

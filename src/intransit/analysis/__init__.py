@@ -478,7 +478,7 @@ class FittedTable:
         sides = np.zeros(len(i)) if side is None else sides_of(side, len(i))
         codes = codes_under(self, under, len(i))
         chances, expected = self._chances(i, j, times, sides, codes)
-        low, high = interval(chances, level, expected)
+        low, high = self._interval(i, j, chances, level, expected)
         spread = self._levels(i, j, times, sides, codes, expected)
         middle = spread.shape[1] // 2
         margins: list[float] | list[None] = [None] * len(i)
@@ -595,7 +595,7 @@ class FittedTable:
             drawn, mean = self._chances(*asked, codes)
             found = [mean]
             if level is not None:
-                found += interval(drawn, level, mean)
+                found += self._interval(first[here], second[here], drawn, level, mean)
             parts.append(np.array(found))
         if not parts:
             return np.zeros(0) if level is None else np.zeros((3, 0))
@@ -713,6 +713,14 @@ class FittedTable:
             out[1::2, apart] = other[0:-1:2, apart]
         return np.where(turned, 1.0 - out, out), np.where(turned, 1.0 - expected, expected)
 
+    def _interval(
+        self, i: IntArray, j: IntArray, chances: FloatArray, level: float, expected: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:  # (n,) each
+        """Return the ends of intervals; of strangers nothing is known, whatever the prior says."""
+        low, high = interval(chances, level, expected)
+        apart = self._apart(i, j)
+        return np.where(apart, 0.0, low), np.where(apart, 1.0, high)
+
     def _levels(
         self,
         i: IntArray,
@@ -736,12 +744,14 @@ class FittedTable:
         said = [f"{newcomers[k]} is new: forecast as newcomers were" for k in (i, j) if k < 0]
         if self._apart(np.array([i]), np.array([j]))[0]:
             return ("no chain of comparisons connects the two, so nothing is known",)
-        last = self.seen.last
-        said += [
-            f"{self.names[k]} was last compared {self.clock.to_text(last[k])}"
-            for k in (i, j)
-            if k >= 0 and when > last[k] and self.clock.kind != "none"
-        ]
+        for k in (i, j):
+            if k < 0 or not self.seen.games[k] or self.clock.kind == "none":
+                continue
+            first, last = float(self.seen.first[k]), float(self.seen.last[k])
+            if when > last:
+                said.append(f"{self.names[k]} was last compared {self.clock.to_text(last)}")
+            elif when < first:
+                said.append(f"{self.names[k]} was first compared {self.clock.to_text(first)}")
         return tuple(said)
 
 

@@ -41,7 +41,6 @@ from intransit.analysis import (
     Item,
     Leaderboard,
     Part,
-    is_alone,
     strength_draws,
 )
 from intransit.arrays import (
@@ -50,14 +49,13 @@ from intransit.arrays import (
     FloatArray,
     IntArray,
     interval,
-    mean_and_interval,
     slices,
 )
 from intransit.checks import as_list, as_number, as_whole, check_option, open_seed
 from intransit.data.reading import plural
 from intransit.errors import InputError, MissingDependencyError
 from intransit.inference.observations import Seen
-from intransit.inference.posterior import Posterior, part_of, reach_of
+from intransit.inference.posterior import AVERAGE, Posterior, part_of, reach_of
 from intransit.inference.sampling import scale_names, scale_values
 from intransit.percent import estimate
 
@@ -253,15 +251,19 @@ def leaderboard(answer: FittedTable, when: float, level: float = LEVEL) -> Leade
     for here in slices(n, AT_ONCE):
         items = np.arange(here.start, here.stop)
         some, strengths[:, here] = strength_draws(answer, items, when, level)
-        ratings[:, here] = mean_and_interval(answer.posterior.ratings(items, when), level)
+        rated = answer.posterior.ratings(items, when)
+        middle = np.median(rated, axis=0)
+        ratings[:, here] = middle, *interval(rated, level, middle)
         if not len(drawn):
             drawn = np.empty((len(some), n))
         drawn[:, here] = some
+    # Medians, as odds of thousands to one in a few draws would make a mean of log odds that the
+    # chances do not bear out; an average item still has 1500.
+    ratings[0] += AVERAGE - ratings[0].mean()
+    ratings[1:] = np.minimum(ratings[0], ratings[1]), np.maximum(ratings[0], ratings[2])
     by_name = answer.by_name
     order = by_name[np.argsort(-strengths[0, by_name], kind="stable")]
-    best, worst = _rank_range(drawn, order, level)
-    alone = is_alone(answer, np.arange(n))
-    best[alone], worst[alone] = 1, n
+    best, worst = _rank_range(drawn, order, answer.posterior.groups, level)
     strength, low, high = strengths[:, order]
     rating, rating_low, rating_high = ratings[:, order]
     return Leaderboard(
@@ -272,19 +274,26 @@ def leaderboard(answer: FittedTable, when: float, level: float = LEVEL) -> Leade
 def _rank_range(
     drawn: FloatArray,  # (n_draws, n)
     order: IntArray,  # (n,): best first
+    groups: IntArray,  # (n,)
     level: float,
 ) -> tuple[IntArray, IntArray]:  # (n,) each
-    """Return the best and the worst rank of each item, rounded outwards; equals keep the order."""
-    n = drawn.shape[1]
+    """Return the best and the worst rank of each item, rounded outwards; equals keep the order.
+
+    Items that no comparisons connect it with may all be stronger, or all weaker.
+    """
+    n, sizes = drawn.shape[1], np.bincount(groups)
+    ahead = np.cumsum(sizes) - sizes  # items of the groups before each
+    in_order = groups[order]
     ranks = np.empty(drawn.shape, dtype=np.int32)
     for one, rank in zip(drawn, ranks, strict=True):
-        rank[order[np.argsort(-one[order], kind="stable")]] = np.arange(1, n + 1)
+        by_group = order[np.lexsort((-one[order], in_order))]
+        rank[by_group] = np.arange(1, n + 1) - ahead[groups[by_group]]
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)
     for here in slices(n, AT_ONCE):
         some = ranks[:, here]
         low[here] = np.quantile(some, 0.5 - level / 2, axis=0, method="lower")
         high[here] = np.quantile(some, 0.5 + level / 2, axis=0, method="higher")
-    return low, high
+    return low, high + n - sizes[groups]
 
 
 def choose_part(answer: A, items: Sequence[Item] = (), *, played: int = 0, top: int = 0) -> A:

@@ -23,7 +23,7 @@ from scipy.special import ndtri
 from intransit.arrays import LEVEL, FloatArray, IntArray
 from intransit.checks import check_option
 from intransit.data.games import Clock
-from intransit.percent import percent
+from intransit.percent import percent, with_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -405,7 +405,14 @@ class Backtest:
     @property
     def on_errors(self) -> str:
         """What the errors are, in words."""
-        return f"Errors are standard errors; all games of one {self.unit} count as one observation."
+        n, games = len(np.unique(self.forecasts.clusters)), self.forecasts.counts.sum()
+        told = (
+            f", of which there are {n:,}" if n > 1 else "; there is a single one, so none is told"
+        )
+        return (
+            f"Forecast were {games:,.12g} game{'' if games == 1 else 's'}. Errors are standard "
+            f"errors; all games of one {self.unit} count as one observation{told}."
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -416,6 +423,17 @@ class Backtest:
     def best(self) -> Rung:
         """The rung of least log loss."""
         return min(self.rungs, key=lambda rung: rung.log_loss)
+
+    @property
+    def best_in_words(self) -> str:
+        """The best rung, and the plainest of those that it is not clearly better than."""
+        best = self.best.name
+        for name in (rung.name for rung in self.rungs if rung.name != best):
+            gain, error = self.gain(best, name)
+            if not gain > CLEAR * error:
+                told = with_error(gain, error, sign=True)
+                return f"{best}, though not clearly better than {name} ({told})"
+        return best
 
     def rung(self, name: str) -> Rung:
         """Return a rung by name.
@@ -492,14 +510,14 @@ class Backtest:
         lines = [f"{self.source}: {games:,.0f} games forecast", f"  {self.notes[0]}"]
         lines.append(f"  {'':<{width}}  log loss           Brier   right   calibration  seconds")
         lines += [
-            f"  {r.name:<{width}}  {r.log_loss:.4f} ± {r.log_loss_error:.4f}  {r.brier:.4f}  "
+            f"  {r.name:<{width}}  {with_error(r.log_loss, r.log_loss_error):<15}  {r.brier:.4f}  "
             f"{percent(r.accuracy, 1):>6}   {r.calibration_error:.4f}       {r.seconds:7.1f}"
             for r in self.rungs
         ]
         said = [self._compare(name, base) for name, base in self.nested()]
         lines += [f"{sentence[0].upper()}{sentence[1:]}." for sentence in said]
         lines.append(
-            f"Best: {self.best.name}, {self.best.log_loss:.4f}; its forecasts are "
+            f"Best: {self.best_in_words}. Its forecasts are "
             f"{self.best.calibration_error:.3f} off on average, of which "
             f"{self.best.calibration_by_chance:.3f} is to be expected by chance."
         )
@@ -529,10 +547,10 @@ class Backtest:
     def _compare(self, name: str, base: str) -> str:
         gain, error = self.gain(name, base)
         if gain > CLEAR * error:
-            return f"{name} beats {base} by {gain:.4f} ± {error:.4f}"
+            return f"{name} beats {base} by {with_error(gain, error)}"
         if gain < -CLEAR * error:
-            return f"{name} loses to {base} by {-gain:.4f} ± {error:.4f}"
-        return f"{name} and {base} are not told apart ({gain:+.4f} ± {error:.4f})"
+            return f"{name} loses to {base} by {with_error(-gain, error)}"
+        return f"{name} and {base} are not told apart ({with_error(gain, error, sign=True)})"
 
     def figure(self) -> object:
         """Return a matplotlib figure: the ladder of log losses, and the reliability curve.

@@ -1,17 +1,17 @@
 """`intransit predict`, `rank` and `matrix`: questions to an answer, of one pair or of everybody."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
-from intransit.analysis import Forecast
+from intransit.analysis import Forecast, item_or_newcomer
 from intransit.answer import Answer
 from intransit.arrays import FloatArray
 from intransit.checks import as_whole
@@ -87,21 +87,19 @@ def predict(
     answer, _ = open_answer_at(model, at)
     if side is not None:
         _check_side(answer, "--side")
+    asked = {
+        "under": conditions(under, "--under", "surface=clay"),
+        "newcomers": newcomers,
+        "level": level,
+    }
     if pairs is not None:
-        _predict_many(answer, pairs, at, side or "none", level, output)
+        _predict_many(answer, pairs, at, side or "none", asked, output)
         return
     assert first is not None and second is not None  # noqa: PT018
-    found = answer.probability(
-        first,
-        second,
-        at,
-        side=SIDE_VALUES[side or "none"],
-        under=conditions(under, "--under", "surface=clay"),
-        newcomers=newcomers,
-        level=level,
-    )
+    found = answer.probability(first, second, at, side=SIDE_VALUES[side or "none"], **asked)
     data = _data(found)
-    output.show(data, [data], lambda console: _draw_forecast(console, answer, found, side))
+    draw = lambda console: _draw_forecast(console, answer, found, side, asked["under"])  # noqa: E731
+    output.show(data, [data], draw)
     if output.for_machines:
         output.say(*found.notes)
 
@@ -117,7 +115,13 @@ def _data(found: Forecast) -> dict[str, object]:
     return {**asdict(found), "at": found.at or None, "notes": list(found.notes)}
 
 
-def _draw_forecast(console: Console, answer: Answer, found: Forecast, side: Side | None) -> None:
+def _draw_forecast(
+    console: Console,
+    answer: Answer,
+    found: Forecast,
+    side: Side | None,
+    under: Mapping[str, str],
+) -> None:
     when = f", {found.at}" if found.at else ""
     heading(console, f"{found.first} against {found.second}{when}")
     chance, between = estimate(found.probability, found.low, found.high, 1)
@@ -135,6 +139,9 @@ def _draw_forecast(console: Console, answer: Answer, found: Forecast, side: Side
         who = {"first": found.first, "second": found.second}.get(side or "none", "neither")
         more = "" if side else " (say who has it with --side first or --side second)"
         lines.append(("better side", who + more))
+    for name, values in answer.posterior.layout.seen.values:
+        which = f"none in particular (say which with --under {name}={values[0]})"
+        lines.append((name, under.get(name, which)))
     lines += [("note", note) for note in found.notes]
     console.print(facts(lines))
 
@@ -143,17 +150,23 @@ Asked = tuple[str, str, str | None, float]  # first, second, when, who has the s
 
 
 def _predict_many(
-    answer: Answer, file: Path, at: str | None, side: Side, level: float, output: Output
+    answer: Answer,
+    file: Path,
+    at: str | None,
+    side: Side,
+    options: Mapping[str, Any],
+    output: Output,
 ) -> None:
+    new: dict[str, int] | None = {} if options["newcomers"] else None
     asked = [
-        _asked(answer, file, line, {"side": side, **row}, at)
+        _asked(answer, file, line, {"side": side, **row}, at, new)
         for line, row in read_pairs(file, answer)
     ]
     with working(f"predicting {len(asked):,} games"):
         first, second, when, sides = map(list, zip(*asked, strict=True)) if asked else [[]] * 4
-        found = answer.forecasts(first, second, when, side=sides, level=level)
+        found = answer.forecasts(first, second, when, side=sides, **options)
     rows = [_data(one) for one in found]
-    output.show(rows, rows, lambda console: _draw_many(console, found, level))
+    output.show(rows, rows, lambda console: _draw_many(console, found, options["level"]))
 
 
 def read_pairs(file: Path, answer: Answer) -> list[tuple[int, dict[str, str]]]:
@@ -183,7 +196,14 @@ def read_pairs(file: Path, answer: Answer) -> list[tuple[int, dict[str, str]]]:
         raise InputError(f"{file}: there is no such file.") from None
 
 
-def _asked(answer: Answer, file: Path, line: int, row: dict[str, str], at: str | None) -> Asked:
+def _asked(
+    answer: Answer,
+    file: Path,
+    line: int,
+    row: dict[str, str],
+    at: str | None,
+    new: dict[str, int] | None,
+) -> Asked:
     """Return what a row asks, its own time before that of all; what is wrong has its line."""
     first, second, side = row.get("first", ""), row.get("second", ""), row["side"].casefold()
     when = row.get("at") or at
@@ -192,7 +212,7 @@ def _asked(answer: Answer, file: Path, line: int, row: dict[str, str], at: str |
             raise InputError(f'side "{side}": give first, second or none.')
         if not first or not second:
             raise InputError("give two names.")
-        if answer.number(first) == answer.number(second):
+        if item_or_newcomer(answer, first, new) == item_or_newcomer(answer, second, new):
             raise InputError(f"{first!r} cannot meet itself; give two items.")
         answer.when(when)
     except InputError as error:
@@ -273,9 +293,11 @@ def rank(
     output.show(data, rows, lambda c: c.print(ranking(standings, level, c.width)))
     if not output.for_machines:
         shown = f"{len(standings)} of {total} items" if len(standings) < total else f"{total} items"
-        caution = " Pairs do not all follow this order; `intransit matrix` shows them."
-        told = MEANING + (caution if answer.model.is_cyclic else "")
-        output.say(f"{shown}{f', {when}' if when else ''}. {told}")
+        told = MEANING
+        if answer.model.is_cyclic and answer.transitive.verdict != "no evidence":
+            do = "do" if answer.transitive.has_cycles else "need"
+            told += f" Pairs {do} not all follow this order; `intransit matrix` shows them."
+        output.say(f"{shown}{f', {when}' if when else ''}. {told}", *_strangers(answer))
 
 
 def matrix(
@@ -316,12 +338,21 @@ def matrix(
         told = "Per cent of games that the row wins against the column, a tie as half"
         if what == "margin":
             told = "Margin (log odds) of the row over the column"
-        output.say(f"{told}{f', {when}' if when else ''}.")
+        output.say(f"{told}{f', {when}' if when else ''}.", *_strangers(answer))
         if len(numbers) < answer.n_items and not items:
             output.say(
                 f"The {len(numbers)} best of {answer.n_items} items; choose with --top or --items, "
                 "or take all with --csv or --json."
             )
+
+
+def _strangers(answer: Answer) -> list[str]:
+    """Say which groups of items never met, if there are several."""
+    if not np.any(answer.posterior.groups != answer.posterior.groups[0]):
+        return []
+    from intransit.report.wording import tell_apart  # noqa: PLC0415  loaded when it is needed
+
+    return tell_apart(answer)
 
 
 def _choose(

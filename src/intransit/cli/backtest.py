@@ -15,7 +15,7 @@ from intransit.checks import as_number, as_whole, open_place, write_whole
 from intransit.cli.inputs import Flag, TableOptions, TablePath, by_commas
 from intransit.cli.output import Output, chosen, facts, grid, heading, working
 from intransit.errors import InputError
-from intransit.percent import percent
+from intransit.percent import percent, with_error
 from intransit.plotting import require_matplotlib
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ def _draw(console: Console, found: "Backtest") -> None:
     rows = (
         [
             one.name,
-            f"{one.log_loss:.4f} ± {one.log_loss_error:.4f}",
-            f"{one.gain:+.4f} ± {one.gain_error:.4f}" if k else "",
+            with_error(one.log_loss, one.log_loss_error),
+            with_error(one.gain, one.gain_error, sign=True) if k else "",
             f"{one.brier:.4f}",
             percent(one.accuracy, 1),
             f"{one.calibration_error:.3f}",
@@ -165,9 +165,9 @@ def _draw(console: Console, found: "Backtest") -> None:
     table.rows[found.rungs.index(found.best)].style = "bold green"
     console.print(table)
     best = found.best
-    lines = [
-        ("best", f"{best.name}{f' ({best.note})' if best.note not in ('', best.name) else ''}")
-    ]
+    lines = [("best", found.best_in_words)]
+    if best.note not in ("", best.name):
+        lines.append(("", best.note))
     held = "of {} hold {} ± {} of {} {}"
     for part in found.coverage:
         shares = (percent(share) for share in (part.level, part.share, part.error))

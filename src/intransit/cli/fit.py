@@ -38,14 +38,24 @@ from intransit.cli.inputs import (
     recognised,
     refuse_table,
 )
-from intransit.cli.output import MEANING, Output, chosen, facts, grid, heading, ranking, working
+from intransit.cli.output import (
+    MEANING,
+    Output,
+    chosen,
+    facts,
+    grid,
+    heading,
+    ranking,
+    visible,
+    working,
+)
 from intransit.data.games import Games
 from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.inference.observations import model_for
 from intransit.inference.sampling import Effort
 from intransit.percent import percent
-from intransit.report.wording import headline
+from intransit.report.wording import headline, tell_apart, tell_untested
 
 if TYPE_CHECKING:
     from intransit.analysis.cycles import ItemCycle
@@ -277,7 +287,8 @@ def _draw_fit(console: Console, answer: Answer, standings: list[Standing], where
     console.print()
     console.print(ranking(standings[:SHOWN], LEVEL, console.width))
     best = f"The {SHOWN} best of {answer.n_items} items. " if answer.n_items > SHOWN else ""
-    console.print(best + MEANING, style="dim", soft_wrap=True)
+    for told in (best + MEANING, *tell_apart(answer)):
+        console.print(visible(told), style="dim", soft_wrap=True)
 
 
 def update(
@@ -322,6 +333,8 @@ def update(
     }
     output.show(data, [data])
     output.say(*not_used(games), _added(n_games, added))
+    if fresh.n_items > 2:
+        output.say(tell_untested(fresh).lstrip())
     if early:
         last = answer.clock.to_text(answer.when())
         output.say(

@@ -16,7 +16,7 @@ planes.  The planes of X itself would mix strengths in, and those of a ranking a
 *The ladder* of models is from a backtest, or a quick look back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,7 @@ from intransit.inference.sampling import Report
 from intransit.report.wording import (
     Fact,
     and_list,
+    has_bare_rates,
     headline,
     is_named,
     pools,
@@ -468,7 +469,8 @@ class Board:
     standings: tuple[Standing, ...]
     still: tuple[bool, ...]  # whether each was still being compared
     leaders: tuple[Standing, ...]  # those still compared, and connected by comparisons
-    among: str  # who the leaders are, in words, where the first two are not the first two of all
+    among: str  # who the leaders are, in words, where others never met them or are listed above
+    clear: bool  # whether the first leader is first beyond doubt, of those it can be compared with
 
     @classmethod
     def of(cls, answer: FittedTable) -> "Board":
@@ -479,17 +481,22 @@ class Board:
         standings = find_standings(answer)
         leaders = [one for one in standings if one.name in names]
         among = ""
-        if standings[:2] != leaders[:2]:
-            apart = len(np.unique(answer.posterior.groups)) > 1
-            connected = "the largest group that comparisons connect"
-            among = f"Of {connected if apart else 'those still being compared'}"
+        if len(np.unique(answer.posterior.groups)) > 1:
+            among = "Of the largest group that comparisons connect"
+        elif standings[:2] != leaders[:2]:
+            among = "Of those still being compared"
         still = tuple(bool(there[answer.number(one.name)]) for one in standings)
-        return cls(tuple(standings), still, tuple(leaders), among)
+        clear = len(leaders) > 1 and _is_first(answer, standings, leaders[0])
+        return cls(tuple(standings), still, tuple(leaders), among, clear)
 
-    @property
-    def clear(self) -> bool:
-        """Whether the first leader is first beyond doubt: it has no worse rank than its own."""
-        return len(self.leaders) > 1 and self.leaders[0].rank_high <= self.leaders[0].rank
+
+def _is_first(answer: FittedTable, standings: Sequence[Standing], leader: Standing) -> bool:
+    """Return whether an item has no worse rank than its own, among those it is connected with."""
+    groups = answer.posterior.groups
+    mine = groups[answer.number(leader.name)]
+    stronger = standings[: leader.rank]
+    place = sum(groups[answer.number(one.name)] == mine for one in stronger)
+    return bool(leader.rank_high - np.sum(groups != mine) <= place)
 
 
 STILL = "Nothing drifts in this model, so all times have the same matrix."
@@ -548,7 +555,9 @@ def gather(
         source=(answer.reading.title if is_named(answer) else "") if title is None else title,
         headline=headline(verdict, answer.n_items),
         sentences=sentences(answer, *told, among=board.among, clear=board.clear),
-        facts=tell_facts(verdict, *told, clear=board.clear),
+        facts=tell_facts(
+            verdict, *told, among=board.among, clear=board.clear, rates=has_bare_rates(answer)
+        ),
         verdict=verdict,
         standings=board.standings,
         still=board.still,

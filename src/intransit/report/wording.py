@@ -28,6 +28,7 @@ SURE_WEIGHT = 0.95  # from which a mixture is one item
 MAIN_WEIGHT = 0.1  # of the largest, to speak of it
 WANTED = 0.1  # share that tables are asked to be large enough for
 FAR_OFF = 0.9  # detectable share from which no number of games can be named
+ROUNDING = 1e-9  # of a sum of games
 AMBIGUOUS = re.compile(r"""[,;:()“”"]|\b(beats|and)\b""")  # in a name, within a sentence
 
 
@@ -71,16 +72,26 @@ def sentences(
     changed = _changed(answer, changes)
     moved = changed[:1].upper() + changed[1:]
     if answer.n_items < 3:
-        amount = f"That rests on {plural(round(verdict.n_games), 'game')}."
+        amount = f"That rests on {plural(round(answer.n_games), 'game')}."
         return _two(answer, leaders), amount, moved
+    rests = _needed(answer) if verdict.verdict == "too little data" else _share(verdict)
+    rests += tell_untested(answer)
     if verdict.verdict == "cycles":
         surest = _surest(cycles, ranking, answer.n_items)
         of = "" if len(ranking.order) >= answer.n_items else " of the same items"
-        return _share(verdict), surest, f"{_mixture(ranking, of)}; {changed}"
-    leader = _leader(leaders, among, clear)
-    if verdict.verdict != "too little data":
-        return _share(verdict), leader, moved
-    return _needed(answer), leader, moved
+        return rests, surest, f"{_mixture(ranking, of)}; {changed}"
+    return rests, _leader(leaders, among, clear), moved
+
+
+def tell_untested(answer: FittedTable) -> str:
+    """Say so where an update brought games that the verdict does not know."""
+    tested, games = answer.transitive.n_games, answer.n_games
+    if games <= tested * (1.0 + ROUNDING):
+        return ""
+    return (
+        f" The verdict is on the first {tested:,.12g} of {games:,.12g} games, as the answer was "
+        "updated since; `intransit fit` of all games tests them all."
+    )
 
 
 def _share(verdict: Transitivity) -> str:
@@ -169,16 +180,17 @@ def _leader(leaders: Sequence[Standing], among: str, clear: bool) -> str:
             "others."
         )
     other, second = brief(others[0].name), percent(others[0].strength)
-    if percent(best.strength) == second:
+    alike = percent(best.strength) == second
+    if alike and not clear:
         return (
             f"{of}{'nobody' if of else 'Nobody'} leads clearly: {brief(best.name)} and {other} "
             f"both have a mean chance of about {second} against the others."
         )
     leads = "leads" if clear else "comes first, though not clearly"
-    value, between = estimate(best.strength, best.low, best.high)
+    value, between = estimate(best.strength, best.low, best.high, int(alike))
     return (
         f"{of}{brief(best.name)} {leads}, with a mean chance of {value} against the others (90 % "
-        f"interval {between}), ahead of {other} with {second}."
+        f"interval {between}), ahead of {other} with {percent(others[0].strength, int(alike))}."
     )
 
 
@@ -195,6 +207,12 @@ def _two(answer: FittedTable, leaders: Sequence[Standing]) -> str:
 def _needed(answer: FittedTable) -> str:
     verdict = answer.transitive
     games, pairs = plural(round(verdict.n_games), "game"), plural(verdict.n_pairs, "pair")
+    if has_bare_rates(answer):
+        return (
+            f"There are {plural(round(verdict.n_games), 'win rate')} of {pairs} of items, and "
+            "nothing says how many games stand behind each, so each counts as one game: give the "
+            "numbers of games (`--games`, `--count`), and far more can be told."
+        )
     have = (
         f"There {'is' if round(verdict.n_games) == 1 else 'are'} {games} between {pairs} of items"
     )
@@ -214,6 +232,13 @@ def _needed(answer: FittedTable) -> str:
         f"{have}; about {rounded:,} such games are needed to detect, four times out of five, "
         "that a tenth of the differences is cyclic."
     )
+
+
+def has_bare_rates(answer: FittedTable) -> bool:
+    """Return whether results are shares of games whose number is not known."""
+    cells = answer.posterior.layout.seen
+    share = (cells.means * (1.0 - cells.means) > 0.0) & (cells.means != 0.5)
+    return cells.kind == "logistic" and bool(np.any(share & (cells.counts <= 1.0)))
 
 
 def _changed(answer: FittedTable, changes: Changes | None) -> str:
@@ -242,16 +267,24 @@ def tell_facts(
     changes: Changes | None,
     leaders: Sequence[Standing],
     *,
+    among: str = "",
     clear: bool = False,
+    rates: bool = False,
 ) -> tuple[Fact, Fact, Fact]:
     """Return the three facts: of cycles where there are some, else of who leads.
 
-    `clear` is whether the first of the leaders is first beyond doubt.
+    `among` and `clear` are as for `sentences`; `rates` is whether games are rates without numbers.
     """
     if verdict.has_cycles:
         return _share_fact(verdict), _surest_fact(cycles), _mixture_fact(ranking)
-    third = _games_fact(verdict) if verdict.verdict == "too little data" else _share_fact(verdict)
-    return _leader_fact(leaders, clear), _changed_fact(changes) or _second_fact(leaders), third
+    third = _share_fact(verdict)
+    if verdict.verdict == "too little data":
+        third = _games_fact(verdict)
+        if rates:
+            n = plural(round(verdict.n_games), "win rate")
+            third = Fact("Data", n, "each counted as one game, as no numbers of games are given")
+    first = _leader_fact(leaders, among, clear)
+    return first, _changed_fact(changes) or _second_fact(leaders), third
 
 
 def _share_fact(verdict: Transitivity) -> Fact:
@@ -291,7 +324,7 @@ def _mixture_fact(ranking: Ranking) -> Fact:
     return Fact("In place of a best item", named, f"a mixture that nothing beats on average{more}")
 
 
-def _leader_fact(leaders: Sequence[Standing], clear: bool) -> Fact:
+def _leader_fact(leaders: Sequence[Standing], among: str, clear: bool) -> Fact:
     if not leaders:
         return Fact("Nobody leads", "–", "no two items are connected by comparisons")
     best = leaders[0]
@@ -299,7 +332,8 @@ def _leader_fact(leaders: Sequence[Standing], clear: bool) -> Fact:
     return Fact(
         "Leads" if clear else "First, but not clearly",
         cut_short(best.name, LONGEST),
-        f"beats the others with a mean chance of {value} (90 % interval {between})",
+        f"{among.lower()}{': ' if among else ''}beats the others with a mean chance of {value} "
+        f"(90 % interval {between})",
     )
 
 
@@ -372,7 +406,7 @@ def take_stock(answer: FittedTable) -> tuple[str, ...]:
         said.append(f"Columns: {', '.join(column_words(reading.columns))}.")
     said += [f"Note: {note.rstrip('.')}." for note in reading.notes]
     said += [_size(answer), _met(answer)]
-    return (*said, *_apart(answer), *_thin(answer))
+    return (*said, *tell_apart(answer), *_thin(answer))
 
 
 def column_words(columns: Iterable[Column]) -> list[str]:
@@ -431,7 +465,7 @@ def pools(answer: FittedTable, items: IntArray) -> IntArray:  # (n,)
     return np.asarray(number[groups[items]])
 
 
-def _apart(answer: FittedTable) -> list[str]:
+def tell_apart(answer: FittedTable) -> list[str]:
     """Say which groups of items never met."""
     pool = pools(answer, np.arange(answer.n_items))
     n = int(pool.max()) + 1

@@ -130,6 +130,7 @@ RANKED = (
     "The strongest come first, so that one ranking shows as blue above the diagonal and orange "
     "below it."
 )
+STRANGERS = "Empty cells are of two that no chain of comparisons connects."
 STILL = "Nothing drifts in this model, so a cycle dates from when the last of its items appeared."
 ARROWS = "Arrows point from the favourite; the number is its chance in a game."
 NO_DISCS = "Strengths explain who beats whom; no counters stand out beyond them."
@@ -138,9 +139,11 @@ BEATS = f'{NO_BREAK}<span class="beats">›</span>'
 
 def write_matrix(findings: Findings) -> Parts:
     """Return the matrix at the last time, and its pairs as a sheet."""
-    yield lead(f"{CELLS} {AROUND if findings.discs else RANKED}")
+    known = findings.together[:, None] == findings.together
+    empty = "" if known.all() else STRANGERS
+    yield lead(f"{CELLS} {AROUND if findings.discs else RANKED} {empty}".rstrip())
     yield note(findings.why_shown)
-    unmet = ~np.eye(len(findings.names), dtype=bool) & (findings.games == 0)
+    unmet = known & ~np.eye(len(findings.names), dtype=bool) & (findings.games == 0)
     picture = draw_matrix(findings) + draw_legend(reach(findings.chances), unmet=bool(unmet.any()))
     when = at(findings.times[-1]) or " in this table"
     yield figure(picture, f'<span class="static-only">Chances{when}.</span>', live="matrix")
@@ -269,6 +272,7 @@ BEST = (
     "It is not certain who is best. Where one ranking holds, the weights below are the "
     "probabilities of being the best; in general they make a mixture that nothing beats on average."
 )
+UNSURE = "No such pair is certain: each goes against the ranking with a probability below {}."
 CLEAR = "One item is almost certainly best: nothing beats it on average."
 MOST_SURE = 30
 MOST_UNSURE = 12
@@ -354,12 +358,15 @@ def write_ranking(findings: Findings) -> Parts:
     """Return the nearest ranking, its cost, and the equilibrium."""
     ranking = findings.ranking
     when = at(ranking.at)
+    sure = any(upset.probability >= ranking.level for upset in ranking.upsets)
     yield lead(
-        f"The nearest ranking{when} names the wrong favourite in {ranking.n_upsets:,} of "
-        f"{plural(ranking.n_pairs, 'pair')} ({percent(ranking.wrong, 1)}). Following it "
-        f"costs {100 * ranking.cost:.2f} percentage points of win chance, averaged over all pairs."
+        f"By the estimates, the nearest ranking{when} names the wrong favourite in "
+        f"{ranking.n_upsets:,} of {plural(ranking.n_pairs, 'pair')} ({percent(ranking.wrong, 1)}). "
+        f"Following it costs {100 * ranking.cost:.2f} percentage points of win chance, averaged "
+        "over all pairs."
         if ranking.n_upsets
-        else f"The nearest ranking{when} names the favourite of every pair."
+        else f"By the estimates, the nearest ranking{when} names the favourite of every pair.",
+        "" if sure or not ranking.n_upsets else UNSURE.format(percent(ranking.level)),
     )
     yield note(ranking.note)
     shares = ranking.equilibrium
@@ -385,7 +392,7 @@ def write_ranking(findings: Findings) -> Parts:
             "#Chance": lambda one: percent(one.chance),
             "#Probability": lambda one: percent(one.probability, 1),
         },
-        caption="What the ranking gets wrong",
+        caption="Pairs that speak against the ranking",
         save="upsets",
     )
     ranks = {one.name: one.rank for one in findings.standings}
