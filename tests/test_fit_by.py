@@ -42,6 +42,7 @@ def test_a_planted_effect_is_found_and_changes_the_forecast(answer):
     assert clay.probability == pytest.approx(truth, abs=0.06)
     assert grass.probability == pytest.approx(1.0 - truth, abs=0.06)
     assert plain.probability == pytest.approx(0.5, abs=0.1)
+    assert plain.high - plain.low < 0.3  # on average over both, not on a surface never seen
     assert clay.low > 0.7
     assert grass.high < 0.3
     even = answer.probability("c", "d", under={"surface": "clay"}).probability

@@ -714,7 +714,8 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
         said.append(f"Equally strong items tie in {percent(float(ties))} of games.")
     for term in posterior.layout.model.by:
         said.append(
-            f"Chances and ranks are under no {term.column} in particular, unless one is given."
+            f"Chances and ranks are for the average {term.column} of the games, unless one is "
+            "given."
         )
     if encoding.sided and posterior.layout.model.term(Side) is not None:
         worth = posterior.side_worth(posterior.axis[-1:])[:, 0]

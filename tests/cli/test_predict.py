@@ -136,10 +136,10 @@ def test_a_covariate_is_named_at_asking(call, by_surface, tmp_path):
         expected = answer.probability("a", "b", under={"surface": surface})
         assert json.loads(told.out)["probability"] == expected.probability
     assert (
-        "none in particular (say which with --under surface=clay)"
+        "as in the games on average (say which with --under surface=clay)"
         in call("predict", "m.intransit", "a", "b").out
     )
-    assert "under no surface in particular" in " ".join(answer.story)
+    assert "for the average surface of the games" in " ".join(answer.story)
     (tmp_path / "pairs.csv").write_text("first,second\na,b\nnewcomer,b\n")
     many = ("predict", "m.intransit", "--pairs", "pairs.csv", "--under", "surface=grass")
     known, new = json.loads(call(*many, "--newcomers", "--json").out)

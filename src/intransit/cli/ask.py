@@ -87,7 +87,7 @@ def predict(
     answer, _ = open_answer_at(model, at)
     if side is not None:
         _check_side(answer, "--side")
-    asked = {
+    asked: dict[str, Any] = {
         "under": conditions(under, "--under", "surface=clay"),
         "newcomers": newcomers,
         "level": level,
@@ -140,7 +140,7 @@ def _draw_forecast(
         more = "" if side else " (say who has it with --side first or --side second)"
         lines.append(("better side", who + more))
     for name, values in answer.posterior.layout.seen.values:
-        which = f"none in particular (say which with --under {name}={values[0]})"
+        which = f"as in the games on average (say which with --under {name}={values[0]})"
         lines.append((name, under.get(name, which)))
     lines += [("note", note) for note in found.notes]
     console.print(facts(lines))

@@ -5,7 +5,7 @@ of outcomes.  A chance, a rank, a change or a cycle is read off each draw; its m
 its quantiles are the interval.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -36,6 +36,7 @@ AVERAGE = 1500.0  # rating of an average item
 TENFOLD = 400.0  # points of rating that make the odds ten to one
 UNSEEN = 1 << 40  # keys of owners that were never seen begin here
 MOST_MARGINS = 50_000_000  # at once
+MOST_VALUES = 30  # of a covariate, that are averaged over
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,7 @@ class Known:
 
     groups: IntArray  # (n_items,)
     axis: FloatArray
+    usual: Mapping[str, FloatArray] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +205,40 @@ class Posterior:
         steps = d.walks, d.returns, d.widths, means, uneven
         return _read(d.states, self.layout.items, place, unseen, times, which, steps)
 
+    @cached_property
+    def usual(self) -> Mapping[str, FloatArray]:  # (n_values,) each
+        """Of each covariate, the share of games under each value; of many the most frequent ones.
+
+        Between a score and the mean of its deviations games do not tell, so that a chance under no
+        value in particular is one at the mean of the values that occur, not at the score alone.
+        """
+        if self.known is not None and self.known.usual is not None:
+            return self.known.usual
+        seen, out = self.layout.seen, {}
+        for (name, values), codes in zip(seen.values, seen.codes, strict=True):
+            there = codes >= 0
+            games = np.bincount(codes[there], seen.counts[there], len(values))
+            games[np.argsort(-games, kind="stable")[MOST_VALUES:]] = 0.0
+            out[name] = games / max(games.sum(), 1.0)
+        return out
+
+    def _typical(
+        self,
+        items: IntArray,  # (n,)
+        times: FloatArray,
+        which: IntArray | None = None,
+        given: Collection[str] = (),
+    ) -> FloatArray:  # (n_draws, n, 1 + 2 n_planes)
+        """Return states, each score with its deviations by covariates that are not given."""
+        values = self.states(items, times, which)
+        for k, one in enumerate(self.layout.numbers):
+            if isinstance(one.term, By) and one.term.column not in given:
+                shares = self.usual[one.term.column]
+                for code in np.flatnonzero(shares).tolist():
+                    keys = items * len(shares) + code
+                    values[..., 0] += shares[code] * self.numbers(k, keys, times, which)
+        return values
+
     def numbers(
         self, k: int, keys: IntArray, times: FloatArray, which: IntArray | None = None
     ) -> FloatArray:  # (n_draws, n)
@@ -271,8 +307,8 @@ class Posterior:
             1 where the first has the better side, -1 where the second has it, (n,); by default no
             side is better.
         under
-            For covariates of the model, the number of each pair's value, (n,); -1 or nothing leaves
-            the covariate out.
+            For covariates of the model, the number of each pair's value, (n,), or -1 for none; one
+            that is not given is taken as it was on average over the games.
 
         Returns
         -------
@@ -280,7 +316,7 @@ class Posterior:
             Margins, (n_draws, n).
         """
         points, place = _points(np.concatenate([first, second]), np.concatenate([times, times]))
-        values = self.states(*points)
+        values = self._typical(*points, given=under or ())
         out = np.empty((len(self), len(first)))
         pair_margins(values, place[: len(first)], place[len(first) :], out)
         k = place_of(PairEffects, self.layout)
@@ -377,8 +413,8 @@ class Posterior:
             1 where the first has the better side, -1 where the second has it, (n,); by default no
             side is better.
         under
-            For covariates of the model, the number of each pair's value, (n,); -1 or nothing leaves
-            the covariate out.
+            For covariates of the model, the number of each pair's value, (n,), or -1 for none; one
+            that is not given is taken as it was on average over the games.
 
         Returns
         -------
@@ -410,8 +446,8 @@ class Posterior:
             1 where the first has the better side, -1 where the second has it, (n,); by default no
             side is better.
         under
-            For covariates of the model, the number of each pair's value, (n,); -1 or nothing leaves
-            the covariate out.
+            For covariates of the model, the number of each pair's value, (n,), or -1 for none; one
+            that is not given is taken as it was on average over the games.
 
         Returns
         -------
@@ -440,7 +476,7 @@ class Posterior:
         numpy.ndarray
             Margins, (n_draws, n, n), skew-symmetric.
         """
-        values = self.states(items, np.full(len(items), time))
+        values = self._typical(items, np.full(len(items), time))
         r = self.n_planes
         u, v = values[:, :, 1 : 1 + r], values[:, :, 1 + r :]
         half = values[:, :, :1] + u @ v.swapaxes(1, 2)
@@ -489,7 +525,7 @@ class Posterior:
         numpy.ndarray
             Chances that the row beats the column, (n, n).
         """
-        values = self.states(items, np.full(len(items), time))
+        values = self._typical(items, np.full(len(items), time))
         effects, effect, sign, unknown = self._effects_with(items, items, time)
         cuts, noise = self._law_arrays()
         out = np.empty((len(items), len(items)))
@@ -542,7 +578,7 @@ class Posterior:
         """
         panel, which = self.panel, self._for_all
         points = np.unique(np.concatenate([items, panel]))
-        values = self.states(points, np.full(len(points), time), which)
+        values = self._typical(points, np.full(len(points), time), which)
         weights = (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0
         weights[items[:, None] == panel[None, :]] = 0.0
         effects, effect, sign, unknown = self._effects_with(items, panel, time, which)
@@ -599,7 +635,7 @@ class Posterior:
         panel, which = self.panel, self._for_all
         beside = (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0
         beside /= np.maximum(beside.sum(axis=1, keepdims=True), 1.0)  # (n, n_panel)
-        own, others = (self.states(k, np.full(len(k), time), which) for k in (items, panel))
+        own, others = (self._typical(k, np.full(len(k), time), which) for k in (items, panel))
         mean, r = np.matmul(beside, others), self.n_planes
         x = own[..., 0] - mean[..., 0]
         x += np.sum(own[..., 1 : 1 + r] * mean[..., 1 + r :], axis=-1)
@@ -912,7 +948,7 @@ def part_of(whole: Posterior, items: IntArray) -> Posterior:
     )
     states = np.ascontiguousarray(draws.states[:, rows])
     draws = replace(draws, states=states, numbers=tuple(drawn))
-    known = Known(whole.groups[items], whole.axis)
+    known = Known(whole.groups[items], whole.axis, whole.usual)
     return replace(whole, layout=small, draws=draws, mixing=None, known=known)
 
 
