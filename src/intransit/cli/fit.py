@@ -287,8 +287,8 @@ def _draw_fit(console: Console, answer: Answer, standings: list[Standing], where
     console.print()
     console.print(ranking(standings[:SHOWN], LEVEL, console.width))
     best = f"The {SHOWN} best of {answer.n_items} items. " if answer.n_items > SHOWN else ""
-    for told in (best + MEANING, *tell_apart(answer)):
-        console.print(visible(told), style="dim", soft_wrap=True)
+    for line in (best + MEANING, *tell_apart(answer)):
+        console.print(visible(line), style="dim", soft_wrap=True)
 
 
 def update(

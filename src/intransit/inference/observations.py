@@ -325,7 +325,7 @@ def n_moments(games: Games, speed: float, law: OutcomeLaw | None = None) -> int:
     if isinstance(law, Readings):
         return MOST_MOMENTS
     played = np.bincount(np.concatenate([games.first, games.second]), np.tile(games.counts, 2))
-    usual = np.sum(played**2) / max(np.sum(played), 1.0)
+    usual = float(np.sum(played**2)) / max(float(np.sum(played)), 1.0)
     moves = speed * np.sqrt(np.ptp(games.times))
     return int(np.clip(np.sqrt(usual) * moves, FEWEST_MOMENTS, MOST_MOMENTS))
 
