@@ -7,7 +7,7 @@ import numpy as np
 
 from intransit import Games, fit
 from intransit.report import Board, gather
-from intransit.report.wording import tell_facts
+from intransit.report.wording import tell_facts, tell_far
 from tests.report.tables import SCORES, cyclic_answer
 
 
@@ -47,6 +47,17 @@ def test_rates_without_numbers_of_games_are_not_called_games():
     assert found.facts[2].value == "6 win rates"
     known = replace(games, counts=np.full(6, 50.0))
     assert "win rate" not in gather(fit(known, model=SCORES, effective=10)).sentences[0]
+
+
+def test_items_many_games_apart_come_with_a_warning():
+    """On a ladder differences do not add up as they should; of a round robin nothing is said."""
+    answer = fit(
+        Games.from_arrays([f"p{k}" for k in range(9)], [f"p{k + 1}" for k in range(9)], [1] * 9),
+        model=SCORES,
+        effective=10,
+    )
+    assert tell_far(answer)[0].startswith("Items are up to 9 games apart, half of all pairs 3 or")
+    assert tell_far(cyclic_answer()) == []
 
 
 def test_nobody_leads_where_nothing_connects():

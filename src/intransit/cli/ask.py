@@ -347,12 +347,10 @@ def matrix(
 
 
 def _strangers(answer: Answer) -> list[str]:
-    """Say which groups of items never met, if there are several."""
-    if not np.any(answer.posterior.groups != answer.posterior.groups[0]):
-        return []
-    from intransit.report.wording import tell_apart  # noqa: PLC0415  loaded when it is needed
+    """Say which groups of items never met, and whether items are far apart."""
+    from intransit.report.wording import tell_apart, tell_far  # noqa: PLC0415  slow to load
 
-    return tell_apart(answer)
+    return tell_apart(answer) + tell_far(answer)
 
 
 def _choose(

@@ -55,7 +55,7 @@ from intransit.errors import InputError
 from intransit.inference.observations import model_for
 from intransit.inference.sampling import Effort
 from intransit.percent import percent
-from intransit.report.wording import headline, tell_apart, tell_untested
+from intransit.report.wording import headline, tell_apart, tell_far, tell_untested
 
 if TYPE_CHECKING:
     from intransit.analysis.cycles import ItemCycle
@@ -287,7 +287,7 @@ def _draw_fit(console: Console, answer: Answer, standings: list[Standing], where
     console.print()
     console.print(ranking(standings[:SHOWN], LEVEL, console.width))
     best = f"The {SHOWN} best of {answer.n_items} items. " if answer.n_items > SHOWN else ""
-    for line in (best + MEANING, *tell_apart(answer)):
+    for line in (best + MEANING, *tell_apart(answer), *tell_far(answer)):
         console.print(visible(line), style="dim", soft_wrap=True)
 
 
@@ -455,7 +455,7 @@ def report(
         lambda console: heading(console, found.headline),
     )
     if not output.for_machines:
-        output.say(*found.sentences)
+        output.say(*found.sentences, *tell_far(answer))
     if answer.games is not None:
         output.say(*not_used(answer.games))
     if model_out is not None:

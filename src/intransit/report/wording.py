@@ -11,6 +11,8 @@ from math import isfinite
 from pathlib import PurePath
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import shortest_path
 
 from intransit.analysis import FittedTable
 from intransit.analysis.cycles import Cycles, Ranking, Share
@@ -395,6 +397,8 @@ def and_list(parts: Sequence[str]) -> str:
 FEW = 5  # games: an item with fewer is told
 LISTED = 4  # items
 POOLS = 3  # groups that are described
+FAR = 4  # games on the shortest way between two items
+SOURCES = 60  # items whose ways to all others are looked at
 
 
 def take_stock(answer: FittedTable) -> tuple[str, ...]:
@@ -406,7 +410,7 @@ def take_stock(answer: FittedTable) -> tuple[str, ...]:
         said.append(f"Columns: {', '.join(column_words(reading.columns))}.")
     said += [f"Note: {note.rstrip('.')}." for note in reading.notes]
     said += [_size(answer), _met(answer)]
-    return (*said, *tell_apart(answer), *_thin(answer))
+    return (*said, *tell_apart(answer), *tell_far(answer), *_thin(answer))
 
 
 def column_words(columns: Iterable[Column]) -> list[str]:
@@ -479,6 +483,29 @@ def tell_apart(answer: FittedTable) -> list[str]:
     return [
         f"{n} groups never met, so nothing is known about one against another: "
         f"{', '.join(parts)}{rest}."
+    ]
+
+
+def tell_far(answer: FittedTable) -> list[str]:
+    """Say so where most of what is told of two items goes by way of several others.
+
+    Scores are drawn alike whoever met whom.  Where like met like, small differences add up along
+    such a way, and a model of scores that are all near each other explains every step as well.
+    """
+    if answer.part is not None or answer.board is not None:  # their games are not all at hand
+        return []
+    n, pairs = answer.n_items, answer.posterior.layout.seen.pairs
+    met = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n, n)).tocsr()
+    some = np.unique(np.linspace(0, n - 1, min(n, SOURCES)).astype(np.int64))
+    steps = shortest_path(met, directed=False, unweighted=True, indices=some)
+    steps = steps[np.isfinite(steps) & (steps > 0.0)]
+    if not len(steps) or np.quantile(steps, 0.9) < FAR:
+        return []
+    most, usual = f"{steps.max():.0f}", f"{np.median(steps):.0f}"
+    return [
+        f"Items are up to {most} games apart, half of all pairs {usual} or more. If like "
+        "met like, as on a ladder or in divisions, chances between items far apart are too near "
+        "to even, and their intervals too narrow."
     ]
 
 
