@@ -103,12 +103,13 @@ WINNERS_ABROAD = listed(
     "sieger gewinner ganador vainqueur vencedor vincitore winnaar победитель 勝者 胜者 승자"
 )
 OUTCOMES = WINNERS_ABROAD | listed(
-    "outcome result res ftr winner winnername winnerid winnercode winnermodel winningteam "
-    "winningplayer whowon won win label preference preferred choice chosen vote verdict judgment "
-    "judgement decision grade gameresult matchresult target score firstwon firstwins awon awins "
-    "player1won team1won homewin homewon 1x2 fulltimeresult finalresult ftresult wl winloss "
-    "mapwinner matchwinner gamewinner serieswinner fightwinner roundwinner better betterresponse "
-    "betterresponseid ergebnis resultat resultado risultato uitslag результат 結果 结果 결과"
+    "outcome result res ftr winner winnername winnerid winnercode winnercolor winnercolour "
+    "winnerside winnermodel winningteam winningplayer whowon won win label preference preferred "
+    "choice chosen vote verdict judgment judgement decision grade gameresult matchresult target "
+    "score firstwon firstwins awon awins player1won team1won homewin homewon 1x2 fulltimeresult "
+    "finalresult ftresult wl winloss mapwinner matchwinner gamewinner serieswinner fightwinner "
+    "roundwinner better betterresponse betterresponseid ergebnis resultat resultado risultato "
+    "uitslag результат 結果 结果 결과"
 )
 PREFERENCES = listed(
     "preference preferred label choice vote verdict judgment judgement decision grade"
