@@ -444,6 +444,7 @@ SCORELINE = re.compile(
     r"\)?(?:[\s,]+(?P<after>[WLDT]))?\s*(?:[*†‡]+|\[\w+\])?",  # 3-1 W; marks of footnotes
     re.IGNORECASE,
 )
+SCORES = "scores, first - second"
 RECORD = re.compile(r"(\d)\s*[-–]\s*(\d)\s*[-–]\s*\d")  # games won, lost and drawn of a match
 
 
@@ -508,7 +509,7 @@ def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
         rates = {text: x / (x + y) for text, (x, y) in lines.items()}
         return Meaning("words", f"rates out of {totals.pop():g}", share, rates, in_words=True)
     margins = {text: x - y for text, (x, y) in lines.items()}
-    why = "scores, first - second"
+    why = SCORES
     if any(re.search(r"\(.*\).*p|\(.*p", text.casefold()) for text in lines):
         why += "; who won a shoot-out is not used"
     scores = not _are_no_scores(lines)

@@ -219,8 +219,8 @@ def _recognised_pair(search: Search) -> tuple[Pair, str]:
     pairs, why = words.name_pairs(names, MARKERS, WINNERS), "by its name"
     if not pairs:
         alike, marked = _alike(search, free), _marked_texts(search, free)
-        places = {(pair.first, pair.second) for pair in alike}
-        both = [pair for pair in marked if (pair.first, pair.second) in places]
+        places = [{pair.first, pair.second} for pair in alike]
+        both = [pair for pair in marked if {pair.first, pair.second} in places]
         pairs = both if len(both) == 1 else alike or marked
         why = "the two columns share their values" if pairs is alike else why
     pairs = pairs or _same_name(search, free)
@@ -327,10 +327,14 @@ def choose_outcome(search: Search) -> None:
 
 
 def _check_order(search: Search, column: int, told: Meaning) -> None:
-    """Refuse score lines beside Away and Home: nobody can tell whose score comes first."""
+    """Refuse score lines beside Away and Home, or red and blue: nobody says whose comes first.
+
+    A player tells a game as the player sees it, wherever the opponent stands.
+    """
     roles = search.roles
-    turned = roles.first > roles.second and roles.marker is not None and roles.marker.sided
-    if turned and told.margins and search.named["first"] is None and roles.scores is None:
+    own = roles.marker is not None and roles.marker.second in words.OPPONENTS
+    turned = roles.first > roles.second and not own and search.named["first"] is None
+    if turned and told.why.startswith(outcomes.SCORES) and roles.scores is None:
         from intransit.data.questions import whose_score  # noqa: PLC0415  for refused tables
 
         raise whose_score(search.facts, column, roles.first, roles.second)
