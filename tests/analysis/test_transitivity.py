@@ -51,6 +51,20 @@ def test_a_ranking_has_none():
     assert "No evidence" in found.sentence
 
 
+@pytest.mark.parametrize("moves", [0.0, 2.0])
+def test_the_evidence_tells_how_fast_scores_move(moves):
+    """Walks of 2 log odds in 100 days are told from none at all: moments are chosen by that."""
+    rng = np.random.default_rng(2)
+    steps = moves / 10.0 * rng.standard_normal((100, 8))
+    scores = rng.standard_normal(8) + np.cumsum(steps, axis=0)
+    first, day = rng.integers(8, size=3_000), rng.integers(100, size=3_000)
+    second = (first + rng.integers(1, 8, size=3_000)) % 8
+    won = rng.random(3_000) < expit(scores[day, first] - scores[day, second])
+    games = it.Games.from_arrays(first, second, won.astype(float), day.astype(float))
+    found = examine(games, Encoding.of(games)).speed * 10.0
+    assert 0.6 * moves <= found <= 1.5 * moves + 0.3
+
+
 def test_few_games_are_too_few():
     """With two games a pair nothing can be said, and that is what is said."""
     games, _ = simulate_games(12, 130, cyclic=0.0, rng=1)
