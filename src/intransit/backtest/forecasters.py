@@ -196,6 +196,7 @@ class FittedModel:
 
     def _draw(self, games: Games) -> None:
         model = model_for(games) if self.model is None else self.model
+        # How fast scores move is not known here, and more moments than needed cost only time.
         self.encoding, self.names = Encoding.of(games, finest=MOST_MOMENTS), games.names
         if not self.encoding.sided and len(model.terms) > 1:
             model = model.without(Side)

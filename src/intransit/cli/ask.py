@@ -98,8 +98,8 @@ def predict(
     assert first is not None and second is not None  # noqa: PT018
     found = answer.probability(first, second, at, side=SIDE_VALUES[side or "none"], **asked)
     data = _data(found)
-    draw = lambda console: _draw_forecast(console, answer, found, side, asked["under"])  # noqa: E731
-    output.show(data, [data], draw)
+    named = asked["under"]
+    output.show(data, [data], lambda console: _draw_forecast(console, answer, found, side, named))
     if output.for_machines:
         output.say(*found.notes)
 

@@ -36,7 +36,7 @@ AVERAGE = 1500.0  # rating of an average item
 TENFOLD = 400.0  # points of rating that make the odds ten to one
 UNSEEN = 1 << 40  # keys of owners that were never seen begin here
 MOST_MARGINS = 50_000_000  # at once
-MOST_VALUES = 30  # of a covariate, that are averaged over
+MOST_AVERAGED = 30  # values of a covariate, the most frequent: each is one more pass over the draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +218,7 @@ class Posterior:
         for (name, values), codes in zip(seen.values, seen.codes, strict=True):
             there = codes >= 0
             games = np.bincount(codes[there], seen.counts[there], len(values))
-            games[np.argsort(-games, kind="stable")[MOST_VALUES:]] = 0.0
+            games[np.argsort(-games, kind="stable")[MOST_AVERAGED:]] = 0.0
             out[name] = games / max(games.sum(), 1.0)
         return out
 
