@@ -729,7 +729,7 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
 def tell_scales(posterior: Posterior, unit: str) -> list[str]:
     """Say how large each part of a margin is, and how much it moves."""
     d, root = posterior.draws, np.sqrt(posterior.layout.span)
-    parts = [f"scores {np.median(d.scales[:, 0]):.2f}"]
+    parts = [f"scores {np.median(posterior.widths[:, 0]):.2f}"]
     if posterior.layout.model.term(Scores) is None:
         parts = []
     planes = np.median(np.sort(d.scales[:, 1:] ** 2, axis=1)[:, ::-1], axis=0)
@@ -765,6 +765,18 @@ def tell_scales(posterior: Posterior, unit: str) -> list[str]:
         said.append(
             f"Newcomers score {d.newcomers.mean():+.2f} against those there from the start "
             f"(90 % interval {low:+.2f} to {high:+.2f})."
+        )
+    scores = posterior.layout.model.term(Scores)
+    if scores is not None and scores.is_wide:
+        said.append(
+            "Like met like, as on a ladder: parts of the field that hardly meet are further apart "
+            "than the items within them. So scores are not drawn towards each other, and chances "
+            "between items far apart are less certain."
+        )
+    if (d.tiers > 0.0).any():
+        said.append(
+            "Parts of the field meet rarely, as on a ladder or in leagues: how far apart they are "
+            "is drawn with everything else, and known less well than differences within them."
         )
     return said
 

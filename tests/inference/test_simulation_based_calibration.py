@@ -11,7 +11,7 @@ import pytest
 
 from tests.inference.worlds import rank_truth, uniformity
 
-WORLDS_RANKED = ("wins, all terms", "wins, still", "ties", "levels", "readings")
+WORLDS_RANKED = ("wins, all terms", "wins, still", "wins, a ladder", "ties", "levels", "readings")
 N_WORLDS = 20  # of each kind
 FALSE_ALARM = 5e-3  # of all tests of this file together, shared by quantities
 

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.special import expit
 from scipy.stats import chi2
 
 from intransit.data.cells import Rows
 from intransit.inference.gibbs import Chain, Draw
 from intransit.inference.law_kernels import GAP_CENTRE, GAP_SPREAD
-from intransit.inference.observations import Observations
+from intransit.inference.observations import AT_RANDOM, MOST_TIERS, SLOWEST, Observations
 from intransit.inference.paths import NEWCOMERS, Layout, lay_out
 from intransit.model import (
     By,
@@ -33,7 +34,10 @@ VALUES = ("clay", "grass")
 
 @dataclass(frozen=True)
 class World:
-    """A model, a law, and the size of a design; the last `n_late` items come in half way."""
+    """A model, a law, and the size of a design; the last `n_late` items come in half way.
+
+    Items meet those that are at most `reach` numbers on, or anybody.
+    """
 
     model: Model
     law: OutcomeLaw
@@ -42,6 +46,7 @@ class World:
     n_games: int = 150
     n_late: int = 0
     n_cuts: int = 0
+    reach: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +115,9 @@ def draw_design(world, rng):
     there = np.where(times >= world.n_times / 2, world.n_items, early)
     first = rng.integers(there)
     second = (first + rng.integers(1, there)) % there
+    if world.reach is not None:
+        on = first + rng.integers(1, world.reach + 1, size=n)
+        second = np.where(on < there, on, first - 1)
     pairs = np.stack([first, second], axis=1)
     has_side = world.model.term(Side) is not None
     sides = rng.integers(-1, 2, size=n).astype(float) if has_side else np.zeros(n)
@@ -180,7 +188,11 @@ def draw_truth(design, rng):
     )
     newcomers = float(rng.normal()) if scores is not None and design.newcomer.any() else 0.0
     states = np.zeros((len(design.items.keys), 1 + 2 * r))
-    means = newcomers * design.newcomer
+    directions = tiers_by_definition(design.pairs, world.n_items)
+    tiers = 0.0 if scores is None or not directions.size else draw_scale(rng, scores.tiers)
+    means = newcomers * design.newcomer + directions @ (
+        tiers * rng.normal(size=directions.shape[1])
+    )
     jumps = draw_scale(rng, getattr(getattr(scores, "walk", None), "jumps", 0.0))
     uneven = jumps**2 * span
     states[:, 0] = design.items.walk(rng, scales[0], rates[0], reversions[0], means, uneven)
@@ -199,8 +211,30 @@ def draw_truth(design, rng):
     noise = draw_scale(rng, world.law.noise) if world.law.kind == "squared" else 0.3
     return Draw(
         states, numbers, np.array(scales), np.array(rates), np.array(reversions),
-        number_scales, number_rates, number_reversions, newcomers, jumps, np.cumsum(gaps), noise,
+        number_scales, number_rates, number_reversions, newcomers, tiers, jumps, np.cumsum(gaps),
+        noise,
     )  # fmt: skip
+
+
+def tiers_by_definition(pairs, n_items):
+    """Return the directions of the field, from the generalised eigenvalues of its graph."""
+    graph = np.zeros((n_items, n_items))
+    for i, j in pairs:
+        graph[i, j] += 1.0
+        graph[j, i] += 1.0
+    met = graph.sum(axis=1) > 0
+    graph = graph[np.ix_(met, met)]
+    degrees = np.diag(graph.sum(axis=1))
+    values, vectors = eigh(degrees - graph, degrees)
+    rare = AT_RANDOM * (1.0 - 2.0 / np.sqrt(2.0 * len(pairs) / met.sum()))
+    found = []
+    for k in range(1, min(MOST_TIERS, n_items // 2) + 1):
+        if values[k] < rare:
+            u = vectors[:, k] - vectors[:, k].mean()
+            direction = np.zeros(n_items)
+            direction[met] = u / np.sqrt(np.mean(u**2)) / max(values[k], SLOWEST)
+            found.append(max(values[1], SLOWEST) * direction)
+    return np.array(found).reshape(-1, n_items).T
 
 
 def margins_of(design, draw):
@@ -272,6 +306,8 @@ def quantities(design, draw, outcomes, games):
     out = _scales(world.model, draw)
     if world.model.term(Scores) is not None and design.newcomer.any():
         out["newcomers"] = draw.newcomers
+    if draw.tiers:
+        out["tiers"] = draw.tiers
     out |= {f"cut {k + 1}": cut for k, cut in enumerate(draw.cuts)}
     if world.law.kind == "squared" and isinstance(world.law.noise, HalfCauchy):
         out["noise"] = draw.noise
@@ -373,6 +409,13 @@ WORLDS = {
     "wins, known rates": World(
         Scores(PRIOR, Drift(0.5)) + Factors(1, PRIOR, Still()) + PairEffects(PRIOR, Drift(0.7)),
         Wins(),
+    ),
+    "wins, a ladder": World(
+        Scores(PRIOR, JUMPING, PRIOR) + PairEffects(PRIOR, Still()),
+        Wins(),
+        n_items=8,
+        n_late=1,
+        reach=1,
     ),
     "ties": World(
         Scores(PRIOR, Drift(PRIOR, 0.8)) + Factors(1, PRIOR, Still()) + Side(1.0, RETURNING),

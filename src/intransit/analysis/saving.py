@@ -49,7 +49,7 @@ from intransit.inference.sampling import Draws, Mixing
 from intransit.model import Model, OutcomeLaw
 
 FORMAT = "intransit answer"
-VERSION = 7
+VERSION = 8
 AGAIN = "make it again with `intransit fit`"
 WORDS, NUMBERS, SEAL = PARTS = "answer.json", "arrays.npz", "sha256"
 DTYPES = {"<f4", "<f8", "<i8", "|b1", "|u1"}  # of arrays that we write
@@ -426,7 +426,7 @@ def check_draws(kept: Kept, layout: Layout) -> dict[str, bool]:
     """Return of every part of the draws whether it is sound."""
     draws, mixing, sound = kept.draws, kept.mixing, _shapes_of_draws(kept, layout)
     signed = ("states", "newcomers")
-    for name in (*signed, *SCALES, "noise", "chain"):
+    for name in (*signed, *SCALES, "tiers", "jumps", "noise", "chain"):
         sound[name] &= _within(getattr(draws, name), -LARGEST if name in signed else 0.0)
     sound["steps"] &= draws.steps is None or _within(draws.steps, 0.0)
     sound["factors"] = kept.way != "gibbs" or _width(draws) == 1 + layout.n_factors
@@ -456,6 +456,7 @@ def _shapes_of_draws(kept: Kept, layout: Layout) -> dict[str, bool]:
         "number_rates": (n, numbers),
         "number_reversions": (n, numbers),
         "newcomers": (n,),
+        "tiers": (n,),
         "jumps": (n,),
         "noise": (n,),
         "chain": (n,),

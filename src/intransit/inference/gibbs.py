@@ -7,7 +7,7 @@ A sweep draws, in turn and each given all the rest,
 1. a weight for every cell, which makes its likelihood Gaussian (`law_kernels`),
 2. every item's path of score and factors, then every other path (`path_kernels`); effects of
    pairs and sides with their scale and rate, from which their paths are integrated out,
-3. what newcomers are worth on average,
+3. what newcomers are worth on average, and how far apart parts of the field are that hardly meet,
 4. every other scale, given the states, with the states moving along, and against its rate; how
    fast walks return to 0; how unevenly scores move, and the pace of each of their gaps
    (`scale_kernels`, `walk_kernels`),
@@ -91,6 +91,8 @@ WALK_MOVES = np.array([[0.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0], [1.0, 
 # States from which on there is one in JUMPS_EVERY sweeps: many paths tell how walks move (7,200
 # states of 300 items: 140 ± 18 effective draws of the worst pair, 115 ± 31 with three; a trial).
 MANY_STATES = 5_000
+# Cells times squared directions from which on tiers move with their paths in one of so many sweeps.
+MANY_PRODUCTS, TIERS_EVERY = 4_000_000, 4
 STIFFEST = 1e-16  # variance of a path's walk over the whole time, at least, in squared units
 NOTHING = 1e-6  # scale of a term that is not there
 HELD = np.zeros(4)  # no likelihood: states are held
@@ -113,6 +115,8 @@ class Draw:
         Of the other terms.
     newcomers
         What newcomers are worth on average beside those who were there from the start.
+    tiers
+        How far apart parts of the field are that hardly meet; 0 if all do.
     jumps
         How unevenly scores move.
     cuts, noise
@@ -128,6 +132,7 @@ class Draw:
     number_rates: FloatArray  # (n_numbers,)
     number_reversions: FloatArray  # (n_numbers,)
     newcomers: float
+    tiers: float
     jumps: float
     cuts: FloatArray  # (n_cuts,)
     noise: float
@@ -161,7 +166,7 @@ class Chain:
         self._rate_priors = np.array([rate_of(walk, span)[1] for walk in walks])
         self._reversion_priors = np.array([reversion_of(walk, span)[1] for walk in walks])
         self.jumps, self._jumps_prior = first_jumps(walks[0]), jumps_of(walks[0])[1]
-        self.newcomers, self.n_sweeps, often = 0.0, 0, _often(layout)
+        self.newcomers, self.tiers, self.n_sweeps, often = 0.0, 0.0, 0, _often(layout)
         self.settle = 0 if start is not None else SETTLE
         if start is None:
             units = np.array([self.unit, *[np.sqrt(self.unit)] * r])
@@ -184,8 +189,7 @@ class Chain:
                 self.noise = float(law.noise)
         else:
             self._resume(start)
-        if not layout.newcomer.any() or layout.newcomer.all():
-            self.newcomers = 0.0
+        self._begin_means()
         self.x, self.w, self.pull = (np.zeros(len(seen)) for _ in range(3))
         self.cells = self.x, self.w, self.pull  # changed in place, always
         self.below, self.above, self.parts = (np.zeros(len(seen)) for _ in range(3))
@@ -199,6 +203,24 @@ class Chain:
         if start is not None:
             self._draw_jumps()
 
+    def _begin_means(self) -> None:
+        """Set out what first scores are drawn around: newcomers, and parts that hardly meet."""
+        layout, tiers = self.layout, self.layout.tiers
+        new = layout.newcomer[:, None] if self._scores is not None else np.zeros((0, 1), bool)
+        if not new.any() or new.all():
+            self.newcomers, new = 0.0, np.zeros((layout.seen.n_items, 0), bool)
+        self._columns = np.concatenate([new, tiers], axis=1, dtype=float)
+        self._worth = np.zeros(self._columns.shape[1])
+        self._worth[: new.shape[1]] = self.newcomers
+        if not tiers.shape[1] or self._scores is None:
+            self.tiers, self._tiers_prior = 0.0, 0.0
+            return
+        self._tiers_prior = self._prior(self._scores.tiers)
+        if self.tiers == 0.0 or self._tiers_prior == 0.0:
+            self.tiers = self.unit * start_value(self._scores.tiers)
+        if self.settle == 0:  # from a draw, which knows no means
+            self._worth[:] = self._worth_of_starts()
+
     def _prior(self, scale: Scale, *, root: bool = False) -> float:
         return prior_scale(scale) * (np.sqrt(self.unit) if root else self.unit)
 
@@ -209,6 +231,7 @@ class Chain:
             setattr(self, name, getattr(start, name).astype(float))
             setattr(self, f"number_{name}", getattr(start, f"number_{name}").astype(float))
         self.newcomers, self.cuts = float(start.newcomers), start.cuts.astype(float)
+        self.tiers = float(start.tiers)
         self.jumps, self.noise = float(start.jumps), float(start.noise)
 
     def keep(self, dtype: type[np.floating] = np.float64) -> Draw:
@@ -242,7 +265,7 @@ class Chain:
         self._draw_items()
         for k, one in enumerate(self.layout.numbers):
             self._draw_numbers(k, one)
-        self._draw_newcomers()
+        self._draw_means()
         if self.n_sweeps >= self.settle:
             self._draw_item_scales()
             self._draw_item_reversions()
@@ -278,9 +301,12 @@ class Chain:
             if isinstance(one.term, Side):
                 p, all_of_it = one.paths, np.zeros((one.paths.n_states, 1))
                 number_parts(p.begin, *p.entries, states, all_of_it, held)
-        scales = np.concatenate([self.scales[there], self.number_scales[others]])
+        tiers = np.ones(int(self.tiers > 0.0))
+        scales = np.concatenate(
+            [self.scales[there], self.number_scales[others], self.tiers * tiers]
+        )
         known = [self._number_priors(self.layout.numbers[k])[0] for k in others]
-        priors = np.concatenate([self._priors[there], known])
+        priors = np.concatenate([self._priors[there], known, self._tiers_prior * tiers])
         if not len(scales) or not priors.all():
             return
         grows = self.x - held
@@ -295,13 +321,15 @@ class Chain:
             self.noise,
             scales,
             priors,
-            np.concatenate([powers[there], np.ones(len(others))]),
+            np.concatenate([powers[there], np.ones(len(others)), tiers]),
             self.newcomers / self.unit,
         )
         self.x[:] = held + f * grows
         self.scales[there] *= f ** powers[there]
         self.states *= np.concatenate([f**powers, f ** powers[1:]])
         self.newcomers *= f
+        self.tiers *= f
+        self._worth *= f
         for k in others:
             self.number_scales[k] *= f
             self.numbers[k] *= f
@@ -317,13 +345,14 @@ class Chain:
         draw_gauge(self.rng, gram, self.scales[1:], change)
         change_planes(change, self.states)
 
-    def _item_means(self) -> FloatArray:
-        return np.where(self.layout.newcomer, self.newcomers, 0.0)
+    def item_means(self) -> FloatArray:  # (n_items,)
+        """Return what the first score of each item is drawn around."""
+        return np.asarray(self._columns @ self._worth)
 
     def _draw_items(self) -> None:
         r, p = self.layout.n_factors, self.layout.items
         if r == 0:
-            own = self.states.reshape(-1), self._item_means()  # the first is a view
+            own = self.states.reshape(-1), self.item_means()  # the first is a view
             self._draw_paths(p, self._steps, *own, float(self.scales[0]), float(self.rates[0]))
             return
         width = np.concatenate([self.scales, self.scales[1:]])
@@ -337,7 +366,7 @@ class Chain:
             self.layout.other,
             self.states,
             *self.cells,
-            self._item_means(),
+            self.item_means(),
             width**2,
             np.maximum((width * rates) ** 2, self._stiffest),
         )
@@ -364,25 +393,57 @@ class Chain:
         (keep, length), own = steps.steps, (states, *self.cells, means)
         draw_numbers(self.rng, p.begin, keep, length, *p.entries, *own, scale**2, step)
 
-    def _draw_newcomers(self) -> None:
-        """Draw what newcomers are worth: given their first scores, then with their paths moving."""
-        new = self.layout.newcomer
-        if self._scores is None or not new.any() or new.all():
+    def _draw_means(self) -> None:
+        """Draw what first scores are drawn around: given these, then with their paths moving.
+
+        That is what newcomers are worth, and how scores rise between parts of the field.
+        """
+        columns, p = self._columns, self.layout.items
+        n = columns.shape[1] - self.layout.tiers.shape[1]  # 1 if what newcomers are worth is drawn
+        if not columns.shape[1]:
             return
-        p = self.layout.items
-        spread = 1.0 / (self.unit * 1.0) ** 2  # prior: as far from the others as items are
-        starts = self.states[p.begin[:-1][new], 0]
-        precision = len(starts) / self.scales[0] ** 2 + spread
-        mean = starts.sum() / self.scales[0] ** 2 / precision
-        self.newcomers = mean + float(self.rng.standard_normal()) / np.sqrt(precision)
-        moved = np.where(np.repeat(new, np.diff(p.begin)), self._steps.fade[:, 0], 0.0)
-        part = moved[self.first] - moved[self.second]
-        precision = float(self.w @ part**2) + spread
-        pull = float(part @ (self.pull - self.w * self.x)) - spread * self.newcomers
-        step = pull / precision + float(self.rng.standard_normal()) / np.sqrt(precision)
-        self.newcomers += step
-        self.states[:, 0] += step * moved
-        self.x += step * part
+        self._worth[:] = self._worth_of_starts()
+        many = len(self.x) * columns.shape[1] ** 2 > MANY_PRODUCTS
+        if not many or self.n_sweeps % TIERS_EVERY == 0:
+            moved = np.repeat(columns, np.diff(p.begin), axis=0) * self._steps.fade[:, :1]
+            part = moved[self.first]
+            part -= moved[self.second]
+            spread = self._spread_of_means()
+            precision = part.T @ (self.w[:, None] * part) + np.diag(spread)
+            pull = part.T @ (self.pull - self.w * self.x) - spread * self._worth
+            self._move_means(moved, part, gaussian(self.rng, precision, pull))
+            if self._tiers_prior > 0.0:
+                parts, lines = part[:, n:] @ self._worth[n:], np.zeros(4)
+                part_lines(parts, 1, *self.cells, lines)
+                grown = draw_scale(self.rng, self.tiers, 0.0, 0.0, lines, self._tiers_prior)
+                step = np.where(np.arange(columns.shape[1]) < n, 0.0, grown / self.tiers - 1.0)
+                self._move_means(moved, part, step * self._worth)
+                self.tiers = grown
+        if self._tiers_prior > 0.0:
+            squares = float(self._worth[n:] @ self._worth[n:])
+            size = len(self._worth) - n, squares
+            self.tiers = draw_scale(self.rng, self.tiers, *size, HELD, self._tiers_prior)
+        self.newcomers = float(self._worth[0]) if n else 0.0
+
+    def _move_means(self, moved: FloatArray, part: FloatArray, step: FloatArray) -> None:
+        """Let paths move along with what their first scores are drawn around."""
+        self._worth += step
+        self.states[:, 0] += moved @ step
+        self.x += part @ step
+
+    def _worth_of_starts(self) -> FloatArray:
+        """Draw what first scores are drawn around, given these."""
+        starts, columns = self.states[self.layout.items.begin[:-1], 0], self._columns
+        own = 1.0 / self.scales[0] ** 2
+        precision = own * (columns.T @ columns) + np.diag(self._spread_of_means())
+        return gaussian(self.rng, precision, own * (columns.T @ starts))
+
+    def _spread_of_means(self) -> FloatArray:
+        """Return prior precisions: newcomers are as far from the others as items are."""
+        n_tiers = self.layout.tiers.shape[1]
+        n = self._columns.shape[1] - n_tiers
+        tiers = np.full(n_tiers, self.tiers**-2 if n_tiers else 0.0)
+        return np.concatenate([np.full(n, self.unit**-2), tiers])
 
     def _draw_item_scales(self) -> None:
         """Draw scales and rates of scores and planes."""
@@ -393,7 +454,7 @@ class Chain:
             *self._steps.arrays,
             self.first,
             self.second,
-            self._item_means(),
+            self.item_means(),
             *self.cells,
             self.states,
             self.scales,
@@ -561,6 +622,15 @@ class Chain:
             prior = self._prior(self.law.noise)
             n = float(self.layout.seen.n_rows)
             self.noise = draw_scale(self.rng, self.noise, n, squares, HELD, prior)
+
+
+def gaussian(
+    rng: np.random.Generator, precision: FloatArray, pull: FloatArray
+) -> FloatArray:  # (n,)
+    """Draw a vector by its precision and by what pulls at it from 0."""
+    root = np.linalg.cholesky(precision)
+    whitened = np.linalg.solve(root, pull) + rng.standard_normal(len(pull))
+    return np.asarray(np.linalg.solve(root.T, whitened))
 
 
 def _unit(layout: Layout, law: OutcomeLaw) -> float:

@@ -132,6 +132,10 @@ class Observations:
             positive=None if self.positive is None else self.positive[rows],
         )
 
+    def timeless(self) -> "Observations":
+        """Return all cells as of one time."""
+        return replace(self, times=np.zeros(len(self)))._collapsed()
+
     def _collapsed(self) -> "Observations":
         """Return equal comparisons as one, sorted."""
         axis, when = np.unique(self.times, return_inverse=True)
@@ -203,6 +207,52 @@ class Seen:
     def end(self) -> float:
         """The last time of all."""
         return float(self.last.max())
+
+
+MOST_TIERS = 20  # directions of the field in which scores may rise
+SLOWEST = 0.01  # rate at which two parts meet, below which it makes no difference how rarely
+AT_RANDOM = 0.9  # of the rate at which parts meet if everybody meets anybody, that is still rare
+FEW = 200  # items up to which all directions are found at once
+
+
+def tiers_of(seen: Observations) -> FloatArray:  # (n_items, n_tiers)
+    """Return the directions in which scores may rise from one part of the field to another.
+
+    They are the slowest eigenvectors u of the graph of who met whom, L u = λ D u, where parts of
+    the field meet more rarely than they would at random (λ about 1 - 2 / √games of an item, for the
+    best division of it).  On a ladder the first is the place on it; between two leagues that hardly
+    meet it is the league.  Each has a mean square of 1, and is as long as it is slow: 1 / λ beside
+    the first, as for the coefficients of a straight line along a ladder.  Items that nothing
+    connects with most of the field have no part in it.
+    """
+    n = seen.n_items
+    games = np.bincount(seen.pairs.ravel(), np.repeat(seen.counts, 2), minlength=n)
+    group = connected_groups(seen.pairs, n)
+    there = group == np.argmax(np.bincount(group, games))
+    i, j = seen.pairs[there[seen.pairs[:, 0]]].T
+    typical = games[there].sum() / there.sum()
+    rare = AT_RANDOM * (1.0 - 2.0 / np.sqrt(max(typical, 1.0)))
+    if rare <= 0.0 or there.sum() < 4:
+        return np.zeros((n, 0))
+    root = np.divide(1.0, np.sqrt(games), out=np.zeros(n), where=there)
+    weight = seen.counts[there[seen.pairs[:, 0]]] * root[i] * root[j]
+    graph = coo_array((np.tile(weight, 2), (np.r_[i, j], np.r_[j, i])), shape=(n, n)).tocsr()
+    if n <= FEW:
+        values, vectors = np.linalg.eigh(graph.toarray())
+    else:
+        from scipy.sparse.linalg import eigsh  # noqa: PLC0415  many items only
+
+        begin = np.sqrt(games) * (1.0 + np.arange(n) / n)
+        values, vectors = eigsh(graph, MOST_TIERS + 1, which="LA", tol=1e-3, v0=begin)
+    slow = np.argsort(values)[::-1][1 : 1 + min(MOST_TIERS, n // 2)]  # the first is the whole field
+    slow = slow[1.0 - values[slow] < rare]
+    if not len(slow):
+        return np.zeros((n, 0))
+    tiers = root[:, None] * vectors[:, slow]
+    tiers[there] -= tiers[there].mean(axis=0)
+    tiers /= np.sqrt(np.mean(tiers[there] ** 2, axis=0))
+    rates = np.maximum(1.0 - values[slow], SLOWEST)
+    return np.asarray(tiers * (rates[0] / rates))
 
 
 def connected_groups(pairs: IntArray, n_items: int) -> IntArray:  # (n_items,)

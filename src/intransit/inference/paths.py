@@ -17,9 +17,9 @@ from functools import cached_property
 import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
-from intransit.inference.observations import Observations
+from intransit.inference.observations import Observations, tiers_of
 from intransit.inference.path_kernels import set_transitions
-from intransit.model.terms import By, Drift, Factors, Model, PairEffects, Scores, Side
+from intransit.model.terms import By, Drift, Factors, Model, PairEffects, Scores, Side, start_value
 
 OFF = 0.01  # of the cells at either end, that the usual time of a table leaves out
 STRETCHED = 2.0  # times that, from which on the rest is taken for dates that are off
@@ -187,6 +187,14 @@ class Layout:
     def has_newcomers(self) -> bool:
         """Whether any item came in later."""
         return bool(self.newcomer.any())
+
+    @cached_property
+    def tiers(self) -> FloatArray:  # (n_items, n_tiers)
+        """How scores may rise from one part of the field to another, see `tiers_of`."""
+        scores = self.model.term(Scores)
+        if scores is None or start_value(scores.tiers) == 0.0:
+            return np.zeros((self.seen.n_items, 0))
+        return tiers_of(self.seen)
 
     @property
     def n_factors(self) -> int:

@@ -28,7 +28,7 @@ from intransit.inference.path_kernels import (
 from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.sampling import Draws, Mixing
 from intransit.model.laws import OutcomeLaw, boundaries, expected_results
-from intransit.model.terms import By, PairEffects, Side
+from intransit.model.terms import By, PairEffects, Scores, Side
 
 PANEL_SEED = 0
 STRENGTH_WORK = 1e8  # draws times items times opponents of strengths; fewer draws beyond it
@@ -202,8 +202,21 @@ class Posterior:
         unseen = np.where(new, UNSEEN - items, -1)
         place = np.where(new, 0, items)
         uneven = d.jumps**2 * self.layout.span
-        steps = d.walks, d.returns, d.widths, means, uneven
+        steps = d.walks, d.returns, self.widths, means, uneven
         return _read(d.states, self.layout.items, place, unseen, times, which, steps)
+
+    @cached_property
+    def widths(self) -> FloatArray:  # (n_draws, 1 + 2 r)
+        """Standard deviations of what an item never seen may be, by column.
+
+        Where parts of the field hardly meet it may belong to any of them, and where scores are
+        not drawn towards each other their scale says nothing: then it is as those seen are.
+        """
+        widths, scores = self.draws.widths, self.layout.model.term(Scores)
+        if (self.draws.tiers > 0.0).any() or (scores is not None and scores.is_wide):
+            first = self.draws.states[:, self.layout.items.begin[:-1], 0]
+            widths[:, 0] = first.std(axis=1)
+        return widths
 
     @cached_property
     def usual(self) -> Mapping[str, FloatArray]:  # (n_values,) each
@@ -721,6 +734,7 @@ def posterior_around(
         number_rates=known(number_rates),
         number_reversions=np.zeros((n, len(number_rates))),
         newcomers=first.mean(axis=1, dtype=float) if first.size else np.zeros(n),
+        tiers=np.zeros(n),
         jumps=np.zeros(n),
         cuts=known(cuts),
         noise=np.full(n, noise),

@@ -198,6 +198,7 @@ class Draws:
     number_rates: FloatArray  # (n_draws, n_numbers)
     number_reversions: FloatArray  # (n_draws, n_numbers)
     newcomers: FloatArray  # (n_draws,)
+    tiers: FloatArray  # (n_draws,)
     jumps: FloatArray  # (n_draws,)
     cuts: FloatArray  # (n_draws, n_cuts)
     noise: FloatArray  # (n_draws,)
@@ -338,9 +339,15 @@ class Watch:
         return scale_values(self.layout, chain)
 
 
+def has_tiers(layout: Layout) -> bool:
+    """Return whether parts of the field hardly meet."""
+    return bool(layout.tiers.shape[1])
+
+
 def scale_names(layout: Layout) -> list[str]:
     """Return what the scales are called, in the order of `scale_values`."""
     names = ["scores", *(f"factor {k + 1}" for k in range(layout.n_factors)), JUMPS]
+    names += ["tiers"] * has_tiers(layout)
     for kind in ("rate", "reversion"):
         names += [
             f"{kind} of {part}" for part in ("scores", "factors")[: 1 + (layout.n_factors > 0)]
@@ -369,7 +376,7 @@ def scale_values(layout: Layout, draw: Chain | Draw) -> FloatArray:
     parts = [
         draw.scales[:1],
         np.sort(draw.scales[1:])[::-1],
-        np.array([draw.jumps]),
+        np.array([draw.jumps] + [draw.tiers] * has_tiers(layout)),
         draw.rates[:groups] * root,
         np.exp(-draw.reversions[:groups] * layout.span),
         np.stack(numbers, axis=1).ravel(),

@@ -25,7 +25,7 @@ from scipy.special import expit, log_expit, logsumexp
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import Timeline
 from intransit.errors import InputError
-from intransit.inference.gibbs import Draw
+from intransit.inference.gibbs import Chain, Draw
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Numbers, lay_out
 from intransit.inference.posterior import Posterior, place_of
@@ -38,9 +38,11 @@ from intransit.model.terms import (
     PairEffects,
     Scores,
     Side,
+    Still,
     Term,
     first_jumps,
     first_reversion,
+    prior_scale,
 )
 
 if TYPE_CHECKING:
@@ -198,7 +200,7 @@ def draw_posterior(
 
     With a placement, states are always found by Newton's method, by the workers there.
     """
-    layout = lay_out(seen, model)
+    layout = lay_out(seen, fit_to_schedule(seen, model, law, effort, rng))
     if placement is not None:
         if law.kind == "squared":
             raise InputError("on: readings of margins are drawn in one process; leave it out.")
@@ -209,6 +211,44 @@ def draw_posterior(
         draws, mixing = sample(layout, law, effort, rng=rng, report=report)
         return Posterior(layout, law, draws, mixing)
     return _from_a_part(layout, law, effort, rng, report)
+
+
+PROBE, PROBED = 160, 80  # sweeps, and those of them that count
+LARGE = 40_000  # cells from which on a part of them is looked at
+
+
+def fit_to_schedule(
+    seen: Observations, model: Model, law: OutcomeLaw, effort: Effort, rng: np.random.Generator
+) -> Model:
+    """Return the model, with wide scores where like met like.
+
+    There all differences that are seen are small ones, which add up along a ladder.  A scale learnt
+    from them is too small, and takes their sum for noise; nor may scores return to a mean.  Whether
+    it is so, still scores with tiers tell: parts that hardly meet then differ by more than the
+    items within them.
+    """
+    scores = model.term(Scores)
+    if scores is None or prior_scale(scores.tiers) == 0.0 or prior_scale(scores.scale) == 0.0:
+        return model
+    layout = lay_out(seen.timeless(), probe_of(model))
+    if not layout.tiers.shape[1]:
+        return model
+    if len(layout.seen) > LARGE:
+        layout = lay_out(sub_population(layout.seen, effort.part_cells, rng), layout.model)
+    chain, apart = Chain(layout, law, rng.spawn(1)[0]), []
+    for _ in range(PROBE):
+        chain.sweep()
+        apart.append(float(np.std(chain.item_means())) > chain.scales[0])
+    if np.mean(apart[-PROBED:]) < 0.5:
+        return model
+    terms = tuple(term.widened() if term is scores else term for term in model.terms)
+    return Model(terms)
+
+
+def probe_of(model: Model) -> Model:
+    """Return still scores, and a side if the model has one."""
+    side = [Side(walk=Still())] if model.term(Side) is not None else []
+    return Model((Scores(walk=Still()), *side))
 
 
 def takes_chains(layout: Layout, law: OutcomeLaw, effort: Effort) -> bool:

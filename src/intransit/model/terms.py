@@ -61,6 +61,7 @@ class HalfCauchy:
 
 
 Scale = HalfCauchy | float
+WIDE = 3.0  # log odds: deviation of scores that draws none of them towards the others
 
 
 def check_scale(name: str, scale: Scale, *, strict: bool = True) -> None:
@@ -212,12 +213,16 @@ class Scores(Term):
         Of the scores when an item is first seen, in log odds.
     walk
         How they move: by default they drift, return to the mean and jump, as much as the data say.
+    tiers
+        How far apart parts of the field are that hardly meet (the top and the bottom of a ladder,
+        two leagues), in log odds: a prior, or a number; 0 if who meets whom tells nothing of
+        scores.
 
     Raises
     ------
     InputError
-        If `scale` is neither a prior nor a number above 0, or `walk` is neither `Still` nor
-        `Drift`.
+        If `scale` is neither a prior nor a number above 0, `walk` is neither `Still` nor `Drift`,
+        or `tiers` is neither a prior nor a number from 0.
 
     Examples
     --------
@@ -230,12 +235,43 @@ class Scores(Term):
     walk: Walk = field(
         default_factory=lambda: Drift(reversion=HalfCauchy(0.3), jumps=HalfCauchy(0.3))
     )
+    tiers: Scale = field(default=HalfCauchy(1.0))
 
     def __post_init__(self) -> None:
         self._check()
+        check_scale("Scores: tiers", self.tiers, strict=False)
 
     def __str__(self) -> str:
         return f"{self.walk.word or 'static '}scores"
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the scale is known to be so wide that it draws no score towards the others."""
+        return not isinstance(self.scale, HalfCauchy) and self.scale >= WIDE
+
+    def widened(self) -> "Scores":
+        """Return scores that are not drawn towards each other, neither at first nor over time.
+
+        Returns
+        -------
+        Scores
+            They move by as much as these do.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> it.Scores().widened().scale
+        3.0
+        """
+        walk = self.walk
+        if isinstance(walk, Drift):
+            rate = (
+                HalfCauchy(walk.rate.scale / WIDE)
+                if isinstance(walk.rate, HalfCauchy)
+                else walk.rate
+            )
+            walk = Drift(rate, jumps=walk.jumps)
+        return Scores(WIDE, walk, 0.0)
 
 
 @dataclass(frozen=True)
@@ -511,12 +547,13 @@ class Model:
         )
 
     def with_random_walks(self) -> "Model":
-        """Return the model with every walk a plain random walk.
+        """Return the model with every walk a plain random walk, and items all alike.
 
         Returns
         -------
         Model
-            The same terms; those that drift neither return to the mean nor jump.
+            The same terms; those that drift neither return to the mean nor jump, and who meets
+            whom tells nothing of scores.
 
         Examples
         --------
@@ -524,13 +561,14 @@ class Model:
         >>> it.Model((it.Scores(),)).with_random_walks().term(it.Scores).walk.reversion
         0.0
         """
+        terms = [
+            replace(term, walk=Drift(walk.rate))  # type: ignore[call-arg]
+            if isinstance(walk := getattr(term, "walk", None), Drift)
+            else term
+            for term in self.terms
+        ]
         return Model(
-            tuple(
-                replace(term, walk=Drift(walk.rate))  # type: ignore[call-arg]
-                if isinstance(walk := getattr(term, "walk", None), Drift)
-                else term
-                for term in self.terms
-            )
+            tuple(replace(term, tiers=0.0) if isinstance(term, Scores) else term for term in terms)
         )
 
     @property

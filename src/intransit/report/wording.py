@@ -20,6 +20,8 @@ from intransit.analysis.standings import Changes, Standing
 from intransit.analysis.verdict import HOPELESS, Transitivity
 from intransit.arrays import IntArray
 from intransit.data.reading import Column, describe_unused, plural
+from intransit.inference.observations import tiers_of
+from intransit.model import Scores
 from intransit.percent import estimate, percent, points, signed, with_error
 from intransit.study import n_cycles
 
@@ -399,6 +401,10 @@ LISTED = 4  # items
 POOLS = 3  # groups that are described
 FAR = 4  # games on the shortest way between two items
 SOURCES = 60  # items whose ways to all others are looked at
+LIKE = (
+    "If like met like, as on a ladder or in divisions, chances between items far apart are too "
+    "near to even, and their intervals too narrow."
+)
 
 
 def take_stock(answer: FittedTable) -> tuple[str, ...]:
@@ -489,12 +495,19 @@ def tell_apart(answer: FittedTable) -> list[str]:
 def tell_far(answer: FittedTable) -> list[str]:
     """Say so where most of what is told of two items goes by way of several others.
 
-    Scores are drawn alike whoever met whom.  Where like met like, small differences add up along
-    such a way, and a model of scores that are all near each other explains every step as well.
+    Unless tiers are drawn, scores are alike whoever met whom.  Where like met like, small
+    differences add up along such a way, and scores that are all near each other explain every step
+    as well.
     """
     if answer.part is not None or answer.board is not None:  # their games are not all at hand
         return []
-    n, pairs = answer.n_items, answer.posterior.layout.seen.pairs
+    layout = answer.posterior.layout
+    scores, seen = layout.model.term(Scores), layout.seen
+    if (answer.posterior.draws.tiers > 0.0).any() or (scores is not None and scores.is_wide):
+        return []
+    if answer.posterior.way != "gibbs" and tiers_of(seen).shape[1]:
+        return [f"Some parts of the field hardly met. {LIKE}"]
+    n, pairs = answer.n_items, seen.pairs
     met = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n, n)).tocsr()
     some = np.unique(np.linspace(0, n - 1, min(n, SOURCES)).astype(np.int64))
     steps = shortest_path(met, directed=False, unweighted=True, indices=some)
@@ -502,11 +515,7 @@ def tell_far(answer: FittedTable) -> list[str]:
     if not len(steps) or np.quantile(steps, 0.9) < FAR:
         return []
     most, usual = f"{steps.max():.0f}", f"{np.median(steps):.0f}"
-    return [
-        f"Items are up to {most} games apart, half of all pairs {usual} or more. If like "
-        "met like, as on a ladder or in divisions, chances between items far apart are too near "
-        "to even, and their intervals too narrow."
-    ]
+    return [f"Items are up to {most} games apart, half of all pairs {usual} or more. {LIKE}"]
 
 
 def _thin(answer: FittedTable) -> list[str]:

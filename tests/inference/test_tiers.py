@@ -1,0 +1,194 @@
+"""Who meets whom may tell of scores: tiers of a ladder, leagues that hardly meet."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+import intransit as it
+from intransit.data.cells import Rows
+from intransit.inference.observations import MOST_TIERS, Observations, tiers_of
+from intransit.inference.sampling import Effort
+from intransit.inference.table_posterior import fit_to_schedule
+from intransit.report.wording import tell_far
+from tests.inference.worlds import tiers_by_definition
+
+
+def seen_of(pairs, n_items, counts=None):
+    n = len(pairs)
+    counts = np.ones(n) if counts is None else counts
+    return Observations.of(
+        Rows(np.zeros(n), pairs, np.ones(n), counts, np.zeros(n)), "logistic", n_items
+    )
+
+
+def ladder(rng, n_items, n_games, reach):
+    first = rng.integers(n_items - reach, size=n_games)
+    return np.stack([first, first + rng.integers(1, reach + 1, size=n_games)], axis=1)
+
+
+def at_random(rng, n_items, n_games):
+    first = rng.integers(n_items, size=n_games)
+    return np.stack([first, (first + rng.integers(1, n_items, size=n_games)) % n_items], axis=1)
+
+
+def table_of(pairs, scores, rng):
+    """Games of a ladder, items numbered in another order than they stand in."""
+    won = rng.random(len(pairs)) < expit(scores[pairs[:, 0]] - scores[pairs[:, 1]])
+    names = np.array([f"p{k:02d}" for k in rng.permutation(len(scores))])
+    first, second = names[pairs.T]
+    frame = pd.DataFrame({"first": first, "second": second, "outcome": won.astype(int)})
+    return it.read(frame), names
+
+
+def same_directions(one, other):
+    """Whether columns agree but for their signs."""
+    sign = np.sign(np.sum(one * other, axis=0))
+    np.testing.assert_allclose(one * sign, other, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_directions_are_those_of_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    pairs = ladder(rng, 20, 800, 1 + seed)
+    found = tiers_of(seen_of(pairs, 22))  # two items never played
+    assert found.shape[1] >= 1
+    same_directions(found, tiers_by_definition(pairs, 22))
+
+
+def test_many_items_have_the_same_directions_as_few():
+    """Where they are not found all at once."""
+    rng = np.random.default_rng(5)
+    pairs = ladder(rng, 300, 9_000, 6)
+    found = tiers_of(seen_of(pairs, 300))
+    assert found.shape[1] == MOST_TIERS
+    expected = tiers_by_definition(pairs, 300)
+    sign = np.sign(np.sum(found * expected, axis=0))
+    np.testing.assert_allclose((found * sign)[:, :6], expected[:, :6], atol=0.02)
+
+
+@pytest.mark.parametrize(("n_items", "n_games"), [(12, 300), (20, 400), (40, 4_000), (500, 4_000)])
+def test_a_field_that_meets_at_random_has_none(n_items, n_games):
+    pairs = at_random(np.random.default_rng(n_games), n_items, n_games)
+    assert tiers_of(seen_of(pairs, n_items)).shape == (n_items, 0)
+
+
+def test_repeating_games_is_counting_them():
+    rng = np.random.default_rng(7)
+    pairs = ladder(rng, 15, 400, 2)
+    once = tiers_of(seen_of(np.repeat(pairs, 3, axis=0), 15))
+    same_directions(once, tiers_of(seen_of(pairs, 15, counts=np.full(len(pairs), 3.0))))
+
+
+def leagues(rng, n_items, n_games, across):
+    """Games of two leagues, the first half of the items and the second, and some between them."""
+    half = n_items // 2
+    inside = np.concatenate([at_random(rng, half, n_games), half + at_random(rng, half, n_games)])
+    between = np.stack([rng.integers(half, size=across), rng.integers(half, n_items, size=across)])
+    return np.concatenate([inside, between.T])
+
+
+def test_leagues_that_hardly_meet_differ_by_a_direction():
+    (found,) = tiers_of(seen_of(leagues(np.random.default_rng(8), 16, 300, 10), 16)).T
+    np.testing.assert_allclose(np.abs(found), 1.0, atol=0.15)
+    assert len(set(np.sign(found[:8]))) == len(set(np.sign(found[8:]))) == 1
+    assert found[0] * found[8] < 0
+
+
+def test_what_nothing_connects_with_the_field_has_no_part_in_it():
+    """How far apart two leagues are that never met no game tells."""
+    rng = np.random.default_rng(9)
+    field = leagues(rng, 16, 300, 10)
+    found = tiers_of(seen_of(np.concatenate([field, 16 + at_random(rng, 8, 100)]), 24))
+    same_directions(found[:16], tiers_of(seen_of(field, 16)))
+    assert not found[16:].any()
+
+
+def test_too_few_items_or_games_have_none():
+    assert tiers_of(seen_of(np.array([[0, 1], [1, 2]]), 3)).shape == (3, 0)
+    assert tiers_of(seen_of(np.array([[0, 1], [1, 2], [2, 3], [3, 4]]), 5)).shape == (5, 0)
+
+
+ALIKE = it.Scores(walk=it.Still(), tiers=0.0)
+N_TABLES, FAR = 4, 10
+
+
+@pytest.mark.parametrize(
+    ("scores", "least", "most"), [(it.Scores(walk=it.Still()), 0.7, 1.0), (ALIKE, 0.0, 0.5)]
+)
+def test_a_ladder_of_neighbours_holds_the_chances_of_its_ends(scores, least, most):
+    """With scores all alike, 90 % intervals hold a quarter of the chances of far pairs or less."""
+    held = []
+    for seed in range(N_TABLES):
+        rng = np.random.default_rng([11, seed])
+        true = np.sort(rng.normal(0.0, 1.5, size=20))
+        games, names = table_of(ladder(rng, 20, 1_500, 2), true, rng)
+        answer = it.fit(games, model=scores + it.PairEffects(), rng=seed)
+        for a in range(20):
+            for b in range(a + FAR + 1, 20):
+                told = answer.probability(names[a], names[b])
+                held.append(told.low <= expit(true[a] - true[b]) <= told.high)
+    assert least <= np.mean(held) <= most
+
+
+def test_where_like_met_like_scores_are_wide_and_that_is_said():
+    rng = np.random.default_rng(12)
+    games, names = table_of(ladder(rng, 20, 4_000, 2), np.linspace(-2.0, 2.0, 20), rng)
+    answer = it.fit(games, rng=1)
+    scores = answer.posterior.layout.model.term(it.Scores)
+    assert scores == it.Scores(walk=it.Still()).widened()
+    assert any(said.startswith("Like met like") for said in answer.story)
+    assert tell_far(answer) == []
+    # Somebody new is as those seen are, not as wide as the scale.
+    new = answer.posterior.states(np.full(1, -1), np.zeros(1))[:, 0, 0]
+    assert 0.8 < new.std() < 2.0
+    told = answer.probability("somebody", str(names[10]), newcomers=True)
+    assert told.low < 0.2
+    assert told.high > 0.8
+
+
+@pytest.mark.parametrize("apart", [0.0, 1.0])
+def test_leagues_whose_items_differ_more_than_they_do_keep_a_scale_that_is_learnt(apart, tmp_path):
+    rng = np.random.default_rng(13)
+    scores = rng.normal(0.0, 1.2, size=16) + np.where(np.arange(16) < 8, apart, -apart) / 2
+    games, _ = table_of(leagues(rng, 16, 400, 20), scores, rng)
+    answer = it.fit(games, rng=1)
+    drawn = answer.posterior.draws
+    assert (drawn.tiers > 0.0).all()
+    assert 0.7 < np.median(drawn.scales[:, 0]) < 2.0
+    assert any(said.startswith("Parts of the field meet rarely") for said in answer.story)
+    answer.save(tmp_path / "leagues")
+    again = it.Answer.load(tmp_path / "leagues")
+    np.testing.assert_array_equal(again.posterior.draws.tiers, drawn.tiers)
+    more, _ = table_of(at_random(rng, 16, 3_000), -scores, rng)
+    updated = again.update(more, rng=2)  # the contrary, and all meet
+    assert not updated.posterior.draws.tiers.any()
+
+
+def test_who_meets_at_random_or_has_a_known_scale_is_fitted_as_asked():
+    rng = np.random.default_rng(14)
+    model = it.Scores() + it.PairEffects()
+    effort = Effort(100.0, 30.0, 2)
+    for pairs, asked in (
+        (at_random(rng, 20, 600), model),
+        (ladder(rng, 20, 600, 1), it.Scores(1.0) + it.PairEffects()),
+        (ladder(rng, 20, 600, 1), it.Scores(tiers=0.0) + it.PairEffects()),
+        (ladder(rng, 20, 600, 1), it.Model((it.PairEffects(),))),
+    ):
+        before = rng.bit_generator.state
+        assert fit_to_schedule(seen_of(pairs, 20), asked, it.Wins(), effort, rng) == asked
+        assert rng.bit_generator.state == before
+
+
+def test_wide_scores_move_as_much_and_do_not_return():
+    scores = it.Scores(walk=it.Drift(it.HalfCauchy(1.5), it.HalfCauchy(0.3), 0.5)).widened()
+    assert scores.is_wide
+    assert scores.walk == it.Drift(it.HalfCauchy(0.5), 0.0, 0.5)
+    assert not it.Scores().is_wide
+    assert not it.Scores(1.0).is_wide
+
+
+@pytest.mark.parametrize("tiers", [-1.0, float("nan"), "wide"])
+def test_tiers_that_are_none_are_refused(tiers):
+    with pytest.raises(it.InputError, match="Scores: tiers"):
+        it.Scores(tiers=tiers)
