@@ -42,7 +42,6 @@ from intransit.data.files import (
     wide_encoding,
 )
 from intransit.data.games import Clock, Covariate, Games, merge
-from intransit.data.orders import find_choices, find_orders, find_podiums
 from intransit.data.outcomes import read_sides, read_switch
 from intransit.data.queries import Distinct, Query, add_up, build_query, sequence_of, with_series
 from intransit.data.reading import (
@@ -84,7 +83,6 @@ from intransit.data.shapes import (
     named_by_hand,
     reshape,
 )
-from intransit.data.time_columns import choose_time
 from intransit.data.vocabulary import MARKERS, WINNERS, name_pairs, plain
 from intransit.errors import InputError
 
@@ -521,6 +519,19 @@ def find_wide(name: str, facts: Facts, options: ReadOptions, asked: bool) -> Sha
     return wide_tables.FINDERS[name](facts, options, asked)
 
 
+def find_placed(name: str, facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return finishing orders or choices from sets as games, or None where the table has none.
+
+    Where two columns name the items, a third place or item, or places of the two, must be named.
+    """
+    said = asked or options.place or any(map(words.PLACED.search, facts.plain))
+    if not said and _names_two(facts.plain):
+        return None
+    from intransit.data import orders  # noqa: PLC0415  few tables have any
+
+    return orders.FINDERS[name](facts, options, asked)
+
+
 def _names_two(own: list[str]) -> bool:
     """Return whether two columns name the items, and not the first two of three or more."""
     pairs = name_pairs(own, MARKERS, WINNERS)
@@ -533,11 +544,11 @@ FINDERS: dict[str, Find] = {
     "teams": find_teams,
     "tally": find_tally,
     "matchups": find_matchups,
-    "orders": find_orders,
+    "orders": partial(find_placed, "orders"),
     "rounds": partial(find_wide, "rounds"),
-    "podiums": find_podiums,
+    "podiums": partial(find_placed, "podiums"),
     "ranks": partial(find_wide, "ranks"),
-    "choices": find_choices,
+    "choices": partial(find_placed, "choices"),
     "ballots": partial(find_wide, "ballots"),
     "scores": partial(find_wide, "scores"),
 }
@@ -554,6 +565,14 @@ def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
     for column in search.roles.by:
         search.tell("by", column, "named")
     return search.roles
+
+
+def choose_time(search: Search) -> None:
+    """Choose the column of times, where one is named or any column is left that may hold them."""
+    if search.free() or search.named["time"] is not None or search.options.order is not None:
+        from intransit.data import time_columns  # noqa: PLC0415  some tables have no more columns
+
+        time_columns.choose_time(search)
 
 
 def note_unused_scores(search: Search) -> None:

@@ -278,6 +278,10 @@ def stem(name: str, word: str) -> str | None:
     return None
 
 
+PLACED = re.compile(  # in names of places, and of the third item or place of several
+    r"pla?c|pos|finish|rank|standing|third|[3-9]"
+    r"|(item|option|alt|concept|candidate|product|brand|message|model)\w*[c-h]$"
+)
 THIRD = {"1": "3", "a": "c"}  # what follows a marker's two words
 
 
