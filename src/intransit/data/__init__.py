@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import parse_qsl, urlsplit
 
 from intransit.data import vocabulary as words
 from intransit.data.duplicates import choose_unplayed, count_once
@@ -29,7 +28,6 @@ from intransit.data.engine import (
     refuse,
 )
 from intransit.data.files import (
-    STANDARD_INPUT,
     Source,
     are_parquet,
     find_sources,
@@ -61,7 +59,12 @@ from intransit.data.reading import (
     check_name,
     describe_unused,
     how_to_say,
+    is_address,
+    is_lazy,
+    is_small,
+    label_of,
     plural,
+    stays_in_engine,
 )
 from intransit.data.roles import (
     Roles,
@@ -89,43 +92,6 @@ from intransit.errors import InputError
 __all__ = ["Clock", "Column", "Covariate", "Games", "Reading", "Unused", "describe", "read"]
 
 # Sources ------------------------------------------------------------------------------------------
-
-SCHEME = re.compile(r"(?!file:)([A-Za-z][A-Za-z0-9+.\-]+)://")
-ENGINES = {"dask", "ibis", "pyspark", "sqlframe"}  # libraries whose tables have no order of rows
-
-
-def is_address(source: object) -> bool:
-    """Return whether a source is an address such as ``postgres://...``, and no file."""
-    return isinstance(source, str) and SCHEME.match(source) is not None
-
-
-def shown_address(address: str) -> str:
-    """Return an address as messages may call it: without user, password and signature."""
-    parts = urlsplit(address)
-    host = parts.netloc.rpartition("@")[2]
-    table = dict(parse_qsl(parts.query)).get("table")
-    return f"{parts.scheme}://{host}{parts.path}" + (f"?table={table}" if table else "")
-
-
-def stays_in_engine(source: object) -> bool:
-    """Return whether a table belongs to an engine, in which its rows have no order."""
-    return type(source).__module__.partition(".")[0] in ENGINES and hasattr(source, "columns")
-
-
-def is_lazy(source: object) -> bool:
-    """Return whether a table is a plan whose rows come in an order, when it is carried out."""
-    return type(source).__name__ in {"LazyFrame", "DuckDBPyRelation"}
-
-
-def label_of(source: object) -> str:
-    """Return how messages call a source; never with a password."""
-    if isinstance(source, str | Path):
-        label = str(source)
-        if label in {"-", "/dev/stdin"}:
-            return STANDARD_INPUT
-        return shown_address(label) if is_address(source) else label
-    library = type(source).__module__.split(".")[0].lstrip("_")
-    return f"{library} {type(source).__name__}"
 
 
 def take_in(source: object, engine: Engine, most_whole: int = ROW_LIMITS.fetched) -> EngineTable:
@@ -446,7 +412,7 @@ def assemble(
     Lazy frames of very many rows stay where they are, like tables of an engine; of very large
     files, too, equal rows are added up before they are judged.
     """
-    with open_engine(label_of(source), memory_limit) as engine:
+    with open_engine(label_of(source), memory_limit, small=is_small(source)) as engine:
         label = engine.label
         table = take_in(source, engine, limits.fetched)
         places = (find_column(table.names, name, "where", label) for name in options.where)
