@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks._common import print_table
 from tests.analysis.fuzzing import Spoiler
-from tests.data.fuzzing import attempt, one_database, spoiled
+from tests.data.fuzzing import attempt, spoiled
 
 EACH = 50_000  # inputs of each kind
 MOST_SHOWN, LONGEST = 20, 3_000
@@ -34,8 +34,7 @@ def main(what: str = "both", n: int = EACH, seed: int = 0) -> int:
     rows, finds = [], []
     with tempfile.TemporaryDirectory() as folder:
         if what != "answers":
-            with one_database():
-                rows.append(run("tables", _tables(Path(folder)), n, seed, finds))
+            rows.append(run("tables", _tables(Path(folder)), n, seed, finds))
         if what != "tables":
             rows.append(run("answer files", _answers(Path(folder)), n, seed, finds))
     columns = ["spoiled", "inputs", "read", "refused in a sentence", "neither", "s of processor"]

@@ -1,16 +1,12 @@
 """Tables with something wrong in them: sound ones of every shape, changed at random."""
 
 import bz2
-import contextlib
 import gzip
 import io
 import json
 import lzma
 import random
 import zipfile
-from collections.abc import Iterator
-
-import duckdb
 
 from intransit import InputError, read
 
@@ -127,18 +123,6 @@ SETTINGS = (
     *({"by": ("a", "outcome")}, {"outcome": "winner"}, {"wins": "a", "losses": "b"}),
 )
 PACKERS = (gzip.compress, bz2.compress, lzma.compress)
-
-
-@contextlib.contextmanager
-def one_database() -> Iterator[None]:
-    """Let readings share a database, each by its own connection: to open one takes long."""
-    usual, shared = duckdb.connect, duckdb.connect(config={"memory_limit": "1GB"})
-    duckdb.connect = lambda **_: shared.cursor()
-    try:
-        yield
-    finally:
-        duckdb.connect = usual
-        shared.close()
 
 
 def spoiled(rng: random.Random) -> tuple[bytes, dict[str, object]]:

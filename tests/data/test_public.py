@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from intransit import InputError, read
@@ -117,6 +118,18 @@ def test_the_games_of_a_published_table(file):
         found[key] = found.get(key, 0.0) + float(games.counts[k])
     ends = tuple(games.clock.to_text(float(t)) for t in games.times[[0, -1]])
     assert (found, None if games.clock.kind == "none" else ends) == told(GAMES[file])
+
+
+@pytest.mark.parametrize("file", sorted(GAMES)[::3])
+def test_small_tables_are_read_as_large_ones_are(file, monkeypatch):
+    """Cells of small tables are fetched at once, those of others asked for column by column."""
+    small = read(HERE / file, **BESIDE.get(file, {}))
+    monkeypatch.setattr("intransit.data.reading.SMALL", 0)
+    monkeypatch.setattr("intransit.data.engine.FEW_CELLS", 0)
+    large = read(HERE / file, **BESIDE.get(file, {}))
+    assert (large.report, large.names) == (small.report, small.names)
+    for name in ("first", "second", "outcomes", "margins", "times", "counts", "sequence"):
+        np.testing.assert_array_equal(getattr(large, name), getattr(small, name))
 
 
 def test_every_file_has_its_games_and_its_line_in_the_documents():

@@ -296,6 +296,37 @@ def test_an_interrupt_stops_a_long_reading_at_once(tmp_path):
     assert list(tmp_path.glob("*")) == []
 
 
+def test_small_tables_are_read_one_after_the_other_by_one_engine(tmp_path, monkeypatch):
+    """Starting an engine took a quarter of the time of a small table; one that failed is left."""
+    monkeypatch.setattr("intransit.data.engine._spare", {})
+    started, connect = [], duckdb.connect
+    monkeypatch.setattr(duckdb, "connect", lambda **said: started.append(said) or connect(**said))
+    place = tmp_path / "games.csv"
+    place.write_text(TEXT)
+    for source in (place, place, pd.read_csv(place)):
+        assert results(read(source)) == GAMES
+        assert len(started) == 1
+    with pytest.raises(InputError, match="says who won"):  # a refusal says nothing of the engine
+        read(pd.read_csv(place)[["a", "b"]])
+    assert results(read(place, memory_limit="1GB", where={"outcome": 0.5})) == {("y", "z", 0.5): 1}
+    assert len(started) == 1
+    assert results(read(place, memory_limit="500MB")) == GAMES
+    assert len(started) == 2
+
+
+def test_a_process_that_was_forked_after_a_reading_reads_and_ends_in_order(tmp_path):
+    place = tmp_path / "games.csv"
+    place.write_text(TEXT)
+    code = (
+        f"import os, sys\nfrom intransit import read\nread({str(place)!r})\nchild = os.fork()\n"
+        f"print(len(read({str(place)!r})), flush=True)\n"
+        "sys.exit(0 if child == 0 else os.waitpid(child, 0)[1])"
+    )
+    asked = [sys.executable, "-c", code]
+    run = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=True)
+    assert (run.stdout, run.stderr) == ("3\n3\n", "")
+
+
 def test_json_arrays_and_wrapped_ones(tmp_path):
     rows = [{"a": "x", "b": "y", "outcome": 1}, {"a": "x", "b": "z", "outcome": 0}]
     for text in (

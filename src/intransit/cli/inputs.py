@@ -50,7 +50,7 @@ class Address(type(Path())):  # type: ignore[misc]
 
 def as_table(_: object, tokens: Sequence[Token]) -> Path:
     """Return a path as it is, and an address with the name of its table."""
-    from intransit.data import is_address, shown_address  # noqa: PLC0415
+    from intransit.data.reading import is_address, shown_address  # noqa: PLC0415
 
     text = tokens[0].value
     if not is_address(text):

@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import parse_qsl, urlsplit
 
 from intransit.data import vocabulary as words
 from intransit.data.duplicates import choose_unplayed, count_once
@@ -29,7 +28,6 @@ from intransit.data.engine import (
     refuse,
 )
 from intransit.data.files import (
-    STANDARD_INPUT,
     Source,
     are_parquet,
     find_sources,
@@ -42,7 +40,6 @@ from intransit.data.files import (
     wide_encoding,
 )
 from intransit.data.games import Clock, Covariate, Games, merge
-from intransit.data.orders import find_choices, find_orders, find_podiums
 from intransit.data.outcomes import read_sides, read_switch
 from intransit.data.queries import Distinct, Query, add_up, build_query, sequence_of, with_series
 from intransit.data.reading import (
@@ -62,7 +59,12 @@ from intransit.data.reading import (
     check_name,
     describe_unused,
     how_to_say,
+    is_address,
+    is_lazy,
+    is_small,
+    label_of,
     plural,
+    stays_in_engine,
 )
 from intransit.data.roles import (
     Roles,
@@ -84,50 +86,12 @@ from intransit.data.shapes import (
     named_by_hand,
     reshape,
 )
-from intransit.data.time_columns import choose_time
 from intransit.data.vocabulary import MARKERS, WINNERS, name_pairs, plain
 from intransit.errors import InputError
 
 __all__ = ["Clock", "Column", "Covariate", "Games", "Reading", "Unused", "describe", "read"]
 
 # Sources ------------------------------------------------------------------------------------------
-
-SCHEME = re.compile(r"(?!file:)([A-Za-z][A-Za-z0-9+.\-]+)://")
-ENGINES = {"dask", "ibis", "pyspark", "sqlframe"}  # libraries whose tables have no order of rows
-
-
-def is_address(source: object) -> bool:
-    """Return whether a source is an address such as ``postgres://...``, and no file."""
-    return isinstance(source, str) and SCHEME.match(source) is not None
-
-
-def shown_address(address: str) -> str:
-    """Return an address as messages may call it: without user, password and signature."""
-    parts = urlsplit(address)
-    host = parts.netloc.rpartition("@")[2]
-    table = dict(parse_qsl(parts.query)).get("table")
-    return f"{parts.scheme}://{host}{parts.path}" + (f"?table={table}" if table else "")
-
-
-def stays_in_engine(source: object) -> bool:
-    """Return whether a table belongs to an engine, in which its rows have no order."""
-    return type(source).__module__.partition(".")[0] in ENGINES and hasattr(source, "columns")
-
-
-def is_lazy(source: object) -> bool:
-    """Return whether a table is a plan whose rows come in an order, when it is carried out."""
-    return type(source).__name__ in {"LazyFrame", "DuckDBPyRelation"}
-
-
-def label_of(source: object) -> str:
-    """Return how messages call a source; never with a password."""
-    if isinstance(source, str | Path):
-        label = str(source)
-        if label in {"-", "/dev/stdin"}:
-            return STANDARD_INPUT
-        return shown_address(label) if is_address(source) else label
-    library = type(source).__module__.split(".")[0].lstrip("_")
-    return f"{library} {type(source).__name__}"
 
 
 def take_in(source: object, engine: Engine, most_whole: int = ROW_LIMITS.fetched) -> EngineTable:
@@ -448,7 +412,7 @@ def assemble(
     Lazy frames of very many rows stay where they are, like tables of an engine; of very large
     files, too, equal rows are added up before they are judged.
     """
-    with open_engine(label_of(source), memory_limit) as engine:
+    with open_engine(label_of(source), memory_limit, small=is_small(source)) as engine:
         label = engine.label
         table = take_in(source, engine, limits.fetched)
         places = (find_column(table.names, name, "where", label) for name in options.where)
@@ -521,6 +485,19 @@ def find_wide(name: str, facts: Facts, options: ReadOptions, asked: bool) -> Sha
     return wide_tables.FINDERS[name](facts, options, asked)
 
 
+def find_placed(name: str, facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return finishing orders or choices from sets as games, or None where the table has none.
+
+    Where two columns name the items, a third place or item, or places of the two, must be named.
+    """
+    said = asked or options.place or any(map(words.PLACED.search, facts.plain))
+    if not said and _names_two(facts.plain):
+        return None
+    from intransit.data import orders  # noqa: PLC0415  few tables have any
+
+    return orders.FINDERS[name](facts, options, asked)
+
+
 def _names_two(own: list[str]) -> bool:
     """Return whether two columns name the items, and not the first two of three or more."""
     pairs = name_pairs(own, MARKERS, WINNERS)
@@ -533,11 +510,11 @@ FINDERS: dict[str, Find] = {
     "teams": find_teams,
     "tally": find_tally,
     "matchups": find_matchups,
-    "orders": find_orders,
+    "orders": partial(find_placed, "orders"),
     "rounds": partial(find_wide, "rounds"),
-    "podiums": find_podiums,
+    "podiums": partial(find_placed, "podiums"),
     "ranks": partial(find_wide, "ranks"),
-    "choices": find_choices,
+    "choices": partial(find_placed, "choices"),
     "ballots": partial(find_wide, "ballots"),
     "scores": partial(find_wide, "scores"),
 }
@@ -554,6 +531,14 @@ def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
     for column in search.roles.by:
         search.tell("by", column, "named")
     return search.roles
+
+
+def choose_time(search: Search) -> None:
+    """Choose the column of times, where one is named or any column is left that may hold them."""
+    if search.free() or search.named["time"] is not None or search.options.order is not None:
+        from intransit.data import time_columns  # noqa: PLC0415  some tables have no more columns
+
+        time_columns.choose_time(search)
 
 
 def note_unused_scores(search: Search) -> None:

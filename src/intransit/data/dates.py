@@ -2,7 +2,7 @@
 
 import re
 
-from intransit.data.engine import Facts, quote
+from intransit.data.engine import SPACES, Facts, quote
 from intransit.data.games import DATES, US_A_DAY, TimeColumn
 from intransit.data.vocabulary import MONTHS, listed, without_accents
 
@@ -32,6 +32,7 @@ MONTHS_ABROAD = tuple(  # beside those that begin as in English
         "diciembre dic dezembro dez decembre dicembre dezember grudnia aralik",
     )
 )
+BARE = re.compile("[0-9/.-]*")  # dates with nothing to take off
 FIRST_YEAR = "TIMESTAMP '1000-01-01'"  # Apr 1 is not April of the year 1
 UNUSUAL = (
     *("%b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%Y.%m.%d-%H.%M.%S"),
@@ -43,7 +44,10 @@ def read_odd_dates(
     facts: Facts, column: int, text: str, filled: int, day_first: bool | None
 ) -> TimeColumn | None:
     """Return how dates, in SQL `text`, that are not in ISO form are read; None if no form fits."""
-    cell = _without_trimmings(_in_english(facts, column, f"trim({text})"))
+    cell, zone = f"trim({text})", "0"
+    known = facts.values(column)
+    if known is None or not all(BARE.fullmatch(each.strip(SPACES)) for each, _ in known):
+        cell, zone = _without_trimmings(_in_english(facts, column, cell)), _zone(text)
     found: dict[str, TimeColumn] = {}
     for why, forms in _forms(facts, column, cell, day_first).items():
         tests = (f"try_strptime(cell, '{form}') >= {FIRST_YEAR}" for form in forms)
@@ -51,7 +55,6 @@ def read_odd_dates(
         used = [form for form, n in zip(forms, hits, strict=True) if n]
         if used:
             listed = ", ".join(f"'{form}'" for form in used)
-            zone = _zone(text)
             moment = f"try_strptime({cell}, [{listed}])"
             sql = f"CASE WHEN {moment} >= {FIRST_YEAR} THEN epoch_us({moment}) - {zone} END"
             (n,) = facts.count_cells(column, f"({sql}) IS NOT NULL")

@@ -1,9 +1,11 @@
 """DuckDB for one reading: within a limit of memory, in a scratch folder, stopped by Ctrl-C.
 
 Any source becomes one table that can be asked many times, with columns c0, c1, ... and the numbers
-of its rows.  Text is parsed once, into a Parquet file in the scratch folder; Parquet files and data
-frames are asked where they are.  Everything is asked in SQL and comes back as small lists; only the
-finished cells are fetched, in batches.  DuckDB is loaded when a table is read, not before.
+of its rows.  Text is parsed once, into a Parquet file in the scratch folder, or into a table of the
+engine where it is small; Parquet files and data frames are asked where they are.  Everything is
+asked in SQL and comes back as small lists; only the finished cells are fetched, in batches.  DuckDB
+is loaded when a table is read, not before.  Small tables are read one after the other by one
+engine, and the cells of small tables of text are fetched at once.
 
 A reading holds a lock on a file in its scratch folder for as long as it lives, so that the next one
 can tell a folder that is in use from one that a killed reading left behind, and remove that.
@@ -13,6 +15,7 @@ asked once.  Columns are found by the names that a user gives: by the same lette
 without case and spaces.
 """
 
+import atexit
 import contextlib
 import difflib
 import os
@@ -23,6 +26,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -176,10 +180,13 @@ TOGETHER = 40  # sums in one query: planning takes time that grows with their sq
 class Engine:
     """A connection with a scratch folder; its errors become sentences."""
 
-    def __init__(self, con: "DuckDBPyConnection", folder: Path, label: str) -> None:
+    def __init__(
+        self, con: "DuckDBPyConnection", folder: Path, label: str, *, small: bool = False
+    ) -> None:
         self.con = con
         self.folder = folder
         self.label = label  # how messages call the table
+        self.small = small  # whether the table is
         self.n_files = 0
         self.after = contextlib.ExitStack()  # what is to be closed with it
 
@@ -232,8 +239,7 @@ class Engine:
 
     def forget_rejects(self) -> None:
         """Drop what DuckDB keeps of lines that it refused; the next file has its own."""
-        self.run("DROP TABLE IF EXISTS reject_errors")
-        self.run("DROP TABLE IF EXISTS reject_scans")
+        self.run("DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans")
 
     def refuse(self, found: str) -> InputError:
         """Return the error that says this of the table."""
@@ -255,32 +261,60 @@ class Engine:
         return self.refuse(f"it could not be read ({text}); correct the table.")
 
 
+ALONE = {"threads": 1, "async_threads": 0}  # an engine that has no threads outlives a fork
+_spare: "dict[str, DuckDBPyConnection]" = {}  # at most one such engine, by its limit of memory
+atexit.register(_spare.clear)  # before Python ends, or DuckDB complains
+
+
 @contextlib.contextmanager
-def open_engine(label: str, memory_limit: str) -> Iterator[Engine]:
-    """Yield an engine and clean up after it."""
+def open_engine(label: str, memory_limit: str, *, small: bool = False) -> Iterator[Engine]:
+    """Yield an engine and clean up after it.
+
+    For a `small` table it works without threads, and serves the next small table, too; tables of
+    an engine end with its connection.
+    """
     import duckdb  # noqa: PLC0415
 
     with open_scratch() as folder:
-        spill = folder / "spill"
         if not isinstance(memory_limit, str):
             raise InputError(f"memory_limit is {shown(memory_limit)}; write it as in 1GB.")
         try:
-            con = duckdb.connect(
-                config={"memory_limit": memory_limit, "temp_directory": str(spill)}
-            )
+            base, con = _connect(memory_limit, folder / "spill", small=small)
         except duckdb.Error as error:
             raise InputError(
                 f"memory_limit {shown(memory_limit)} is not understood; write it as in 1GB."
             ) from error
-        engine = Engine(con, folder, label)
+        engine, sound = Engine(con, folder, label, small=small), False
         try:
-            con.execute("SET TimeZone = 'UTC'")
-            con.execute("SET enable_progress_bar = false")  # it would print
+            con.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")  # it would print
             with contextlib.closing(engine.after):
                 yield engine
+            sound = True
+        except InputError as error:
+            sound = error.__cause__ is None
+            raise
         finally:
             with contextlib.suppress(duckdb.Error):  # still busy with what was interrupted
                 con.close()
+            if small and sound and not (folder / "spill").exists():
+                _spare.clear()
+                _spare[memory_limit] = base
+
+
+def _connect(
+    memory_limit: str, spill: Path, *, small: bool
+) -> "tuple[DuckDBPyConnection, DuckDBPyConnection]":
+    """Return an engine, the one that was left over if it will do, and a connection to it."""
+    import duckdb  # noqa: PLC0415
+
+    base = _spare.pop(memory_limit, None) if small else None
+    if base is None:
+        settings: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": str(spill)}
+        base = duckdb.connect(config=settings | (ALONE if small else {}))
+        return base, base.cursor() if small else base
+    con = base.cursor()
+    con.execute(f"SET temp_directory = {quote(str(spill))}")
+    return base, con
 
 
 def quote(text: str) -> str:
@@ -449,6 +483,9 @@ def numbered_headers(names: Sequence[str]) -> tuple[int, int]:
 NAMING = (r"(\d+)\.0", r"(.+?)\s+(?:won|wins|win|beat)\b.*")  # cells that name an item
 NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 SAMPLE = 20_000  # rows in which columns without a telling name are compared
+FEW_CELLS = MOST_VALUES  # fetched at once, as asking for each column would take longer
+BLANKS = " \t\n\f\r"  # of cells that hold nothing
+SPACES = "".join(map(chr, (32, 160, 5760, *range(8192, 8203), 8239, 8287, 12288)))  # as SQL trims
 MOST_COLUMNS = 40  # columns without a telling name that are looked into
 
 
@@ -460,7 +497,8 @@ class Facts:
         self.where = where
         self.plain = [plain(name) for name in short_names(table.names)]
         self._values: dict[int, list[tuple[str, int]] | None] = {}
-        self._n_rows: int | None = None
+        self._samples: dict[int, set[str]] = {}
+        self._counts: dict[tuple[str, ...], list[int]] = {}
 
     def column(self, name: str, role: str) -> int:
         """Return the place of the column called `name`, which the user gives for a role."""
@@ -489,13 +527,23 @@ class Facts:
         if isinstance(value, bool):
             return f"lower({self.text(column)}) = '{str(value).lower()}'"
         if isinstance(value, int | float):
-            return f"{self.number(column)} = {value!r}::DOUBLE"
+            return f"{self.number(column, known=False)} = {value!r}::DOUBLE"
         return f"{self.text(column)} = {quote(str(value).strip())}"
 
     @property
     def rows(self) -> str:
         """SQL: the rows that `where` keeps, with their numbers in the whole table."""
         return f"(SELECT * FROM {self.table.rows}{self.filter})"
+
+    @cached_property
+    def cells(self) -> list[tuple[Any, ...]] | None:
+        """All rows of a small table of text, and the number of each; None of other tables."""
+        table, n = self.table, len(self.names)
+        plain_text = {*table.types} == {"VARCHAR"} and table.ordered and table.grouping is None
+        if not plain_text or n * self.count()[0] > FEW_CELLS:
+            return None
+        with table.in_order():
+            return self.engine.ask(f"SELECT {columns_sql(n)}, row FROM {self.rows}")
 
     def rows_about(self, *sql: str) -> str:
         """SQL: rows that tell about the columns in some SQL; if not all of them can, some do."""
@@ -566,13 +614,14 @@ class Facts:
         """SQL: whether a cell holds anything."""
         if self.is_number(column):  # pandas writes what is missing as NaN
             return f"(c{column} IS NOT NULL AND NOT isnan(CAST(c{column} AS DOUBLE)))"
-        if not self.is_text(column):
+        known = self.cells is not None and all(text.strip(BLANKS) for text in self.texts(column))
+        if known or not self.is_text(column):
             return f"(c{column} IS NOT NULL)"
         blank = f"regexp_full_match({self.raw(column)}, '\\s*')"
         return f"(c{column} IS NOT NULL AND NOT {blank})"
 
-    def number(self, column: int) -> str:
-        """SQL: a cell as a number, NULL where it is none."""
+    def number(self, column: int, *, known: bool = True) -> str:
+        """SQL: a cell as a number, NULL where it is none; shorter where all cells are `known`."""
         cell = f"c{column}"
         if self.is_number(column) or self.table.types[column] == "BOOLEAN":
             return f"CAST({cell} AS DOUBLE)"
@@ -580,6 +629,9 @@ class Facts:
             return "NULL::DOUBLE"
         text = self.raw(column)  # TRY_CAST forgives space, and trimming would cost more
         comma = self.table.decimal_comma
+        known = known and self.cells is not None and not comma
+        if known and not any(sign in cell for cell in self.texts(column) for sign in ",%−½"):
+            return f"TRY_CAST({text} AS DOUBLE)"
         point, sign = (".", ",") if comma else (",", ".")
         thousands = f"\\s*[+-]?[1-9]\\d{{0,2}}(\\{point}\\d{{3}})+(\\{sign}\\d+)?\\s*"
         bare = f"replace(replace({text}, '{point}', ''), ',', '.')"
@@ -598,10 +650,12 @@ class Facts:
     def values(self, column: int) -> list[tuple[str, int]] | None:
         """Return the distinct cells of a column as text with their counts; None if too many."""
         if column not in self._values:
-            found = self.engine.ask(
-                f"SELECT {self.raw(column)}, n FROM (SELECT c{column}, {self.tally()} AS n "
-                f"FROM {self.rows_about(f'c{column}')} GROUP BY c{column} LIMIT {MOST_VALUES + 1})"
-            )
+            if self.cells is not None:
+                found: Sequence[tuple[Any, ...]] = [*Counter(c[column] for c in self.cells).items()]
+            else:
+                rows, most = self.rows_about(f"c{column}"), MOST_VALUES + 1
+                cells = f"SELECT c{column}, {self.tally()} AS n FROM {rows} GROUP BY c{column}"
+                found = self.engine.ask(f"SELECT {self.raw(column)}, n FROM ({cells} LIMIT {most})")
             few = len(found) <= MOST_VALUES
             kept = [(str(text), int(count)) for text, count in found if text is not None]
             self._values[column] = kept if few else None
@@ -621,6 +675,9 @@ class Facts:
         """Return the number of the first row that has each cell of a column with few values."""
         if not self.table.ordered:
             return {}
+        if self.cells is not None:
+            latest = sorted(self.cells, key=lambda row: row[-1], reverse=True)
+            return {row[column]: row[-1] for row in latest if row[column] is not None}
         with self.table.in_order():
             found = self.engine.ask(
                 f"SELECT {self.raw(column)}, min(row) FROM {self.all_rows} GROUP BY c{column}"
@@ -629,14 +686,11 @@ class Facts:
 
     def count(self, *tests: str) -> list[int]:
         """Return how many rows there are, and how many pass each test."""
-        if not tests and self._n_rows is not None:
-            return [self._n_rows]
-        counts = ", ".join([self.tally(), *map(self.tally, tests)])
-        rows = self.rows_about(*tests)
-        found = [int(n) for n in self.engine.ask(f"SELECT {counts} FROM {rows}")[0]]
-        if not tests:
-            self._n_rows = found[0]
-        return found
+        if tests not in self._counts:
+            counts = ", ".join([self.tally(), *map(self.tally, tests)])
+            found = self.engine.ask(f"SELECT {counts} FROM {self.rows_about(*tests)}")[0]
+            self._counts[tests] = [int(n) for n in found]
+        return self._counts[tests]
 
     def count_cells(self, column: int, *tests: str, cell: str = "") -> list[int]:
         """Return how many cells of a column pass each test, its distinct values tested once.
@@ -652,6 +706,9 @@ class Facts:
 
     def repeats(self, columns: Sequence[int]) -> tuple[int, bool]:
         """Return how many rows repeat another in these, and if any stands oddly often."""
+        if self.cells is not None:
+            times = Counter(tuple(row[k] for k in columns) for row in self.cells).values()
+            return sum(times) - len(times), any(n % 2 for n in times)
         grouping, rows, n = self.table.grouping, self.all_rows, "count(*)"
         if grouping is not None and grouping.held >= set(columns):  # already counted
             rows, n = self.rows, f"sum({N_SAME})"
@@ -700,11 +757,15 @@ class Facts:
 
     def sample(self, column: int) -> set[str]:
         """Return distinct texts among the first rows."""
-        found = self.engine.ask(
-            f"SELECT DISTINCT {self.text(column)} FROM (SELECT * FROM {self._sample} "
-            f"LIMIT {SAMPLE}) WHERE {self.filled(column)}"
-        )
-        return {str(text) for (text,) in found}
+        if self.cells is not None:
+            return {text.strip(SPACES) for text in self.texts(column) if text.strip(BLANKS)}
+        if column not in self._samples:
+            found = self.engine.ask(
+                f"SELECT DISTINCT {self.text(column)} FROM (SELECT * FROM {self._sample} "
+                f"LIMIT {SAMPLE}) WHERE {self.filled(column)}"
+            )
+            self._samples[column] = {str(text) for (text,) in found}
+        return self._samples[column]
 
     def check_where(self) -> int:
         """Return the number of rows that `where` keeps; refuse a condition that keeps none."""

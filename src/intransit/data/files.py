@@ -2,7 +2,7 @@
 
 A table is a file, the standard input, several files of one form, or a folder of Parquet.  What a
 file is is found from its first bytes; compressed ones, JSON and others are left to `formats`.
-Separated text is parsed once into Parquet, lines that are no rows set aside.
+Separated text is parsed once, lines that are no rows set aside.
 """
 
 import codecs
@@ -21,16 +21,17 @@ from typing import IO, Literal
 
 from intransit.data.engine import (
     NO_ROOM,
+    NUMBERED,
     SHOWN,
     Engine,
     EngineTable,
+    columns_sql,
     located,
     numbered_headers,
     quote,
-    read_table,
     refuse,
 )
-from intransit.data.reading import Unused, list_names, plural, quoted, shorten
+from intransit.data.reading import STANDARD_INPUT, Unused, list_names, plural, quoted, shorten
 from intransit.data.vocabulary import MARKERS, WINNERS, name_pairs, plain
 from intransit.errors import InputError
 
@@ -369,9 +370,6 @@ def copy(packed: IO[bytes], place: Path) -> None:
         shutil.copyfileobj(packed, plain, CHUNK)
 
 
-STANDARD_INPUT = "standard input"
-
-
 def find_sources(given: str | Path, engine: Engine) -> list[Source]:
     """Return the files behind a path, `-` or a pattern, in the order of their names."""
     path, label = Path(given), str(given)
@@ -446,19 +444,22 @@ def take_text(source: Source, head: str, engine: Engine) -> EngineTable:
     if any('"' in line for line in layout.above):  # an engine skips records, and not lines
         source = without_top(source, layout.skip, engine.fresh("below"))
     parse = partial(_parse, layout=layout, engine=engine)
-    given, (source, parquet) = source, with_lines_alike(source, parse, engine)
+    given, (source, stored) = source, with_lines_alike(source, parse, engine)
     if source is not given:
         notes.append("the lines of the file end in several ways; all were taken as ends of lines")
-    broken = engine.ask("SELECT count(*) FROM reject_errors WHERE error_type = 'INVALID ENCODING'")
-    if broken[0][0] and not _beyond_ascii(parquet, layout, engine):
+    ((refused, broken),) = engine.ask(
+        "SELECT count(*), count(*) FILTER (WHERE error_type = 'INVALID ENCODING') "
+        "FROM reject_errors"
+    )
+    if broken and not _beyond_ascii(stored, layout, engine):
         notes.append(
             "the file is not UTF-8 and was read as Windows-1252, which is Latin-1 with more signs; "
             "check names with accents"
         )
         source = to_utf_8(source, "cp1252", engine.fresh("utf-8"))
-        source, parquet = with_lines_alike(source, parse, engine)
-    places = _refused(source, layout, engine)
-    path = source.path
+        source, stored = with_lines_alike(source, parse, engine)
+    places = _refused(source, layout, engine) if refused else {}
+    path, n = source.path, len(layout.names)
 
     def locate(rows: set[int]) -> dict[int, int]:
         everything = {place for group in places.values() for place in group}
@@ -469,10 +470,12 @@ def take_text(source: Source, head: str, engine: Engine) -> EngineTable:
         Unused(reason, len(group), tuple(lines.get(-place, place) for place in group[:SHOWN]))
         for reason, group in places.items()
     )
-    return read_table(
+    row = "file_row_number" if NUMBERED in stored else "rowid"
+    return EngineTable(
         engine,
-        parquet,
-        names=layout.names,
+        layout.names,
+        ("VARCHAR",) * n,
+        f"(SELECT {columns_sql(n)}, {row} + 1 AS row FROM {stored})",
         unit="line",
         locate=locate,
         rejected=rejected,
@@ -509,10 +512,14 @@ def with_lines_alike(
 
 
 def _parse(path: Path, layout: TextLayout, engine: Engine) -> str:
-    """Parse the file into Parquet, refused rows into `reject_errors`; return the SQL for it."""
+    """Parse the file, refused rows into `reject_errors`; return the SQL for it.
+
+    Small files are parsed into a table, others into Parquet.
+    """
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(layout.names)))
     engine.forget_rejects()
-    return engine.store_as_parquet(
+    store = engine.store if engine.small else engine.store_as_parquet
+    return store(
         f"FROM read_csv({located(path)}, columns = {{{columns}}}, "
         f"delim = {quote(layout.delimiter)}, quote = '\"', escape = '\"', header = true, "
         f"skip = {layout.skip}, auto_detect = false, store_rejects = true, "
@@ -520,10 +527,10 @@ def _parse(path: Path, layout: TextLayout, engine: Engine) -> str:
     )
 
 
-def _beyond_ascii(parquet: str, layout: TextLayout, engine: Engine) -> bool:
+def _beyond_ascii(stored: str, layout: TextLayout, engine: Engine) -> bool:
     """Return whether letters beyond ASCII were read well, so that the file is UTF-8 after all."""
     wide = " OR ".join(f"strlen(c{i}) <> length(c{i})" for i in range(len(layout.names)))
-    return bool(engine.ask(f"SELECT count(*) FROM {parquet} WHERE {wide}")[0][0])
+    return bool(engine.ask(f"SELECT count(*) FROM {stored} WHERE {wide}")[0][0])
 
 
 def _refused(source: Source, layout: TextLayout, engine: Engine) -> dict[str, list[int]]:

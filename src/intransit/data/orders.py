@@ -19,7 +19,7 @@ from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, columns_sql
 from intransit.data.outcomes import number
 from intransit.data.reading import Column, ReadOptions, list_names, plural
-from intransit.data.shapes import OF_A_GAME, Shaped, made_games, named_by_hand
+from intransit.data.shapes import OF_A_GAME, Find, Shaped, made_games, named_by_hand
 from intransit.data.time_columns import read_moments
 from intransit.data.vocabulary import CLEAR, ENOUGH, listed, plain
 
@@ -560,3 +560,10 @@ def _sets_in_rows(facts: Facts, names: list[str], several: list[int]) -> Shaped 
     note = _said_of_sets(facts.count()[0], len(several), worst is not None)
     placed, none = ("item", place, f"{laid} FROM {facts.rows})"), (*OF_A_GAME, *_no_time(facts))
     return each_two_in_a_row(facts, several, placed, told, [note], ties="false", none=none)
+
+
+FINDERS: dict[str, Find] = {
+    "orders": find_orders,
+    "podiums": find_podiums,
+    "choices": find_choices,
+}

@@ -122,10 +122,11 @@ def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
     """Join the numbers of the items; a bye is none, unless they are wanted."""
     facts = query.facts
     both = (roles.first, roles.second)
-    union = " UNION ALL ".join(f"SELECT {facts.raw(i)} AS raw FROM {facts.rows}" for i in both)
-    engine = facts.engine
-    found = engine.ask(f"SELECT DISTINCT raw FROM ({union}) WHERE raw IS NOT NULL")
-    raws = [str(raw) for (raw,) in found]
+    engine, raws = facts.engine, [*{text for i in both for text in facts.texts(i)}]
+    if facts.cells is None:
+        union = " UNION ALL ".join(f"SELECT {facts.raw(i)} AS raw FROM {facts.rows}" for i in both)
+        found = engine.ask(f"SELECT DISTINCT raw FROM ({union}) WHERE raw IS NOT NULL")
+        raws = [str(raw) for (raw,) in found]
     free = {raw for raw in raws if not byes and BYES.fullmatch(raw)}
     nobody = _no_names(raws)
     query.raw_names = raws
@@ -178,13 +179,16 @@ def _look_up(
     reasons = {**(_strange(query, called, column, set(told)) if called else {}), **(why or {})}
     texts = [*told, *(text for text in reasons if text not in told)]
     meanings = [list(map(part.get, texts)) for part in (told, margins or {}, reasons)]
-    facts.engine.run(
-        f"CREATE TEMP TABLE {name} AS SELECT c{column} AS raw, told, told_margin, told_why FROM "
-        f"(SELECT DISTINCT c{column} FROM {facts.rows}) JOIN (SELECT unnest(?::VARCHAR[]) AS text, "
-        "unnest(?::DOUBLE[]) AS told, unnest(?::DOUBLE[]) AS told_margin, unnest(?::INTEGER[]) AS "
-        f"told_why) ON {facts.raw(column)} = text",
-        [texts, *meanings],
+    known = (
+        "SELECT unnest(?::VARCHAR[]) AS raw, unnest(?::DOUBLE[]) AS told, "
+        "unnest(?::DOUBLE[]) AS told_margin, unnest(?::INTEGER[]) AS told_why"
     )
+    if facts.table.types[column] != "VARCHAR":
+        known = (
+            f"SELECT c{column} AS raw, told, told_margin, told_why FROM (SELECT DISTINCT c{column} "
+            f"FROM {facts.rows}) JOIN ({known}) AS known ON {facts.raw(column)} = known.raw"
+        )
+    facts.engine.run(f"CREATE TEMP TABLE {name} AS {known}", [texts, *meanings])
     query.joins.append(f"LEFT JOIN {name} ON t.c{column} = {name}.raw")
     if reasons:
         query.columns[f"{role}_why"] = f"{name}.told_why"
@@ -597,38 +601,43 @@ def _add_up_in_engine(query: Query) -> Distinct:
         f"{query.facts.tally()} AS n_rows FROM {query.sql(query.facts.rows)} "
         f"GROUP BY {', '.join(keys)}, reason"
     )
-    tallies = engine.ask(f"SELECT reason, sum(n_rows) FROM {cells} GROUP BY reason")
-    refused = {reason: int(n) for reason, n in tallies if reason is not None}
-    without = 0
-    if "margin" in keys:
-        bare = "reason IS NULL AND margin IS NULL"
-        without = int(engine.ask(f"SELECT sum(n_rows) FROM {cells} WHERE {bare}")[0][0] or 0)
+    bare = "margin IS NULL" if "margin" in keys else "false"
+    tallies = engine.ask(
+        f"SELECT reason, sum(n_rows), sum(n_rows) FILTER (WHERE {bare}), count(*) FROM {cells} "
+        "GROUP BY reason"
+    )
+    refused = {reason: int(n) for reason, n, *_ in tallies if reason is not None}
+    without = sum(int(n or 0) for reason, _, n, _ in tallies if reason is None)
     if without:
         keys.remove("margin")
     listed = ", ".join(keys)
     count, together = ("sum(count)", f"GROUP BY {listed} ") if without else ("count", "")
-    done = engine.store(
+    done = (
         f"SELECT {listed}, {count} AS count FROM {cells} WHERE reason IS NULL {together}"
         f"ORDER BY {listed}"
     )
-    engine.run(f"DROP TABLE {cells}")
-    n_rows = int(sum(n for _, n in tallies))
-    return Distinct(_fetch(engine, done, [*keys, "count"]), n_rows, refused, None, without)
+    kinds = {key: np.float64 if key in MEASURED else np.int32 for key in (*keys, "count")}
+    if sum(n for *_, n in tallies) <= BATCH:
+        found = engine.arrays(done)
+        arrays = {key: np.asarray(found[key], dtype=kind) for key, kind in kinds.items()}
+    else:
+        done = engine.store(done)
+        engine.run(f"DROP TABLE {cells}")
+        arrays = _fetch_batches(engine, done, kinds)
+    n_rows = int(sum(n for _, n, *_ in tallies))
+    return Distinct(arrays, n_rows, refused, None, without)
 
 
-def _fetch(engine: Engine, table: str, columns: list[str]) -> Arrays:
+def _fetch_batches(engine: Engine, table: str, kinds: Mapping[str, type]) -> Arrays:
     """Return the columns of a table as arrays, filled batch by batch."""
     n = engine.ask(f"SELECT count(*) FROM {table}")[0][0]
-    arrays: Arrays = {
-        column: np.empty(n, dtype=np.float64 if column in MEASURED else np.int32)
-        for column in columns
-    }
+    arrays: Arrays = {column: np.empty(n, dtype=kind) for column, kind in kinds.items()}
     for begin in range(0, n, BATCH):
         part = engine.arrays(
-            f"SELECT {', '.join(columns)} FROM {table} WHERE rowid >= {begin} AND rowid < "
+            f"SELECT {', '.join(kinds)} FROM {table} WHERE rowid >= {begin} AND rowid < "
             f"{begin + BATCH} ORDER BY rowid"
         )
-        for column in columns:
+        for column in kinds:
             arrays[column][begin : begin + BATCH] = part[column]
     return arrays
 

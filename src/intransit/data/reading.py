@@ -1,11 +1,68 @@
-"""What the caller of `read` says about a table, and what it was understood to say."""
+"""What the caller of `read` gives and says of it, and what it was understood to say."""
 
+import contextlib
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from pathlib import Path
+from typing import Any, Literal, get_args
+from urllib.parse import parse_qsl, urlsplit
 
 from intransit.checks import as_flag, as_list, shown
 from intransit.errors import InputError
+
+STANDARD_INPUT = "standard input"
+SMALL = 1 << 20  # bytes or cells: an engine takes longer to start than to read so many
+SCHEME = re.compile(r"(?!file:)([A-Za-z][A-Za-z0-9+.\-]+)://")
+ENGINES = {"dask", "ibis", "pyspark", "sqlframe"}  # libraries whose tables have no order of rows
+
+
+def is_address(source: object) -> bool:
+    """Return whether a source is an address such as ``postgres://...``, and no file."""
+    return isinstance(source, str) and SCHEME.match(source) is not None
+
+
+def shown_address(address: str) -> str:
+    """Return an address as messages may call it: without user, password and signature."""
+    parts = urlsplit(address)
+    host = parts.netloc.rpartition("@")[2]
+    table = dict(parse_qsl(parts.query)).get("table")
+    return f"{parts.scheme}://{host}{parts.path}" + (f"?table={table}" if table else "")
+
+
+def stays_in_engine(source: object) -> bool:
+    """Return whether a table belongs to an engine, in which its rows have no order."""
+    return type(source).__module__.partition(".")[0] in ENGINES and hasattr(source, "columns")
+
+
+def is_lazy(source: object) -> bool:
+    """Return whether a table is a plan whose rows come in an order, when it is carried out."""
+    return type(source).__name__ in {"LazyFrame", "DuckDBPyRelation"}
+
+
+def is_small(source: object) -> bool:
+    """Return whether a source is a file of few bytes, or a data frame of few cells."""
+    if isinstance(source, str | Path):
+        with contextlib.suppress(OSError, ValueError):  # no such file, or no name of one
+            return Path(source).is_file() and Path(source).stat().st_size <= SMALL
+        return False
+    if is_lazy(source) or stays_in_engine(source):  # to count its rows would be a query
+        return False
+    shape: Any = getattr(source, "shape", None)
+    counted = isinstance(shape, tuple) and all(isinstance(n, int) for n in shape)
+    return counted and math.prod(shape) <= SMALL
+
+
+def label_of(source: object) -> str:
+    """Return how messages call a source; never with a password."""
+    if isinstance(source, str | Path):
+        label = str(source)
+        if label in {"-", "/dev/stdin"}:
+            return STANDARD_INPUT
+        return shown_address(label) if is_address(source) else label
+    library = type(source).__module__.split(".")[0].lstrip("_")
+    return f"{library} {type(source).__name__}"
 
 
 @dataclass(frozen=True)

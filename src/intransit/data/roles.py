@@ -75,6 +75,7 @@ class Search:
         by = tuple(facts.column(name, "by") for name in options.by)
         self.roles = Roles(by=by)
         self.beside: list[Pair] = []  # numbers called as items are, beside their names
+        self.moments: dict[tuple[int, bool], TimeColumn] = {}  # columns as times, with any names
 
     def _find(self, role: str) -> int | None:
         name = self.wanted[role]

@@ -60,6 +60,7 @@ ZONES = {  # that engines do not know, or take for a place with a summer time
     "+03": "EEST",
     "+09": "JST|KST",
 }
+ZONED = r":[0-9]{2}[ \t\n\f\r]*[A-Z]{3,4}[ \t\n\f\r]*$"
 DAYS_OF_MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 FULL_MONTHS = listed(
     "january february march april may june july august september october november december"
@@ -325,7 +326,11 @@ def iso(text: str) -> str:
 
 def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -> TimeColumn:
     text, number, name = facts.raw(column), facts.number(column), plain(facts.names[column])
-    if facts.count_cells(column, f"regexp_matches({text}, ':\\d\\d\\s*[A-Z]{{3,4}}\\s*$')")[0]:
+    if facts.values(column) is None:
+        zoned = facts.count_cells(column, f"regexp_matches({text}, {quote(ZONED)})")[0] > 0
+    else:
+        zoned = any(re.search(ZONED, cell) for cell in facts.texts(column))
+    if zoned:
         for offset, zones in ZONES.items():
             text = f"regexp_replace({text}, '\\s*\\b(?:{zones})\\s*$', '{offset}')"
         text = f"regexp_replace({text}, '\\s[-–|]\\s', ' ')"  # 2024-03-01 - 18:00 CET
@@ -591,7 +596,12 @@ def _as_number(facts: Facts, column: int, told: TimeColumn) -> str | None:
 def _moments(search: Search, column: int, *, any_names: bool = False) -> TimeColumn:
     order, day_first = search.options.order, search.options.day_first
     any_names = any_names or search.plain[column] in words.STAGES
-    return read_moments(search.facts, column, order=order, day_first=day_first, any_names=any_names)
+    key = column, any_names
+    if key not in search.moments:
+        search.moments[key] = read_moments(
+            search.facts, column, order=order, day_first=day_first, any_names=any_names
+        )
+    return search.moments[key]
 
 
 def _time_candidates(search: Search) -> tuple[list[int], str]:

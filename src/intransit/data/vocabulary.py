@@ -278,6 +278,10 @@ def stem(name: str, word: str) -> str | None:
     return None
 
 
+PLACED = re.compile(  # in names of places, and of the third item or place of several
+    r"pla?c|pos|finish|rank|standing|third|[3-9]"
+    r"|(item|option|alt|concept|candidate|product|brand|message|model)\w*[c-h]$"
+)
 THIRD = {"1": "3", "a": "c"}  # what follows a marker's two words
 
 
@@ -342,6 +346,9 @@ def pairs_called(names: list[str], *called: str) -> list[Pair]:
 
 def pairs_by(names: list[str], marker: Marker, wanted: Callable[[str], bool]) -> list[Pair]:
     """Return columns that differ by the marker's words; the first two of three are no pair."""
+    together = "\n".join(names)
+    if marker.first not in together or marker.second not in together:
+        return []
     third = THIRD.get(marker.first)
     more = {stem(name, third) for name in names} if third else set()
     sides: list[list[tuple[str, int]]] = []
