@@ -1,11 +1,13 @@
 """Whether 90 % intervals hold where who meets whom depends on the scores.
 
 Truths are plain orders whose scores move over two years, 12 to 24 items, 400 to 4,000 games, sizes
-and speeds at random.  On a ladder an item meets one of the next two, or six, of that day; a matchmaker
-picks opponents with a weight that falls with the difference; of four leagues, 1 game in 25 is across;
-or everybody meets anybody.  Once more the matchmaker, with 100 items and 5,000 games.  Asked are the
-chances of all pairs at the last time, and of those more than half of the field apart.  Beside `fit`
-as it is, the same model with scores alike whoever met whom (`tiers=0`).
+and speeds at random; in half of the tables they stand still.  On a ladder an item meets one of the
+two, or six, on either side of it on that day; a matchmaker picks opponents with a weight that falls
+with the difference, by the true scores, or by ratings that it learns from the games themselves
+(Elo); of four leagues, 1 game in 25 is across; or everybody meets anybody.  Once more the first
+matchmaker, with 100 items and 5,000 games.  Asked are the chances of all pairs at the last time,
+and of those more than half of the field apart.  Beside `fit` as it is, the same model with scores
+that are alike whoever met whom (`tiers=0`).
 
     python -m benchmarks.schedules 0.2        a fifth of the tables, on the seeds for building
 """
@@ -23,11 +25,13 @@ from benchmarks._common import bernoulli_kl, print_table, seeds_for, with_error
 from benchmarks.intervals import LEVEL, N_DAYS, WORKERS, walk
 from intransit.arrays import FloatArray, IntArray
 
-KEPT, BUILDING = range(11_000, 11_040), range(200, 240)
-KINDS = ("next two of a ladder", "next six of a ladder", "equals", "four leagues", "at random")
+KEPT, BUILDING = range(11_000, 11_024), range(200, 224)
+KINDS = ("next two of a ladder", "next six of a ladder", "equals", "equals by Elo", "four leagues")
+KINDS += ("at random",)
 LARGE = "equals, 100 items"
 NEAR = 0.35  # differences that are matched, beside the deviation of scores
 ACROSS = 0.04  # of the games, between leagues
+LEARNT = 0.25  # log odds by which Elo's ratings change after a surprise
 ALIKE = it.Scores(tiers=0.0) + it.Factors(3) + it.PairEffects()
 MODELS = {"as it is": None, "alike": ALIKE}
 
@@ -81,7 +85,7 @@ def run(task: tuple[str, int, it.Model | None]) -> Trial:
     n, n_games = int(rng.integers(12, 25)), round(np.exp(rng.uniform(*np.log([400, 4000]))))
     if kind == LARGE:
         n, n_games = 100, 5_000
-    size, speed = rng.uniform(0.7, 1.8), rng.uniform(0.1, 0.6)
+    size, speed = rng.uniform(0.7, 1.8), rng.uniform(0.1, 0.6) * (seed % 2)
     s = walk(n, size, speed, rng)
     if kind == "four leagues":
         s += 0.8 * size * rng.standard_normal(4)[np.arange(n) % 4]
@@ -110,13 +114,17 @@ def play(kind: str, s: FloatArray, n_games: int, size: float, rng: np.random.Gen
     first = np.concatenate([np.arange(n), rng.integers(n, size=n_games - n)])
     day = rng.integers(N_DAYS, size=n_games)
     day[-1] = N_DAYS - 1
-    second = np.array(
-        [opponent(kind, int(i), s[d], size, rng) for i, d in zip(first, day, strict=True)]
-    )
-    won = rng.random(n_games) < expit(s[day, first] - s[day, second])
+    day.sort()
+    rating, second, won = np.zeros(n), np.zeros(n_games, np.int64), np.zeros(n_games)
+    for k, (i, d) in enumerate(zip(first, day, strict=True)):
+        known = rating if "Elo" in kind else s[d]
+        second[k] = j = opponent(kind, int(i), known, size, rng)
+        won[k] = rng.random() < expit(s[d, i] - s[d, j])
+        change = LEARNT * (won[k] - expit(rating[i] - rating[j]))
+        rating[i], rating[j] = rating[i] + change, rating[j] - change
     names = np.array([f"{k:03d}" for k in range(n)])
     return it.Games.from_arrays(
-        names[first].tolist(), names[second].tolist(), won.astype(float), day.astype(float)
+        names[first].tolist(), names[second].tolist(), won, day.astype(float)
     )
 
 

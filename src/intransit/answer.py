@@ -767,11 +767,11 @@ def tell_scales(posterior: Posterior, unit: str) -> list[str]:
             f"(90 % interval {low:+.2f} to {high:+.2f})."
         )
     scores = posterior.layout.model.term(Scores)
-    if scores is not None and scores.is_wide:
+    if scores is not None and scores.wide:
         said.append(
             "Like met like, as on a ladder: parts of the field that hardly meet are further apart "
-            "than the items within them. So scores are not drawn towards each other, and chances "
-            "between items far apart are less certain."
+            "than the items within them, by far. So scores are not drawn towards each other, and "
+            "chances between items far apart are less certain."
         )
     if (d.tiers > 0.0).any():
         said.append(

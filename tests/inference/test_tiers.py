@@ -136,7 +136,8 @@ def test_where_like_met_like_scores_are_wide_and_that_is_said():
     games, names = table_of(ladder(rng, 20, 4_000, 2), np.linspace(-2.0, 2.0, 20), rng)
     answer = it.fit(games, rng=1)
     scores = answer.posterior.layout.model.term(it.Scores)
-    assert scores == it.Scores(walk=it.Still()).widened()
+    assert scores == it.Scores(walk=it.Still()).widened(scores.scale)
+    assert 1.5 < scores.scale < 4.0  # twice the deviation of all scores, 1.2
     assert any(said.startswith("Like met like") for said in answer.story)
     assert tell_far(answer) == []
     # Somebody new is as those seen are, not as wide as the scale.
@@ -181,11 +182,11 @@ def test_who_meets_at_random_or_has_a_known_scale_is_fitted_as_asked():
 
 
 def test_wide_scores_move_as_much_and_do_not_return():
-    scores = it.Scores(walk=it.Drift(it.HalfCauchy(1.5), it.HalfCauchy(0.3), 0.5)).widened()
-    assert scores.is_wide
-    assert scores.walk == it.Drift(it.HalfCauchy(0.5), 0.0, 0.5)
-    assert not it.Scores().is_wide
-    assert not it.Scores(1.0).is_wide
+    moving = it.Drift(it.HalfCauchy(1.5), it.HalfCauchy(0.3), 0.5)
+    scores = it.Scores(walk=moving).widened(3.0)
+    assert scores == it.Scores(3.0, it.Drift(it.HalfCauchy(0.5), 0.0, 0.5), tiers=0.0, wide=True)
+    with pytest.raises(it.InputError, match="wide scores have a known scale"):
+        it.Scores(wide=True)
 
 
 @pytest.mark.parametrize("tiers", [-1.0, float("nan"), "wide"])

@@ -213,7 +213,7 @@ class Posterior:
         not drawn towards each other their scale says nothing: then it is as those seen are.
         """
         widths, scores = self.draws.widths, self.layout.model.term(Scores)
-        if (self.draws.tiers > 0.0).any() or (scores is not None and scores.is_wide):
+        if (self.draws.tiers > 0.0).any() or (scores is not None and scores.wide):
             first = self.draws.states[:, self.layout.items.begin[:-1], 0]
             widths[:, 0] = first.std(axis=1)
         return widths

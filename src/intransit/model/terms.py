@@ -29,7 +29,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from intransit.checks import as_number, as_whole, shown
+from intransit.checks import as_flag, as_number, as_whole, shown
 from intransit.errors import InputError
 
 
@@ -61,7 +61,6 @@ class HalfCauchy:
 
 
 Scale = HalfCauchy | float
-WIDE = 3.0  # log odds: deviation of scores that draws none of them towards the others
 
 
 def check_scale(name: str, scale: Scale, *, strict: bool = True) -> None:
@@ -217,12 +216,15 @@ class Scores(Term):
         How far apart parts of the field are that hardly meet (the top and the bottom of a ladder,
         two leagues), in log odds: a prior, or a number; 0 if who meets whom tells nothing of
         scores.
+    wide
+        Whether like met like, so that the scale is a wide number which draws no score towards the
+        others; somebody new is then as those seen are.
 
     Raises
     ------
     InputError
         If `scale` is neither a prior nor a number above 0, `walk` is neither `Still` nor `Drift`,
-        or `tiers` is neither a prior nor a number from 0.
+        `tiers` is neither a prior nor a number from 0, or `wide` scores have no known scale.
 
     Examples
     --------
@@ -236,21 +238,24 @@ class Scores(Term):
         default_factory=lambda: Drift(reversion=HalfCauchy(0.3), jumps=HalfCauchy(0.3))
     )
     tiers: Scale = field(default=HalfCauchy(1.0))
+    wide: bool = False
 
     def __post_init__(self) -> None:
         self._check()
         check_scale("Scores: tiers", self.tiers, strict=False)
+        if as_flag("Scores: wide", self.wide) and isinstance(self.scale, HalfCauchy):
+            raise InputError("Scores: wide scores have a known scale; give a number, such as 3.")
 
     def __str__(self) -> str:
         return f"{self.walk.word or 'static '}scores"
 
-    @property
-    def is_wide(self) -> bool:
-        """Whether the scale is known to be so wide that it draws no score towards the others."""
-        return not isinstance(self.scale, HalfCauchy) and self.scale >= WIDE
-
-    def widened(self) -> "Scores":
+    def widened(self, scale: float) -> "Scores":
         """Return scores that are not drawn towards each other, neither at first nor over time.
+
+        Parameters
+        ----------
+        scale
+            A wide one, in log odds.
 
         Returns
         -------
@@ -260,18 +265,15 @@ class Scores(Term):
         Examples
         --------
         >>> import intransit as it
-        >>> it.Scores().widened().scale
+        >>> it.Scores().widened(3.0).scale
         3.0
         """
         walk = self.walk
         if isinstance(walk, Drift):
-            rate = (
-                HalfCauchy(walk.rate.scale / WIDE)
-                if isinstance(walk.rate, HalfCauchy)
-                else walk.rate
-            )
+            rate = walk.rate
+            rate = HalfCauchy(rate.scale / scale) if isinstance(rate, HalfCauchy) else rate
             walk = Drift(rate, jumps=walk.jumps)
-        return Scores(WIDE, walk, 0.0)
+        return Scores(scale, walk, tiers=0.0, wide=True)
 
 
 @dataclass(frozen=True)

@@ -503,7 +503,7 @@ def tell_far(answer: FittedTable) -> list[str]:
         return []
     layout = answer.posterior.layout
     scores, seen = layout.model.term(Scores), layout.seen
-    if (answer.posterior.draws.tiers > 0.0).any() or (scores is not None and scores.is_wide):
+    if (answer.posterior.draws.tiers > 0.0).any() or (scores is not None and scores.wide):
         return []
     if answer.posterior.way != "gibbs" and tiers_of(seen).shape[1]:
         return [f"Some parts of the field hardly met. {LIKE}"]
