@@ -218,7 +218,8 @@ LARGE = 40_000  # cells from which on a part of them is looked at
 # Times that parts of the field are further apart than the items within them, from which on like met
 # like: 2 to 50 on ladders (a few lie below), at most 1.2 in leagues, 1.9 in football (a trial).
 FURTHER = 2.0
-WIDER = 2.0  # times the deviation of all scores, so that none is drawn towards the others
+# Scale that draws no score towards the others: in units of margins, and of the deviation of all.
+WIDE, WIDER = 3.0, 2.0
 
 
 def fit_to_schedule(
@@ -246,7 +247,7 @@ def fit_to_schedule(
     apart, within = np.median(drawn[-PROBED:], axis=0) / chain.unit
     if apart < FURTHER * within:
         return model
-    wide = scores.widened(WIDER * float(np.hypot(apart, within)))
+    wide = scores.widened(max(WIDE, WIDER * float(np.hypot(apart, within))))
     return Model(tuple(wide if term is scores else term for term in model.terms))
 
 
