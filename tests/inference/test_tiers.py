@@ -110,7 +110,7 @@ def test_too_few_items_or_games_have_none():
 
 
 ALIKE = it.Scores(walk=it.Still(), tiers=0.0)
-N_TABLES, FAR = 4, 10
+N_TABLES, FAR = 2, 10
 
 
 @pytest.mark.parametrize(
