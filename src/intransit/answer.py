@@ -766,14 +766,14 @@ def tell_scales(posterior: Posterior, unit: str) -> list[str]:
             f"Newcomers score {d.newcomers.mean():+.2f} against those there from the start "
             f"(90 % interval {low:+.2f} to {high:+.2f})."
         )
-    scores = posterior.layout.model.term(Scores)
-    if scores is not None and scores.wide:
+    scores, tiered = posterior.layout.model.term(Scores), (d.tiers > 0.0).any()
+    if tiered and scores is not None and scores.wide:
         said.append(
             "Like met like, as on a ladder: parts of the field that hardly meet are further apart "
             "than the items within them, by far. So scores are not drawn towards each other, and "
             "chances between items far apart are less certain."
         )
-    if (d.tiers > 0.0).any():
+    elif tiered:
         said.append(
             "Parts of the field meet rarely, as on a ladder or in leagues: how far apart they are "
             "is drawn with everything else, and known less well than differences within them."

@@ -417,6 +417,13 @@ WORLDS = {
         n_late=1,
         reach=1,
     ),
+    "wins, wide scores on a ladder": World(
+        Scores(1.0, JUMPING, 1.5, wide=True) + Side(0.5, Still()),
+        Wins(),
+        n_items=8,
+        n_late=1,
+        reach=1,
+    ),
     "ties": World(
         Scores(PRIOR, Drift(PRIOR, 0.8)) + Factors(1, PRIOR, Still()) + Side(1.0, RETURNING),
         Levels(),

@@ -217,7 +217,7 @@ class Scores(Term):
         two leagues), in log odds: a prior, or a number; 0 if who meets whom tells nothing of
         scores.
     wide
-        Whether like met like, so that the scale is a wide number which draws no score towards the
+        Whether like met like, so that the scales are wide numbers, which draw no score towards the
         others; somebody new is then as those seen are.
 
     Raises
@@ -273,7 +273,7 @@ class Scores(Term):
             rate = walk.rate
             rate = HalfCauchy(rate.scale / scale) if isinstance(rate, HalfCauchy) else rate
             walk = Drift(rate, jumps=walk.jumps)
-        return Scores(scale, walk, tiers=0.0, wide=True)
+        return Scores(scale, walk, tiers=scale, wide=True)
 
 
 @dataclass(frozen=True)

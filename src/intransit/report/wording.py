@@ -21,7 +21,6 @@ from intransit.analysis.verdict import HOPELESS, Transitivity
 from intransit.arrays import IntArray
 from intransit.data.reading import Column, describe_unused, plural
 from intransit.inference.observations import tiers_of
-from intransit.model import Scores
 from intransit.percent import estimate, percent, points, signed, with_error
 from intransit.study import n_cycles
 
@@ -501,10 +500,9 @@ def tell_far(answer: FittedTable) -> list[str]:
     """
     if answer.part is not None or answer.board is not None:  # their games are not all at hand
         return []
-    layout = answer.posterior.layout
-    scores, seen = layout.model.term(Scores), layout.seen
-    if (answer.posterior.draws.tiers > 0.0).any() or (scores is not None and scores.wide):
+    if (answer.posterior.draws.tiers > 0.0).any():
         return []
+    seen = answer.posterior.layout.seen
     if answer.posterior.way != "gibbs" and tiers_of(seen).shape[1]:
         return [f"Some parts of the field hardly met. {LIKE}"]
     n, pairs = answer.n_items, seen.pairs
