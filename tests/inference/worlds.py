@@ -306,7 +306,7 @@ def quantities(design, draw, outcomes, games):
     out = _scales(world.model, draw)
     if world.model.term(Scores) is not None and design.newcomer.any():
         out["newcomers"] = draw.newcomers
-    if draw.tiers:
+    if draw.tiers and isinstance(world.model.term(Scores).tiers, HalfCauchy):
         out["tiers"] = draw.tiers
     out |= {f"cut {k + 1}": cut for k, cut in enumerate(draw.cuts)}
     if world.law.kind == "squared" and isinstance(world.law.noise, HalfCauchy):
