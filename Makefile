@@ -4,8 +4,8 @@ BIN := .venv/bin
 SPHINX := $(BIN)/sphinx-build --conf-dir docs
 BROWSERS := chromium chromium-browser google-chrome
 # Workers are the parallelism of the tests: linear algebra and JAX have one thread in each.
-# There is one more than processors: a third of the time of a worker is waiting for a browser or a service.
-WORKERS = $(shell $(BIN)/python -c 'import os; print(os.cpu_count() + 1)')
+# There are two more than processors: a third of the time of a worker is waiting for a browser or a service.
+WORKERS = $(shell $(BIN)/python -c 'import os; print(os.cpu_count() + 2)')
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 XLA_FLAGS="--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 .PHONY: help setup browser demo test check docs links format lock bench clean
