@@ -399,7 +399,7 @@ class Chain:
         That is what newcomers are worth, and how scores rise between parts of the field.
         """
         columns, p = self._columns, self.layout.items
-        n = columns.shape[1] - self.layout.tiers.shape[1]  # 1 if what newcomers are worth is drawn
+        n = self._n_new
         if not columns.shape[1]:
             return
         self._worth[:] = self._worth_of_starts()
@@ -441,9 +441,13 @@ class Chain:
     def _spread_of_means(self) -> FloatArray:
         """Return prior precisions: newcomers are as far from the others as items are."""
         n_tiers = self.layout.tiers.shape[1]
-        n = self._columns.shape[1] - n_tiers
         tiers = np.full(n_tiers, self.tiers**-2 if n_tiers else 0.0)
-        return np.concatenate([np.full(n, self.unit**-2), tiers])
+        return np.concatenate([np.full(self._n_new, self.unit**-2), tiers])
+
+    @property
+    def _n_new(self) -> int:
+        """How many columns are of newcomers: 1 if what they are worth is drawn, else 0."""
+        return int(self._columns.shape[1] - self.layout.tiers.shape[1])
 
     def _draw_item_scales(self) -> None:
         """Draw scales and rates of scores and planes."""

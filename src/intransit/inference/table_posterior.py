@@ -6,6 +6,8 @@ the new posterior, as long as many of them still count: the effective number is 
 Below a share of the draws the chains go on instead, from draws that weigh most, with the new games
 among the old; everything, scales included, is drawn again.
 
+Where like met like, the model is first given wide scores (`fit_to_schedule`).
+
 A sweep costs one pass over cells and states.  Where the chains would take longer than the time that
 is given, scales are drawn from a sub-population: whole items with all games among them, as many as
 chains can take.  Scales are the same for all items, so they carry over, and a term that is
