@@ -69,8 +69,75 @@ class Operator(Protocol):
         """Return the same readings as a matrix over pairs i < j."""
 
 
+class SumsOfEntries:
+    """What `Entries` and `Combinations` share: readings of single entries, or of sums of them."""
+
+    pairs: IntArray
+    n_items: int
+
+    def _gather(self, entries: FloatArray) -> FloatArray:
+        """Return the readings, from the entries at the pairs."""
+        return entries
+
+    def _spread(self, values: FloatArray) -> FloatArray:
+        """Return what the readings give each of the pairs, from what each reading has."""
+        return values
+
+    def apply(self, margins: FloatArray) -> FloatArray:
+        """Return the readings of a matrix, (n_outcomes,).
+
+        Parameters
+        ----------
+        margins
+            The matrix X, (n_items, n_items).
+
+        Returns
+        -------
+        numpy.ndarray
+            The readings, (n_outcomes,).
+        """
+        return self._gather(np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]])
+
+    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
+        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X.
+
+        Parameters
+        ----------
+        strengths, exposures
+            The factors S and Q, (n_items, n_factors) each.
+
+        Returns
+        -------
+        numpy.ndarray
+            The readings, (n_outcomes,).
+
+        Raises
+        ------
+        InputError
+            If the factors are not of that shape.
+        """
+        S, Q = check_factors(strengths, exposures, self.n_items)
+        return self._gather(margins_at(S, Q, self.pairs))
+
+    def adjoint(self, values: FloatArray) -> csr_array:
+        """Return Σ_m values[m] A_m, sparse; repeated entries add up.
+
+        Parameters
+        ----------
+        values
+            One number for each reading, (n_outcomes,).
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            The sum, (n_items, n_items).
+        """
+        given, shape = self._spread(np.asarray(values)), (self.n_items, self.n_items)
+        return csr_array((given, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
+
+
 @dataclass(frozen=True, eq=False)
-class Entries:
+class Entries(SumsOfEntries):
     """Readings of single entries: the outcome of i against j is X[i, j].
 
     Attributes
@@ -97,6 +164,14 @@ class Entries:
     array([[0., 5., 0.],
            [0., 0., 0.],
            [7., 0., 0.]])
+    >>> folded = duels.fold()
+    >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
+    ([[0, 1], [0, 2]], [[1.0, 0.0], [0.0, -1.0]])
+
+    Items with the scores 3, 1 and 0:
+
+    >>> duels.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
+    array([ 2., -3.])
     """
 
     pairs: IntArray
@@ -112,82 +187,6 @@ class Entries:
         """Number of readings."""
         return len(self.pairs)
 
-    def apply(self, margins: FloatArray) -> FloatArray:
-        """Return the readings of a matrix, (n_outcomes,).
-
-        Parameters
-        ----------
-        margins
-            The matrix X, (n_items, n_items).
-
-        Returns
-        -------
-        numpy.ndarray
-            The readings, (n_outcomes,).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
-        >>> duels.apply(np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]))
-        array([ 1., -2.])
-        """
-        return np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]]
-
-    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
-        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X.
-
-        Parameters
-        ----------
-        strengths, exposures
-            The factors S and Q, (n_items, n_factors) each.
-
-        Returns
-        -------
-        numpy.ndarray
-            The readings, (n_outcomes,).
-
-        Raises
-        ------
-        InputError
-            If the factors are not of that shape.
-
-        Examples
-        --------
-        Items with the scores 3, 1 and 0:
-
-        >>> import numpy as np
-        >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
-        >>> duels.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
-        array([ 2., -3.])
-        """
-        return margins_at(*check_factors(strengths, exposures, self.n_items), self.pairs)
-
-    def adjoint(self, values: FloatArray) -> csr_array:
-        """Return Σ_m values[m] e_i e_jᵀ, sparse; repeated entries add up.
-
-        Parameters
-        ----------
-        values
-            One number for each reading, (n_outcomes,).
-
-        Returns
-        -------
-        scipy.sparse.csr_array
-            The sum, (n_items, n_items).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
-        >>> duels.adjoint(np.array([5.0, 7.0])).toarray()
-        array([[0., 5., 0.],
-               [0., 0., 0.],
-               [7., 0., 0.]])
-        """
-        shape = (self.n_items, self.n_items)
-        return csr_array((np.asarray(values), (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
-
     def fold(self) -> Folded:
         """Return the same readings as a matrix over pairs i < j: one ±1 a row.
 
@@ -195,20 +194,12 @@ class Entries:
         -------
         Folded
             The pairs that are read, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), sparse.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
-        >>> folded = duels.fold()
-        >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
-        ([[0, 1], [0, 2]], [[1.0, 0.0], [0.0, -1.0]])
         """
         return _fold_terms(np.arange(self.n_outcomes), self.pairs, np.ones(self.n_outcomes), self)
 
 
 @dataclass(frozen=True, eq=False)
-class Combinations:
+class Combinations(SumsOfEntries):
     """Readings of sums of entries: outcome m is Σ coefficient · X[i, j] over its terms.
 
     Attributes
@@ -236,8 +227,22 @@ class Combinations:
     >>> import numpy as np
     >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
     >>> X = np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]])
+    >>> sums.rows.tolist(), sums.coefficients.tolist()
+    ([0, 0, 1], [1.0, 1.0, 2.0])
     >>> sums.apply(X)
     array([3., 6.])
+    >>> sums.adjoint(np.array([5.0, 7.0])).toarray()
+    array([[ 0.,  5.,  5.],
+           [ 0.,  0., 14.],
+           [ 0.,  0.,  0.]])
+    >>> folded = sums.fold()
+    >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
+    ([[0, 1], [0, 2], [1, 2]], [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
+
+    Items with the scores 3, 1 and 0:
+
+    >>> sums.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
+    array([5., 2.])
     """
 
     rows: IntArray
@@ -291,12 +296,6 @@ class Combinations:
         ------
         InputError
             If a term is not of that form, or a pair is none of these items.
-
-        Examples
-        --------
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> sums.rows.tolist(), sums.coefficients.tolist()
-        ([0, 0, 1], [1.0, 1.0, 2.0])
         """
         flat = [(m, *term) for m, outcome in enumerate(terms) for term in outcome]
         if any(len(term) != 4 for term in flat):
@@ -313,87 +312,12 @@ class Combinations:
             n_items,
         )
 
-    def apply(self, margins: FloatArray) -> FloatArray:
-        """Return the readings of a matrix, (n_outcomes,).
-
-        Parameters
-        ----------
-        margins
-            The matrix X, (n_items, n_items).
-
-        Returns
-        -------
-        numpy.ndarray
-            The readings, (n_outcomes,).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> sums.apply(np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]))
-        array([3., 6.])
-        """
-        return self._gather(np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]])
-
-    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
-        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X.
-
-        Parameters
-        ----------
-        strengths, exposures
-            The factors S and Q, (n_items, n_factors) each.
-
-        Returns
-        -------
-        numpy.ndarray
-            The readings, (n_outcomes,).
-
-        Raises
-        ------
-        InputError
-            If the factors are not of that shape.
-
-        Examples
-        --------
-        Items with the scores 3, 1 and 0:
-
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> sums.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
-        array([5., 2.])
-        """
-        S, Q = check_factors(strengths, exposures, self.n_items)
-        return self._gather(margins_at(S, Q, self.pairs))
-
     def _gather(self, entries: FloatArray) -> FloatArray:
         sums = np.bincount(self.rows, self.coefficients * entries, minlength=self.n_outcomes)
         return sums.astype(float)
 
-    def adjoint(self, values: FloatArray) -> csr_array:
-        """Return Σ_m values[m] A_m, sparse.
-
-        Parameters
-        ----------
-        values
-            One number for each reading, (n_outcomes,).
-
-        Returns
-        -------
-        scipy.sparse.csr_array
-            The sum, (n_items, n_items).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> sums.adjoint(np.array([5.0, 7.0])).toarray()
-        array([[ 0.,  5.,  5.],
-               [ 0.,  0., 14.],
-               [ 0.,  0.,  0.]])
-        """
-        shape = (self.n_items, self.n_items)
-        scaled = self.coefficients * np.asarray(values)[self.rows]
-        return csr_array((scaled, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
+    def _spread(self, values: FloatArray) -> FloatArray:
+        return np.asarray(self.coefficients * values[self.rows])
 
     def fold(self) -> Folded:
         """Return the same readings as a sparse matrix over pairs i < j.
@@ -402,14 +326,6 @@ class Combinations:
         -------
         Folded
             The pairs that are read, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), sparse.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> folded = sums.fold()
-        >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
-        ([[0, 1], [0, 2], [1, 2]], [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
         """
         return _fold_terms(self.rows, self.pairs, self.coefficients, self)
 
@@ -434,6 +350,19 @@ class Matrices:
     >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
     >>> dense.n_items, dense.n_outcomes
     (2, 2)
+    >>> dense.apply(np.array([[0.0, 3.0], [-3.0, 0.0]]))
+    array([3., 6.])
+    >>> dense.adjoint(np.array([5.0, 7.0]))
+    array([[ 0., 12.],
+           [-7.,  0.]])
+    >>> folded = dense.fold()
+    >>> folded.pairs.tolist(), folded.matrix.tolist()
+    ([[0, 1]], [[1.0], [2.0]])
+
+    Items with the scores 3 and 1:
+
+    >>> dense.read(np.array([[3.0], [1.0]]), np.ones((2, 1)))
+    array([2., 4.])
     """
 
     matrices: FloatArray
@@ -471,13 +400,6 @@ class Matrices:
         -------
         numpy.ndarray
             The readings, (n_outcomes,).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
-        >>> dense.apply(np.array([[0.0, 3.0], [-3.0, 0.0]]))
-        array([3., 6.])
         """
         return np.asarray(np.tensordot(self.matrices, margins, axes=2))
 
@@ -498,15 +420,6 @@ class Matrices:
         ------
         InputError
             If the factors are not of that shape.
-
-        Examples
-        --------
-        Items with the scores 3 and 1:
-
-        >>> import numpy as np
-        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
-        >>> dense.read(np.array([[3.0], [1.0]]), np.ones((2, 1)))
-        array([2., 4.])
         """
         S, Q = check_factors(strengths, exposures, self.n_items)
         return self.apply(build_margins(S, Q))
@@ -523,14 +436,6 @@ class Matrices:
         -------
         numpy.ndarray
             The sum, (n_items, n_items).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
-        >>> dense.adjoint(np.array([5.0, 7.0]))
-        array([[ 0., 12.],
-               [-7.,  0.]])
         """
         return np.asarray(np.tensordot(values, self.matrices, axes=1))
 
@@ -541,14 +446,6 @@ class Matrices:
         -------
         Folded
             All pairs, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), dense.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
-        >>> folded = dense.fold()
-        >>> folded.pairs.tolist(), folded.matrix.tolist()
-        ([[0, 1]], [[1.0], [2.0]])
         """
         first, second = np.triu_indices(self.n_items, 1)
         folded = self.matrices[:, first, second] - self.matrices[:, second, first]
@@ -623,6 +520,15 @@ class Measurements:
     >>> seen = Measurements.from_pairs(pairs, outcomes, n_items=3)
     >>> seen
     Measurements(n_items=3, n_periods=2, n_outcomes=(3, 2))
+
+    Sums of duels, and any matrices:
+
+    >>> duels = Entries([(0, 1), (1, 2)], n_items=3)
+    >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)]], n_items=3)
+    >>> Measurements.from_operators([duels, sums], [[1.0, 0.5], [2.5]])
+    Measurements(n_items=3, n_periods=2, n_outcomes=(2, 1))
+    >>> Measurements.from_matrices([np.ones((4, 3, 3))], [np.zeros(4)])
+    Measurements(n_items=3, n_periods=1, n_outcomes=(4,))
     """
 
     periods: tuple[PeriodReadings, ...]
@@ -700,12 +606,6 @@ class Measurements:
         ------
         InputError
             If lists differ in length, or a pair, outcome or count cannot be used.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> it.Measurements.from_pairs([[(0, 1)], [(1, 2), (0, 2)]], [[1.0], [0.5, 2.0]])
-        Measurements(n_items=3, n_periods=2, n_outcomes=(1, 2))
         """
         _same_length("pairs", pairs, "outcomes", outcomes)
         if n_items is not None:
@@ -738,13 +638,6 @@ class Measurements:
         ------
         InputError
             If lists differ in length, or matrices or outcomes cannot be used.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> it.Measurements.from_matrices([np.ones((4, 3, 3))], [np.zeros(4)])
-        Measurements(n_items=3, n_periods=1, n_outcomes=(4,))
         """
         operators = [
             Matrices(as_floats(given, "matrices")) for given in as_list(matrices, "matrices")
@@ -780,14 +673,6 @@ class Measurements:
         ------
         InputError
             If lists differ in length, or an operator, outcome or count cannot be used.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> duels = it.Entries([(0, 1), (1, 2)], n_items=3)
-        >>> sums = it.Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)]], n_items=3)
-        >>> it.Measurements.from_operators([duels, sums], [[1.0, 0.5], [2.5]])
-        Measurements(n_items=3, n_periods=2, n_outcomes=(2, 1))
         """
         _same_length("operators", operators, "outcomes", outcomes)
         for t, operator in enumerate(operators):
