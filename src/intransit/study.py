@@ -54,7 +54,7 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import coo_array, csc_array, csr_array, diags_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.sparse.linalg import cg, lsmr, splu
 from scipy.special import gammaincc
 
@@ -344,7 +344,8 @@ def strongest_cycle_through(
     strength = np.fmax(np.minimum(X[first, nexts], _widths_to(X, first)[nexts]), 0.0).max()
     if strength == 0.0:
         return None
-    distances = _distances_to(X, first, strength)
+    # The fewest edges, none weaker than this, from each item back to the first.
+    distances = dijkstra(csr_array(-X >= strength), indices=first, unweighted=True)
     open_nexts = nexts[(X[first, nexts] >= strength) & np.isfinite(distances[nexts])]
     path = [first, int(open_nexts[np.argmin(distances[open_nexts])])]
     while distances[path[-1]] > 1:
@@ -365,18 +366,6 @@ def _widths_to(X: FloatArray, target: int) -> FloatArray:  # (n_items,)
         np.fmax(widths, np.minimum(-X[item], widths[item]), out=widths)
     widths[target] = 0.0
     return widths
-
-
-def _distances_to(X: FloatArray, target: int, strength: float) -> FloatArray:  # (n_items,)
-    """Return for each item the fewest edges, none weaker than this, on a path to the target."""
-    distances = np.full(len(X), inf)
-    distances[target] = 0.0
-    queue = [target]
-    for item in queue:  # grows while it is read
-        fresh = np.flatnonzero((-X[item] >= strength) & np.isinf(distances))
-        distances[fresh] = distances[item] + 1
-        queue.extend(fresh.tolist())
-    return distances
 
 
 def strong_groups(margins: FloatArray, *, threshold: float = 0.0) -> tuple[tuple[int, ...], ...]:
@@ -618,6 +607,8 @@ class Decomposition:
     [[0.0, 0.67, 2.33], [-0.67, 0.0, 1.67], [-2.33, -1.67, 0.0]]
     >>> parts.cyclic.round(2).tolist()
     [[0.0, 1.33, -1.33], [-1.33, 0.0, 1.33], [1.33, -1.33, 0.0]]
+    >>> parts.to_pairs().pairs.tolist()
+    [[0, 1], [0, 2], [1, 2]]
     """
 
     margins: FloatArray
@@ -654,12 +645,6 @@ class Decomposition:
         -------
         PairDecomposition
             Each compared pair once, with the same scores and components.
-
-        Examples
-        --------
-        >>> parts = decompose(np.array([[0.0, 2, 1], [-2, 0, 3], [-1, -3, 0]]))
-        >>> parts.to_pairs().pairs.tolist()
-        [[0, 1], [0, 2], [1, 2]]
         """
         compared = ~np.isnan(self.margins) if self.weights is None else self.weights > 0.0
         first, second = np.nonzero(np.triu(compared, 1))

@@ -293,6 +293,10 @@ class TypeChart:
     (('normal', 'fire', 'water'), 18, '1996-02-27')
     >>> chart.exists.sum(axis=1).tolist()
     [15, 17, 17, 17, 17, 18, 18, 18, 18]
+    >>> chart.margin("ghost", "psychic", 1), chart.margin("ghost", "psychic", 2)
+    (-1.0, 1.0)
+    >>> chart.rows()[0]
+    ('1996-02-27', 'normal', 'fire', 0.0)
     """
 
     names: tuple[str, ...]
@@ -342,18 +346,16 @@ class TypeChart:
         ------
         InputError
             If there is no such type or no such generation.
-
-        Examples
-        --------
-        >>> chart = pokemon_types()
-        >>> chart.margin("ghost", "psychic", 1), chart.margin("ghost", "psychic", 2)
-        (-1.0, 1.0)
         """
         if not 1 <= generation <= len(self.dates):
             raise InputError(
                 f"generation is {generation}; there are those from 1 to {len(self.dates)}."
             )
-        i, j = (self._number(name) for name in (first, second))
+        for name in (first, second):
+            if name not in self.names:
+                listed = ", ".join(self.names)
+                raise InputError(f"there is no type {name!r}; the types are {listed}.")
+        i, j = self.names.index(first), self.names.index(second)
         return float(self.margins[generation - 1, i, j])
 
     def rows(self) -> list[tuple[str, str, str, float]]:
@@ -363,11 +365,6 @@ class TypeChart:
         -------
         list of tuple
             Date, first type, second type and margin of every pair of every generation.
-
-        Examples
-        --------
-        >>> pokemon_types().rows()[0]
-        ('1996-02-27', 'normal', 'fire', 0.0)
         """
         return [
             (self.dates[t], self.names[i], self.names[j], float(margin))
@@ -387,11 +384,6 @@ class TypeChart:
         outcomes = 0.5 * (1.0 + np.sign(margins))
         return Games.from_arrays(first, second, outcomes, dates, margins=margins)
 
-    def _number(self, name: str) -> int:
-        if name not in self.names:
-            raise InputError(f"there is no type {name!r}; the types are {', '.join(self.names)}.")
-        return self.names.index(name)
-
 
 @cache
 def pokemon_types() -> TypeChart:
@@ -410,12 +402,8 @@ def pokemon_types() -> TypeChart:
     >>> chart.games()
     Games(18 items, 1,261 comparisons in 1,261 rows, margins, times 1996-02-27 to 2022-11-18)
     """
-    return _read_chart(_read("chart.txt"))
-
-
-def _read_chart(text: str) -> TypeChart:
-    """Return the charts that the lines add up to."""
-    lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+    text = _read("chart.txt").splitlines()
+    lines = [line.split() for line in text if line and not line.startswith("#")]
     attackers = dict.fromkeys(words[0] for words in lines if words[0] != "generation")
     number = {name: k for k, name in enumerate(attackers)}
     here, there = np.ones((len(number), len(number))), np.zeros(len(number), dtype=bool)
@@ -480,6 +468,9 @@ class Hidden:
     >>> hidden = hide(pokemon_types(), 0.3, rng=0)
     >>> int(hidden.shown.sum()), int(hidden.read_elsewhere.sum()), int(hidden.never_read.sum())
     (380, 805, 76)
+    >>> score = hidden.score(hidden.nearest_readings(), hidden.read_elsewhere)
+    >>> round(score.error, 2), round(score.favourites, 2)
+    (0.1, 1.0)
     """
 
     chart: TypeChart
@@ -536,13 +527,6 @@ class Hidden:
         Score
             The relative error, and the share of favourites that are right; both are NaN where no
             pair is unequal, so that there is nothing to score.
-
-        Examples
-        --------
-        >>> hidden = hide(pokemon_types(), 0.3, rng=0)
-        >>> score = hidden.score(hidden.nearest_readings(), hidden.read_elsewhere)
-        >>> round(score.error, 2), round(score.favourites, 2)
-        (0.1, 1.0)
         """
         cells = ~self.shown if which is None else which
         truth, there = self.chart.truth[cells], found[cells]

@@ -308,6 +308,8 @@ class Recovery:
            [-1.,  0.,  1.,  2.],
            [-2., -1.,  0.,  1.],
            [-3., -2., -1.,  0.]])
+    >>> answer.margin(0, [1, 2, 3]).round(2)
+    array([1., 2., 3.])
     """
 
     strengths: FloatArray
@@ -354,14 +356,6 @@ class Recovery:
         ------
         InputError
             If an item does not occur, or shapes do not agree.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> pairs = [[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)]]
-        >>> seen = it.Measurements.from_pairs(pairs, [[1.0, 1.0, 1.0, -3.0, 2.0, 2.0]])
-        >>> it.recover(seen, n_factors=1, rng=0).margin(0, [1, 2, 3]).round(2)
-        array([1., 2., 3.])
         """
         i, j = broadcast("margin", first=first, second=second)
         stacked = np.stack([i.ravel(), j.ravel()], axis=1)
