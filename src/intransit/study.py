@@ -45,6 +45,7 @@ How they are computed is in `intransit.skew`.
 """
 
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -282,14 +283,8 @@ def _strength_of_last(X: FloatArray, k: int, survivors: Callable[[float], IntArr
     if len(survivors(low)) < k:
         return low
     while len(levels := _levels_between(X, low, high)):
-        below, above = -1, len(levels)  # bounds of the places of the answer's neighbours
-        while above - below > 1:
-            middle = (below + above) // 2
-            if len(survivors(levels[middle])) < k:
-                above = middle
-            else:
-                below = middle
-        low = float(levels[below]) if below >= 0 else low
+        above = bisect_left(levels, True, key=lambda level: len(survivors(level)) < k)
+        low = float(levels[above - 1]) if above > 0 else low
         high = float(levels[above]) if above < len(levels) else high
     return high
 

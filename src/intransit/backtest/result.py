@@ -27,7 +27,6 @@ from intransit.percent import percent, with_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 CLIP = 1e-4  # no forecast is taken as surer than this
 N_BINS = 10
@@ -565,18 +564,13 @@ class Backtest:
         MissingDependencyError
             If matplotlib is not installed.
         """
-        return draw_backtest(self)
+        from intransit.plotting import new_figure  # noqa: PLC0415  loaded when it is needed
 
-
-def draw_backtest(found: Backtest) -> "Figure":
-    """Return a figure: left the ladder of log losses, right the reliability of the best rung."""
-    from intransit.plotting import new_figure  # noqa: PLC0415  loaded when it is needed
-
-    height = max(3.8, 1.6 + 0.36 * len(found.rungs))
-    figure, axes = new_figure(11.5, height, 1, 2, width_ratios=(1.7, 1.0))
-    _draw_ladder(axes[0, 0], found)
-    _draw_reliability(axes[0, 1], found)
-    return figure
+        height = max(3.8, 1.6 + 0.36 * len(self.rungs))
+        figure, axes = new_figure(11.5, height, 1, 2, width_ratios=(1.7, 1.0))
+        _draw_ladder(axes[0, 0], self)
+        _draw_reliability(axes[0, 1], self)
+        return figure
 
 
 def _draw_ladder(axis: "Axes", found: Backtest) -> None:

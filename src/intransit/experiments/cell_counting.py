@@ -156,9 +156,7 @@ def _limit(operators: list[it.Entries], now: FloatArray, variance: float) -> Tri
         if variance > 0:
             passed = np.linalg.solve(information + np.eye(N_IMAGES) / variance, information)
             information = information - information @ passed
-        rows = np.zeros((operator.n_outcomes, N_IMAGES))
-        np.add.at(rows, (np.arange(len(rows)), operator.pairs[:, 0]), 1.0)
-        np.add.at(rows, (np.arange(len(rows)), operator.pairs[:, 1]), -1.0)
+        rows = np.eye(N_IMAGES)[operator.pairs[:, 0]] - np.eye(N_IMAGES)[operator.pairs[:, 1]]
         information = information + rows.T @ rows / NOISE_SCALE**2
     values = np.linalg.eigvalsh(information)
     open_ = values[1] <= 1e-9 * values[-1]  # values[0] is the constant, which no margin shows

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 import intransit
-from intransit.arrays import FloatArray
+from intransit.arrays import FloatArray, slices
 from intransit.checks import write_whole
 from intransit.tasks import Task, run_tasks
 
@@ -109,19 +109,28 @@ class Series:
     x: FloatArray
     values: FloatArray
 
+    def _over_trials(self, summary: Callable[[FloatArray], Any], least: int = 1) -> FloatArray:
+        kept = [row[np.isfinite(row)] for row in self.values]
+        return np.array([summary(row) if len(row) >= least else np.nan for row in kept], float)
+
     @property
     def mean(self) -> FloatArray:
         """Mean over trials, as the paper draws it."""
-        return _over_trials(np.mean, self.values)
+        return self._over_trials(np.mean)
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the mean; NaN where there is one trial."""
+        return self._over_trials(lambda kept: kept.std(ddof=1) / np.sqrt(len(kept)), least=2)
 
     @property
     def median(self) -> FloatArray:
         """Median over trials."""
-        return _over_trials(np.median, self.values)
+        return self._over_trials(np.median)
 
     def quantile(self, share: float) -> FloatArray:
         """Return a quantile over trials, (n_places,)."""
-        return _over_trials(lambda kept: np.quantile(kept, share), self.values)
+        return self._over_trials(lambda kept: np.quantile(kept, share))
 
     def where(self, flags: "Series") -> "Series":
         """Return the same curve with only the trials whose flag is not 0."""
@@ -267,13 +276,23 @@ class Table:
         keys = sorted({(row.facet, row.measure, row.curve) for row in self.rows})
         for facet, measure, curve in keys:
             series = self.series(measure, curve, facet)
-            for k, x in enumerate(series.x):
-                kept = series.values[k][np.isfinite(series.values[k])]
-                found.append(
-                    {"facet": facet, "measure": measure, "curve": curve, "x": float(x)}
-                    | _describe(kept)
-                    | {"n_missing": int(series.values.shape[1] - len(kept))}
-                )
+            summaries = {
+                "mean": series.mean,
+                "standard_error": series.standard_error,
+                "median": series.quantile(0.5),
+                "q10": series.quantile(0.1),
+                "q90": series.quantile(0.9),
+            }
+            n_missing = np.sum(~np.isfinite(series.values), axis=1)
+            found += [
+                {"facet": facet, "measure": measure, "curve": curve, "x": float(x)}
+                | {
+                    name: float(s[k]) if np.isfinite(s[k]) else None
+                    for name, s in summaries.items()
+                }
+                | {"n_missing": int(n_missing[k])}
+                for k, x in enumerate(series.x)
+            ]
         return found
 
     def to_csv(self) -> str:
@@ -296,25 +315,6 @@ class Table:
         return [
             row for row in self.rows if all(getattr(row, name) == w for name, w in where.items())
         ]
-
-
-def _describe(kept: FloatArray) -> dict[str, object]:
-    if not len(kept):
-        return {"mean": None, "standard_error": None, "median": None, "q10": None, "q90": None}
-    error = float(kept.std(ddof=1) / np.sqrt(len(kept))) if len(kept) > 1 else None
-    low, middle, high = (float(q) for q in np.quantile(kept, [0.1, 0.5, 0.9]))
-    return {
-        "mean": float(kept.mean()),
-        "standard_error": error,
-        "median": middle,
-        "q10": low,
-        "q90": high,
-    }
-
-
-def _over_trials(summary: Callable[[FloatArray], Any], values: FloatArray) -> FloatArray:
-    kept = [row[np.isfinite(row)] for row in values]
-    return np.array([summary(row) if len(row) else np.nan for row in kept], dtype=float)
 
 
 N_RESAMPLES = 2_000
@@ -801,9 +801,7 @@ class TrialTask:
 
 def plan(experiment: Experiment, run: Run) -> list[TrialTask]:
     """Return the tasks of one experiment."""
-    n_trials = run.trials(experiment)
-    starts = range(0, n_trials, experiment.chunk)
-    blocks = [range(start, min(start + experiment.chunk, n_trials)) for start in starts]
+    blocks = [range(b.start, b.stop) for b in slices(run.trials(experiment), experiment.chunk)]
     points = experiment.grid(run.options.quick)
     return [TrialTask(experiment, point, block, run) for point in points for block in blocks]
 

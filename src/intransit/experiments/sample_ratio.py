@@ -7,6 +7,7 @@ bisection: more of the same readings are taken to do no harm.
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -192,11 +193,17 @@ def measure(
     wanted = [name for name in further if options.wants(name) and options.trial < N_JOINT]
     if not wanted and not options.wants("limit"):
         return
-    limits = list(_needed_by_limits(simulation, found[OPTIMAL, "ratio"], found[LAST, "ratio"]))
+    limits = {
+        DYNAMIC_LIMIT: _first_below(limit_of_all, simulation, found[OPTIMAL, "ratio"]),
+        STATIC_LIMIT: _first_below(limit_of_last, simulation, found[LAST, "ratio"]),
+    }
     if options.wants("limit"):
-        yield from limits
+        yield from (TrialValue(curve, "ratio", p or np.nan) for curve, p in limits.items())
     for name in wanted:  # what all periods allow is a good guess of what is needed
-        yield from _needed_by_further(simulation, name, further[name], limits[0].value)
+        error = partial(_error_by, further[name])
+        needed = _first_below(error, simulation, limits[DYNAMIC_LIMIT] or 1.0)
+        yield TrialValue(name, "ratio", 1.0 if needed is None else needed)
+        yield TrialValue(name, "never", needed is None)
 
 
 def _needed(
@@ -228,34 +235,15 @@ def _needed(
         yield TrialValue(curve + NEWTON, "ratio", 1.0 if by_newton is None else by_newton)
 
 
-def _needed_by_further(
-    simulation: it.Simulation,
-    name: str,
-    estimate: Callable[[it.Simulation], Guess],
-    guess: float,
-) -> Iterator[TrialValue]:
-    def succeeds(ratio: float) -> bool:
-        found = estimate(at_ratio(simulation, ratio))
-        return relative_error(found.margins, simulation.margins[-1]) <= SUCCESS
-
-    needed = smallest_ratio_near(succeeds, guess if np.isfinite(guess) else 1.0)
-    yield TrialValue(name, "ratio", 1.0 if needed is None else needed)
-    yield TrialValue(name, "never", needed is None)
+def _error_by(estimate: Callable[[it.Simulation], Guess], simulation: it.Simulation) -> float:
+    return relative_error(estimate(simulation).margins, simulation.margins[-1])
 
 
-def _needed_by_limits(
-    simulation: it.Simulation, guess: float, static_guess: float
-) -> Iterator[TrialValue]:
-    """Yield the ratios from which on the Cramér-Rao limit allows a success."""
-    for curve, limit, near in (
-        (DYNAMIC_LIMIT, limit_of_all, guess),
-        (STATIC_LIMIT, limit_of_last, static_guess),
-    ):
-
-        def allows(ratio: float, limit: Callable[[it.Simulation], float] = limit) -> bool:
-            return limit(at_ratio(simulation, ratio)) <= SUCCESS
-
-        yield TrialValue(curve, "ratio", smallest_ratio_near(allows, near) or np.nan)
+def _first_below(
+    error: Callable[[it.Simulation], float], simulation: it.Simulation, guess: float
+) -> float | None:
+    """Return the ratio from which on an error, or a limit of errors, is that of a success."""
+    return smallest_ratio_near(lambda p: error(at_ratio(simulation, p)) <= SUCCESS, guess)
 
 
 def draw(figure: "Figure", table: Table) -> None:

@@ -344,12 +344,8 @@ class Problem:
     def moved(self, side: str) -> IntArray:
         """Return the free columns of "S", of "Q", or of "both"."""
         r = self.n_factors
-        allowed = {
-            "S": np.arange(2 * r) < r,
-            "Q": np.arange(2 * r) >= r,
-            "both": np.ones(2 * r, bool),
-        }
-        return np.flatnonzero(self.free & allowed[side])
+        begin, end = {"S": (0, r), "Q": (r, 2 * r), "both": (0, 2 * r)}[side]
+        return begin + np.flatnonzero(self.free[begin:end])
 
     def partners(self, factors: FloatArray, moved: IntArray) -> FloatArray:
         """Return A of kernels (1): beside each moved column, the column that it multiplies."""
