@@ -187,8 +187,7 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X
-            (n_rows, 2 to 4): columns first, second, time and, if known, side.  Without a time, rows
-            are forecast at the last one that was learnt.
+            As for `predict_proba`.
 
         Returns
         -------

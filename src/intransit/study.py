@@ -340,7 +340,7 @@ def strongest_cycle_through(
     if strength == 0.0:
         return None
     # The fewest edges, none weaker than this, from each item back to the first.
-    distances = dijkstra(csr_array(-X >= strength), indices=first, unweighted=True)
+    (distances,) = dijkstra(csr_array(strength <= -X), indices=[first], unweighted=True)
     open_nexts = nexts[(X[first, nexts] >= strength) & np.isfinite(distances[nexts])]
     path = [first, int(open_nexts[np.argmin(distances[open_nexts])])]
     while distances[path[-1]] > 1:

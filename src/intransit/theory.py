@@ -707,12 +707,9 @@ def _in_theta(
     scales: tuple[float, float],
 ) -> FloatArray:
     """Return the rows in θ = (steps, S^T, Q^T): the factors of t are the last less later steps."""
-    blocks = []
-    for side in drifting:
-        for step in range(n_periods - 1):  # from period `step` to the next
-            reach = -scales[side] if step >= t else 0.0
-            blocks.append(reach * sides[side])
-    return np.hstack([*blocks, *sides])
+    later = np.arange(n_periods - 1) >= t  # of the steps, each from one period to the next
+    steps = [np.kron(np.where(later, -scales[side], 0.0), sides[side]) for side in drifting]
+    return np.hstack([*steps, *sides])
 
 
 def _derivatives(pairs: IntArray, S: FloatArray, Q: FloatArray) -> list[FloatArray]:

@@ -473,7 +473,7 @@ class RungForecast:
 
     p: FloatArray
     note: str = ""
-    ranges: tuple[FloatArray, FloatArray] | None = None  # 90 % intervals
+    ranges: FloatArray | None = None  # (2, n): ends of 90 % intervals
     seconds: float = 0.0
 
 
@@ -483,12 +483,7 @@ def _draw_part(ours: FittedModel, plan: Plan, begin: int, report: Report) -> Run
     n = len(plan.blocks)
     p = roll(ours, plan, report, begin, min(begin + (ours.refit or n), n))
     told = "" if ours.posterior is None else str(ours.posterior.layout.model)
-    return RungForecast(p, told, _joined(ours.ranges))
-
-
-def _joined(ranges: Iterable[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
-    low, high = (np.concatenate(ends) for ends in zip(*ranges, strict=True))
-    return low, high
+    return RungForecast(p, told, np.concatenate(ours.ranges, axis=1))
 
 
 @dataclass(eq=False)
@@ -601,9 +596,8 @@ class LadderRun:
             self.report(f"{doing}: {len(parts)} of {plural(len(tasks), 'part')}")
         ordered = [parts[k] for k in range(len(tasks))]
         p = np.concatenate([part.p for part in ordered])
-        return RungForecast(
-            p, ordered[-1].note, _joined(one.ranges for one in ordered if one.ranges)
-        )
+        ranges = np.concatenate([one.ranges for one in ordered if one.ranges is not None], axis=1)
+        return RungForecast(p, ordered[-1].note, ranges)
 
     def _measure(self, told: Mapping[str, RungForecast], table: Games) -> Backtest:
         """Measure what was forecast."""
@@ -636,7 +630,7 @@ class LadderRun:
             table.names,
             *(test.first, test.second, test.times, y, test.counts, self.plan.places, groups),
             {name: one.p for name, one in told.items()},
-            *(whole.ranges or (None, None)),
+            *((None, None) if whole.ranges is None else whole.ranges),
         )
         return Backtest(
             source=table.report.source,
@@ -655,13 +649,14 @@ def _coverage(told: RungForecast, test: Games) -> tuple[Coverage, ...]:
     """Return how often intervals held what came about, for two ways to group the games."""
     if told.ranges is None:
         return ()
+    low, high = told.ranges
     pairs = test.first * test.n_items + test.second
     kinds = (
         (pairs, "pairs that met at least 20 times in the test part"),
         (alike(told.p, test.counts), "groups of forecasts alike in size"),
     )
     found = (
-        coverage(groups, told.p, *told.ranges, test.outcomes, test.counts, words)
+        coverage(groups, told.p, low, high, test.outcomes, test.counts, words)
         for groups, words in kinds
     )
     return tuple(one for one in found if one is not None)

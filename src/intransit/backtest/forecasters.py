@@ -173,7 +173,7 @@ class FittedModel:
         self.encoding: Encoding | None = None
         self.alike = 0.0  # correlation of the games of a series
         self.posterior: Posterior | None = None
-        self.ranges: list[tuple[FloatArray, FloatArray]] = []  # 90 % intervals of forecasts
+        self.ranges: list[FloatArray] = []  # (2, n): ends of 90 % intervals of forecasts
 
     def learn(self, games: Games) -> None:
         """Draw, or update."""
@@ -224,9 +224,8 @@ class FittedModel:
                 under={name: codes[here] for name, codes in under.items()},
             )
             told[:, here] = mean_and_interval(drawn)
-        out, low, high = told
-        self.ranges.append((low, high))
-        return out
+        self.ranges.append(told[1:])
+        return np.asarray(told[0])
 
 
 def _rows(*columns: np.ndarray) -> Iterator[tuple[Any, ...]]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import starmap
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -551,7 +551,7 @@ class Backtest:
             return f"{name} loses to {base} by {with_error(-gain, error)}"
         return f"{name} and {base} are not told apart ({with_error(gain, error, sign=True)})"
 
-    def figure(self) -> object:
+    def figure(self) -> Any:
         """Return a matplotlib figure: the ladder of log losses, and the reliability curve.
 
         Returns

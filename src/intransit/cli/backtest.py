@@ -31,11 +31,8 @@ def backtest(
     *,
     every: float | None = None,
     last: float = 0.2,
-    ladder: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
-    with_: Annotated[
-        tuple[str, ...],
-        Parameter(name="--with", negative=(), show_default=False, metavar="MODULE:NAME"),
-    ] = (),
+    ladder: Annotated[tuple[str, ...], Flag] = (),
+    with_: Annotated[tuple[str, ...], Flag, Parameter(name="--with", metavar="MODULE:NAME")] = (),
     quick: Annotated[bool, Flag] = False,
     figure: Path | None = None,
     seed: int = 0,
@@ -100,7 +97,9 @@ def backtest(
             on=on,
         )
     if figure is not None:
-        _save(found.figure(), figure)
+        content = io.BytesIO()
+        found.figure().savefig(content, format=figure.suffix.lower()[1:], dpi=110)
+        write_whole(figure, content.getvalue())
     data = {
         "source": found.source,
         "n_games": float(found.forecasts.counts.sum()),
@@ -137,13 +136,6 @@ def _check_figure(figure: Path) -> None:
         raise InputError(f"--figure {figure}: its name must end in .png, .svg or .pdf.")
     open_place(figure, "give a file with --figure")
     require_matplotlib()
-
-
-def _save(drawn: object, figure: Path) -> None:
-    content = io.BytesIO()
-    kind = figure.suffix.lower().removeprefix(".")
-    drawn.savefig(content, format=kind, dpi=110)  # type: ignore[attr-defined]
-    write_whole(figure, content.getvalue())
 
 
 def _draw(console: Console, found: "Backtest") -> None:

@@ -94,7 +94,13 @@ def recover_chart(picture: Path, console: Console, *, seed: int) -> None:
         "the pair's nearest reading": hidden.nearest_readings(),
         "all readings of all generations": found,
     }
-    console.print(_hidden_table(hidden, guesses))
+    table = Table("Hidden pairs, from", title_justify="left")
+    table.add_column("error", justify="right")
+    table.add_column("right favourite", justify="right")
+    for name, margins in guesses.items():
+        score = hidden.score(margins)
+        table.add_row(name, f"{score.error:.2f}", percent(score.favourites))
+    console.print(table)
     inside = [_inside(hidden, drawn)]
     for other in range(seed + 1, seed + HIDINGS):
         again = hide(chart, SHOWN, noise_scale=NOISE, rng=other)
@@ -131,16 +137,6 @@ def _inside(hidden: Hidden, drawn: FloatArray) -> float:
     return float(((low <= truth) & (truth <= high))[~hidden.shown].mean())
 
 
-def _hidden_table(hidden: Hidden, guesses: dict[str, FloatArray]) -> Table:
-    table = Table("Hidden pairs, from", title_justify="left")
-    table.add_column("error", justify="right")
-    table.add_column("right favourite", justify="right")
-    for name, margins in guesses.items():
-        score = hidden.score(margins)
-        table.add_row(name, f"{score.error:.2f}", percent(score.favourites))
-    return table
-
-
 def _draw(hidden: Hidden, path: Posterior, picture: Path, console: Console) -> None:
     """Draw the last generation: what was read of it, its truth, and what was recovered."""
     chart = hidden.chart
@@ -157,16 +153,6 @@ def _draw(hidden: Hidden, path: Posterior, picture: Path, console: Console) -> N
         return
     figure.savefig(picture, dpi=110)  # type: ignore[attr-defined]
     _say(console, f"The picture is {picture}.")
-
-
-def report_metagame(
-    table: Path, page: Path, truth: Truth, console: Console, *, seed: int
-) -> Findings:
-    """Fit a table whose truth is known, write the report, and set the two side by side."""
-    found = gather(fit(table, rng=seed), rng=seed)
-    write_whole(page, write_page(found).encode())
-    console.print(_truth_table(found, truth))
-    return found
 
 
 def _truth_table(found: Findings, truth: Truth) -> Table:
@@ -228,6 +214,8 @@ def demo(*, out: Path = Path("demo"), seed: int = 0) -> None:
         f"A simulated metagame: {n_games:,} matches of {games.n_items} decks to {end}, in {table}.",
     )
     with working("fitting the metagame"):
-        found = report_metagame(table, page, truth, console, seed=seed)
+        found = gather(fit(table, rng=seed), rng=seed)
+        write_whole(page, write_page(found).encode())
+        console.print(_truth_table(found, truth))
     output.say(*found.sentences)
     output.say(f"The page is {page}; try {quoted('intransit', 'fit', table)} too.")

@@ -20,6 +20,7 @@ from intransit.analysis.standings import Standing
 from intransit.analysis.verdict import EDGE, as_edge, as_record
 from intransit.answer import EFFORT, Answer
 from intransit.answer import fit as fit_games
+from intransit.arrays import LEVEL
 from intransit.checks import as_whole, write_whole
 from intransit.cli.inputs import (
     SUFFIX,
@@ -49,7 +50,6 @@ from intransit.cli.output import (
     visible,
     working,
 )
-from intransit.data.games import Games
 from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.inference.observations import model_for
@@ -134,7 +134,8 @@ def save_groups(groups: "Groups", place: Path) -> dict[str, Path]:
     """Write every answer beside the place, with its value in the name of its file."""
     places: dict[str, Path] = {}
     for value in groups:
-        stem = f"{place.name.removesuffix(SUFFIX)}-{_in_a_name(value)}"
+        in_a_name = re.sub(r"[^\w.+-]+", "-", value).strip("-.")[:60] or "group"
+        stem = f"{place.name.removesuffix(SUFFIX)}-{in_a_name}"
         name, k = stem, 2
         while place.with_name(name + SUFFIX) in places.values():
             name, k = f"{stem}-{k}", k + 1
@@ -175,14 +176,8 @@ def show_groups(groups: "Groups", output: Output, started: float, **more: object
     return seconds
 
 
-def _in_a_name(value: str) -> str:
-    """Return a value as a part of the name of a file."""
-    return re.sub(r"[^\w.+-]+", "-", value).strip("-.")[:60] or "group"
-
-
 SHOWN = 10  # items at the top of the ranking
 LISTED = 1_000  # items that are listed for machines, of very many
-LEVEL = 0.9  # of the intervals, as on the page
 
 
 def fit(
@@ -322,7 +317,9 @@ def update(
             fresh = answer.update(games)
         fresh.save(real)
     added = list(fresh.names[answer.n_items :])
-    n_games, early = float(games.counts.sum()), _early(answer, games)
+    n_games, early = float(games.counts.sum()), 0.0
+    if answer.clock.kind != "none":
+        early = float(games.counts[np.asarray(games.times < answer.when())].sum())
     data: dict[str, object] = {
         "model": str(place),
         "n_games_added": n_games,
@@ -342,13 +339,6 @@ def update(
             "that they were not in it already, or they count twice."
         )
     output.say(f"The answer is in {place}.")
-
-
-def _early(answer: Answer, games: Games) -> float:
-    """Return how many games are older than the latest that the answer knows."""
-    if answer.clock.kind == "none":
-        return 0.0
-    return float(games.counts[np.asarray(games.times < answer.when())].sum())
 
 
 def _added(n_games: float, added: list[str]) -> str:

@@ -169,9 +169,10 @@ class TableOptions:
         for role in TEAM_ROLES:
             if isinstance(asked[role], str) and "," in asked[role]:
                 asked[role] = tuple(part.strip() for part in asked[role].split(","))
-        asked["order"] = listed(self.order)
         if self.order is None and clock is not None and clock.is_counted:
             asked["order"] = list(clock.names)
+        elif self.order is not None and self.order not in {"file", "version"}:
+            asked["order"] = by_commas(self.order)
         asked["grades"] = None if self.grades is None else self.grades.split(",")
         asked["where"] = conditions(self.where, "--where", "format=Modern")
         with working(f"reading {table.name}"):
@@ -181,13 +182,6 @@ class TableOptions:
         """Return the conditions as they were given, for a command to try next."""
         by = "".join(f' --by "{column}"' for column in self.by)
         return by + "".join(f' --where "{condition}"' for condition in self.where)
-
-
-def listed(order: str | None) -> str | list[str] | None:
-    """Return an order as the library takes it: a word, or a list."""
-    if order is None or order in {"file", "version"}:
-        return order
-    return by_commas(order)
 
 
 def by_commas(*texts: str) -> list[str]:

@@ -16,13 +16,12 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 
 import intransit
 from intransit.checks import as_whole, write_whole
-from intransit.cli.inputs import by_commas
+from intransit.cli.inputs import Flag, by_commas
 from intransit.cli.output import grid, open_console, to_json
 from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.experiments import EXPERIMENTS, estimators, plots
 from intransit.experiments.experiment import (
-    Claim,
     Experiment,
     Options,
     Run,
@@ -44,7 +43,7 @@ def reproduce(
     jobs: int | None = None,
     on: str | None = None,
     out: Path = Path("reproduction"),
-    quick: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    quick: Annotated[bool, Flag] = False,
     with_: Annotated[list[str] | None, Parameter(name="--with", negative=())] = None,
     without: Annotated[list[str] | None, Parameter(negative=())] = None,
 ) -> None:
@@ -121,7 +120,17 @@ def write_experiment(
         "n_trials": run.trials(experiment),
         "settings": experiment.settings,
         "notes": experiment.notes,
-        "claims": [_claim_as_data(claim) for claim in claims],
+        "claims": [
+            {
+                "statement": claim.statement,
+                "source": claim.source,
+                "verdict": claim.verdict,
+                "checks": [
+                    {"measured": c.measured, "passed": bool(c.passed)} for c in claim.checks
+                ],
+            }
+            for claim in claims
+        ],
         "gains": [asdict(gain) for gain in gains],
         "summary": table.summary(),
     }
@@ -151,15 +160,6 @@ def describe_run(run: Run, n_jobs: int, experiments: Sequence[Experiment]) -> di
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
         facts["memory"] = f"{memory:.0f} GB"
     return facts
-
-
-def _claim_as_data(claim: Claim) -> dict[str, object]:
-    return {
-        "statement": claim.statement,
-        "source": claim.source,
-        "verdict": claim.verdict,
-        "checks": [{"measured": c.measured, "passed": bool(c.passed)} for c in claim.checks],
-    }
 
 
 def _choose(names: Sequence[str]) -> list[Experiment]:

@@ -60,7 +60,9 @@ def simulate(
     if out is None and not output.for_machines:
         raise InputError("simulate: say where to write the games, as in --out games.csv.")
     for option, place in (("--out", out), ("--truth", truth)):
-        _check_free(place, option, force)
+        there = place is not None and open_place(place, f"give a file with {option}").exists()
+        if there and not force:
+            raise InputError(f"{place}: it is there already; choose another place, or add --force.")
     with working(f"simulating {games:,} games"):
         played, known = simulate_games(
             as_whole("--items", items, least=2),
@@ -93,14 +95,6 @@ def simulate(
     told += [("file", str(out))] + ([("truth", str(truth))] if truth else [])
     told += [("try", quoted("intransit", "fit", out))]
     output.show(data, [data], lambda console: console.print(facts(told)))
-
-
-def _check_free(place: Path | None, option: str, force: bool) -> None:
-    if place is None:
-        return
-    open_place(place, f"give a file with {option}")
-    if place.exists() and not force:
-        raise InputError(f"{place}: it is there already; choose another place, or add --force.")
 
 
 def game_rows(games: Games) -> list[dict[str, object]]:

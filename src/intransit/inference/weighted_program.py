@@ -437,8 +437,12 @@ class NormalEquations:
         self._pairs = pairs
         self._curvature = curvature
         self._dense = partners.size <= DENSE_LIMIT if dense is None else dense
-        if self._dense:
-            self._matrix = self._build()
+        if self._dense:  # the upper triangle
+            self._matrix = np.empty((partners.size, partners.size))
+            normal_matrix(partners, pairs, curvature.diagonal, self._matrix)
+            if curvature.mixed is not None:
+                rows = curvature.mixed.matrix @ jacobian(partners, pairs)
+                self._matrix += rows.T @ (curvature.mixed.weights[:, None] * rows)
             self.diagonal = self._matrix.diagonal().copy()
         else:
             self._blocks = np.zeros((*partners.shape, partners.shape[1]))
@@ -450,16 +454,6 @@ class NormalEquations:
     def scale(self) -> float:
         """The mean of the diagonal: what a damping is small or large against."""
         return float(self.diagonal.mean()) or 1.0
-
-    def _build(self) -> FloatArray:  # (n_unknowns, n_unknowns), upper triangle
-        size = self._partners.size
-        matrix = np.empty((size, size))
-        normal_matrix(self._partners, self._pairs, self._curvature.diagonal, matrix)
-        mixed = self._curvature.mixed
-        if mixed is not None:
-            rows = mixed.matrix @ jacobian(self._partners, self._pairs)
-            matrix += rows.T @ (mixed.weights[:, None] * rows)
-        return matrix
 
     def eigenvalues(self) -> FloatArray:  # (n_unknowns,), ascending
         """Return the eigenvalues of the matrix, which must be dense."""
