@@ -679,37 +679,28 @@ def _information_root(
     """Return R with RᵀR the information in θ; nothing is squared, so that small scales survive."""
     n_periods, width = len(S), S[0].size
     drifting = [k for k in (0, 1) if scales[k] > 0 and n_periods > 1]
+
+    def with_rows(root: FloatArray, t: int, sides: list[FloatArray]) -> FloatArray:
+        """Return the triangular root of what was known and of these rows in S^t and in Q^t.
+
+        In θ = (steps, S^T, Q^T) the factors of t are the last less later steps.
+        """
+        later = np.arange(n_periods - 1) >= t  # of the steps, each from one period to the next
+        steps = [np.kron(np.where(later, -scales[side], 0.0), sides[side]) for side in drifting]
+        rows = np.hstack([*steps, *sides])
+        return np.asarray(np.linalg.qr(np.vstack([root, rows]), mode="r"))
+
     n_steps = len(drifting) * (n_periods - 1) * width
     root = np.eye(n_steps, n_steps + 2 * width)  # the prior of the steps
     for t, operator in enumerate(operators):
         folded = operator.fold()
         margins = _derivatives(folded.pairs, S[t], Q[t])
-        sides = [np.asarray(folded.matrix @ rows) / noise_scale for rows in margins]
-        root = _stack(root, _in_theta(sides, t, n_periods, drifting, scales))
+        root = with_rows(root, t, [np.asarray(folded.matrix @ m) / noise_scale for m in margins])
     if np.isfinite(prior_scale):
         eye, none = np.eye(width) / prior_scale, np.zeros((width, width))
-        for sides in ([eye, none], [none, eye]):
-            root = _stack(root, _in_theta(sides, 0, n_periods, drifting, scales))
+        root = with_rows(with_rows(root, 0, [eye, none]), 0, [none, eye])
     padding = np.zeros((max(0, root.shape[1] - len(root)), root.shape[1]))
     return np.vstack([root, padding])
-
-
-def _stack(root: FloatArray, rows: FloatArray) -> FloatArray:
-    """Return the triangular root of the information of both."""
-    return np.asarray(np.linalg.qr(np.vstack([root, rows]), mode="r"))
-
-
-def _in_theta(
-    sides: list[FloatArray],  # rows of period t in S^t and in Q^t
-    t: int,
-    n_periods: int,
-    drifting: list[int],
-    scales: tuple[float, float],
-) -> FloatArray:
-    """Return the rows in θ = (steps, S^T, Q^T): the factors of t are the last less later steps."""
-    later = np.arange(n_periods - 1) >= t  # of the steps, each from one period to the next
-    steps = [np.kron(np.where(later, -scales[side], 0.0), sides[side]) for side in drifting]
-    return np.hstack([*steps, *sides])
 
 
 def _derivatives(pairs: IntArray, S: FloatArray, Q: FloatArray) -> list[FloatArray]:

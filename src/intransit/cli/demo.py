@@ -11,7 +11,7 @@ from rich.text import Text
 
 from intransit.analysis.cycles import ItemCycle
 from intransit.answer import fit
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import FloatArray
 from intransit.checks import as_whole, write_whole
 from intransit.cli.inputs import quoted
 from intransit.cli.output import Output, open_console, to_csv, working
@@ -29,44 +29,6 @@ from intransit.plotting import load_pyplot
 from intransit.report import Findings, gather
 from intransit.report.page import write_page
 from intransit.study import canonical_planes, count_triangles
-
-
-def draw_recovery(
-    truth: FloatArray,  # (n_items, n_items)
-    recovered: FloatArray,  # (n_items, n_items)
-    seen: IntArray,  # (n_items, n_items): readings of each pair in the last period
-    order: IntArray,  # (n_items,)
-    names: Sequence[str],
-) -> object:
-    """Return a figure: the readings, the truth, what was recovered, and one against the other."""
-    plt = load_pyplot()
-    ordered = [names[k] for k in order]
-    figure, axes = plt.subplots(1, 4, figsize=(15, 4.1), layout="constrained")
-    limit = float(np.abs(truth).max())
-    box = np.ix_(order, order)
-    panels = {
-        "pairs read in the last period": np.where(seen > 0, truth, np.nan),
-        "true margins, last period": truth,
-        "recovered from all periods": recovered,
-    }
-    for axis, (title, margins) in zip(axes, panels.items(), strict=False):
-        axis.set_title(title, fontsize=11)
-        axis.set_facecolor("#eeeeee")
-        axis.set_xticks(range(len(names)), ordered, rotation=90, fontsize=7)
-        axis.set_yticks(range(len(names)), ordered, fontsize=7)
-        image = axis.imshow(margins[box], cmap="RdBu", vmin=-limit, vmax=limit)
-    figure.colorbar(image, ax=axes[:3], shrink=0.85, label="margin of row over column")
-    upper = np.triu_indices(len(truth), 1)
-    unread = seen[upper] == 0
-    for which, label, colour in ((~unread, "read", "#777777"), (unread, "not read", "#c1440e")):
-        axes[3].plot(truth[upper][which], recovered[upper][which], ".", color=colour, label=label)
-    axes[3].axline((0, 0), slope=1, color="black", linewidth=0.8)
-    axes[3].set(xlabel="true margin", ylabel="recovered margin")
-    axes[3].set_title("all pairs", fontsize=11)
-    axes[3].legend(title="in the last period", frameon=False)
-    axes[3].set_aspect("equal")
-    return figure
-
 
 SHOWN, NOISE = 0.3, 0.5  # of the type chart
 HIDINGS = 5  # ways to hide it that intervals are checked by: one may be lucky
@@ -139,19 +101,42 @@ def _inside(hidden: Hidden, drawn: FloatArray) -> float:
 
 def _draw(hidden: Hidden, path: Posterior, picture: Path, console: Console) -> None:
     """Draw the last generation: what was read of it, its truth, and what was recovered."""
-    chart = hidden.chart
-    last = len(chart.dates) - 1
-    seen: IntArray = np.zeros((len(chart.names), len(chart.names)), dtype=np.int64)
-    _, i, j = chart.cells[hidden.shown & (chart.cells[:, 0] == last)].T
-    seen[i, j] = seen[j, i] = 1
-    margins = path.matrices(np.arange(len(chart.names)), float(last)).mean(axis=0)
-    order = np.argsort(canonical_planes(chart.margins[-1], 1)[0].angles)
     try:
-        figure = draw_recovery(chart.margins[-1], margins, seen, order, chart.names)
+        plt = load_pyplot()
     except MissingDependencyError as error:
         _say(console, f"There is no picture: {error}")
         return
-    figure.savefig(picture, dpi=110)  # type: ignore[attr-defined]
+    names, last, truth = hidden.chart.names, len(hidden.chart.dates) - 1, hidden.chart.margins[-1]
+    seen = np.zeros(truth.shape, dtype=bool)
+    _, i, j = hidden.chart.cells[hidden.shown & (hidden.chart.cells[:, 0] == last)].T
+    seen[i, j] = seen[j, i] = True
+    recovered = path.matrices(np.arange(len(names)), float(last)).mean(axis=0)
+    order = np.argsort(canonical_planes(truth, 1)[0].angles)
+    ordered = [names[k] for k in order]
+    figure, axes = plt.subplots(1, 4, figsize=(15, 4.1), layout="constrained")
+    limit = float(np.abs(truth).max())
+    panels = {
+        "pairs read in the last period": np.where(seen, truth, np.nan),
+        "true margins, last period": truth,
+        "recovered from all periods": recovered,
+    }
+    for axis, (title, margins) in zip(axes, panels.items(), strict=False):
+        axis.set_title(title, fontsize=11)
+        axis.set_facecolor("#eeeeee")
+        axis.set_xticks(range(len(names)), ordered, rotation=90, fontsize=7)
+        axis.set_yticks(range(len(names)), ordered, fontsize=7)
+        image = axis.imshow(margins[np.ix_(order, order)], cmap="RdBu", vmin=-limit, vmax=limit)
+    figure.colorbar(image, ax=axes[:3], shrink=0.85, label="margin of row over column")
+    upper = np.triu_indices(len(truth), 1)
+    read = seen[upper]
+    for which, label, colour in ((read, "read", "#777777"), (~read, "not read", "#c1440e")):
+        axes[3].plot(truth[upper][which], recovered[upper][which], ".", color=colour, label=label)
+    axes[3].axline((0, 0), slope=1, color="black", linewidth=0.8)
+    axes[3].set(xlabel="true margin", ylabel="recovered margin")
+    axes[3].set_title("all pairs", fontsize=11)
+    axes[3].legend(title="in the last period", frameon=False)
+    axes[3].set_aspect("equal")
+    figure.savefig(picture, dpi=110)
     _say(console, f"The picture is {picture}.")
 
 

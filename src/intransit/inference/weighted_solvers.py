@@ -325,12 +325,18 @@ def spectral(
 
 
 def random(problem: Problem, rng: np.random.Generator) -> FloatArray:  # (n_items, 2 n_factors)
-    """Return Gaussian factors, scaled so that their margins explain as much as they can."""
+    """Return Gaussian factors, scaled so that their margins are of the size of the readings."""
     factors = _with_partners_of_known(problem)
     columns = _wholly_unknown(problem)
     if len(columns):
         factors[:, columns] = rng.normal(size=(problem.n_items, len(columns)))
-        _match_energy(problem, factors, columns)
+        x, nothing = problem.margins(factors), np.zeros(len(problem.pairs))
+        slope = problem.loss.slope(nothing)
+        diagonal = problem.loss.curvature(nothing).pair_diagonal()
+        wanted = float(np.sum(slope**2 / np.maximum(diagonal, 1e-300)))
+        size = float(x @ (diagonal * x))
+        if wanted > 0 and size > 0:
+            factors[:, columns] *= (wanted / size) ** 0.25
     return factors
 
 
@@ -415,17 +421,6 @@ def _fit_length(problem: Problem, factors: FloatArray, columns: IntArray) -> Non
     if curve > 0:
         length = -float(change @ problem.loss.slope(base)) / curve
         factors[:, columns] *= np.sqrt(max(length, 0.01))
-
-
-def _match_energy(problem: Problem, factors: FloatArray, columns: IntArray) -> None:
-    """Scale random factors, in place, to the size of the readings."""
-    nothing = np.zeros(len(problem.pairs))
-    slope, diagonal = problem.loss.slope(nothing), problem.loss.curvature(nothing).pair_diagonal()
-    wanted = float(np.sum(slope**2 / np.maximum(diagonal, 1e-300)))
-    x = problem.margins(factors)
-    size = float(x @ (diagonal * x))
-    if wanted > 0 and size > 0:
-        factors[:, columns] *= (wanted / size) ** 0.25
 
 
 SAME = 1e-6  # two objectives are the same minimum when they agree to this part
