@@ -313,13 +313,21 @@ COOLING_STEPS = 5
 def spectral(
     problem: Problem, loss: Quadratic, *, dense_items: int = DENSE_ITEMS
 ) -> FloatArray:  # (n_items, 2 n_factors)
-    """Return known columns, their partners by least squares, and planes of the rest."""
+    """Return known columns, their partners by least squares, and of the rest √ω u and √ω v.
+
+    These are the leading planes of the matrix of what was seen, with zeros elsewhere.
+    """
     factors = _with_partners_of_known(problem)
     columns = _wholly_unknown(problem)
     if len(columns):
-        rest = loss.guesses() - problem.margins(factors)
-        planes = _leading_planes(problem, rest, len(columns) // 2, dense_items)
-        factors[:, columns] = np.hstack(planes)
+        rest, n_planes = loss.guesses() - problem.margins(factors), len(columns) // 2
+        if problem.n_items <= dense_items:
+            omegas, *axes = canonical_form(fill_skew(rest, problem.n_items, problem.pairs))
+        else:
+            basis = _power_basis(problem, rest, 2 * n_planes + 8)
+            omegas, *axes = canonical_form(basis.T @ pull(basis, problem.pairs, rest), basis)
+        roots = np.sqrt(omegas[:n_planes])
+        factors[:, columns] = np.hstack([axis[:, :n_planes] * roots for axis in axes])
         _fit_length(problem, factors, columns)
     return factors
 
@@ -377,20 +385,6 @@ def _with_partners_of_known(problem: Problem) -> FloatArray:
         if step is not None:
             factors[:, moved] = step
     return factors
-
-
-def _leading_planes(
-    problem: Problem, values: FloatArray, n_planes: int, dense_items: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return √ω u and √ω v, (n_items, n_planes) each, of the matrix with zeros elsewhere."""
-    if problem.n_items <= dense_items:
-        omegas, first, second = canonical_form(fill_skew(values, problem.n_items, problem.pairs))
-    else:
-        basis = _power_basis(problem, values, 2 * n_planes + 8)
-        core = basis.T @ pull(basis, problem.pairs, values)
-        omegas, first, second = canonical_form(core, basis)
-    roots = np.sqrt(omegas[:n_planes])
-    return first[:, :n_planes] * roots, second[:, :n_planes] * roots
 
 
 def _power_basis(
