@@ -7,7 +7,9 @@ from scipy.special import expit
 
 import intransit as it
 from intransit.data.cells import Rows
+from intransit.inference.gibbs import Chain
 from intransit.inference.observations import MOST_TIERS, Observations, tiers_of
+from intransit.inference.paths import lay_out
 from intransit.inference.sampling import Effort
 from intransit.inference.table_posterior import fit_to_schedule
 from intransit.report.wording import tell_far
@@ -193,3 +195,59 @@ def test_wide_scores_move_as_much_and_do_not_return():
 def test_tiers_that_are_none_are_refused(tiers):
     with pytest.raises(it.InputError, match="Scores: tiers"):
         it.Scores(tiers=tiers)
+
+
+def thin_ladder(n_items=200, n_games=2_500):
+    """Return games between items of like score, nearly every pair once: a plain order."""
+    rng = np.random.default_rng(15)
+    scores = np.sort(rng.normal(0.0, 1.5, size=n_items))
+    pairs = ladder(rng, n_items, n_games, n_items // 10)
+    won = (rng.random(n_games) < expit(scores[pairs[:, 0]] - scores[pairs[:, 1]])).astype(float)
+    rows = Rows(np.zeros(n_games), pairs, won, np.ones(n_games), np.zeros(n_games))
+    return Observations.of(rows, "logistic", n_items)
+
+
+def test_wide_scores_do_not_make_other_terms_large():
+    """Pairs that met once tell nothing of their effects, and wide scores would have them be 4."""
+    still = it.Still()
+    model = it.Scores(walk=still).widened(3.0) + it.PairEffects(walk=still)
+    layout = lay_out(thin_ladder(), model)
+    chain, sizes = Chain(layout, it.Wins(), np.random.default_rng(16)), []
+    for _ in range(200):
+        chain.sweep()
+        sizes.append((chain.number_scales[0], np.std(chain.states[:, 0])))
+    effects, scores = np.median(sizes[100:], axis=0)
+    assert effects < 1.0
+    assert 1.0 < scores < 3.0
+
+
+def test_a_guide_is_there_only_where_wide_scores_stand_beside_scales_that_are_drawn():
+    seen, wide = (
+        seen_of(ladder(np.random.default_rng(17), 20, 600, 1), 20),
+        it.Scores().widened(3.0),
+    )
+    for model in (
+        it.Scores() + it.PairEffects(),
+        it.Model((wide,)),
+        wide + it.Side(),
+        wide + it.PairEffects(0.5, it.Still()),
+    ):
+        assert lay_out(seen, model).guide is None
+    guide = lay_out(seen, wide + it.Factors(1) + it.Side()).guide
+    assert guide is not None
+    assert guide.model == it.Scores() + it.Factors(1) + it.Side()
+    assert guide.guide is None
+
+
+def test_a_guided_chain_takes_scales_from_its_guide_alone():
+    model = it.Scores().widened(3.0) + it.Factors(2) + it.PairEffects() + it.Side()
+    chain = Chain(lay_out(thin_ladder(60, 900), model), it.Wins(), np.random.default_rng(18))
+    for _ in range(60):
+        chain.sweep()
+    guide = chain.guide
+    assert chain.scales[0] == 3.0
+    assert guide.scales[0] != 3.0
+    np.testing.assert_array_equal(chain.scales[1:], guide.scales[1:])
+    assert chain.rates[1] == guide.rates[1]
+    for name in ("number_scales", "number_rates"):
+        np.testing.assert_array_equal(getattr(chain, name)[0], getattr(guide, name)[0])

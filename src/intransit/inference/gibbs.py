@@ -2,8 +2,10 @@
 
 A sweep draws, in turn and each given all the rest,
 
-0. now and then the size of all margins and the outermost cut, under the law itself; planes among
-   those that give the same margins (`scale_kernels`),
+0. where scores are wide, how large the other terms are: by a chain of its own, the guide, whose
+   scores are not (a cut posterior, see `Layout.guide`); now and then the size of all margins and
+   the outermost cut, under the law itself; planes among those that give the same margins
+   (`scale_kernels`),
 1. a weight for every cell, which makes its likelihood Gaussian (`law_kernels`),
 2. every item's path of score and factors, then every other path (`path_kernels`); effects of
    pairs and sides with their scale and rate, from which their paths are integrated out,
@@ -91,6 +93,9 @@ WALK_MOVES = np.array([[0.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0], [1.0, 
 # States from which on there is one in JUMPS_EVERY sweeps: many paths tell how walks move (7,200
 # states of 300 items: 140 ± 18 effective draws of the worst pair, 115 ± 31 with three; a trial).
 MANY_STATES = 5_000
+# States from which on jumps are drawn a quarter as often: a look at their size costs a tenth of a
+# sweep of scores there, and a draw takes a dozen (168,000 states; a profile).
+VERY_MANY_STATES = 50_000
 # Cells times squared directions from which on tiers move with their paths in one of so many sweeps.
 MANY_PRODUCTS, TIERS_EVERY = 4_000_000, 4
 STIFFEST = 1e-16  # variance of a path's walk over the whole time, at least, in squared units
@@ -165,28 +170,15 @@ class Chain:
         span = layout.span
         self._rate_priors = np.array([rate_of(walk, span)[1] for walk in walks])
         self._reversion_priors = np.array([reversion_of(walk, span)[1] for walk in walks])
+        self.guide: Chain | None = None
+        if layout.guide is not None:
+            self.guide = Chain(layout.guide, law, rng.spawn(1)[0], start, unit=unit)
+            self._priors[1:] = self._rate_priors[1] = self._reversion_priors[1] = 0.0
         self.jumps, self._jumps_prior = first_jumps(walks[0]), jumps_of(walks[0])[1]
         self.newcomers, self.tiers, self.n_sweeps, often = 0.0, 0.0, 0, _often(layout)
         self.settle = 0 if start is not None else SETTLE
         if start is None:
-            units = np.array([self.unit, *[np.sqrt(self.unit)] * r])
-            self.scales = np.array([start_value(scores), *[start_value(factors)] * r]) * units
-            self.rates = np.array([first_rate(walk, span) for walk in walks])
-            self.reversions = np.array([first_reversion(walk, span) for walk in walks])
-            width = np.concatenate([self.scales, self.scales[1:]])
-            self.states = width * rng.standard_normal((layout.items.n_states, 1 + 2 * r))
-            self.states = self.states[layout.items.start]  # paths begin flat
-            self.numbers = [np.zeros(one.paths.n_states) for one in layout.numbers]
-            self.number_scales = np.array(
-                [self.unit * start_value(one.term.scale) for one in layout.numbers]
-            )
-            walks = [one.term.walk for one in layout.numbers]
-            self.number_rates = np.array([first_rate(walk, span) for walk in walks])
-            self.number_reversions = np.array([first_reversion(walk, span) for walk in walks])
-            self.cuts = np.array(first_cuts(often) if len(often) else ())
-            self.noise = 0.3 * self.unit
-            if isinstance(law, Readings) and not isinstance(law.noise, HalfCauchy):
-                self.noise = float(law.noise)
+            self._begin(often)
         else:
             self._resume(start)
         self._begin_means()
@@ -202,6 +194,31 @@ class Chain:
         self._margins()
         if start is not None:
             self._draw_jumps()
+
+    def _begin(self, often: FloatArray) -> None:
+        """Set out from flat paths at random, and from likely scales."""
+        layout, span, r = self.layout, self.layout.span, self.layout.n_factors
+        both = self._scores, self._factors
+        scores, *planes = [NOTHING if term is None else start_value(term.scale) for term in both]
+        units = np.array([self.unit, *[np.sqrt(self.unit)] * r])
+        self.scales = np.array([scores, *planes * r]) * units
+        walks = [None if term is None else term.walk for term in both]
+        self.rates = np.array([first_rate(walk, span) for walk in walks])
+        self.reversions = np.array([first_reversion(walk, span) for walk in walks])
+        width = np.concatenate([self.scales, self.scales[1:]])
+        self.states = width * self.rng.standard_normal((layout.items.n_states, 1 + 2 * r))
+        self.states = self.states[layout.items.start]
+        self.numbers = [np.zeros(one.paths.n_states) for one in layout.numbers]
+        self.number_scales = np.array(
+            [self.unit * start_value(one.term.scale) for one in layout.numbers]
+        )
+        walks = [one.term.walk for one in layout.numbers]
+        self.number_rates = np.array([first_rate(walk, span) for walk in walks])
+        self.number_reversions = np.array([first_reversion(walk, span) for walk in walks])
+        self.cuts = np.array(first_cuts(often) if len(often) else ())
+        self.noise = 0.3 * self.unit
+        if isinstance(self.law, Readings) and not isinstance(self.law.noise, HalfCauchy):
+            self.noise = float(self.law.noise)
 
     def _begin_means(self) -> None:
         """Set out what first scores are drawn around: newcomers, and parts that hardly meet."""
@@ -254,6 +271,7 @@ class Chain:
 
     def sweep(self) -> None:
         """Draw everything once."""
+        self._follow()
         if self.n_sweeps >= self.settle:
             if self.n_sweeps % SIZE_EVERY == 0:
                 self._draw_size()
@@ -277,6 +295,21 @@ class Chain:
         self.n_sweeps += 1
         if self.n_sweeps % REFRESH == 0:
             self._margins()
+
+    def _follow(self) -> None:
+        """Let the guide sweep, and take over from it how large the terms beside scores are."""
+        guide = self.guide
+        if guide is None:
+            return
+        guide.sweep()
+        self.scales[1:], self.rates[1] = guide.scales[1:], guide.rates[1]
+        self.reversions[1] = guide.reversions[1]
+        self._steps.turn(1, float(self.reversions[1]))
+        for k, one in enumerate(self.layout.numbers):
+            if not isinstance(one.term, Side):
+                for name in ("number_scales", "number_rates", "number_reversions"):
+                    getattr(self, name)[k] = getattr(guide, name)[k]
+                self._number_steps[k].turn(0, float(self.number_reversions[k]))
 
     def _weigh(self) -> None:
         if self.law.kind == "logistic":
@@ -492,7 +525,8 @@ class Chain:
         step = max((self.scales[0] * self.rates[0]) ** 2, float(self._stiffest[0]))
         score_steps(p.begin, *steps.steps, steps.pace, self.states, step, squares)
         settled = self.n_sweeps >= self.settle
-        if settled and self._jumps_prior > 0.0 and self.n_sweeps % JUMPS_EVERY == 0:
+        every = JUMPS_EVERY if p.n_states < VERY_MANY_STATES else 4 * JUMPS_EVERY
+        if settled and self._jumps_prior > 0.0 and self.n_sweeps % every == 0:
             rate, there = self.rates[0], parts > 0.0
             found = rate, self._rate_priors[0], self.jumps, self._jumps_prior
             self.rates[0], self.jumps = draw_jumps(self.rng, *found, parts[there], squares[there])
@@ -591,6 +625,8 @@ class Chain:
 
     def _number_priors(self, one: Numbers) -> tuple[float, float, float]:
         """Return the scales of the priors of scale, rate and reversion; 0 where one is known."""
+        if self.guide is not None and not isinstance(one.term, Side):
+            return 0.0, 0.0, 0.0
         prior = 0.0 if isinstance(one.term, Side) else self._prior(one.term.scale)
         span = self.layout.span
         return prior, rate_of(one.term.walk, span)[1], reversion_of(one.term.walk, span)[1]

@@ -11,7 +11,7 @@ as products of two steps would add noise along directions that the data hold tog
 each alone.  In a draw that is two planes for each factor, (s + δs, q) and (s, δq).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +19,17 @@ import numpy as np
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.inference.observations import Observations, tiers_of
 from intransit.inference.path_kernels import set_transitions
-from intransit.model.terms import By, Drift, Factors, Model, PairEffects, Scores, Side, start_value
+from intransit.model.terms import (
+    By,
+    Drift,
+    Factors,
+    Model,
+    PairEffects,
+    Scores,
+    Side,
+    prior_scale,
+    start_value,
+)
 
 OFF = 0.01  # of the cells at either end, that the usual time of a table leaves out
 STRETCHED = 2.0  # times that, from which on the rest is taken for dates that are off
@@ -195,6 +205,24 @@ class Layout:
         if scores is None or start_value(scores.tiers) == 0.0:
             return np.zeros((self.seen.n_items, 0))
         return tiers_of(self.seen)
+
+    @cached_property
+    def guide(self) -> "Layout | None":
+        """The same paths with scores whose scale is learnt, where wide ones stand beside others.
+
+        Wide scores are no belief, so what they make likely must not say how large other terms are:
+        the more of a game is left to these, the less it tells of scores, the more of them agree
+        with it, and wide scores find that likely (decision 0047).
+        """
+        scores = self.model.term(Scores)
+        if scores is None or not scores.wide:
+            return None
+        others = [term for term in self.model.terms if isinstance(term, Factors | PairEffects | By)]
+        if not any(prior_scale(term.scale) > 0.0 for term in others):
+            return None
+        learnt = Scores() if isinstance(scores.walk, Drift) else Scores(walk=scores.walk)
+        terms = (learnt if term is scores else term for term in self.model.terms)
+        return replace(self, model=Model(tuple(terms)))
 
     @property
     def n_factors(self) -> int:
