@@ -123,3 +123,10 @@ def test_all_scales_but_jumps_are_waited_for(creeping, reached):
 def worst_of(chains):
     """Return fewer effective draws than chains have, but not fewer than half."""
     return 0.7 * look(chains, Effort(effective=1.0))[0]
+
+
+def test_chains_that_stand_still_apart_have_not_mixed():
+    values = np.repeat([[[0.0]], [[1.0]]], 40, axis=1)
+    r_hat, effective = mixing(values)
+    assert r_hat[0] == np.inf
+    assert effective[0] < 8.0

@@ -9,7 +9,7 @@ from scipy.special import expit
 import intransit as it
 from intransit.inference.observations import Encoding
 from intransit.inference.paths import lay_out
-from intransit.inference.sampling import Effort
+from intransit.inference.sampling import Effort, sample
 from intransit.inference.table_posterior import (
     FEWEST_SWEEPS,
     N_SWEEPS,
@@ -162,6 +162,17 @@ def test_chains_go_on_where_they_get_through_enough_sweeps():
     assert effort.going_on.effective == effort.whole_effective
     assert replace(effort, effective=20.0).going_on.effective == 20.0
     assert sweeps_in_time(layout, SHORT) < FEWEST_SWEEPS
+
+
+def test_chains_that_go_on_make_their_sweeps_on_a_busy_machine_too():
+    """A formula said that there is time; a few draws of a few sweeps would hold too little."""
+    games = league()
+    encoding = Encoding.of(games)
+    layout = lay_out(encoding.observations(games), Scores() + Side())
+    effort = replace(Effort(seconds=1e-9, whole_time=1.0, whole_sweeps=60).going_on, effective=1e9)
+    _, mixing = sample(layout, encoding.law, effort, rng=np.random.default_rng(0))
+    assert mixing.n_sweeps == 60
+    assert not mixing.reached
 
 
 def newcomers_on_surfaces(seed=0, n_items=40, n_games=3_000):

@@ -39,7 +39,8 @@ def mixing(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     Returns
     -------
     r_hat, effective
-        (n_quantities,) each.  What does not vary has an R-hat of 1 and all draws.
+        (n_quantities,) each.  What does not vary has an R-hat of 1 and all draws; what varies
+        between chains alone has an infinite one.
     """
     half = values.shape[1] // 2
     if half < 4:
@@ -64,8 +65,9 @@ def mixing(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     positive = np.logical_and.accumulate(pairs > 0.0, axis=0)
     falling = np.minimum.accumulate(np.where(positive, pairs, 0.0), axis=0)
     time = np.maximum(2.0 * falling.sum(axis=0) - 1.0, 1.0 / np.log10(m * n))
-    r_hat, effective = np.sqrt(whole / within), m * n / time
-    return np.where(still, 1.0, r_hat), np.where(still, float(m * n), effective)
+    # Halves that stand still at different values: they have not met at all.
+    ratio = np.divide(whole, within, out=np.full(whole.shape, np.inf), where=within > 0.0)
+    return np.where(still, 1.0, np.sqrt(ratio)), np.where(still, float(m * n), m * n / time)
 
 
 FIRST_LOOK = 160  # sweeps of each chain, after which it is first asked how they mix
@@ -104,9 +106,11 @@ class Effort:
     part_cells, part_time
         Of a table too large for chains: cells (games of one pair, time and result) of the part of
         it that scales are drawn from, and the share of the seconds for that.
-    whole_effective, whole_time
-        Of such a table: effective draws that are enough when chains go on over all of it, and the
-        share of the seconds for that.
+    whole_effective, whole_time, whole_sweeps
+        Of such a table: effective draws that are enough when chains go on over all of it, the share
+        of the seconds for that, and the sweeps that are made whatever the seconds.
+    fewest_sweeps
+        Sweeps of each chain that are made whatever the seconds.
     """
 
     effective: float = 100.0
@@ -120,6 +124,8 @@ class Effort:
     part_time: float = 0.5
     whole_effective: float = 50.0
     whole_time: float = 0.15  # 150 sweeps of 200,000 games; scales settle within 20
+    whole_sweeps: int = 100
+    fewest_sweeps: int = 0
 
     def __post_init__(self) -> None:
         as_number("effective", self.effective, least=1.0)
@@ -130,7 +136,8 @@ class Effort:
     def going_on(self) -> "Effort":
         """How long to draw from the whole of a table that is too large for all of it."""
         enough = min(self.effective, self.whole_effective)
-        return replace(self, effective=enough, seconds=self.whole_time * self.seconds)
+        seconds, sweeps = self.whole_time * self.seconds, self.whole_sweeps
+        return replace(self, effective=enough, seconds=seconds, fewest_sweeps=sweeps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +244,18 @@ class Draws:
         }
         numbers = tuple(map(np.array, zip(*(one.numbers for one in draws), strict=True)))
         return cls(numbers=numbers, chain=chain, **together)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Draws]") -> "Draws":
+        """Put draws of the same states together."""
+
+        def together(name: str) -> Any:
+            arrays = [getattr(one, name) for one in parts]
+            if name == "numbers":
+                return tuple(map(np.concatenate, zip(*arrays, strict=True)))
+            return None if arrays[0] is None else np.concatenate(arrays)
+
+        return cls(**{part.name: together(part.name) for part in fields(cls)})
 
     def one(self, k: int) -> Draw:
         """Return a single draw."""
@@ -422,7 +441,8 @@ def sample(
     with ThreadPoolExecutor(workers) as pool:
         while True:
             if on is None:
-                done = _advance(pool, chains, step, begin + effort.seconds)
+                least = effort.fewest_sweeps - n
+                done = _advance(pool, chains, step, begin + effort.seconds, least)
             else:
                 chains, done = _advance_on(on, chains, step), step
             n += done
@@ -441,14 +461,16 @@ def _compile(layout: Layout, law: OutcomeLaw) -> None:
     chain.sweep()
 
 
-def _advance(pool: ThreadPoolExecutor, chains: list[_Kept], n: int, until: float) -> int:
+def _advance(
+    pool: ThreadPoolExecutor, chains: list[_Kept], n: int, until: float, least: int
+) -> int:
     """Let all chains sweep n times, a few at a time, or as often as the time allows."""
     done = 0
     while done < n:
         size = min(20, n - done)
         list(pool.map(_Kept.advance, chains, [size] * len(chains)))
         done += size
-        if time.monotonic() > until:
+        if done >= least and time.monotonic() > until:
             break
     return done
 
