@@ -189,7 +189,7 @@ def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
     width = float(f"{every:.3g}")
     wide = f"{width:,.6g} {one if width == 1.0 else many}"
     note = (
-        f"From {games.clock.to_text(float(times[begin]))} on, in {len(blocks)} blocks of "
+        f"From {games.clock.to_text(float(times[begin]))} on, in {plural(len(blocks), 'block')} of "
         f"{wide}: each is forecast from what was before it, and then learnt."
     )
     return Plan(games.only(rows[:begin]), blocks, note)
@@ -200,9 +200,13 @@ def _at_random(games: Games, last: float, rng: int) -> Plan:
     generator = np.random.default_rng((rng, HELD_BACK))
     played = games.sequence if games.sequence is not None else in_sequence(games.counts)
     parts = []
-    if played is None:  # weights, which are not numbers of games: rows stay whole
-        held = generator.random(len(games)) < last
+    if played is None and (games.counts != np.round(games.counts)).any():
+        held = generator.random(len(games)) < last  # weights, no numbers of games: rows stay whole
         parts = [games.only(~held), games.only(held)]
+    elif played is None:  # more games than are listed one by one
+        later = generator.binomial(games.counts.astype(np.int64), last).astype(np.float64)
+        for counts in (games.counts - later, later):
+            parts.append(replace(games, counts=counts).only(counts > 0))
     else:  # equal games stand in one row, and each of them is drawn
         held = generator.random(len(played)) < last
         for one in (played[~held], played[held]):
