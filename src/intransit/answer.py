@@ -720,8 +720,11 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
     if encoding.sided and posterior.layout.model.term(Side) is not None:
         worth = posterior.side_worth(posterior.axis[-1:])[:, 0]
         edge = float(posterior.results(worth[:, None]).mean())
+        low, high = np.quantile(worth, [SPREAD[0], SPREAD[-1]])
+        now = " at the end" if posterior.layout.model.moves else ""
         said.append(
-            f"The better side is worth {worth.mean():+.2f}: it wins {percent(edge)} between equals."
+            f"The better side is worth {worth.mean():+.2f}{now} (90 % interval {low:+.2f} to "
+            f"{high:+.2f}): it wins {percent(edge)} between equals."
         )
     return said
 
@@ -745,8 +748,8 @@ def tell_scales(posterior: Posterior, unit: str) -> list[str]:
         low, moved, high = np.quantile(_moved(d.walks[:, 0], d.scales[:, 0], kept, root), SPREAD)
         if low < UNMOVED * moved:
             said.append(
-                f"It is not certain that scores drift; by at most {high:.2f} from the first time "
-                "to the last."
+                f"It is not certain that scores drift, of single items apart; typically by "
+                f"{high:.2f} at most from the first time to the last."
             )
         else:
             said.append(

@@ -289,6 +289,11 @@ class FittedTable:
         return len(self.names)
 
     @property
+    def n_all(self) -> int:
+        """Number of items of the whole table, where these are a part."""
+        return self.n_items if self.part is None else self.part.n_items
+
+    @property
     def model(self) -> Model:
         """The model, a sum of terms."""
         return self.posterior.layout.model
@@ -416,7 +421,7 @@ class FittedTable:
         >>> 0.5 < told.low < float(told) < told.high
         True
         >>> answer.probability("rock", "well", newcomers=True).notes
-        ('well is new: forecast as newcomers were',)
+        ('well is new: forecast as any item, as none came later than the others',)
         """
         return self.forecasts(
             [first], [second], [at], side=[side], under=under, newcomers=newcomers, level=level
@@ -741,7 +746,10 @@ class FittedTable:
         return out
 
     def _notes(self, i: int, j: int, when: float, newcomers: Mapping[int, str]) -> tuple[str, ...]:
-        said = [f"{newcomers[k]} is new: forecast as newcomers were" for k in (i, j) if k < 0]
+        like = "any item, as none came later than the others"
+        if self.posterior.layout.has_newcomers:
+            like = "newcomers were"
+        said = [f"{newcomers[k]} is new: forecast as {like}" for k in (i, j) if k < 0]
         if self._apart(np.array([i]), np.array([j]))[0]:
             return ("no chain of comparisons connects the two, so nothing is known",)
         for k in (i, j):

@@ -114,6 +114,8 @@ class Standing:
 def games_of(answer: FittedTable, first: IntArray, second: IntArray) -> FloatArray:  # (n,)
     """Return how many games each pair played, in all."""
     seen, n = answer.posterior.layout.seen, answer.n_items
+    if not len(first):  # of no entries a sparse matrix makes another one
+        return np.zeros(0)
     games = csr_array((seen.counts, tuple(seen.pairs.T)), shape=(n, n))
     return np.asarray(games[np.minimum(first, second), np.maximum(first, second)])
 
@@ -340,8 +342,7 @@ def choose_part(answer: A, items: Sequence[Item] = (), *, played: int = 0, top: 
     if len(chosen) < 2:
         raise InputError("only: fewer than two items were chosen; name two, or ask for more.")
     seen = answer.seen
-    n_items = answer.n_items if answer.part is None else answer.part.n_items
-    said = f"Of {n_items:,} items this is about {len(chosen):,}: {why}."
+    said = f"Of {answer.n_all:,} items this is about {len(chosen):,}: {why}."
     return replace(
         answer,
         names=tuple(answer.names[k] for k in chosen.tolist()),
@@ -349,7 +350,7 @@ def choose_part(answer: A, items: Sequence[Item] = (), *, played: int = 0, top: 
         seen=Seen(seen.first[chosen], seen.last[chosen], seen.games[chosen]),
         story=(*answer.story, said),
         board=None,
-        part=Part(n_items, answer.n_games, why),
+        part=Part(answer.n_all, answer.n_games, why),
     )
 
 
