@@ -164,11 +164,18 @@ class Transitivity:
     @property
     def title(self) -> str:
         """The verdict in a few words."""
-        return TITLES[self.verdict]
+        return "No cycle is possible" if self.is_of_two else TITLES[self.verdict]
+
+    @property
+    def is_of_two(self) -> bool:
+        """Whether the games are between two items, which make no cycle."""
+        return self.n_pairs < 2
 
     @property
     def reason(self) -> str:
         """What the verdict says, and how sure it is: the sentence after its title."""
+        if self.is_of_two:
+            return "the games are between two items."
         if self.verdict == "cycles":
             return _proof(self.cycle)
         if self.verdict == "not one scale":
@@ -179,7 +186,8 @@ class Transitivity:
         if self.verdict == "no evidence":
             return (
                 f"one ranking explains these results. Had {percent(self.detectable)} of the "
-                "differences been cyclic, the test would have found it four times out of five."
+                "differences been cyclic throughout, the test would have found it four times out "
+                "of five."
             )
         if self.detectable >= HOPELESS:
             return (
