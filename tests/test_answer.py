@@ -331,3 +331,23 @@ def test_a_first_tie_among_the_latest_games_is_no_obstacle():
     games = it.Games.from_arrays(names[first], names[second], outcome, np.arange(n) // 5)
     answer = it.fit(games, effective=FEW)
     assert 0.0 < answer.probability("a", "b").tie < 0.2
+
+
+def test_a_matrix_of_many_items_has_the_chances_of_single_pairs():
+    """So far one of more than 100 items was a mean over 100 draws, and off by up to 0.05."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(110, size=900)
+    second = (first + rng.integers(1, 110, size=900)) % 110
+    games = it.Games.from_arrays(first, second, rng.integers(2, size=900))
+    many = it.fit(games, model=Model((Scores(),)))
+    assert len(many.posterior) > 100
+    pairs = np.arange(109), np.arange(1, 110)
+    np.testing.assert_allclose(many.matrix()[pairs], many.probabilities(*pairs), atol=1e-9)
+
+
+def test_a_forecast_by_a_model_that_stands_still_says_that_it_knows_no_change():
+    games = it.Games.from_arrays(["a"] * 9, ["b"] * 9, [1, 1, 0] * 3, ["2024-01-01"] * 9)
+    still = it.fit(games, model=Model((Scores(walk=Still()),)), effective=10)
+    assert still.probability("a", "b").notes == ()
+    *_, last = still.probability("a", "b", at="2030-01-01").notes
+    assert last == "nothing drifts in this model, so no change over time is in the interval"

@@ -420,7 +420,8 @@ class Answer(FittedTable):
         seen = self.seen.plus(Seen.of(known))
         n, until = plural(int(games.counts.sum()), "further game"), clock.to_text(seen.end)
         line = f"Updated with {n}" + ("" if self.clock.kind == "none" else f", to {until}")
-        story = (*self.story, f"{line}: {how} The verdict on cycles is still that of the fit.")
+        line += f": {how} The verdict on cycles is still that of the fit."
+        story = (*self.story, line, *self._not_learnt(games))
         return replace(
             self,
             names=known.names,
@@ -431,6 +432,15 @@ class Answer(FittedTable):
             games=None,
             board=None,
         )
+
+    def _not_learnt(self, games: Games) -> list[str]:
+        """Say what further games tell that the answer has no term for."""
+        said = []
+        if self.encoding.loss == "logistic" and games.has_ties:
+            said.append("Ties among them count as half a win; a new fit of all games learns them.")
+        if not self.encoding.sided and games.sides is not None and games.sides.any():
+            said.append("Who had the side is not used; a new fit of all games learns its worth.")
+        return said
 
     def _same_covariates(self, games: Games) -> tuple[Covariate, ...]:
         """Return the covariates in the order of the answer, new values at the end."""

@@ -259,7 +259,7 @@ def test_where_nobody_was_there_at_both_times_no_change_is_denied():
     """That nobody clearly changed is said of items that could be compared with themselves."""
     games = it.Games.from_arrays([*"acegi"], [*"bdfhj"], [1, 0, 1, 1, 0], [0, 10, 20, 30, 40])
     answer = it.fit(games, effective=10)
-    assert answer.changes().note.endswith("not compared about both times. Nobody is left.")
+    assert answer.changes().note.endswith("or not between them. Nobody is left.")
     told = gather(answer).sentences[2]
     assert re.fullmatch(
         r"Nobody was compared about both \d+ and 40, so changes cannot be assessed\.", told

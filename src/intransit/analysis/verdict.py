@@ -32,6 +32,7 @@ from scipy.special import ndtr, ndtri
 from intransit.analysis.transitivity import FALSE_ALARMS, N_LOOKS, TINIEST, Cause, Evidence
 from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, interval, slices
 from intransit.checks import as_number, shown
+from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.inference.likelihood import Law, single_games
 from intransit.inference.posterior import Posterior, Summary
@@ -234,7 +235,8 @@ class Transitivity:
                 f"{with_error(self.gain, self.gain_error, sign=True)}."
             )
         lines.append(
-            f"{self.n_games:,.12g} games of {self.n_pairs:,} pairs in {self.n_series:,} series; "
+            f"{self.n_games:,.12g} game{'' if self.n_games == 1 else 's'} of "
+            f"{plural(self.n_pairs, 'pair')} in {self.n_series:,} series; "
             f"p = {self.p_value:.2g}."
         )
         return "\n".join(lines)

@@ -334,7 +334,7 @@ def update(
         "n_games_before_the_last": early,
     }
     output.show(data, [data])
-    output.say(*not_used(games), _added(n_games, added))
+    output.say(*not_used(games), _added(n_games, added), *fresh.story[len(answer.story) + 1 :])
     if fresh.n_items > 2:
         output.say(tell_untested(fresh).lstrip())
     if early:
