@@ -762,7 +762,9 @@ class FittedTable:
             elif when < first:
                 outside.append(f"{self.names[k]} was first compared {self.clock.to_text(first)}")
         if outside and not self.model.moves:
-            outside.append("nothing drifts in this model, so no change over time is in the interval")
+            outside.append(
+                "nothing drifts in this model, so no change over time is in the interval"
+            )
         return (*said, *outside)
 
 

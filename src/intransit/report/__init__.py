@@ -520,6 +520,11 @@ DISCS = (
 )
 
 
+def shows_discs(answer: FittedTable) -> bool:
+    """Return whether there is more than a ranking, so that who counters whom can be shown."""
+    return answer.transitive.has_cycles and answer.model.is_cyclic
+
+
 @one_thread
 def gather(
     answer: FittedTable,
@@ -553,7 +558,7 @@ def gather(
     report("looking for changes")
     changes = _changes(answer, items, moments)
     report("comparing all items")
-    cyclic = verdict.has_cycles and answer.model.is_cyclic  # there is more than a ranking
+    cyclic = shows_discs(answer)
     board = Board.of(answer)
     steps, notes = climb(answer, ladder, rng=rng, report=report)
     still = answer.clock.kind != "none" and not answer.model.moves
