@@ -177,8 +177,9 @@ def test_many_games_in_few_rows_are_held_back_one_by_one_too():
     pairs = [("a", "b", 0.6), ("b", "c", 0.6), ("a", "c", 0.7)]
     first, second, shares = zip(*pairs, strict=True)
     games = it.Games.from_arrays(first, second, shares, counts=[400_000] * 3)
-    found = backtest(games, ladder=["coin", "frequencies"])
+    found = backtest(games, ladder=["coin", "frequencies", "Elo"])
     assert found.forecasts.counts.sum() == pytest.approx(240_000, rel=0.01)
+    assert found.rung("Elo").log_loss == pytest.approx(found.rung("frequencies").log_loss, abs=0.01)
     expected = np.mean([-p * np.log(p) - (1 - p) * np.log(1 - p) for p in shares])
     assert found.rung("frequencies").log_loss == pytest.approx(expected, abs=0.005)
 

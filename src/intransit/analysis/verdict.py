@@ -185,8 +185,10 @@ class Transitivity:
                 f"is proven{_doubt(self.cycle)}. {self._other()}{self._size()}"
             )
         if self.verdict == "no evidence":
+            # Of less than can be written it is true of what can.
+            found = percent(max(self.detectable, 0.001))
             return (
-                f"one ranking explains these results. Had {percent(self.detectable)} of the "
+                f"one ranking explains these results. Had {found} of the "
                 "differences been cyclic throughout, the test would have found it four times out "
                 "of five."
             )
