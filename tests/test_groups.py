@@ -45,6 +45,7 @@ def test_a_group_with_too_few_games_has_a_line_that_says_so(groups):
     assert (lines[-1].leader, lines[-1].strength, lines[-1].n_games) == ("", None, 3.0)
     best = groups["Legacy"].rank()[0]
     assert (lines[0].leader, lines[0].strength) == (best.name, best.strength)
+    assert lines[0].clear == (best.rank_high == 1)
     assert sum(line.n_games for line in lines) == 123
     with pytest.raises(it.InputError, match="Too few games"):
         groups["Vintage"]

@@ -420,7 +420,8 @@ class Answer(FittedTable):
         seen = self.seen.plus(Seen.of(known))
         n, until = plural(int(games.counts.sum()), "further game"), clock.to_text(seen.end)
         line = f"Updated with {n}" + ("" if self.clock.kind == "none" else f", to {until}")
-        story = (*self.story, f"{line}: {how} The verdict on cycles is still that of the fit.")
+        line += f": {how} The verdict on cycles is still that of the fit."
+        story = (*self.story, line, *self._not_learnt(games))
         return replace(
             self,
             names=known.names,
@@ -431,6 +432,15 @@ class Answer(FittedTable):
             games=None,
             board=None,
         )
+
+    def _not_learnt(self, games: Games) -> list[str]:
+        """Say what further games tell that the answer has no term for."""
+        said = []
+        if self.encoding.loss == "logistic" and games.has_ties:
+            said.append("Ties among them count as half a win; a new fit of all games learns them.")
+        if not self.encoding.sided and games.sides is not None and games.sides.any():
+            said.append("Who had the side is not used; a new fit of all games learns its worth.")
+        return said
 
     def _same_covariates(self, games: Games) -> tuple[Covariate, ...]:
         """Return the covariates in the order of the answer, new values at the end."""
@@ -720,8 +730,11 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
     if encoding.sided and posterior.layout.model.term(Side) is not None:
         worth = posterior.side_worth(posterior.axis[-1:])[:, 0]
         edge = float(posterior.results(worth[:, None]).mean())
+        low, high = np.quantile(worth, [SPREAD[0], SPREAD[-1]])
+        now = " at the end" if posterior.layout.model.moves else ""
         said.append(
-            f"The better side is worth {worth.mean():+.2f}: it wins {percent(edge)} between equals."
+            f"The better side is worth {worth.mean():+.2f}{now} (90 % interval {low:+.2f} to "
+            f"{high:+.2f}): it wins {percent(edge)} between equals."
         )
     return said
 
@@ -745,8 +758,8 @@ def tell_scales(posterior: Posterior, unit: str) -> list[str]:
         low, moved, high = np.quantile(_moved(d.walks[:, 0], d.scales[:, 0], kept, root), SPREAD)
         if low < UNMOVED * moved:
             said.append(
-                f"It is not certain that scores drift; by at most {high:.2f} from the first time "
-                "to the last."
+                f"It is not certain that scores drift, of single items apart; typically by "
+                f"{high:.2f} at most from the first time to the last."
             )
         else:
             said.append(

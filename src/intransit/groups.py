@@ -13,7 +13,7 @@ from intransit.data.reading import Reading, plural
 from intransit.errors import InputError
 from intransit.inference.sampling import Report
 from intransit.model import Model
-from intransit.report import Group
+from intransit.report import Board, Group
 from intransit.tasks import Task, run_tasks
 
 FEWEST = 10  # games of a group; with fewer there is little to say
@@ -82,21 +82,20 @@ class Groups:
         """
         found = []
         for value, answer in self.answers.items():
-            first = answer.rank()[0]
-            found.append(
-                Group(
-                    value,
-                    answer.n_items,
-                    float(answer.seen.games.sum() / 2.0),
-                    answer.transitive.sentence,
-                    first.name,
-                    first.strength,
-                    first.low,
-                    first.high,
+            line = Group(value, answer.n_items, answer.n_games, answer.transitive.sentence)
+            board = Board.of(answer)
+            for one in board.leaders[:1]:
+                line = replace(
+                    line,
+                    leader=one.name,
+                    strength=one.strength,
+                    low=one.low,
+                    high=one.high,
+                    clear=board.clear,
                 )
-            )
+            found.append(line)
         found += [
-            Group(value, n_items, n_games, why, "", None, None, None)
+            Group(value, n_items, n_games, why)
             for value, (n_items, n_games, why) in self.left_out.items()
         ]
         return found

@@ -205,6 +205,23 @@ def test_spans_without_sense_are_refused(risen):
         risen.changes(rate=0.0)
 
 
+def test_of_times_without_games_no_change_is_told(risen):
+    """Before the table, after it, and in a gap nothing says how far a path went, or that it stood.
+
+    So far the change from 2030 to 2031 had a narrower interval than what the walk may cover.
+    """
+    for since, until in (("2020-01-01", "2021-01-01"), ("2030-01-01", "2031-01-01")):
+        found = risen.changes(since, until)
+        assert not found.items
+        assert found.note.endswith("or not between them. Nobody is left.")
+    margins = ladder([0.5, 0.0, -0.5])
+    rng = np.random.default_rng(0)
+    seasons = [play(margins, 200, rng, days=10, begin=begin) for begin in (0, 100)]
+    apart = answer_to(table(*seasons), pairs=False)
+    assert not apart.changes("2026-02-01", "2026-03-01").items
+    assert len(apart.changes("2026-01-05", "2026-04-15").items) == 3
+
+
 @pytest.mark.parametrize("n_draws", [100, 400])
 def test_one_clear_change_among_many_is_sure_and_an_even_one_is_not(n_draws):
     """Ten deviations from 0 are as sure as can be, however many others there are."""

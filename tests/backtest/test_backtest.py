@@ -172,6 +172,18 @@ def test_games_without_times_are_held_back_at_random_each_by_itself():
     assert found.rung("frequencies").log_loss == pytest.approx(entropy, abs=4 * 0.39 / np.sqrt(600))
 
 
+def test_many_games_in_few_rows_are_held_back_one_by_one_too():
+    """More games than are listed: so far whole rows were held back, a pair's wins or losses."""
+    pairs = [("a", "b", 0.6), ("b", "c", 0.6), ("a", "c", 0.7)]
+    first, second, shares = zip(*pairs, strict=True)
+    games = it.Games.from_arrays(first, second, shares, counts=[400_000] * 3)
+    found = backtest(games, ladder=["coin", "frequencies", "Elo"])
+    assert found.forecasts.counts.sum() == pytest.approx(240_000, rel=0.01)
+    assert found.rung("Elo").log_loss == pytest.approx(found.rung("frequencies").log_loss, abs=0.01)
+    expected = np.mean([-p * np.log(p) - (1 - p) * np.log(1 - p) for p in shares])
+    assert found.rung("frequencies").log_loss == pytest.approx(expected, abs=0.005)
+
+
 def test_times_that_are_numbers_are_cut_in_ten():
     columns = season()
     games = it.Games.from_arrays(

@@ -41,7 +41,7 @@ def test_machines_get_a_line_on_each_group(call, table):
     assert told["groups"][0]["leader"] in {"x", "y", "z"}
     assert told["groups"][2]["leader"] == ""
     rows = call("report", table, "--each", "format", *QUICK, "--csv").out.splitlines()
-    assert rows[0] == "value,n_items,n_games,verdict,leader,strength,low,high"
+    assert rows[0] == "value,n_items,n_games,verdict,leader,strength,low,high,clear"
     assert len(rows) == 4
 
 

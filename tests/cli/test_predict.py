@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from intransit import Answer, Games, fit
-from intransit.cli.output import BAR, bar, whiskers
+from intransit.analysis.standings import Standing
+from intransit.cli.output import BAR, bar, ranking, whiskers
 from intransit.model import Model, Scores, Side, Still
 from intransit.percent import estimate, percent
 
@@ -266,6 +267,13 @@ def test_on_a_narrow_page_drawings_give_way_to_names(call, kept, monkeypatch):
     for line in narrow.splitlines()[:-1]:
         assert len(line) <= 64
     assert "item 3" in narrow
+
+
+def test_the_ends_of_a_narrow_scale_differ():
+    """Where all strengths are about a half, "50 %" at both ends would say nothing."""
+    one = Standing(1, 1, 2, "x", 0.501, 0.499, 0.502, 1500.0, 1499.0, 1501.0, 9.0, "")
+    titles = [str(column.header) for column in ranking([one], 0.9, 120).columns]
+    assert any(title.split() == ["49.9", "%", "50.2", "%"] for title in titles)
 
 
 def test_bars_and_whiskers_keep_their_width():

@@ -123,6 +123,16 @@ def test_a_level_that_never_occurred_needs_a_new_fit():
         answer.update(tie)
 
 
+def test_first_ties_and_sides_are_said_to_be_no_more_than_half_wins_and_nothing(answer, seasons):
+    """The law of the answer has no ties, and its model no side."""
+    games = table(seasons[1])
+    assert len(answer.update(games).story) == len(answer.story) + 1
+    tied = replace(games, outcomes=np.full(len(games), 0.5), sides=np.ones(len(games)))
+    ties, sides = answer.update(tied).story[len(answer.story) + 1 :]
+    assert ties == "Ties among them count as half a win; a new fit of all games learns them."
+    assert sides == "Who had the side is not used; a new fit of all games learns its worth."
+
+
 @pytest.mark.parametrize("what", ["old items", "a new item", "a new value", "a later time"])
 def test_draws_are_weighed_at_the_margins_that_they_keep(what):
     """One game more: chances afterwards are means weighted by each draw's own chance of it.

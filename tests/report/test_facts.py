@@ -61,7 +61,8 @@ def test_items_many_games_apart_come_with_a_warning():
 
 
 def test_nobody_leads_where_nothing_connects():
-    found = gather(cyclic_answer(verdict="no evidence"))
-    facts = tell_facts(found.verdict, found.cycles, found.ranking, None, ())
+    answer = cyclic_answer(verdict="no evidence")
+    found = gather(answer)
+    facts = tell_facts(answer, found.cycles, found.ranking, None, ())
     assert facts[0].title == "Nobody leads"
     assert facts[1].value == "–"

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+import intransit as it
 from intransit.analysis.cycles import Cycles, ItemCycle
 from intransit.report import figures as drawing
+from intransit.report import gather
 from intransit.study import canonical_planes, decompose
 from tests.analysis.worlds import answer_to, ladder, play, ring, table
 
@@ -81,8 +83,22 @@ def test_a_plane_is_favoured_anticlockwise(circle):
 
 
 def test_a_ranking_has_no_counters(rank):
-    """Where strengths explain everything, nothing is drawn but that."""
-    assert "nobody counters anybody beyond them" in words(rank.figure_discs()).replace("\n", " ")
+    """Where the page shows no circles, as of a table without evidence of any, no figure does."""
+    told = gather(rank).discs_note
+    assert "anybody counters anybody beyond what strengths say" in told
+    assert told in words(rank.figure_discs()).replace("\n", " ")
+
+
+def test_of_strangers_a_matrix_has_no_chance_and_its_caption_fits():
+    """A half between items that no comparison connects would be a forecast."""
+    games = it.Games.from_arrays(["a", "c"] * 9, ["b", "d"] * 9, [1, 1, 0, 1, 1, 0] * 3)
+    figure = it.fit(games, effective=10).figure_matrix()
+    written = [text.get_text() for text in figure.axes[0].texts]
+    assert len(written) == 4
+    figure.draw_without_rendering()
+    caption = figure.axes[1].xaxis.label.get_window_extent()
+    assert caption.x0 >= 0.0
+    assert caption.x1 <= figure.bbox.x1
 
 
 def test_changes_of_a_static_table_are_told_in_words():

@@ -9,7 +9,8 @@ import pytest
 import intransit as it
 from intransit.analysis.cycles import Cycles, ItemCycle, Ranking, Share
 from intransit.analysis.standings import Changes, ItemChange, Standing
-from intransit.report.wording import brief, cut_short, headline, sentences
+from intransit.report import gather
+from intransit.report.wording import brief, cut_short, sentences
 from tests.report.tables import SCORES, cyclic_answer, judged
 
 NAMES = tuple(f"item {k}" for k in range(1, 5))
@@ -53,14 +54,15 @@ def answer():
 def test_cycles_in_words(answer):
     """The verdict, the share with its interval, the gain, the surest cycle, the mixture."""
     judge = judged(answer, "cycles")
-    assert headline(judge.transitive, 4).startswith("There are cycles: ")
+    assert judge.transitive.sentence.startswith("There are cycles: ")
     said = sentences(judge, cycles_of(CYCLE, CYCLE), RANKING, changes_of("item 3"), LEADERS)
     assert said == (
         "A single scale leaves 30 % of the differences between items unexplained (90 % interval 20 "
         "to 41 %), and modelling them lowers the log loss of held-out games by 0.0120 ± 0.0020 per "
         "game.",
         "The surest of 2 cycles: item 1 beats item 2 beats item 3 beats item 1 (probability 97 %, "
-        "since 2025-02); the nearest ranking names the wrong favourite in 17 % of pairs.",
+        "likely since 2025-02); by the estimates, the nearest ranking names the wrong favourite in "
+        "17 % of pairs.",
         "In place of a best item there is a mixture that nothing beats: item 2 (50 %), item 1 "
         "(30 %) and smaller parts of others; from 2025-01-01 to 2025-04-30, one item clearly "
         "changed: item 3 (+5.1 percentage points in mean win chance).",
@@ -83,7 +85,7 @@ def test_cycles_without_one_that_is_sure(answer):
     only = replace(RANKING, equilibrium=(Share("item 2", 0.98, 0.9, 1.0, 1.0),))
     said = sentences(judge, cycles_of(), only, None, LEADERS)
     assert "does not help to predict held-out games" in said[0]
-    assert said[1].startswith("No single cycle is certain enough to be listed; the nearest")
+    assert said[1].startswith("No single cycle is certain enough to be listed; by the estimates")
     assert said[2] == (
         "Even so one item comes out best: item 2, with 98 % of the mixture that nothing beats; all "
         "games have the same time, so changes cannot be assessed."
@@ -108,7 +110,7 @@ def test_a_mixture_of_many_names_nobody(answer):
 def test_no_evidence_in_words(answer):
     """How much there may be, who leads, and that nothing changed."""
     judge = judged(answer, "no evidence", share=0.004, share_low=0.0, gain=0.0001)
-    assert headline(judge.transitive, 4).startswith("No evidence of cycles: one ranking")
+    assert judge.transitive.sentence.startswith("No evidence of cycles: one ranking")
     said = sentences(judge, cycles_of(), RANKING, changes_of(), LEADERS)
     assert said == (
         "A single scale leaves 0.4 % of the differences between items unexplained (90 % interval 0 "
@@ -160,7 +162,7 @@ def test_after_an_update_the_verdict_is_said_to_be_of_the_first_games(answer):
 def test_too_little_data_in_words(answer):
     """How much more is needed, if that can be said."""
     judge = judged(answer, "too little data", detectable=0.42, n_games=200.0, n_pairs=6)
-    assert headline(judge.transitive, 4).startswith("Too little data to tell")
+    assert judge.transitive.sentence.startswith("Too little data to tell")
     said = sentences(judge, cycles_of(), RANKING, changes_of(*NAMES), LEADERS)
     assert said[0] == (
         "There are 200 games between 6 pairs of items; about 1,300 such games are needed to "
@@ -172,7 +174,7 @@ def test_too_little_data_in_words(answer):
         none = judged(answer, "too little data", detectable=1.0, n_series=n_series, n_pairs=6)
         said = sentences(none, cycles_of(), RANKING, changes_of(), LEADERS)
         assert said[0].endswith(f"to tell cycles from chance the same pairs {words}")
-    assert re.search(r"\d %", headline(judge.transitive, 4))
+    assert re.search(r"\d %", judge.transitive.sentence)
 
 
 def test_unknown_numbers_are_left_out(answer):
@@ -190,7 +192,7 @@ def test_unknown_numbers_are_left_out(answer):
 def test_two_items_have_no_cycle():
     """Of two items it is said who beats whom."""
     answer = cyclic_answer(SCORES, n_items=2, n_games=50, cyclic=0.0)
-    assert headline(answer.transitive, 2).startswith("No cycle is possible")
+    assert answer.transitive.sentence.startswith("No cycle is possible")
     said = sentences(answer, cycles_of(), RANKING, None, leaders_of(item_1=0.4, item_2=0.6))
     assert said[:2] == (
         "item 2 beats item 1 with a chance of 60 % (90 % interval 50 to 70 %).",
@@ -251,3 +253,27 @@ def test_comparisons_that_close_no_circle_are_told():
     chain = it.fit(games, effective=20)
     said = sentences(chain, cycles_of(), RANKING, None, LEADERS)[0]
     assert said.endswith("the comparisons form no loop, so no cycle could show.")
+
+
+def test_where_nobody_was_there_at_both_times_no_change_is_denied():
+    """That nobody clearly changed is said of items that could be compared with themselves."""
+    games = it.Games.from_arrays([*"acegi"], [*"bdfhj"], [1, 0, 1, 1, 0], [0, 10, 20, 30, 40])
+    answer = it.fit(games, effective=10)
+    assert answer.changes().note.endswith("or not between them. Nobody is left.")
+    told = gather(answer).sentences[2]
+    assert re.fullmatch(
+        r"Nobody was compared about both \d+ and 40, so changes cannot be assessed\.", told
+    )
+
+
+def test_a_part_of_the_items_is_told_from_the_whole():
+    """Two of four items are not a table of two, and who leads them need not lead all."""
+    answer = cyclic_answer(n_items=4, verdict="no evidence")
+    found = gather(answer.only(["item 1", "item 2"]))
+    assert found.headline == answer.transitive.sentence
+    assert found.sentences[0].endswith(" The verdict is on all 4 items.")
+    assert found.sentences[1].startswith("Of the 2 items shown, ")
+    assert found.sentences[2].endswith(" clearly changed among those shown.")
+    three = gather(cyclic_answer(n_items=4).only(["item 1", "item 2", "item 3"]))
+    assert "that nothing of the same items beats" in three.sentences[2]
+    assert "nothing of the same items beats" in three.facts[2].detail

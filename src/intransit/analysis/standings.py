@@ -55,7 +55,7 @@ from intransit.checks import as_list, as_number, as_whole, check_option, open_se
 from intransit.data.reading import plural
 from intransit.errors import InputError, MissingDependencyError
 from intransit.inference.observations import Seen
-from intransit.inference.posterior import AVERAGE, Posterior, part_of, reach_of
+from intransit.inference.posterior import AVERAGE, Posterior, around, part_of, reach_of
 from intransit.inference.sampling import scale_names, scale_values
 from intransit.percent import estimate
 
@@ -114,6 +114,8 @@ class Standing:
 def games_of(answer: FittedTable, first: IntArray, second: IntArray) -> FloatArray:  # (n,)
     """Return how many games each pair played, in all."""
     seen, n = answer.posterior.layout.seen, answer.n_items
+    if not len(first):  # of no entries a sparse matrix makes another one
+        return np.zeros(0)
     games = csr_array((seen.counts, tuple(seen.pairs.T)), shape=(n, n))
     return np.asarray(games[np.minimum(first, second), np.maximum(first, second)])
 
@@ -340,8 +342,7 @@ def choose_part(answer: A, items: Sequence[Item] = (), *, played: int = 0, top: 
     if len(chosen) < 2:
         raise InputError("only: fewer than two items were chosen; name two, or ask for more.")
     seen = answer.seen
-    n_items = answer.n_items if answer.part is None else answer.part.n_items
-    said = f"Of {n_items:,} items this is about {len(chosen):,}: {why}."
+    said = f"Of {answer.n_all:,} items this is about {len(chosen):,}: {why}."
     return replace(
         answer,
         names=tuple(answer.names[k] for k in chosen.tolist()),
@@ -349,7 +350,7 @@ def choose_part(answer: A, items: Sequence[Item] = (), *, played: int = 0, top: 
         seen=Seen(seen.first[chosen], seen.last[chosen], seen.games[chosen]),
         story=(*answer.story, said),
         board=None,
-        part=Part(n_items, answer.n_games, why),
+        part=Part(answer.n_all, answer.n_games, why),
     )
 
 
@@ -798,8 +799,8 @@ def find_changes(
 ) -> Changes:
     """Return who became stronger between two times, and which matchups changed.
 
-    Of items that were being compared about both times, against the same opponents.  An item
-    becomes stronger against the others: where all improve alike, nobody does.
+    Of items that were being compared about both times and between them, against the same
+    opponents.  An item becomes stronger against the others: where all improve alike, nobody does.
 
     Parameters
     ----------
@@ -851,7 +852,11 @@ def find_changes(
         return replace(nothing, note="Nothing moves in this model, so nothing changes.")
     field = _field(answer, begin, end, seed, most_items, panel)
     left = answer.n_items - len(field.items)
-    note = f"{plural(left, 'item')} left out: not compared about both times." if left else ""
+    note = ""
+    if left:
+        note = (
+            f"{plural(left, 'item')} left out: not compared about both times, or not between them."
+        )
     if not len(field.first):
         return replace(nothing, note=f"{note} Nobody is left.".lstrip())
     posterior = answer.posterior.thinned(max(MOST_MARGINS // (2 * len(field.first)), 100))
@@ -906,6 +911,7 @@ def _field(
 ) -> Field:
     """Return who was there at both times, and which pairs to ask about."""
     items = np.flatnonzero(present(answer, begin) & present(answer, end))
+    items = items[~_unseen_between(answer, items, begin, end)]
     groups = answer.posterior.groups[items]
     alone = np.bincount(groups)[groups] < 2 if len(items) else np.zeros(0, bool)
     items, groups = items[~alone], groups[~alone]
@@ -921,6 +927,18 @@ def _field(
     further = np.flatnonzero((games > 0.0) & ~asked)
     asked[further[np.argsort(-games[further], kind="stable")[:MOST_MET]]] = True
     return Field(items, one[asked], two[asked], games[asked] > 0.0, panel, groups)
+
+
+def _unseen_between(answer: FittedTable, items: IntArray, begin: float, end: float) -> BoolArray:
+    """Return which items have no games of their own that tell one of two times from the other.
+
+    Both times are before their first game, after their last, or between two that follow each other.
+    What is not known there is drawn for each time on its own, and a difference of the two is less
+    than what a path may cover.
+    """
+    paths = answer.posterior.layout.items
+    early, late = (around(paths, items, np.full(len(items), when)) for when in (begin, end))
+    return np.asarray((early[0] == late[0]) & (early[2] > 0.0))
 
 
 def _share(moved: FloatArray, change: FloatArray, level: float) -> tuple[float, float, float]:

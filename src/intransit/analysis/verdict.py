@@ -32,6 +32,7 @@ from scipy.special import ndtr, ndtri
 from intransit.analysis.transitivity import FALSE_ALARMS, N_LOOKS, TINIEST, Cause, Evidence
 from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, interval, slices
 from intransit.checks import as_number, shown
+from intransit.data.reading import plural
 from intransit.errors import InputError
 from intransit.inference.likelihood import Law, single_games
 from intransit.inference.posterior import Posterior, Summary
@@ -164,11 +165,18 @@ class Transitivity:
     @property
     def title(self) -> str:
         """The verdict in a few words."""
-        return TITLES[self.verdict]
+        return "No cycle is possible" if self.is_of_two else TITLES[self.verdict]
+
+    @property
+    def is_of_two(self) -> bool:
+        """Whether the games are between two items, which make no cycle."""
+        return self.n_pairs < 2
 
     @property
     def reason(self) -> str:
         """What the verdict says, and how sure it is: the sentence after its title."""
+        if self.is_of_two:
+            return "the games are between two items."
         if self.verdict == "cycles":
             return _proof(self.cycle)
         if self.verdict == "not one scale":
@@ -177,9 +185,12 @@ class Transitivity:
                 f"is proven{_doubt(self.cycle)}. {self._other()}{self._size()}"
             )
         if self.verdict == "no evidence":
+            # Of less than can be written it is true of what can.
+            found = percent(max(self.detectable, 0.001))
             return (
-                f"one ranking explains these results. Had {percent(self.detectable)} of the "
-                "differences been cyclic, the test would have found it four times out of five."
+                f"one ranking explains these results. Had {found} of the "
+                "differences been cyclic throughout, the test would have found it four times out "
+                "of five."
             )
         if self.detectable >= HOPELESS:
             return (
@@ -226,7 +237,8 @@ class Transitivity:
                 f"{with_error(self.gain, self.gain_error, sign=True)}."
             )
         lines.append(
-            f"{self.n_games:,.12g} games of {self.n_pairs:,} pairs in {self.n_series:,} series; "
+            f"{self.n_games:,.12g} game{'' if self.n_games == 1 else 's'} of "
+            f"{plural(self.n_pairs, 'pair')} in {self.n_series:,} series; "
             f"p = {self.p_value:.2g}."
         )
         return "\n".join(lines)

@@ -91,6 +91,7 @@ __all__ = [
 DAYS = 30.0  # in a block, for dates
 BLOCKS = 10  # over the test part, for times that are numbers
 HELD_BACK = 1729  # beside the seed: a table simulated with the same seed must not rule the draw
+LISTED = 200_000  # games in a list, of more than a million; Elo takes them in within seconds
 FEWEST_MOMENTS = 20  # moments in the test part, to take each as one observation
 
 
@@ -137,18 +138,31 @@ def as_games(games: Games) -> Games:
     return merge(both.only(both.counts > 0))
 
 
+def weighs(games: Games) -> bool:
+    """Return whether rows have weights, which are no numbers of games."""
+    return bool((games.counts != np.round(games.counts)).any())
+
+
+def _whole(games: Games) -> IntArray:  # (n_rows,)
+    return games.counts.astype(np.int64)
+
+
 def one_by_one(games: Games) -> Games:
     """Return a row for every game, in order of time, and of the table where times are equal.
 
-    Where the table's order is not known, games of one time are in random order.  Rows that weigh,
-    and do not count, stay as they are.
+    Where the table's order is not known, games of one time are in random order; of more than can
+    be listed some are taken at random.  Rows that weigh, and do not count, stay as they are.
     """
     rows = games.sequence
     if rows is None:
+        generator = np.random.default_rng(0)
         rows = in_sequence(games.counts)
         if rows is None:
-            return games
-        rows = np.random.default_rng(0).permutation(rows)
+            if weighs(games):
+                return games
+            share = LISTED / games.counts.sum()
+            rows = np.repeat(np.arange(len(games)), generator.binomial(_whole(games), share))
+        rows = generator.permutation(rows)
     rows = rows[np.argsort(games.times[rows], kind="stable")]
     return replace(replace(games, sequence=None).only(rows), counts=np.ones(len(rows)))
 
@@ -189,7 +203,7 @@ def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
     width = float(f"{every:.3g}")
     wide = f"{width:,.6g} {one if width == 1.0 else many}"
     note = (
-        f"From {games.clock.to_text(float(times[begin]))} on, in {len(blocks)} blocks of "
+        f"From {games.clock.to_text(float(times[begin]))} on, in {plural(len(blocks), 'block')} of "
         f"{wide}: each is forecast from what was before it, and then learnt."
     )
     return Plan(games.only(rows[:begin]), blocks, note)
@@ -200,9 +214,13 @@ def _at_random(games: Games, last: float, rng: int) -> Plan:
     generator = np.random.default_rng((rng, HELD_BACK))
     played = games.sequence if games.sequence is not None else in_sequence(games.counts)
     parts = []
-    if played is None:  # weights, which are not numbers of games: rows stay whole
-        held = generator.random(len(games)) < last
+    if played is None and weighs(games):
+        held = generator.random(len(games)) < last  # weights, no numbers of games: rows stay whole
         parts = [games.only(~held), games.only(held)]
+    elif played is None:  # more games than are listed one by one
+        later = generator.binomial(_whole(games), last).astype(np.float64)
+        for counts in (games.counts - later, later):
+            parts.append(replace(games, counts=counts).only(counts > 0))
     else:  # equal games stand in one row, and each of them is drawn
         held = generator.random(len(played)) < last
         for one in (played[~held], played[held]):

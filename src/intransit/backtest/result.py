@@ -408,9 +408,10 @@ class Backtest:
         told = (
             f", of which there are {n:,}" if n > 1 else "; there is a single one, so none is told"
         )
+        were = "was 1 game" if games == 1 else f"were {games:,.12g} games"
         return (
-            f"Forecast were {games:,.12g} game{'' if games == 1 else 's'}. Errors are standard "
-            f"errors; all games of one {self.unit} count as one observation{told}."
+            f"Forecast {were}. Errors are standard errors; all games of one {self.unit} count as "
+            f"one observation{told}."
         )
 
     @property

@@ -139,7 +139,8 @@ def _check_figure(figure: Path) -> None:
 
 
 def _draw(console: Console, found: "Backtest") -> None:
-    heading(console, f"{found.source}: {found.forecasts.counts.sum():,.12g} games predicted")
+    n = float(found.forecasts.counts.sum())
+    heading(console, f"{found.source}: {n:,.12g} {'game' if n == 1.0 else 'games'} predicted")
     titles = ["model", "#log loss", "#gain on the row above", "#Brier", "#right", "#miscalibration"]
     rows = (
         [

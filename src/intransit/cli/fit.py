@@ -55,7 +55,7 @@ from intransit.errors import InputError
 from intransit.inference.observations import model_for
 from intransit.inference.sampling import Effort
 from intransit.percent import percent
-from intransit.report.wording import headline, tell_apart, tell_far, tell_untested
+from intransit.report.wording import tell_apart, tell_far, tell_untested
 
 if TYPE_CHECKING:
     from intransit.analysis.cycles import ItemCycle
@@ -166,7 +166,9 @@ def show_groups(groups: "Groups", output: Output, started: float, **more: object
             line.value,
             f"{line.n_games:,.6g}",
             f"{line.n_items:,}",
-            "" if line.strength is None else f"{line.leader} ({percent(line.strength)})",
+            ""
+            if line.strength is None
+            else f"{line.leader} ({percent(line.strength)}{'' if line.clear else ', not clearly'})",
             line.verdict,
         ]
         for line in lines
@@ -277,7 +279,7 @@ def _draw_fit(console: Console, answer: Answer, standings: list[Standing], where
         told.append(f"more: {quoted('intransit', 'read', answer.reading.source)}{where}")
     lines = [("read", told[0]), *(("", line) for line in told[1:])]
     lines += [("fitted" if k == 0 else "", line) for k, line in enumerate(answer.story)]
-    lines.append(("cycles", headline(answer.transitive, answer.n_items)))
+    lines.append(("cycles", answer.transitive.sentence))
     console.print(facts(lines))
     console.print()
     console.print(ranking(standings[:SHOWN], LEVEL, console.width))
@@ -329,7 +331,7 @@ def update(
         "n_games_before_the_last": early,
     }
     output.show(data, [data])
-    output.say(*not_used(games), _added(n_games, added))
+    output.say(*not_used(games), _added(n_games, added), *fresh.story[len(answer.story) + 1 :])
     if fresh.n_items > 2:
         output.say(tell_untested(fresh).lstrip())
     if early:

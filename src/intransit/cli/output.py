@@ -134,7 +134,9 @@ def ranking(standings: Sequence["Standing"], level: float, width: int) -> Table:
     """Return standings as a table; on a narrow page, drawings, range and rating give way."""
     low, high = min(one.low for one in standings), max(one.high for one in standings)
     dated = any(one.last for one in standings)
-    scale = percent(low).ljust(BAR - len(percent(high))) + percent(high)
+    digits = int(percent(low) == percent(high))  # of a narrow scale its ends differ
+    least, most = percent(low, digits), percent(high, digits)
+    scale = least.ljust(BAR - len(most)) + most
     longest = max(len(visible(one.name)) for one in standings)
     room = width - longest - NUMBERS - (DATE if dated else 0)
     drawn, whole = room >= MORE + BAR, room >= MORE

@@ -43,8 +43,6 @@ from intransit.inference.sampling import Report
 from intransit.report.wording import (
     Fact,
     and_list,
-    has_bare_rates,
-    headline,
     is_named,
     pools,
     sentences,
@@ -134,21 +132,24 @@ class Group:
     verdict
         Whether there are cycles, in one sentence; or why nothing was fitted.
     leader
-        The strongest item; empty where nothing was fitted.
+        The strongest item that was still being compared; empty where there is none.
     strength
-        Its mean probability of beating the others; None where nothing was fitted.
+        Its mean probability of beating the others; None where there is none.
     low, high
         Interval of the strength.
+    clear
+        Whether it leads beyond doubt.
     """
 
     value: str
     n_items: int
     n_games: float
     verdict: str
-    leader: str
-    strength: float | None
-    low: float | None
-    high: float | None
+    leader: str = ""
+    strength: float | None = None
+    low: float | None = None
+    high: float | None = None
+    clear: bool = False
 
 
 MOST_DISCS = 3
@@ -480,9 +481,15 @@ class Board:
         names = {answer.names[k] for k in group} if len(group) > 1 else set()
         standings = find_standings(answer)
         leaders = [one for one in standings if one.name in names]
-        among = ""
+        among = "" if answer.part is None else f"Of the {answer.n_items:,} items shown"
         if len(np.unique(answer.posterior.groups)) > 1:
-            among = "Of the largest group that comparisons connect"
+            sizes = np.sort(np.bincount(answer.posterior.groups[there]))
+            largest = (
+                "one of the largest groups"
+                if len(sizes) > 1 and sizes[-1] == sizes[-2]
+                else "the largest group"
+            )
+            among = f"Of {largest} that comparisons connect"
         elif standings[:2] != leaders[:2]:
             among = "Of those still being compared"
         still = tuple(bool(there[answer.number(one.name)]) for one in standings)
@@ -511,6 +518,11 @@ DISCS = (
     "What strengths do not explain, as circles: beyond what strengths say, an item is favoured "
     "over those up to half a turn anticlockwise from it, most over those a quarter turn away."
 )
+
+
+def shows_discs(answer: FittedTable) -> bool:
+    """Return whether there is more than a ranking, so that who counters whom can be shown."""
+    return answer.transitive.has_cycles and answer.model.is_cyclic
 
 
 @one_thread
@@ -546,18 +558,16 @@ def gather(
     report("looking for changes")
     changes = _changes(answer, items, moments)
     report("comparing all items")
-    cyclic = verdict.has_cycles and answer.model.is_cyclic  # there is more than a ranking
+    cyclic = shows_discs(answer)
     board = Board.of(answer)
     steps, notes = climb(answer, ladder, rng=rng, report=report)
     still = answer.clock.kind != "none" and not answer.model.moves
     told = (cycles, ranking, changes, board.leaders)
     return Findings(
         source=(answer.reading.title if is_named(answer) else "") if title is None else title,
-        headline=headline(verdict, answer.n_items),
+        headline=verdict.sentence,
         sentences=sentences(answer, *told, among=board.among, clear=board.clear),
-        facts=tell_facts(
-            verdict, *told, among=board.among, clear=board.clear, rates=has_bare_rates(answer)
-        ),
+        facts=tell_facts(answer, *told, among=board.among, clear=board.clear),
         verdict=verdict,
         standings=board.standings,
         still=board.still,

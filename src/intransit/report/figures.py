@@ -35,7 +35,7 @@ from intransit.plotting import (
     new_figure,
     set_title,
 )
-from intransit.report import find_discs
+from intransit.report import NO_DISCS, find_discs, shows_discs
 from intransit.report.wording import cut_short
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ def draw_matrix(
     figure, grid = new_figure(inches + 0.9, inches + 0.6, layout="compressed")
     axis = grid[0, 0]
     reach = max(float(np.abs(matrix - 0.5).max()), 0.05)
-    off = np.where(np.eye(n, dtype=bool), np.nan, matrix)
+    group = answer.posterior.groups[[answer.number(name) for name in shown]]
+    known = (group[:, None] == group) & ~np.eye(n, dtype=bool)  # of strangers nothing is
+    off = np.where(known, matrix, np.nan)
     axis.set_facecolor("#dddddd")
     image = axis.imshow(off, cmap="RdBu", vmin=0.5 - reach, vmax=0.5 + reach)
     labels = [shorten(name) for name in shown]
@@ -75,7 +77,7 @@ def draw_matrix(
     axis.grid(visible=False)
     axis.spines[:].set_visible(False)
     if n <= MOST_WRITTEN:
-        for i, j in zip(*np.nonzero(~np.eye(n, dtype=bool)), strict=True):
+        for i, j in zip(*np.nonzero(known), strict=True):
             pale = abs(matrix[i, j] - 0.5) < 0.6 * reach
             axis.text(
                 j, i, f"{100 * matrix[i, j]:.0f}", ha="center", va="center", fontsize=8,
@@ -83,7 +85,8 @@ def draw_matrix(
             )  # fmt: skip
     bar = figure.colorbar(image, ax=axis, location="bottom", shrink=0.6, aspect=30, pad=0.02)
     often = f", {n} of {answer.n_items} items, strongest first" if items is None else ""
-    bar.set_label(f"probability that the row beats the column{_moment(answer, at)}{often}")
+    more = f"{_moment(answer, at)}{often}".removeprefix(", ")
+    bar.set_label(f"probability that the row beats the column\n{more}".rstrip())
     step = next(step for step in (0.02, 0.05, 0.1, 0.2) if reach < 2.9 * step or step == 0.2)
     ticks = 0.5 + step * np.arange(-4, 5)
     bar.set_ticks(ticks[np.abs(ticks - 0.5) <= reach + 1e-9])
@@ -273,6 +276,8 @@ def draw_discs(answer: FittedTable, at: object = None) -> "Figure":
     Each item is favoured over those anticlockwise of it, beyond what strengths say; most over those
     a quarter turn ahead, and the more, the further out both lie.
     """
+    if not shows_discs(answer):
+        return _nothing(NO_DISCS[answer.transitive.verdict])
     when = answer.when(at)
     items = largest_group(answer, present(answer, when))
     X = answer.margins(at)[np.ix_(items, items)]
@@ -285,7 +290,7 @@ def draw_discs(answer: FittedTable, at: object = None) -> "Figure":
         set_title(axis, f"Circle {k + 1}: {percent(plane.share)} of what strengths leave")
     moment = time_text(answer, when)
     figure.supxlabel(
-        "beyond strengths, each is favoured over those anticlockwise of it, most a quarter turn on"
+        "beyond strengths, each is favoured over those anticlockwise of it,\nmost a quarter turn on"
         + (f"; {moment}" if moment else ""),
         fontsize=10,
         color="#555555",

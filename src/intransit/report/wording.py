@@ -44,18 +44,6 @@ class Fact:
     detail: str
 
 
-def headline_parts(verdict: Transitivity, n_items: int) -> tuple[str, str]:
-    """Return the verdict in a few words, and the reason for it."""
-    if n_items < 3:
-        return "No cycle is possible", "there are only two items."
-    return verdict.title, verdict.reason
-
-
-def headline(verdict: Transitivity, n_items: int) -> str:
-    """Return the verdict in a sentence."""
-    return ": ".join(headline_parts(verdict, n_items))
-
-
 def sentences(
     answer: FittedTable,
     cycles: Cycles,
@@ -74,24 +62,23 @@ def sentences(
     verdict = answer.transitive
     changed = _changed(answer, changes)
     moved = changed[:1].upper() + changed[1:]
-    if answer.n_items < 3:
+    if answer.n_all < 3:
         amount = f"That rests on {plural(round(answer.n_games), 'game')}."
         return _two(answer, leaders), amount, moved
     rests = _needed(answer) if verdict.verdict == "too little data" else _share(verdict)
     rests += tell_untested(answer)
     if verdict.verdict == "cycles":
-        surest = _surest(cycles, ranking, answer.n_items)
-        of = "" if len(ranking.order) >= answer.n_items else " of the same items"
-        return rests, surest, f"{_mixture(ranking, of)}; {changed}"
+        return rests, _surest(answer, cycles, ranking), f"{_mixture(answer, ranking)}; {changed}"
     return rests, _leader(leaders, among, clear), moved
 
 
 def tell_untested(answer: FittedTable) -> str:
-    """Say so where an update brought games that the verdict does not know."""
+    """Say so where the verdict is on other items, or an update brought games it does not know."""
     tested, games = answer.transitive.n_games, answer.n_games
+    all_items = f" The verdict is on all {answer.n_all:,} items." if answer.part is not None else ""
     if games <= tested * (1.0 + ROUNDING):
-        return ""
-    return (
+        return all_items
+    return all_items + (
         f" The verdict is on the first {tested:,.12g} of {games:,.12g} games, as the answer was "
         "updated since; `intransit fit` of all games tests them all."
     )
@@ -130,21 +117,21 @@ def _share(verdict: Transitivity) -> str:
     )
 
 
-def _surest(cycles: Cycles, ranking: Ranking, n_items: int) -> str:
+def _surest(answer: FittedTable, cycles: Cycles, ranking: Ranking) -> str:
     pairs = f"{percent(ranking.wrong)} of pairs" if ranking.n_upsets else "no pair"
     n = len(ranking.order)
-    some = f" of {n:,} of the {n_items:,} items" if n < n_items else ""
-    wrong = f"the nearest ranking{some} names the wrong favourite in {pairs}"
+    some = f" of {n:,} of the {answer.n_all:,} items" if n < answer.n_all else ""
+    wrong = f"by the estimates, the nearest ranking{some} names the wrong favourite in {pairs}"
     if not len(cycles):
         return f"No single cycle is certain enough to be listed; {wrong}."
     best = cycles.found[0]
     way = " beats ".join(brief(name) for name in (*best.items, best.items[0]))
-    since = f", since {best.since}" if best.since else ""
+    since = f", likely since {best.since}" if best.since else ""
     n = cycles.n_found
     listed = "The only cycle listed" if n == 1 else f"The surest of {n:,} cycles"
     if best.probability < cycles.level:
         listed = "There is surely a cycle, but which one is uncertain; the likeliest"
-        if n_items == len(best.items):  # of three items: this way round, or the other
+        if answer.n_items == len(best.items):  # of three items: this way round, or the other
             listed = "The likelier of the two possible cycles"
     return f"{listed}: {way} (probability {cycles.sure(best)}{since}); {wrong}."
 
@@ -154,22 +141,28 @@ def main_shares(ranking: Ranking) -> list[Share]:
     return [share for share in ranking.equilibrium if share.weight >= LEAST_WEIGHT][:NAMED]
 
 
-def _mixture(ranking: Ranking, of: str) -> str:
+def _unbeaten(answer: FittedTable, ranking: Ranking) -> str:
+    """Return what does not beat the mixture: nothing, or nothing of the items it is made of."""
+    return "nothing" if len(ranking.order) >= answer.n_all else "nothing of the same items"
+
+
+def _mixture(answer: FittedTable, ranking: Ranking) -> str:
+    nothing = _unbeaten(answer, ranking)
     named = main_shares(ranking)
     if not named or named[0].weight < MAIN_WEIGHT:
         most = max((share.weight for share in ranking.equilibrium), default=0.0)
         above = f", none with a weight above {percent(most)}" if most else ""
-        return f"In place of a best item there is a mixture of many that nothing{of} beats{above}"
+        return f"In place of a best item there is a mixture of many that {nothing} beats{above}"
     if len(named) == 1 or named[0].weight > SURE_WEIGHT:
         best = named[0]
         return (
             f"Even so one item comes out best: {brief(best.name)}, with {percent(best.weight)} of "
-            f"the mixture that nothing{of} beats"
+            f"the mixture that {nothing} beats"
         )
     parts = [f"{brief(share.name)} ({percent(share.weight)})" for share in named]
     if sum(share.weight for share in named) < 0.95:
         parts.append("smaller parts of others")
-    return f"In place of a best item there is a mixture that nothing{of} beats: {and_list(parts)}"
+    return f"In place of a best item there is a mixture that {nothing} beats: {and_list(parts)}"
 
 
 def _leader(leaders: Sequence[Standing], among: str, clear: bool) -> str:
@@ -250,21 +243,27 @@ def _changed(answer: FittedTable, changes: Changes | None) -> str:
             return "the table has no times, so changes cannot be assessed."
         return "all games have the same time, so changes cannot be assessed."
     sure = [item for item in changes.items if item.sure]
+    among = "" if answer.part is None else " among those shown"
     if not sure:
         if not answer.model.moves:
             return "nothing drifts in this model, so changes are not assessed."
-        return f"from {changes.since} to {changes.until}, no item clearly changed."
+        if not changes.items:
+            return (
+                f"nobody was compared about both {changes.since} and {changes.until}, so changes "
+                "cannot be assessed."
+            )
+        return f"from {changes.since} to {changes.until}, no item clearly changed{among}."
     moved = [signed(100 * item.change, 1) for item in sure[:NAMED]]
     moved[0] += " percentage points in mean win chance"
     named = [f"{brief(item.name)} ({by})" for item, by in zip(sure, moved, strict=False)]
     n = len(sure)
     who = f"{n} items clearly changed" if n > 1 else "one item clearly changed"
     surest = ", most surely " if n > NAMED else ": "
-    return f"from {changes.since} to {changes.until}, {who}{surest}{and_list(named)}."
+    return f"from {changes.since} to {changes.until}, {who}{among}{surest}{and_list(named)}."
 
 
 def tell_facts(
-    verdict: Transitivity,
+    answer: FittedTable,
     cycles: Cycles,
     ranking: Ranking,
     changes: Changes | None,
@@ -272,18 +271,19 @@ def tell_facts(
     *,
     among: str = "",
     clear: bool = False,
-    rates: bool = False,
 ) -> tuple[Fact, Fact, Fact]:
     """Return the three facts: of cycles where there are some, else of who leads.
 
-    `among` and `clear` are as for `sentences`; `rates` is whether games are rates without numbers.
+    `among` and `clear` are as for `sentences`.
     """
+    verdict = answer.transitive
     if verdict.has_cycles:
-        return _share_fact(verdict), _surest_fact(cycles), _mixture_fact(ranking)
+        mixture = _mixture_fact(ranking, _unbeaten(answer, ranking))
+        return _share_fact(verdict), _surest_fact(cycles), mixture
     third = _share_fact(verdict)
     if verdict.verdict == "too little data":
         third = _games_fact(verdict)
-        if rates:
+        if has_bare_rates(answer):
             n = plural(round(verdict.n_games), "win rate")
             third = Fact("Data", n, "each counted as one game, as no numbers of games are given")
     first = _leader_fact(leaders, among, clear)
@@ -311,20 +311,24 @@ def _surest_fact(cycles: Cycles) -> Fact:
     return Fact("A cycle", way, f"probability {cycles.sure(best)}, {listed}; › means “beats”")
 
 
-def _mixture_fact(ranking: Ranking) -> Fact:
+def _mixture_fact(ranking: Ranking, nothing: str) -> Fact:
     shares = main_shares(ranking)
     if not shares:
-        return Fact("In place of a best item", "a mixture of many", "that nothing beats on average")
+        return Fact(
+            "In place of a best item", "a mixture of many", f"that {nothing} beats on average"
+        )
     if shares[0].weight > SURE_WEIGHT:
         return Fact(
             "Still best",
             cut_short(shares[0].name, LONGEST),
-            "almost certainly, nothing beats it on average",
+            f"almost certainly, {nothing} beats it on average",
         )
     named = ", ".join(f"{brief(share.name)} {percent(share.weight)}" for share in shares)
     rest = 1.0 - sum(share.weight for share in shares)
     more = f"; {percent(rest)} are others" if rest >= LEAST_WEIGHT else ""
-    return Fact("In place of a best item", named, f"a mixture that nothing beats on average{more}")
+    return Fact(
+        "In place of a best item", named, f"a mixture that {nothing} beats on average{more}"
+    )
 
 
 def _leader_fact(leaders: Sequence[Standing], among: str, clear: bool) -> Fact:
@@ -442,9 +446,8 @@ def _rows(answer: FittedTable) -> str:
 
 
 def _size(answer: FittedTable) -> str:
-    n_items = answer.n_items if answer.part is None else answer.part.n_items
     games = f"{answer.n_games:,.12g} game{'' if answer.n_games == 1 else 's'}"
-    said = f"{games} between {plural(n_items, 'item')}"
+    said = f"{games} between {plural(answer.n_all, 'item')}"
     if answer.clock.kind == "none":
         return f"{said}; the table has no times."
     begin, end = (answer.clock.to_text(t) for t in (answer.seen.begin, answer.seen.end))
@@ -523,10 +526,10 @@ def _thin(answer: FittedTable) -> list[str]:
     if not len(thin):
         return []
     thin = thin[np.argsort(games[thin], kind="stable")]
-    have = "has" if len(thin) == 1 else "have"
+    have, them = ("has", "it") if len(thin) == 1 else ("have", "them")
     return [
         f"{len(thin):,} of {plural(answer.n_items, 'item')} {have} fewer than {FEW} games, so "
-        f"little is known about them: {_names(answer, thin)}."
+        f"little is known about {them}: {_names(answer, thin)}."
     ]
 
 

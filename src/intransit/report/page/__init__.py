@@ -57,7 +57,7 @@ from intransit.report.page.blocks import (
     with_small,
     write_document,
 )
-from intransit.report.wording import SURE_WEIGHT, Fact, headline_parts
+from intransit.report.wording import SURE_WEIGHT, Fact
 
 __all__ = ["write_page"]
 
@@ -494,7 +494,7 @@ def write_opening(findings: Findings) -> str:
     """Return the verdict, why it is so, a picture, the facts, the sentences and the numbers."""
     verdict = findings.verdict
     kind = verdict.verdict.replace(" ", "-")
-    title, reason = headline_parts(verdict, findings.n_items)
+    reason = verdict.reason
     because = f'<p class="because">{sentence(reason[:1].upper() + reason[1:])}</p>\n'
     source = plain(findings.source)
     on = f' · <bdi title="{source}">{source}</bdi>' if source else ""
@@ -506,11 +506,11 @@ def write_opening(findings: Findings) -> str:
         '<div class="first">\n<div class="said">'
         f'<p class="badge"><svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">'
         f"{SIGNS[verdict.verdict]}</svg><span>Verdict{on}</span></p>\n"
-        f'<h1 id="headline">{sentence(title)}</h1>\n{because}</div>'
+        f'<h1 id="headline">{sentence(verdict.title)}</h1>\n{because}</div>'
         f'<figure class="first-picture">{picture}<figcaption>{caption}</figcaption></figure>\n'
         f'<dl class="three">{_definitions(findings.facts)}</dl>\n</div>\n'
         f'<div class="sentences">{sentences}</div>\n'
-        f"{numbers if findings.n_items > 2 else ''}\n</section>"
+        f"{'' if verdict.is_of_two else numbers}\n</section>"
     )
 
 

@@ -87,15 +87,19 @@ def _overview(heading: str, lines: Sequence[Group], number: Mapping[str, int]) -
 def _row(line: Group, tab: int | None) -> str:
     called = name(line.value)
     cells = f'<td class="number">{count(line.n_games)}</td><td class="number">{line.n_items:,}</td>'
-    if tab is None or line.strength is None or line.low is None or line.high is None:
+    if tab is None:
         return (
             f'<tr class="left-out"><td>{called}</td>{cells}'
             f'<td colspan="2">{sentence(line.verdict)}</td></tr>'
         )
-    interval = with_small(*estimate(line.strength, line.low, line.high))
+    leader = ""
+    if line.strength is not None and line.low is not None and line.high is not None:
+        doubt = "" if line.clear else " (not clearly)"
+        interval = with_small(*estimate(line.strength, line.low, line.high))
+        leader = f"{name(line.leader)}{doubt} {interval}"
     return (
         f'<tr><td><label for="tab-{tab}">{called}</label></td>{cells}'
-        f"<td>{sentence(line.verdict)}</td><td>{name(line.leader)} {interval}</td></tr>"
+        f"<td>{sentence(line.verdict)}</td><td>{leader}</td></tr>"
     )
 
 
