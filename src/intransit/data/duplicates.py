@@ -389,7 +389,8 @@ def choose_unplayed(search: Search) -> None:
     roles, facts = search.roles, search.facts
     if search.options.unplayed == "keep":
         return
-    free = {*search.free(), *({roles.outcome} - {None})}
+    free, known = {*search.free(), *({roles.outcome} - {None})}, words.OF_RESULTS | words.STATUSES
+    lines = roles.outcome if roles.meaning is not None and roles.meaning.margins else None
     for column in sorted(i for i in free if i is not None):
         name = search.plain[column]
         cell, found = f"lower({facts.text(column)})", ""
@@ -398,7 +399,7 @@ def choose_unplayed(search: Search) -> None:
         if forfeit or (played and is_switch(texts)):
             told = [quote(text) for text, x in read_switch(texts).items() if (x > 0) == forfeit]
             test = f"{facts.raw(column)} IN ({', '.join(told) or 'NULL'})"
-        elif facts.is_text(column) and name in words.OF_RESULTS | words.STATUSES:
+        elif facts.is_text(column) and (column == lines or name in known):
             found = words.UNPLAYED + (f"|{words.NOT_YET}" if name in words.STATUSES else "")
             test = f"regexp_full_match({cell}, {quote(found)})"
         else:

@@ -14,7 +14,7 @@ import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.engine import Engine, EngineTable, Facts, numbered_headers
-from intransit.data.outcomes import number
+from intransit.data.outcomes import number, without_interval
 from intransit.data.reading import MatrixEntries, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped, listed_games
 from intransit.data.vocabulary import CLEAR, ITEMS, listed, plain
@@ -32,7 +32,9 @@ WON_AND_LOST = re.compile(  # 6-4, 12:8, and 12-8-1 with those drawn
 )
 BESIDE_RATE = re.compile(r"[\d.,]+\s*%?\s*[(\[]\s*([\d\s:/–-]+?)\s*[)\]]")  # 60% (12-8)
 QUOTIENT = re.compile(r"(\d+)\s*/\s*(\d+)")
-BELOW_RATE = re.compile(r"([\d.,]+\s*%)\s*[\n|;]\s*(\d+)")  # 55%, and 120 on the next line
+BELOW_RATE = re.compile(  # 55%, and 120 on the next line
+    r"([\d.,]+\s*%)\s*[\n|;]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?", re.IGNORECASE
+)
 WITH_GAMES = re.compile(r"(.+?)\s*[(\[]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?\s*[)\]]")  # 55% (120)
 TOTALS = listed("total totals all overall sum average avg mean grandtotal")  # no items
 NAMES = ("row", "column", "entry", "games")
@@ -278,7 +280,7 @@ def _cell(text: object, facts: Facts) -> Entry | None:
     bare = "" if text is None else str(text).strip()
     if bare.casefold() in ITSELF | {"na", "none", "null", "."}:
         return None
-    games = np.nan
+    bare, games = without_interval(bare), np.nan
     bracket = WITH_GAMES.fullmatch(bare) or BELOW_RATE.fullmatch(bare)
     if bracket:
         bare, games = bracket[1], float(bracket[2])

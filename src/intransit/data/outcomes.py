@@ -9,7 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from intransit.data.vocabulary import ENOUGH, ITEMS, OPPONENTS, Marker, listed, plain, without_marks
+from intransit.data.vocabulary import (
+    ENOUGH,
+    ITEMS,
+    OPPONENTS,
+    UNPLAYED,
+    Marker,
+    listed,
+    plain,
+    without_marks,
+)
 from intransit.errors import InputError
 
 SIGNED = re.compile(r"\[*\s*(\w+)\s*(>{1,3}|<{1,3}|={1,3}|~)\s*(\w+)\s*\]*")
@@ -62,8 +71,17 @@ def _by_sign(margins: Mapping[str, float]) -> dict[str, float]:
     return {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
 
 
+TAGGED = re.compile(r"\[\[[^\[\]]+\]\]")
+
+
+def _verdict(text: str) -> str:
+    """Return the ``[[A]]`` that stands behind the reasons of a judge, or the text as it is."""
+    found = TAGGED.findall(text)
+    return found[0] if len(found) == 1 else text
+
+
 def _grade(text: str) -> float | None:
-    said = " ".join(text.casefold().replace("_", " ").split())
+    said = " ".join(_verdict(text).casefold().replace("_", " ").split())
     signed = SIGNED.fullmatch(said)
     if signed:
         left, sign, right = signed.groups()
@@ -125,9 +143,13 @@ BAD = re.compile(r"bad|poor|wrong|fail|los[et]|incorrect|unaccept|unsatisf|terri
 GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win")
 
 
+MOST_WORDS = 15  # of a verdict; more are reasons, in which both may be called good
+
+
 def _said(text: str) -> str:
-    """Return a verdict in small letters, with single spaces instead of signs."""
-    return " ".join(re.sub(r"[_()\-]+", " ", text.casefold()).split())
+    """Return a verdict in small letters, with single spaces instead of signs; empty for reasons."""
+    said = re.sub(r"[_()\-]+", " ", _verdict(text).casefold()).split()
+    return " ".join(said) if len(said) <= MOST_WORDS else ""
 
 
 def is_both_bad(text: str) -> bool:
@@ -163,7 +185,8 @@ TIE_WORDS = listed(
 )
 # Letters for won, drawn and lost, in several languages: where V is a victory, D is a defeat.
 ENGLISH = ("wdtxl", "yn")
-LETTERS = (*ENGLISH, *listed("vnd ved vd gep vnp vps sun wgv wrp vof vut vth gbm внп"))
+SIGNS = ("+=-", "○△●", "○△×", "✓✗")  # of chess, of Japanese tables, of forms
+LETTERS = (*ENGLISH, *listed("vnd ved vd gep vnp vps sun wgv wrp vof vut vth gbm внп"), *SIGNS)
 TIE_LETTERS = {  # beside those of two sides, such as L and V of local and visitante
     **dict.fromkeys(("visitante", "fora"), "ex"),
     **dict.fromkeys(("trasferta", "ospite"), "nxp"),
@@ -250,13 +273,14 @@ def read_outcomes(
     if rated and (percent := _percent(filled, total, decimal_comma)):
         return percent
     preferences = read_grades(texts) if grades is None else listed_grades(grades, texts)
-    scorelines = None if preferences else _scorelines(filled, total)
+    scorelines = None if preferences else _scorelines(filled)
     if scorelines:
         return scorelines
     bare = {text: _as_word(text) for text in texts}
     words: dict[str, float | None] = {**(_begun(headers, bare) if names_one else {})}
     words |= _words_of(headers, marker)
-    single = {word for word in bare.values() if len(word) == 1 and word.isalpha()}
+    alone = {word for word in bare.values() if len(word) == 1}
+    single = {word for word in alone if word.isalpha() or word in "".join(SIGNS)}
     letters = _letters(single, headers, marker)
     words |= letters
     quiet = NOT_TELLING if {0.0, 1.0} <= set(letters.values()) else NOT_TELLING | set(letters)
@@ -302,12 +326,29 @@ def read_outcomes(
     )
 
 
+INTERVAL = re.compile(  # 55.2% ± 2.1, 55% [51-59], 55% (51% to 59%)
+    r"([\d.,]+\s*%?)\s*"
+    r"(?:(?:±|\+/?-)\s*[\d.,]+\s*%?"
+    r"|[(\[]\s*([\d.]+)\s*%?\s*(?:[-–,;]|to)\s*([\d.]+)\s*%?\s*[)\]])"
+)
+
+
+def without_interval(text: str) -> str:
+    """Return a rate without how sure it is; 60% (12-8) are games won and lost, and stay."""
+    found = INTERVAL.fullmatch(text.strip())
+    if found is None:
+        return text
+    rate, *ends = (number((found[k] or "0").rstrip("% "), True) or 0.0 for k in (1, 2, 3))
+    return found[1] if found[2] is None or ends[0] < rate < ends[1] else text
+
+
 def _percent(filled: list[tuple[str, int]], total: int, decimal_comma: bool) -> Meaning | None:
     """Return the meaning of win rates out of 100, with or without the sign, or None."""
-    rates = {text: number(text.strip().rstrip("% "), decimal_comma) for text, _ in filled}
+    bare = {text: without_interval(text).strip() for text, _ in filled}
+    rates = {text: number(rate.rstrip("% "), decimal_comma) for text, rate in bare.items()}
     values = {text: x / 100.0 for text, x in rates.items() if x is not None and 0 <= x <= 100}
     known = sum(count for text, count in filled if text in values)
-    signed = any(text.strip().endswith("%") for text in values)
+    signed = any(bare[text].endswith("%") for text in values)
     if not values or (not signed and max(values.values()) <= 0.01):
         return None
     return Meaning("words", "percent of games that the first won", known / total, values)
@@ -348,7 +389,7 @@ def _as_word(text: str) -> str:
 
     ``[[A]]`` is A, ``B+3.5`` is B, ``OTL`` and ``L (OT)`` are L, ``Won by 5 wickets`` is won.
     """
-    word = re.sub(r"[\s_]+", "", text.casefold()).replace("–", "-")
+    word = re.sub(r"[\s_]+", "", _verdict(text).casefold()).replace("–", "-")
     word = re.sub(r"(?<=[\d½]):(?=[\d½])", "-", word)
     word = without_marks(word)
     for form in (
@@ -356,6 +397,7 @@ def _as_word(text: str) -> str:
         r"([bw])\+.*",
         r"(?:\d?ot|so)[-/]?([wl])",
         r"([wl])[-/(]*(?:\d?ot|so)\)?",
+        r"([wldt])[-/(]*(?:ud|sd|md|t?ko|rtd|td|nws|pts|sub|dec)\)?",  # of boxing
         r"(won|lost|wins?|loss)by.+",
         r"\d[\d-]*(draw|tie)",
     ):
@@ -465,6 +507,7 @@ def _read_sets(text: str) -> tuple[float, float] | None:
 def _read_scoreline(text: str) -> tuple[float, float] | None:
     """Return the two scores of a text, the first's first; ``L 5-3`` is 3 against 5."""
     text = re.sub(r"^\s*(\d\d?)\s*[x×]\s*(\d\d?)\s*$", r"\1-\2", text)  # 2 x 1, in Brazil
+    text = re.sub(r"^\s*\(\d+\)\s*(\S.*\S)\s*\(\d+\)\s*$", r"\1 (pens)", text)  # (4) 1–1 (2)
     line = SCORELINE.fullmatch(text.strip())
     if line is None:
         record = RECORD.fullmatch(text.strip())
@@ -492,13 +535,18 @@ def _without_clocks(lines: dict[str, tuple[float, float]]) -> dict[str, tuple[fl
     return others if others and max(max(line) for line in others.values()) < 10 else lines
 
 
-def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
+WALKED_OVER = re.compile(UNPLAYED)
+
+
+def _scorelines(filled: list[tuple[str, int]]) -> Meaning | None:
     """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
     if not any(re.search(r"\d\s*[-:–/x×]", text) for text, _ in filled):
         return None
     lines = {text: line for text, _ in filled if (line := _read_scoreline(text)) is not None}
     lines = _without_clocks(lines)
     chess = {"1-0", "0-1", "½-½", "0.5-0.5", "0,5-0,5"}
+    told = [t for t, _ in filled if t in lines or not WALKED_OVER.fullmatch(t.strip().casefold())]
+    total = sum(count for text, count in filled if text in told)
     share = sum(count for text, count in filled if text in lines) / total if total else 0.0
     closed_up = {re.sub(r"[–:]", "-", re.sub(r"\s+", "", text)) for text in lines}
     if share < ENOUGH or closed_up <= chess:

@@ -157,7 +157,7 @@ ROLES = (
 )
 Shape = Literal[
     "games", "matrix", "teams", "tally", "orders", "podiums", "choices", "matchups", "judgments",
-    "ranks", "scores", "ballots", "rounds",
+    "ranks", "scores", "ballots", "rounds", "sets",
 ]  # fmt: skip
 MatrixEntries = Literal["shares", "wins", "margins", "scores"]
 Doubled = Literal["once", "keep"]
