@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.errors import InputError
 
 LONGEST = 60  # characters of a value in a sentence
@@ -162,6 +162,29 @@ def check_size(values: FloatArray, where: str) -> None:
             f"{where}: the largest is {largest:g}, and its square is beyond what floating-point "
             "numbers hold; choose other units."
         )
+
+
+OF_COUNTS = "a count says how many readings an outcome is the mean of and must be above 0"
+
+
+def check_entries(wrong: BoolArray, values: FloatArray, where: str, rule: str) -> None:
+    """Refuse values of which some are wrong: which is the first, and what the rule is."""
+    if wrong.any():
+        bad = int(np.flatnonzero(wrong)[0])
+        raise InputError(f"{where}: entry {bad} is {values[bad]:g}; {rule}")
+
+
+def as_column(name: str, values: object, n: int, of: str = "of them") -> FloatArray:  # (n,)
+    """Return one finite number for each, or say what is wrong with them."""
+    column = np.ascontiguousarray(as_floats(values, name))
+    if column.shape != (n,):
+        raise InputError(
+            f"{name}: shape {column.shape} was given for {n} {of}; there must be one value for "
+            "each."
+        )
+    check_finite(column, name)
+    check_size(column, name)
+    return column
 
 
 def check_factors(

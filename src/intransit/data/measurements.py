@@ -24,9 +24,12 @@ from scipy.sparse import csr_array
 
 from intransit.arrays import FloatArray, IntArray, fold_pairs, unfold
 from intransit.checks import (
+    OF_COUNTS,
+    as_column,
     as_floats,
     as_list,
     as_whole,
+    check_entries,
     check_factors,
     check_finite,
     check_pairs,
@@ -69,8 +72,123 @@ class Operator(Protocol):
         """Return the same readings as a matrix over pairs i < j."""
 
 
+class SumsOfEntries:
+    """What readings of single entries and of sums of them share: terms, each of one entry of X."""
+
+    rows: IntArray  # (n_terms,): which outcome each term belongs to
+    pairs: IntArray  # (n_terms, 2)
+    coefficients: FloatArray  # (n_terms,)
+    n_outcomes: int
+    n_items: int
+
+    def apply(self, margins: FloatArray) -> FloatArray:
+        """Return the readings of a matrix, (n_outcomes,).
+
+        Parameters
+        ----------
+        margins
+            The matrix X, (n_items, n_items).
+
+        Returns
+        -------
+        numpy.ndarray
+            The readings, (n_outcomes,).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.apply(np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]))
+        array([3., 6.])
+        """
+        return self._gather(np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]])
+
+    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
+        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X.
+
+        Parameters
+        ----------
+        strengths, exposures
+            The factors S and Q, (n_items, n_factors) each.
+
+        Returns
+        -------
+        numpy.ndarray
+            The readings, (n_outcomes,).
+
+        Raises
+        ------
+        InputError
+            If the factors are not of that shape.
+
+        Examples
+        --------
+        Items with the scores 3, 1 and 0:
+
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
+        array([5., 2.])
+        """
+        S, Q = check_factors(strengths, exposures, self.n_items)
+        return self._gather(margins_at(S, Q, self.pairs))
+
+    def _gather(self, entries: FloatArray) -> FloatArray:
+        sums = np.bincount(self.rows, self.coefficients * entries, minlength=self.n_outcomes)
+        return sums.astype(float)
+
+    def adjoint(self, values: FloatArray) -> csr_array:
+        """Return Σ_m values[m] A_m, sparse.
+
+        Parameters
+        ----------
+        values
+            One number for each reading, (n_outcomes,).
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            The sum, (n_items, n_items).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.adjoint(np.array([5.0, 7.0])).toarray()
+        array([[ 0.,  5.,  5.],
+               [ 0.,  0., 14.],
+               [ 0.,  0.,  0.]])
+        """
+        shape = (self.n_items, self.n_items)
+        scaled = self.coefficients * np.asarray(values)[self.rows]
+        return csr_array((scaled, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
+
+    def fold(self) -> Folded:
+        """Return the same readings as a sparse matrix over pairs i < j.
+
+        Returns
+        -------
+        Folded
+            The pairs that are read, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), sparse.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> folded = sums.fold()
+        >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
+        ([[0, 1], [0, 2], [1, 2]], [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
+        """
+        keys, signs = fold_pairs(self.pairs, self.n_items)
+        distinct, columns = np.unique(keys, return_inverse=True)
+        entries = signs * self.coefficients, (self.rows, columns)
+        matrix = csr_array(entries, shape=(self.n_outcomes, len(distinct)))
+        off_diagonal = np.flatnonzero(distinct // self.n_items != distinct % self.n_items)
+        return Folded(unfold(distinct[off_diagonal], self.n_items), matrix[:, off_diagonal])
+
+
 @dataclass(frozen=True, eq=False)
-class Entries:
+class Entries(SumsOfEntries):
     """Readings of single entries: the outcome of i against j is X[i, j].
 
     Attributes
@@ -112,103 +230,19 @@ class Entries:
         """Number of readings."""
         return len(self.pairs)
 
-    def apply(self, margins: FloatArray) -> FloatArray:
-        """Return the readings of a matrix, (n_outcomes,).
+    @property
+    def rows(self) -> IntArray:  # type: ignore[override]  # (n_outcomes,)
+        """Which outcome each entry is: one each."""
+        return np.arange(self.n_outcomes)
 
-        Parameters
-        ----------
-        margins
-            The matrix X, (n_items, n_items).
-
-        Returns
-        -------
-        numpy.ndarray
-            The readings, (n_outcomes,).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
-        >>> duels.apply(np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]))
-        array([ 1., -2.])
-        """
-        return np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]]
-
-    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
-        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X.
-
-        Parameters
-        ----------
-        strengths, exposures
-            The factors S and Q, (n_items, n_factors) each.
-
-        Returns
-        -------
-        numpy.ndarray
-            The readings, (n_outcomes,).
-
-        Raises
-        ------
-        InputError
-            If the factors are not of that shape.
-
-        Examples
-        --------
-        Items with the scores 3, 1 and 0:
-
-        >>> import numpy as np
-        >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
-        >>> duels.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
-        array([ 2., -3.])
-        """
-        return margins_at(*check_factors(strengths, exposures, self.n_items), self.pairs)
-
-    def adjoint(self, values: FloatArray) -> csr_array:
-        """Return Σ_m values[m] e_i e_jᵀ, sparse; repeated entries add up.
-
-        Parameters
-        ----------
-        values
-            One number for each reading, (n_outcomes,).
-
-        Returns
-        -------
-        scipy.sparse.csr_array
-            The sum, (n_items, n_items).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
-        >>> duels.adjoint(np.array([5.0, 7.0])).toarray()
-        array([[0., 5., 0.],
-               [0., 0., 0.],
-               [7., 0., 0.]])
-        """
-        shape = (self.n_items, self.n_items)
-        return csr_array((np.asarray(values), (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
-
-    def fold(self) -> Folded:
-        """Return the same readings as a matrix over pairs i < j: one ±1 a row.
-
-        Returns
-        -------
-        Folded
-            The pairs that are read, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), sparse.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
-        >>> folded = duels.fold()
-        >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
-        ([[0, 1], [0, 2]], [[1.0, 0.0], [0.0, -1.0]])
-        """
-        return _fold_terms(np.arange(self.n_outcomes), self.pairs, np.ones(self.n_outcomes), self)
+    @property
+    def coefficients(self) -> FloatArray:  # type: ignore[override]  # (n_outcomes,)
+        """What each entry is multiplied by: nothing but 1."""
+        return np.ones(self.n_outcomes)
 
 
 @dataclass(frozen=True, eq=False)
-class Combinations:
+class Combinations(SumsOfEntries):
     """Readings of sums of entries: outcome m is Σ coefficient · X[i, j] over its terms.
 
     Attributes
@@ -312,106 +346,6 @@ class Combinations:
             len(terms),
             n_items,
         )
-
-    def apply(self, margins: FloatArray) -> FloatArray:
-        """Return the readings of a matrix, (n_outcomes,).
-
-        Parameters
-        ----------
-        margins
-            The matrix X, (n_items, n_items).
-
-        Returns
-        -------
-        numpy.ndarray
-            The readings, (n_outcomes,).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> sums.apply(np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]))
-        array([3., 6.])
-        """
-        return self._gather(np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]])
-
-    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
-        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X.
-
-        Parameters
-        ----------
-        strengths, exposures
-            The factors S and Q, (n_items, n_factors) each.
-
-        Returns
-        -------
-        numpy.ndarray
-            The readings, (n_outcomes,).
-
-        Raises
-        ------
-        InputError
-            If the factors are not of that shape.
-
-        Examples
-        --------
-        Items with the scores 3, 1 and 0:
-
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> sums.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
-        array([5., 2.])
-        """
-        S, Q = check_factors(strengths, exposures, self.n_items)
-        return self._gather(margins_at(S, Q, self.pairs))
-
-    def _gather(self, entries: FloatArray) -> FloatArray:
-        sums = np.bincount(self.rows, self.coefficients * entries, minlength=self.n_outcomes)
-        return sums.astype(float)
-
-    def adjoint(self, values: FloatArray) -> csr_array:
-        """Return Σ_m values[m] A_m, sparse.
-
-        Parameters
-        ----------
-        values
-            One number for each reading, (n_outcomes,).
-
-        Returns
-        -------
-        scipy.sparse.csr_array
-            The sum, (n_items, n_items).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> sums.adjoint(np.array([5.0, 7.0])).toarray()
-        array([[ 0.,  5.,  5.],
-               [ 0.,  0., 14.],
-               [ 0.,  0.,  0.]])
-        """
-        shape = (self.n_items, self.n_items)
-        scaled = self.coefficients * np.asarray(values)[self.rows]
-        return csr_array((scaled, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
-
-    def fold(self) -> Folded:
-        """Return the same readings as a sparse matrix over pairs i < j.
-
-        Returns
-        -------
-        Folded
-            The pairs that are read, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), sparse.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> folded = sums.fold()
-        >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
-        ([[0, 1], [0, 2], [1, 2]], [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
-        """
-        return _fold_terms(self.rows, self.pairs, self.coefficients, self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -564,37 +498,13 @@ class PeriodReadings:
     counts: FloatArray  # (n_outcomes,): 1 for a single reading
 
     def __post_init__(self) -> None:
-        outcomes = np.ascontiguousarray(self.outcomes, dtype=float)
-        counts = np.ascontiguousarray(self.counts, dtype=float)
         n_outcomes = self.operator.n_outcomes
-        for name, values in (("outcomes", outcomes), ("counts", counts)):
-            if values.shape != (n_outcomes,):
-                raise InputError(
-                    f"{name}: shape {values.shape} was given for {n_outcomes} measurements; "
-                    "there must be one value for each."
-                )
-            check_finite(values, name)
-            check_size(values, name)
-        if (counts <= 0).any():
-            bad = int(np.flatnonzero(counts <= 0)[0])
-            raise InputError(
-                f"counts: entry {bad} is {counts[bad]:g}; a count says how many readings an "
-                "outcome is the mean of and must be above 0, so leave unread pairs out."
-            )
+        outcomes = as_column("outcomes", self.outcomes, n_outcomes, "measurements")
+        counts = as_column("counts", self.counts, n_outcomes, "measurements")
+        rule = f"{OF_COUNTS}, so leave unread pairs out."
+        check_entries(counts <= 0, counts, "counts", rule)
         object.__setattr__(self, "outcomes", outcomes)
         object.__setattr__(self, "counts", counts)
-
-
-def _fold_terms(
-    rows: IntArray, pairs: IntArray, coefficients: FloatArray, operator: Operator
-) -> Folded:
-    keys, signs = fold_pairs(pairs, operator.n_items)
-    distinct, columns = np.unique(keys, return_inverse=True)
-    matrix = csr_array(
-        (signs * coefficients, (rows, columns)), shape=(operator.n_outcomes, len(distinct))
-    )
-    off_diagonal = np.flatnonzero(distinct // operator.n_items != distinct % operator.n_items)
-    return Folded(unfold(distinct[off_diagonal], operator.n_items), matrix[:, off_diagonal])
 
 
 @dataclass(frozen=True, eq=False)
