@@ -253,7 +253,8 @@ def _known_columns(
 def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Refuse a word that is not among the allowed ones."""
     if not isinstance(value, str) or value not in allowed:
-        words = " or ".join(f'"{word}"' for word in allowed)
+        *others, last = (f'"{word}"' for word in allowed)
+        words = f"{', '.join(others)} or {last}" if others else last
         raise InputError(f"{name} is {shown(value)}; it must be {words}.")
 
 

@@ -30,7 +30,6 @@ from intransit.data.roles import Roles, Search
 from intransit.data.vocabulary import plain
 
 MOSTLY = 0.5  # share of rows with a counterpart, in a table that names an opponent
-OPPONENTS = {"opponent", "opp", "against", "foe", "rival", "vs", "enemy"}
 IDS = {"id", "gameid", "matchid", "gamenumber", "matchnumber", "game", "match", "uid", "uuid"}
 SURE = math.log(1e-6)  # of so many honest tables whose rows all have twins, one by chance
 FEWEST = 6  # used rows
@@ -89,7 +88,7 @@ def count_once(
     """
     if wish == "keep" or not len(games):
         return games, "", ""
-    opponent = roles.marker is not None and roles.marker.second in OPPONENTS
+    opponent = roles.marker is not None and roles.marker.second in words.OPPONENTS
     large = len(games) > query.limits.one_by_one
     if large and not opponent and wish is None and _is_lopsided(games, query):
         return games, "", ""

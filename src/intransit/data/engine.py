@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from intransit.checks import shown
 from intransit.data.reading import Column, Unused, list_names, quoted
-from intransit.data.vocabulary import MOST_VALUES, RANKED, plain, without_case, without_rank
+from intransit.data.vocabulary import ITEMS, MOST_VALUES, RANKED, plain, without_case, without_rank
 from intransit.errors import InputError
 
 if TYPE_CHECKING:
@@ -572,6 +572,12 @@ class Facts:
     def is_text(self, column: int) -> bool:
         """Return whether the column holds text."""
         return self.table.types[column].startswith(("VARCHAR", "ENUM", "JSON"))
+
+    def naming(self, columns: Iterable[int]) -> int | None:
+        """Return which of the columns names the items of rows: one called so, or the first text."""
+        texts = [i for i in columns if self.is_text(i) and not self.looks_numeric(i)]
+        called = [i for i in texts if plain(self.names[i]) in ITEMS | {"playername"}]
+        return next(iter(called or texts), None)
 
     def looks_numeric(self, column: int) -> bool:
         """Return whether most cells of a column are numbers."""

@@ -17,7 +17,7 @@ from intransit.data.engine import Engine, EngineTable, Facts, numbered_headers
 from intransit.data.outcomes import number, without_interval
 from intransit.data.reading import MatrixEntries, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped, listed_games
-from intransit.data.vocabulary import CLEAR, ITEMS, listed, plain
+from intransit.data.vocabulary import CLEAR, listed, plain
 
 TakeIn = Callable[[object, Engine], EngineTable]
 
@@ -230,13 +230,11 @@ def _crosstable(facts: Facts) -> Matrix | None:
     n, begin = numbered_headers(table.names)
     if n < FEWEST or n != facts.count()[0]:
         return None
-    texts = [i for i in range(begin) if facts.is_text(i) and not facts.looks_numeric(i)]
-    named = [i for i in texts if plain(table.names[i]) in ITEMS | {"name", "playername"}]
-    if not texts:
+    label = facts.naming(range(begin))
+    if label is None:
         return None
-    columns = ", ".join(facts.raw(i) for i in range(begin, begin + n))
-    label = facts.text((named or texts)[0])
-    found = facts.engine.ask(f"SELECT row, {label}, {columns} FROM {facts.rows} ORDER BY row")
+    columns = ", ".join([facts.text(label), *map(facts.raw, range(begin, begin + n))])
+    found = facts.engine.ask(f"SELECT row, {columns} FROM {facts.rows} ORDER BY row")
     names = tuple(str(name) for _, name, *_ in found)
     points, games = np.full((2, n, n), np.nan)
     won = any(str(cell)[:1] in {"V", "v"} for _, _, *cells in found for cell in cells)

@@ -36,7 +36,7 @@ from intransit.checks import (
     check_size,
 )
 from intransit.errors import InputError
-from intransit.skew import build_margins, margins_at
+from intransit.skew import margins_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +72,15 @@ class Operator(Protocol):
         """Return the same readings as a matrix over pairs i < j."""
 
 
-class SumsOfEntries:
-    """What readings of single entries and of sums of them share: terms, each of one entry of X."""
+class EntryOperator:
+    """What all kinds of readings share: they see a matrix by some of its entries."""
 
-    rows: IntArray  # (n_terms,): which outcome each term belongs to
-    pairs: IntArray  # (n_terms, 2)
-    coefficients: FloatArray  # (n_terms,)
-    n_outcomes: int
     n_items: int
+    pairs: IntArray  # (n_terms, 2): the entries that are seen
+
+    def _gather(self, entries: FloatArray) -> FloatArray:
+        """Return the readings, (n_outcomes,), of these entries."""
+        raise NotImplementedError
 
     def apply(self, margins: FloatArray) -> FloatArray:
         """Return the readings of a matrix, (n_outcomes,).
@@ -104,7 +105,7 @@ class SumsOfEntries:
         return self._gather(np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]])
 
     def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
-        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X.
+        """Return the readings of X = S Qᵀ - Q Sᵀ, of which only what is seen is worked out.
 
         Parameters
         ----------
@@ -132,6 +133,14 @@ class SumsOfEntries:
         """
         S, Q = check_factors(strengths, exposures, self.n_items)
         return self._gather(margins_at(S, Q, self.pairs))
+
+
+class SumsOfEntries(EntryOperator):
+    """What readings of single entries and of sums of them share: terms, each of one entry of X."""
+
+    rows: IntArray  # (n_terms,): which outcome each term belongs to
+    coefficients: FloatArray  # (n_terms,)
+    n_outcomes: int
 
     def _gather(self, entries: FloatArray) -> FloatArray:
         sums = np.bincount(self.rows, self.coefficients * entries, minlength=self.n_outcomes)
@@ -226,7 +235,7 @@ class Entries(SumsOfEntries):
         object.__setattr__(self, "pairs", check_pairs(self.pairs, n_items, "pairs"))
 
     @property
-    def n_outcomes(self) -> int:
+    def n_outcomes(self) -> int:  # type: ignore[override]
         """Number of readings."""
         return len(self.pairs)
 
@@ -349,7 +358,7 @@ class Combinations(SumsOfEntries):
 
 
 @dataclass(frozen=True, eq=False)
-class Matrices:
+class Matrices(EntryOperator):
     """Readings ⟨A_m, X⟩ = Σ_ij A_m[i, j] X[i, j] for any matrices A_m, kept as one array.
 
     Attributes
@@ -384,7 +393,7 @@ class Matrices:
         object.__setattr__(self, "matrices", matrices)
 
     @property
-    def n_items(self) -> int:
+    def n_items(self) -> int:  # type: ignore[override]
         """Number of items, the side of X."""
         return int(self.matrices.shape[1])
 
@@ -393,57 +402,13 @@ class Matrices:
         """Number of readings."""
         return len(self.matrices)
 
-    def apply(self, margins: FloatArray) -> FloatArray:
-        """Return the readings of a matrix, (n_outcomes,).
+    @property
+    def pairs(self) -> IntArray:  # type: ignore[override]
+        """All pairs of items, (n_items², 2): every entry is seen."""
+        return np.indices((self.n_items, self.n_items)).reshape(2, -1).T
 
-        Parameters
-        ----------
-        margins
-            The matrix X, (n_items, n_items).
-
-        Returns
-        -------
-        numpy.ndarray
-            The readings, (n_outcomes,).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
-        >>> dense.apply(np.array([[0.0, 3.0], [-3.0, 0.0]]))
-        array([3., 6.])
-        """
-        return np.asarray(np.tensordot(self.matrices, margins, axes=2))
-
-    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
-        """Return the readings of X = S Qᵀ - Q Sᵀ.
-
-        Parameters
-        ----------
-        strengths, exposures
-            The factors S and Q, (n_items, n_factors) each.
-
-        Returns
-        -------
-        numpy.ndarray
-            The readings, (n_outcomes,).
-
-        Raises
-        ------
-        InputError
-            If the factors are not of that shape.
-
-        Examples
-        --------
-        Items with the scores 3 and 1:
-
-        >>> import numpy as np
-        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
-        >>> dense.read(np.array([[3.0], [1.0]]), np.ones((2, 1)))
-        array([2., 4.])
-        """
-        S, Q = check_factors(strengths, exposures, self.n_items)
-        return self.apply(build_margins(S, Q))
+    def _gather(self, entries: FloatArray) -> FloatArray:
+        return self.matrices.reshape(self.n_outcomes, -1) @ entries
 
     def adjoint(self, values: FloatArray) -> FloatArray:
         """Return Σ_m values[m] A_m, dense.

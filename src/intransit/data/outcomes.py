@@ -28,15 +28,15 @@ FIRST_BETTER = listed(
 SECOND_BETTER = listed(
     "b 2 second right modelb assistantb responseb response2 answerb answer2 output2 model2"
 )
-BETTER = re.compile(
-    r"(?:the )?(?:(?:model|response|answer|assistant|output|option|system|candidate)[\s_]*)?"
-    r"(?P<who>a|b|1|2|first|second|left|right)\b(?: (?:one|model|option|answer|response))?,?\s"
+WHICH = (  # the first one, response A, option 2
+    r"(?:the )?(?:(?:model|response|answer|assistant|output|option|system|candidate|item|image|"
+    r"version)[\s_]*)?(?P<who>a|b|1|2|first|second|left|right)\b"
+    r"(?: (?:one|model|option|answer|response|item|image))?"
 )
+BETTER = re.compile(rf"{WHICH},?\s")
 PREFERS = re.compile(
     r"(?:i )?(?:(?:very |much )?(?:strongly|slightly|somewhat|moderately|definitely|probably|"
-    r"clearly|weakly|much|greatly) )?prefer(?:red|s)?:? (?:the )?(?:(?:model|response|answer|"
-    r"assistant|output|option|system|candidate|item|image|version)[\s_]*)?"
-    r"(?P<who>a|b|1|2|first|second|left|right)(?: (?:one|model|option|answer|response|item|image))?"
+    rf"clearly|weakly|much|greatly) )?prefer(?:red|s)?:? {WHICH}"
 )
 MUCH = re.compile(r"much|significant|strong|far|clear|a lot|considerabl|definite|>>")
 SAID = re.compile(r"\b(?:better|preferred|wins|won|stronger|superior)\b")
@@ -45,15 +45,20 @@ NOBODY = re.compile(r"\b(?:neither|none of|both|all|equal|same|tie|tied|draw|no 
 
 
 @dataclass(frozen=True)
-class Graded:
-    """What graded texts mean: outcome and margin of each."""
+class Meaning:
+    """What an outcome column says."""
 
-    values: Mapping[str, float]
-    margins: Mapping[str, float]
+    kind: Literal["words", "names", "shares"]
     why: str
+    understood: float  # share of filled cells that it has a meaning for
+    values: Mapping[str, float] = field(default_factory=dict)
+    margins: Mapping[str, float] = field(default_factory=dict)  # of score lines such as 3-1
+    both_bad: frozenset[str] = frozenset()
+    in_words: bool = False  # tells an outcome without the help of the column's name
+    items: tuple[int, int] | None = None  # columns with ids, where it names those
 
 
-def read_grades(texts: Sequence[str]) -> Graded | None:
+def read_grades(texts: Sequence[str]) -> Meaning | None:
     """Return what texts such as ``A>>B`` or ``B is slightly better`` mean, or None."""
     margins = {text: grade for text in texts if (grade := _grade(text)) is not None}
     if not any(margins.values()):
@@ -61,9 +66,9 @@ def read_grades(texts: Sequence[str]) -> Graded | None:
     return _graded(margins, "graded preferences")
 
 
-def _graded(margins: Mapping[str, float], why: str) -> Graded:
+def _graded(margins: Mapping[str, float], why: str) -> Meaning:
     several = len({abs(m) for m in margins.values()} - {0.0}) > 1
-    return Graded(_by_sign(margins), margins if several else {}, why)
+    return Meaning("words", why, 1.0, _by_sign(margins), margins if several else {})
 
 
 def _by_sign(margins: Mapping[str, float]) -> dict[str, float]:
@@ -100,7 +105,7 @@ def _grade(text: str) -> float | None:
     return sign * (2.0 if MUCH.search(said) else 1.0)
 
 
-def listed_grades(grades: Sequence[object], texts: Sequence[str]) -> Graded:
+def listed_grades(grades: Sequence[object], texts: Sequence[str]) -> Meaning:
     """Return the meaning of grades that the caller lists, from the first's best to the second's."""
     order = [str(grade).strip() for grade in grades]
     if len(order) < 2 or len(set(order)) < len(order):
@@ -124,7 +129,7 @@ def _steps(order: Sequence[str]) -> dict[str, float]:
     return {grade: step + (0.5 if step > 0 else -0.5) for grade, step in steps.items()}
 
 
-def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
+def numbered_grades(numbers: Mapping[str, float]) -> Meaning | None:
     """Return the meaning of grades from 1 to 4, 5 or 7, of which 1 is the first's best.
 
     Of 1, 2 and 3 nobody can tell whether 2 or 3 is a tie.
@@ -157,7 +162,7 @@ def is_both_bad(text: str) -> bool:
     said = _said(text)
     if re.match(r"neither\b", said):
         return not re.search(r"better|prefer", said)
-    return bool(re.search(r"\b(both|all)", said) and BAD.search(said))
+    return bool(re.search(r"(?:\b|tie)(both|all)", said) and BAD.search(said))
 
 
 def is_both_good(text: str) -> bool:
@@ -195,7 +200,6 @@ TIE_LETTERS = {  # beside those of two sides, such as L and V of local and visit
     "uit": "gx",
     "borta": "ox",
 }
-BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
 YES = listed("true yes y t 1 1.0")
 NO = listed("false no n f 0 0.0")
 AHEAD = listed("1 1.0 +1 first home h a white w host true yes vs vs.")
@@ -229,20 +233,6 @@ def of_one_side(texts: Iterable[str], *more: str) -> dict[str, float]:
 # Words that tell places and switches as well, so that no column is an outcome by them alone.
 NOT_TELLING = listed("true false yes no y home away h a b w n neutral left right white black x r")
 TYPO = 0.05  # a 2 among 0 and 1 that is rarer than this is a slip of the pen
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """What an outcome column says."""
-
-    kind: Literal["words", "names", "shares"]
-    why: str
-    understood: float  # share of filled cells
-    values: Mapping[str, float] = field(default_factory=dict)
-    margins: Mapping[str, float] = field(default_factory=dict)  # of score lines such as 3-1
-    both_bad: frozenset[str] = frozenset()
-    in_words: bool = False  # tells an outcome without the help of the column's name
-    items: tuple[int, int] | None = None  # columns with ids, where it names those
 
 
 def number(text: str, decimal_comma: bool = False) -> float | None:
@@ -290,7 +280,7 @@ def read_outcomes(
     for text, word in bare.items():
         if preferences and text in preferences.values:
             values[text] = preferences.values[text]
-        elif word in BOTH_BAD or is_both_bad(text):
+        elif is_both_bad(text):
             both_bad.add(text)
             values[text] = 0.5
         elif (value := number(word, decimal_comma)) is not None:

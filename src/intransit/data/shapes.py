@@ -239,7 +239,7 @@ DRAWN = listed(
 )
 EACH = listed(
     "wins win won votes vote victories w gameswon matcheswon setswon nwins numwins nvotes votesfor "
-    "chosen picks stimmen"
+    "chosen picks prefer preferred stimmen"
 )
 TALLIES = {"won": WON, "lost": LOST, "drawn": DRAWN, "games": words.COUNTS}
 WORTH = {"won": 1.0, "lost": 0.0, "drawn": 0.5}

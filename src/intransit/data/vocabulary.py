@@ -45,6 +45,8 @@ def _markers(text: str) -> tuple[Marker, ...]:
 MARKERS = _markers("""
     first : second, a : b, 1- : 2, one- : two, left : right, i : j,
     home* : away visitor visiting guest, host* : guest visitor, white* : black,
+    weiss* : schwarz, blancs* : noirs, blancas* : negras, bianco* : nero, wit* : zwart,
+    белые* : черные,
     player team item model club name character deck archetype hero fighter : opponent,
     champion pokemon civilization country squad school user agent bot : opponent,
     boxer wrestler athlete driver competitor contestant : opponent,
@@ -311,7 +313,7 @@ def name_pairs(names: list[str], *kinds: tuple[Marker, ...]) -> list[Pair]:
 
     Names of competitors come before those of what they made, and both before mere numbers.
     """
-    for wanted in (_is_item, _is_sample, _is_thing, _is_id):
+    for wanted in NAMING:
         for markers in kinds:
             found = [pair for marker in markers for pair in pairs_by(names, marker, wanted)]
             whole = _against(names, wanted) if markers is MARKERS else []
@@ -377,16 +379,12 @@ def _is_item(rest: str) -> bool:
     return rest in ITEMS | {""} or rest.removesuffix("s") in ITEMS
 
 
-def _is_sample(rest: str) -> bool:
-    return rest in SAMPLES or rest.removesuffix("s") in SAMPLES
-
-
-def _is_thing(rest: str) -> bool:
-    return rest in THINGS or rest.removesuffix("name") in THINGS
-
-
-def _is_id(rest: str) -> bool:
-    return rest == "id" or (rest.endswith("id") and rest[:-2] in ITEMS | THINGS)
+NAMING: tuple[Callable[[str], bool], ...] = (  # what is left of names of columns with items
+    _is_item,
+    lambda rest: rest in SAMPLES or rest.removesuffix("s") in SAMPLES,
+    lambda rest: rest in THINGS or rest.removesuffix("name") in THINGS,
+    lambda rest: rest == "id" or (rest.endswith("id") and rest[:-2] in ITEMS | THINGS),
+)
 
 
 def _is_score(rest: str) -> bool:

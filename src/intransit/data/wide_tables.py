@@ -35,7 +35,7 @@ from intransit.data.orders import (
 )
 from intransit.data.reading import ReadOptions, list_names, plural
 from intransit.data.shapes import OF_A_GAME, Find, Shaped, free_names, listed_games
-from intransit.data.vocabulary import CLEAR, ITEMS, listed, plain
+from intransit.data.vocabulary import CLEAR, listed, plain
 
 FEWEST = 3  # items: 1 and 2 in every row may be anything
 BY_CHANCE = 0.02  # that answers from 1 to n to n questions are all different, row by row
@@ -116,21 +116,20 @@ def _season(facts: Facts, options: ReadOptions) -> Shaped | None:
 
     Who did not finish has no place, and standings and points of the season are no race.
     """
-    n_rows, texts = facts.count()[0], [i for i in range(len(facts.names)) if facts.is_text(i)]
-    items = [i for i in texts if len(facts.sample(i)) == n_rows and not facts.looks_numeric(i)]
-    none = NO_ITEMS | {"", *PLACES, *SCORE_NAMES}
-    if n_rows < FEWEST or not items:
+    n_rows, none = facts.count()[0], NO_ITEMS | {"", *PLACES, *SCORE_NAMES}
+    item = facts.naming(range(len(facts.names)))
+    if n_rows < FEWEST or item is None or len(facts.sample(item)) < n_rows:
         return None
     told: dict[int, Ranks] = {}
     for i, name in enumerate(free_names(facts, options)):
-        ranks = None if name in none or i in items else read_places(facts, i)
+        ranks = None if name in none or i == item else read_places(facts, i)
         cells = [((ranks or {}).get(text), n) for text, n in facts.values(i) or ()]
         placed = sorted(x for x, n in cells for _ in range(n) if x is not None and x < LAST)
         if ranks and len(placed) > 1 and placed == [*range(1, len(placed) + 1)]:
             told[i] = ranks
     if (math.factorial(n_rows) / n_rows**n_rows) ** len(told) >= BY_CHANCE:
         return None
-    parts = [with_events(facts, items[:1], f"v{i}", {i: ranks}) for i, ranks in told.items()]
+    parts = [with_events(facts, [item], f"v{i}", {i: ranks}) for i, ranks in told.items()]
     races = (f"SELECT * REPLACE ('{k}' AS event) FROM {part}" for k, part in enumerate(parts))
     rows = facts.engine.store(" UNION ALL ".join(races))
     notes = [
@@ -138,7 +137,7 @@ def _season(facts: Facts, options: ReadOptions) -> Shaped | None:
         said_of_orders(len(told)),
     ]
     columns = facts.told("place", told, "holds places")
-    return each_two(facts, rows, items[0], columns, notes, ties=f"a.place < {LAST}")
+    return each_two(facts, rows, item, columns, notes, ties=f"a.place < {LAST}")
 
 
 def _are_ranks(values: Sequence[float]) -> bool:
@@ -254,14 +253,11 @@ def find_rounds(facts: Facts, _options: ReadOptions, asked: bool) -> Shaped | No
         return None
     numbered = [i for i, name in enumerate(facts.names) if asked or re.search(r"\d", name)]
     rounds = [i for i in numbered if facts.is_text(i) and _is_round(facts, i)]
-    texts = [i for i in range(len(facts.names)) if i not in rounds and facts.is_text(i)]
-    texts = [i for i in texts if not facts.looks_numeric(i)]
-    called = [i for i in texts if plain(facts.names[i]) in ITEMS | {"playername"}]
-    if not rounds or not texts:
+    label = facts.naming(i for i in range(len(facts.names)) if i not in rounds) if rounds else None
+    if label is None:
         return None
-    label = facts.text((called or texts)[0])
-    cells = ", ".join(facts.raw(i) for i in (*rounds, *range(len(facts.names))))
-    found = facts.engine.ask(f"SELECT row, {label}, {cells} FROM {facts.rows} ORDER BY row")
+    cells = ", ".join([facts.text(label), *map(facts.raw, (*rounds, *range(len(facts.names))))])
+    found = facts.engine.ask(f"SELECT row, {cells} FROM {facts.rows} ORDER BY row")
     names = [str(row[1]) for row in found]
     met = [[_met(cell) for cell in row[2 : 2 + len(rounds)]] for row in found]
     numbers = _whose_numbers(facts, [row[2 + len(rounds) :] for row in found], met)
