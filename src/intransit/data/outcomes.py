@@ -269,8 +269,8 @@ def read_outcomes(
     bare = {text: _as_word(text) for text in texts}
     words: dict[str, float | None] = {**(_begun(headers, bare) if names_one else {})}
     words |= _words_of(headers, marker)
-    alone = {word for word in bare.values() if len(word) == 1}
-    single = {word for word in alone if word.isalpha() or word in "".join(SIGNS)}
+    signs = {*bare.values()} <= {*"".join(SIGNS)}  # beside results, + is a game without play
+    single = {word for word in bare.values() if len(word) == 1 and (signs or word.isalpha())}
     letters = _letters(single, headers, marker)
     words |= letters
     quiet = NOT_TELLING if {0.0, 1.0} <= set(letters.values()) else NOT_TELLING | set(letters)
@@ -324,12 +324,13 @@ INTERVAL = re.compile(  # 55.2% ± 2.1, 55% [51-59], 55% (51% to 59%)
 
 
 def without_interval(text: str) -> str:
-    """Return a rate without how sure it is; 60% (12-8) are games won and lost, and stay."""
+    """Return a rate without how sure it is; 33% (20-40) are games won and lost, and stay."""
     found = INTERVAL.fullmatch(text.strip())
     if found is None:
         return text
-    rate, *ends = (number((found[k] or "0").rstrip("% "), True) or 0.0 for k in (1, 2, 3))
-    return found[1] if found[2] is None or ends[0] < rate < ends[1] else text
+    rate, low, high = (number((found[k] or "0").rstrip("% "), True) or 0.0 for k in (1, 2, 3))
+    record = "(" in text and abs(rate * (low + high) - 100.0 * low) <= 0.51 * (low + high)
+    return found[1] if found[2] is None or (low < rate < high and not record) else text
 
 
 def _percent(filled: list[tuple[str, int]], total: int, decimal_comma: bool) -> Meaning | None:

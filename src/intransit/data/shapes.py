@@ -233,7 +233,7 @@ def _of_side(tokens: list[tuple[str, ...]], word: str) -> dict[tuple[str, ...], 
 
 
 WON = listed("wins win won w victories firstwins nwins numwins winsfor")
-LOST = listed("losses loss lost l defeats secondwins nlosses numlosses winsagainst")
+LOST = listed("losses loss lost lose l defeats secondwins nlosses numlosses winsagainst")
 DRAWN = listed(
     "draws draw drawn d ties tie tied t ndraws nties numties tievotes votestie stalemates"
 )
@@ -263,6 +263,12 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
         played = numbers.pop("games")
         numbers["lost"] = " - ".join([played, *(f"coalesce({x}, 0)" for x in numbers.values())])
     total = " + ".join(f"coalesce({x}, 0)" for x in numbers.values())
+    whole, note = _whole(facts, used, total)
+    if whole is not None:
+        played = [i for i, name in enumerate(facts.plain) if name in words.COUNTS and i not in used]
+        times = facts.number(played[0]) if len(played) == 1 else "1.0"
+        numbers = {role: f"({x}) / {whole} * {times}" for role, x in numbers.items()}
+        told += facts.told("count", played[:1])
     n, fine = len(facts.names), _fine(facts, used)
     parts = [
         f"SELECT * EXCLUDE (row), {WORTH[role]}::DOUBLE AS c{n}, {x} AS c{n + 1}, row FROM "
@@ -273,11 +279,27 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
     other = f"SELECT * EXCLUDE (row), NULL::DOUBLE, NULL::DOUBLE, row FROM {facts.rows}"
     parts.append(f"{other} WHERE NOT {fine}")
     n_rows, empty = facts.count(f"{fine} AND {total} = 0")
-    notes = [f"{plural(n_rows, 'row')} of games won and lost, counted as that many games"]
+    notes = [f"{plural(n_rows, 'row')} of {note}"]
     if empty:
         notes.append(f"{plural(empty, 'row')} without any game")
     rows, extra = " UNION ALL ".join(parts), {OUTCOME: "DOUBLE", GAMES: "DOUBLE"}
     return made_games(facts, rows, extra, told, notes, MEASURED, outcome=OUTCOME, count=GAMES)
+
+
+def _whole(facts: Facts, columns: list[int], total: str) -> tuple[float | None, str]:
+    """Return what shares of games are written out of, None for numbers of games, and in words."""
+    signed = any("%" in text for i in columns for text in facts.texts(i))
+    n_rows, ones, hundreds = facts.count(f"abs({total} - 1) <= 0.02", f"{total} = 100")
+    _, broken = facts.count(" OR ".join(f"{x} <> round({x})" for x in map(facts.number, columns)))
+    if signed or (ones == n_rows and broken):
+        return 100.0 if signed else 1.0, (
+            "shares of games won and lost; a row counts as the games that a column of them tells, "
+            "or as one"
+        )
+    note = "games won and lost, counted as that many games"
+    if hundreds == n_rows > 1:
+        note += "; each row has 100: if they are percent, write them with the sign"
+    return None, note
 
 
 def _fine(facts: Facts, columns: list[int]) -> str:
@@ -336,7 +358,8 @@ def _won_several(facts: Facts, columns: Mapping[str, int]) -> bool:
     wins, games = numbers["won"], numbers.pop("games")
     decided = " + ".join(f"coalesce({x}, 0)" for x in numbers.values())
     _, several, too_many = facts.count(f"{wins} > 1", f"{decided} > {games}")
-    return bool(several and not too_many)
+    rates = any("%" in text for text in facts.texts(columns["won"]))
+    return bool(several and not too_many and not rates)
 
 
 def _each(names: list[str], word: str) -> int | None:
@@ -357,7 +380,7 @@ def _are_counts(facts: Facts, columns: list[int]) -> bool:
     return all(n > 0 and m >= CLEAR * n for n, m in zip(filled, fine, strict=True))
 
 
-SET = r"(?:set|game|map|frame|leg|s)"
+SET = r"(?:set|game|map|frame)"  # and not of two legs, which are added up
 SETS_WON, SETS_LOST = "sets of the first", "sets of the second"
 
 
