@@ -263,13 +263,14 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
         played = numbers.pop("games")
         numbers["lost"] = " - ".join([played, *(f"coalesce({x}, 0)" for x in numbers.values())])
     total = " + ".join(f"coalesce({x}, 0)" for x in numbers.values())
+    n, fine = len(facts.names), _fine(facts, used)
     whole, note = _whole(facts, used, total)
     if whole is not None:
-        played = [i for i, name in enumerate(facts.plain) if name in words.COUNTS and i not in used]
-        times = facts.number(played[0]) if len(played) == 1 else "1.0"
+        counted = [i for i, name in enumerate(facts.plain) if name in words.COUNTS]
+        times = facts.number(counted[0]) if len(counted) == 1 else "1.0"
         numbers = {role: f"({x}) / {whole} * {times}" for role, x in numbers.items()}
-        told += facts.told("count", played[:1])
-    n, fine = len(facts.names), _fine(facts, used)
+        told += facts.told("count", counted if len(counted) == 1 else ())
+        fine = f"({fine} AND coalesce({times} > 0, false))"
     parts = [
         f"SELECT * EXCLUDE (row), {WORTH[role]}::DOUBLE AS c{n}, {x} AS c{n + 1}, row FROM "
         f"{facts.rows} WHERE {fine} AND {x} > 0"
