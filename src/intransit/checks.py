@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.errors import InputError
 
 LONGEST = 60  # characters of a value in a sentence
@@ -164,6 +164,29 @@ def check_size(values: FloatArray, where: str) -> None:
         )
 
 
+OF_COUNTS = "a count says how many readings an outcome is the mean of and must be above 0"
+
+
+def check_entries(wrong: BoolArray, values: FloatArray, where: str, rule: str) -> None:
+    """Refuse values of which some are wrong: which is the first, and what the rule is."""
+    if wrong.any():
+        bad = int(np.flatnonzero(wrong)[0])
+        raise InputError(f"{where}: entry {bad} is {values[bad]:g}; {rule}")
+
+
+def as_column(name: str, values: object, n: int, of: str = "of them") -> FloatArray:  # (n,)
+    """Return one finite number for each, or say what is wrong with them."""
+    column = np.ascontiguousarray(as_floats(values, name))
+    if column.shape != (n,):
+        raise InputError(
+            f"{name}: shape {column.shape} was given for {n} {of}; there must be one value for "
+            "each."
+        )
+    check_finite(column, name)
+    check_size(column, name)
+    return column
+
+
 def check_factors(
     strengths: object, exposures: object, n_items: int
 ) -> tuple[FloatArray, FloatArray]:
@@ -230,7 +253,8 @@ def _known_columns(
 def check_option(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Refuse a word that is not among the allowed ones."""
     if not isinstance(value, str) or value not in allowed:
-        words = " or ".join(f'"{word}"' for word in allowed)
+        *others, last = (f'"{word}"' for word in allowed)
+        words = f"{', '.join(others)} or {last}" if others else last
         raise InputError(f"{name} is {shown(value)}; it must be {words}.")
 
 

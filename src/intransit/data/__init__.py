@@ -79,8 +79,10 @@ from intransit.data.shapes import (
     Find,
     Shaped,
     apply,
+    filled_from_above,
     find_judgments,
     find_matchups,
+    find_sets,
     find_tally,
     find_teams,
     named_by_hand,
@@ -320,10 +322,11 @@ def read(
         in ``["A>>B", "A>B", "A=B", "B>A", "B>>A"]``; the middle one is a tie.
     shape
         What a row is: one of the ``"games"``, an item of a ``"matrix"``, a game of ``"teams"`` of
-        several a side, a ``"tally"`` of games won and lost, a place in finishing ``"orders"``, a
-        whole such order (``"podiums"``), ``"choices"`` from sets of alternatives, ``"matchups"``
-        such as LAL @ BOS, ``"judgments"`` of a model beside a baseline, ``"ranks"`` or ``"scores"``
-        with a column an item, ``"ballots"`` such as A > B > C, or ``"rounds"`` such as 4w1.
+        several a side, a ``"tally"`` of games won and lost, ``"sets"`` with a column for the points
+        of each, a place in finishing ``"orders"``, a whole such order (``"podiums"``),
+        ``"choices"`` from sets of alternatives, ``"matchups"`` such as LAL @ BOS, ``"judgments"``
+        of a model beside a baseline, ``"ranks"`` or ``"scores"`` with a column an item,
+        ``"ballots"`` such as A > B > C, or ``"rounds"`` such as 4w1.
     wins, losses, draws
         Columns of a tally, as the first sees it.
     entries, games
@@ -429,6 +432,8 @@ def assemble(
             raise engine.refuse("there is no row; give a table with some.")
         if not n_rows:
             raise _refuse_rows(label, table.unit, 0, table.rejected)
+        if not table.grouping and (filled := filled_from_above(whole)):
+            facts, table = Facts(filled, where), filled
         shaped = None if table.grouping else reshape(facts, options, FINDERS)
         rows = facts if shaped is None else _shaped_rows(facts, shaped)
         options = options if shaped is None else apply(options, shaped)
@@ -509,6 +514,7 @@ FINDERS: dict[str, Find] = {
     "judgments": find_judgments,
     "teams": find_teams,
     "tally": find_tally,
+    "sets": find_sets,
     "matchups": find_matchups,
     "orders": partial(find_placed, "orders"),
     "rounds": partial(find_wide, "rounds"),
@@ -566,12 +572,12 @@ def choose_side(search: Search) -> None:
     if said in {"first", "second"}:
         roles.side_always = 1.0 if said == "first" else -1.0
         roles.notes.append(f"the {said} item always has the side")
+    elif said is None and (away := _away_sign(search)) is not None:
+        roles.away_sign = away
     elif said is not False:
         roles.side = search.one("side", words.SIDES)
     if roles.side is not None and search.named["side"] is None:
         roles.side = _telling_side(search, roles.side)
-    if roles.side is None and said is None:
-        roles.away_sign = _away_sign(search)
     if roles.side is not None:
         search.tell("side", roles.side, search.why("side"))
     elif roles.away_sign is not None:
@@ -612,8 +618,9 @@ UNNAMED = re.compile(r"(unnamed:?\d*|column\d+|at|@)?")  # as tools call a colum
 
 
 def _away_sign(search: Search) -> int | None:
-    """Return the column, without a name of its own, that has @ where the first was away."""
-    free = [i for i in search.free() if UNNAMED.fullmatch(search.plain[i])]
+    """Return the column that has @ where the first was away, and else nothing that tells more."""
+    called = {i: search.plain[i] for i in search.free()}
+    free = [i for i, name in called.items() if UNNAMED.fullmatch(name) or name in words.SIDES]
     cells = {i: {text.strip().casefold() for text in search.facts.texts(i)} - {""} for i in free}
     found = [i for i, signs in cells.items() if "@" in signs <= {"@", "n", "vs", "vs."}]
     return found[0] if len(found) == 1 else None
@@ -748,6 +755,7 @@ def _name_notes(query: Query) -> list[str]:
     ways = (
         (words.without_case, str, "case or space"),
         (words.without_accents, words.without_case, "accents or signs"),
+        (words.without_rank, words.without_accents, "a number, as of a rank or seed"),
     )
     for key, finer, why in ways:
         groups: dict[str, list[str]] = {}

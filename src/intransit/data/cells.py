@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.arrays import CHUNK, BoolArray, FloatArray, IntArray, pair_numbers, slices
-from intransit.checks import as_floats, as_items, as_whole, check_finite, check_pairs, check_size
+from intransit.checks import OF_COUNTS, as_column, as_items, as_whole, check_entries, check_pairs
 from intransit.errors import InputError
 
 if TYPE_CHECKING:
@@ -161,23 +161,16 @@ class Timeline:
         columns = {"outcomes": outcomes, "times": np.zeros(len(pairs)) if times is None else times}
         if counts is not None:
             columns["counts"] = counts
-        checked = {name: _numbers(name, values, len(pairs)) for name, values in columns.items()}
+        checked = {name: as_column(name, values, len(pairs)) for name, values in columns.items()}
         if counts is None:
             checked["counts"] = np.broadcast_to(1.0, len(pairs))  # no memory for very many
-        elif (checked["counts"] <= 0).any():
-            bad = int(np.flatnonzero(checked["counts"] <= 0)[0])
-            raise InputError(
-                f"counts: entry {bad} is {checked['counts'][bad]:g}; a count says how many "
-                "readings an outcome is the mean of and must be above 0, so leave the row out."
-            )
+        rule = f"{OF_COUNTS}, so leave the row out."
+        check_entries(checked["counts"] <= 0, checked["counts"], "counts", rule)
         n = max(int(pairs.max()) + 1, 2) if size is None else size
-        better = None if sides is None else _numbers("sides", sides, len(pairs))
-        if better is not None and (np.abs(better) > 1).any():
-            bad = int(np.flatnonzero(np.abs(better) > 1)[0])
-            raise InputError(
-                f"sides: entry {bad} is {better[bad]:g}; a side is 1 (the first item's), -1 (the "
-                "second's) or 0 (nobody's)."
-            )
+        better = None if sides is None else as_column("sides", sides, len(pairs))
+        if better is not None:
+            rule = "a side is 1 (the first item's), -1 (the second's) or 0 (nobody's)."
+            check_entries(np.abs(better) > 1, better, "sides", rule)
         rows = Rows(checked["times"], pairs, checked["outcomes"], checked["counts"], better)
         return cls(rows, n)
 
@@ -220,8 +213,8 @@ class Timeline:
         from intransit.data.measurements import Entries  # noqa: PLC0415  games need none of it
 
         n = measurements.n_periods
-        when = _numbers("times", np.arange(n) if times is None else times, n)
-        shares = _numbers("weights", np.ones(n) if weights is None else weights, n)
+        when = as_column("times", np.arange(n) if times is None else times, n)
+        shares = as_column("weights", np.ones(n) if weights is None else weights, n)
         if (shares <= 0).any():
             raise InputError("weights: a weight must be above 0; leave the period out instead.")
         for t, readings in enumerate(measurements.periods):
@@ -244,18 +237,6 @@ class Timeline:
         return cls(rows, measurements.n_items)
 
 
-def _numbers(name: str, values: object, n: int) -> FloatArray:
-    column = np.ascontiguousarray(as_floats(values, name))
-    if column.shape != (n,):
-        raise InputError(
-            f"{name}: shape {column.shape} was given for {n} of them; there must be one value for "
-            "each."
-        )
-    check_finite(column, name)
-    check_size(column, name)
-    return column
-
-
 def as_timeline(
     measurements: object, *, weights: ArrayLike | None = None, after: float | None = None
 ) -> Timeline:
@@ -273,7 +254,7 @@ def as_timeline(
         )
     if weights is None:
         return measurements
-    shares = _numbers("weights", weights, len(measurements))
+    shares = as_column("weights", weights, len(measurements))
     first, second = measurements.pairs.T
     return Timeline.from_arrays(
         first,
@@ -295,20 +276,12 @@ def check_outcomes(rows: Rows, loss: str) -> None:
         )
     if loss == "ordered":
         wrong = (rows.outcomes != np.round(rows.outcomes)) | (np.abs(rows.outcomes) > MOST_LEVELS)
-        if wrong.any():
-            bad = int(np.flatnonzero(wrong)[0])
-            raise InputError(
-                f"outcomes: entry {bad} is {rows.outcomes[bad]:g}; levels are whole numbers from "
-                f"-{MOST_LEVELS} to {MOST_LEVELS}, 0 a tie, 1 a win, more a clearer one."
-            )
+        rule = f"levels are whole numbers from -{MOST_LEVELS} to {MOST_LEVELS}, 0 a tie, 1 a win, "
+        check_entries(wrong, rows.outcomes, "outcomes", f"{rule}more a clearer one.")
     if loss == "logistic":
+        rule = "with the logistic loss an outcome is the share of games that the first item won, "
         wrong = (rows.outcomes < 0) | (rows.outcomes > 1)
-        if wrong.any():
-            bad = int(np.flatnonzero(wrong)[0])
-            raise InputError(
-                f"outcomes: entry {bad} is {rows.outcomes[bad]:g}; with the logistic loss an "
-                "outcome is the share of games that the first item won, from 0 to 1."
-            )
+        check_entries(wrong, rows.outcomes, "outcomes", f"{rule}from 0 to 1.")
 
 
 @dataclass(frozen=True, eq=False)

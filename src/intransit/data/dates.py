@@ -32,7 +32,7 @@ MONTHS_ABROAD = tuple(  # beside those that begin as in English
         "diciembre dic dezembro dez decembre dicembre dezember grudnia aralik",
     )
 )
-BARE = re.compile("[0-9/.-]*")  # dates with nothing to take off
+BARE = re.compile("[0-9/.-]*[0-9]")  # dates with nothing to take off
 FIRST_YEAR = "TIMESTAMP '1000-01-01'"  # Apr 1 is not April of the year 1
 UNUSUAL = (
     *("%b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%Y.%m.%d-%H.%M.%S"),
@@ -138,6 +138,7 @@ def _without_trimmings(text: str) -> str:
         (r"([a-z]{3,})\.", r"\1 "),
         (r"(\d)-([a-z]+)-(\d)", r"\1 \2 \3"),
         (r"([a-z]{3,})-(\d{4})$", r"\1 \2"),
+        (r"(\d)\.$", r"\1"),
         (r"\s+", " "),
     ):
         text = f"regexp_replace({text}, '{pattern}', '{new}', 'gi')"

@@ -30,7 +30,6 @@ from intransit.data.roles import Roles, Search
 from intransit.data.vocabulary import plain
 
 MOSTLY = 0.5  # share of rows with a counterpart, in a table that names an opponent
-OPPONENTS = {"opponent", "opp", "against", "foe", "rival", "vs", "enemy"}
 IDS = {"id", "gameid", "matchid", "gamenumber", "matchnumber", "game", "match", "uid", "uuid"}
 SURE = math.log(1e-6)  # of so many honest tables whose rows all have twins, one by chance
 FEWEST = 6  # used rows
@@ -89,7 +88,7 @@ def count_once(
     """
     if wish == "keep" or not len(games):
         return games, "", ""
-    opponent = roles.marker is not None and roles.marker.second in OPPONENTS
+    opponent = roles.marker is not None and roles.marker.second in words.OPPONENTS
     large = len(games) > query.limits.one_by_one
     if large and not opponent and wish is None and _is_lopsided(games, query):
         return games, "", ""
@@ -389,7 +388,8 @@ def choose_unplayed(search: Search) -> None:
     roles, facts = search.roles, search.facts
     if search.options.unplayed == "keep":
         return
-    free = {*search.free(), *({roles.outcome} - {None})}
+    free, known = {*search.free(), *({roles.outcome} - {None})}, words.OF_RESULTS | words.STATUSES
+    lines = roles.outcome if roles.meaning is not None and roles.meaning.margins else None
     for column in sorted(i for i in free if i is not None):
         name = search.plain[column]
         cell, found = f"lower({facts.text(column)})", ""
@@ -398,7 +398,7 @@ def choose_unplayed(search: Search) -> None:
         if forfeit or (played and is_switch(texts)):
             told = [quote(text) for text, x in read_switch(texts).items() if (x > 0) == forfeit]
             test = f"{facts.raw(column)} IN ({', '.join(told) or 'NULL'})"
-        elif facts.is_text(column) and name in words.OF_RESULTS | words.STATUSES:
+        elif facts.is_text(column) and (column == lines or name in known):
             found = words.UNPLAYED + (f"|{words.NOT_YET}" if name in words.STATUSES else "")
             test = f"regexp_full_match({cell}, {quote(found)})"
         else:

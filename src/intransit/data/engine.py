@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from intransit.checks import shown
 from intransit.data.reading import Column, Unused, list_names, quoted
-from intransit.data.vocabulary import MOST_VALUES, plain, without_case
+from intransit.data.vocabulary import ITEMS, MOST_VALUES, RANKED, plain, without_case, without_rank
 from intransit.errors import InputError
 
 if TYPE_CHECKING:
@@ -573,6 +573,12 @@ class Facts:
         """Return whether the column holds text."""
         return self.table.types[column].startswith(("VARCHAR", "ENUM", "JSON"))
 
+    def naming(self, columns: Iterable[int]) -> int | None:
+        """Return which of the columns names the items of rows: one called so, or the first text."""
+        texts = [i for i in columns if self.is_text(i) and not self.looks_numeric(i)]
+        called = [i for i in texts if plain(self.names[i]) in ITEMS | {"playername"}]
+        return next(iter(called or texts), None)
+
     def looks_numeric(self, column: int) -> bool:
         """Return whether most cells of a column are numbers."""
         _, filled, numbers = self.count(self.filled(column), f"isfinite({self.number(column)})")
@@ -596,6 +602,7 @@ class Facts:
 
         101.0 is 101 too, as pandas writes numbers of winners where some games had none, "Kent won
         by 5 runs" is Kent, and so is KENT, unless two `among` the items differ by case alone.
+        Ann is "(1) Ann", where no winner has a seed.
         """
         texts = {text.strip() for text in self.texts(column)}
         own, cells = self.text(column), [self.text(i) for i in items]
@@ -604,7 +611,11 @@ class Facts:
         names = {name for i in among or items for name in self.sample(i)} if texts else set()
         bare = {without_case(name) for name in names}
         others = {text for text in texts - names if len(text) > 1}  # a may be a column's letter
-        if len(bare) == len(names) and bare & {without_case(text) for text in others}:
+        apart, said = len(bare) == len(names), {without_case(text) for text in others}
+        unranked = {without_case(without_rank(name)) for name in names}
+        if len(unranked) == len(names) and said and said <= unranked - bare:
+            cells = [f"regexp_replace({sql}, {quote(RANKED.pattern)}, '')" for sql in cells]
+        if apart and said & (bare | unranked):
             one_space = "lower(regexp_replace({}, '\\s+', ' ', 'g'))"
             told, cells = ([one_space.format(sql) for sql in part] for part in (told, cells))
         listed = ", ".join(cells)

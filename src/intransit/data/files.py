@@ -326,8 +326,7 @@ def without_top(source: Source, n_lines: int, place: Path) -> Source:
         for _ in range(n_lines):
             file.readline()
         out.write(b"\n" * n_lines)
-        while piece := file.read(CHUNK):
-            out.write(piece)
+        shutil.copyfileobj(file, out, CHUNK)
     return Source(place, source.label)
 
 

@@ -18,13 +18,14 @@ import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, sort_rows
-from intransit.checks import as_list, shown
+from intransit.checks import as_list, check_entries, shown
 from intransit.data.reading import ROW_LIMITS, Reading, list_names, plural
 from intransit.errors import InputError
 
@@ -271,7 +272,8 @@ class Covariate:
 
 def covariate_of(name: str, cells: Sequence[object]) -> Covariate:
     """Return a covariate from its cells; None, NaN and empty text are no value."""
-    texts = ["" if _is_missing(cell) else str(cell).strip() for cell in cells]
+    missing = (cell is None or cell != cell for cell in cells)  # noqa: PLR0124  NaN, NaT
+    texts = ["" if none else str(cell).strip() for cell, none in zip(cells, missing, strict=True)]
     values = listed_in_order(set(texts) - {""})
     number = {value: k for k, value in enumerate(values)}
     codes = np.array([number.get(text, NO_VALUE) for text in texts], dtype=np.int64)
@@ -332,24 +334,14 @@ def join_covariates(parts: Sequence[tuple[Covariate, ...]]) -> tuple[Covariate, 
 
 
 def _join(column: Sequence[Covariate]) -> Covariate:
-    first = column[0]
-    if all(part.values == first.values for part in column):
-        codes = np.concatenate([part.codes for part in column])
-        return Covariate(first.name, first.values, codes)
     values = listed_in_order({value for part in column for value in part.values})
     number = {value: k for k, value in enumerate(values)}
-    codes = np.concatenate(
-        [
-            np.array([*(number[value] for value in part.values), NO_VALUE])[part.codes]
-            for part in column
-        ]
-    )
-    return Covariate(first.name, values, codes)
+    places = [np.array([*map(number.get, part.values), NO_VALUE]) for part in column]
+    codes = [place[part.codes] for place, part in zip(places, column, strict=True)]
+    return Covariate(column[0].name, values, np.concatenate(codes))
 
 
-def _is_missing(cell: object) -> bool:
-    """Return whether a cell is None, or a number that is none (NaN, NaT)."""
-    return cell is None or cell != cell  # noqa: PLR0124
+OF_ROWS = ("first", "second", "outcomes", "margins", "times", "counts", "sides", "series")
 
 
 @dataclass(frozen=True, eq=False)
@@ -470,8 +462,7 @@ class Games:
         Games(3 items, 2 comparisons in 2 rows, wins)
         """
         rows = self._rows(mask)
-        names = ("first", "second", "outcomes", "margins", "times", "counts", "sides", "series")
-        columns: dict[str, Any] = {name: getattr(self, name) for name in names}
+        columns: dict[str, Any] = {name: getattr(self, name) for name in OF_ROWS}
         kept: dict[str, Any] = {
             name: None if column is None else column[rows] for name, column in columns.items()
         }
@@ -572,16 +563,8 @@ class Games:
             part = self.only(covariate.codes == code)
             if not len(part):
                 continue
-            used, numbers = np.unique([part.first, part.second], return_inverse=True)
-            first, second = numbers.reshape(2, -1)
             condition = (*self.report.where, f"{name}: {value}")
-            parts[value] = replace(
-                part,
-                names=tuple(self.names[k] for k in used),
-                first=first,
-                second=second,
-                report=replace(self.report, where=condition),
-            )
+            parts[value] = replace(own_names(part), report=replace(self.report, where=condition))
         return parts
 
     def between(self, begin: object = None, end: object = None) -> "Games":
@@ -749,22 +732,23 @@ def join(parts: Sequence[Games]) -> Games:
         values = [getattr(part, name) for part in parts]
         return None if values[0] is None else np.concatenate(values)
 
-    names = ("first", "second", "outcomes", "margins", "times", "counts", "sides", "series")
     by = join_covariates([part.by for part in parts])
     begins = np.cumsum([0, *(len(part) for part in parts)])
     told = [part.sequence for part in parts]
     known = [one + begin for one, begin in zip(told, begins, strict=False) if one is not None]
     sequence = np.concatenate(known) if len(known) == len(parts) else None
-    columns = {name: column(name) for name in names}
+    columns = {name: column(name) for name in OF_ROWS}
     return replace(parts[0], by=by, sequence=sequence, **columns)  # type: ignore[arg-type]
 
 
 def own_names(games: Games) -> Games:
     """Return the games with the names that occur in them: later names would be a look ahead."""
-    used = np.unique(np.concatenate([games.first, games.second]))
-    place = np.zeros(games.n_items, dtype=np.int64)
-    place[used] = np.arange(len(used))
-    names = tuple(games.names[k] for k in used)
+    seen = np.zeros(games.n_items, dtype=bool)
+    seen[games.first] = seen[games.second] = True
+    if seen.all():
+        return games
+    place = np.cumsum(seen) - 1
+    names = tuple(compress(games.names, seen))
     return replace(games, names=names, first=place[games.first], second=place[games.second])
 
 
@@ -807,9 +791,7 @@ def _column(
     if column.shape != (n,):
         raise InputError(f"{name}: shape {column.shape} was given; there must be {n} of them.")
     wrong = ~(np.isfinite(column) & (column >= least) & (column <= most))
-    if wrong.any():
-        bad = int(np.flatnonzero(wrong)[0])
-        span = f" from {least:g} to {most:g}" if np.isfinite(most) else f" of at least {least:g}"
-        span = span if np.isfinite(least) else ""
-        raise InputError(f"{name}: entry {bad} is {column[bad]:g}; give finite numbers{span}.")
+    span = f" from {least:g} to {most:g}" if np.isfinite(most) else f" of at least {least:g}"
+    rule = f"give finite numbers{span if np.isfinite(least) else ''}."
+    check_entries(wrong, column, name, rule)
     return column

@@ -14,10 +14,10 @@ import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.engine import Engine, EngineTable, Facts, numbered_headers
-from intransit.data.outcomes import number
+from intransit.data.outcomes import number, without_interval
 from intransit.data.reading import MatrixEntries, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped, listed_games
-from intransit.data.vocabulary import CLEAR, ITEMS, listed, plain
+from intransit.data.vocabulary import CLEAR, listed, plain
 
 TakeIn = Callable[[object, Engine], EngineTable]
 
@@ -32,7 +32,9 @@ WON_AND_LOST = re.compile(  # 6-4, 12:8, and 12-8-1 with those drawn
 )
 BESIDE_RATE = re.compile(r"[\d.,]+\s*%?\s*[(\[]\s*([\d\s:/–-]+?)\s*[)\]]")  # 60% (12-8)
 QUOTIENT = re.compile(r"(\d+)\s*/\s*(\d+)")
-BELOW_RATE = re.compile(r"([\d.,]+\s*%)\s*[\n|;]\s*(\d+)")  # 55%, and 120 on the next line
+BELOW_RATE = re.compile(  # 55%, and 120 on the next line
+    r"([\d.,]+\s*%)\s*[\n|;]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?", re.IGNORECASE
+)
 WITH_GAMES = re.compile(r"(.+?)\s*[(\[]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?\s*[)\]]")  # 55% (120)
 TOTALS = listed("total totals all overall sum average avg mean grandtotal")  # no items
 NAMES = ("row", "column", "entry", "games")
@@ -228,13 +230,11 @@ def _crosstable(facts: Facts) -> Matrix | None:
     n, begin = numbered_headers(table.names)
     if n < FEWEST or n != facts.count()[0]:
         return None
-    texts = [i for i in range(begin) if facts.is_text(i) and not facts.looks_numeric(i)]
-    named = [i for i in texts if plain(table.names[i]) in ITEMS | {"name", "playername"}]
-    if not texts:
+    label = facts.naming(range(begin))
+    if label is None:
         return None
-    columns = ", ".join(facts.raw(i) for i in range(begin, begin + n))
-    label = facts.text((named or texts)[0])
-    found = facts.engine.ask(f"SELECT row, {label}, {columns} FROM {facts.rows} ORDER BY row")
+    columns = ", ".join([facts.text(label), *map(facts.raw, range(begin, begin + n))])
+    found = facts.engine.ask(f"SELECT row, {columns} FROM {facts.rows} ORDER BY row")
     names = tuple(str(name) for _, name, *_ in found)
     points, games = np.full((2, n, n), np.nan)
     won = any(str(cell)[:1] in {"V", "v"} for _, _, *cells in found for cell in cells)
@@ -278,7 +278,7 @@ def _cell(text: object, facts: Facts) -> Entry | None:
     bare = "" if text is None else str(text).strip()
     if bare.casefold() in ITSELF | {"na", "none", "null", "."}:
         return None
-    games = np.nan
+    bare, games = without_interval(bare), np.nan
     bracket = WITH_GAMES.fullmatch(bare) or BELOW_RATE.fullmatch(bare)
     if bracket:
         bare, games = bracket[1], float(bracket[2])

@@ -24,16 +24,19 @@ from scipy.sparse import csr_array
 
 from intransit.arrays import FloatArray, IntArray, fold_pairs, unfold
 from intransit.checks import (
+    OF_COUNTS,
+    as_column,
     as_floats,
     as_list,
     as_whole,
+    check_entries,
     check_factors,
     check_finite,
     check_pairs,
     check_size,
 )
 from intransit.errors import InputError
-from intransit.skew import build_margins, margins_at
+from intransit.skew import margins_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,19 +72,15 @@ class Operator(Protocol):
         """Return the same readings as a matrix over pairs i < j."""
 
 
-class SumsOfEntries:
-    """What `Entries` and `Combinations` share: readings of single entries, or of sums of them."""
+class EntryOperator:
+    """What all kinds of readings share: they see a matrix by some of its entries."""
 
-    pairs: IntArray
     n_items: int
+    pairs: IntArray  # (n_terms, 2): the entries that are seen
 
     def _gather(self, entries: FloatArray) -> FloatArray:
-        """Return the readings, from the entries at the pairs."""
-        return entries
-
-    def _spread(self, values: FloatArray) -> FloatArray:
-        """Return what the readings give each of the pairs, from what each reading has."""
-        return values
+        """Return the readings, (n_outcomes,), of these entries."""
+        raise NotImplementedError
 
     def apply(self, margins: FloatArray) -> FloatArray:
         """Return the readings of a matrix, (n_outcomes,).
@@ -95,11 +94,18 @@ class SumsOfEntries:
         -------
         numpy.ndarray
             The readings, (n_outcomes,).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.apply(np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]))
+        array([3., 6.])
         """
         return self._gather(np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]])
 
     def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
-        """Return the readings of X = S Qᵀ - Q Sᵀ, without building X.
+        """Return the readings of X = S Qᵀ - Q Sᵀ, of which only what is seen is worked out.
 
         Parameters
         ----------
@@ -115,12 +121,33 @@ class SumsOfEntries:
         ------
         InputError
             If the factors are not of that shape.
+
+        Examples
+        --------
+        Items with the scores 3, 1 and 0:
+
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
+        array([5., 2.])
         """
         S, Q = check_factors(strengths, exposures, self.n_items)
         return self._gather(margins_at(S, Q, self.pairs))
 
+
+class SumsOfEntries(EntryOperator):
+    """What readings of single entries and of sums of them share: terms, each of one entry of X."""
+
+    rows: IntArray  # (n_terms,): which outcome each term belongs to
+    coefficients: FloatArray  # (n_terms,)
+    n_outcomes: int
+
+    def _gather(self, entries: FloatArray) -> FloatArray:
+        sums = np.bincount(self.rows, self.coefficients * entries, minlength=self.n_outcomes)
+        return sums.astype(float)
+
     def adjoint(self, values: FloatArray) -> csr_array:
-        """Return Σ_m values[m] A_m, sparse; repeated entries add up.
+        """Return Σ_m values[m] A_m, sparse.
 
         Parameters
         ----------
@@ -131,9 +158,42 @@ class SumsOfEntries:
         -------
         scipy.sparse.csr_array
             The sum, (n_items, n_items).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.adjoint(np.array([5.0, 7.0])).toarray()
+        array([[ 0.,  5.,  5.],
+               [ 0.,  0., 14.],
+               [ 0.,  0.,  0.]])
         """
-        given, shape = self._spread(np.asarray(values)), (self.n_items, self.n_items)
-        return csr_array((given, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
+        shape = (self.n_items, self.n_items)
+        scaled = self.coefficients * np.asarray(values)[self.rows]
+        return csr_array((scaled, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
+
+    def fold(self) -> Folded:
+        """Return the same readings as a sparse matrix over pairs i < j.
+
+        Returns
+        -------
+        Folded
+            The pairs that are read, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), sparse.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> folded = sums.fold()
+        >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
+        ([[0, 1], [0, 2], [1, 2]], [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
+        """
+        keys, signs = fold_pairs(self.pairs, self.n_items)
+        distinct, columns = np.unique(keys, return_inverse=True)
+        entries = signs * self.coefficients, (self.rows, columns)
+        matrix = csr_array(entries, shape=(self.n_outcomes, len(distinct)))
+        off_diagonal = np.flatnonzero(distinct // self.n_items != distinct % self.n_items)
+        return Folded(unfold(distinct[off_diagonal], self.n_items), matrix[:, off_diagonal])
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,14 +224,6 @@ class Entries(SumsOfEntries):
     array([[0., 5., 0.],
            [0., 0., 0.],
            [7., 0., 0.]])
-    >>> folded = duels.fold()
-    >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
-    ([[0, 1], [0, 2]], [[1.0, 0.0], [0.0, -1.0]])
-
-    Items with the scores 3, 1 and 0:
-
-    >>> duels.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
-    array([ 2., -3.])
     """
 
     pairs: IntArray
@@ -183,19 +235,19 @@ class Entries(SumsOfEntries):
         object.__setattr__(self, "pairs", check_pairs(self.pairs, n_items, "pairs"))
 
     @property
-    def n_outcomes(self) -> int:
+    def n_outcomes(self) -> int:  # type: ignore[override]
         """Number of readings."""
         return len(self.pairs)
 
-    def fold(self) -> Folded:
-        """Return the same readings as a matrix over pairs i < j: one ±1 a row.
+    @property
+    def rows(self) -> IntArray:  # type: ignore[override]  # (n_outcomes,)
+        """Which outcome each entry is: one each."""
+        return np.arange(self.n_outcomes)
 
-        Returns
-        -------
-        Folded
-            The pairs that are read, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), sparse.
-        """
-        return _fold_terms(np.arange(self.n_outcomes), self.pairs, np.ones(self.n_outcomes), self)
+    @property
+    def coefficients(self) -> FloatArray:  # type: ignore[override]  # (n_outcomes,)
+        """What each entry is multiplied by: nothing but 1."""
+        return np.ones(self.n_outcomes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,22 +279,8 @@ class Combinations(SumsOfEntries):
     >>> import numpy as np
     >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
     >>> X = np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]])
-    >>> sums.rows.tolist(), sums.coefficients.tolist()
-    ([0, 0, 1], [1.0, 1.0, 2.0])
     >>> sums.apply(X)
     array([3., 6.])
-    >>> sums.adjoint(np.array([5.0, 7.0])).toarray()
-    array([[ 0.,  5.,  5.],
-           [ 0.,  0., 14.],
-           [ 0.,  0.,  0.]])
-    >>> folded = sums.fold()
-    >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
-    ([[0, 1], [0, 2], [1, 2]], [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
-
-    Items with the scores 3, 1 and 0:
-
-    >>> sums.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
-    array([5., 2.])
     """
 
     rows: IntArray
@@ -296,6 +334,12 @@ class Combinations(SumsOfEntries):
         ------
         InputError
             If a term is not of that form, or a pair is none of these items.
+
+        Examples
+        --------
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.rows.tolist(), sums.coefficients.tolist()
+        ([0, 0, 1], [1.0, 1.0, 2.0])
         """
         flat = [(m, *term) for m, outcome in enumerate(terms) for term in outcome]
         if any(len(term) != 4 for term in flat):
@@ -312,26 +356,9 @@ class Combinations(SumsOfEntries):
             n_items,
         )
 
-    def _gather(self, entries: FloatArray) -> FloatArray:
-        sums = np.bincount(self.rows, self.coefficients * entries, minlength=self.n_outcomes)
-        return sums.astype(float)
-
-    def _spread(self, values: FloatArray) -> FloatArray:
-        return np.asarray(self.coefficients * values[self.rows])
-
-    def fold(self) -> Folded:
-        """Return the same readings as a sparse matrix over pairs i < j.
-
-        Returns
-        -------
-        Folded
-            The pairs that are read, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), sparse.
-        """
-        return _fold_terms(self.rows, self.pairs, self.coefficients, self)
-
 
 @dataclass(frozen=True, eq=False)
-class Matrices:
+class Matrices(EntryOperator):
     """Readings ⟨A_m, X⟩ = Σ_ij A_m[i, j] X[i, j] for any matrices A_m, kept as one array.
 
     Attributes
@@ -350,19 +377,6 @@ class Matrices:
     >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
     >>> dense.n_items, dense.n_outcomes
     (2, 2)
-    >>> dense.apply(np.array([[0.0, 3.0], [-3.0, 0.0]]))
-    array([3., 6.])
-    >>> dense.adjoint(np.array([5.0, 7.0]))
-    array([[ 0., 12.],
-           [-7.,  0.]])
-    >>> folded = dense.fold()
-    >>> folded.pairs.tolist(), folded.matrix.tolist()
-    ([[0, 1]], [[1.0], [2.0]])
-
-    Items with the scores 3 and 1:
-
-    >>> dense.read(np.array([[3.0], [1.0]]), np.ones((2, 1)))
-    array([2., 4.])
     """
 
     matrices: FloatArray
@@ -379,7 +393,7 @@ class Matrices:
         object.__setattr__(self, "matrices", matrices)
 
     @property
-    def n_items(self) -> int:
+    def n_items(self) -> int:  # type: ignore[override]
         """Number of items, the side of X."""
         return int(self.matrices.shape[1])
 
@@ -388,41 +402,13 @@ class Matrices:
         """Number of readings."""
         return len(self.matrices)
 
-    def apply(self, margins: FloatArray) -> FloatArray:
-        """Return the readings of a matrix, (n_outcomes,).
+    @property
+    def pairs(self) -> IntArray:  # type: ignore[override]
+        """All pairs of items, (n_items², 2): every entry is seen."""
+        return np.indices((self.n_items, self.n_items)).reshape(2, -1).T
 
-        Parameters
-        ----------
-        margins
-            The matrix X, (n_items, n_items).
-
-        Returns
-        -------
-        numpy.ndarray
-            The readings, (n_outcomes,).
-        """
-        return np.asarray(np.tensordot(self.matrices, margins, axes=2))
-
-    def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
-        """Return the readings of X = S Qᵀ - Q Sᵀ.
-
-        Parameters
-        ----------
-        strengths, exposures
-            The factors S and Q, (n_items, n_factors) each.
-
-        Returns
-        -------
-        numpy.ndarray
-            The readings, (n_outcomes,).
-
-        Raises
-        ------
-        InputError
-            If the factors are not of that shape.
-        """
-        S, Q = check_factors(strengths, exposures, self.n_items)
-        return self.apply(build_margins(S, Q))
+    def _gather(self, entries: FloatArray) -> FloatArray:
+        return self.matrices.reshape(self.n_outcomes, -1) @ entries
 
     def adjoint(self, values: FloatArray) -> FloatArray:
         """Return Σ_m values[m] A_m, dense.
@@ -436,6 +422,14 @@ class Matrices:
         -------
         numpy.ndarray
             The sum, (n_items, n_items).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
+        >>> dense.adjoint(np.array([5.0, 7.0]))
+        array([[ 0., 12.],
+               [-7.,  0.]])
         """
         return np.asarray(np.tensordot(values, self.matrices, axes=1))
 
@@ -446,6 +440,14 @@ class Matrices:
         -------
         Folded
             All pairs, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), dense.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
+        >>> folded = dense.fold()
+        >>> folded.pairs.tolist(), folded.matrix.tolist()
+        ([[0, 1]], [[1.0], [2.0]])
         """
         first, second = np.triu_indices(self.n_items, 1)
         folded = self.matrices[:, first, second] - self.matrices[:, second, first]
@@ -461,37 +463,13 @@ class PeriodReadings:
     counts: FloatArray  # (n_outcomes,): 1 for a single reading
 
     def __post_init__(self) -> None:
-        outcomes = np.ascontiguousarray(self.outcomes, dtype=float)
-        counts = np.ascontiguousarray(self.counts, dtype=float)
         n_outcomes = self.operator.n_outcomes
-        for name, values in (("outcomes", outcomes), ("counts", counts)):
-            if values.shape != (n_outcomes,):
-                raise InputError(
-                    f"{name}: shape {values.shape} was given for {n_outcomes} measurements; "
-                    "there must be one value for each."
-                )
-            check_finite(values, name)
-            check_size(values, name)
-        if (counts <= 0).any():
-            bad = int(np.flatnonzero(counts <= 0)[0])
-            raise InputError(
-                f"counts: entry {bad} is {counts[bad]:g}; a count says how many readings an "
-                "outcome is the mean of and must be above 0, so leave unread pairs out."
-            )
+        outcomes = as_column("outcomes", self.outcomes, n_outcomes, "measurements")
+        counts = as_column("counts", self.counts, n_outcomes, "measurements")
+        rule = f"{OF_COUNTS}, so leave unread pairs out."
+        check_entries(counts <= 0, counts, "counts", rule)
         object.__setattr__(self, "outcomes", outcomes)
         object.__setattr__(self, "counts", counts)
-
-
-def _fold_terms(
-    rows: IntArray, pairs: IntArray, coefficients: FloatArray, operator: Operator
-) -> Folded:
-    keys, signs = fold_pairs(pairs, operator.n_items)
-    distinct, columns = np.unique(keys, return_inverse=True)
-    matrix = csr_array(
-        (signs * coefficients, (rows, columns)), shape=(operator.n_outcomes, len(distinct))
-    )
-    off_diagonal = np.flatnonzero(distinct // operator.n_items != distinct % operator.n_items)
-    return Folded(unfold(distinct[off_diagonal], operator.n_items), matrix[:, off_diagonal])
 
 
 @dataclass(frozen=True, eq=False)
@@ -520,15 +498,6 @@ class Measurements:
     >>> seen = Measurements.from_pairs(pairs, outcomes, n_items=3)
     >>> seen
     Measurements(n_items=3, n_periods=2, n_outcomes=(3, 2))
-
-    Sums of duels, and any matrices:
-
-    >>> duels = Entries([(0, 1), (1, 2)], n_items=3)
-    >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)]], n_items=3)
-    >>> Measurements.from_operators([duels, sums], [[1.0, 0.5], [2.5]])
-    Measurements(n_items=3, n_periods=2, n_outcomes=(2, 1))
-    >>> Measurements.from_matrices([np.ones((4, 3, 3))], [np.zeros(4)])
-    Measurements(n_items=3, n_periods=1, n_outcomes=(4,))
     """
 
     periods: tuple[PeriodReadings, ...]
@@ -606,6 +575,12 @@ class Measurements:
         ------
         InputError
             If lists differ in length, or a pair, outcome or count cannot be used.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> it.Measurements.from_pairs([[(0, 1)], [(1, 2), (0, 2)]], [[1.0], [0.5, 2.0]])
+        Measurements(n_items=3, n_periods=2, n_outcomes=(1, 2))
         """
         _same_length("pairs", pairs, "outcomes", outcomes)
         if n_items is not None:
@@ -638,6 +613,13 @@ class Measurements:
         ------
         InputError
             If lists differ in length, or matrices or outcomes cannot be used.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> it.Measurements.from_matrices([np.ones((4, 3, 3))], [np.zeros(4)])
+        Measurements(n_items=3, n_periods=1, n_outcomes=(4,))
         """
         operators = [
             Matrices(as_floats(given, "matrices")) for given in as_list(matrices, "matrices")
@@ -673,6 +655,14 @@ class Measurements:
         ------
         InputError
             If lists differ in length, or an operator, outcome or count cannot be used.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> duels = it.Entries([(0, 1), (1, 2)], n_items=3)
+        >>> sums = it.Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)]], n_items=3)
+        >>> it.Measurements.from_operators([duels, sums], [[1.0, 0.5], [2.5]])
+        Measurements(n_items=3, n_periods=2, n_outcomes=(2, 1))
         """
         _same_length("operators", operators, "outcomes", outcomes)
         for t, operator in enumerate(operators):

@@ -71,7 +71,7 @@ def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
     names = [name.removesuffix("name") or name for name in facts.plain]
     wanted = options.place
     places = [facts.column(wanted, "place")] if wanted else _all(names, PLACES)
-    told = {i: _ranks(facts, i) for i in places}
+    told = {i: read_places(facts, i) for i in places}
     place = next((i for i in places if told[i]), places[0] if places else None)
     ranks = None if place is None else told[place]
     scores = place is None
@@ -202,7 +202,7 @@ def _numbers_rows(facts: Facts, column: int) -> bool:
     return values is None or sum(n for _, n in values) == len(values) > 1
 
 
-def _ranks(facts: Facts, place: int) -> Ranks | None:
+def read_places(facts: Facts, place: int) -> Ranks | None:
     """Return the place that each text means; None for those who did not take part."""
     cells = facts.values(place)
     if cells is None:
@@ -229,7 +229,7 @@ def _orders_as_games(
 ) -> Shaped | None:
     """Return the games of each two of an event, or None where there are none."""
     names = facts.names
-    rows = _with_events(facts, event, f"v{place}", {place: ranks})
+    rows = with_events(facts, event, f"v{place}", {place: ranks})
     n_events, twice, unused, unfinished = facts.engine.ask(
         "SELECT count(*), coalesce(sum(n - m), 0), sum(u), sum(f) FROM (SELECT count(place) AS n, "
         f"count(DISTINCT CASE WHEN place IS NOT NULL THEN {facts.text(item)} END) AS m, "
@@ -360,7 +360,7 @@ def _left_out(facts: Facts, place: int, ranks: Ranks, unused: int) -> list[str]:
     return notes
 
 
-def _with_events(
+def with_events(
     facts: Facts, event: Sequence[int], place: str, meanings: Mapping[int, Ranks]
 ) -> str:
     """Return a table of the rows with their event and their place.
@@ -468,7 +468,7 @@ def find_choices(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | No
     if len(several) >= FEWEST_PLACES:
         return _sets_in_rows(facts, names, several)
     place = _first(names, PLACES)
-    placed = place is not None and _ranks(facts, place) is not None
+    placed = place is not None and read_places(facts, place) is not None
     if words.name_pairs(names, words.MARKERS, words.WINNERS) or placed:
         return None
     item, best, worst = (_first(names, wanted) for wanted in (ALTERNATIVES, CHOSEN, REFUSED))
@@ -494,7 +494,7 @@ def _sets_in_columns(
     table, (best, worst) = facts.table, flags
     told = {column: _flags(facts, column) or {} for column in flags if column is not None}
     worth = " - ".join(f"coalesce(v{column}, 0)" for column in told)
-    rows = _with_events(facts, event, f"-({worth})", told)
+    rows = with_events(facts, event, f"-({worth})", told)
     fine = "one = 1 OR (n = 2 AND even = 2)"
     n_sets, n_fine, largest = facts.engine.ask(
         f"SELECT count(*), count(*) FILTER (WHERE n > 1 AND n = m AND low <= 1 AND ({fine})), "

@@ -9,7 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from intransit.data.vocabulary import ENOUGH, ITEMS, OPPONENTS, Marker, listed, plain, without_marks
+from intransit.data.vocabulary import (
+    ENOUGH,
+    ITEMS,
+    OPPONENTS,
+    UNPLAYED,
+    Marker,
+    listed,
+    plain,
+    without_marks,
+)
 from intransit.errors import InputError
 
 SIGNED = re.compile(r"\[*\s*(\w+)\s*(>{1,3}|<{1,3}|={1,3}|~)\s*(\w+)\s*\]*")
@@ -19,15 +28,15 @@ FIRST_BETTER = listed(
 SECOND_BETTER = listed(
     "b 2 second right modelb assistantb responseb response2 answerb answer2 output2 model2"
 )
-BETTER = re.compile(
-    r"(?:the )?(?:(?:model|response|answer|assistant|output|option|system|candidate)[\s_]*)?"
-    r"(?P<who>a|b|1|2|first|second|left|right)\b(?: (?:one|model|option|answer|response))?,?\s"
+WHICH = (  # the first one, response A, option 2
+    r"(?:the )?(?:(?:model|response|answer|assistant|output|option|system|candidate|item|image|"
+    r"version)[\s_]*)?(?P<who>a|b|1|2|first|second|left|right)\b"
+    r"(?: (?:one|model|option|answer|response|item|image))?"
 )
+BETTER = re.compile(rf"{WHICH},?\s")
 PREFERS = re.compile(
     r"(?:i )?(?:(?:very |much )?(?:strongly|slightly|somewhat|moderately|definitely|probably|"
-    r"clearly|weakly|much|greatly) )?prefer(?:red|s)?:? (?:the )?(?:(?:model|response|answer|"
-    r"assistant|output|option|system|candidate|item|image|version)[\s_]*)?"
-    r"(?P<who>a|b|1|2|first|second|left|right)(?: (?:one|model|option|answer|response|item|image))?"
+    rf"clearly|weakly|much|greatly) )?prefer(?:red|s)?:? {WHICH}"
 )
 MUCH = re.compile(r"much|significant|strong|far|clear|a lot|considerabl|definite|>>")
 SAID = re.compile(r"\b(?:better|preferred|wins|won|stronger|superior)\b")
@@ -36,15 +45,20 @@ NOBODY = re.compile(r"\b(?:neither|none of|both|all|equal|same|tie|tied|draw|no 
 
 
 @dataclass(frozen=True)
-class Graded:
-    """What graded texts mean: outcome and margin of each."""
+class Meaning:
+    """What an outcome column says."""
 
-    values: Mapping[str, float]
-    margins: Mapping[str, float]
+    kind: Literal["words", "names", "shares"]
     why: str
+    understood: float  # share of filled cells that it has a meaning for
+    values: Mapping[str, float] = field(default_factory=dict)
+    margins: Mapping[str, float] = field(default_factory=dict)  # of score lines such as 3-1
+    both_bad: frozenset[str] = frozenset()
+    in_words: bool = False  # tells an outcome without the help of the column's name
+    items: tuple[int, int] | None = None  # columns with ids, where it names those
 
 
-def read_grades(texts: Sequence[str]) -> Graded | None:
+def read_grades(texts: Sequence[str]) -> Meaning | None:
     """Return what texts such as ``A>>B`` or ``B is slightly better`` mean, or None."""
     margins = {text: grade for text in texts if (grade := _grade(text)) is not None}
     if not any(margins.values()):
@@ -52,9 +66,9 @@ def read_grades(texts: Sequence[str]) -> Graded | None:
     return _graded(margins, "graded preferences")
 
 
-def _graded(margins: Mapping[str, float], why: str) -> Graded:
+def _graded(margins: Mapping[str, float], why: str) -> Meaning:
     several = len({abs(m) for m in margins.values()} - {0.0}) > 1
-    return Graded(_by_sign(margins), margins if several else {}, why)
+    return Meaning("words", why, 1.0, _by_sign(margins), margins if several else {})
 
 
 def _by_sign(margins: Mapping[str, float]) -> dict[str, float]:
@@ -62,8 +76,17 @@ def _by_sign(margins: Mapping[str, float]) -> dict[str, float]:
     return {text: 0.5 + 0.5 * ((m > 0) - (m < 0)) for text, m in margins.items()}
 
 
+TAGGED = re.compile(r"\[\[[^\[\]]+\]\]")
+
+
+def _verdict(text: str) -> str:
+    """Return the ``[[A]]`` that stands behind the reasons of a judge, or the text as it is."""
+    found = TAGGED.findall(text)
+    return found[0] if len(found) == 1 else text
+
+
 def _grade(text: str) -> float | None:
-    said = " ".join(text.casefold().replace("_", " ").split())
+    said = " ".join(_verdict(text).casefold().replace("_", " ").split())
     signed = SIGNED.fullmatch(said)
     if signed:
         left, sign, right = signed.groups()
@@ -82,7 +105,7 @@ def _grade(text: str) -> float | None:
     return sign * (2.0 if MUCH.search(said) else 1.0)
 
 
-def listed_grades(grades: Sequence[object], texts: Sequence[str]) -> Graded:
+def listed_grades(grades: Sequence[object], texts: Sequence[str]) -> Meaning:
     """Return the meaning of grades that the caller lists, from the first's best to the second's."""
     order = [str(grade).strip() for grade in grades]
     if len(order) < 2 or len(set(order)) < len(order):
@@ -106,7 +129,7 @@ def _steps(order: Sequence[str]) -> dict[str, float]:
     return {grade: step + (0.5 if step > 0 else -0.5) for grade, step in steps.items()}
 
 
-def numbered_grades(numbers: Mapping[str, float]) -> Graded | None:
+def numbered_grades(numbers: Mapping[str, float]) -> Meaning | None:
     """Return the meaning of grades from 1 to 4, 5 or 7, of which 1 is the first's best.
 
     Of 1, 2 and 3 nobody can tell whether 2 or 3 is a tie.
@@ -125,9 +148,13 @@ BAD = re.compile(r"bad|poor|wrong|fail|los[et]|incorrect|unaccept|unsatisf|terri
 GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win")
 
 
+MOST_WORDS = 15  # of a verdict; more are reasons, in which both may be called good
+
+
 def _said(text: str) -> str:
-    """Return a verdict in small letters, with single spaces instead of signs."""
-    return " ".join(re.sub(r"[_()\-]+", " ", text.casefold()).split())
+    """Return a verdict in small letters, with single spaces instead of signs; empty for reasons."""
+    said = re.sub(r"[_()\-]+", " ", _verdict(text).casefold()).split()
+    return " ".join(said) if len(said) <= MOST_WORDS else ""
 
 
 def is_both_bad(text: str) -> bool:
@@ -135,7 +162,7 @@ def is_both_bad(text: str) -> bool:
     said = _said(text)
     if re.match(r"neither\b", said):
         return not re.search(r"better|prefer", said)
-    return bool(re.search(r"\b(both|all)", said) and BAD.search(said))
+    return bool(re.search(r"(?:\b|tie)(both|all)", said) and BAD.search(said))
 
 
 def is_both_good(text: str) -> bool:
@@ -163,7 +190,8 @@ TIE_WORDS = listed(
 )
 # Letters for won, drawn and lost, in several languages: where V is a victory, D is a defeat.
 ENGLISH = ("wdtxl", "yn")
-LETTERS = (*ENGLISH, *listed("vnd ved vd gep vnp vps sun wgv wrp vof vut vth gbm внп"))
+SIGNS = ("+=-", "○△●", "○△×", "✓✗")  # of chess, of Japanese tables, of forms
+LETTERS = (*ENGLISH, *listed("vnd ved vd gep vnp vps sun wgv wrp vof vut vth gbm внп"), *SIGNS)
 TIE_LETTERS = {  # beside those of two sides, such as L and V of local and visitante
     **dict.fromkeys(("visitante", "fora"), "ex"),
     **dict.fromkeys(("trasferta", "ospite"), "nxp"),
@@ -172,7 +200,6 @@ TIE_LETTERS = {  # beside those of two sides, such as L and V of local and visit
     "uit": "gx",
     "borta": "ox",
 }
-BOTH_BAD = listed("tie(bothbad) bothbad tiebothbad botharebad bothlose")
 YES = listed("true yes y t 1 1.0")
 NO = listed("false no n f 0 0.0")
 AHEAD = listed("1 1.0 +1 first home h a white w host true yes vs vs.")
@@ -208,20 +235,6 @@ NOT_TELLING = listed("true false yes no y home away h a b w n neutral left right
 TYPO = 0.05  # a 2 among 0 and 1 that is rarer than this is a slip of the pen
 
 
-@dataclass(frozen=True)
-class Meaning:
-    """What an outcome column says."""
-
-    kind: Literal["words", "names", "shares"]
-    why: str
-    understood: float  # share of filled cells
-    values: Mapping[str, float] = field(default_factory=dict)
-    margins: Mapping[str, float] = field(default_factory=dict)  # of score lines such as 3-1
-    both_bad: frozenset[str] = frozenset()
-    in_words: bool = False  # tells an outcome without the help of the column's name
-    items: tuple[int, int] | None = None  # columns with ids, where it names those
-
-
 def number(text: str, decimal_comma: bool = False) -> float | None:
     """Return a finite number, or None."""
     try:
@@ -250,13 +263,14 @@ def read_outcomes(
     if rated and (percent := _percent(filled, total, decimal_comma)):
         return percent
     preferences = read_grades(texts) if grades is None else listed_grades(grades, texts)
-    scorelines = None if preferences else _scorelines(filled, total)
+    scorelines = None if preferences else _scorelines(filled)
     if scorelines:
         return scorelines
     bare = {text: _as_word(text) for text in texts}
     words: dict[str, float | None] = {**(_begun(headers, bare) if names_one else {})}
     words |= _words_of(headers, marker)
-    single = {word for word in bare.values() if len(word) == 1 and word.isalpha()}
+    signs = {*bare.values()} <= {*"".join(SIGNS)}  # beside results, + is a game without play
+    single = {word for word in bare.values() if len(word) == 1 and (signs or word.isalpha())}
     letters = _letters(single, headers, marker)
     words |= letters
     quiet = NOT_TELLING if {0.0, 1.0} <= set(letters.values()) else NOT_TELLING | set(letters)
@@ -266,7 +280,7 @@ def read_outcomes(
     for text, word in bare.items():
         if preferences and text in preferences.values:
             values[text] = preferences.values[text]
-        elif word in BOTH_BAD or is_both_bad(text):
+        elif is_both_bad(text):
             both_bad.add(text)
             values[text] = 0.5
         elif (value := number(word, decimal_comma)) is not None:
@@ -302,12 +316,30 @@ def read_outcomes(
     )
 
 
+INTERVAL = re.compile(  # 55.2% ± 2.1, 55% [51-59], 55% (51% to 59%)
+    r"([\d.,]+\s*%?)\s*"
+    r"(?:(?:±|\+/?-)\s*[\d.,]+\s*%?"
+    r"|[(\[]\s*([\d.]+)\s*%?\s*(?:[-–,;]|to)\s*([\d.]+)\s*%?\s*[)\]])"
+)
+
+
+def without_interval(text: str) -> str:
+    """Return a rate without how sure it is; 33% (20-40) are games won and lost, and stay."""
+    found = INTERVAL.fullmatch(text.strip())
+    if found is None:
+        return text
+    rate, low, high = (number((found[k] or "0").rstrip("% "), True) or 0.0 for k in (1, 2, 3))
+    record = "(" in text and abs(rate * (low + high) - 100.0 * low) <= 0.51 * (low + high)
+    return found[1] if found[2] is None or (low < rate < high and not record) else text
+
+
 def _percent(filled: list[tuple[str, int]], total: int, decimal_comma: bool) -> Meaning | None:
     """Return the meaning of win rates out of 100, with or without the sign, or None."""
-    rates = {text: number(text.strip().rstrip("% "), decimal_comma) for text, _ in filled}
+    bare = {text: without_interval(text).strip() for text, _ in filled}
+    rates = {text: number(rate.rstrip("% "), decimal_comma) for text, rate in bare.items()}
     values = {text: x / 100.0 for text, x in rates.items() if x is not None and 0 <= x <= 100}
     known = sum(count for text, count in filled if text in values)
-    signed = any(text.strip().endswith("%") for text in values)
+    signed = any(bare[text].endswith("%") for text in values)
     if not values or (not signed and max(values.values()) <= 0.01):
         return None
     return Meaning("words", "percent of games that the first won", known / total, values)
@@ -348,7 +380,7 @@ def _as_word(text: str) -> str:
 
     ``[[A]]`` is A, ``B+3.5`` is B, ``OTL`` and ``L (OT)`` are L, ``Won by 5 wickets`` is won.
     """
-    word = re.sub(r"[\s_]+", "", text.casefold()).replace("–", "-")
+    word = re.sub(r"[\s_]+", "", _verdict(text).casefold()).replace("–", "-")
     word = re.sub(r"(?<=[\d½]):(?=[\d½])", "-", word)
     word = without_marks(word)
     for form in (
@@ -356,6 +388,7 @@ def _as_word(text: str) -> str:
         r"([bw])\+.*",
         r"(?:\d?ot|so)[-/]?([wl])",
         r"([wl])[-/(]*(?:\d?ot|so)\)?",
+        r"([wldt])[-/(]*(?:ud|sd|md|t?ko|rtd|td|nws|pts|sub|dec)\)?",  # of boxing
         r"(won|lost|wins?|loss)by.+",
         r"\d[\d-]*(draw|tie)",
     ):
@@ -465,6 +498,7 @@ def _read_sets(text: str) -> tuple[float, float] | None:
 def _read_scoreline(text: str) -> tuple[float, float] | None:
     """Return the two scores of a text, the first's first; ``L 5-3`` is 3 against 5."""
     text = re.sub(r"^\s*(\d\d?)\s*[x×]\s*(\d\d?)\s*$", r"\1-\2", text)  # 2 x 1, in Brazil
+    text = re.sub(r"^\s*\(\d+\)\s*(\S.*\S)\s*\(\d+\)\s*$", r"\1 (pens)", text)  # (4) 1–1 (2)
     line = SCORELINE.fullmatch(text.strip())
     if line is None:
         record = RECORD.fullmatch(text.strip())
@@ -492,13 +526,18 @@ def _without_clocks(lines: dict[str, tuple[float, float]]) -> dict[str, tuple[fl
     return others if others and max(max(line) for line in others.values()) < 10 else lines
 
 
-def _scorelines(filled: list[tuple[str, int]], total: int) -> Meaning | None:
+WALKED_OVER = re.compile(UNPLAYED)
+
+
+def _scorelines(filled: list[tuple[str, int]]) -> Meaning | None:
     """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
     if not any(re.search(r"\d\s*[-:–/x×]", text) for text, _ in filled):
         return None
     lines = {text: line for text, _ in filled if (line := _read_scoreline(text)) is not None}
     lines = _without_clocks(lines)
     chess = {"1-0", "0-1", "½-½", "0.5-0.5", "0,5-0,5"}
+    told = [t for t, _ in filled if t in lines or not WALKED_OVER.fullmatch(t.strip().casefold())]
+    total = sum(count for text, count in filled if text in told)
     share = sum(count for text, count in filled if text in lines) / total if total else 0.0
     closed_up = {re.sub(r"[–:]", "-", re.sub(r"\s+", "", text)) for text in lines}
     if share < ENOUGH or closed_up <= chess:

@@ -11,7 +11,6 @@ be whole and outcomes 1, 0 or 0.5; where anything does not fit, the engine does 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from intransit.data.games import (
     Games,
     listed_in_order,
     merge,
+    own_names,
     series_in_order,
     without_unseen,
 )
@@ -445,16 +445,10 @@ def add_up(query: Query, clock: Clock) -> tuple[Games, Distinct]:
 
 def _as_games(query: Query, arrays: Arrays, clock: Clock) -> Games:
     """Return used rows as games without a report, of those items only that they compare."""
-    first, second = (np.asarray(arrays[role], dtype=np.int64) for role in ("first", "second"))
-    seen = np.zeros(len(query.names), dtype=bool)
-    seen[first] = seen[second] = True
-    if not seen.all():
-        number = np.cumsum(seen) - 1
-        first, second = number[first], number[second]
-    return Games(
-        tuple(compress(query.names, seen)),
-        first,
-        second,
+    games = Games(
+        tuple(query.names),
+        np.asarray(arrays["first"], dtype=np.int64),
+        np.asarray(arrays["second"], dtype=np.int64),
         arrays["outcome"],
         arrays.get("margin"),
         arrays["time"],
@@ -464,6 +458,7 @@ def _as_games(query: Query, arrays: Arrays, clock: Clock) -> Games:
         Reading(query.facts.engine.label),
         by=query.covariates(arrays),
     )
+    return own_names(games)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import parse_qsl, urlsplit
 
-from intransit.checks import as_flag, as_list, shown
+from intransit.checks import as_flag, as_list, check_option, shown
 from intransit.errors import InputError
 
 STANDARD_INPUT = "standard input"
@@ -157,7 +157,7 @@ ROLES = (
 )
 Shape = Literal[
     "games", "matrix", "teams", "tally", "orders", "podiums", "choices", "matchups", "judgments",
-    "ranks", "scores", "ballots", "rounds",
+    "ranks", "scores", "ballots", "rounds", "sets",
 ]  # fmt: skip
 MatrixEntries = Literal["shares", "wins", "margins", "scores"]
 Doubled = Literal["once", "keep"]
@@ -191,11 +191,10 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         """Refuse words that say nothing."""
-        _check_word("both_bad", self.both_bad, get_args(BothBad))
-        _check_word("unplayed", self.unplayed, get_args(Unplayed))
-        _check_word("doubled", self.doubled, get_args(Doubled), none=True)
-        _check_word("entries", self.entries, get_args(MatrixEntries), none=True)
-        _check_word("shape", self.shape, get_args(Shape), none=True)
+        kinds = {"both_bad": BothBad, "unplayed": Unplayed, "doubled": Doubled}
+        for name, kind in {**kinds, "entries": MatrixEntries, "shape": Shape}.items():
+            if getattr(self, name) is not None or name in {"both_bad", "unplayed"}:
+                check_option(name, getattr(self, name), get_args(kind))
         as_flag("strict", self.strict)
         if self.day_first is not None:
             as_flag("day_first", self.day_first)
@@ -245,13 +244,6 @@ def as_conditions(where: object) -> Mapping[str, object]:
             f'where is {shown(where)}; give columns and their values, as in {{"format": "Modern"}}.'
         )
     return where
-
-
-def _check_word(name: str, value: object, allowed: tuple[str, ...], *, none: bool = False) -> None:
-    if (none and value is None) or (isinstance(value, str) and value in allowed):
-        return
-    words = ", ".join(f'"{word}"' for word in allowed[:-1]) + f' or "{allowed[-1]}"'
-    raise InputError(f"{name} is {shown(value)}; it must be {words}.")
 
 
 def flag(role: str) -> str:

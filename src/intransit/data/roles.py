@@ -155,6 +155,21 @@ def of_first(search: Search, column: int, called: re.Pattern[str]) -> bool:
     return any(rest is not None and called.fullmatch(rest) for rest in rests)
 
 
+def _adds_up(search: Search, column: int) -> bool:
+    """Return whether the rate of the second, if there is one, is the rest: else they are of old."""
+    x, names = search.facts.number(column), search.plain
+    others = [
+        other
+        for marker in _own_markers(search)
+        for other, name in enumerate(names)
+        if words.stem(name, marker.second) == words.stem(names[column], marker.first) is not None
+    ]
+    sums = [f"{x} + {search.facts.number(other)}" for other in others]
+    tests = [f"abs({s} - 1) <= 0.02 OR abs({s} - 100) <= 2" for s in sums]
+    n_rows, *whole = search.facts.count(*tests)
+    return not others or max(whole) >= CLEAR * n_rows
+
+
 def _own_markers(search: Search) -> list[Marker]:
     """Return what tells the two items apart in their own names, and these names: team_a_won."""
     first, second = (plain(name) for name in search.headers)
@@ -355,6 +370,7 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
         if not named:
             called = words.FLAG if vocabulary is words.OUTCOMES else words.RATE
             named = [i for i in search.free() if of_first(search, i, called)]
+            named = [i for i in named if called is words.FLAG or _adds_up(search, i)]
             if not named and search.roles.scores is None and search.roles.margin is None:
                 named = [i for i in search.free() if search.plain[i] == words.LAST_FLAG]
         told = {i: _meaning(search, i) for i in named}

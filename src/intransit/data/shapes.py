@@ -60,6 +60,39 @@ def reshape(facts: Facts, options: ReadOptions, finders: Mapping[str, Find]) -> 
     return None
 
 
+ABOVE = words.TIMES | words.PERIODS | words.ROUNDS | words.TOURNAMENTS | {"race", "heat"}
+
+
+def filled_from_above(facts: Facts) -> EngineTable | None:
+    """Return the table with dates, rounds and events in every row that merged cells left without.
+
+    Such a cell stands once, above rows in which it is empty, and there are several of them; None
+    where no column is like that, or the table is no small one of text.
+    """
+    called = [i for i, name in enumerate(facts.plain) if name in ABOVE or words.DATED.search(name)]
+    rows = (called and facts.cells) or []
+    merged = [i for i in called if _is_merged([(row[i] or "").strip() for row in rows])]
+    if not merged:
+        return None
+    kept = {i: f"nullif(trim(c{i}), '')" for i in merged}
+    cells = (f"last_value({x} IGNORE NULLS) OVER (ORDER BY row) AS c{i}" for i, x in kept.items())
+    note = f"{facts.listed(merged, ' and ')} stands once above several rows, and is taken for all"
+    return replace(
+        facts.table,
+        rows=f"(SELECT * REPLACE ({', '.join(cells)}) FROM {facts.table.rows})",
+        notes=(*facts.table.notes, note),
+    )
+
+
+def _is_merged(texts: Sequence[str]) -> bool:
+    """Return whether cells, of no time of day, stand once each, several above empty ones."""
+    filled = [text for text in texts if text]
+    above = sum(bool(text) and not below for text, below in itertools.pairwise(texts))
+    if not filled or not texts[0] or above < 2 or any(":" in text for text in filled):
+        return False
+    return len(set(filled)) == len(filled) and 3 * (len(texts) - len(filled)) >= len(texts)
+
+
 def named_by_hand(options: ReadOptions) -> bool:
     """Return whether the caller names the columns with the items."""
     return any(
@@ -200,13 +233,13 @@ def _of_side(tokens: list[tuple[str, ...]], word: str) -> dict[tuple[str, ...], 
 
 
 WON = listed("wins win won w victories firstwins nwins numwins winsfor")
-LOST = listed("losses loss lost l defeats secondwins nlosses numlosses winsagainst")
+LOST = listed("losses loss lost lose l defeats secondwins nlosses numlosses winsagainst")
 DRAWN = listed(
     "draws draw drawn d ties tie tied t ndraws nties numties tievotes votestie stalemates"
 )
 EACH = listed(
     "wins win won votes vote victories w gameswon matcheswon setswon nwins numwins nvotes votesfor "
-    "chosen picks stimmen"
+    "chosen picks prefer preferred stimmen"
 )
 TALLIES = {"won": WON, "lost": LOST, "drawn": DRAWN, "games": words.COUNTS}
 WORTH = {"won": 1.0, "lost": 0.0, "drawn": 0.5}
@@ -231,6 +264,13 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
         numbers["lost"] = " - ".join([played, *(f"coalesce({x}, 0)" for x in numbers.values())])
     total = " + ".join(f"coalesce({x}, 0)" for x in numbers.values())
     n, fine = len(facts.names), _fine(facts, used)
+    whole, note = _whole(facts, used, total)
+    if whole is not None:
+        counted = [i for i, name in enumerate(facts.plain) if name in words.COUNTS]
+        times = facts.number(counted[0]) if len(counted) == 1 else "1.0"
+        numbers = {role: f"({x}) / {whole} * {times}" for role, x in numbers.items()}
+        told += facts.told("count", counted if len(counted) == 1 else ())
+        fine = f"({fine} AND coalesce({times} > 0, false))"
     parts = [
         f"SELECT * EXCLUDE (row), {WORTH[role]}::DOUBLE AS c{n}, {x} AS c{n + 1}, row FROM "
         f"{facts.rows} WHERE {fine} AND {x} > 0"
@@ -240,11 +280,27 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
     other = f"SELECT * EXCLUDE (row), NULL::DOUBLE, NULL::DOUBLE, row FROM {facts.rows}"
     parts.append(f"{other} WHERE NOT {fine}")
     n_rows, empty = facts.count(f"{fine} AND {total} = 0")
-    notes = [f"{plural(n_rows, 'row')} of games won and lost, counted as that many games"]
+    notes = [f"{plural(n_rows, 'row')} of {note}"]
     if empty:
         notes.append(f"{plural(empty, 'row')} without any game")
     rows, extra = " UNION ALL ".join(parts), {OUTCOME: "DOUBLE", GAMES: "DOUBLE"}
     return made_games(facts, rows, extra, told, notes, MEASURED, outcome=OUTCOME, count=GAMES)
+
+
+def _whole(facts: Facts, columns: list[int], total: str) -> tuple[float | None, str]:
+    """Return what shares of games are written out of, None for numbers of games, and in words."""
+    signed = any("%" in text for i in columns for text in facts.texts(i))
+    n_rows, ones, hundreds = facts.count(f"abs({total} - 1) <= 0.02", f"{total} = 100")
+    _, broken = facts.count(" OR ".join(f"{x} <> round({x})" for x in map(facts.number, columns)))
+    if signed or (ones == n_rows and broken):
+        return 100.0 if signed else 1.0, (
+            "shares of games won and lost; a row counts as the games that a column of them tells, "
+            "or as one"
+        )
+    note = "games won and lost, counted as that many games"
+    if hundreds == n_rows > 1:
+        note += "; each row has 100: if they are percent, write them with the sign"
+    return None, note
 
 
 def _fine(facts: Facts, columns: list[int]) -> str:
@@ -303,7 +359,8 @@ def _won_several(facts: Facts, columns: Mapping[str, int]) -> bool:
     wins, games = numbers["won"], numbers.pop("games")
     decided = " + ".join(f"coalesce({x}, 0)" for x in numbers.values())
     _, several, too_many = facts.count(f"{wins} > 1", f"{decided} > {games}")
-    return bool(several and not too_many)
+    rates = any("%" in text for text in facts.texts(columns["won"]))
+    return bool(several and not too_many and not rates)
 
 
 def _each(names: list[str], word: str) -> int | None:
@@ -322,6 +379,45 @@ def _are_counts(facts: Facts, columns: list[int]) -> bool:
     _, *found = facts.count(*tests)
     filled, fine = found[: len(columns)], found[len(columns) :]
     return all(n > 0 and m >= CLEAR * n for n, m in zip(filled, fine, strict=True))
+
+
+SET = r"(?:set|game|map|frame)"  # and not of two legs, which are added up
+SETS_WON, SETS_LOST = "sets of the first", "sets of the second"
+
+
+def find_sets(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+    """Return a table with the points of both in each set as one with the sets that each won.
+
+    As in set1_a and set1_b, p1_set1 and p2_set1; None where there are none, or scores as well.
+    """
+    names = [re.sub("score|points|pts", "", name) for name in free_names(facts, options)]
+    if not any(re.search(rf"{SET}\d", name) for name in names) or named_by_hand(options):
+        return None
+    pairs = words.name_pairs(facts.plain, MARKERS)
+    told = words.OUTCOMES & {*facts.plain} or words.score_pairs(facts.plain, MARKERS)
+    if len(pairs) != 1 or (told and not asked):
+        return None
+    marks = pairs[0].marker.first, pairs[0].marker.second
+    ours, theirs = (_sets_of(names, mark) for mark in marks)
+    both = [(ours[k], theirs[k]) for k in sorted(ours.keys() & theirs.keys())]
+    if len(both) < 2 or not all(facts.looks_numeric(i) for i in both[0]):
+        return None
+    points = [(facts.number(i), facts.number(j)) for i, j in both]
+    won, lost = (
+        " + ".join(f"coalesce(({x} {sign} {y})::DOUBLE, 0)" for x, y in points) for sign in "><"
+    )
+    table = facts.table.with_columns({SETS_WON: ("DOUBLE", won), SETS_LOST: ("DOUBLE", lost)})
+    made = {"first_score": SETS_WON, "second_score": SETS_LOST}
+    told_columns = tuple(facts.told("points in a set", itertools.chain(*both)))
+    note = f"who won more of up to {len(both)} sets won; points in them are not used"
+    return Shaped(table, dict(made), told_columns, (note,), keeps_where=True)
+
+
+def _sets_of(names: list[str], mark: str) -> dict[str, int]:
+    """Return the columns with the points of one of the two in each set, by its number."""
+    whose = f"(?:{'|'.join(sorted({*ITEMS, 'p', 't'}))})?{re.escape(mark)}"
+    found = [re.fullmatch(rf"{whose}{SET}(\d)|{SET}(\d){whose}", name) for name in names]
+    return {match[1] or match[2]: i for i, match in enumerate(found) if match}
 
 
 VERDICTS = ("score", "verdict", "winner", "result")
@@ -359,8 +455,8 @@ def find_judgments(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped |
 MATCHUP = r"(.*?)\s*(?:\b(vs?\.?|versus|at)\s|(@))\s*(.+)"
 DASHED = r"(.*?\S)\s+([-–—])(\s)\s*(\S.*)"  # Ayr - Bute
 BEAT = (  # Ann def. Bob 6-4 6-3
-    r"^(.+?)\s+(beat|beats|bt\.?|def\.?|defeated|defeats|d\.|lost to)\s+(.+?)"
-    r"(?:,?\s+\(?\d+\s*[-–:/]\s*\d+.*|,?\s+by\s+\d.*)?$"
+    r"^(.+?)\s+(beat|beats|bt\.?|def\.?|defeated|defeats|d\.|over|lost to)\s+(.+?)"
+    r"(?:,?\s+\(?\d+\s*[-–:/]\s*\d+.*|,?\s+by\s+\d.*|\s+\([^)]*\d[^)]*\))?$"
 )
 QUESTION = re.compile(  # Coke vs Pepsi, Which do you prefer? [Tea or coffee]
     r"(?:.*\[)?(.+?)\s+(?:vs?\.?|versus|or)\s+(.+?)\s*\??\]?", re.IGNORECASE
@@ -379,7 +475,7 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
     if asked_of := _asked_of_pairs(facts):
         return _choices_of_pairs(facts, asked_of)
     opponents = ("opponent", "opp")
-    pairs = bool(words.name_pairs(names, MARKERS, words.WINNERS))
+    pairs = words.name_pairs(names, MARKERS, words.WINNERS)
     called = [i for i, name in enumerate(names) if name == "matchup" or name in opponents]
     called += [] if pairs else [i for i, name in enumerate(names) if name in FIXTURES - {"matchup"}]
     results = [] if pairs else [i for i, name in enumerate(names) if name in words.OF_RESULTS]
@@ -397,13 +493,12 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
             asked = f"regexp_full_match({facts.text(column)}, {quote(form)}, 'i')"
             at = f"{asked} AND regexp_matches({facts.text(column)}, '@|\\bat\\b', 'i')"
             filled, told, away = facts.count_cells(column, facts.filled(column), asked, at)
-            team = next((names.index(name) for name in OWN_TEAMS if name in names), None)
+            own = [pair.first for pair in pairs if pair.second == column]
+            own += [names.index(name) for name in OWN_TEAMS if name in names]
             if form is DASHED and not _meet_others(facts, column, form):
                 continue
-            if (both and told and told >= CLEAR * filled) or (
-                not both and away and team is not None
-            ):
-                return _matchups(facts, column, form, None if both else team, sided=bool(away))
+            if (both and told and told >= CLEAR * filled) or (not both and away and own):
+                return _matchups(facts, column, form, None if both else own[0], sided=bool(away))
     return None
 
 

@@ -45,19 +45,23 @@ def _markers(text: str) -> tuple[Marker, ...]:
 MARKERS = _markers("""
     first : second, a : b, 1- : 2, one- : two, left : right, i : j,
     home* : away visitor visiting guest, host* : guest visitor, white* : black,
+    weiss* : schwarz, blancs* : noirs, blancas* : negras, bianco* : nero, wit* : zwart,
+    белые* : черные,
     player team item model club name character deck archetype hero fighter : opponent,
     champion pokemon civilization country squad school user agent bot : opponent,
+    boxer wrestler athlete driver competitor contestant : opponent,
     player team deck hero tm : opp, team country player club : opposition,
     home* : vis, heim* : gast auswarts, local mandante casa* : visitante,
     casa* : trasferta ospite fora, domicile* : exterieur, thuis* : uit, hemma* : borta,
     hjemme* : ude borte, koti* : vieras, domaci* : hoste, gospodarze* : goscie,
-    evsahibi* : deplasman, mannschaft team spieler : gegner, equipe : adversaire,
+    evsahibi* : deplasman, hazai* : vendeg, gazde* : oaspeti, γηπεδουχοσ* : φιλοξενουμενοσ,
+    tuanrumah* : tamu, mannschaft team spieler : gegner, equipe : adversaire,
     equipo : rival, squadra : avversario, h*- : a v g,
     主队* : 客队, 主隊* : 客隊, ホーム* : アウェイ, 홈팀* : 원정팀, 先手* : 後手, хозяева* : гости,
     blue : red orange, r- : b, radiant : dire, 0- : 1, control : treatment,
     champion : challenger, favorite favourite : underdog, pro : con, aff : neg,
     affirmative : negative, government proposition : opposition, prop- : opp,
-    initiator : recipient, attacker : defender
+    initiator : recipient, attacker : defender, ns : ew
 """)
 OPPONENTS = listed("opponent opp opposition gegner adversaire rival avversario")
 WINNER = Marker("winner", "loser")
@@ -67,7 +71,8 @@ WINNERS = _markers("""
     sieger gewinner : verlierer, vainqueur : perdant vaincu battu,
     vincitore : perdente sconfitto, winnaar : verliezer, kazanan : kaybeden,
     dominant : subordinate, zwyciezca : przegrany, победитель : проигравший,
-    勝者 : 敗者 負者, 胜者 : 负者, 승자 : 패자
+    勝者 : 敗者 負者, 胜者 : 负者, 승자 : 패자, killer : victim, eliminatedby : eliminated,
+    beatenby : beaten, defeatedby : defeated
 """)
 
 ITEMS = listed(
@@ -85,7 +90,7 @@ THINGS = listed(  # items too, where nothing above names any
 SCORES = listed(
     "score scores points pts goals runs sets finalscore ftscore scored goalsscored goalcount "
     "mapswon setswon gameswon roundswon frameswon legswon sc "
-    "tore punkte satze goles puntos buts gols placar pontos gol reti punti set doelpunten"
+    "imps tore punkte satze goles puntos buts gols placar pontos gol reti punti set doelpunten"
 )
 LAST_SCORES = listed("games frames maps rounds legs rating ratings")  # where nothing else tells
 BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
@@ -109,7 +114,7 @@ OUTCOMES = WINNERS_ABROAD | listed(
     "score firstwon firstwins awon awins player1won team1won homewin homewon 1x2 fulltimeresult "
     "finalresult ftresult wl winloss mapwinner matchwinner gamewinner serieswinner fightwinner "
     "roundwinner better betterresponse betterresponseid ergebnis resultat resultado risultato "
-    "uitslag результат 結果 结果 결과"
+    "uitslag eredmeny rezultat αποτελεσμα результат 結果 结果 결과"
 )
 PREFERENCES = listed(
     "preference preferred label choice vote verdict judgment judgement decision grade"
@@ -128,7 +133,7 @@ FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
 LAST_FLAG = "iswin"  # where no scores tell draws, of which it says no
 RATE = re.compile(
     r"(%|pct|percent|percentage|share|prop|proportion|fraction)(prefer|preferring|preferred|for)?"
-    r"|(prefer|preferred|chose|votes?)(%|pct|percent|share)"
+    r"|(prefer|preferred|chose|votes?|win)(%|pct|percent|share)|winrate|wr"
 )
 CALLED = re.compile(
     r".*(choice|winner|preference|preferred|prefere|prefer|preferido|vote|verdict|outcome)"
@@ -160,7 +165,7 @@ PERIODS = YEARS | set(PARTS_OF_A_YEAR) | listed("period t step yearmonth")
 VERSIONS = listed("patch version build release gameversion patchversion patchnumber update")
 STAGES = listed("set expansion edition generation gen era cardset block")  # periods with names
 DATED = re.compile(  # in the name of a column of dates
-    r"date|timestamp|kickoff|^data$|tarih|дата|日期|日付|날짜"
+    r"date|timestamp|kickoff|^data$|tarih|tanggal|ημερομηνια|дата|日期|日付|날짜"
 )
 DATE_PARTS = (  # columns with the year, the month and the day
     *(listed("year yr jahr annee ano anno"), listed("month mon monat mois mes mese")),
@@ -196,6 +201,7 @@ UNPLAYED = (
     r"not[\s-]?played|kampflos|no[\s-]?contest|n\.?c\.?|no[\s-]?result|n/?r|abandoned|abd\.?|"
     r"void(?:ed)?|overturned(?:/nc)?)\)?"
     r"|[\d½.:–\-\s/]*\(?(?:w/o|w\.\s?o\.?|wo)\)?"  # and not W-wo, a walk-off
+    r"|(?:ff|dq)\s?[-–:]\s?w|w\s?[-–:]\s?(?:ff|dq)"
     r"|\+\s?[-–:/]\s?[-–]|[-–]\s?[-–:/]\s?\+|[01½]f?\s?[-–:]\s?[01½]\s?f+"
 )
 STATUSES = listed("status matchstatus gamestatus fixturestatus statusshort state gamestate")
@@ -256,6 +262,14 @@ def without_case(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
+def without_rank(name: str) -> str:
+    """Return a name without a rank or seed: ``Duke (5)``, ``[1] Duke`` and ``#3 Duke`` are Duke."""
+    return RANKED.sub("", name.strip()).casefold() or name
+
+
+RANKED = re.compile(r"^(?:\(\d{1,3}\)|\[\d{1,3}\]|#\d{1,3}\b)\s*|\s*(?:\(\d{1,3}\)|\[\d{1,3}\])$")
+
+
 def tokens_of(name: str) -> tuple[str, ...]:
     """Return the words and numbers of a name: ``blueTopChamp`` has three, ``winner1_name`` too."""
     spaced = re.sub(r"([a-z])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", name)
@@ -299,7 +313,7 @@ def name_pairs(names: list[str], *kinds: tuple[Marker, ...]) -> list[Pair]:
 
     Names of competitors come before those of what they made, and both before mere numbers.
     """
-    for wanted in (_is_item, _is_sample, _is_thing, _is_id):
+    for wanted in NAMING:
         for markers in kinds:
             found = [pair for marker in markers for pair in pairs_by(names, marker, wanted)]
             whole = _against(names, wanted) if markers is MARKERS else []
@@ -365,16 +379,12 @@ def _is_item(rest: str) -> bool:
     return rest in ITEMS | {""} or rest.removesuffix("s") in ITEMS
 
 
-def _is_sample(rest: str) -> bool:
-    return rest in SAMPLES or rest.removesuffix("s") in SAMPLES
-
-
-def _is_thing(rest: str) -> bool:
-    return rest in THINGS or rest.removesuffix("name") in THINGS
-
-
-def _is_id(rest: str) -> bool:
-    return rest == "id" or (rest.endswith("id") and rest[:-2] in ITEMS | THINGS)
+NAMING: tuple[Callable[[str], bool], ...] = (  # what is left of names of columns with items
+    _is_item,
+    lambda rest: rest in SAMPLES or rest.removesuffix("s") in SAMPLES,
+    lambda rest: rest in THINGS or rest.removesuffix("name") in THINGS,
+    lambda rest: rest == "id" or (rest.endswith("id") and rest[:-2] in ITEMS | THINGS),
+)
 
 
 def _is_score(rest: str) -> bool:

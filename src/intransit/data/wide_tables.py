@@ -21,10 +21,21 @@ from typing import Any
 
 from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, quote
-from intransit.data.orders import EVENTS, each_two_in_a_row, said_of_orders
+from intransit.data.orders import (
+    EVENTS,
+    LAST,
+    PLACES,
+    SCORE_NAMES,
+    Ranks,
+    each_two,
+    each_two_in_a_row,
+    read_places,
+    said_of_orders,
+    with_events,
+)
 from intransit.data.reading import ReadOptions, list_names, plural
 from intransit.data.shapes import OF_A_GAME, Find, Shaped, free_names, listed_games
-from intransit.data.vocabulary import CLEAR, ITEMS, listed, plain
+from intransit.data.vocabulary import CLEAR, listed, plain
 
 FEWEST = 3  # items: 1 and 2 in every row may be anything
 BY_CHANCE = 0.02  # that answers from 1 to n to n questions are all different, row by row
@@ -37,14 +48,15 @@ NO_ITEMS = EVENTS | words.TIMES | words.PERIODS | words.COUNTS | words.WEIGHTS |
 
 def find_ranks(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
     """Return ranks with one column an item as games, or None where rows hold none."""
-    columns = _numeric(facts, options)
-    if len(columns) < (2 if asked else FEWEST) or facts.count()[0] > MOST_ROWS:
+    if facts.count()[0] > MOST_ROWS:
         return None
+    columns = _numeric(facts, options)
     note = (
         "each row ranks {}, 1 being the best; if the highest number is, say "
         'shape="scores" (command line: --shape scores)'
     )
-    return _laid_out(facts, columns if asked else _ranked(facts, columns), note, less=True)
+    found = _laid_out(facts, columns if asked else _ranked(facts, columns), note, less=True)
+    return found if found or asked else _season(facts, options)
 
 
 def find_scores_in_columns(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
@@ -79,6 +91,8 @@ def _rank(facts: Facts, column: int) -> str:
 
 def _ranked(facts: Facts, columns: list[int]) -> list[int]:
     """Return those of the columns that together hold ranks in every row, or none."""
+    if len(columns) < FEWEST:
+        return []
     listed_cells = ", ".join(_rank(facts, i) for i in columns)
     rows = facts.engine.ask(f"SELECT {listed_cells} FROM {facts.rows}")
     kept = list(range(len(columns)))
@@ -95,6 +109,35 @@ def _ranked(facts: Facts, columns: list[int]) -> list[int]:
     called = all("rank" in plain(facts.names[columns[k]]) for k in kept)
     by_chance = (math.factorial(len(kept)) / len(kept) ** len(kept)) ** len(rows)
     return [columns[k] for k in kept] if called or by_chance < BY_CHANCE else []
+
+
+def _season(facts: Facts, options: ReadOptions) -> Shaped | None:
+    """Return a row an item and a column a race, each with all places from 1 on, as games; or None.
+
+    Who did not finish has no place, and standings and points of the season are no race.
+    """
+    n_rows, none = facts.count()[0], NO_ITEMS | {"", *PLACES, *SCORE_NAMES}
+    item = facts.naming(range(len(facts.names)))
+    if n_rows < FEWEST or item is None or len(facts.sample(item)) < n_rows:
+        return None
+    told: dict[int, Ranks] = {}
+    for i, name in enumerate(free_names(facts, options)):
+        ranks = None if name in none or i == item else read_places(facts, i)
+        cells = [((ranks or {}).get(text), n) for text, n in facts.values(i) or ()]
+        placed = sorted(x for x, n in cells for _ in range(n) if x is not None and x < LAST)
+        if ranks and len(placed) > 1 and placed == [*range(1, len(placed) + 1)]:
+            told[i] = ranks
+    if (math.factorial(n_rows) / n_rows**n_rows) ** len(told) >= BY_CHANCE:
+        return None
+    parts = [with_events(facts, [item], f"v{i}", {i: ranks}) for i, ranks in told.items()]
+    races = (f"SELECT * REPLACE ('{k}' AS event) FROM {part}" for k, part in enumerate(parts))
+    rows = facts.engine.store(" UNION ALL ".join(races))
+    notes = [
+        f"each of {facts.listed([*told][:4])} has the places of a race, a row being an item",
+        said_of_orders(len(told)),
+    ]
+    columns = facts.told("place", told, "holds places")
+    return each_two(facts, rows, item, columns, notes, ties=f"a.place < {LAST}")
 
 
 def _are_ranks(values: Sequence[float]) -> bool:
@@ -210,14 +253,11 @@ def find_rounds(facts: Facts, _options: ReadOptions, asked: bool) -> Shaped | No
         return None
     numbered = [i for i, name in enumerate(facts.names) if asked or re.search(r"\d", name)]
     rounds = [i for i in numbered if facts.is_text(i) and _is_round(facts, i)]
-    texts = [i for i in range(len(facts.names)) if i not in rounds and facts.is_text(i)]
-    texts = [i for i in texts if not facts.looks_numeric(i)]
-    called = [i for i in texts if plain(facts.names[i]) in ITEMS | {"playername"}]
-    if not rounds or not texts:
+    label = facts.naming(i for i in range(len(facts.names)) if i not in rounds) if rounds else None
+    if label is None:
         return None
-    label = facts.text((called or texts)[0])
-    cells = ", ".join(facts.raw(i) for i in (*rounds, *range(len(facts.names))))
-    found = facts.engine.ask(f"SELECT row, {label}, {cells} FROM {facts.rows} ORDER BY row")
+    cells = ", ".join([facts.text(label), *map(facts.raw, (*rounds, *range(len(facts.names))))])
+    found = facts.engine.ask(f"SELECT row, {cells} FROM {facts.rows} ORDER BY row")
     names = [str(row[1]) for row in found]
     met = [[_met(cell) for cell in row[2 : 2 + len(rounds)]] for row in found]
     numbers = _whose_numbers(facts, [row[2 + len(rounds) :] for row in found], met)
