@@ -26,7 +26,7 @@ def rows(outcomes, times=TIMES):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"loss": "hinge"}, 'loss is \'hinge\'; it must be "squared" or "logistic"'),
+        ({"loss": "hinge"}, 'loss is \'hinge\'; it must be "squared", "logistic" or "ordered"'),
         ({"n_factors": 4}, "at most 3 factors"),
         ({"n_factors": -1}, "whole number, 0 or more"),
         ({"n_factors": 1.5}, "whole number"),
