@@ -6,12 +6,14 @@ factor with both sides drifting; drifting scores and effects of pairs.  12 to 20
 last time and 60 days on.  Issue 12 asks for 87 to 93 % of each kind, over at least 30 tables.
 Then truths in which items do not move alike: one item jumps, as on the day of a patch, while the
 others hardly move; half of the items move and half stand still.  Beside `fit` as it is, the same
-model at one speed for all.
+model at one speed for all.  Then one item that is 2 to 4 log odds ahead of others that are nearly
+alike, beside the same model with normal scores.
 
     python -m benchmarks.intervals 0.1        a tenth of the tables, on the seeds for building
     python -m benchmarks.intervals terms      what terms that are not needed add to plain scores,
                                               on the seeds for building
     python -m benchmarks.intervals speeds     items that do not move alike alone, on those seeds
+    python -m benchmarks.intervals ahead      one item far ahead alone, on those seeds
     python -m benchmarks.intervals priors     what priors with more on 0 would change, by kind,
                                               on half of the seeds for building
 """
@@ -39,6 +41,7 @@ LEVEL = 0.9
 POWERS = (1.0, 0.7, 0.5)
 WORKERS = 2
 UNEVEN = ("one item jumps", "half of the items move")
+AHEAD_OF_ALL = "one item far ahead"
 SINCE = (15, 60)  # days after the jump
 FEWEST_BEFORE, FEWEST_AFTER = 240, 120  # days of the table on either side of it
 HEADER = ["place", "held, %", "least of a table", "KL · 1000", "mean width"]
@@ -57,6 +60,8 @@ TERMS = {
 
 EVEN = it.Scores(walk=it.Drift(reversion=it.HalfCauchy(0.3))) + it.Factors(3) + it.PairEffects()
 SPEEDS = {"as it is": None, "one speed for all": EVEN}
+NORMAL = it.Scores(degrees=None) + it.Factors(3) + it.PairEffects()
+LAWS = {"as it is": None, "normal scores": NORMAL}
 
 
 @dataclass(frozen=True)
@@ -84,18 +89,22 @@ def main(scale: float = 1.0) -> None:
         "KL is that of the chances, in nats.\n"
     )
     print_table(["truth", *HEADER], rows)
-    compare_speeds(seeds[: max(len(seeds) // 2, 1)])
+    some = seeds[: max(len(seeds) // 2, 1)]
+    compare_models("Items that do not move alike", UNEVEN, SPEEDS, some)
+    compare_models("One item far ahead", (AHEAD_OF_ALL,), LAWS, some)
 
 
-def compare_speeds(seeds: range) -> None:
-    """Show what intervals hold where items do not move alike, with jumps and at one speed."""
+def compare_models(
+    title: str, kinds: tuple[str, ...], models: dict[str, it.Model | None], seeds: range
+) -> None:
+    """Show what intervals hold on other kinds of truths, by `fit` as it is and by other models."""
     rows = []
     with ProcessPoolExecutor(WORKERS) as pool:
-        for kind, (name, model) in product(UNEVEN, SPEEDS.items()):
+        for kind, (name, model) in product(kinds, models.items()):
             trials = list(pool.map(run, product((kind,), seeds, (model,))))
             rows += [row(f"{kind}: {name}", place, trials) for place in trials[0].held]
             print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
-    print(f"\nItems that do not move alike; {len(seeds)} tables of a kind.\n")
+    print(f"\n{title}; {len(seeds)} tables of a kind.\n")
     print_table(["truth: model", *HEADER], rows)
 
 
@@ -198,12 +207,16 @@ def questions(kind: str, n: int, margins: FloatArray) -> dict[str, tuple[IntArra
         one = np.full(n - 1, int(item))
         asked |= {f"its pairs, {k} days after": (one, others, int(day) + 1 + k) for k in SINCE}
         asked["its pairs, last time"] = (one, others, N_DAYS - 1)
+    if kind == AHEAD_OF_ALL:
+        item = int(np.argmax(margins[N_DAYS - 1].sum(axis=1)))
+        others = np.delete(np.arange(n), item)
+        asked["its pairs, last time"] = (np.full(n - 1, item), others, N_DAYS - 1)
     return asked
 
 
 def made(kind: str, seed: int) -> tuple[int, FloatArray, it.Games]:
     """Return how many items there are, their margins day by day, and games between them."""
-    rng = np.random.default_rng([seed, (*KINDS, *UNEVEN).index(kind)])
+    rng = np.random.default_rng([seed, (*KINDS, *UNEVEN, AHEAD_OF_ALL).index(kind)])
     n, n_games = int(rng.integers(12, 21)), round(np.exp(rng.uniform(*np.log([400, 4000]))))
     margins = simulate(kind, n, rng)
     return n, margins, play(margins, n_games, rng)
@@ -216,6 +229,10 @@ def simulate(kind: str, n: int, rng: np.random.Generator) -> FloatArray:  # (n_d
     X = np.zeros((N_DAYS + AHEAD, n, n))
     if kind in UNEVEN:
         s = uneven_walk(kind, n, size[0], speed[0], rng)
+        X += s[:, :, None] - s[:, None, :]
+    elif kind == AHEAD_OF_ALL:
+        s = walk(n, 0.3, speed[0], rng)
+        s[:, 0] += rng.uniform(2.0, 4.0)
         X += s[:, :, None] - s[:, None, :]
     elif kind != "both sides of a factor drifting":
         s = walk(n, size[0], speed[0], rng)
@@ -270,6 +287,8 @@ if __name__ == "__main__":
     if sys.argv[1:] in (["terms"], ["priors"]):
         {"terms": compare_terms, "priors": compare_priors}[sys.argv[1]]()
     elif sys.argv[1:] == ["speeds"]:
-        compare_speeds(BUILDING)
+        compare_models("Items that do not move alike", UNEVEN, SPEEDS, BUILDING)
+    elif sys.argv[1:] == ["ahead"]:
+        compare_models("One item far ahead", (AHEAD_OF_ALL,), LAWS, BUILDING[:16])
     else:
         main(*map(float, sys.argv[1:]))

@@ -148,7 +148,7 @@ class Rate:
 def beside_nuts(scale: float, seed: int) -> None:
     games, _ = metagame(rng=seed)
     encoding = Encoding.of(games, finest=N_BINS)
-    model = Scores(walk=Drift()) + Factors(2) + PairEffects()
+    model = Scores(walk=Drift(), degrees=None) + Factors(2) + PairEffects()
     layout = lay_out(encoding.observations(games), model)
     began = time.process_time()
     found = sample(layout, Wins(), OURS, rng=np.random.default_rng(0))[1]

@@ -40,7 +40,7 @@ WORLDS = {
         n_games=150,
     ),
     "levels": World(
-        Scores(PRIOR, Drift(PRIOR, reversion=HalfCauchy(1.0))) + Side(1.0, Still()),
+        Scores(PRIOR, Drift(PRIOR, reversion=HalfCauchy(1.0)), degrees=None) + Side(1.0, Still()),
         Levels(),
         n_items=5,
         n_times=4,
@@ -50,10 +50,15 @@ WORLDS = {
 }
 
 
-def paths(name, places, scale, rate=0.0, reversion=1e-6):
-    """Draw all paths of a term: from scale · N(0, 1) on, drifting and returning to 0."""
+def paths(name, places, scale, rate=0.0, reversion=1e-6, degrees=None):
+    """Draw all paths of a term: from scale · N(0, 1) on, drifting and returning to 0.
+
+    With degrees of freedom: from scale times Student's law, of variance 1.
+    """
     n = len(places.keys)
     z = numpyro.sample(name, dist.Normal().expand([n]))
+    if degrees is not None:  # every path is one state
+        z *= jnp.sqrt((degrees - 2.0) / numpyro.sample("spread", dist.Chi2(degrees).expand([n])))
     clock = np.array([t for _, t in places.keys])
     begins = np.isin(np.arange(n), places.begins)
     owner = np.cumsum(begins) - 1
@@ -71,7 +76,7 @@ def scale(name, prior=PRIOR.scale):
 def wins(design, outcomes):
     """Scores, one plane and pair effects, all still; games won and lost."""
     (first, second), pairs = design.items.state.T, design.numbers[0]
-    s = paths("s", design.items, scale("scores"))
+    s = paths("s", design.items, scale("scores"), degrees=4.0)
     plane = scale("factor")
     u, v = paths("u", design.items, plane), paths("v", design.items, plane)
     e = paths("e", pairs, scale("pairs"))

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from intransit.inference import sampling
 from intransit.inference.path_kernels import (
@@ -63,7 +64,7 @@ def test_a_path_of_numbers_is_drawn_from_its_exact_law(reversion):
     p = random_paths(rng, 1, 25)
     w, pull = rng.uniform(0.1, 1.0, 25), rng.normal(size=25)
     rest, states = rng.normal(size=25), np.zeros(p.n_states)
-    prior, step, mean = 0.8, 0.3, 0.7
+    prior, step, mean, spread = 0.8, 0.3, 0.7, 1.6
     A = np.zeros((25, p.n_states))
     for q in range(p.n_states):
         for k in range(p.cell_begin[q], p.cell_begin[q + 1]):
@@ -71,13 +72,13 @@ def test_a_path_of_numbers_is_drawn_from_its_exact_law(reversion):
     drawn, x = np.empty((N_DRAWS, p.n_states)), rest.copy()
     steps = Transitions(p, np.array([reversion])).steps
     for row in drawn:
-        own = states, x, w, pull, np.array([mean])
+        own = states, x, w, pull, np.array([mean]), np.array([spread])
         draw_numbers(rng, p.begin, *steps, *p.entries, *own, prior, step)
         row[:] = states
     np.testing.assert_allclose(x, rest + A @ states, atol=1e-9)
-    precision = walk_precision(p.clock, prior, step, reversion) + A.T @ (w[:, None] * A)
+    precision = walk_precision(p.clock, spread * prior, step, reversion) + A.T @ (w[:, None] * A)
     potential = A.T @ (pull - w * rest)
-    potential[0] += mean / prior
+    potential[0] += mean / (spread * prior)
     check_draws(drawn, precision, potential)
 
 
@@ -126,19 +127,20 @@ def test_an_item_is_drawn_from_its_exact_law(r):
     A = A.reshape(n, m * d)
     x = rest + A @ states[:m].ravel()
     drawn, reversions = np.empty((N_DRAWS, m * d)), np.array([0.3, 0.1 * r])
-    steps = Transitions(p, reversions).steps
+    steps, spread = Transitions(p, reversions).steps, 1.6
     for row in drawn:
         items_kernel(r)(
             rng, np.array([0]), p.begin, *steps, p.cell_begin, p.cell, sign, other, states, x,
-            w, pull, np.array([mean]), prior, step,
+            w, pull, np.array([mean]), np.array([spread]), prior, step,
         )  # fmt: skip
         row[:] = states[:m].ravel()
     np.testing.assert_allclose(x, rest + A @ states[:m].ravel(), atol=1e-9)
     precision = A.T @ (w[:, None] * A)
     potential = A.T @ (pull - w * rest)
+    first = prior * [spread, *[1.0] * (d - 1)]
     for k in range(d):
-        precision[k::d, k::d] += walk_precision(p.clock, prior[k], step[k], reversions[min(k, 1)])
-    potential[0] += mean / prior[0]
+        precision[k::d, k::d] += walk_precision(p.clock, first[k], step[k], reversions[min(k, 1)])
+    potential[0] += mean / first[0]
     check_draws(drawn, precision, potential)
 
 
@@ -147,7 +149,7 @@ def test_a_step_of_hardly_any_variance_holds_a_path_still():
     rng = np.random.default_rng(5)
     p = random_paths(rng, 1, 30)
     states = np.concatenate([np.zeros((p.n_states, 3)), rng.normal(size=(30, 3))])
-    args = rng.uniform(0.1, 1.0, 30), rng.normal(size=30), np.zeros(1)
+    args = rng.uniform(0.1, 1.0, 30), rng.normal(size=30), np.zeros(1), np.ones(1)
     items_kernel(1)(
         rng, np.array([0]), p.begin, *Transitions(p, np.zeros(2)).steps, p.cell_begin, p.cell,
         np.sign(p.factor), p.n_states + p.cell, states, np.zeros(30), *args, np.ones(3),
@@ -207,7 +209,9 @@ def test_states_around_a_time_are_those_of_a_loop():
         assert p.begin[owner] <= before <= after < p.begin[owner + 1]
 
 
-def read(states, before, after, since, until, keys, means=0.0, reversion=0.0, uneven=0.0):
+def read(
+    states, before, after, since, until, keys, means=0.0, reversion=0.0, uneven=0.0, degrees=0
+):
     n, d = len(states), states.shape[2]
     out = np.empty((n, len(keys), d))
     places = np.array(before), np.array(after), np.array(since), np.array(until), np.array(keys)
@@ -219,6 +223,7 @@ def read(states, before, after, since, until, keys, means=0.0, reversion=0.0, un
         np.full((n, d), reversion),
         np.full((n, d), 3.0),
         np.full(n, means),
+        degrees,
         np.full(n, uneven),
         out,
     )
@@ -312,3 +317,16 @@ def test_thinning_keeps_the_last(n, most):
     assert places[-1] == n - 1
     assert np.all(np.diff(places) >= 1)
     assert np.ptp(np.diff(places)) <= 1
+
+
+def test_somebody_never_seen_may_be_far_from_the_others():
+    """Student's law with the same variance as the normal one: quantiles are those of SciPy."""
+    n, degrees = 40_000, 5
+    states = np.zeros((n, 1, 1))
+    got = read(states, [-1], [-1], [0.0], [0.0], [7], means=0.7, degrees=degrees)[:, 0, 0]
+    level = np.array([0.01, 0.25, 0.5, 0.75, 0.99])
+    expected = 0.7 + 3.0 * np.sqrt(1.0 - 2.0 / degrees) * student.ppf(level, degrees)
+    # Five standard errors of a quantile: a false alarm once in a hundred thousand runs.
+    density = student.pdf(student.ppf(level, degrees), degrees) / (3.0 * np.sqrt(1 - 2.0 / degrees))
+    error = 5.0 * np.sqrt(level * (1.0 - level) / n) / density
+    assert (np.abs(np.quantile(got, level) - expected) < error).all()

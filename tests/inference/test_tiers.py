@@ -186,7 +186,8 @@ def test_who_meets_at_random_or_has_a_known_scale_is_fitted_as_asked():
 def test_wide_scores_move_as_much_and_do_not_return():
     moving = it.Drift(it.HalfCauchy(1.5), it.HalfCauchy(0.3), 0.5)
     scores = it.Scores(walk=moving).widened(3.0)
-    assert scores == it.Scores(3.0, it.Drift(it.HalfCauchy(0.5), 0.0, 0.5), tiers=3.0, wide=True)
+    moving = it.Drift(it.HalfCauchy(0.5), 0.0, 0.5)
+    assert scores == it.Scores(3.0, moving, tiers=3.0, wide=True, degrees=None)
     with pytest.raises(it.InputError, match="wide scores have a known scale"):
         it.Scores(wide=True)
 

@@ -85,15 +85,19 @@ class Places:
             k for k, key in enumerate(self.keys) if k == 0 or self.keys[k - 1][0] != key[0]
         ]
 
-    def walk(self, rng, scale, rate, reversion=0.0, means=None, uneven=0.0):
+    def walk(self, rng, scale, rate, reversion=0.0, means=None, uneven=0.0, degrees=None):
         """Draw all paths: from scale · N(0, 1), about a mean for each owner, back to 0.
 
-        Where they jump, `uneven` is the time over which paces differ by their mean.
+        With degrees of freedom, first states follow Student's law of variance 1.  Where they jump,
+        `uneven` is the time over which paces differ by their mean.
         """
         out = np.zeros(len(self.keys))
         for k, (owner, t) in enumerate(self.keys):
             if k in self.begins:
-                out[k] = scale * rng.normal() + (0.0 if means is None else means[owner])
+                first = rng.normal()
+                if degrees is not None:
+                    first = rng.standard_t(degrees) * np.sqrt(1.0 - 2.0 / degrees)
+                out[k] = scale * first + (0.0 if means is None else means[owner])
             else:
                 gap = t - self.keys[k - 1][1]
                 kept = np.exp(-reversion * gap)
@@ -195,7 +199,9 @@ def draw_truth(design, rng):
     )
     jumps = draw_scale(rng, getattr(getattr(scores, "walk", None), "jumps", 0.0))
     uneven = jumps**2 * span
-    states[:, 0] = design.items.walk(rng, scales[0], rates[0], reversions[0], means, uneven)
+    degrees = None if scores is None else scores.degrees
+    own = scales[0], rates[0], reversions[0], means, uneven, degrees
+    states[:, 0] = design.items.walk(rng, *own)
     for k in range(1, 1 + r):
         for column in (k, k + r):
             states[:, column] = design.items.walk(rng, scales[k], rates[1], reversions[1])
@@ -418,7 +424,7 @@ WORLDS = {
         reach=1,
     ),
     "wins, wide scores on a ladder": World(
-        Scores(1.0, JUMPING, 1.5, wide=True) + Side(0.5, Still()),
+        Scores(1.0, JUMPING, 1.5, wide=True, degrees=None) + Side(0.5, Still()),
         Wins(),
         n_items=8,
         n_late=1,

@@ -163,3 +163,9 @@ def test_a_number_out_of_range_is_refused_by_name(make, named):
     with pytest.raises(InputError) as caught:
         make()
     assert str(caught.value).startswith(named)
+
+
+@pytest.mark.parametrize("degrees", [2, 0, -1, 3.5, float("inf"), "many"])
+def test_degrees_of_freedom_that_leave_no_variance_are_refused(degrees):
+    with pytest.raises(InputError, match="Scores: degrees"):
+        Scores(degrees=degrees)

@@ -325,7 +325,8 @@ def _model_of(drawn: TrajectoryDraws, n_scores: int, r: int) -> Model:
 
     terms: list[Term] = []
     if n_scores:
-        terms.append(Scores(s.score_prior_scale, walk(s.score_drift_scale, s.score_prior_scale)))
+        moves = walk(s.score_drift_scale, s.score_prior_scale)
+        terms.append(Scores(s.score_prior_scale, moves, degrees=None))
     if r:
         terms.append(Factors(r, s.prior_scale, walk(s.drift_scale, s.prior_scale)))
     if s.pair_scale > 0.0:

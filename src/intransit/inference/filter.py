@@ -452,7 +452,7 @@ class Filter:
         paths = Paths.without_cells(everybody[:-1], everybody, times, bool(rates.any()))
         pairs, codes = np.zeros((0, 2), np.int64), np.zeros((0, 0), int)
         seen = Observations(self.loss, size, pairs, empty, empty, empty, empty, codes, 0)
-        terms = [Scores(1.0)] * scores + ([Factors(r, 1.0)] if r else [])
+        terms = [Scores(1.0, degrees=None)] * scores + ([Factors(r, 1.0)] if r else [])
         law: OutcomeLaw = Wins() if self.loss == "logistic" else Readings(self.noise_scale)
         return posterior_around(
             Layout(seen, Model(tuple(terms)), paths, none, (), np.zeros(size, bool), 1.0),

@@ -181,7 +181,10 @@ class Chain:
             self._begin(often)
         else:
             self._resume(start)
+        self._degrees = None if self._scores is None else self._scores.degrees
+        self.spread = np.ones(layout.seen.n_items)
         self._begin_means()
+        self._draw_spread()
         self.x, self.w, self.pull = (np.zeros(len(seen)) for _ in range(3))
         self.cells = self.x, self.w, self.pull  # changed in place, always
         self.below, self.above, self.parts = (np.zeros(len(seen)) for _ in range(3))
@@ -284,6 +287,7 @@ class Chain:
         for k, one in enumerate(self.layout.numbers):
             self._draw_numbers(k, one)
         self._draw_means()
+        self._draw_spread()
         if self.n_sweeps >= self.settle:
             self._draw_item_scales()
             self._draw_item_reversions()
@@ -385,7 +389,7 @@ class Chain:
     def _draw_items(self) -> None:
         r, p = self.layout.n_factors, self.layout.items
         if r == 0:
-            own = self.states.reshape(-1), self.item_means()  # the first is a view
+            own = self.states.reshape(-1), self.item_means(), self.spread  # the first is a view
             self._draw_paths(p, self._steps, *own, float(self.scales[0]), float(self.rates[0]))
             return
         width = np.concatenate([self.scales, self.scales[1:]])
@@ -400,6 +404,7 @@ class Chain:
             self.states,
             *self.cells,
             self.item_means(),
+            self.spread,
             width**2,
             np.maximum((width * rates) ** 2, self._stiffest),
         )
@@ -408,7 +413,7 @@ class Chain:
         p = one.paths
         if p.n_states and p.separate and self.n_sweeps >= self.settle:
             self._draw_separate_scales(k, one)
-        own = self.numbers[k], np.zeros(len(p.keys))
+        own = self.numbers[k], np.zeros(len(p.keys)), np.ones(len(p.keys))
         sizes = float(self.number_scales[k]), float(self.number_rates[k])
         self._draw_paths(p, self._number_steps[k], *own, *sizes)
 
@@ -418,12 +423,13 @@ class Chain:
         steps: Transitions,
         states: FloatArray,
         means: FloatArray,
+        spread: FloatArray,
         scale: float,
         rate: float,
     ) -> None:
         """Draw paths that enter margins linearly."""
         step = max((scale * rate) ** 2, float(self._stiffest[0]))
-        (keep, length), own = steps.steps, (states, *self.cells, means)
+        (keep, length), own = steps.steps, (states, *self.cells, means, spread)
         draw_numbers(self.rng, p.begin, keep, length, *p.entries, *own, scale**2, step)
 
     def _draw_means(self) -> None:
@@ -466,10 +472,23 @@ class Chain:
 
     def _worth_of_starts(self) -> FloatArray:
         """Draw what first scores are drawn around, given these."""
-        starts, columns = self.states[self.layout.items.begin[:-1], 0], self._columns
-        own = 1.0 / self.scales[0] ** 2
-        precision = own * (columns.T @ columns) + np.diag(self._spread_of_means())
-        return gaussian(self.rng, precision, own * (columns.T @ starts))
+        columns, starts = self._columns, self.states[self.layout.items.begin[:-1], 0]
+        weighed = columns / (self.scales[0] ** 2 * self.spread[:, None])
+        precision = weighed.T @ columns + np.diag(self._spread_of_means())
+        return gaussian(self.rng, precision, weighed.T @ starts)
+
+    def _draw_spread(self) -> None:
+        """Draw how far from the others each item may be at first.
+
+        First scores follow Student's law, of variance 1 in units of their squared scale: normal
+        with a variance of its own for each item, (n - 2) / χ² of n degrees.
+        """
+        if self._degrees is None:
+            return
+        starts = self.states[self.layout.items.begin[:-1], 0]
+        z = (starts - self.item_means()) / self.scales[0]
+        n = self._degrees
+        self.spread = (n - 2.0 + z**2) / self.rng.chisquare(n + 1.0, size=len(z))
 
     def _spread_of_means(self) -> FloatArray:
         """Return prior precisions: newcomers are as far from the others as items are."""
@@ -492,6 +511,7 @@ class Chain:
             self.first,
             self.second,
             self.item_means(),
+            self.spread,
             *self.cells,
             self.states,
             self.scales,
@@ -589,7 +609,8 @@ class Chain:
         """Return the squares of first states, and of steps over their length."""
         p, first, steps = self.layout.numbers[k].paths, np.zeros(1), np.zeros(1)
         along = self._number_steps[k].steps
-        squares_of(p.begin, *along, states[:, None], np.zeros(len(p.keys)), first, steps)
+        plain = np.zeros(len(p.keys)), np.ones(len(p.keys))
+        squares_of(p.begin, *along, states[:, None], *plain, first, steps)
         return float(first[0]), float(steps[0])
 
     def _draw_separate_scales(self, k: int, one: Numbers) -> None:

@@ -209,6 +209,7 @@ def items_kernel(r: int) -> Callable[..., None]:
         w: FloatArray,
         pull: FloatArray,
         means: FloatArray,  # (n_items,): prior mean of the first score
+        spread: FloatArray,  # (n_items,): its variance, in units of the prior's
         prior: FloatArray,  # (d,): variances of first states
         step: FloatArray,  # (d,): variances of steps, a unit of time, above 0
     ) -> None:
@@ -231,6 +232,8 @@ def items_kernel(r: int) -> Callable[..., None]:
                     _pass_back(q, s, d, keep, R, g, B, J, h)
                 for k in range(d):
                     D[q, k] = 1.0 / (step[k] * length[s, min(k, 1)] if q > 0 else prior[k])
+                if q == 0:
+                    D[0, 0] /= spread[i]
                 _invert_root(q, d, D, L, J, R)
             h[0, 0] += D[0, 0] * means[i]
             for q in range(m):
@@ -266,6 +269,7 @@ def draw_numbers(
     w: FloatArray,
     pull: FloatArray,
     means: FloatArray,  # (n_paths,): prior mean of the first state
+    spread: FloatArray,  # (n_paths,): its variance, in units of the prior's
     prior: float,
     step: float,
 ) -> None:
@@ -292,7 +296,8 @@ def draw_numbers(
         for q in range(m):
             state = low + q
             if q == 0:
-                precision, potential = J[0] + 1.0 / prior, h[0] + means[i] / prior
+                own = 1.0 / (prior * spread[i])
+                precision, potential = J[0] + own, h[0] + own * means[i]
             else:
                 stiff = 1.0 / (step * length[state, 0])
                 precision, potential = J[q] + stiff, h[q] + stiff * keep[state, 0] * last
@@ -515,6 +520,7 @@ def read_paths(
     reversions: FloatArray,  # (n_all_draws, d)
     scales: FloatArray,  # (n_all_draws, d): deviations of first states
     means: FloatArray,  # (n_all_draws,): of first states, in the first column, of the never seen
+    degrees: int,  # of freedom of Student's law of these; 0 if it is normal
     jumps: FloatArray,  # (n_all_draws,): time in which paces differ by their mean; 0 for no jumps
     out: FloatArray,  # (n_draws, n, d)
 ) -> None:
@@ -527,6 +533,11 @@ def read_paths(
             if before[n] < 0:
                 for k in range(d):
                     out[place, n, k] = scales[g, k] * normal_of(seed, k)
+                if degrees > 0:
+                    squares = 0.0
+                    for m in range(degrees):
+                        squares += normal_of(seed, d + m) ** 2
+                    out[place, n, 0] *= math.sqrt((degrees - 2) / squares)
                 out[place, n, 0] += means[g]
                 continue
             b, a = before[n], after[n]

@@ -202,7 +202,7 @@ class Posterior:
         unseen = np.where(new, UNSEEN - items, -1)
         place = np.where(new, 0, items)
         uneven = d.jumps**2 * self.layout.span
-        steps = d.walks, d.returns, self.widths, means, uneven
+        steps = d.walks, d.returns, self.widths, means, self._degrees, uneven
         return _read(d.states, self.layout.items, place, unseen, times, which, steps)
 
     @cached_property
@@ -217,6 +217,12 @@ class Posterior:
             first = self.draws.states[:, self.layout.items.begin[:-1], 0]
             widths[:, 0] = first.std(axis=1)
         return widths
+
+    @property
+    def _degrees(self) -> int:
+        """Degrees of freedom of Student's law of what an item never seen may be; 0 if normal."""
+        scores = self.layout.model.term(Scores)
+        return 0 if scores is None else scores.degrees or 0
 
     @cached_property
     def usual(self) -> Mapping[str, FloatArray]:  # (n_values,) each
@@ -292,7 +298,7 @@ class Posterior:
         unseen = np.where(known, -1, UNSEEN + keys)
         scales = d.number_scales[:, k : k + 1]
         walks, returns = scales * d.number_rates[:, k : k + 1], d.number_reversions[:, k : k + 1]
-        steps = walks, returns, scales, np.zeros(len(d)), np.zeros(len(d))
+        steps = walks, returns, scales, np.zeros(len(d)), 0, np.zeros(len(d))
         own = (k + 1) * (UNSEEN << 2)  # keys of noise, apart from those of other terms
         states = d.numbers[k][:, :, None]
         return _read(states, paths, place, unseen, times, which, steps, own)[:, :, 0]
@@ -762,7 +768,9 @@ def _read(
     unseen: IntArray,  # (n,): below 0, or what noise goes by of an owner that was never seen
     times: FloatArray,  # (n,)
     which: IntArray | None,
-    steps: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],  # for `read_paths`
+    steps: tuple[
+        FloatArray, FloatArray, FloatArray, FloatArray, int, FloatArray
+    ],  # of `read_paths`
     own: int = 0,
 ) -> FloatArray:  # (n_draws, n, n_columns)
     """Return paths at some times, in every draw or in some; what is not known of them is drawn."""

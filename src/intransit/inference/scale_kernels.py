@@ -113,6 +113,7 @@ def squares_of(
     length: FloatArray,  # (n_states, 1 or 2): of the step from there
     states: FloatArray,  # (n_states, d)
     means: FloatArray,  # (n_paths,): prior mean of the first state's first column
+    spread: FloatArray,  # (n_paths,): its variance, in units of the prior's
     first: FloatArray,  # (d,): out, squares of first states
     steps: FloatArray,  # (d,): out, squares of steps over their length
 ) -> None:
@@ -124,7 +125,7 @@ def squares_of(
         low = begin[i]
         for q in range(low, begin[i + 1]):
             if q == low:
-                first[0] += (states[q, 0] - means[i]) ** 2
+                first[0] += (states[q, 0] - means[i]) ** 2 / spread[i]
                 for k in range(1, d):
                     first[k] += states[q, k] ** 2
             else:
@@ -221,6 +222,7 @@ def draw_item_scales(
     first: IntArray,  # (n_cells,): states
     second: IntArray,
     means: FloatArray,  # (n_items,): prior mean of the first score
+    spread: FloatArray,  # (n_items,): its variance, in units of the prior's
     x: FloatArray,  # (n_cells,), changed
     w: FloatArray,
     pull: FloatArray,
@@ -239,7 +241,7 @@ def draw_item_scales(
     for i in range(n_first):
         for q in range(begin[i], begin[i + 1]):
             base[q] = fade[q, 0] * means[i]
-    squares_of(begin, keep, length, states, means, squares, steps)
+    squares_of(begin, keep, length, states, means, spread, squares, steps)
     for k in range(1 + r):
         if priors[k] > 0.0:
             size, n, rate = squares[k], float(n_first), rates[min(k, 1)]
@@ -259,7 +261,7 @@ def draw_item_scales(
         rest[c] = x[c] - parts[c]
     for g in range(2 if r else 1):
         if rate_priors[g] > 0.0:
-            squares_of(begin, keep, length, states, means, squares, steps)
+            squares_of(begin, keep, length, states, means, spread, squares, steps)
             walk = (begin, fade, base, states, first, second, x, w, pull, rest)
             sizes = (squares, steps, scales, rates, priors, rate_priors)
             _draw_item_rate(rng, g, *walk, *sizes)

@@ -209,7 +209,7 @@ class Scores(Term):
     Attributes
     ----------
     scale
-        Of the scores when an item is first seen, in log odds.
+        Standard deviation of the scores when an item is first seen, in log odds.
     walk
         How they move: by default they drift, return to the mean and jump, as much as the data say.
     tiers
@@ -219,12 +219,16 @@ class Scores(Term):
     wide
         Whether like met like, so that the scales are wide numbers, which draw no score towards the
         others; somebody new is then as those seen are.
+    degrees
+        Of freedom of Student's law of first scores: the smaller, the further one item may be from
+        all others, as a favourite is; None for a normal law.
 
     Raises
     ------
     InputError
         If `scale` is neither a prior nor a number above 0, `walk` is neither `Still` nor `Drift`,
-        `tiers` is neither a prior nor a number from 0, or `wide` scores have no known scale.
+        `tiers` is neither a prior nor a number from 0, `wide` scores have no known scale, or
+        `degrees` is neither a whole number from 3 nor None.
 
     Examples
     --------
@@ -239,9 +243,12 @@ class Scores(Term):
     )
     tiers: Scale = field(default=HalfCauchy(1.0))
     wide: bool = False
+    degrees: int | None = 4
 
     def __post_init__(self) -> None:
         self._check()
+        if self.degrees is not None:
+            as_whole("Scores: degrees", self.degrees, least=3)
         check_scale("Scores: tiers", self.tiers, strict=False)
         if as_flag("Scores: wide", self.wide) and isinstance(self.scale, HalfCauchy):
             raise InputError("Scores: wide scores have a known scale; give a number, such as 3.")
@@ -273,7 +280,7 @@ class Scores(Term):
             rate = walk.rate
             rate = HalfCauchy(rate.scale / scale) if isinstance(rate, HalfCauchy) else rate
             walk = Drift(rate, jumps=walk.jumps)
-        return Scores(scale, walk, tiers=scale, wide=True)
+        return Scores(scale, walk, tiers=scale, wide=True, degrees=None)
 
 
 @dataclass(frozen=True)
