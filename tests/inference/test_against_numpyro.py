@@ -33,7 +33,9 @@ WELL_MIXED = 1.05
 
 WORLDS = {
     "wins": World(
-        Scores(PRIOR, Still()) + Factors(1, PRIOR, Still()) + PairEffects(PRIOR, Still()),
+        Scores(PRIOR, Still(), degrees=None)
+        + Factors(1, PRIOR, Still())
+        + PairEffects(PRIOR, Still()),
         Wins(),
         n_items=5,
         n_times=1,
@@ -50,15 +52,10 @@ WORLDS = {
 }
 
 
-def paths(name, places, scale, rate=0.0, reversion=1e-6, degrees=None):
-    """Draw all paths of a term: from scale · N(0, 1) on, drifting and returning to 0.
-
-    With degrees of freedom: from scale times Student's law, of variance 1.
-    """
+def paths(name, places, scale, rate=0.0, reversion=1e-6):
+    """Draw all paths of a term: from scale · N(0, 1) on, drifting and returning to 0."""
     n = len(places.keys)
     z = numpyro.sample(name, dist.Normal().expand([n]))
-    if degrees is not None:  # every path is one state
-        z *= jnp.sqrt((degrees - 2.0) / numpyro.sample("spread", dist.Chi2(degrees).expand([n])))
     clock = np.array([t for _, t in places.keys])
     begins = np.isin(np.arange(n), places.begins)
     owner = np.cumsum(begins) - 1
@@ -76,7 +73,7 @@ def scale(name, prior=PRIOR.scale):
 def wins(design, outcomes):
     """Scores, one plane and pair effects, all still; games won and lost."""
     (first, second), pairs = design.items.state.T, design.numbers[0]
-    s = paths("s", design.items, scale("scores"), degrees=4.0)
+    s = paths("s", design.items, scale("scores"))
     plane = scale("factor")
     u, v = paths("u", design.items, plane), paths("v", design.items, plane)
     e = paths("e", pairs, scale("pairs"))

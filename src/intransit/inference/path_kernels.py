@@ -184,6 +184,15 @@ def _draw_state(
         out[q, k] = total
 
 
+@compiled
+def _longest(begin: IntArray) -> int:
+    """Return how many states the longest path has."""
+    longest = 0
+    for i in range(len(begin) - 1):
+        longest = max(longest, begin[i + 1] - begin[i])
+    return longest
+
+
 @cache
 def items_kernel(r: int) -> Callable[..., None]:
     """Return the kernel that draws items with r planes, one at least.
@@ -218,9 +227,7 @@ def items_kernel(r: int) -> Callable[..., None]:
         Of every state: precision J and potential h of what its cells and all later ones say, and
         the precision D of the step to it.
         """
-        n = 0
-        for i in range(len(begin) - 1):
-            n = max(n, begin[i + 1] - begin[i])
+        n = _longest(begin)
         J, R, L, B = np.zeros((n, d, d)), np.zeros((n, d, d)), np.zeros((d, d)), np.zeros((d, d))
         h, D, drawn, g = np.zeros((n, d)), np.zeros((n, d)), np.zeros((n, d)), np.zeros(d)
         for i in order:
@@ -274,9 +281,7 @@ def draw_numbers(
     step: float,
 ) -> None:
     """Draw every path of single numbers in turn, given all others."""
-    longest = 0
-    for i in range(len(begin) - 1):
-        longest = max(longest, begin[i + 1] - begin[i])
+    longest = _longest(begin)
     J, h = np.zeros(longest), np.zeros(longest)
     for i in range(len(begin) - 1):
         low, m = begin[i], begin[i + 1] - begin[i]
