@@ -1,17 +1,10 @@
 """Measurements: linear readings y_m = ⟨A_m, X⟩ of a margin matrix, with outcomes, over periods.
 
-Three kinds of A_m cover what people measure:
-
-    Entries        A_m = e_i e_jᵀ          one duel, the paper's sampling ensemble
-    Combinations   A_m sparse              "the sum of these duels"
-    Matrices       A_m any N x N matrix    matrix sensing
-
 X is skew-symmetric, so a reading sees only the margins of pairs i < j: reading (j, i) is minus
-reading (i, j), and the diagonal reads zero.  `fold` writes any kind in that form, as a matrix
-over the pairs it touches, which is all that solvers need to know of a measurement.
+reading (i, j), and the diagonal reads zero.  `fold` writes any kind of reading in that form, as a
+matrix over the pairs it touches, which is all that solvers need to know of a measurement.
 
-Over time each period has an operator A^t and its outcomes y^t.  Periods may differ in the number
-and in the kind of their readings; only the items are shared.
+Periods may differ in the number and in the kind of their readings; only the items are shared.
 """
 
 from collections.abc import Sequence
@@ -83,7 +76,7 @@ class EntryOperator:
         raise NotImplementedError
 
     def apply(self, margins: FloatArray) -> FloatArray:
-        """Return the readings of a matrix, (n_outcomes,).
+        """Return the readings of a matrix.
 
         Parameters
         ----------
@@ -94,13 +87,6 @@ class EntryOperator:
         -------
         numpy.ndarray
             The readings, (n_outcomes,).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> sums.apply(np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]))
-        array([3., 6.])
         """
         return self._gather(np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]])
 
@@ -121,15 +107,6 @@ class EntryOperator:
         ------
         InputError
             If the factors are not of that shape.
-
-        Examples
-        --------
-        Items with the scores 3, 1 and 0:
-
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> sums.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
-        array([5., 2.])
         """
         S, Q = check_factors(strengths, exposures, self.n_items)
         return self._gather(margins_at(S, Q, self.pairs))
@@ -158,15 +135,6 @@ class SumsOfEntries(EntryOperator):
         -------
         scipy.sparse.csr_array
             The sum, (n_items, n_items).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> sums.adjoint(np.array([5.0, 7.0])).toarray()
-        array([[ 0.,  5.,  5.],
-               [ 0.,  0., 14.],
-               [ 0.,  0.,  0.]])
         """
         shape = (self.n_items, self.n_items)
         scaled = self.coefficients * np.asarray(values)[self.rows]
@@ -178,15 +146,7 @@ class SumsOfEntries(EntryOperator):
         Returns
         -------
         Folded
-            The pairs that are read, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), sparse.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> folded = sums.fold()
-        >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
-        ([[0, 1], [0, 2], [1, 2]], [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
+            The ``pairs`` that are read, and the ``matrix``, (n_outcomes, n_pairs).
         """
         keys, signs = fold_pairs(self.pairs, self.n_items)
         distinct, columns = np.unique(keys, return_inverse=True)
@@ -203,8 +163,7 @@ class Entries(SumsOfEntries):
     Attributes
     ----------
     pairs
-        The first and the second item of each reading, (n_outcomes, 2); both orders and the
-        diagonal are allowed.
+        First and second item of each reading, (n_outcomes, 2); either order, or twice the same.
     n_items
         Number of items.
 
@@ -215,15 +174,11 @@ class Entries(SumsOfEntries):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
-    >>> X = np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]])
-    >>> duels.apply(X)
+    >>> duels = Entries([(0, 1), (2, 0)], n_items=3)
+    >>> duels.apply(np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]))
     array([ 1., -2.])
-    >>> duels.adjoint(np.array([5.0, 7.0])).toarray()
-    array([[0., 5., 0.],
-           [0., 0., 0.],
-           [7., 0., 0.]])
+    >>> duels.adjoint(np.array([5.0, 7.0])).toarray().tolist()
+    [[0.0, 5.0, 0.0], [0.0, 0.0, 0.0], [7.0, 0.0, 0.0]]
     """
 
     pairs: IntArray
@@ -259,13 +214,11 @@ class Combinations(SumsOfEntries):
     rows
         Which outcome each term belongs to, (n_terms,).
     pairs
-        The first and the second item of each term, (n_terms, 2).
+        First and second item of each term, (n_terms, 2).
     coefficients
         What each term is multiplied by, (n_terms,).
-    n_outcomes
-        Number of readings.
-    n_items
-        Number of items.
+    n_outcomes, n_items
+        Numbers of readings and of items.
 
     Raises
     ------
@@ -274,13 +227,13 @@ class Combinations(SumsOfEntries):
 
     Examples
     --------
-    "0 against 1, plus 0 against 2" and "twice 1 against 2":
+    "0 against 1, plus 0 against 2" and "twice 1 against 2", of items with the scores 3, 1 and 0:
 
-    >>> import numpy as np
     >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-    >>> X = np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]])
-    >>> sums.apply(X)
-    array([3., 6.])
+    >>> sums.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
+    array([5., 2.])
+    >>> sums.fold().matrix.toarray().tolist()
+    [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]]
     """
 
     rows: IntArray
@@ -321,7 +274,7 @@ class Combinations(SumsOfEntries):
         Parameters
         ----------
         terms
-            For each outcome, its terms (first, second, coefficient).
+            For each outcome, its terms.
         n_items
             Number of items.
 
@@ -334,12 +287,6 @@ class Combinations(SumsOfEntries):
         ------
         InputError
             If a term is not of that form, or a pair is none of these items.
-
-        Examples
-        --------
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> sums.rows.tolist(), sums.coefficients.tolist()
-        ([0, 0, 1], [1.0, 1.0, 2.0])
         """
         flat = [(m, *term) for m, outcome in enumerate(terms) for term in outcome]
         if any(len(term) != 4 for term in flat):
@@ -373,10 +320,9 @@ class Matrices(EntryOperator):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
-    >>> dense.n_items, dense.n_outcomes
-    (2, 2)
+    >>> dense = Matrices([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]])
+    >>> dense.adjoint(np.array([5.0, 7.0])).tolist(), dense.fold().matrix.tolist()
+    ([[0.0, 12.0], [-7.0, 0.0]], [[1.0], [2.0]])
     """
 
     matrices: FloatArray
@@ -422,14 +368,6 @@ class Matrices(EntryOperator):
         -------
         numpy.ndarray
             The sum, (n_items, n_items).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
-        >>> dense.adjoint(np.array([5.0, 7.0]))
-        array([[ 0., 12.],
-               [-7.,  0.]])
         """
         return np.asarray(np.tensordot(values, self.matrices, axes=1))
 
@@ -439,15 +377,7 @@ class Matrices(EntryOperator):
         Returns
         -------
         Folded
-            All pairs, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), dense.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
-        >>> folded = dense.fold()
-        >>> folded.pairs.tolist(), folded.matrix.tolist()
-        ([[0, 1]], [[1.0], [2.0]])
+            All ``pairs``, and the ``matrix``, (n_outcomes, n_pairs).
         """
         first, second = np.triu_indices(self.n_items, 1)
         folded = self.matrices[:, first, second] - self.matrices[:, second, first]
@@ -494,9 +424,7 @@ class Measurements:
     Rock, paper and scissors, two periods, the second with a repeated pair:
 
     >>> pairs = [[(0, 2), (2, 1), (1, 0)], [(0, 2), (0, 2)]]
-    >>> outcomes = [[1.0, 1.0, 1.0], [0.8, 1.2]]
-    >>> seen = Measurements.from_pairs(pairs, outcomes, n_items=3)
-    >>> seen
+    >>> Measurements.from_pairs(pairs, [[1.0, 1.0, 1.0], [0.8, 1.2]])
     Measurements(n_items=3, n_periods=2, n_outcomes=(3, 2))
     """
 
@@ -575,12 +503,6 @@ class Measurements:
         ------
         InputError
             If lists differ in length, or a pair, outcome or count cannot be used.
-
-        Examples
-        --------
-        >>> import intransit as it
-        >>> it.Measurements.from_pairs([[(0, 1)], [(1, 2), (0, 2)]], [[1.0], [0.5, 2.0]])
-        Measurements(n_items=3, n_periods=2, n_outcomes=(1, 2))
         """
         _same_length("pairs", pairs, "outcomes", outcomes)
         if n_items is not None:
@@ -599,10 +521,8 @@ class Measurements:
 
         Parameters
         ----------
-        matrices
-            For each period, the matrices A_m, (n_outcomes, n_items, n_items).
-        outcomes
-            For each period, the readings ⟨A_m, X⟩, (n_outcomes,).
+        matrices, outcomes
+            For each period, the matrices A_m and their readings.
 
         Returns
         -------
@@ -613,13 +533,6 @@ class Measurements:
         ------
         InputError
             If lists differ in length, or matrices or outcomes cannot be used.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import intransit as it
-        >>> it.Measurements.from_matrices([np.ones((4, 3, 3))], [np.zeros(4)])
-        Measurements(n_items=3, n_periods=1, n_outcomes=(4,))
         """
         operators = [
             Matrices(as_floats(given, "matrices")) for given in as_list(matrices, "matrices")
@@ -639,8 +552,8 @@ class Measurements:
         Parameters
         ----------
         operators
-            For each period what was read: `Entries`, `Combinations`, `Matrices`, or an operator of
-            your own.
+            For each period what was read: `Entries`, `Combinations`, `Matrices`, or one of your
+            own.
         outcomes
             For each period, the readings, (n_outcomes,).
         counts
@@ -658,10 +571,9 @@ class Measurements:
 
         Examples
         --------
-        >>> import intransit as it
-        >>> duels = it.Entries([(0, 1), (1, 2)], n_items=3)
-        >>> sums = it.Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)]], n_items=3)
-        >>> it.Measurements.from_operators([duels, sums], [[1.0, 0.5], [2.5]])
+        >>> duels = Entries([(0, 1), (1, 2)], n_items=3)
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)]], n_items=3)
+        >>> Measurements.from_operators([duels, sums], [[1.0, 0.5], [2.5]])
         Measurements(n_items=3, n_periods=2, n_outcomes=(2, 1))
         """
         _same_length("operators", operators, "outcomes", outcomes)
