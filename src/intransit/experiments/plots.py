@@ -14,39 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from intransit.experiments.estimators import (
-    DYNAMIC_LIMIT,
-    EQUAL,
-    ESTIMATED,
-    FURTHER,
-    JOINT,
-    LAST,
-    NEWTON,
-    OPTIMAL,
-    STATIC_LIMIT,
-    settled_series,
-)
+from intransit import plotting
+from intransit.experiments import estimators as est
 from intransit.experiments.experiment import Check, Claim, Experiment, Gain, Series, Table
-from intransit.plotting import (
-    BLACK,
-    BLUE,
-    GREEN,
-    LOOK,
-    ORANGE,
-    PURPLE,
-    RED,
-    SKY,
-    require_matplotlib,
-)
-from intransit.report.page.blocks import (
-    bullets,
-    digest,
-    more,
-    plain,
-    read_assets,
-    section,
-    write_document,
-)
+from intransit.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
+from intransit.report.page import blocks
+from intransit.report.page.blocks import bullets, more, plain, section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,9 +35,9 @@ class Style:
 
 
 STYLES = {
-    LAST: Style(RED, "s"),
-    EQUAL: Style(BLUE, "^"),
-    OPTIMAL: Style(GREEN, "o"),
+    est.LAST: Style(RED, "s"),
+    est.EQUAL: Style(BLUE, "^"),
+    est.OPTIMAL: Style(GREEN, "o"),
 }
 JOINT_STYLE, ESTIMATED_STYLE = Style(PURPLE, "D"), Style(ORANGE, "d", "--")
 
@@ -84,11 +57,11 @@ def draw_curve(
 def draw_settled(axes: "Axes", table: Table, measure: str, facet: str = "") -> None:
     """Draw the three weights and the joint curve: see `estimators.MEANS`."""
     curves = table.names("curve", measure=measure, facet=facet)
-    for curve, style in (STYLES | {JOINT: JOINT_STYLE}).items():
+    for curve, style in (STYLES | {est.JOINT: JOINT_STYLE}).items():
         if curve not in curves:
             continue
         every = table.series(measure, curve, facet)
-        settled = settled_series(table, measure, curve, facet)
+        settled = est.settled_series(table, measure, curve, facet)
         axes.plot(every.x, every.mean, ":", color=style.colour, linewidth=1.2)
         draw_curve(axes, settled, style, curve, band=False)
         draw_band(axes, every, style)
@@ -105,12 +78,12 @@ def draw_extras(axes: "Axes", table: Table, measure: str, facet: str = "") -> No
     """Draw what `--with` added: Newton as crosses, other estimators, limits as thin lines."""
     curves = table.names("curve", measure=measure, facet=facet)
     draw_newton(axes, table, measure, STYLES, facet)
-    others = [curve for curve in FURTHER if curve in curves and curve != JOINT]
+    others = [curve for curve in est.FURTHER if curve in curves and curve != est.JOINT]
     for curve, colour in zip(others, (SKY, BLACK), strict=False):
         draw_curve(axes, table.series(measure, curve, facet), Style(colour, "v"), curve)
-    if ESTIMATED in curves:
-        series = table.series(measure, ESTIMATED, facet)
-        draw_curve(axes, series, ESTIMATED_STYLE, ESTIMATED, band=False)
+    if est.ESTIMATED in curves:
+        series = table.series(measure, est.ESTIMATED, facet)
+        draw_curve(axes, series, ESTIMATED_STYLE, est.ESTIMATED, band=False)
     draw_limits(axes, table, measure, facet)
 
 
@@ -122,11 +95,11 @@ def draw_newton(
     drawn = {
         curve: style
         for curve, style in styles.items()
-        if table.has(curve + NEWTON, measure=measure, facet=facet)
+        if table.has(curve + est.NEWTON, measure=measure, facet=facet)
     }
     for curve, style in drawn.items():
-        read = settled_series if settled else Table.series
-        newton = read(table, measure, curve + NEWTON, facet)
+        read = est.settled_series if settled else Table.series
+        newton = read(table, measure, curve + est.NEWTON, facet)
         axes.plot(newton.x, newton.mean, "x", color=style.colour, markersize=7)
     if drawn:
         axes.plot([], [], "x", color="#555555", markersize=7, label="the same by Newton")
@@ -137,7 +110,7 @@ def draw_limits(axes: "Axes", table: Table, measure: str, facet: str = "") -> No
 
     They are medians: a mean would be ruled by the few samples that settle next to nothing.
     """
-    for curve, line in ((DYNAMIC_LIMIT, "-"), (STATIC_LIMIT, "--")):
+    for curve, line in ((est.DYNAMIC_LIMIT, "-"), (est.STATIC_LIMIT, "--")):
         if table.has(curve, measure=measure, facet=facet):
             series = table.series(measure, curve, facet)
             axes.plot(series.x, series.median, line, color="#777777", lw=1.2, label=pretty(curve))
@@ -175,11 +148,11 @@ def finish(
 
 def render(experiment: Experiment, table: Table) -> dict[str, bytes]:
     """Return the figure of a finished run as {"png": ..., "svg": ...}."""
-    require_matplotlib()
+    plotting.require_matplotlib()
     from matplotlib import style  # noqa: PLC0415  an optional library
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    with style.context(LOOK), np.errstate(invalid="ignore"):
+    with style.context(plotting.LOOK), np.errstate(invalid="ignore"):
         figure = Figure(figsize=experiment.size, layout="constrained")
         experiment.draw(figure, table)
         files = {}
@@ -274,9 +247,9 @@ def to_html(facts: Mapping[str, object], shown: Sequence[Shown]) -> str:
         + _html_table(rows, ("experiment", "what", "hold", "in part", "do not hold"))
         + "".join(map(_html_section, shown))
     )
-    style = read_assets("experiments.css")
-    policy = f"img-src data:; style-src {digest(style)}"
-    return write_document(TITLE, style, policy, body)
+    style = blocks.read_assets("experiments.css")
+    policy = f"img-src data:; style-src {blocks.digest(style)}"
+    return blocks.write_document(TITLE, style, policy, body)
 
 
 def _html_section(one: Shown) -> str:
