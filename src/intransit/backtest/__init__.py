@@ -287,8 +287,7 @@ def backtest(
     """Find out which model forecasts a table best, without looking ahead.
 
     The last part of the games is cut into blocks.  Everything before a block is learnt, the block
-    is forecast, and then learnt.  Elo's K and side, the weight of frequencies, levels of margins
-    and the grid of times come from the games before the test part.
+    is forecast, and then learnt.  What plain models are tuned to comes from the games before.
 
     Parameters
     ----------
@@ -306,8 +305,8 @@ def backtest(
         Rungs of your own, by name: classes, or functions without arguments, that make a new
         `Forecaster`, anything with ``learn(games)`` and ``predict(fixtures)``.
     refit
-        Number of blocks after which a model of ours is drawn anew; between, it is updated.  0 for
-        never.
+        Number of blocks after which a model of ours is drawn anew, 0 for never; between, it is
+        updated.
     effort
         How long to draw, at each fit and update.
     rng
@@ -332,27 +331,11 @@ def backtest(
     Examples
     --------
     >>> import intransit as it
-    >>> from intransit.backtest import backtest
     >>> rounds = [["rock", "paper", "scissors"][k % 3] for k in range(600)]
     >>> beaten = [["scissors", "rock", "paper"][k % 3] for k in range(600)]
     >>> games = it.Games.from_arrays(rounds, beaten, [1] * 600, list(range(600)))
-    >>> found = backtest(games, ladder=["coin", "frequencies", "Elo"])
-    >>> found.best.name
+    >>> backtest(games, ladder=["coin", "frequencies", "Elo"]).best.name
     'frequencies'
-
-    A rung of one's own:
-
-    >>> class Champion:  # whoever has won most wins
-    ...     def __init__(self):
-    ...         self.wins = np.zeros(3)
-    ...     def learn(self, games):
-    ...         np.add.at(self.wins, np.where(games.outcomes == 1, games.first, games.second), 1)
-    ...     def predict(self, fixtures):
-    ...         ahead = self.wins[fixtures.first] - self.wins[fixtures.second]
-    ...         return 0.5 + 0.1 * np.sign(ahead)
-    >>> found = backtest(games, ladder=["coin"], forecasters={"champion": Champion})
-    >>> [rung.name for rung in found.rungs]
-    ['coin', 'champion']
     """
     table = games if isinstance(games, Games) else read(games)
     last = as_number("last", last, least=0.0, strict=True)

@@ -207,10 +207,8 @@ class Table:
 
         Parameters
         ----------
-        measure, facet
-            What they measure, and in which part of the figure.
-        first, second
-            Names of the two curves.
+        measure, first, second, facet
+            What they measure, their names, and which part of the figure they are in.
 
         Returns
         -------
