@@ -38,10 +38,9 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     that order.  Without a time nothing drifts.  y is 1 where the first won and 0 where the second
     won; 0.5 for a tie teaches how common ties are, and counts as half a win.
 
-    A row is forecast at its own time from what was learnt, so split by time (``TimeSeriesSplit``):
-    at
-    times inside the learnt part the answer knows what came later.  Items that were not learnt are
-    forecast as newcomers were.
+    Split by time (``TimeSeriesSplit``): a row is forecast at its own time, and inside the learnt
+    part the answer knows what came later.  Items that were not learnt are forecast as newcomers
+    were.
 
     Parameters
     ----------

@@ -264,8 +264,7 @@ def strongest_cycle_through(
     margins
         Skew-symmetric (n_items, n_items); ties and missing pairs (NaN) are no edges.
     first, second
-        The cycle passes through item `first`, and from there straight to `second` where that is
-        given.
+        The cycle passes through item `first`, from there straight to `second` if given.
 
     Returns
     -------
@@ -937,8 +936,7 @@ class Plane:
     """One plane ω (u vᵀ − v uᵀ) of a margins matrix; the item furthest out lies at angle 0.
 
     An item, the point √ω (u_i, v_i), is favoured over those that follow it anticlockwise within
-    half a
-    turn: the plane adds radius_i radius_j sin(angle_j − angle_i) to X_ij.
+    half a turn: the plane adds radius_i radius_j sin(angle_j − angle_i) to X_ij.
 
     Attributes
     ----------
@@ -1006,9 +1004,7 @@ def canonical_planes(margins: FloatArray, n_planes: int | None = None) -> tuple[
     Notes
     -----
     Two planes of equal strength are not unique, only their sum is; the result is then one valid
-    choice.  It takes O(N³): about a second at N = 2,000 and half a minute at 5,000, few planes or
-    many.
-    For a fitted model use `factor_planes`.
+    choice.  It takes O(N³), about a second at N = 2,000: for a fitted model use `factor_planes`.
 
     Examples
     --------

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.backtest import result
 from intransit.backtest.forecasters import (
     EDGES,
     EFFORT,
@@ -31,28 +32,13 @@ from intransit.backtest.forecasters import (
     model_of,
 )
 from intransit.backtest.result import (
-    COIN,
-    DRIFTING,
-    DRIFTING_FACTORS,
-    ELO,
-    EVERYTHING,
-    FREQUENCIES,
     LADDER,
-    PAIRS,
-    SCORES,
-    THIS_MODEL,
     Backtest,
     Coverage,
     Forecasts,
     Reliability,
     Rung,
-    alike,
     coverage,
-    hits,
-    log_losses,
-    mean_and_error,
-    reliability,
-    tell_left_out,
 )
 from intransit.checks import (
     as_floats,
@@ -266,7 +252,7 @@ def clusters(test: Games) -> tuple[IntArray, str]:  # (n_rows,)
 REFIT = 24  # blocks after which everything is drawn anew: two years of months
 FEWEST = 30  # games to learn from
 TUNED_ON = 0.25  # of the games before the test part, the latest
-PLAIN = (COIN, FREQUENCIES, ELO)
+PLAIN = (result.COIN, result.FREQUENCIES, result.ELO)
 
 
 @one_thread
@@ -305,8 +291,7 @@ def backtest(
         Rungs of your own, by name: classes, or functions without arguments, that make a new
         `Forecaster`, anything with ``learn(games)`` and ``predict(fixtures)``.
     refit
-        Number of blocks after which a model of ours is drawn anew, 0 for never; between, it is
-        updated.
+        Blocks after which a model of ours is drawn anew, not updated; 0 for never.
     effort
         How long to draw, at each fit and update.
     rng
@@ -373,7 +358,7 @@ def _nothing(_: str) -> None:
 
 def _wanted(ladder: Sequence[str] | None, own: Mapping[str, object]) -> tuple[str, ...]:
     """Return the rungs in their order: others' and the caller's own stand after Elo."""
-    place = LADDER.index(ELO) + 1
+    place = LADDER.index(result.ELO) + 1
     there = (*LADDER[:place], *installed(), *LADDER[place:])
     if ladder is None:
         names = set(there)
@@ -456,7 +441,7 @@ def tuned(
     settings = [
         dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())
     ]
-    losses = [weights @ log_losses(roll(make(**one), plan, _nothing), y) for one in settings]
+    losses = [weights @ result.log_losses(roll(make(**one), plan, _nothing), y) for one in settings]
     return settings[int(np.argmin(losses))]
 
 
@@ -519,7 +504,7 @@ class LadderRun:
             if reason:
                 self.left_out[name] = reason
         if not told:
-            left = itertools.starmap(tell_left_out, self.left_out.items())
+            left = itertools.starmap(result.tell_left_out, self.left_out.items())
             raise InputError(" ".join([*self.notes, *left]))
         return self._measure(told, table)
 
@@ -533,7 +518,10 @@ class LadderRun:
                 "There are too few games to learn from: "
                 f"{early.counts.sum():g} before the test part."
             )
-        if name in {DRIFTING, PAIRS, DRIFTING_FACTORS} and early.times[0] == early.times[-1]:
+        if (
+            name in {result.DRIFTING, result.PAIRS, result.DRIFTING_FACTORS}
+            and early.times[0] == early.times[-1]
+        ):
             return "All games to learn from are at one time, so nothing drifts."
         return ""
 
@@ -559,9 +547,9 @@ class LadderRun:
     def _plain(self, name: str) -> tuple[Forecaster, str]:
         """Return a forecaster that is tuned on the early games, and to what."""
         early = self.plan.early
-        if name == COIN:
+        if name == result.COIN:
             return Coin(), ""
-        if name == FREQUENCIES:
+        if name == result.FREQUENCIES:
             setting = tuned(Frequencies, {"prior": PRIORS}, early, self.every, self.rng)
             return Frequencies(**setting), f"prior of {setting['prior']:g} games each"
         grid = {"step": STEPS, "edge": EDGES if early.sides is not None else (0.0,)}
@@ -605,20 +593,22 @@ class LadderRun:
         test, y = self.plan.test, self.plan.test.outcomes
         groups, unit = clusters(test)
         decided = np.where(y == 0.5, 0.0, test.counts)
-        curves = {name: reliability(one.p, y, test.counts, groups) for name, one in told.items()}
+        curves = {
+            name: result.reliability(one.p, y, test.counts, groups) for name, one in told.items()
+        }
         rungs: list[Rung] = []
         losses = np.zeros(0)
         for name, one in told.items():
-            before, losses = losses, log_losses(one.p, y)
+            before, losses = losses, result.log_losses(one.p, y)
             gains = before - losses if rungs else np.zeros(len(losses))
             curve = curves[name]
             rungs.append(
                 Rung(
                     name,
-                    *mean_and_error(losses, test.counts, groups),
-                    *mean_and_error(gains, test.counts, groups),
-                    *mean_and_error((one.p - y) ** 2, test.counts, groups),
-                    *mean_and_error(hits(one.p, y), decided, groups),
+                    *result.mean_and_error(losses, test.counts, groups),
+                    *result.mean_and_error(gains, test.counts, groups),
+                    *result.mean_and_error((one.p - y) ** 2, test.counts, groups),
+                    *result.mean_and_error(result.hits(one.p, y), decided, groups),
                     curve.expected_error,
                     curve.expected_error_error,
                     curve.by_chance,
@@ -626,7 +616,7 @@ class LadderRun:
                     one.note,
                 )
             )
-        whole = told.get(EVERYTHING, RungForecast(np.zeros(0)))
+        whole = told.get(result.EVERYTHING, RungForecast(np.zeros(0)))
         forecasts = Forecasts(
             table.names,
             *(test.first, test.second, test.times, y, test.counts, self.plan.places, groups),
@@ -654,7 +644,7 @@ def _coverage(told: RungForecast, test: Games) -> tuple[Coverage, ...]:
     pairs = test.first * test.n_items + test.second
     kinds = (
         (pairs, "pairs that met at least 20 times in the test part"),
-        (alike(told.p, test.counts), "groups of forecasts alike in size"),
+        (result.alike(told.p, test.counts), "groups of forecasts alike in size"),
     )
     found = (
         coverage(groups, told.p, low, high, test.outcomes, test.counts, words)
@@ -684,11 +674,14 @@ def quick_backtest(
     plan = with_useful_sides(cut(rows, LAST, every, rng))
     early = plan.early
     still = early.times[0] == early.times[-1]
-    models = {THIS_MODEL: model.still() if still else model}
+    models = {result.THIS_MODEL: model.still() if still else model}
     run = LadderRun(plan, None, 0, rng, report, SWIFT, models=models, notes=note)
     # Nobody asks how things change in a table without times.
-    moving = () if early.clock.kind == "none" else (DRIFTING,)
-    return run.climb((COIN, FREQUENCIES, ELO, SCORES, *moving, THIS_MODEL), late)
+    moving = () if early.clock.kind == "none" else (result.DRIFTING,)
+    return run.climb(
+        (result.COIN, result.FREQUENCIES, result.ELO, result.SCORES, *moving, result.THIS_MODEL),
+        late,
+    )
 
 
 def _latest(games: Games, most: int) -> tuple[Games, list[str]]:

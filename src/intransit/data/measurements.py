@@ -552,8 +552,7 @@ class Measurements:
         Parameters
         ----------
         operators
-            For each period what was read: `Entries`, `Combinations`, `Matrices`, or one of your
-            own.
+            For each period what was read: `Entries`, `Combinations`, `Matrices`, or your own.
         outcomes
             For each period, the readings, (n_outcomes,).
         counts

@@ -16,10 +16,11 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial, wraps
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 
 # Tables -------------------------------------------------------------------------------------------
-
-COLUMNS = ("facet", "x", "curve", "measure", "trial", "value")
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,7 @@ class TrialValue:
     facet: str | None = None
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A `TrialValue` with its place and its trial; NaN where there is no value."""
 
     facet: str
@@ -84,8 +82,8 @@ class Series:
     [2.0, 2.0]
     """
 
-    x: FloatArray
-    values: FloatArray
+    x: FloatArray  # (n_places,): rising
+    values: FloatArray  # (n_places, n_trials); NaN where a trial has no value
 
     def _over_trials(self, summary: Callable[[FloatArray], Any], least: int = 1) -> FloatArray:
         kept = [row[np.isfinite(row)] for row in self.values]
@@ -142,9 +140,7 @@ class Table:
     """
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        self.rows = sorted(
-            rows, key=lambda row: (row.facet, row.measure, row.curve, row.x, row.trial)
-        )
+        self.rows = sorted(rows, key=attrgetter("facet", "measure", "curve", "x", "trial"))
 
     def names(self, column: str, **where: str) -> list[str]:
         """Return the distinct words of a column in rows that match, sorted.
@@ -215,11 +211,8 @@ class Table:
         tuple of Series
             The first and the second curve, of one shape.
         """
-        keys = [
-            {(row.x, row.trial) for row in self._matching(measure=measure, curve=c, facet=facet)}
-            for c in (first, second)
-        ]
-        shared = keys[0] & keys[1]
+        here = [self._matching(measure=measure, curve=c, facet=facet) for c in (first, second)]
+        shared = set.intersection(*({(row.x, row.trial) for row in rows} for rows in here))
         both = Table(row for row in self.rows if (row.x, row.trial) in shared)
         return both.series(measure, first, facet), both.series(measure, second, facet)
 
@@ -229,13 +222,12 @@ class Table:
         Returns
         -------
         list of dict
-            Place, ``mean``, ``standard_error``, ``median``, ``q10`` and ``q90``, None where they
-            cannot
-            be had, and ``n_missing``, the number of trials without a value.
+            Place, ``mean``, ``standard_error``, ``median``, ``q10`` and ``q90``, None where there
+            is none, and ``n_missing``, the number of trials without a value.
         """
         found = []
-        keys = sorted({(row.facet, row.measure, row.curve) for row in self.rows})
-        for facet, measure, curve in keys:
+        curves = sorted({(row.facet, row.measure, row.curve) for row in self.rows})
+        for facet, measure, curve in curves:
             series = self.series(measure, curve, facet)
             summaries = {
                 "mean": series.mean,
@@ -266,7 +258,7 @@ class Table:
         """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        writer.writerow(Row._fields)
         for row in self.rows:
             value = f"{row.value:.7g}" if np.isfinite(row.value) else ""
             writer.writerow([row.facet, f"{row.x:.7g}", row.curve, row.measure, row.trial, value])
@@ -887,7 +879,7 @@ def run_all(
 def write_part(path: Path, mark: str, rows: Sequence[Row]) -> None:
     """Keep finished rows.  JSON knows neither NaN nor infinity: null says that there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    packed = [[*astuple(row)[:-1], row.value if math.isfinite(row.value) else None] for row in rows]
+    packed = [[*row[:-1], row.value if math.isfinite(row.value) else None] for row in rows]
     part = {"fingerprint": mark, "digest": _digest_of(packed), "rows": packed}
     write_whole(path, json.dumps(part, allow_nan=False).encode())
 

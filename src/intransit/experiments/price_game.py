@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import intransit as it
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import FloatArray
 from intransit.experiments import estimators as est
 from intransit.experiments import experiment as ex
 from intransit.experiments.experiment import Check, Options, Point, Table, TrialValue
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 N_PLAYERS, N_DAYS, N_GAMES = 10, 10_000, 100
+PAIRS = np.stack(np.triu_indices(N_PLAYERS, 1), axis=1)
 N_TRUTH_GAMES = N_GAMES * N_DAYS
 SHAPE_RANGE = (0.5, 5.0)
 STEP = 0.01  # the paper's N(0, 10⁻⁴): its second argument is a variance throughout
@@ -35,30 +36,28 @@ FAIR, LITERAL = "no winner when both go over", "subtracted unless i wins"
 def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:  # noqa: ARG001
     """Play all days and the truth once; recover by both rules for every assumed drift."""
     n_days = QUICK_DAYS if options.quick else N_DAYS
-    pairs = np.stack(np.triu_indices(N_PLAYERS, 1), axis=1)
     shapes = rng.uniform(*SHAPE_RANGE, size=(N_PLAYERS, 2))
-    fair, literal, squares = (np.empty((n_days, len(pairs))) for _ in range(3))
-    play_days(rng, shapes, STEP, pairs, N_GAMES, fair, literal, squares)
-    truths = [np.empty(len(pairs)) for _ in range(3)]
-    play(rng, shapes, pairs, N_GAMES * n_days, *truths)
+    fair, literal, squares = (np.empty((n_days, len(PAIRS))) for _ in range(3))
+    play_days(rng, shapes, STEP, PAIRS, N_GAMES, fair, literal, squares)
+    truths = [np.empty(len(PAIRS)) for _ in range(3)]
+    play(rng, shapes, PAIRS, N_GAMES * n_days, *truths)
     # The noise of a day's mean, from the spread of games within a day.
     noise_scale = float(np.sqrt(np.mean(squares - fair**2) / (N_GAMES - 1)))
     yield TrialValue(FAIR, "noise", noise_scale, x=0.0)
     for rule, daily, truth in ((FAIR, fair, truths[0]), (LITERAL, literal, truths[1])):
-        yield from _readings(rule, daily, truth, pairs, noise_scale, options)
+        yield from _readings(rule, daily, truth, noise_scale, options)
     if options.wants(est.JOINT):
-        yield from _joint(fair, truths[0], pairs, options)
+        yield from _joint(fair, truths[0], options)
 
 
 def _readings(
     rule: str,
     daily: FloatArray,  # (n_days, n_pairs)
     truth: FloatArray,  # (n_pairs,)
-    pairs: IntArray,  # (n_pairs, 2)
     noise_scale: float,
     options: Options,
 ) -> Iterator[TrialValue]:
-    X = fill_skew(truth, N_PLAYERS, pairs)
+    X = fill_skew(truth, N_PLAYERS)
     sizes = np.linalg.svd(X, compute_uv=False)
     beyond = float(np.sqrt(np.sum(sizes[2:] ** 2) / np.sum(sizes**2)))
     yield TrialValue(rule, "beyond rank 2", beyond, x=0.0)
@@ -69,38 +68,33 @@ def _readings(
         weights = it.optimal_weights(len(daily), noise_scale=noise_scale, drift_scale=drift_scale)
         # Every pair has the same number of games every day, so the days collapse into one
         # weighted mean a pair: the program is the same up to a constant.
-        seen = it.Measurements.from_pairs([pairs], [weights @ daily], n_items=N_PLAYERS)
+        seen = it.Measurements.from_pairs([PAIRS], [weights @ daily], n_items=N_PLAYERS)
         for curve, answer in est.solve_each(seen, rule, options, n_factors=N_FACTORS):
             yield from _scored(curve, answer.margins, X, drift_scale)
         if rule == FAIR:
-            yield from _scored(ALONE, fill_skew(weights @ daily, N_PLAYERS, pairs), X, drift_scale)
+            yield from _scored(ALONE, fill_skew(weights @ daily, N_PLAYERS), X, drift_scale)
 
 
-def _joint(
-    daily: FloatArray,  # (n_days, n_pairs)
-    truth: FloatArray,  # (n_pairs,)
-    pairs: IntArray,  # (n_pairs, 2)
-    options: Options,
-) -> Iterator[TrialValue]:
+def _joint(daily: FloatArray, truth: FloatArray, options: Options) -> Iterator[TrialValue]:
     """Smooth all days: drifting scores and deviations of pairs, all scales estimated."""
-    blocks = daily.reshape(-1, BLOCK, len(pairs)).mean(axis=1)
+    blocks = daily.reshape(-1, BLOCK, len(PAIRS)).mean(axis=1)
     days = BLOCK * np.arange(len(blocks)) + (BLOCK - 1) / 2
-    first, second = np.tile(pairs, (len(blocks), 1)).T
+    first, second = np.tile(PAIRS, (len(blocks), 1)).T
     seen = it.Timeline.from_arrays(
         first,
         second,
         blocks.ravel(),
-        np.repeat(days, len(pairs)),
+        np.repeat(days, len(PAIRS)),
         counts=np.full(blocks.size, float(BLOCK)),
         n_items=N_PLAYERS,
     )
     path = est.smooth(seen, n_factors=0, pair_scale="auto", pair_drift_scale="auto")
     last = len(daily) - 1.0
-    yield from _scored(est.JOINT, path.matrix(last), fill_skew(truth, N_PLAYERS, pairs), 0.0)
+    yield from _scored(est.JOINT, path.matrix(last), fill_skew(truth, N_PLAYERS), 0.0)
     yield TrialValue(est.JOINT, "doubted", est.is_doubted(path), x=0.0)
     if options.wants("limit"):
         # A linear model with Gaussian paths: its posterior variance is its Cramér-Rao limit.
-        spread = path.deviation(pairs[:, 0], pairs[:, 1], last)
+        spread = path.deviation(PAIRS[:, 0], PAIRS[:, 1], last)
         share = float(np.linalg.norm(spread) / np.linalg.norm(truth))
         yield TrialValue(LIMIT, "error", share, x=0.0)
 
