@@ -38,9 +38,9 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     that order.  Without a time nothing drifts.  y is 1 where the first won and 0 where the second
     won; 0.5 for a tie teaches how common ties are, and counts as half a win.
 
-    Split by time (``TimeSeriesSplit``): a row is forecast at its own time, and inside the learnt
-    part the answer knows what came later.  Items that were not learnt are forecast as newcomers
-    were.
+    As-of: a row is forecast at its own time from what was learnt, so split by time
+    (``TimeSeriesSplit``).  At times inside the learnt part the answer knows what came later.
+    Items that were not learnt are forecast as newcomers were.
 
     Parameters
     ----------
@@ -56,7 +56,8 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_
-        0 and 1, or -1, 0 and 1 with ``ties=True``: columns of ``predict_proba``.
+        0 and 1, or -1, 0 and 1 with ``ties=True``, in the order of the columns of
+        ``predict_proba``.
     answer_
         The `Answer` behind it.
     n_features_in_
@@ -65,7 +66,10 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> X = [["rock", "scissors", t] for t in range(20)] + [["paper", "rock", t] for t in range(20)]
-    >>> IntransitClassifier().fit(X, [1, 1, 1, 1, 0] * 8).predict([["rock", "paper", 21]])
+    >>> model = IntransitClassifier().fit(X, [1, 1, 1, 1, 0] * 8)
+    >>> bool(model.predict_proba([["rock", "scissors", 21]])[0, 1] > 0.6)
+    True
+    >>> model.predict([["rock", "paper", 21]])
     array([0])
     """
 
@@ -87,16 +91,17 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(
         self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> "IntransitClassifier":
-        """Learn games.
+        """Learn games; `sample_weight` says how many each row stands for, 0 leaves it out.
 
         Parameters
         ----------
         X
             (n_rows, 2 to 4): columns first, second, time and, if known, side.
         y
-            (n_rows,): results, see `IntransitClassifier`.
+            (n_rows,): 1 where the first won, 0 where the second won, 0.5 for a tie; with
+            ``ties=True`` 1, -1 and 0.
         sample_weight
-            (n_rows,): how many games each row stands for, by default one; 0 leaves it out.
+            (n_rows,): how many games each row stands for, by default one.
 
         Returns
         -------
@@ -141,7 +146,8 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X
-            As for `fit`.  Without a time, rows are forecast at the last one that was learnt.
+            (n_rows, 2 to 4): columns first, second, time and, if known, side.  Without a time, rows
+            are forecast at the last one that was learnt.
 
         Returns
         -------

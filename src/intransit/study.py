@@ -1,15 +1,47 @@
 """Questions put to a margins matrix: how far it is from a ranking, and where its cycles are.
 
-Item i beats item j when ``X_ij > threshold``; a cycle is as strong as its weakest edge.  The
-strongest k come from bisection: the largest margin at which k cycles survive, then a list of those.
+*Cycles.*  Item i beats item j when ``X_ij > threshold``.  A cycle is as strong as its weakest edge,
 
-The transitive part of X is the nearest matrix of score differences, the cyclic part the rest.  The
-scores solve the equation of the comparison graph, ``L s = b``, ``b_i = Σ_j w_ij X_ij``, L its
-Laplacian.  In an incomplete graph the cyclic part splits once more (HodgeRank: Jiang, Lim, Yao and
-Ye, 2011), into what circles around triangles and what only circles around holes.
+    strength = min(X_ab, X_bc, ..., X_za).
 
-Every skew-symmetric matrix is also a sum of at most N / 2 planes, see `Plane`.  How they are
-computed is in `intransit.skew`; docs/study.md explains all of it.
+In a complete tournament without ties each triple that is not a cycle has one item that beats the
+other two, so that with w_i the wins of item i
+
+    number of 3-cycles = C(N, 3) − Σ_i C(w_i, 2);
+
+otherwise they are counted on bits, see `intransit.kernels`.  The strongest k come from
+bisection: the largest margin at which k cycles survive, then a list of those few.
+
+*Decompositions*, into a ranking and what goes in circles, or into planes.  The transitive part of X
+is the nearest matrix of score differences, the cyclic part the rest:
+
+    X_ij = (s_i − s_j) + C_ij,        s = argmin Σ_{i<j} w_ij (X_ij − s_i + s_j)²
+
+with w_ij ≥ 0 how much pair (i, j) counts, 0 when it was never compared.  The scores solve the
+equation of the comparison graph, ``L s = b``, ``b_i = Σ_j w_ij X_ij`` and L its Laplacian; when
+all pairs count the same they are the row means.  The parts are at right angles, so that energies
+add up:
+
+    Σ w X² = Σ w (s_i − s_j)² + Σ w C².
+
+In an incomplete graph the cyclic part splits once more (HodgeRank: Jiang, Lim, Yao and Ye, 2011):
+
+    C = curl + harmonic,        curl = W⁻¹ Kᵀ Φ,  (K C)_ijk = C_ij + C_jk + C_ki,
+
+into what circles around triangles and what only circles around holes in the graph.
+
+Every skew-symmetric matrix is a sum of at most N / 2 planes,
+
+    X = Σ_c ω_c (u_c v_cᵀ − v_c u_cᵀ),        ω_1 ≥ ω_2 ≥ ... > 0,  all u_c, v_c orthonormal.
+
+In a plane each item is a point √ω (u_i, v_i), with an angle and a radius, and
+
+    X_ij = Σ_c radius_i radius_j sin(angle_j − angle_i):
+
+an item is favoured over those that follow it anticlockwise within half a turn, most over those
+a quarter turn ahead, and the more, the further out the two lie.
+
+How they are computed is in `intransit.skew`.
 """
 
 import warnings
@@ -80,8 +112,10 @@ class Cycle:
     Examples
     --------
     >>> cycle = Cycle(items=(0, 2, 1), margins=(1.0, 2.0, 1.0))
-    >>> cycle.strength, cycle.edges
-    (1.0, ((0, 2), (2, 1), (1, 0)))
+    >>> cycle.strength
+    1.0
+    >>> cycle.edges
+    ((0, 2), (2, 1), (1, 0))
     """
 
     items: tuple[int, ...]
@@ -100,12 +134,16 @@ class Cycle:
 
 @dataclass(frozen=True)
 class Consistency:
-    """Kendall's measure of how far a tournament is from a ranking, as `consistency` returns it.
+    """Kendall's measure of how far a tournament is from a ranking.
+
+    `consistency` returns it.
 
     Attributes
     ----------
-    n_items, n_cycles
-        Numbers of items and of 3-cycles.
+    n_items
+        Number of items.
+    n_cycles
+        Number of 3-cycles.
 
     Examples
     --------
@@ -184,8 +222,6 @@ def count_triangles(margins: FloatArray, *, threshold: float = 0.0) -> int:
 def strongest_cycles(margins: FloatArray, k: int = 10, *, length: int = 3) -> tuple[Cycle, ...]:
     """Return the k cycles of this length with the strongest weakest edge, the strongest first.
 
-    Exact; cycles of equal strength are in the order of their items.
-
     Parameters
     ----------
     margins
@@ -206,6 +242,11 @@ def strongest_cycles(margins: FloatArray, k: int = 10, *, length: int = 3) -> tu
     InputError
         If the margins are no skew-symmetric matrix, `k` is no whole number from 0, or
         `length` none from 3.
+
+    Notes
+    -----
+    Exact.  Cycles of equal strength are in the order of their items; however many there are,
+    only k are kept.  Beside the margins it holds two bits for each pair.
 
     Examples
     --------
@@ -264,7 +305,8 @@ def strongest_cycle_through(
     margins
         Skew-symmetric (n_items, n_items); ties and missing pairs (NaN) are no edges.
     first, second
-        The cycle passes through item `first`, from there straight to `second` if given.
+        The cycle passes through item `first`; with `second` given, it passes straight from
+        `first` to `second`, which `first` must beat.
 
     Returns
     -------
@@ -362,6 +404,8 @@ def strong_groups(margins: FloatArray, *, threshold: float = 0.0) -> tuple[tuple
 def consistency(margins: FloatArray) -> Consistency:
     """Return Kendall's coefficient of consistency, with what chance alone would give.
 
+    The coefficient is defined for complete tournaments without ties; others are refused.
+
     Parameters
     ----------
     margins
@@ -379,8 +423,9 @@ def consistency(margins: FloatArray) -> Consistency:
 
     Examples
     --------
-    >>> consistency(np.array([[0.0, 1, -2], [-1, 0, 3], [2, -3, 0]])).coefficient
-    0.0
+    >>> answer = consistency(np.array([[0.0, 1, -2], [-1, 0, 3], [2, -3, 0]]))
+    >>> answer.coefficient, answer.expected
+    (0.0, 0.25)
     """
     X = check_margins(margins, complete=True)
     n_undecided = (X.size - int(np.count_nonzero(X)) - len(X)) // 2
@@ -472,14 +517,13 @@ WIDEST_WEIGHTS = 1e9  # largest over smallest weight that double precision still
 
 def check_weights(weights: FloatArray | None, missing: BoolArray) -> FloatArray:
     """Return the weights with zeros for missing pairs and on the diagonal, or refuse them."""
-    if weights is not None:
-        weights = as_floats(weights, "weights")
-    if weights is not None and weights.shape != missing.shape:
+    given = np.ones(missing.shape) if weights is None else as_floats(weights, "weights")
+    if given.shape != missing.shape:
         raise InputError(
-            f"weights: found the shape {weights.shape} beside margins of {missing.shape}."
+            f"weights: found the shape {given.shape} beside margins of {missing.shape}."
             " Pass one weight for each entry."
         )
-    W = np.where(missing, 0.0, 1.0 if weights is None else weights)
+    W = np.where(missing, 0.0, given)
     np.fill_diagonal(W, 0.0)
     check_weight_values(W)
     if (W != W.T).any():
@@ -531,10 +575,10 @@ FILLED = 0.1  # share of entries that are not 0, from which a dense factorisatio
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:
-    """A margins matrix as score differences plus a cyclic rest, as `decompose` returns it.
+    """A margins matrix as score differences plus a cyclic rest.
 
     Scores have mean zero within each component of the comparison graph; between components
-    nothing was compared, and their levels are free.
+    nothing was compared, and their levels are free.  `decompose` returns it.
 
     Attributes
     ----------
@@ -545,15 +589,18 @@ class Decomposition:
     scores
         The scores whose differences come nearest to the margins, (n_items,).
     components
-        Component of the comparison graph of each item, (n_items,), by their smallest items.
+        Component of the comparison graph that each item is in, (n_items,); they are numbered in
+        the order of their smallest items.
     cyclic_share
         Cyclic part of the weighted sum of squares; 0 when all margins are zero.
 
     Examples
     --------
     >>> parts = decompose(np.array([[0.0, 2, 1], [-2, 0, 3], [-1, -3, 0]]))
-    >>> parts.transitive[0].round(2).tolist(), parts.cyclic[0].round(2).tolist()
-    ([0.0, 0.67, 2.33], [0.0, 1.33, -1.33])
+    >>> parts.transitive.round(2).tolist()
+    [[0.0, 0.67, 2.33], [-0.67, 0.0, 1.67], [-2.33, -1.67, 0.0]]
+    >>> parts.cyclic.round(2).tolist()
+    [[0.0, 1.33, -1.33], [-1.33, 0.0, 1.33], [1.33, -1.33, 0.0]]
     >>> parts.to_pairs().pairs.tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
@@ -591,7 +638,7 @@ class Decomposition:
         Returns
         -------
         PairDecomposition
-            Each compared pair once.
+            Each compared pair once, with the same scores and components.
         """
         compared = ~np.isnan(self.margins) if self.weights is None else self.weights > 0.0
         first, second = np.nonzero(np.triu(compared, 1))
@@ -609,7 +656,9 @@ class Decomposition:
 class PairDecomposition:
     """The margins of some pairs as score differences plus a cyclic rest.
 
-    Each pair stands once, its smaller item first.  `decompose_pairs` returns it.
+    Each pair stands once, its smaller item first.  Scores have mean zero within each component
+    of the comparison graph; between components their levels are free.  `decompose_pairs` returns
+    it.
 
     Attributes
     ----------
@@ -619,14 +668,20 @@ class PairDecomposition:
         Weighted mean of the outcomes of each pair's first item against its second, (n_pairs,).
     weights
         Sum of the weights of these outcomes, (n_pairs,).
-    scores, components
-        As those of a `Decomposition`, (n_items,) each.
+    scores
+        The scores whose differences come nearest to the margins, (n_items,).
+    components
+        Component of the comparison graph that each item is in, (n_items,); they are numbered in
+        the order of their smallest items.
 
     Examples
     --------
-    >>> parts = decompose_pairs([[0, 1], [1, 0], [1, 2]], [3.0, -1.0, 1.0], n_items=3)
-    >>> parts.pairs.tolist(), parts.margins.tolist(), parts.scores.round(2).tolist()
-    ([[0, 1], [1, 2]], [2.0, 1.0], [1.67, -0.33, -1.33])
+    >>> parts = decompose_pairs(np.array([[0, 1], [1, 0], [1, 2]]), np.array([3.0, -1.0, 1.0]),
+    ...                         n_items=3)
+    >>> parts.pairs.tolist(), parts.margins.tolist()
+    ([[0, 1], [1, 2]], [2.0, 1.0])
+    >>> parts.scores.round(2).tolist()
+    [1.67, -0.33, -1.33]
     """
 
     pairs: IntArray
@@ -683,8 +738,10 @@ def decompose(margins: FloatArray, *, weights: FloatArray | None = None) -> Deco
     Examples
     --------
     >>> parts = decompose(np.array([[0.0, 2, 1], [-2, 0, 3], [-1, -3, 0]]))
-    >>> parts.scores.round(3).tolist(), round(parts.cyclic_share, 3)
-    ([1.0, 0.333, -1.333], 0.381)
+    >>> parts.scores.round(3).tolist()
+    [1.0, 0.333, -1.333]
+    >>> round(parts.cyclic_share, 3)
+    0.381
     """
     X = check_margins(margins)
     missing = np.isnan(X)
@@ -732,8 +789,9 @@ def decompose_pairs(
 
     Examples
     --------
-    >>> ring = [[0, 1], [1, 2], [2, 3], [3, 0]]
-    >>> decompose_pairs(ring, [1.0, 1.0, 1.0, 1.0], n_items=4).cyclic_share
+    >>> ring = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
+    >>> parts = decompose_pairs(ring, np.array([1.0, 1.0, 1.0, 1.0]), n_items=4)
+    >>> parts.cyclic_share
     1.0
     """
     pairs, outcomes, w = check_outcomes(pairs, outcomes, weights, n_items)
@@ -828,7 +886,8 @@ class CyclicSplit:
 
     Examples
     --------
-    >>> split = split_cyclic(decompose(np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])))
+    >>> rock_paper_scissors = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
+    >>> split = split_cyclic(decompose(rock_paper_scissors))
     >>> split.n_triangles, round(split.curl_share, 9)
     (1, 1.0)
     """
@@ -874,11 +933,13 @@ def split_cyclic(
     Warns
     -----
     ConvergenceWarning
-        The least squares over triangles stopped early.
+        The least squares over triangles stopped early; says what it means and what helps.
 
     Examples
     --------
-    >>> parts = decompose_pairs([[0, 1], [1, 2], [2, 3], [3, 0]], [1.0, 1.0, 1.0, 1.0], n_items=4)
+    >>> from intransit.study import decompose_pairs
+    >>> ring = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
+    >>> parts = decompose_pairs(ring, np.array([1.0, 1.0, 1.0, 1.0]), n_items=4)
     >>> split_cyclic(parts).harmonic_share
     1.0
     """
@@ -1004,13 +1065,17 @@ def canonical_planes(margins: FloatArray, n_planes: int | None = None) -> tuple[
     Notes
     -----
     Two planes of equal strength are not unique, only their sum is; the result is then one valid
-    choice.  It takes O(N³), about a second at N = 2,000: for a fitted model use `factor_planes`.
+    choice.  Cost: one reduction to tridiagonal form, O(N³): about a second at N = 2,000
+    and half a minute at 5,000, few planes or many.  For a fitted model use `factor_planes`.
 
     Examples
     --------
-    >>> (plane,) = canonical_planes(np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]]))
+    >>> rock_paper_scissors = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
+    >>> (plane,) = canonical_planes(rock_paper_scissors)
     >>> np.degrees(plane.angles).round().tolist()
     [0.0, -120.0, 120.0]
+    >>> bool(np.allclose(plane.margins, rock_paper_scissors))
+    True
     """
     X = check_margins(margins, complete=True)
     return _planes_within(None, X, n_planes)
@@ -1023,7 +1088,8 @@ def factor_planes(
 ) -> tuple[Plane, ...]:
     """Return the planes of ``X = S Qᵀ − Q Sᵀ`` from its factors, without building X.
 
-    Memory and time are linear in the number of items.
+    With ``[S Q] = W R``, W orthonormal, ``X = W (R J Rᵀ) Wᵀ``: the planes of a matrix of size
+    2 n_factors, carried over by W.  Memory and time are linear in the number of items.
 
     Parameters
     ----------
@@ -1044,7 +1110,8 @@ def factor_planes(
 
     Examples
     --------
-    >>> (plane,) = factor_planes(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
+    >>> scores = np.array([[3.0], [1.0], [0.0]])
+    >>> (plane,) = factor_planes(scores, np.ones((3, 1)))
     >>> plane.margins.round(12).tolist()
     [[0.0, 2.0, 3.0], [-2.0, 0.0, 1.0], [-3.0, -1.0, 0.0]]
     """

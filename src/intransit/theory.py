@@ -1,13 +1,50 @@
 """What can be promised, and what cannot be beaten: the paper's weights and guarantees, the limit.
 
-Formulas, proofs and symbols are in docs/explanation/weights.md and guarantees.md; weights for
-shared drift in docs/model.md, section 9.
+A reading of period t sees X^T through noise of variance σ₁² and drift of variance
+2 σ₂² (T - t).  The weights that minimise the paper's error bound are in inverse proportion:
 
-The limit is the Cramér-Rao limit.  Written from the last period backwards, with steps of unit
-size, every reading is a smooth function of θ = (S^T, Q^T, steps).  The Fisher information of all
-readings plus the prior bounds the covariance of any unbiased estimate of θ, and the Jacobian of
-X^T carries that bound over to the margins.  Directions of θ that move no reading are harmless when
-they move no margin of X^T either; otherwise the limit is infinite.
+    w_t ∝ 1 / (1 + 2 σ₂² (T - t) / (σ₁² + a²))        eq. (opt_w), with the bound a
+    w_t ∝ 1 / (1 + 2 σ₂² (T - t) / σ₁²)               eq. (opt_w_na), without it
+
+They take the drift of every reading for one of its own.  It is not: all readings of a period,
+and all periods before it, have drifted together.  With M_t readings of d unknowns in period t the
+error of the weighted mean is ωᵀ C ω, ω_t ∝ M_t w_t, C = diag(σ₁² d / M_t) + 2 σ₂² (T - max(s, t)),
+which is least for
+
+    w_t = w_{t+1} / (1 + ρ J_t)      J_{t+1} = J_t / (1 + ρ J_t) + M_{t+1}      ρ = 2 σ₂² / (σ₁² d)
+
+J_t being what is known after period t, counted in readings (docs/model.md, section 9).
+
+The paper (theorem THM_error) bounds the squared error of X^T by the larger of
+
+    B1 = C1 a² N² √(Σ w_t² log(2N) / M)
+    B2 = C2 r N³ log(2N) / M · Σ w_t² (2 σ₂² (T - t) + σ₁² + a²)
+
+with probability at least 1 - c1/N - c2 T N exp(-N), once M is at least C times
+
+    N log(2TN³) log(2N) (σ₂ μ √(r/N) √max w_t²(T-t) + σ₁ √max w_t²)² / Σ w_t² (σ₁² + 2 (T-t) σ₂²)
+
+Its constants are not given (only C1 = 32 / √log(6/5) can be read off the proof), so they are
+arguments.
+
+The other side is the Cramér-Rao limit: the least mean squared error of X^T for unbiased estimates.
+Written from the last period backwards, with steps of unit size,
+
+    S^t = S^T - σ₂ Σ_{k>t} E^k,    Q^t = Q^T - σ_Q Σ_{k>t} F^k,    E, F standard normal,
+
+every reading is a smooth function of θ = (S^T, Q^T, E, F).  The Fisher information of all
+readings plus the prior (the identity for E and F) bounds the covariance of any unbiased estimate
+of θ, and the Jacobian of X^T carries that bound over to the margins:
+
+    E ‖X̂ - X^T‖²_F  >=  tr(G I⁺ Gᵀ)
+
+evaluated at the true factors.  The static limit is the same with the last period's readings alone.
+Directions of θ that move no reading are harmless when they move no margin of X^T either (the
+symmetry of the model); otherwise some margin is not settled at all and the limit is infinite.
+
+The limit is for estimates that are unbiased given its prior.  Where drift is far below noise, an
+estimate that ignores drift is biased and better; with the scale of S^1 and Q (`prior_scale`),
+which a joint estimate knows, the limit comes down to meet it.
 """
 
 from collections.abc import Sequence
@@ -72,7 +109,7 @@ def optimal_weights(
     Returns
     -------
     ndarray
-        Weights of single readings, for each period, the oldest first, (n_periods,).
+        One weight for each period, the oldest first, (n_periods,).
 
     Raises
     ------
@@ -81,14 +118,19 @@ def optimal_weights(
 
     Notes
     -----
-    drift_scale = 0 gives equal weights; an infinite drift_scale (or a noise_scale of 0 with any
-    drift and no bound) puts all the weight on the last period.  Periods that differ in how many
-    readings they have need ``drift="shared"``: many readings of an old period share one drift.
+    Limits: drift_scale = 0 gives equal weights, an infinite drift_scale (or a noise_scale of
+    0 with any drift and no bound) puts all the weight on the last period.
+
+    Weights are those of single readings.  Periods that differ in how many readings they have
+    need ``drift="shared"``: many readings of an old period share one drift, which no number of
+    them averages away.  Shared weights are all positive without a constraint.
 
     Examples
     --------
     >>> optimal_weights(3, noise_scale=1.0, drift_scale=1.0).round(3)
     array([0.13 , 0.217, 0.652])
+    >>> optimal_weights(4, noise_scale=1.0, drift_scale=0.0)
+    array([0.25, 0.25, 0.25, 0.25])
     >>> optimal_weights(2, noise_scale=1.0, drift_scale=1.0, drift="shared",
     ...                 n_outcomes=[100, 20]).round(3)
     array([0.005, 0.995])
@@ -197,6 +239,8 @@ def error_bound(
 ) -> ErrorBound:
     """Return B1 and B2 of the paper's theorem for the squared error of X^T.
 
+    ``drift_scale=0`` and weights (0, ..., 0, 1) give its two reduced forms.
+
     Parameters
     ----------
     n_items, n_factors, n_outcomes
@@ -222,10 +266,11 @@ def error_bound(
 
     Examples
     --------
-    >>> sizes = {"n_items": 20, "n_factors": 2, "n_outcomes": 160}
-    >>> told = {**sizes, "noise_scale": 0.01, "drift_scale": 0.0, "bound": 1.0}
-    >>> alone = error_bound(**told, weights=[0, 0, 0, 0, 1])
-    >>> round(alone.noise / error_bound(**told, weights=[0.2] * 5).noise, 9)
+    >>> equal = error_bound(n_items=20, n_factors=2, n_outcomes=160, weights=[0.2] * 5,
+    ...                     noise_scale=0.01, drift_scale=0.0, bound=1.0)
+    >>> alone = error_bound(n_items=20, n_factors=2, n_outcomes=160, weights=[0, 0, 0, 0, 1],
+    ...                     noise_scale=0.01, drift_scale=0.0, bound=1.0)
+    >>> round(alone.noise / equal.noise, 9)
     5.0
     """
     w = _weights(weights)
@@ -273,11 +318,18 @@ def sample_complexity(
     InputError
         If a number is out of its range, or nothing that counts has noise or drift.
 
+    Notes
+    -----
+    With equal weights and no drift it is ``c N log(2TN³) log(2N) / T``; with all weight on the
+    last period the same without the ``1 / T``.
+
     Examples
     --------
-    >>> told = {"n_items": 20, "n_factors": 2, "noise_scale": 0.01, "drift_scale": 0.0}
-    >>> alone = sample_complexity(**told, weights=[0, 0, 0, 0, 1])
-    >>> round(alone / sample_complexity(**told, weights=[0.2] * 5), 9)  # equal weights, no drift
+    >>> equal = sample_complexity(n_items=20, n_factors=2, weights=[0.2] * 5,
+    ...                           noise_scale=0.01, drift_scale=0.0)
+    >>> alone = sample_complexity(n_items=20, n_factors=2, weights=[0, 0, 0, 0, 1],
+    ...                           noise_scale=0.01, drift_scale=0.0)
+    >>> round(alone / equal, 9)
     5.0
     """
     w = _weights(weights)
@@ -330,7 +382,8 @@ def incoherence(margins: ArrayLike, *, n_factors: int | None = None) -> float:
     """Return the smallest μ that the paper's definition allows for this matrix.
 
     ``‖e_iᵀ U‖ <= μ √(rank / N)`` for all i, U the singular vectors of the nonzero singular
-    values.  It lies between 1, energy spread over all items, and √(N / rank), a matrix of one pair.
+    values, rank = 2 n_factors (by default as many as are not rounding).  It lies between 1,
+    energy spread over all items, and √(N / rank), a matrix of one pair.
 
     Parameters
     ----------
@@ -352,6 +405,7 @@ def incoherence(margins: ArrayLike, *, n_factors: int | None = None) -> float:
 
     Examples
     --------
+    >>> import numpy as np
     >>> angles = 2 * np.pi * np.arange(9) / 9
     >>> round(incoherence(np.sin(angles[None, :] - angles[:, None])), 12)
     1.0
@@ -448,7 +502,9 @@ NULL = 1e-10  # of the largest singular value of the information's root
 
 @dataclass(frozen=True)
 class Limit:
-    """The least mean squared error of the margins, as `static_limit` and `dynamic_limit` return it.
+    """The least mean squared error of the margins, absolute and relative to ‖X‖²_F.
+
+    `static_limit` and `dynamic_limit` return it.
 
     Attributes
     ----------
@@ -457,16 +513,19 @@ class Limit:
     relative
         The same over ‖X‖²_F.
     n_open
-        Number of directions in which X may change without changing a reading.
+        Number of directions in which X may change without changing a reading; 0 when the readings
+        settle all margins.
 
     Examples
     --------
     One pair of four items was read, which leaves the others open:
 
+    >>> import numpy as np
     >>> from intransit import Entries
     >>> S, Q = np.random.default_rng(0).normal(size=(2, 4, 1))
-    >>> static_limit(S, Q, Entries([(0, 1)], n_items=4), noise_scale=0.1)
-    Limit(squared_error=inf, relative=inf, n_open=4)
+    >>> limit = static_limit(S, Q, Entries(np.array([[0, 1]]), n_items=4), noise_scale=0.1)
+    >>> limit.squared_error, limit.n_open
+    (inf, 4)
     """
 
     squared_error: float
@@ -506,10 +565,12 @@ def static_limit(
     --------
     Every pair of 12 items read once: noise² for each degree of freedom, and X counts it twice.
 
+    >>> import numpy as np
     >>> from intransit import Entries
     >>> S, Q = np.random.default_rng(0).normal(size=(2, 12, 1))
     >>> everything = Entries(np.argwhere(np.triu(np.ones((12, 12)), 1)), n_items=12)
-    >>> round(static_limit(S, Q, everything, noise_scale=0.1).squared_error / (2 * 0.1**2), 6)
+    >>> limit = static_limit(S, Q, everything, noise_scale=0.1)
+    >>> round(limit.squared_error / (2 * 0.1**2), 6)  # 2 r N - r (2 r + 1)
     21.0
     """
     S, Q = as_floats(strengths, "strengths")[None], as_floats(exposures, "exposures")[None]
@@ -555,11 +616,18 @@ def dynamic_limit(
 
     Examples
     --------
+    What the periods before the last are worth:
+
     >>> from intransit import simulate
-    >>> scales = {"noise_scale": 0.1, "drift_scale": 0.01}
-    >>> sim = simulate(n_items=8, n_factors=1, n_periods=3, n_outcomes=40, **scales, rng=0)
-    >>> round(dynamic_limit(sim.strengths, sim.exposures, sim.measurements, **scales).relative, 5)
-    0.00...
+    >>> from intransit.theory import dynamic_limit, static_limit
+    >>> sim = simulate(n_items=8, n_factors=1, n_periods=3, n_outcomes=40, noise_scale=0.1,
+    ...                drift_scale=0.01, rng=0)
+    >>> limit = dynamic_limit(sim.strengths, sim.exposures, sim.measurements, noise_scale=0.1,
+    ...                       drift_scale=0.01)
+    >>> last = sim.measurements.periods[-1].operator
+    >>> alone = static_limit(sim.strengths[-1], sim.exposures[-1], last, noise_scale=0.1)
+    >>> limit.squared_error < 0.6 * alone.squared_error
+    True
     """
     S, Q = as_floats(strengths, "strengths"), as_floats(exposures, "exposures")
     if Q.shape == S.shape[1:]:

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from intransit.backtest import backtest, quick_backtest
-from intransit.backtest.result import THIS_MODEL
+from intransit.backtest import THIS_MODEL, backtest, quick_backtest
 from intransit.data.games import Games
 from intransit.datasets import simulate_games
 from intransit.errors import InputError

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.backtest import result
 from intransit.backtest.forecasters import (
     EDGES,
     EFFORT,
@@ -32,13 +31,28 @@ from intransit.backtest.forecasters import (
     model_of,
 )
 from intransit.backtest.result import (
+    COIN,
+    DRIFTING,
+    DRIFTING_FACTORS,
+    ELO,
+    EVERYTHING,
+    FREQUENCIES,
     LADDER,
+    PAIRS,
+    SCORES,
+    THIS_MODEL,
     Backtest,
     Coverage,
     Forecasts,
     Reliability,
     Rung,
+    alike,
     coverage,
+    hits,
+    log_losses,
+    mean_and_error,
+    reliability,
+    tell_left_out,
 )
 from intransit.checks import (
     as_floats,
@@ -252,7 +266,7 @@ def clusters(test: Games) -> tuple[IntArray, str]:  # (n_rows,)
 REFIT = 24  # blocks after which everything is drawn anew: two years of months
 FEWEST = 30  # games to learn from
 TUNED_ON = 0.25  # of the games before the test part, the latest
-PLAIN = (result.COIN, result.FREQUENCIES, result.ELO)
+PLAIN = (COIN, FREQUENCIES, ELO)
 
 
 @one_thread
@@ -273,7 +287,8 @@ def backtest(
     """Find out which model forecasts a table best, without looking ahead.
 
     The last part of the games is cut into blocks.  Everything before a block is learnt, the block
-    is forecast, and then learnt.  What plain models are tuned to comes from the games before.
+    is forecast, and then learnt.  Elo's K and side, the weight of frequencies, levels of margins
+    and the grid of times come from the games before the test part.
 
     Parameters
     ----------
@@ -291,7 +306,8 @@ def backtest(
         Rungs of your own, by name: classes, or functions without arguments, that make a new
         `Forecaster`, anything with ``learn(games)`` and ``predict(fixtures)``.
     refit
-        Blocks after which a model of ours is drawn anew, not updated; 0 for never.
+        Number of blocks after which a model of ours is drawn anew; between, it is updated.  0 for
+        never.
     effort
         How long to draw, at each fit and update.
     rng
@@ -316,11 +332,27 @@ def backtest(
     Examples
     --------
     >>> import intransit as it
+    >>> from intransit.backtest import backtest
     >>> rounds = [["rock", "paper", "scissors"][k % 3] for k in range(600)]
     >>> beaten = [["scissors", "rock", "paper"][k % 3] for k in range(600)]
     >>> games = it.Games.from_arrays(rounds, beaten, [1] * 600, list(range(600)))
-    >>> backtest(games, ladder=["coin", "frequencies", "Elo"]).best.name
+    >>> found = backtest(games, ladder=["coin", "frequencies", "Elo"])
+    >>> found.best.name
     'frequencies'
+
+    A rung of one's own:
+
+    >>> class Champion:  # whoever has won most wins
+    ...     def __init__(self):
+    ...         self.wins = np.zeros(3)
+    ...     def learn(self, games):
+    ...         np.add.at(self.wins, np.where(games.outcomes == 1, games.first, games.second), 1)
+    ...     def predict(self, fixtures):
+    ...         ahead = self.wins[fixtures.first] - self.wins[fixtures.second]
+    ...         return 0.5 + 0.1 * np.sign(ahead)
+    >>> found = backtest(games, ladder=["coin"], forecasters={"champion": Champion})
+    >>> [rung.name for rung in found.rungs]
+    ['coin', 'champion']
     """
     table = games if isinstance(games, Games) else read(games)
     last = as_number("last", last, least=0.0, strict=True)
@@ -358,7 +390,7 @@ def _nothing(_: str) -> None:
 
 def _wanted(ladder: Sequence[str] | None, own: Mapping[str, object]) -> tuple[str, ...]:
     """Return the rungs in their order: others' and the caller's own stand after Elo."""
-    place = LADDER.index(result.ELO) + 1
+    place = LADDER.index(ELO) + 1
     there = (*LADDER[:place], *installed(), *LADDER[place:])
     if ladder is None:
         names = set(there)
@@ -441,7 +473,7 @@ def tuned(
     settings = [
         dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())
     ]
-    losses = [weights @ result.log_losses(roll(make(**one), plan, _nothing), y) for one in settings]
+    losses = [weights @ log_losses(roll(make(**one), plan, _nothing), y) for one in settings]
     return settings[int(np.argmin(losses))]
 
 
@@ -504,7 +536,7 @@ class LadderRun:
             if reason:
                 self.left_out[name] = reason
         if not told:
-            left = itertools.starmap(result.tell_left_out, self.left_out.items())
+            left = itertools.starmap(tell_left_out, self.left_out.items())
             raise InputError(" ".join([*self.notes, *left]))
         return self._measure(told, table)
 
@@ -518,10 +550,7 @@ class LadderRun:
                 "There are too few games to learn from: "
                 f"{early.counts.sum():g} before the test part."
             )
-        if (
-            name in {result.DRIFTING, result.PAIRS, result.DRIFTING_FACTORS}
-            and early.times[0] == early.times[-1]
-        ):
+        if name in {DRIFTING, PAIRS, DRIFTING_FACTORS} and early.times[0] == early.times[-1]:
             return "All games to learn from are at one time, so nothing drifts."
         return ""
 
@@ -547,9 +576,9 @@ class LadderRun:
     def _plain(self, name: str) -> tuple[Forecaster, str]:
         """Return a forecaster that is tuned on the early games, and to what."""
         early = self.plan.early
-        if name == result.COIN:
+        if name == COIN:
             return Coin(), ""
-        if name == result.FREQUENCIES:
+        if name == FREQUENCIES:
             setting = tuned(Frequencies, {"prior": PRIORS}, early, self.every, self.rng)
             return Frequencies(**setting), f"prior of {setting['prior']:g} games each"
         grid = {"step": STEPS, "edge": EDGES if early.sides is not None else (0.0,)}
@@ -593,22 +622,20 @@ class LadderRun:
         test, y = self.plan.test, self.plan.test.outcomes
         groups, unit = clusters(test)
         decided = np.where(y == 0.5, 0.0, test.counts)
-        curves = {
-            name: result.reliability(one.p, y, test.counts, groups) for name, one in told.items()
-        }
+        curves = {name: reliability(one.p, y, test.counts, groups) for name, one in told.items()}
         rungs: list[Rung] = []
         losses = np.zeros(0)
         for name, one in told.items():
-            before, losses = losses, result.log_losses(one.p, y)
+            before, losses = losses, log_losses(one.p, y)
             gains = before - losses if rungs else np.zeros(len(losses))
             curve = curves[name]
             rungs.append(
                 Rung(
                     name,
-                    *result.mean_and_error(losses, test.counts, groups),
-                    *result.mean_and_error(gains, test.counts, groups),
-                    *result.mean_and_error((one.p - y) ** 2, test.counts, groups),
-                    *result.mean_and_error(result.hits(one.p, y), decided, groups),
+                    *mean_and_error(losses, test.counts, groups),
+                    *mean_and_error(gains, test.counts, groups),
+                    *mean_and_error((one.p - y) ** 2, test.counts, groups),
+                    *mean_and_error(hits(one.p, y), decided, groups),
                     curve.expected_error,
                     curve.expected_error_error,
                     curve.by_chance,
@@ -616,7 +643,7 @@ class LadderRun:
                     one.note,
                 )
             )
-        whole = told.get(result.EVERYTHING, RungForecast(np.zeros(0)))
+        whole = told.get(EVERYTHING, RungForecast(np.zeros(0)))
         forecasts = Forecasts(
             table.names,
             *(test.first, test.second, test.times, y, test.counts, self.plan.places, groups),
@@ -644,7 +671,7 @@ def _coverage(told: RungForecast, test: Games) -> tuple[Coverage, ...]:
     pairs = test.first * test.n_items + test.second
     kinds = (
         (pairs, "pairs that met at least 20 times in the test part"),
-        (result.alike(told.p, test.counts), "groups of forecasts alike in size"),
+        (alike(told.p, test.counts), "groups of forecasts alike in size"),
     )
     found = (
         coverage(groups, told.p, low, high, test.outcomes, test.counts, words)
@@ -674,14 +701,11 @@ def quick_backtest(
     plan = with_useful_sides(cut(rows, LAST, every, rng))
     early = plan.early
     still = early.times[0] == early.times[-1]
-    models = {result.THIS_MODEL: model.still() if still else model}
+    models = {THIS_MODEL: model.still() if still else model}
     run = LadderRun(plan, None, 0, rng, report, SWIFT, models=models, notes=note)
     # Nobody asks how things change in a table without times.
-    moving = () if early.clock.kind == "none" else (result.DRIFTING,)
-    return run.climb(
-        (result.COIN, result.FREQUENCIES, result.ELO, result.SCORES, *moving, result.THIS_MODEL),
-        late,
-    )
+    moving = () if early.clock.kind == "none" else (DRIFTING,)
+    return run.climb((COIN, FREQUENCIES, ELO, SCORES, *moving, THIS_MODEL), late)
 
 
 def _latest(games: Games, most: int) -> tuple[Games, list[str]]:

@@ -41,24 +41,31 @@ class Reliability:
 
     Attributes
     ----------
-    forecast, observed
-        (n_bins,): mean probability of the favourites, and share of games they won, ties as half.
+    forecast
+        (n_bins,): mean probability of the favourites.
+    observed
+        (n_bins,): share of games that they won, ties as half.
     error
         (n_bins,): standard error of the difference.
     games
         (n_bins,): number of games.
-    expected_error, expected_error_error
-        Mean distance of forecast and observed, over games, and its standard error.
+    expected_error
+        Mean distance of forecast and observed, over games.
+    expected_error_error
+        Its standard error.
     by_chance
         What a perfect forecaster would show, by the luck of so many games.
 
     Examples
     --------
-    >>> from intransit import Games
     >>> from intransit.backtest import backtest
-    >>> games = Games.from_arrays(["rock"] * 200, ["scissors"] * 200, [1] * 200, range(200))
-    >>> backtest(games, ladder=["frequencies"]).reliability["frequencies"].observed.tolist()
-    [1.0]
+    >>> from intransit.data.games import Games
+    >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100, [1] * 200,
+    ...                           range(200))
+    >>> found = backtest(games, ladder=["coin", "frequencies"])
+    >>> curve = found.reliability["frequencies"]
+    >>> curve.observed.tolist(), curve.games.tolist()
+    ([1.0], [40.0])
     """
 
     forecast: FloatArray  # (n_bins,)
@@ -82,8 +89,10 @@ class Coverage:
         Of the intervals.
     n_groups
         How many groups there are.
-    share, error
-        Of the groups, that came out within their intervals, and its standard error.
+    share
+        Of the groups, that came out within their intervals.
+    error
+        Standard error of the share.
 
     Examples
     --------
@@ -260,11 +269,13 @@ class Rung:
 
     Examples
     --------
-    >>> from intransit import Games
     >>> from intransit.backtest import backtest
-    >>> games = Games.from_arrays(["rock"] * 200, ["scissors"] * 200, [1] * 200, range(200))
-    >>> round(backtest(games, ladder=["coin"]).rung("coin").log_loss, 4)
-    0.6931
+    >>> from intransit.data.games import Games
+    >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100, [1] * 200,
+    ...                           range(200))
+    >>> coin = backtest(games, ladder=["coin", "Elo"]).rung("coin")
+    >>> coin.name, round(coin.log_loss, 4), coin.brier
+    ('coin', 0.6931, 0.25)
     """
 
     name: str
@@ -301,8 +312,10 @@ class Forecasts:
         (n,): 1 where first won, 0 where second won, 0.5 for a tie.
     counts
         (n,): how many games a row stands for.
-    blocks, clusters
-        (n,): number of the block; and rows of one number count as one observation.
+    blocks
+        (n,): number of the block.
+    clusters
+        (n,): rows of one number count as one observation.
     probabilities
         By rung, (n,): probability that first wins, a tie as half a win.
     low, high
@@ -310,11 +323,13 @@ class Forecasts:
 
     Examples
     --------
-    >>> from intransit import Games
     >>> from intransit.backtest import backtest
-    >>> games = Games.from_arrays(["rock"] * 200, ["scissors"] * 200, [1] * 200, range(200))
-    >>> backtest(games, ladder=["coin"]).forecasts.probabilities["coin"][:3].tolist()
-    [0.5, 0.5, 0.5]
+    >>> from intransit.data.games import Games
+    >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100, [1] * 200,
+    ...                           range(200))
+    >>> told = backtest(games, ladder=["coin", "Elo"]).forecasts
+    >>> told.names[told.first[0]], told.names[told.second[0]], told.probabilities["coin"][0].item()
+    ('rock', 'scissors', 0.5)
     """
 
     names: tuple[str, ...]
@@ -355,14 +370,25 @@ class Backtest:
 
     Examples
     --------
-    >>> from intransit import Games
     >>> from intransit.backtest import backtest
-    >>> games = Games.from_arrays(["rock"] * 200, ["scissors"] * 200, [1] * 200, range(200))
+    >>> from intransit.data.games import Games
+    >>> games = Games.from_arrays(["rock", "paper"] * 100, ["scissors", "rock"] * 100, [1] * 200,
+    ...                           range(200))
     >>> found = backtest(games, ladder=["coin", "frequencies", "Elo"])
-    >>> found.best.name, found.nested()
-    ('frequencies', [('frequencies', 'coin'), ('Elo', 'frequencies')])
     >>> print(found.summary().splitlines()[0])
     arrays: 40 games forecast
+    >>> found.rung("coin").accuracy, found.best.name
+    (0.5, 'frequencies')
+
+    Each rung is measured by a simpler one:
+
+    >>> found.nested()
+    [('frequencies', 'coin'), ('Elo', 'frequencies')]
+    >>> gain, error = found.gain("frequencies", over="coin")
+    >>> gain > 2 * error > 0
+    True
+    >>> [row["name"] for row in found.rows()]
+    ['coin', 'frequencies', 'Elo']
     """
 
     source: str
@@ -415,7 +441,7 @@ class Backtest:
         Parameters
         ----------
         name
-            Which rung.
+            Which rung, by name.
 
         Returns
         -------
@@ -440,8 +466,9 @@ class Backtest:
 
         Returns
         -------
-        tuple of float
-            Mean log loss of `over` less that of `name`, and its error; NaN for one observation.
+        gain, error
+            Mean over games of the log loss of `over` less that of `name`, and its standard error;
+            NaN for the error where all games are one observation.
 
         Raises
         ------

@@ -1,10 +1,17 @@
 """Measurements: linear readings y_m = ⟨A_m, X⟩ of a margin matrix, with outcomes, over periods.
 
-X is skew-symmetric, so a reading sees only the margins of pairs i < j: reading (j, i) is minus
-reading (i, j), and the diagonal reads zero.  `fold` writes any kind of reading in that form, as a
-matrix over the pairs it touches, which is all that solvers need to know of a measurement.
+Three kinds of A_m cover what people measure:
 
-Periods may differ in the number and in the kind of their readings; only the items are shared.
+    Entries        A_m = e_i e_jᵀ          one duel, the paper's sampling ensemble
+    Combinations   A_m sparse              "the sum of these duels"
+    Matrices       A_m any N x N matrix    matrix sensing
+
+X is skew-symmetric, so a reading sees only the margins of pairs i < j: reading (j, i) is minus
+reading (i, j), and the diagonal reads zero.  `fold` writes any kind in that form, as a matrix
+over the pairs it touches, which is all that solvers need to know of a measurement.
+
+Over time each period has an operator A^t and its outcomes y^t.  Periods may differ in the number
+and in the kind of their readings; only the items are shared.
 """
 
 from collections.abc import Sequence
@@ -76,7 +83,7 @@ class EntryOperator:
         raise NotImplementedError
 
     def apply(self, margins: FloatArray) -> FloatArray:
-        """Return the readings of a matrix.
+        """Return the readings of a matrix, (n_outcomes,).
 
         Parameters
         ----------
@@ -87,6 +94,13 @@ class EntryOperator:
         -------
         numpy.ndarray
             The readings, (n_outcomes,).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.apply(np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]))
+        array([3., 6.])
         """
         return np.asarray(self._over_entries() @ np.asarray(margins, float)[tuple(self.pairs.T)])
 
@@ -107,6 +121,15 @@ class EntryOperator:
         ------
         InputError
             If the factors are not of that shape.
+
+        Examples
+        --------
+        Items with the scores 3, 1 and 0:
+
+        >>> import numpy as np
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
+        array([5., 2.])
         """
         S, Q = check_factors(strengths, exposures, self.n_items)
         return np.asarray(self._over_entries() @ margins_at(S, Q, self.pairs))
@@ -155,7 +178,8 @@ class Entries(EntryOperator):
     Attributes
     ----------
     pairs
-        First and second item of each reading, (n_outcomes, 2); either order, or twice the same.
+        The first and the second item of each reading, (n_outcomes, 2); both orders and the
+        diagonal are allowed.
     n_items
         Number of items.
 
@@ -166,11 +190,15 @@ class Entries(EntryOperator):
 
     Examples
     --------
-    >>> duels = Entries([(0, 1), (2, 0)], n_items=3)
-    >>> duels.apply(np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]))
+    >>> import numpy as np
+    >>> duels = Entries(np.array([[0, 1], [2, 0]]), n_items=3)
+    >>> X = np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]])
+    >>> duels.apply(X)
     array([ 1., -2.])
-    >>> duels.adjoint(np.array([5.0, 7.0])).toarray().tolist()
-    [[0.0, 5.0, 0.0], [0.0, 0.0, 0.0], [7.0, 0.0, 0.0]]
+    >>> duels.adjoint(np.array([5.0, 7.0])).toarray()
+    array([[0., 5., 0.],
+           [0., 0., 0.],
+           [7., 0., 0.]])
     """
 
     pairs: IntArray
@@ -273,7 +301,7 @@ class Combinations(EntryOperator):
         Parameters
         ----------
         terms
-            For each outcome, its terms.
+            For each outcome, its terms (first, second, coefficient).
         n_items
             Number of items.
 
@@ -286,6 +314,12 @@ class Combinations(EntryOperator):
         ------
         InputError
             If a term is not of that form, or a pair is none of these items.
+
+        Examples
+        --------
+        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
+        >>> sums.rows.tolist(), sums.coefficients.tolist()
+        ([0, 0, 1], [1.0, 1.0, 2.0])
         """
         flat = [(m, *term) for m, outcome in enumerate(terms) for term in outcome]
         if any(len(term) != 4 for term in flat):
@@ -396,7 +430,9 @@ class Measurements:
     Rock, paper and scissors, two periods, the second with a repeated pair:
 
     >>> pairs = [[(0, 2), (2, 1), (1, 0)], [(0, 2), (0, 2)]]
-    >>> Measurements.from_pairs(pairs, [[1.0, 1.0, 1.0], [0.8, 1.2]])
+    >>> outcomes = [[1.0, 1.0, 1.0], [0.8, 1.2]]
+    >>> seen = Measurements.from_pairs(pairs, outcomes, n_items=3)
+    >>> seen
     Measurements(n_items=3, n_periods=2, n_outcomes=(3, 2))
     """
 
@@ -475,6 +511,12 @@ class Measurements:
         ------
         InputError
             If lists differ in length, or a pair, outcome or count cannot be used.
+
+        Examples
+        --------
+        >>> import intransit as it
+        >>> it.Measurements.from_pairs([[(0, 1)], [(1, 2), (0, 2)]], [[1.0], [0.5, 2.0]])
+        Measurements(n_items=3, n_periods=2, n_outcomes=(1, 2))
         """
         _same_length("pairs", pairs, "outcomes", outcomes)
         if n_items is not None:
@@ -493,8 +535,10 @@ class Measurements:
 
         Parameters
         ----------
-        matrices, outcomes
-            For each period, the matrices A_m and their readings.
+        matrices
+            For each period, the matrices A_m, (n_outcomes, n_items, n_items).
+        outcomes
+            For each period, the readings ⟨A_m, X⟩, (n_outcomes,).
 
         Returns
         -------
@@ -505,6 +549,13 @@ class Measurements:
         ------
         InputError
             If lists differ in length, or matrices or outcomes cannot be used.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> it.Measurements.from_matrices([np.ones((4, 3, 3))], [np.zeros(4)])
+        Measurements(n_items=3, n_periods=1, n_outcomes=(4,))
         """
         operators = [
             Matrices(as_floats(given, "matrices")) for given in as_list(matrices, "matrices")
@@ -524,7 +575,8 @@ class Measurements:
         Parameters
         ----------
         operators
-            For each period what was read: `Entries`, `Combinations`, `Matrices`, or your own.
+            For each period what was read: `Entries`, `Combinations`, `Matrices`, or an operator of
+            your own.
         outcomes
             For each period, the readings, (n_outcomes,).
         counts
@@ -542,9 +594,10 @@ class Measurements:
 
         Examples
         --------
-        >>> duels = Entries([(0, 1), (1, 2)], n_items=3)
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)]], n_items=3)
-        >>> Measurements.from_operators([duels, sums], [[1.0, 0.5], [2.5]])
+        >>> import intransit as it
+        >>> duels = it.Entries([(0, 1), (1, 2)], n_items=3)
+        >>> sums = it.Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)]], n_items=3)
+        >>> it.Measurements.from_operators([duels, sums], [[1.0, 0.5], [2.5]])
         Measurements(n_items=3, n_periods=2, n_outcomes=(2, 1))
         """
         _same_length("operators", operators, "outcomes", outcomes)

@@ -47,29 +47,71 @@ BEGIN = "2025-01-01"
 class Truth:
     """What simulated games were drawn from, day by day.
 
+    Attributes
+    ----------
+    names
+        Of the items.
+    days
+        Days since 1970, (n_days,).
+    scores
+        The part of the margins that is a ranking, (n_days, n_items).
+    strengths, exposures
+        Factors of the cyclic part, (n_days, n_items, n_factors) each.
+    cyclic_share
+        Of the mean square of all margins over all days.
+    ties
+        Share of ties between equals.
+    clock
+        Turns dates into days.
+
+    Examples
+    --------
     >>> games, truth = simulate_games(5, 200, n_days=30)
     >>> truth.probabilities("2025-01-10").shape
     (5, 5)
     """
 
     names: tuple[str, ...]
-    days: FloatArray = field(repr=False)  # (n_days,): since 1970
-    scores: FloatArray = field(repr=False)  # (n_days, n_items): what of the margins is a ranking
-    strengths: FloatArray = field(repr=False)  # (n_days, n_items, n_factors): of the cyclic part
+    days: FloatArray = field(repr=False)
+    scores: FloatArray = field(repr=False)
+    strengths: FloatArray = field(repr=False)
     exposures: FloatArray = field(repr=False)
-    cyclic_share: float  # of the mean square of all margins over all days
-    ties: float  # share of ties between equals
+    cyclic_share: float
+    ties: float
     clock: Clock = field(default_factory=lambda: Clock("date"))
 
     def margins(self, at: object = None) -> FloatArray:  # (n_items, n_items)
-        """Return the margins (log odds) of a day, by default the last; above 0 favours the row."""
+        """Return the margins (log odds) of a day; above 0 favours the row.
+
+        Parameters
+        ----------
+        at
+            The time, by default the last one of the games.  Before the first day it is the first
+            day, after the last day the last.
+
+        Returns
+        -------
+        ndarray
+            Margin of each row over each column, (n_items, n_items).
+        """
         day = float(self.days[-1]) if at is None else self.clock.to_number(at)
         k = int(np.clip(np.floor(day - self.days[0]), 0, len(self.days) - 1))
         half = self.scores[k][:, None] + self.strengths[k] @ self.exposures[k].T
         return np.asarray(half - half.T)
 
     def probabilities(self, at: object = None) -> FloatArray:  # (n_items, n_items)
-        """Return the probability that each row beats each column, a tie as half a win."""
+        """Return the probability that each beats each other, a tie as half a win.
+
+        Parameters
+        ----------
+        at
+            The time, by default the last one of the games.
+
+        Returns
+        -------
+        ndarray
+            Probability that each row beats each column, (n_items, n_items).
+        """
         win, loss = _chances(self.margins(at), self.ties)
         return np.asarray(0.5 * (1.0 + win - loss))
 
@@ -189,19 +231,19 @@ def metagame(*, rng: np.random.Generator | int | None = SEED) -> tuple[Games, Tr
     """Return ten thousand matches of 16 decks over two years, and their truth.
 
     Half of the mean square of the margins is cyclic, and everything drifts, so that cycles appear
-    and vanish.
+    and vanish.  The same seed gives the same matches.
 
     Parameters
     ----------
     rng
-        Seed or generator; the same seed gives the same matches.
+        Seed or generator.
 
     Returns
     -------
     games : Games
         The table, with dates.
     truth : Truth
-        The ``margins`` and ``probabilities`` of every day.
+        The margins of every day.
 
     Raises
     ------
@@ -231,7 +273,9 @@ def metagame(*, rng: np.random.Generator | int | None = SEED) -> tuple[Games, Tr
 
 @dataclass(frozen=True, eq=False)
 class TypeChart:
-    """The chart of every generation, oldest first, as `pokemon_types` returns it.
+    """The chart of every generation, oldest first.
+
+    `pokemon_types` returns it.
 
     Attributes
     ----------
@@ -245,6 +289,8 @@ class TypeChart:
     Examples
     --------
     >>> chart = pokemon_types()
+    >>> chart.names[:3], len(chart.names), chart.dates[0]
+    (('normal', 'fire', 'water'), 18, '1996-02-27')
     >>> chart.exists.sum(axis=1).tolist()
     [15, 17, 17, 17, 17, 18, 18, 18, 18]
     >>> chart.margin("ghost", "psychic", 1), chart.margin("ghost", "psychic", 2)
@@ -293,7 +339,8 @@ class TypeChart:
         Returns
         -------
         float
-            The margin; NaN if the generation does not have both.
+            Damage of the first to the second less that of the second to the first; NaN if the
+            generation does not have both.
 
         Raises
         ------
@@ -330,7 +377,8 @@ class TypeChart:
         Returns
         -------
         Games
-            One game for each pair of each generation, won by the type with a margin above 0.
+            One game for each pair of each generation, won by the type with a margin above 0; tied
+            where it is 0.
         """
         dates, first, second, margins = zip(*self.rows(), strict=True)
         outcomes = 0.5 * (1.0 + np.sign(margins))
@@ -348,7 +396,10 @@ def pokemon_types() -> TypeChart:
 
     Examples
     --------
-    >>> pokemon_types().games()
+    >>> chart = pokemon_types()
+    >>> chart.margin("water", "fire"), chart.margin("dragon", "fairy")
+    (1.5, -2.0)
+    >>> chart.games()
     Games(18 items, 1,261 comparisons in 1,261 rows, margins, times 1996-02-27 to 2022-11-18)
     """
     text = _read("chart.txt").splitlines()
@@ -375,7 +426,9 @@ def pokemon_types() -> TypeChart:
 
 @dataclass(frozen=True)
 class Score:
-    """How near recovered margins come to the true ones, as `Hidden.score` returns it.
+    """How near recovered margins come to the true ones.
+
+    `Hidden.score` returns it.
 
     Attributes
     ----------
@@ -386,7 +439,8 @@ class Score:
 
     Examples
     --------
-    >>> hide(pokemon_types(), 0.3, rng=0).score(np.zeros(1261))
+    >>> hidden = hide(pokemon_types(), 0.3, rng=0)
+    >>> hidden.score(np.zeros(1261))
     Score(error=1.0, favourites=0.5)
     """
 
@@ -414,8 +468,9 @@ class Hidden:
     >>> hidden = hide(pokemon_types(), 0.3, rng=0)
     >>> int(hidden.shown.sum()), int(hidden.read_elsewhere.sum()), int(hidden.never_read.sum())
     (380, 805, 76)
-    >>> round(hidden.score(hidden.nearest_readings(), hidden.read_elsewhere).error, 2)
-    0.1
+    >>> score = hidden.score(hidden.nearest_readings(), hidden.read_elsewhere)
+    >>> round(score.error, 2), round(score.favourites, 2)
+    (0.1, 1.0)
     """
 
     chart: TypeChart
@@ -447,7 +502,7 @@ class Hidden:
         Returns
         -------
         ndarray
-            Margins in the order of `chart.cells`, (n_cells,).
+            Margins in the order of `chart.cells`, (n_cells,); 0 for pairs that were never read.
         """
         found = np.zeros(len(self.chart.cells))
         t, i, j = self.chart.cells[self.shown].T
@@ -470,7 +525,8 @@ class Hidden:
         Returns
         -------
         Score
-            Relative error, and share of favourites that are right; NaN where no pair is unequal.
+            The relative error, and the share of favourites that are right; both are NaN where no
+            pair is unequal, so that there is nothing to score.
         """
         cells = ~self.shown if which is None else which
         truth, there = self.chart.truth[cells], found[cells]
@@ -514,7 +570,10 @@ def hide(
 
     Examples
     --------
-    >>> hide(pokemon_types(), 0.3, rng=0).timeline
+    >>> import intransit as it
+    >>> from intransit.datasets import hide, pokemon_types
+    >>> hidden = hide(pokemon_types(), 0.3, rng=0)
+    >>> hidden.timeline
     Timeline(n_items=18, n_outcomes=380, times 0 to 8)
     """
     if not 0.0 < shown < 1.0:

@@ -1,11 +1,22 @@
 """What an experiment is, and how it is run: a grid, one trial, a figure, and claims about it.
 
-Every trial draws from a generator of its own, seeded by the run's seed and the names of
-experiment, point and trial: numbers depend neither on jobs, nor on the order, nor on the rest of
-the grid.  Trials are paired: curves share each trial's data.
+    grid × trials  ->  readings  ->  Table  ->  figure, claims
 
-A run goes on where it was stopped.  A finished part is one JSON file: a fingerprint of settings,
-seed and code, its rows, and a digest of the rows, which a file that was altered or cut fails.
+An experiment is a value.  Functions of it stand at the top of a module, so that other processes
+find them.  Every trial draws from a generator of its own,
+
+    SeedSequence(seed, spawn_key=(experiment, point, trial))
+
+with names, not places in a list, in the key.  So the numbers depend on the seed alone: neither
+on the number of jobs, nor on the order, nor on the rest of the grid.
+
+A run goes on where it was stopped.  A finished part is one JSON file: what it is of (a fingerprint
+of settings, seed and code), its rows, and a digest of the rows.  It is written beside its place and
+moved there, so a run that is killed leaves either the whole file or none; a file that was altered
+or cut fails its digest.
+
+The `Table` of a run is tidy: one value a row, with summaries over trials and the statistics of
+claims.  Trials are paired: curves share each trial's data.
 """
 
 import csv
@@ -42,8 +53,10 @@ class TrialValue:
 
     Attributes
     ----------
-    curve, measure
-        Which curve it belongs to, and what it measures, such as ``"error"``.
+    curve
+        Which curve it belongs to.
+    measure
+        What it measures, such as ``"error"``.
     value
         The number; what is not finite is kept as missing.
     x, facet
@@ -75,8 +88,17 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One curve of one measure: its values and their summaries over trials.
+    """One curve of one measure: its values, places down and trials across, and their summaries.
 
+    Attributes
+    ----------
+    x
+        Places on the horizontal axis, in rising order, (n_places,).
+    values
+        Values of the trials, (n_places, n_trials); NaN where a trial has no value.
+
+    Examples
+    --------
     >>> series = Series(np.array([1.0, 2.0]), np.array([[1.0, 3.0], [2.0, np.nan]]))
     >>> series.mean.tolist()
     [2.0, 2.0]
@@ -118,7 +140,9 @@ class Series:
 
 
 class Table:
-    """All rows of a run of one experiment, as `run_here` and `run_all` return them.
+    """All rows of a run of one experiment, in a fixed order.
+
+    `run_here` and `run_all` return it.
 
     Parameters
     ----------
@@ -132,9 +156,14 @@ class Table:
 
     Examples
     --------
-    >>> table = Table(Row("", x, "ours", "error", k, x + k) for x in (1.0, 2.0) for k in (0, 1))
+    >>> rows = [Row("", x, "ours", "error", k, x + k) for x in (1.0, 2.0) for k in (0, 1)]
+    >>> table = Table(rows)
+    >>> table.names("curve", measure="error"), table.has("ours", "theirs")
+    (['ours'], False)
     >>> table.series("error", "ours").values.tolist()
     [[1.0, 2.0], [2.0, 3.0]]
+    >>> [place["mean"] for place in table.summary()]
+    [1.5, 2.5]
     >>> print(table.to_csv().splitlines()[:2])
     ['facet,x,curve,measure,trial,value', ',1,ours,error,0,1']
     """
@@ -166,8 +195,10 @@ class Table:
         ----------
         *curves
             Names of the curves.
-        measure, facet
-            What they measure, and in which part of the figure.
+        measure
+            What they measure.
+        facet
+            Which part of the figure; empty where it has one part only.
 
         Returns
         -------
@@ -181,8 +212,12 @@ class Table:
 
         Parameters
         ----------
-        measure, curve, facet
-            What it measures, its name, and which part of the figure it is in.
+        measure
+            What it measures, such as ``"error"``.
+        curve
+            Name of the curve.
+        facet
+            Which part of the figure; empty where it has one part only.
 
         Returns
         -------
@@ -203,8 +238,12 @@ class Table:
 
         Parameters
         ----------
-        measure, first, second, facet
-            What they measure, their names, and which part of the figure they are in.
+        measure
+            What they measure, such as ``"error"``.
+        first, second
+            Names of the two curves.
+        facet
+            Which part of the figure; empty where it has one part only.
 
         Returns
         -------
@@ -222,8 +261,9 @@ class Table:
         Returns
         -------
         list of dict
-            Place, ``mean``, ``standard_error``, ``median``, ``q10`` and ``q90``, None where there
-            is none, and ``n_missing``, the number of trials without a value.
+            ``facet``, ``measure``, ``curve`` and ``x`` of the place; ``mean``,
+            ``standard_error``, ``median``, ``q10`` and ``q90``, None where they cannot be had;
+            and ``n_missing``, the number of trials without a value.
         """
         found = []
         curves = sorted({(row.facet, row.measure, row.curve) for row in self.rows})
@@ -562,7 +602,8 @@ class Experiment:
     ...     yield TrialValue("mean", "error", abs(rng.normal(size=int(point.x)).mean()))
     >>> experiment = Experiment("means", "Error of a mean", "none", {}, axis(10, 1000), measure,
     ...                         draw=lambda figure, table: None, judge=lambda table: [])
-    >>> bool(np.diff(run_here(experiment, Run(n_trials=50)).series("error", "mean").mean)[0] < 0)
+    >>> errors = run_here(experiment, Run(n_trials=50)).series("error", "mean")
+    >>> bool(errors.mean[1] < errors.mean[0])
     True
     """
 
@@ -645,8 +686,8 @@ def half_decades(first: float, last: float) -> tuple[float, ...]:
 
     Examples
     --------
-    >>> half_decades(0.1, 1.0)
-    (0.1, 0.316228, 1.0)
+    >>> [f"{value:.3g}" for value in half_decades(0.1, 1.0)]
+    ['0.1', '0.316', '1']
     """
     steps = np.arange(round(2 * np.log10(first)), round(2 * np.log10(last)) + 1)
     return tuple(float(f"{10.0 ** (step / 2):.6g}") for step in steps)
@@ -735,19 +776,10 @@ class TrialTask:
     @property
     def work(self) -> Task:
         """What is to be done, and no more than that needs: it is sent to another process."""
+        name, run = self.experiment.name, self.run
         trials = f"trials {self.trials.start} to {self.trials.stop - 1}"
-        return Task(
-            f"{self.experiment.name}, point {self.point.key}, {trials}",
-            perform,
-            (
-                self.experiment.name,
-                self.experiment.measure,
-                self.point,
-                self.trials,
-                self.run.seed,
-                self.run.options,
-            ),
-        )
+        given = name, self.experiment.measure, self.point, self.trials, run.seed, run.options
+        return Task(f"{name}, point {self.point.key}, {trials}", perform, given)
 
     def path(self, parts: Path) -> Path:
         """Return where its result is kept."""
@@ -800,7 +832,7 @@ def run_here(experiment: Experiment, run: Run | None = None) -> Table:
 
     Examples
     --------
-    >>> from intransit.experiments import EXPERIMENTS
+    >>> from intransit.experiments import EXPERIMENTS, Run, run_here
     >>> table = run_here(EXPERIMENTS["complexity-bound"], Run(n_trials=1))
     >>> round(table.series("bound", "σ₂ = 10⁻⁴", "small").mean[0])
     714
@@ -830,9 +862,11 @@ def run_all(
     parts
         Folder of finished parts; a run that was stopped goes on from there.
     jobs
-        Number of processes; with 0 or 1 everything runs in this one, where a debugger can follow.
+        Number of processes; with 0 or 1 everything runs in this process, where a debugger can
+        follow it.
     on
-        Where tasks run: here by default, or on Ray, ``"ray"`` or ``"ray://host:port"``.
+        Where tasks run: here by default, or by workers of Ray, ``"ray"`` on this machine or
+        ``"ray://host:port"``.
     on_start
         Called with the seconds of work in all, and those found finished.
     on_done
@@ -851,10 +885,12 @@ def run_all(
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> from intransit.experiments import EXPERIMENTS
-    >>> chosen = [EXPERIMENTS["complexity-bound"]]
+    >>> from intransit.experiments import EXPERIMENTS, Run, run_all
     >>> with TemporaryDirectory() as folder:
-    ...     tables = run_all(chosen, Run(n_trials=1), parts=Path(folder), jobs=0)
+    ...     tables = run_all([EXPERIMENTS["complexity-bound"]], Run(n_trials=1),
+    ...                      parts=Path(folder), jobs=0)
+    >>> list(tables)
+    ['complexity-bound']
     """
     tasks = [task for experiment in experiments for task in plan(experiment, run)]
     found = {id(task): read_part(task.path(parts), task.mark) for task in tasks}
@@ -870,10 +906,10 @@ def run_all(
         found[id(task)] = rows
         if on_done is not None:
             on_done(task)
-    rows_of: dict[str, list[Row]] = {experiment.name: [] for experiment in experiments}
-    for task in tasks:
-        rows_of[task.experiment.name] += found[id(task)] or []
-    return {name: Table(rows) for name, rows in rows_of.items()}
+    return {
+        one.name: Table(row for t in tasks if t.experiment is one for row in found[id(t)] or ())
+        for one in experiments
+    }
 
 
 def write_part(path: Path, mark: str, rows: Sequence[Row]) -> None:

@@ -8,7 +8,7 @@ figures, or HTML on its own, which asks the network for nothing.
 import base64
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,38 +34,28 @@ class Style:
     line: str = "-"
 
 
-STYLES = {
-    est.LAST: Style(RED, "s"),
-    est.EQUAL: Style(BLUE, "^"),
-    est.OPTIMAL: Style(GREEN, "o"),
-}
+STYLES = {est.LAST: Style(RED, "s"), est.EQUAL: Style(BLUE, "^"), est.OPTIMAL: Style(GREEN, "o")}
 JOINT_STYLE, ESTIMATED_STYLE = Style(PURPLE, "D"), Style(ORANGE, "d", "--")
+WITH_JOINT = {**STYLES, est.JOINT: JOINT_STYLE}
+
+
+def there(
+    table: Table, measure: str, curves: Iterable[str], facet: str = ""
+) -> Iterator[tuple[str, Series]]:
+    """Yield those of the curves that a run has drawn."""
+    for curve in curves:
+        if table.has(curve, measure=measure, facet=facet):
+            yield curve, table.series(measure, curve, facet)
 
 
 def draw_curve(
     axes: "Axes", series: Series, style: Style, label: str, *, band: bool = True
 ) -> None:
     """Draw the mean over trials, and a band where trials differ."""
-    mean = series.mean
-    axes.plot(
-        series.x, mean, style.line, color=style.colour, marker=style.marker, label=pretty(label)
-    )
+    look = {"color": style.colour, "marker": style.marker}
+    axes.plot(series.x, series.mean, style.line, label=pretty(label), **look)
     if band and series.values.shape[1] > 1:
         draw_band(axes, series, style)
-
-
-def draw_settled(axes: "Axes", table: Table, measure: str, facet: str = "") -> None:
-    """Draw the three weights and the joint curve: see `estimators.MEANS`."""
-    curves = table.names("curve", measure=measure, facet=facet)
-    for curve, style in (STYLES | {est.JOINT: JOINT_STYLE}).items():
-        if curve not in curves:
-            continue
-        every = table.series(measure, curve, facet)
-        settled = est.settled_series(table, measure, curve, facet)
-        axes.plot(every.x, every.mean, ":", color=style.colour, linewidth=1.2)
-        draw_curve(axes, settled, style, curve, band=False)
-        draw_band(axes, every, style)
-    axes.plot([], [], ":", color="#555555", linewidth=1.2, label="mean of all trials")
 
 
 def draw_band(axes: "Axes", series: Series, style: Style) -> None:
@@ -74,16 +64,24 @@ def draw_band(axes: "Axes", series: Series, style: Style) -> None:
     axes.fill_between(series.x, low, high, color=style.colour, alpha=0.16, linewidth=0)
 
 
+def draw_settled(axes: "Axes", table: Table, measure: str, facet: str = "") -> None:
+    """Draw the three weights and the joint curve: see `estimators.MEANS`."""
+    for curve, every in there(table, measure, WITH_JOINT, facet):
+        style, settled = WITH_JOINT[curve], est.settled_series(table, measure, curve, facet)
+        axes.plot(every.x, every.mean, ":", color=style.colour, linewidth=1.2)
+        draw_curve(axes, settled, style, curve, band=False)
+        draw_band(axes, every, style)
+    axes.plot([], [], ":", color="#555555", linewidth=1.2, label="mean of all trials")
+
+
 def draw_extras(axes: "Axes", table: Table, measure: str, facet: str = "") -> None:
     """Draw what `--with` added: Newton as crosses, other estimators, limits as thin lines."""
-    curves = table.names("curve", measure=measure, facet=facet)
     draw_newton(axes, table, measure, STYLES, facet)
-    others = [curve for curve in est.FURTHER if curve in curves and curve != est.JOINT]
-    for curve, colour in zip(others, (SKY, BLACK), strict=False):
-        draw_curve(axes, table.series(measure, curve, facet), Style(colour, "v"), curve)
-    if est.ESTIMATED in curves:
-        series = table.series(measure, est.ESTIMATED, facet)
-        draw_curve(axes, series, ESTIMATED_STYLE, est.ESTIMATED, band=False)
+    others = there(table, measure, [name for name in est.FURTHER if name != est.JOINT], facet)
+    for (curve, series), colour in zip(others, (SKY, BLACK), strict=False):
+        draw_curve(axes, series, Style(colour, "v"), curve)
+    for curve, series in there(table, measure, [est.ESTIMATED], facet):
+        draw_curve(axes, series, ESTIMATED_STYLE, curve, band=False)
     draw_limits(axes, table, measure, facet)
 
 
@@ -92,16 +90,12 @@ def draw_newton(
 ) -> None:
     """Draw the means that Newton's method finds, as crosses over the curves they should meet."""
     settled = "settled" in table.names("measure", facet=facet)
-    drawn = {
-        curve: style
-        for curve, style in styles.items()
-        if table.has(curve + est.NEWTON, measure=measure, facet=facet)
-    }
-    for curve, style in drawn.items():
-        read = est.settled_series if settled else Table.series
-        newton = read(table, measure, curve + est.NEWTON, facet)
-        axes.plot(newton.x, newton.mean, "x", color=style.colour, markersize=7)
-    if drawn:
+    crosses = {curve + est.NEWTON: style.colour for curve, style in styles.items()}
+    found = dict(there(table, measure, crosses, facet))
+    for curve, every in found.items():
+        series = est.settled_series(table, measure, curve, facet) if settled else every
+        axes.plot(series.x, series.mean, "x", color=crosses[curve], markersize=7)
+    if found:
         axes.plot([], [], "x", color="#555555", markersize=7, label="the same by Newton")
 
 
@@ -110,10 +104,10 @@ def draw_limits(axes: "Axes", table: Table, measure: str, facet: str = "") -> No
 
     They are medians: a mean would be ruled by the few samples that settle next to nothing.
     """
-    for curve, line in ((est.DYNAMIC_LIMIT, "-"), (est.STATIC_LIMIT, "--")):
-        if table.has(curve, measure=measure, facet=facet):
-            series = table.series(measure, curve, facet)
-            axes.plot(series.x, series.median, line, color="#777777", lw=1.2, label=pretty(curve))
+    lines = {est.DYNAMIC_LIMIT: "-", est.STATIC_LIMIT: "--"}
+    for curve, series in there(table, measure, lines, facet):
+        look = {"color": "#777777", "lw": 1.2}
+        axes.plot(series.x, series.median, lines[curve], label=pretty(curve), **look)
 
 
 def pretty(text: str) -> str:
@@ -135,13 +129,8 @@ def finish(
     legend: Any = "best",
 ) -> None:
     """Name the axes; `log` lists those with a logarithmic scale."""
-    axes.set_title(pretty(title))
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    if "x" in log:
-        axes.set_xscale("log")
-    if "y" in log:
-        axes.set_yscale("log")
+    scales = {f"{name}scale": "log" for name in log}
+    axes.set(title=pretty(title), xlabel=x, ylabel=y, **scales)
     if legend is not None:
         axes.legend(loc=legend)
 

@@ -18,7 +18,7 @@ from intransit.experiments import estimators as est
 from intransit.experiments import experiment as ex
 from intransit.experiments import recovery_error
 from intransit.experiments.experiment import Check, Options, Point, Table, TrialValue
-from intransit.experiments.plots import JOINT_STYLE, STYLES, draw_curve, draw_extras, finish, pretty
+from intransit.experiments.plots import WITH_JOINT, draw_curve, draw_extras, finish, pretty, there
 from intransit.experiments.recovery_error import (
     DRIFT_SCALES,
     N_FACTORS,
@@ -213,9 +213,8 @@ def _first_below(
 def draw(figure: "Figure", table: Table) -> None:
     """Draw the ratio needed; trials that never succeed count as 1."""
     axes = figure.subplots()
-    for curve, style in (STYLES | {est.JOINT: JOINT_STYLE}).items():
-        if table.has(curve, measure="ratio"):
-            draw_curve(axes, table.series("ratio", curve), style, curve)
+    for curve, series in there(table, "ratio", WITH_JOINT):
+        draw_curve(axes, series, WITH_JOINT[curve], curve)
     draw_extras(axes, table, "ratio")
     if table.has(est.DYNAMIC_LIMIT, measure="ratio"):
         for n_periods, read, line in ((1, "y^T", "-."), (N_PERIODS, "all periods", ":")):

@@ -34,16 +34,22 @@ class Simulation:
         The true factors S and Q, (n_periods, n_items, n_factors) each.
     measurements
         What was read in each period.
-    noise_scale, drift_scale
-        Standard deviations of a reading about its margin, and of a step of one entry of S.
+    noise_scale
+        Standard deviation of a reading about its margin.
+    drift_scale
+        Standard deviation of a step of one entry of S.
     seed
         Seed that repeats the simulation; None when a generator was given.
 
     Examples
     --------
-    >>> simulate(n_items=20, n_factors=2, n_periods=5, n_outcomes=160, noise_scale=0.01,
-    ...          drift_scale=0.01, rng=0)
+    >>> import intransit as it
+    >>> sim = it.simulate(n_items=20, n_factors=2, n_periods=5, n_outcomes=160,
+    ...                   noise_scale=0.01, drift_scale=0.01, rng=0)
+    >>> sim
     Simulation(n_items=20, n_factors=2, n_periods=5, noise_scale=0.01, drift_scale=0.01, seed=0)
+    >>> sim.margins.shape
+    (5, 20, 20)
     """
 
     strengths: FloatArray
@@ -71,8 +77,10 @@ def uniform_entries(n_items: int, n_outcomes: int, rng: np.random.Generator) -> 
 
     Parameters
     ----------
-    n_items, n_outcomes
-        Numbers of items and of readings.
+    n_items
+        Number of items.
+    n_outcomes
+        Number of readings.
     rng
         Seed or generator.
 
@@ -100,8 +108,10 @@ def uniform_pairs(n_items: int, n_outcomes: int, rng: np.random.Generator) -> En
 
     Parameters
     ----------
-    n_items, n_outcomes
-        Numbers of items, 2 or more, and of readings.
+    n_items
+        Number of items.
+    n_outcomes
+        Number of readings.
     rng
         Seed or generator.
 
@@ -113,7 +123,7 @@ def uniform_pairs(n_items: int, n_outcomes: int, rng: np.random.Generator) -> En
     Raises
     ------
     InputError
-        If a number or `rng` cannot be used.
+        If a number or `rng` cannot be used; there must be two items at least.
 
     Examples
     --------
@@ -132,8 +142,10 @@ def gaussian_matrices(n_items: int, n_outcomes: int, rng: np.random.Generator) -
 
     Parameters
     ----------
-    n_items, n_outcomes
-        Numbers of items and of readings.
+    n_items
+        Number of items.
+    n_outcomes
+        Number of readings.
     rng
         Seed or generator.
 
@@ -213,10 +225,12 @@ def simulate(
 
     Examples
     --------
-    >>> sim = simulate(n_items=20, n_factors=2, n_periods=2, n_outcomes=160,
+    >>> sim = simulate(n_items=20, n_factors=2, n_periods=5, n_outcomes=160,
     ...                noise_scale=0.01, drift_scale=0.01, rng=0)
-    >>> sim.margins.shape, sim.measurements
-    ((2, 20, 20), Measurements(n_items=20, n_periods=2, n_outcomes=(160, 160)))
+    >>> sim.margins.shape
+    (5, 20, 20)
+    >>> sim.measurements
+    Measurements(n_items=20, n_periods=5, n_outcomes=(160, 160, 160, 160, 160))
     """
     generator, seed = open_rng(rng)
     n_periods = as_whole("n_periods", n_periods, least=1)
@@ -261,8 +275,10 @@ def transitive_factors(
 
     Returns
     -------
-    tuple of numpy.ndarray
-        S, standard normal scores, and Q, ones, (n_items, 1) each.
+    strengths : numpy.ndarray
+        The scores, standard normal, (n_items, 1).
+    exposures : numpy.ndarray
+        Ones, (n_items, 1).
 
     Raises
     ------
@@ -271,10 +287,10 @@ def transitive_factors(
 
     Examples
     --------
-    >>> S, Q = transitive_factors(5, rng=0)
-    >>> margins = S @ Q.T - Q @ S.T
-    >>> bool(np.allclose(margins[0, 1] + margins[1, 2], margins[0, 2]))
-    True
+    >>> import intransit as it
+    >>> S, Q = it.transitive_factors(5, rng=0)
+    >>> it.study.count_triangles(S @ Q.T - Q @ S.T)
+    0
     """
     generator, _ = open_rng(rng)
     n_items = as_whole("n_items", n_items, least=2)
@@ -294,8 +310,10 @@ def circular_factors(n_items: int) -> tuple[FloatArray, FloatArray]:
 
     Returns
     -------
-    tuple of numpy.ndarray
-        S and Q, the cosines and the sines of the items' angles, (n_items, 1) each.
+    strengths : numpy.ndarray
+        The cosines of the items' angles, (n_items, 1).
+    exposures : numpy.ndarray
+        The sines, (n_items, 1).
 
     Raises
     ------
@@ -304,9 +322,12 @@ def circular_factors(n_items: int) -> tuple[FloatArray, FloatArray]:
 
     Examples
     --------
-    >>> S, Q = circular_factors(3)
-    >>> ((S @ Q.T - Q @ S.T)[0].round(2) + 0.0).tolist()
-    [0.0, 0.87, -0.87]
+    >>> import intransit as it
+    >>> S, Q = it.circular_factors(3)
+    >>> (S @ Q.T - Q @ S.T).round(2) + 0.0
+    array([[ 0.  ,  0.87, -0.87],
+           [-0.87,  0.  ,  0.87],
+           [ 0.87, -0.87,  0.  ]])
     """
     n_items = as_whole("n_items", n_items, least=3)
     if n_items % 2 == 0:
@@ -334,8 +355,10 @@ def planted_cycles(n_items: int, n_cycles: int) -> tuple[FloatArray, FloatArray]
 
     Returns
     -------
-    tuple of numpy.ndarray
-        The factors S and Q, (n_items, n_items // 2) each.
+    strengths : numpy.ndarray
+        The factors S, (n_items, n_items // 2).
+    exposures : numpy.ndarray
+        The factors Q, (n_items, n_items // 2).
 
     Raises
     ------
@@ -344,9 +367,13 @@ def planted_cycles(n_items: int, n_cycles: int) -> tuple[FloatArray, FloatArray]
 
     Examples
     --------
-    >>> S, Q = planted_cycles(4, 1)
-    >>> ((S @ Q.T - Q @ S.T).round(2) + 0.0).tolist()
-    [[0.0, 1.0, -1.0, 1.0], [-1.0, 0.0, 1.0, 1.0], [1.0, -1.0, 0.0, 1.0], [-1.0, -1.0, -1.0, 0.0]]
+    >>> import intransit as it
+    >>> S, Q = it.planted_cycles(4, 1)
+    >>> (S @ Q.T - Q @ S.T).round(2) + 0.0
+    array([[ 0.,  1., -1.,  1.],
+           [-1.,  0.,  1.,  1.],
+           [ 1., -1.,  0.,  1.],
+           [-1., -1., -1.,  0.]])
     """
     n_items = as_whole("n_items", n_items, least=2)
     n_cycles = as_whole("n_cycles", n_cycles, least=0)
