@@ -52,8 +52,14 @@ def draw_curve(
     axes: "Axes", series: Series, style: Style, label: str, *, band: bool = True
 ) -> None:
     """Draw the mean over trials, and a band where trials differ."""
-    look = {"color": style.colour, "marker": style.marker}
-    axes.plot(series.x, series.mean, style.line, label=pretty(label), **look)
+    axes.plot(
+        series.x,
+        series.mean,
+        style.line,
+        color=style.colour,
+        marker=style.marker,
+        label=pretty(label),
+    )
     if band and series.values.shape[1] > 1:
         draw_band(axes, series, style)
 
@@ -106,8 +112,8 @@ def draw_limits(axes: "Axes", table: Table, measure: str, facet: str = "") -> No
     """
     lines = {est.DYNAMIC_LIMIT: "-", est.STATIC_LIMIT: "--"}
     for curve, series in there(table, measure, lines, facet):
-        look = {"color": "#777777", "lw": 1.2}
-        axes.plot(series.x, series.median, lines[curve], label=pretty(curve), **look)
+        line = lines[curve]
+        axes.plot(series.x, series.median, line, color="#777777", lw=1.2, label=pretty(curve))
 
 
 def pretty(text: str) -> str:
