@@ -517,14 +517,13 @@ WIDEST_WEIGHTS = 1e9  # largest over smallest weight that double precision still
 
 def check_weights(weights: FloatArray | None, missing: BoolArray) -> FloatArray:
     """Return the weights with zeros for missing pairs and on the diagonal, or refuse them."""
-    if weights is not None:
-        weights = as_floats(weights, "weights")
-    if weights is not None and weights.shape != missing.shape:
+    given = np.ones(missing.shape) if weights is None else as_floats(weights, "weights")
+    if given.shape != missing.shape:
         raise InputError(
-            f"weights: found the shape {weights.shape} beside margins of {missing.shape}."
+            f"weights: found the shape {given.shape} beside margins of {missing.shape}."
             " Pass one weight for each entry."
         )
-    W = np.where(missing, 0.0, 1.0 if weights is None else weights)
+    W = np.where(missing, 0.0, given)
     np.fill_diagonal(W, 0.0)
     check_weight_values(W)
     if (W != W.T).any():
@@ -995,9 +994,10 @@ def _least_squares(flows: csr_array, target: FloatArray, max_steps: int) -> Floa
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """One plane of a margins matrix, turned so that the item furthest out lies at angle 0.
+    """One plane ω (u vᵀ − v uᵀ) of a margins matrix; the item furthest out lies at angle 0.
 
-    `canonical_planes` and `factor_planes` return them.
+    An item, the point √ω (u_i, v_i), is favoured over those that follow it anticlockwise within
+    half a turn: the plane adds radius_i radius_j sin(angle_j − angle_i) to X_ij.
 
     Attributes
     ----------
@@ -1010,12 +1010,9 @@ class Plane:
 
     Examples
     --------
-    >>> rock_paper_scissors = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
-    >>> (plane,) = canonical_planes(rock_paper_scissors)
-    >>> round(plane.strength, 3), round(plane.share, 3)
-    (1.732, 1.0)
-    >>> plane.radii.round(3).tolist()
-    [1.075, 1.075, 1.075]
+    >>> (plane,) = canonical_planes(np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]]))
+    >>> round(plane.strength, 3), round(plane.share, 3), plane.radii.round(3).tolist()
+    (1.732, 1.0, [1.075, 1.075, 1.075])
     """
 
     strength: float

@@ -149,21 +149,22 @@ def optimal_weights(
             'optimal_weights: n_outcomes and degrees are for drift="shared"; give it, or leave '
             "them out."
         )
-    age = np.arange(n_periods)[::-1]
-    fixed = noise_scale
     if bound is not None:
-        fixed = np.hypot(noise_scale, as_number("bound", bound, least=0.0, strict=True))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        drifted = 2.0 * np.square(np.float64(drift_scale) / fixed) * age
-    relative = 1.0 / (1.0 + np.nan_to_num(drifted, nan=0.0, posinf=np.inf))
+        noise_scale = np.hypot(noise_scale, as_number("bound", bound, least=0.0, strict=True))
+    relative = 1.0 / (1.0 + _drifted(drift_scale, noise_scale, np.arange(n_periods)[::-1]))
     return np.asarray(relative / relative.sum())
+
+
+def _drifted(drift_scale: float, noise_scale: float, age: ArrayLike) -> FloatArray:
+    """Return the variance of so many steps of drift, in units of the noise; 0 where both are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        drifted = 2.0 * np.square(np.float64(drift_scale) / noise_scale) * np.asarray(age)
+    return np.asarray(np.nan_to_num(drifted, nan=0.0, posinf=np.inf))
 
 
 def _shared(counts: FloatArray, noise_scale: float, drift_scale: float) -> FloatArray:
     """Return the weights of readings whose drift is shared: those of a Kalman filter."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = 2.0 * np.square(np.float64(drift_scale) / noise_scale)
-    ratio = np.nan_to_num(ratio, nan=0.0, posinf=np.inf)
+    ratio = float(_drifted(drift_scale, noise_scale, 1))
     fall = np.ones(len(counts))  # w_{t+1} / w_t
     known = 0.0
     for t, count in enumerate(counts):

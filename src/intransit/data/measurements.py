@@ -16,11 +16,11 @@ and in the kind of their readings; only the items are shared.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 
 from intransit.arrays import FloatArray, IntArray, fold_pairs, unfold
 from intransit.checks import (
@@ -73,13 +73,13 @@ class Operator(Protocol):
 
 
 class EntryOperator:
-    """What all kinds of readings share: they see a matrix by some of its entries."""
+    """What all kinds of readings share: each is a sum over entries of the matrix that is read."""
 
     n_items: int
     pairs: IntArray  # (n_terms, 2): the entries that are seen
 
-    def _gather(self, entries: FloatArray) -> FloatArray:
-        """Return the readings, (n_outcomes,), of these entries."""
+    def _over_entries(self) -> csr_array | FloatArray:  # (n_outcomes, n_terms)
+        """Return what each reading multiplies each entry by."""
         raise NotImplementedError
 
     def apply(self, margins: FloatArray) -> FloatArray:
@@ -102,7 +102,7 @@ class EntryOperator:
         >>> sums.apply(np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]))
         array([3., 6.])
         """
-        return self._gather(np.asarray(margins)[self.pairs[:, 0], self.pairs[:, 1]])
+        return np.asarray(self._over_entries() @ np.asarray(margins, float)[tuple(self.pairs.T)])
 
     def read(self, strengths: FloatArray, exposures: FloatArray) -> FloatArray:
         """Return the readings of X = S Qᵀ - Q Sᵀ, of which only what is seen is worked out.
@@ -132,22 +132,10 @@ class EntryOperator:
         array([5., 2.])
         """
         S, Q = check_factors(strengths, exposures, self.n_items)
-        return self._gather(margins_at(S, Q, self.pairs))
+        return np.asarray(self._over_entries() @ margins_at(S, Q, self.pairs))
 
-
-class SumsOfEntries(EntryOperator):
-    """What readings of single entries and of sums of them share: terms, each of one entry of X."""
-
-    rows: IntArray  # (n_terms,): which outcome each term belongs to
-    coefficients: FloatArray  # (n_terms,)
-    n_outcomes: int
-
-    def _gather(self, entries: FloatArray) -> FloatArray:
-        sums = np.bincount(self.rows, self.coefficients * entries, minlength=self.n_outcomes)
-        return sums.astype(float)
-
-    def adjoint(self, values: FloatArray) -> csr_array:
-        """Return Σ_m values[m] A_m, sparse.
+    def adjoint(self, values: FloatArray) -> csr_array | FloatArray:
+        """Return Σ_m values[m] A_m; sparse, but for `Matrices`.
 
         Parameters
         ----------
@@ -156,48 +144,35 @@ class SumsOfEntries(EntryOperator):
 
         Returns
         -------
-        scipy.sparse.csr_array
+        scipy.sparse.csr_array or numpy.ndarray
             The sum, (n_items, n_items).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> sums.adjoint(np.array([5.0, 7.0])).toarray()
-        array([[ 0.,  5.,  5.],
-               [ 0.,  0., 14.],
-               [ 0.,  0.,  0.]])
         """
-        shape = (self.n_items, self.n_items)
-        scaled = self.coefficients * np.asarray(values)[self.rows]
-        return csr_array((scaled, (self.pairs[:, 0], self.pairs[:, 1])), shape=shape)
+        matrix = self._over_entries()
+        entries = matrix.T @ np.asarray(values), tuple(self.pairs.T)
+        total = csr_array(entries, shape=(self.n_items, self.n_items))
+        return total.toarray() if isinstance(matrix, np.ndarray) else total
 
     def fold(self) -> Folded:
-        """Return the same readings as a sparse matrix over pairs i < j.
+        """Return the same readings as a matrix over pairs i < j; sparse, but for `Matrices`.
 
         Returns
         -------
         Folded
-            The pairs that are read, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), sparse.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-        >>> folded = sums.fold()
-        >>> folded.pairs.tolist(), folded.matrix.toarray().tolist()
-        ([[0, 1], [0, 2], [1, 2]], [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
+            The ``pairs`` that are read, and the ``matrix``, (n_outcomes, n_pairs).
         """
         keys, signs = fold_pairs(self.pairs, self.n_items)
         distinct, columns = np.unique(keys, return_inverse=True)
-        entries = signs * self.coefficients, (self.rows, columns)
-        matrix = csr_array(entries, shape=(self.n_outcomes, len(distinct)))
         off_diagonal = np.flatnonzero(distinct // self.n_items != distinct % self.n_items)
-        return Folded(unfold(distinct[off_diagonal], self.n_items), matrix[:, off_diagonal])
+        ahead = signs, (np.arange(len(keys)), columns)
+        pair_of = csr_array(ahead, shape=(len(keys), len(distinct)))[:, off_diagonal]
+        matrix: Any = self._over_entries() @ pair_of
+        if isinstance(matrix, csr_array):
+            matrix.sort_indices()  # so that sums are taken in the order of the pairs
+        return Folded(unfold(distinct[off_diagonal], self.n_items), matrix)
 
 
 @dataclass(frozen=True, eq=False)
-class Entries(SumsOfEntries):
+class Entries(EntryOperator):
     """Readings of single entries: the outcome of i against j is X[i, j].
 
     Attributes
@@ -235,23 +210,26 @@ class Entries(SumsOfEntries):
         object.__setattr__(self, "pairs", check_pairs(self.pairs, n_items, "pairs"))
 
     @property
-    def n_outcomes(self) -> int:  # type: ignore[override]
+    def n_outcomes(self) -> int:
         """Number of readings."""
         return len(self.pairs)
 
     @property
-    def rows(self) -> IntArray:  # type: ignore[override]  # (n_outcomes,)
+    def rows(self) -> IntArray:  # (n_outcomes,)
         """Which outcome each entry is: one each."""
         return np.arange(self.n_outcomes)
 
     @property
-    def coefficients(self) -> FloatArray:  # type: ignore[override]  # (n_outcomes,)
+    def coefficients(self) -> FloatArray:  # (n_outcomes,)
         """What each entry is multiplied by: nothing but 1."""
         return np.ones(self.n_outcomes)
 
+    def _over_entries(self) -> csr_array:
+        return eye_array(self.n_outcomes, format="csr")
+
 
 @dataclass(frozen=True, eq=False)
-class Combinations(SumsOfEntries):
+class Combinations(EntryOperator):
     """Readings of sums of entries: outcome m is Σ coefficient · X[i, j] over its terms.
 
     Attributes
@@ -259,13 +237,11 @@ class Combinations(SumsOfEntries):
     rows
         Which outcome each term belongs to, (n_terms,).
     pairs
-        The first and the second item of each term, (n_terms, 2).
+        First and second item of each term, (n_terms, 2).
     coefficients
         What each term is multiplied by, (n_terms,).
-    n_outcomes
-        Number of readings.
-    n_items
-        Number of items.
+    n_outcomes, n_items
+        Numbers of readings and of items.
 
     Raises
     ------
@@ -274,13 +250,13 @@ class Combinations(SumsOfEntries):
 
     Examples
     --------
-    "0 against 1, plus 0 against 2" and "twice 1 against 2":
+    "0 against 1, plus 0 against 2" and "twice 1 against 2", of items with the scores 3, 1 and 0:
 
-    >>> import numpy as np
     >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
-    >>> X = np.array([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]])
-    >>> sums.apply(X)
-    array([3., 6.])
+    >>> sums.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
+    array([5., 2.])
+    >>> sums.fold().matrix.toarray().tolist()
+    [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]]
     """
 
     rows: IntArray
@@ -311,6 +287,10 @@ class Combinations(SumsOfEntries):
         check_size(coefficients, "coefficients")
         for name, value in (("rows", rows), ("pairs", pairs), ("coefficients", coefficients)):
             object.__setattr__(self, name, value)
+
+    def _over_entries(self) -> csr_array:
+        terms = self.coefficients, (self.rows, np.arange(len(self.rows)))
+        return csr_array(terms, shape=(self.n_outcomes, len(self.rows)))
 
     @classmethod
     def from_terms(
@@ -373,10 +353,9 @@ class Matrices(EntryOperator):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
-    >>> dense.n_items, dense.n_outcomes
-    (2, 2)
+    >>> dense = Matrices([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]])
+    >>> dense.adjoint(np.array([5.0, 7.0])).tolist(), dense.fold().matrix.tolist()
+    ([[0.0, 12.0], [-7.0, 0.0]], [[1.0], [2.0]])
     """
 
     matrices: FloatArray
@@ -407,51 +386,8 @@ class Matrices(EntryOperator):
         """All pairs of items, (n_items², 2): every entry is seen."""
         return np.indices((self.n_items, self.n_items)).reshape(2, -1).T
 
-    def _gather(self, entries: FloatArray) -> FloatArray:
-        return self.matrices.reshape(self.n_outcomes, -1) @ entries
-
-    def adjoint(self, values: FloatArray) -> FloatArray:
-        """Return Σ_m values[m] A_m, dense.
-
-        Parameters
-        ----------
-        values
-            One number for each reading, (n_outcomes,).
-
-        Returns
-        -------
-        numpy.ndarray
-            The sum, (n_items, n_items).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
-        >>> dense.adjoint(np.array([5.0, 7.0]))
-        array([[ 0., 12.],
-               [-7.,  0.]])
-        """
-        return np.asarray(np.tensordot(values, self.matrices, axes=1))
-
-    def fold(self) -> Folded:
-        """Return the same readings as a dense matrix over all pairs i < j.
-
-        Returns
-        -------
-        Folded
-            All pairs, ``pairs``, and the ``matrix``, (n_outcomes, n_pairs), dense.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> dense = Matrices(np.array([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]]))
-        >>> folded = dense.fold()
-        >>> folded.pairs.tolist(), folded.matrix.tolist()
-        ([[0, 1]], [[1.0], [2.0]])
-        """
-        first, second = np.triu_indices(self.n_items, 1)
-        folded = self.matrices[:, first, second] - self.matrices[:, second, first]
-        return Folded(np.stack([first, second], axis=1), folded)
+    def _over_entries(self) -> FloatArray:
+        return self.matrices.reshape(self.n_outcomes, -1)
 
 
 @dataclass(frozen=True, eq=False)

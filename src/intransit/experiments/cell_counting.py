@@ -13,60 +13,22 @@ from scipy.stats import norm
 
 import intransit as it
 from intransit.arrays import FloatArray
-from intransit.experiments.estimators import (
-    DYNAMIC_LIMIT,
-    EQUAL,
-    ESTIMATED,
-    ESTIMATED_NOTE,
-    JOINT,
-    LAST,
-    MANY_RESTARTS,
-    MEANS,
-    N_ESTIMATED,
-    OPTIMAL,
-    SETTLED,
-    STATIC_LIMIT,
-    converges,
-    drift_is,
-    error_gains,
-    guess_values,
-    ratios_of,
-    read_entries,
-    relative_error,
-    smooth_to_last,
-    solve,
-    solve_each,
-    three_weights,
-)
-from intransit.experiments.experiment import (
-    Check,
-    Claim,
-    Experiment,
-    Gain,
-    Options,
-    Point,
-    Table,
-    TrialValue,
-    axis,
-    claim,
-    half_decades,
-    judged_by,
-    ratio_of_medians,
-    read_rows,
-)
+from intransit.experiments import estimators as est
+from intransit.experiments import experiment as ex
+from intransit.experiments.experiment import Check, Options, Point, Table, TrialValue
 from intransit.experiments.plots import draw_extras, draw_settled, finish
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SOURCE = Path(__file__).with_name("images.csv")
-IMAGES = {name: int(cells) for name, cells in read_rows(SOURCE)}
+IMAGES = {name: int(cells) for name, cells in ex.read_rows(SOURCE)}
 COUNTS = np.array(list(IMAGES.values()), dtype=float)
 N_IMAGES, N_PERIODS, N_FACTORS = len(IMAGES), 5, 1
 NOISE_SCALE = 0.1
 SAMPLING_RATIO = 0.2
 N_OUTCOMES = round(SAMPLING_RATIO * N_IMAGES**2)  # 97
-DRIFT_SCALES = half_decades(1e-2, 1e2)
+DRIFT_SCALES = ex.half_decades(1e-2, 1e2)
 KNOWN, FREE = "Q = 1 known", "Q recovered too"
 N_FEWEST = 5
 QUICK_ESTIMATED = 2
@@ -77,23 +39,23 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
     steps = np.rint(point.x * rng.normal(size=(N_PERIODS - 1, N_IMAGES)))
     counts = COUNTS + np.vstack([np.zeros(N_IMAGES), np.cumsum(steps, axis=0)])
     S, Q, now = counts[:, :, None], np.ones((N_IMAGES, 1)), counts[-1]
-    seen = read_entries(S, Q, N_OUTCOMES, rng, noise_scale=NOISE_SCALE)
+    seen = est.read_entries(S, Q, N_OUTCOMES, rng, noise_scale=NOISE_SCALE)
     operators: list[it.Entries] = [one.operator for one in seen.periods]  # type: ignore[misc]
-    weights = three_weights(N_PERIODS, noise_scale=NOISE_SCALE, drift_scale=point.x)
+    weights = est.three_weights(N_PERIODS, noise_scale=NOISE_SCALE, drift_scale=point.x)
     for curve, w in weights.items():
         yield from _known(seen, now, curve, w, options)
-        free = solve(seen, n_factors=N_FACTORS, weights=w, restarts=MANY_RESTARTS)
-        error = relative_error(free.margins, differences(now))
+        free = est.solve(seen, n_factors=N_FACTORS, weights=w, restarts=est.MANY_RESTARTS)
+        error = est.relative_error(free.margins, differences(now))
         yield TrialValue(curve, "error", error, facet=FREE)
-    settled = _limit(operators[-1:], now, 0.0).value <= SETTLED
+    settled = _limit(operators[-1:], now, 0.0).value <= est.SETTLED
     yield TrialValue("readings", "settled", settled, facet=KNOWN)
     unknown = it.theory.static_limit(S[-1], Q, operators[-1], noise_scale=NOISE_SCALE)
-    yield TrialValue("readings", "settled", unknown.relative <= SETTLED, facet=FREE)
-    if options.wants(JOINT):
+    yield TrialValue("readings", "settled", unknown.relative <= est.SETTLED, facet=FREE)
+    if options.wants(est.JOINT):
         yield from _joint(seen, now, point.x, options)
     if options.wants("limit"):
         yield _limit(operators, now, _variance_of_rounded(point.x))
-        yield TrialValue(STATIC_LIMIT, "error", unknown.relative, facet=FREE)
+        yield TrialValue(est.STATIC_LIMIT, "error", unknown.relative, facet=FREE)
 
 
 def differences(counts: FloatArray) -> FloatArray:  # (n_images, n_images)
@@ -110,17 +72,17 @@ def _joint(
     """Smooth with Q = 1 known, the drift known or not; and with Q and the scales estimated too."""
     known = {"n_factors": 0, "noise_scale": NOISE_SCALE}
     found = {
-        (JOINT, KNOWN): smooth_to_last(seen, **known, score_drift_scale=drift_scale),
-        (ESTIMATED, KNOWN): smooth_to_last(seen, **known),
+        (est.JOINT, KNOWN): est.smooth_to_last(seen, **known, score_drift_scale=drift_scale),
+        (est.ESTIMATED, KNOWN): est.smooth_to_last(seen, **known),
     }
-    if options.trial < (QUICK_ESTIMATED if options.quick else N_ESTIMATED):
-        free = smooth_to_last(seen, n_factors=N_FACTORS, noise_scale=NOISE_SCALE)
-        found[ESTIMATED, FREE] = free
+    if options.trial < (QUICK_ESTIMATED if options.quick else est.N_ESTIMATED):
+        free = est.smooth_to_last(seen, n_factors=N_FACTORS, noise_scale=NOISE_SCALE)
+        found[est.ESTIMATED, FREE] = free
     for (curve, facet), guess in found.items():
-        yield from guess_values(curve, guess, differences(now), facet)
+        yield from est.guess_values(curve, guess, differences(now), facet)
         if facet == KNOWN:  # X = s 1ᵀ - 1 sᵀ: the mean of a row is a count without their mean
-            scores = guess.margins.mean(axis=1)
-            yield TrialValue(curve, "counts", relative_error(scores + now.mean(), now), facet=facet)
+            counts = guess.margins.mean(axis=1) + now.mean()
+            yield TrialValue(curve, "counts", est.relative_error(counts, now), facet=facet)
 
 
 def _known(
@@ -132,15 +94,15 @@ def _known(
 ) -> Iterator[TrialValue]:
     ones = np.ones((N_IMAGES, 1))
     found = dict(
-        solve_each(seen, curve, options, n_factors=N_FACTORS, weights=weights, exposures=ones)
+        est.solve_each(seen, curve, options, n_factors=N_FACTORS, weights=weights, exposures=ones)
     )
     for name, answer in found.items():
-        error = relative_error(answer.margins, differences(now))
+        error = est.relative_error(answer.margins, differences(now))
         yield TrialValue(name, "error", error, facet=KNOWN)
     scores = found[curve].strengths[:, 0] - found[curve].strengths[:, 0].mean()
     fewest, named = (set(np.argsort(s, kind="stable")[:N_FEWEST]) for s in (now, scores))
-    yield TrialValue(curve, "counts", relative_error(scores + now.mean(), now), facet=KNOWN)
-    yield TrialValue(curve, "counts, mean 0", relative_error(scores, now), facet=KNOWN)
+    yield TrialValue(curve, "counts", est.relative_error(scores + now.mean(), now), facet=KNOWN)
+    yield TrialValue(curve, "counts, mean 0", est.relative_error(scores, now), facet=KNOWN)
     yield TrialValue(curve, "fewest", now[np.argmin(scores)] == now.min(), facet=KNOWN)
     yield TrialValue(curve, "five fewest", len(fewest & named) / N_FEWEST, facet=KNOWN)
 
@@ -163,7 +125,7 @@ def _limit(operators: list[it.Entries], now: FloatArray, variance: float) -> Tri
     spread = np.inf if open_ else float(np.sum(1.0 / values[1:]))
     # ‖X‖² = 2N ‖s - mean‖², for the error as for the truth.
     relative = spread / float(np.sum((now - now.mean()) ** 2))
-    return TrialValue(DYNAMIC_LIMIT, "error", relative, facet=KNOWN)
+    return TrialValue(est.DYNAMIC_LIMIT, "error", relative, facet=KNOWN)
 
 
 def _variance_of_rounded(scale: float) -> float:
@@ -185,11 +147,10 @@ def draw(figure: "Figure", table: Table) -> None:
         draw_extras(axes, table, what, facet)
         finish(axes, title=title, x="drift σ₂, cells", y="", log=("x", "y"), legend=None)
     panels[0].set_ylabel("relative squared error")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
 
 
-@claim("The matrix X¹ is low rank (actually, rank 2) and skew-symmetric.")
+@ex.claim("The matrix X¹ is low rank (actually, rank 2) and skew-symmetric.")
 def is_rank_two(table: Table) -> Iterator[Check]:  # noqa: ARG001
     """Check the matrix of the first period."""
     X = differences(COUNTS)
@@ -197,45 +158,45 @@ def is_rank_two(table: Table) -> Iterator[Check]:  # noqa: ARG001
     yield Check(f"rank {rank}; X¹ + X¹ᵀ = 0: {bool((X == -X.T).all())}", rank == 2)
 
 
-def meets_both_ends(table: Table) -> list[Claim]:
+def meets_both_ends(table: Table) -> list[ex.Claim]:
     """Check what the paper says of the ends of its figures, for the matrix and the counts."""
     return [
-        converges(table, other, to_large=to_large, facet=KNOWN, measure=measure, what=what)
+        est.converges(table, other, to_large=to_large, facet=KNOWN, measure=measure, what=what)
         for measure, what in (("error", "error of X^T"), ("counts", "error of s^T"))
-        for other, to_large in ((EQUAL, False), (LAST, True))
+        for other, to_large in ((est.EQUAL, False), (est.LAST, True))
     ]
 
 
-def weigh(table: Table) -> list[Gain]:
+def weigh(table: Table) -> list[ex.Gain]:
     """Return what the joint estimate gains over the optimal weights, Q known or not."""
-    free = error_gains(table, facet=FREE, joint=ESTIMATED, limit=STATIC_LIMIT)
-    return error_gains(table, facet=KNOWN) + free
+    free = est.error_gains(table, facet=FREE, joint=est.ESTIMATED, limit=est.STATIC_LIMIT)
+    return est.error_gains(table, facet=KNOWN) + free
 
 
-@claim(
+@ex.our_claim(
     "Joint estimation is nowhere clearly worse than optimal weights (median errors, within 1.05).",
-    JOINT,
+    est.JOINT,
     facet=KNOWN,
-    source="ours",
 )
 def never_worse(table: Table) -> Iterator[Check]:
     """Check the joint estimates against optimal weights, σ₂ by σ₂."""
-    for curve, facet in ((JOINT, KNOWN), (ESTIMATED, KNOWN), (ESTIMATED, FREE)):
-        ratios = ratios_of(*table.paired("error", curve, OPTIMAL, facet), ratio_of_medians)
+    for curve, facet in ((est.JOINT, KNOWN), (est.ESTIMATED, KNOWN), (est.ESTIMATED, FREE)):
+        both = table.paired("error", curve, est.OPTIMAL, facet)
+        ratios = est.ratios_of(*both, ex.ratio_of_medians)
         best = min(ratios, key=lambda x: ratios[x].value)
-        worse = [f"{drift_is(x)} ({ratio})" for x, ratio in ratios.items() if ratio.low > 1.05]
+        worse = [f"{est.drift_is(x)} ({ratio})" for x, ratio in ratios.items() if ratio.low > 1.05]
         yield Check(
-            f"{facet}, {curve}: the least ratio is {ratios[best]}, at {drift_is(best)}; it is "
+            f"{facet}, {curve}: the least ratio is {ratios[best]}, at {est.drift_is(best)}; it is "
             f"clearly above 1.05 at {', '.join(worse) or 'none'}",
             not worse,
         )
 
 
-@claim("This can be used to identify the images having the fewest cells.")
+@ex.claim("This can be used to identify the images having the fewest cells.")
 def names_the_fewest(table: Table) -> Iterator[Check]:
     """Check how often the images with the fewest cells are named."""
-    found = table.series("fewest", OPTIMAL, KNOWN)
-    five = table.series("five fewest", OPTIMAL, KNOWN)
+    found = table.series("fewest", est.OPTIMAL, KNOWN)
+    five = table.series("five fewest", est.OPTIMAL, KNOWN)
     worst = int(np.argmin(found.mean))
     yield Check(
         f"optimal weights name an image with the fewest cells in {100 * found.mean.mean():.1f} % "
@@ -250,26 +211,20 @@ def names_the_fewest(table: Table) -> Iterator[Check]:
     )
 
 
-@claim(
-    "It makes no difference whether Q = 1 is known or recovered too (medians within 1.5).",
-    source="ours",
+@ex.our_claim(
+    "It makes no difference whether Q = 1 is known or recovered too (medians within 1.5)."
 )
 def known_or_free(table: Table) -> Iterator[Check]:
     """Compare the errors with Q known and with Q recovered."""
-    known, free = (table.series("error", OPTIMAL, facet) for facet in (KNOWN, FREE))
+    known, free = (table.series("error", est.OPTIMAL, facet) for facet in (KNOWN, FREE))
     ratios = free.median / known.median
     worst = int(np.argmax(ratios))
-    yield Check(
-        f"at {drift_is(known.x[0])} the error with Q recovered is {ratios[0]:.3g} times as large",
-        bool(ratios[0] < 1.5),
-    )
-    yield Check(
-        f"at {drift_is(known.x[worst])} it is {ratios[worst]:.3g} times as large",
-        bool(ratios[worst] < 1.5),
-    )
+    for k, what in ((0, "the error with Q recovered"), (worst, "it")):
+        measured = f"at {est.drift_is(known.x[k])} {what} is {ratios[k]:.3g} times as large"
+        yield Check(measured, bool(ratios[k] < 1.5))
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = ex.Experiment(
     name="cell-counting",
     title="Cells in images",
     figure="real data 1, (a) and (b)",
@@ -283,15 +238,15 @@ EXPERIMENT = Experiment(
         "drift σ₂": "10⁻² to 10², half-decades; steps rounded to whole cells",
         "weights": "only y^T; equal; optimal (opt_w_na)",
         "joint": "all s^t at once, Q = 1, σ₁ and σ₂ known, the scale of s¹ estimated",
-        ESTIMATED: "σ₁ known, scales of drift and of the first period estimated",
+        est.ESTIMATED: "σ₁ known, scales of drift and of the first period estimated",
         "images and counts": ", ".join(f"{name} {count}" for name, count in IMAGES.items()),
     },
-    points=axis(*DRIFT_SCALES),
-    quick_points=axis(1e-2, 1.0, 1e2),
+    points=ex.axis(*DRIFT_SCALES),
+    quick_points=ex.axis(1e-2, 1.0, 1e2),
     quick_trials=20,
     measure=measure,
     draw=draw,
-    judge=judged_by(is_rank_two, meets_both_ends, names_the_fewest, known_or_free, never_worse),
+    judge=ex.judged_by(is_rank_two, meets_both_ends, names_the_fewest, known_or_free, never_worse),
     weigh=weigh,
     notes=(
         "The paper's 22 images and counts are not published. These 22 are of the same collection, "
@@ -305,15 +260,15 @@ EXPERIMENT = Experiment(
         "With Q known, (b) is (a) times a constant: ‖X‖² is 2N times the spread of s.",
         "M = 0.2 · 22² = 96.8 is rounded to 97. Steps below σ₂ = 0.15 almost all round to 0: the "
         "counts stand still there.",
-        MEANS,
+        est.MEANS,
         "All methods but one are told σ₂ as it is in the settings; rounding makes the true steps "
         "smaller or 0 below σ₂ = 0.3 and the limit knows that. A joint estimate believes what it "
         "is told more than weights do.",
-        f"(c): {ESTIMATED_NOTE} A drift told in cells would mean nothing there, as S and Q share "
-        "one scale between them. Its limit is that of y^T alone.",
+        f"(c): {est.ESTIMATED_NOTE} A drift told in cells would mean nothing there, as S and Q "
+        "share one scale between them. Its limit is that of y^T alone.",
         "Counts may drift below zero at large σ₂; the model lets them, and so do we.",
     ),
-    extras=("newton", "limit", JOINT),
+    extras=("newton", "limit", est.JOINT),
     seconds=0.2,
     sources=(str(SOURCE),),
     size=(10.5, 4.4),

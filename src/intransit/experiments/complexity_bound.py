@@ -13,17 +13,8 @@ import numpy as np
 
 import intransit as it
 from intransit.arrays import FloatArray
-from intransit.experiments.experiment import (
-    Check,
-    Claim,
-    Experiment,
-    Options,
-    Point,
-    Table,
-    TrialValue,
-    axis,
-    log_slope,
-)
+from intransit.experiments import experiment as ex
+from intransit.experiments.experiment import Check, Options, Point, Table, TrialValue
 from intransit.experiments.plots import Style, draw_curve, finish
 from intransit.plotting import BLACK, BLUE, GREEN, RED
 
@@ -84,14 +75,14 @@ def draw(figure: "Figure", table: Table) -> None:
     right.set_ylim(0.0, 11.0)
 
 
-def judge(table: Table) -> list[Claim]:
+def judge(table: Table) -> list[ex.Claim]:
     """Check what the paper says about its sample-complexity figure."""
     small = table.series("bound", "σ₂ = 10⁻⁴", "small")
     large = table.series("bound", "σ₂ = 10⁻¹·⁵", "large")
     last = int(small.x[-1])
-    slope, flat = log_slope(small.x, small.mean), log_slope(large.x, large.mean)
+    slope, flat = ex.log_slope(small.x, small.mean), ex.log_slope(large.x, large.mean)
     return [
-        Claim(
+        ex.Claim(
             "When σ₂ is small enough, e.g. σ₂ = 10⁻⁴, the sample complexity bound roughly scales "
             "as 1/T.",
             (
@@ -102,7 +93,7 @@ def judge(table: Table) -> list[Claim]:
                 ),
             ),
         ),
-        Claim(
+        ex.Claim(
             "When σ₂ is sufficiently large, e.g. σ₂ = 10⁻¹·⁵, the bound no longer scales with 1/T.",
             (
                 Check(
@@ -112,7 +103,7 @@ def judge(table: Table) -> list[Claim]:
                 ),
             ),
         ),
-        Claim(
+        ex.Claim(
             "The solid black line denotes a baseline of either (a) 7/T or (b) 0.79 log(2TN³).",
             (
                 _beside(small.mean, "7/T", baseline("small", small.x), 1.0),
@@ -120,7 +111,7 @@ def judge(table: Table) -> list[Claim]:
                 _beside(large.mean, "0.79 log(2TN³)", baseline("large", large.x), SCALE),
             ),
         ),
-        Claim(
+        ex.Claim(
             "As printed, the right-hand side is 714 at T = 1, 48 at T = 20 for σ₂ = 10⁻⁴ with a "
             "slope near -0.9, and 875 at T = 20 for σ₂ = 10⁻¹·⁵.",
             tuple(
@@ -146,7 +137,7 @@ def _beside(values: FloatArray, name: str, line: FloatArray, scale: float) -> Ch
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = ex.Experiment(
     name="complexity-bound",
     title="What the paper's condition on the number of readings asks for",
     figure="sample-complexity figure, (a) and (b)",
@@ -161,7 +152,7 @@ EXPERIMENT = Experiment(
         "small σ₂": "10⁻⁴, 10⁻³·⁵, 10⁻³",
         "large σ₂": "10⁻¹·⁵, 10⁻¹, 1",
     },
-    points=axis(*DURATIONS),
+    points=ex.axis(*DURATIONS),
     measure=measure,
     draw=draw,
     judge=judge,

@@ -14,21 +14,8 @@ import numpy as np
 import intransit as it
 from intransit.arrays import FloatArray
 from intransit.errors import ConvergenceWarning
-from intransit.experiments.experiment import (
-    Check,
-    Claim,
-    Estimate,
-    Gain,
-    Judge,
-    Options,
-    Series,
-    Table,
-    TrialValue,
-    claim,
-    ratio_of_means,
-    ratio_of_medians,
-    typical_ratio,
-)
+from intransit.experiments import experiment as ex
+from intransit.experiments.experiment import Check, Options, Series, Table, TrialValue
 
 LAST, EQUAL, OPTIMAL = "only y^T", "equal weights", "optimal weights"
 WEIGHTS = (LAST, EQUAL, OPTIMAL)
@@ -87,8 +74,7 @@ def solve(
     """Recover; an answer that stopped short is used as it is, and `converged` tells."""
     if method == "alternating":
         settings = {"max_steps": MAX_STEPS, "restarts": RESTARTS} | settings
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         return it.recover(measurements, method=method, rng=0, **settings)  # type: ignore[arg-type]
 
 
@@ -109,8 +95,7 @@ def solve_each(
 
 def smooth(measurements: it.Measurements | it.Timeline, **settings: Any) -> it.Trajectory:
     """Smooth; an answer that stopped short is used as it is, and `is_doubted` tells."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         return it.smooth(measurements, rng=0, **settings)
 
 
@@ -226,7 +211,7 @@ def first_start_failed(answer: it.Recovery) -> bool:
 
 CLOSE = 1.05  # "converges": a ratio of errors between 1 / CLOSE and CLOSE
 
-Ratio = Callable[[FloatArray, FloatArray], Estimate]
+Ratio = Callable[[FloatArray, FloatArray], ex.Estimate]
 
 
 def drift_is(x: float) -> str:
@@ -248,16 +233,16 @@ def converges(
     what: str = "relative recovery error",
     measure: str = "error",
     facet: str = "",
-) -> Claim:
+) -> ex.Claim:
     """Check that the error with optimal weights meets another's at one end of the grid."""
     ours, theirs = table.series(measure, OPTIMAL, facet), table.series(measure, other, facet)
     end, far = ends_of(ours, to_large=to_large)
-    typical, at_far = (typical_ratio(ours.at(x), theirs.at(x)) for x in (end, far))
+    typical, at_far = (ex.typical_ratio(ours.at(x), theirs.at(x)) for x in (end, far))
     settled = settled_series(table, measure, OPTIMAL, facet).at(end)
-    means = ratio_of_means(settled, settled_series(table, measure, other, facet).at(end))
+    means = ex.ratio_of_means(settled, settled_series(table, measure, other, facet).at(end))
     counted = f"{np.isfinite(settled).sum()} of {len(settled)} trials that y^T alone settles"
     asked = f"asked: within {1 / CLOSE:.2f} to {CLOSE:.2f}"
-    return Claim(
+    return ex.Claim(
         f"When σ₂ is {'large' if to_large else 'small'}, the {what} obtained from using optimal "
         f"weights converges to the one using {other}.",
         (
@@ -279,14 +264,13 @@ def converges(
     )
 
 
-def same_answers(measure: str = "error") -> Judge:
+def same_answers(measure: str = "error") -> ex.Judge:
     """Return a check, where Newton was asked for, that it finds what alternating steps find."""
 
-    @claim(
+    @ex.our_claim(
         "Newton and alternating minimisation agree in 95 % of the trials.",
         OPTIMAL + NEWTON,
         measure=measure,
-        source="ours",
     )
     def judge(table: Table) -> Iterator[Check]:
         for curve in WEIGHTS:
@@ -300,7 +284,7 @@ def same_answers(measure: str = "error") -> Judge:
     return judge
 
 
-def ratios_of(first: Series, second: Series, ratio: Ratio) -> dict[float, Estimate]:
+def ratios_of(first: Series, second: Series, ratio: Ratio) -> dict[float, ex.Estimate]:
     """Return a ratio of two curves, place by place."""
     return {float(x): ratio(first.at(x), second.at(x)) for x in first.x}
 
@@ -311,23 +295,22 @@ def error_gains(
     facet: str = "",
     joint: str = JOINT,
     limit: str = DYNAMIC_LIMIT,
-) -> list[Gain]:
+) -> list[ex.Gain]:
     """Return, place by place, median errors of optimal weights and of a joint curve."""
     if not table.has(joint, facet=facet):
         return []
-    rows = []
-    for x in table.series("error", joint, facet).x:
-        theirs, ours = (s.at(x) for s in table.paired("error", OPTIMAL, joint, facet))
-        rows.append(
-            Gain(
-                f"{facet}, {drift_is(x)}" if facet else drift_is(x),
-                f"{np.median(theirs):.2g}",
-                f"{np.median(ours):.2g}",
-                _limit_at(table, limit, x, facet),
-                f"error ÷ {ratio_of_medians(theirs, ours)}",
-            )
+    theirs, ours = table.paired("error", OPTIMAL, joint, facet)
+    ratios = ratios_of(theirs, ours, ex.ratio_of_medians)
+    return [
+        ex.Gain(
+            f"{facet}, {drift_is(x)}" if facet else drift_is(x),
+            f"{np.median(theirs.at(x)):.2g}",
+            f"{np.median(ours.at(x)):.2g}",
+            _limit_at(table, limit, x, facet),
+            f"error ÷ {ratio}",
         )
-    return rows
+        for x, ratio in ratios.items()
+    ]
 
 
 def _limit_at(table: Table, limit: str, x: float, facet: str) -> str:

@@ -27,10 +27,11 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
-from functools import cache, wraps
+from dataclasses import dataclass, field, replace
+from functools import cache, partial, wraps
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
 
 
 # Tables -------------------------------------------------------------------------------------------
-
-COLUMNS = ("facet", "x", "curve", "measure", "trial", "value")
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,7 @@ class TrialValue:
     facet: str | None = None
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A `TrialValue` with its place and its trial; NaN where there is no value."""
 
     facet: str
@@ -106,8 +104,8 @@ class Series:
     [2.0, 2.0]
     """
 
-    x: FloatArray
-    values: FloatArray
+    x: FloatArray  # (n_places,): rising
+    values: FloatArray  # (n_places, n_trials); NaN where a trial has no value
 
     def _over_trials(self, summary: Callable[[FloatArray], Any], least: int = 1) -> FloatArray:
         kept = [row[np.isfinite(row)] for row in self.values]
@@ -171,9 +169,7 @@ class Table:
     """
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        self.rows = sorted(
-            rows, key=lambda row: (row.facet, row.measure, row.curve, row.x, row.trial)
-        )
+        self.rows = sorted(rows, key=attrgetter("facet", "measure", "curve", "x", "trial"))
 
     def names(self, column: str, **where: str) -> list[str]:
         """Return the distinct words of a column in rows that match, sorted.
@@ -254,11 +250,8 @@ class Table:
         tuple of Series
             The first and the second curve, of one shape.
         """
-        keys = [
-            {(row.x, row.trial) for row in self._matching(measure=measure, curve=c, facet=facet)}
-            for c in (first, second)
-        ]
-        shared = keys[0] & keys[1]
+        here = [self._matching(measure=measure, curve=c, facet=facet) for c in (first, second)]
+        shared = set.intersection(*({(row.x, row.trial) for row in rows} for rows in here))
         both = Table(row for row in self.rows if (row.x, row.trial) in shared)
         return both.series(measure, first, facet), both.series(measure, second, facet)
 
@@ -273,8 +266,8 @@ class Table:
             and ``n_missing``, the number of trials without a value.
         """
         found = []
-        keys = sorted({(row.facet, row.measure, row.curve) for row in self.rows})
-        for facet, measure, curve in keys:
+        curves = sorted({(row.facet, row.measure, row.curve) for row in self.rows})
+        for facet, measure, curve in curves:
             series = self.series(measure, curve, facet)
             summaries = {
                 "mean": series.mean,
@@ -305,7 +298,7 @@ class Table:
         """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        writer.writerow(Row._fields)
         for row in self.rows:
             value = f"{row.value:.7g}" if np.isfinite(row.value) else ""
             writer.writerow([row.facet, f"{row.x:.7g}", row.curve, row.measure, row.trial, value])
@@ -562,6 +555,9 @@ def claim(
     return made
 
 
+our_claim = partial(claim, source="ours")
+
+
 def judged_by(*judges: Judge) -> Judge:
     """Return the claims of all these, in order."""
     return lambda table: [claim for judge in judges for claim in judge(table)]
@@ -780,19 +776,10 @@ class TrialTask:
     @property
     def work(self) -> Task:
         """What is to be done, and no more than that needs: it is sent to another process."""
+        name, run = self.experiment.name, self.run
         trials = f"trials {self.trials.start} to {self.trials.stop - 1}"
-        return Task(
-            f"{self.experiment.name}, point {self.point.key}, {trials}",
-            perform,
-            (
-                self.experiment.name,
-                self.experiment.measure,
-                self.point,
-                self.trials,
-                self.run.seed,
-                self.run.options,
-            ),
-        )
+        given = name, self.experiment.measure, self.point, self.trials, run.seed, run.options
+        return Task(f"{name}, point {self.point.key}, {trials}", perform, given)
 
     def path(self, parts: Path) -> Path:
         """Return where its result is kept."""
@@ -919,16 +906,16 @@ def run_all(
         found[id(task)] = rows
         if on_done is not None:
             on_done(task)
-    rows_of: dict[str, list[Row]] = {experiment.name: [] for experiment in experiments}
-    for task in tasks:
-        rows_of[task.experiment.name] += found[id(task)] or []
-    return {name: Table(rows) for name, rows in rows_of.items()}
+    return {
+        one.name: Table(row for t in tasks if t.experiment is one for row in found[id(t)] or ())
+        for one in experiments
+    }
 
 
 def write_part(path: Path, mark: str, rows: Sequence[Row]) -> None:
     """Keep finished rows.  JSON knows neither NaN nor infinity: null says that there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    packed = [[*astuple(row)[:-1], row.value if math.isfinite(row.value) else None] for row in rows]
+    packed = [[*row[:-1], row.value if math.isfinite(row.value) else None] for row in rows]
     part = {"fingerprint": mark, "digest": _digest_of(packed), "rows": packed}
     write_whole(path, json.dumps(part, allow_nan=False).encode())
 

@@ -13,30 +13,9 @@ import numpy as np
 
 import intransit as it
 from intransit.arrays import FloatArray
-from intransit.experiments.estimators import (
-    EQUAL,
-    RESTARTS,
-    STARTS,
-    STATIC_LIMIT,
-    read_entries,
-    relative_error,
-    solve_each,
-)
-from intransit.experiments.experiment import (
-    Check,
-    Experiment,
-    Options,
-    Point,
-    Table,
-    TrialValue,
-    axis,
-    claim,
-    judged_by,
-    mean,
-    ratio_of_means,
-    ratio_of_medians,
-    read_rows,
-)
+from intransit.experiments import estimators as est
+from intransit.experiments import experiment as ex
+from intransit.experiments.experiment import Check, Options, Point, Table, TrialValue
 from intransit.experiments.plots import Style, draw_curve, draw_limits, draw_newton, finish
 from intransit.plotting import BLUE, GREEN, ORANGE, RED
 
@@ -46,7 +25,7 @@ if TYPE_CHECKING:
 
 YEARS = np.array([2012, 2014, 2016, 2018, 2020])
 SOURCE = Path(__file__).with_name("houses.csv")
-_ROWS = read_rows(SOURCE)
+_ROWS = ex.read_rows(SOURCE)
 HOUSES = np.array([row[1:4] for row in _ROWS], dtype=int)  # year built, size, rooms
 INDEX = {metro: tuple(map(float, path)) for metro, _, _, _, *path in _ROWS}
 N_HOUSES, N_PERIODS, N_FACTORS = 8, 5, 2
@@ -88,17 +67,17 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
     """Read some margins of every period, and recover the last matrix with each assumed drift."""
     S, Q = features(point.facet)
     truth = S[-1] @ Q.T - Q @ S[-1].T
-    seen = read_entries(S, Q, int(point.x), rng, noise_scale=NOISE_SCALE)
+    seen = est.read_entries(S, Q, int(point.x), rng, noise_scale=NOISE_SCALE)
     equal = np.full(N_PERIODS, 1.0 / N_PERIODS)
-    for assumed, w in ({EQUAL: equal} | assumed_weights()).items():
-        for curve, answer in solve_each(
+    for assumed, w in ({est.EQUAL: equal} | assumed_weights()).items():
+        for curve, answer in est.solve_each(
             seen, assumed, options, max_steps=MAX_STEPS, n_factors=N_FACTORS, weights=w
         ):
-            yield TrialValue(curve, "error", relative_error(answer.margins, truth))
+            yield TrialValue(curve, "error", est.relative_error(answer.margins, truth))
     if options.wants("limit"):
         last = seen.periods[-1].operator
         limit = it.theory.static_limit(S[-1], Q, last, noise_scale=NOISE_SCALE)
-        yield TrialValue(STATIC_LIMIT, "error", limit.relative)
+        yield TrialValue(est.STATIC_LIMIT, "error", limit.relative)
 
 
 def assumed_weights() -> dict[str, FloatArray]:
@@ -116,8 +95,7 @@ def draw(figure: "Figure", table: Table) -> None:
     titles = ("(b) error, round units (default)", "(c) error, raw units", "(d) error, standardised")
     for axes, facet, title in zip(panels[1:], FACETS, titles, strict=True):
         _draw_errors(axes, table, facet, title)
-    handles, labels = panels[1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5)
+    figure.legend(*panels[1].get_legend_handles_labels(), loc="outside lower center", ncols=5)
 
 
 def _draw_prices(axes: "Axes") -> None:
@@ -132,8 +110,8 @@ def _draw_prices(axes: "Axes") -> None:
 def _draw_errors(axes: "Axes", table: Table, facet: str, title: str) -> None:
     for curve, style in STYLES.items():
         draw_curve(axes, table.series("error", curve, facet), style, f"σ₂ = {curve}")
-    equal = table.series("error", EQUAL, facet)
-    axes.plot(equal.x, equal.mean, "--", color="#555555", lw=1.2, label=EQUAL)
+    equal = table.series("error", est.EQUAL, facet)
+    axes.plot(equal.x, equal.mean, "--", color="#555555", lw=1.2, label=est.EQUAL)
     draw_newton(axes, table, "error", STYLES, facet)
     draw_limits(axes, table, "error", facet)
     finish(axes, title=title, x="readings a period M", y="relative error", log=("y",), legend=None)
@@ -142,7 +120,7 @@ def _draw_errors(axes: "Axes", table: Table, facet: str, title: str) -> None:
     axes.set_ylim(lowest / 3.0, 10.0)
 
 
-@claim("The proposed method can recover X^T very well when provided with enough observations.")
+@ex.claim("The proposed method can recover X^T very well when provided with enough observations.")
 def recovers(table: Table) -> Iterator[Check]:
     """Check the errors with the most readings, in each of the units."""
     for facet in FACETS:
@@ -155,12 +133,12 @@ def recovers(table: Table) -> Iterator[Check]:
         )
 
 
-@claim("The assumed value of σ₂ does have some effect on the error.")
+@ex.claim("The assumed value of σ₂ does have some effect on the error.")
 def drift_has_some_effect(table: Table) -> Iterator[Check]:
     """Compare the smallest and the largest assumed drift, with the most readings."""
     for facet in FACETS:
         small, large = (table.series("error", curve, facet) for curve in (SMALLEST, "1"))
-        ratio = ratio_of_medians(small.values[-1], large.values[-1])
+        ratio = ex.ratio_of_medians(small.values[-1], large.values[-1])
         yield Check(
             f"{facet}, M = {int(small.x[-1])}: the median error with σ₂ = {SMALLEST} is {ratio} "
             "times that with σ₂ = 1",
@@ -168,7 +146,7 @@ def drift_has_some_effect(table: Table) -> Iterator[Check]:
         )
 
 
-@claim("Smaller assumed σ₂ gives optimal weights close to equal weights.")
+@ex.claim("Smaller assumed σ₂ gives optimal weights close to equal weights.")
 def small_is_close_to_equal(table: Table) -> Iterator[Check]:  # noqa: ARG001
     """Look at the weights themselves."""
     weights = assumed_weights()
@@ -182,7 +160,7 @@ def small_is_close_to_equal(table: Table) -> Iterator[Check]:  # noqa: ARG001
     yield Check(measured, bool(w.max() < 2.0 / N_PERIODS))
 
 
-@claim("The smallest σ₂ = 10⁻¹·⁵ outperforms the other σ₂ values when M is small.")
+@ex.claim("The smallest σ₂ = 10⁻¹·⁵ outperforms the other σ₂ values when M is small.")
 def smallest_is_best(table: Table) -> Iterator[Check]:
     """Compare it with the best other, where readings are fewest."""
     for facet in FACETS:
@@ -192,29 +170,26 @@ def smallest_is_best(table: Table) -> Iterator[Check]:
             medians = {c: np.median(series.values[k]) for c, series in others.items()}
             rival = min(medians, key=lambda c: medians[c])
             both = smallest.values[k], others[rival].values[k]
-            ratio = ratio_of_medians(*both)
+            ratio = ex.ratio_of_medians(*both)
             yield Check(
                 f"{facet}, M = {int(smallest.x[k])}: its error is {ratio} times (medians; "
-                f"means {ratio_of_means(*both)}) that of the best other, σ₂ = {rival}",
+                f"means {ex.ratio_of_means(*both)}) that of the best other, σ₂ = {rival}",
                 ratio.high < 1.0,
             )
 
 
-@claim(
-    "Units decide the result: the same houses give errors more than ten times apart.",
-    source="ours",
-)
+@ex.our_claim("Units decide the result: the same houses give errors more than ten times apart.")
 def units_matter(table: Table) -> Iterator[Check]:
     """Compare the units, with the most readings."""
     levels = {facet: table.series("error", "1", facet).values[-1] for facet in FACETS}
-    measured = "; ".join(f"{facet} {mean(values)}" for facet, values in levels.items())
+    measured = "; ".join(f"{facet} {ex.mean(values)}" for facet, values in levels.items())
     medians = [float(np.median(values)) for values in levels.values()]
     yield Check(
         f"mean error with σ₂ = 1 and all readings: {measured}", max(medians) > 10.0 * min(medians)
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = ex.Experiment(
     name="housing",
     title="Prices of eight houses",
     figure="real data 2, (a) and (b)",
@@ -230,13 +205,14 @@ EXPERIMENT = Experiment(
         "weights": "optimal (opt_w_na) for the assumed σ₂",
         "houses": "year built, size and rooms as in the paper's table",
         "price paths": "FHFA all-transactions index, first quarters: " + "; ".join(INDEX),
-        "method": f"alternating minimisation, at most {MAX_STEPS} steps, {RESTARTS} further start",
+        "method": f"alternating minimisation, at most {MAX_STEPS} steps, "
+        f"{est.RESTARTS} further start",
     },
-    points=axis(*OBSERVATIONS, facets=[ROUND]) + axis(*FEWER, facets=[RAW, STANDARD]),
-    quick_points=axis(10, 200, facets=FACETS),
+    points=ex.axis(*OBSERVATIONS, facets=[ROUND]) + ex.axis(*FEWER, facets=[RAW, STANDARD]),
+    quick_points=ex.axis(10, 200, facets=FACETS),
     measure=measure,
     draw=draw,
-    judge=judged_by(
+    judge=ex.judged_by(
         recovers, drift_has_some_effect, small_is_close_to_equal, smallest_is_best, units_matter
     ),
     notes=(
@@ -247,7 +223,7 @@ EXPERIMENT = Experiment(
         "feet, so that the features are of the order of 1 and the assumed σ₂ of their steps. (c) "
         "shows raw dollars, years and square feet, (d) each feature with mean 0 and variance 1.",
         "The matrix has 22 degrees of freedom and 28 pairs: almost every pair must be seen.",
-        STARTS,
+        est.STARTS,
     ),
     extras=("newton", "limit"),
     seconds=0.08,

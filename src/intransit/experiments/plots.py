@@ -8,45 +8,18 @@ figures, or HTML on its own, which asks the network for nothing.
 import base64
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from intransit.experiments.estimators import (
-    DYNAMIC_LIMIT,
-    EQUAL,
-    ESTIMATED,
-    FURTHER,
-    JOINT,
-    LAST,
-    NEWTON,
-    OPTIMAL,
-    STATIC_LIMIT,
-    settled_series,
-)
+from intransit import plotting
+from intransit.experiments import estimators as est
 from intransit.experiments.experiment import Check, Claim, Experiment, Gain, Series, Table
-from intransit.plotting import (
-    BLACK,
-    BLUE,
-    GREEN,
-    LOOK,
-    ORANGE,
-    PURPLE,
-    RED,
-    SKY,
-    require_matplotlib,
-)
-from intransit.report.page.blocks import (
-    bullets,
-    digest,
-    more,
-    plain,
-    read_assets,
-    section,
-    write_document,
-)
+from intransit.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
+from intransit.report.page import blocks
+from intransit.report.page.blocks import bullets, more, plain, section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,38 +34,34 @@ class Style:
     line: str = "-"
 
 
-STYLES = {
-    LAST: Style(RED, "s"),
-    EQUAL: Style(BLUE, "^"),
-    OPTIMAL: Style(GREEN, "o"),
-}
+STYLES = {est.LAST: Style(RED, "s"), est.EQUAL: Style(BLUE, "^"), est.OPTIMAL: Style(GREEN, "o")}
 JOINT_STYLE, ESTIMATED_STYLE = Style(PURPLE, "D"), Style(ORANGE, "d", "--")
+WITH_JOINT = {**STYLES, est.JOINT: JOINT_STYLE}
+
+
+def there(
+    table: Table, measure: str, curves: Iterable[str], facet: str = ""
+) -> Iterator[tuple[str, Series]]:
+    """Yield those of the curves that a run has drawn."""
+    for curve in curves:
+        if table.has(curve, measure=measure, facet=facet):
+            yield curve, table.series(measure, curve, facet)
 
 
 def draw_curve(
     axes: "Axes", series: Series, style: Style, label: str, *, band: bool = True
 ) -> None:
     """Draw the mean over trials, and a band where trials differ."""
-    mean = series.mean
     axes.plot(
-        series.x, mean, style.line, color=style.colour, marker=style.marker, label=pretty(label)
+        series.x,
+        series.mean,
+        style.line,
+        color=style.colour,
+        marker=style.marker,
+        label=pretty(label),
     )
     if band and series.values.shape[1] > 1:
         draw_band(axes, series, style)
-
-
-def draw_settled(axes: "Axes", table: Table, measure: str, facet: str = "") -> None:
-    """Draw the three weights and the joint curve: see `estimators.MEANS`."""
-    curves = table.names("curve", measure=measure, facet=facet)
-    for curve, style in (STYLES | {JOINT: JOINT_STYLE}).items():
-        if curve not in curves:
-            continue
-        every = table.series(measure, curve, facet)
-        settled = settled_series(table, measure, curve, facet)
-        axes.plot(every.x, every.mean, ":", color=style.colour, linewidth=1.2)
-        draw_curve(axes, settled, style, curve, band=False)
-        draw_band(axes, every, style)
-    axes.plot([], [], ":", color="#555555", linewidth=1.2, label="mean of all trials")
 
 
 def draw_band(axes: "Axes", series: Series, style: Style) -> None:
@@ -101,16 +70,24 @@ def draw_band(axes: "Axes", series: Series, style: Style) -> None:
     axes.fill_between(series.x, low, high, color=style.colour, alpha=0.16, linewidth=0)
 
 
+def draw_settled(axes: "Axes", table: Table, measure: str, facet: str = "") -> None:
+    """Draw the three weights and the joint curve: see `estimators.MEANS`."""
+    for curve, every in there(table, measure, WITH_JOINT, facet):
+        style, settled = WITH_JOINT[curve], est.settled_series(table, measure, curve, facet)
+        axes.plot(every.x, every.mean, ":", color=style.colour, linewidth=1.2)
+        draw_curve(axes, settled, style, curve, band=False)
+        draw_band(axes, every, style)
+    axes.plot([], [], ":", color="#555555", linewidth=1.2, label="mean of all trials")
+
+
 def draw_extras(axes: "Axes", table: Table, measure: str, facet: str = "") -> None:
     """Draw what `--with` added: Newton as crosses, other estimators, limits as thin lines."""
-    curves = table.names("curve", measure=measure, facet=facet)
     draw_newton(axes, table, measure, STYLES, facet)
-    others = [curve for curve in FURTHER if curve in curves and curve != JOINT]
-    for curve, colour in zip(others, (SKY, BLACK), strict=False):
-        draw_curve(axes, table.series(measure, curve, facet), Style(colour, "v"), curve)
-    if ESTIMATED in curves:
-        series = table.series(measure, ESTIMATED, facet)
-        draw_curve(axes, series, ESTIMATED_STYLE, ESTIMATED, band=False)
+    others = there(table, measure, [name for name in est.FURTHER if name != est.JOINT], facet)
+    for (curve, series), colour in zip(others, (SKY, BLACK), strict=False):
+        draw_curve(axes, series, Style(colour, "v"), curve)
+    for curve, series in there(table, measure, [est.ESTIMATED], facet):
+        draw_curve(axes, series, ESTIMATED_STYLE, curve, band=False)
     draw_limits(axes, table, measure, facet)
 
 
@@ -119,16 +96,12 @@ def draw_newton(
 ) -> None:
     """Draw the means that Newton's method finds, as crosses over the curves they should meet."""
     settled = "settled" in table.names("measure", facet=facet)
-    drawn = {
-        curve: style
-        for curve, style in styles.items()
-        if table.has(curve + NEWTON, measure=measure, facet=facet)
-    }
-    for curve, style in drawn.items():
-        read = settled_series if settled else Table.series
-        newton = read(table, measure, curve + NEWTON, facet)
-        axes.plot(newton.x, newton.mean, "x", color=style.colour, markersize=7)
-    if drawn:
+    crosses = {curve + est.NEWTON: style.colour for curve, style in styles.items()}
+    found = dict(there(table, measure, crosses, facet))
+    for curve, every in found.items():
+        series = est.settled_series(table, measure, curve, facet) if settled else every
+        axes.plot(series.x, series.mean, "x", color=crosses[curve], markersize=7)
+    if found:
         axes.plot([], [], "x", color="#555555", markersize=7, label="the same by Newton")
 
 
@@ -137,10 +110,10 @@ def draw_limits(axes: "Axes", table: Table, measure: str, facet: str = "") -> No
 
     They are medians: a mean would be ruled by the few samples that settle next to nothing.
     """
-    for curve, line in ((DYNAMIC_LIMIT, "-"), (STATIC_LIMIT, "--")):
-        if table.has(curve, measure=measure, facet=facet):
-            series = table.series(measure, curve, facet)
-            axes.plot(series.x, series.median, line, color="#777777", lw=1.2, label=pretty(curve))
+    lines = {est.DYNAMIC_LIMIT: "-", est.STATIC_LIMIT: "--"}
+    for curve, series in there(table, measure, lines, facet):
+        line = lines[curve]
+        axes.plot(series.x, series.median, line, color="#777777", lw=1.2, label=pretty(curve))
 
 
 def pretty(text: str) -> str:
@@ -162,24 +135,19 @@ def finish(
     legend: Any = "best",
 ) -> None:
     """Name the axes; `log` lists those with a logarithmic scale."""
-    axes.set_title(pretty(title))
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    if "x" in log:
-        axes.set_xscale("log")
-    if "y" in log:
-        axes.set_yscale("log")
+    scales = {f"{name}scale": "log" for name in log}
+    axes.set(title=pretty(title), xlabel=x, ylabel=y, **scales)
     if legend is not None:
         axes.legend(loc=legend)
 
 
 def render(experiment: Experiment, table: Table) -> dict[str, bytes]:
     """Return the figure of a finished run as {"png": ..., "svg": ...}."""
-    require_matplotlib()
+    plotting.require_matplotlib()
     from matplotlib import style  # noqa: PLC0415  an optional library
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    with style.context(LOOK), np.errstate(invalid="ignore"):
+    with style.context(plotting.LOOK), np.errstate(invalid="ignore"):
         figure = Figure(figsize=experiment.size, layout="constrained")
         experiment.draw(figure, table)
         files = {}
@@ -274,9 +242,9 @@ def to_html(facts: Mapping[str, object], shown: Sequence[Shown]) -> str:
         + _html_table(rows, ("experiment", "what", "hold", "in part", "do not hold"))
         + "".join(map(_html_section, shown))
     )
-    style = read_assets("experiments.css")
-    policy = f"img-src data:; style-src {digest(style)}"
-    return write_document(TITLE, style, policy, body)
+    style = blocks.read_assets("experiments.css")
+    policy = f"img-src data:; style-src {blocks.digest(style)}"
+    return blocks.write_document(TITLE, style, policy, body)
 
 
 def _html_section(one: Shown) -> str:

@@ -6,25 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import intransit as it
-from intransit.arrays import FloatArray, IntArray
-from intransit.experiments.estimators import JOINT, drift_is, is_doubted, smooth, solve_each
-from intransit.experiments.experiment import (
-    Check,
-    Experiment,
-    Gain,
-    Options,
-    Point,
-    Series,
-    Table,
-    TrialValue,
-    axis,
-    claim,
-    half_decades,
-    judged_by,
-    mean,
-    mean_difference,
-    ratio_of_means,
-)
+from intransit.arrays import FloatArray
+from intransit.experiments import estimators as est
+from intransit.experiments import experiment as ex
+from intransit.experiments.experiment import Check, Options, Point, Table, TrialValue
 from intransit.experiments.plots import JOINT_STYLE, Style, draw_curve, draw_newton, finish
 from intransit.experiments.price_kernels import FLOOR, play, play_days
 from intransit.plotting import BLUE, GREEN
@@ -35,11 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 N_PLAYERS, N_DAYS, N_GAMES = 10, 10_000, 100
+PAIRS = np.stack(np.triu_indices(N_PLAYERS, 1), axis=1)
 N_TRUTH_GAMES = N_GAMES * N_DAYS
 SHAPE_RANGE = (0.5, 5.0)
 STEP = 0.01  # the paper's N(0, 10⁻⁴): its second argument is a variance throughout
 N_FACTORS = 1
-DRIFT_SCALES = half_decades(1e-5, 10.0)
+DRIFT_SCALES = ex.half_decades(1e-5, 10.0)
 QUICK_DAYS = 500
 BLOCK = 5  # days that the joint estimate reads together
 LIMIT = "limit, joint model"
@@ -50,34 +36,31 @@ FAIR, LITERAL = "no winner when both go over", "subtracted unless i wins"
 def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:  # noqa: ARG001
     """Play all days and the truth once; recover by both rules for every assumed drift."""
     n_days = QUICK_DAYS if options.quick else N_DAYS
-    pairs = np.stack(np.triu_indices(N_PLAYERS, 1), axis=1)
     shapes = rng.uniform(*SHAPE_RANGE, size=(N_PLAYERS, 2))
-    fair, literal, squares = (np.empty((n_days, len(pairs))) for _ in range(3))
-    play_days(rng, shapes, STEP, pairs, N_GAMES, fair, literal, squares)
-    truths = [np.empty(len(pairs)) for _ in range(3)]
-    play(rng, shapes, pairs, N_GAMES * n_days, *truths)
+    fair, literal, squares = (np.empty((n_days, len(PAIRS))) for _ in range(3))
+    play_days(rng, shapes, STEP, PAIRS, N_GAMES, fair, literal, squares)
+    truths = [np.empty(len(PAIRS)) for _ in range(3)]
+    play(rng, shapes, PAIRS, N_GAMES * n_days, *truths)
     # The noise of a day's mean, from the spread of games within a day.
     noise_scale = float(np.sqrt(np.mean(squares - fair**2) / (N_GAMES - 1)))
     yield TrialValue(FAIR, "noise", noise_scale, x=0.0)
     for rule, daily, truth in ((FAIR, fair, truths[0]), (LITERAL, literal, truths[1])):
-        yield from _readings(rule, daily, truth, pairs, noise_scale, options)
-    if options.wants(JOINT):
-        yield from _joint(fair, truths[0], pairs, options)
+        yield from _readings(rule, daily, truth, noise_scale, options)
+    if options.wants(est.JOINT):
+        yield from _joint(fair, truths[0], options)
 
 
 def _readings(
     rule: str,
     daily: FloatArray,  # (n_days, n_pairs)
     truth: FloatArray,  # (n_pairs,)
-    pairs: IntArray,  # (n_pairs, 2)
     noise_scale: float,
     options: Options,
 ) -> Iterator[TrialValue]:
-    X = fill_skew(truth, N_PLAYERS, pairs)
+    X = fill_skew(truth, N_PLAYERS)
     sizes = np.linalg.svd(X, compute_uv=False)
-    yield TrialValue(
-        rule, "beyond rank 2", float(np.sqrt(np.sum(sizes[2:] ** 2) / np.sum(sizes**2))), x=0.0
-    )
+    beyond = float(np.sqrt(np.sum(sizes[2:] ** 2) / np.sum(sizes**2)))
+    yield TrialValue(rule, "beyond rank 2", beyond, x=0.0)
     scores = X.mean(axis=1)
     rest = X - (scores[:, None] - scores[None, :])
     yield TrialValue(rule, "beyond scores", float(np.linalg.norm(rest) / np.linalg.norm(X)), x=0.0)
@@ -85,38 +68,33 @@ def _readings(
         weights = it.optimal_weights(len(daily), noise_scale=noise_scale, drift_scale=drift_scale)
         # Every pair has the same number of games every day, so the days collapse into one
         # weighted mean a pair: the program is the same up to a constant.
-        seen = it.Measurements.from_pairs([pairs], [weights @ daily], n_items=N_PLAYERS)
-        for curve, answer in solve_each(seen, rule, options, n_factors=N_FACTORS):
+        seen = it.Measurements.from_pairs([PAIRS], [weights @ daily], n_items=N_PLAYERS)
+        for curve, answer in est.solve_each(seen, rule, options, n_factors=N_FACTORS):
             yield from _scored(curve, answer.margins, X, drift_scale)
         if rule == FAIR:
-            yield from _scored(ALONE, fill_skew(weights @ daily, N_PLAYERS, pairs), X, drift_scale)
+            yield from _scored(ALONE, fill_skew(weights @ daily, N_PLAYERS), X, drift_scale)
 
 
-def _joint(
-    daily: FloatArray,  # (n_days, n_pairs)
-    truth: FloatArray,  # (n_pairs,)
-    pairs: IntArray,  # (n_pairs, 2)
-    options: Options,
-) -> Iterator[TrialValue]:
+def _joint(daily: FloatArray, truth: FloatArray, options: Options) -> Iterator[TrialValue]:
     """Smooth all days: drifting scores and deviations of pairs, all scales estimated."""
-    blocks = daily.reshape(-1, BLOCK, len(pairs)).mean(axis=1)
+    blocks = daily.reshape(-1, BLOCK, len(PAIRS)).mean(axis=1)
     days = BLOCK * np.arange(len(blocks)) + (BLOCK - 1) / 2
-    first, second = np.tile(pairs, (len(blocks), 1)).T
+    first, second = np.tile(PAIRS, (len(blocks), 1)).T
     seen = it.Timeline.from_arrays(
         first,
         second,
         blocks.ravel(),
-        np.repeat(days, len(pairs)),
+        np.repeat(days, len(PAIRS)),
         counts=np.full(blocks.size, float(BLOCK)),
         n_items=N_PLAYERS,
     )
-    path = smooth(seen, n_factors=0, pair_scale="auto", pair_drift_scale="auto")
+    path = est.smooth(seen, n_factors=0, pair_scale="auto", pair_drift_scale="auto")
     last = len(daily) - 1.0
-    yield from _scored(JOINT, path.matrix(last), fill_skew(truth, N_PLAYERS, pairs), 0.0)
-    yield TrialValue(JOINT, "doubted", is_doubted(path), x=0.0)
+    yield from _scored(est.JOINT, path.matrix(last), fill_skew(truth, N_PLAYERS), 0.0)
+    yield TrialValue(est.JOINT, "doubted", est.is_doubted(path), x=0.0)
     if options.wants("limit"):
         # A linear model with Gaussian paths: its posterior variance is its Cramér-Rao limit.
-        spread = path.deviation(pairs[:, 0], pairs[:, 1], last)
+        spread = path.deviation(PAIRS[:, 0], PAIRS[:, 1], last)
         share = float(np.linalg.norm(spread) / np.linalg.norm(truth))
         yield TrialValue(LIMIT, "error", share, x=0.0)
 
@@ -141,8 +119,8 @@ def draw(figure: "Figure", table: Table) -> None:
         for rule, style in styles.items():
             draw_curve(axes, table.series(what, rule), style, rule)
         draw_newton(axes, table, what, styles)
-        if table.has(JOINT, measure=what):
-            _draw_joint(axes, table.series(what, JOINT))
+        if table.has(est.JOINT, measure=what):
+            _draw_joint(axes, table.series(what, est.JOINT))
         finish(axes, title=title, x="assumed drift σ₂", y=y, log=("x",), legend=None)
     if table.has(LIMIT):
         level = float(table.series("error", LIMIT).mean[0])
@@ -151,11 +129,10 @@ def draw(figure: "Figure", table: Table) -> None:
     left.plot(alone.x, alone.mean, ":", color=GREEN, lw=1.2, label=f"{ALONE} (default rule)")
     left.set_ylim(bottom=0.0)
     right.set_ylim(top=100.5)
-    handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
 
 
-def _draw_joint(axes: "Axes", series: Series) -> None:
+def _draw_joint(axes: "Axes", series: ex.Series) -> None:
     """Draw a level: the joint estimate assumes no σ₂."""
     label = "joint, nothing assumed (default rule)"
     axes.axhline(series.mean[0], ls="-.", color=JOINT_STYLE.colour, label=label)
@@ -163,26 +140,24 @@ def _draw_joint(axes: "Axes", series: Series) -> None:
     axes.axhspan(low, high, color=JOINT_STYLE.colour, alpha=0.12, linewidth=0)
 
 
-def weigh(table: Table) -> list[Gain]:
+def weigh(table: Table) -> list[ex.Gain]:
     """Return the error of the best window and of the joint estimate."""
-    if not table.has(JOINT):
+    if not table.has(est.JOINT):
         return []
-    joint = table.series("error", JOINT).values[0]
+    joint = table.series("error", est.JOINT).values[0]
     limited = table.has(LIMIT)
     limit = f"{table.series('error', LIMIT).mean[0]:.3f}" if limited else "not asked for"
-    rows = []
-    for curve, name in ((FAIR, f"rank {2 * N_FACTORS}"), (ALONE, ALONE)):
-        x, window = _best(table, curve)
-        rows.append(
-            Gain(
-                f"best window, {name}: σ₂ = {x:.3g}",
-                f"{window.mean():.3f}",
-                f"{joint.mean():.3f}",
-                limit,
-                f"error ÷ {ratio_of_means(window, joint)}",
-            )
+    found = {f"rank {2 * N_FACTORS}": _best(table, FAIR), ALONE: _best(table, ALONE)}
+    return [
+        ex.Gain(
+            f"best window, {name}: {est.drift_is(x)}",
+            f"{window.mean():.3f}",
+            f"{joint.mean():.3f}",
+            limit,
+            f"error ÷ {ex.ratio_of_means(window, joint)}",
         )
-    return rows
+        for name, (x, window) in found.items()
+    ]
 
 
 def _best(table: Table, curve: str) -> tuple[float, FloatArray]:
@@ -192,45 +167,44 @@ def _best(table: Table, curve: str) -> tuple[float, FloatArray]:
     return float(error.x[best]), error.values[best]
 
 
-@claim(
+@ex.our_claim(
     "Joint estimation, nothing tuned by hand, has at most half of the error of the best "
     "window, and no fewer right signs.",
-    JOINT,
-    source="ours",
+    est.JOINT,
 )
 def half_the_error(table: Table) -> Iterator[Check]:
     """Compare joint estimation with the best of all windows."""
-    joint = table.series("error", JOINT).values[0]
+    joint = table.series("error", est.JOINT).values[0]
     for curve, name in ((FAIR, "windows of low rank"), (ALONE, "windows, each pair alone")):
         x, window = _best(table, curve)
-        share = ratio_of_means(joint, window)
+        share = ex.ratio_of_means(joint, window)
         yield Check(
-            f"mean error {mean(joint)}, that is {share} of the best of all {name}, "
-            f"{window.mean():.3g} at {drift_is(x)}; asked: 0.5",
+            f"mean error {ex.mean(joint)}, that is {share} of the best of all {name}, "
+            f"{window.mean():.3g} at {est.drift_is(x)}; asked: 0.5",
             share.value <= 0.5,
         )
     signs = table.series("signs", FAIR)
     most = int(np.argmax(signs.mean))
-    more = mean_difference(table.series("signs", JOINT).values[0], signs.values[most])
+    more = ex.mean_difference(table.series("signs", est.JOINT).values[0], signs.values[most])
     yield Check(f"right signs: {more} points more than the best window", more.value >= 0.0)
-    n_doubted = int(table.series("doubted", JOINT).values.sum())
+    n_doubted = int(table.series("doubted", est.JOINT).values.sum())
     yield Check(f"{n_doubted} of {len(joint)} joint fits are in doubt", n_doubted == 0)
 
 
-@claim("X* is not rank 2 and thus does not obey the transitive model.")
+@ex.claim("X* is not rank 2 and thus does not obey the transitive model.")
 def is_not_rank_two(table: Table) -> Iterator[Check]:
     """Check what of the truth lies beyond rank 2, by both rules."""
     for rule in (FAIR, LITERAL):
         beyond = table.series("beyond rank 2", rule).values[0]
         scores = table.series("beyond scores", rule).values[0]
         yield Check(
-            f"{rule}: the part beyond rank 2 is {mean(beyond)} of ‖X*‖ and the part beyond "
-            f"scores {mean(scores)} (noise of 10⁶ games: about 0.003)",
+            f"{rule}: the part beyond rank 2 is {ex.mean(beyond)} of ‖X*‖ and the part beyond "
+            f"scores {ex.mean(scores)} (noise of 10⁶ games: about 0.003)",
             bool(beyond.min() > 0.01),
         )
 
 
-@claim(
+@ex.claim(
     "One can achieve a low relative recovery error and a high percentage of successfully "
     "predicted signs when σ₂ is appropriately chosen."
 )
@@ -241,13 +215,14 @@ def has_a_low_error(table: Table) -> Iterator[Check]:
         best, most = int(np.argmin(error.mean)), int(np.argmax(signs.mean))
         floor = table.series("beyond rank 2", rule).mean[0]
         yield Check(
-            f"{rule}: lowest mean error {mean(error.values[best])} at {drift_is(error.x[best])} "
-            f"(no matrix of rank 2 could do better than {floor:.3g}); asked: below 0.25",
+            f"{rule}: lowest mean error {ex.mean(error.values[best])} at "
+            f"{est.drift_is(error.x[best])} (no matrix of rank 2 could do better than "
+            f"{floor:.3g}); asked: below 0.25",
             bool(error.mean[best] < 0.25),
         )
         yield Check(
-            f"{rule}: most right signs {mean(signs.values[most])} % at {drift_is(signs.x[most])}; "
-            "asked: above 90 %",
+            f"{rule}: most right signs {ex.mean(signs.values[most])} % at "
+            f"{est.drift_is(signs.x[most])}; asked: above 90 %",
             bool(signs.mean[most] > 90.0),
         )
 
@@ -256,16 +231,16 @@ def _is_worse_at(table: Table, end: int) -> Iterator[Check]:
     """Compare the first or the last assumed drift with the best one."""
     for rule in (FAIR, LITERAL):
         error, signs = table.series("error", rule), table.series("signs", rule)
-        ratio = ratio_of_means(error.values[end], _best(table, rule)[1])
+        ratio = ex.ratio_of_means(error.values[end], _best(table, rule)[1])
         lost = float(signs.mean.max() - signs.mean[end])
         yield Check(
-            f"{rule}: at {drift_is(error.x[end])} the error is {ratio} times the lowest, and "
+            f"{rule}: at {est.drift_is(error.x[end])} the error is {ratio} times the lowest, and "
             f"{lost:.1f} points of right signs are lost",
             ratio.low > 1.0,
         )
 
 
-@claim(
+@ex.claim(
     "σ₂ should not be chosen too small, as this would cause the estimate to be corrupted by "
     "irrelevant, long past data."
 )
@@ -274,7 +249,7 @@ def not_too_small(table: Table) -> Iterator[Check]:
     return _is_worse_at(table, 0)
 
 
-@claim(
+@ex.claim(
     "σ₂ should not be chosen too large, as this would cause the estimate to ignore relevant, "
     "somewhat recent data."
 )
@@ -283,9 +258,8 @@ def not_too_large(table: Table) -> Iterator[Check]:
     return _is_worse_at(table, -1)
 
 
-@claim(
-    "It makes no difference how the rules are read: lowest errors are within a factor of 1.5.",
-    source="ours",
+@ex.our_claim(
+    "It makes no difference how the rules are read: lowest errors are within a factor of 1.5."
 )
 def rules_differ(table: Table) -> Iterator[Check]:
     """Compare the two readings of the rules."""
@@ -296,7 +270,7 @@ def rules_differ(table: Table) -> Iterator[Check]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = ex.Experiment(
     name="price-game",
     title="A game of guessing prices",
     figure="synthetic game, (a) and (b)",
@@ -313,10 +287,10 @@ EXPERIMENT = Experiment(
         "joint": "scores and deviations of pairs, all drifting; all scales estimated; default rule",
         "quick run": f"{QUICK_DAYS} days",
     },
-    points=axis(0.0),
+    points=ex.axis(0.0),
     measure=measure,
     draw=draw,
-    judge=judged_by(
+    judge=ex.judged_by(
         is_not_rank_two,
         has_a_low_error,
         not_too_small,
@@ -350,7 +324,7 @@ EXPERIMENT = Experiment(
     ),
     n_trials=lambda asked: -(-asked // 10),
     quick_trials=20,
-    extras=("newton", "limit", JOINT),
+    extras=("newton", "limit", est.JOINT),
     chunk=1,
     seconds=20.0,
 )

@@ -6,60 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import intransit as it
-from intransit.experiments.estimators import (
-    CLOSE,
-    DYNAMIC_LIMIT,
-    EQUAL,
-    ESTIMATED,
-    ESTIMATED_NOTE,
-    FURTHER,
-    JOINT,
-    LAST,
-    MANY_RESTARTS,
-    MEANS,
-    METHOD,
-    N_ESTIMATED,
-    NEWTON,
-    OPTIMAL,
-    SETTLED,
-    SHARED,
-    STARTS,
-    STATIC_LIMIT,
-    WEIGHTS,
-    Further,
-    Ratio,
-    converges,
-    drift_is,
-    error_gains,
-    first_start_failed,
-    guess_values,
-    limit_of_all,
-    limit_of_last,
-    ratios_of,
-    relative_error,
-    same_answers,
-    settled_series,
-    smooth_to_last,
-    solve,
-    solve_each,
-    three_weights,
-)
-from intransit.experiments.experiment import (
-    Check,
-    Claim,
-    Experiment,
-    Options,
-    Point,
-    Series,
-    Table,
-    TrialValue,
-    axis,
-    claim,
-    half_decades,
-    judged_by,
-    ratio_of_means,
-    ratio_of_medians,
-)
+from intransit.experiments import estimators as est
+from intransit.experiments import experiment as ex
+from intransit.experiments.experiment import Check, Options, Point, Table, TrialValue
 from intransit.experiments.plots import draw_extras, draw_settled, finish
 
 if TYPE_CHECKING:
@@ -69,7 +18,7 @@ N_ITEMS, N_FACTORS, N_PERIODS = 20, 2, 5
 NOISE_SCALE = 0.01
 SAMPLING_RATIO = 0.4
 N_OUTCOMES = round(SAMPLING_RATIO * N_ITEMS**2)  # 160
-DRIFT_SCALES = half_decades(1e-4, 10**0.5)
+DRIFT_SCALES = ex.half_decades(1e-4, 10**0.5)
 QUICK_ESTIMATED = 1
 MEDIANS_ON_LIMIT = 1.2
 MEANS_ON_LIMIT = ((0.0101, 1.3), (0.101, 1.6))  # up to this σ₂, within this factor
@@ -93,36 +42,38 @@ def simulate(drift_scale: float, n_outcomes: int, rng: np.random.Generator) -> i
 
 
 def measure(
-    point: Point, rng: np.random.Generator, options: Options, further: Further = FURTHER
+    point: Point, rng: np.random.Generator, options: Options, further: est.Further = est.FURTHER
 ) -> Iterator[TrialValue]:
     """Simulate once and recover with every choice of weights."""
     simulation = simulate(point.x, N_OUTCOMES, rng)
     seen, truth = simulation.measurements, simulation.margins[-1]
-    settings: dict[str, Any] = {"n_factors": N_FACTORS, "restarts": MANY_RESTARTS}
+    settings: dict[str, Any] = {"n_factors": N_FACTORS, "restarts": est.MANY_RESTARTS}
     bounded = it.optimal_weights(
         N_PERIODS,
         noise_scale=NOISE_SCALE,
         drift_scale=point.x,
         bound=it.theory.largest_entry(truth),
     )
-    answers = {BOUNDED: solve(seen, **settings, weights=bounded)}
-    weights = three_weights(N_PERIODS, noise_scale=NOISE_SCALE, drift_scale=point.x)
+    answers = {BOUNDED: est.solve(seen, **settings, weights=bounded)}
+    weights = est.three_weights(N_PERIODS, noise_scale=NOISE_SCALE, drift_scale=point.x)
     for curve, w in weights.items():
-        answers |= dict(solve_each(seen, curve, options, **settings, weights=w))
+        answers |= dict(est.solve_each(seen, curve, options, **settings, weights=w))
     for curve, answer in answers.items():
-        yield TrialValue(curve, "error", relative_error(answer.margins, truth))
-        if not curve.endswith(NEWTON):
-            yield TrialValue(curve, "restarted", first_start_failed(answer))
-    last = limit_of_last(simulation)
-    yield TrialValue("readings", "settled", last <= SETTLED)
+        yield TrialValue(curve, "error", est.relative_error(answer.margins, truth))
+        if not curve.endswith(est.NEWTON):
+            yield TrialValue(curve, "restarted", est.first_start_failed(answer))
+    last = est.limit_of_last(simulation)
+    yield TrialValue("readings", "settled", last <= est.SETTLED)
     for name, estimate in further.items():
         if options.wants(name):
-            yield from guess_values(name, estimate(simulation), truth)
-    if options.wants(JOINT) and options.trial < (QUICK_ESTIMATED if options.quick else N_ESTIMATED):
-        yield from guess_values(ESTIMATED, smooth_to_last(seen, n_factors=N_FACTORS), truth)
+            yield from est.guess_values(name, estimate(simulation), truth)
+    n_estimated = QUICK_ESTIMATED if options.quick else est.N_ESTIMATED
+    if options.wants(est.JOINT) and options.trial < n_estimated:
+        guess = est.smooth_to_last(seen, n_factors=N_FACTORS)
+        yield from est.guess_values(est.ESTIMATED, guess, truth)
     if options.wants("limit"):
-        yield TrialValue(DYNAMIC_LIMIT, "error", limit_of_all(simulation))
-        yield TrialValue(STATIC_LIMIT, "error", last)
+        yield TrialValue(est.DYNAMIC_LIMIT, "error", est.limit_of_all(simulation))
+        yield TrialValue(est.STATIC_LIMIT, "error", last)
 
 
 def draw(figure: "Figure", table: Table) -> None:
@@ -142,21 +93,24 @@ def draw(figure: "Figure", table: Table) -> None:
     figure.legend(loc="outside right center")
 
 
-def meets_both_ends(table: Table) -> list[Claim]:
+def meets_both_ends(table: Table) -> list[ex.Claim]:
     """Check what the paper says of the ends of its figure (a)."""
-    return [converges(table, EQUAL, to_large=False), converges(table, LAST, to_large=True)]
+    return [
+        est.converges(table, est.EQUAL, to_large=False),
+        est.converges(table, est.LAST, to_large=True),
+    ]
 
 
-@claim(
+@ex.claim(
     "The weights (opt_w_na), which leave the bound a out, can generally achieve a better "
     "performance than (opt_w)."
 )
 def better_without_bound(table: Table) -> Iterator[Check]:
     """Compare the two forms of optimal weights where the readings settle the matrix."""
-    ours, bounded = (settled_series(table, "error", curve) for curve in (OPTIMAL, BOUNDED))
-    ratios = ratios_of(bounded, ours, ratio_of_means)
+    ours, bounded = (est.settled_series(table, "error", curve) for curve in (est.OPTIMAL, BOUNDED))
+    ratios = est.ratios_of(bounded, ours, ex.ratio_of_means)
     better = sum(ratio.low > 1.0 for ratio in ratios.values())
-    worse = [f"{drift_is(x)} (ratio {r})" for x, r in ratios.items() if r.high < 1.0]
+    worse = [f"{est.drift_is(x)} (ratio {r})" for x, r in ratios.items() if r.high < 1.0]
     worst = max(ratios.values(), key=lambda ratio: ratio.value)
     yield Check(
         f"their mean error is clearly lower at {better} of {len(ratios)} values of σ₂, by "
@@ -166,69 +120,59 @@ def better_without_bound(table: Table) -> Iterator[Check]:
     yield Check(f"it is clearly higher at {', '.join(worse) or 'none'}", not worse)
 
 
-@claim(
-    "Optimal weights are never clearly worse than the better of the two others (medians).",
-    source="ours",
+@ex.our_claim(
+    "Optimal weights are never clearly worse than the better of the two others (medians)."
 )
 def never_worse(table: Table) -> list[Check]:
     """Check the reason for optimal weights to exist: they should be the best of the three."""
-    ours, others = table.series("error", OPTIMAL), [table.series("error", w) for w in (LAST, EQUAL)]
+    ours = table.series("error", est.OPTIMAL)
+    others = {curve: table.series("error", curve) for curve in (est.LAST, est.EQUAL)}
     checks = []
     for x in ours.x:
-        medians = [np.median(series.at(x)) for series in others]
-        best = int(np.argmin(medians))
-        ratio = ratio_of_medians(ours.at(x), others[best].at(x))
-        if ratio.low > CLOSE:
-            measured = f"at {drift_is(x)} the median is {ratio} times {(LAST, EQUAL)[best]}"
-            checks.append(Check(measured, False))
+        best = min(others, key=lambda curve: np.median(others[curve].at(x)))
+        ratio = ex.ratio_of_medians(ours.at(x), others[best].at(x))
+        if ratio.low > est.CLOSE:
+            checks.append(Check(f"at {est.drift_is(x)} the median is {ratio} times {best}", False))
     good = len(ours.x) - len(checks)
     return [Check(f"true at {good} of {len(ours.x)} values of σ₂", good > 0), *checks]
 
 
-@claim(
-    "Where y^T alone settles the matrix, alternating minimisation finds it.",
-    source="ours",
-)
+@ex.our_claim("Where y^T alone settles the matrix, alternating minimisation finds it.")
 def finds_what_is_settled(table: Table) -> Iterator[Check]:
     """Count the settled trials in which y^T alone leads nowhere near the matrix."""
-    error = settled_series(table, "error", LAST).values
+    error = est.settled_series(table, "error", est.LAST).values
     settled = error[np.isfinite(error)]
-    missed = int(np.sum(settled > 100 * SETTLED))
+    missed = int(np.sum(settled > 100 * est.SETTLED))
     where = "; no start that was tried led to the matrix there" if missed else ""
     yield Check(
-        f"only y^T: the error is above {100 * SETTLED:g} in {missed} of {len(settled)} "
+        f"only y^T: the error is above {100 * est.SETTLED:g} in {missed} of {len(settled)} "
         f"settled trials{where}",
         missed == 0,
     )
 
 
-@claim(
-    "The error with optimal weights is within 1.25 of the Cramér-Rao limit.",
-    DYNAMIC_LIMIT,
-    source="ours",
+@ex.our_claim(
+    "The error with optimal weights is within 1.25 of the Cramér-Rao limit.", est.DYNAMIC_LIMIT
 )
 def reaches_limit(table: Table) -> Iterator[Check]:
     """Check, where the limit was asked for, how near to it the optimal weights come."""
-    limit, ours = table.series("error", DYNAMIC_LIMIT), table.series("error", OPTIMAL)
-    small = ratio_of_means(ours.at(ours.x[0]), limit.at(ours.x[0]))
+    limit, ours = table.series("error", est.DYNAMIC_LIMIT), table.series("error", est.OPTIMAL)
+    small = ex.ratio_of_means(ours.at(ours.x[0]), limit.at(ours.x[0]))
     gaps = ours.median / limit.median
     worst = int(np.argmax(gaps))
     yield Check(
-        f"at {drift_is(ours.x[0])} the mean error is {small} times the limit", small.low < 1.25
+        f"at {est.drift_is(ours.x[0])} the mean error is {small} times the limit", small.low < 1.25
     )
     yield Check(
-        f"at {drift_is(ours.x[worst])} the median error is {gaps[worst]:.3g} times the limit",
+        f"at {est.drift_is(ours.x[worst])} the median error is {gaps[worst]:.3g} times the limit",
         bool(gaps[worst] < 1.25),
     )
 
 
-@claim(
-    "One spectral start is enough for alternating minimisation in 95 % of the trials.",
-    source="ours",
-)
+@ex.our_claim("One spectral start is enough for alternating minimisation in 95 % of the trials.")
 def one_start_is_enough(table: Table) -> Iterator[Check]:
     """Check how often a further start was better than the first."""
-    shares = {curve: float(table.series("restarted", curve).mean.mean()) for curve in WEIGHTS}
+    shares = {curve: float(table.series("restarted", curve).mean.mean()) for curve in est.WEIGHTS}
     measured = "; ".join(f"{curve}: {100 * share:.1f} %" for curve, share in shares.items())
     yield Check(
         f"share of trials in which a further start was better: {measured}",
@@ -236,97 +180,97 @@ def one_start_is_enough(table: Table) -> Iterator[Check]:
     )
 
 
-@claim(
+@ex.our_claim(
     "Joint estimation is on the Cramér-Rao limit for σ₂ up to 0.1: medians within 1.2, "
     "means within 1.3 up to σ₂ = 0.01 and within 1.6 above.",
-    JOINT,
-    DYNAMIC_LIMIT,
-    source="ours",
+    est.JOINT,
+    est.DYNAMIC_LIMIT,
 )
 def on_the_limit(table: Table) -> Iterator[Check]:
     """Check that the joint error is the least that any estimate could have, nearly."""
-    ours, limit = table.paired("error", JOINT, DYNAMIC_LIMIT)
-    yield _worst(ours, limit, ratio_of_medians, "median", 0.0, LARGEST_DRIFT, MEDIANS_ON_LIMIT)
+    ours, limit = table.paired("error", est.JOINT, est.DYNAMIC_LIMIT)
+    yield _worst(ours, limit, ex.ratio_of_medians, "median", 0.0, LARGEST_DRIFT, MEDIANS_ON_LIMIT)
     low = 0.0
     for high, within in MEANS_ON_LIMIT:
         if np.any((ours.x > low) & (ours.x <= high)):
-            yield _worst(ours, limit, ratio_of_means, "mean", low, high, within)
+            yield _worst(ours, limit, ex.ratio_of_means, "mean", low, high, within)
         low = high
 
 
-@claim(
+@ex.our_claim(
     f"No joint estimate is more than {FAR_OFF:g} times the limit off without saying so.",
-    JOINT,
-    DYNAMIC_LIMIT,
-    source="ours",
+    est.JOINT,
+    est.DYNAMIC_LIMIT,
 )
 def nothing_hidden(table: Table) -> Iterator[Check]:
     """Check that a joint estimate which is far off says so."""
-    ours, limit = table.paired("error", JOINT, DYNAMIC_LIMIT)
-    doubted = table.series("doubted", JOINT).values != 0.0
+    ours, limit = table.paired("error", est.JOINT, est.DYNAMIC_LIMIT)
+    doubted = table.series("doubted", est.JOINT).values != 0.0
     failed = ~(ours.values <= FAR_OFF * limit.values)  # also where there is no number
     unseen = failed & ~doubted
     measured = f"none of {failed.size} is that far off"
-    if failed.any():
-        measured = (
-            f"{failed.sum()} of {failed.size} are that far off, and {unseen.sum() or 'none'} "
-        )
-        measured += "of them without a doubt"
-    places = [f"{drift_is(ours.x[k])} trial {trial}" for k, trial in np.argwhere(unseen)[:5]]
+    if n := failed.sum():
+        measured = f"{n} of {failed.size} are that far off, and {unseen.sum() or 'none'} of them "
+        measured += "without a doubt"
+    places = [f"{est.drift_is(ours.x[k])} trial {trial}" for k, trial in np.argwhere(unseen)[:5]]
     found = f": {', '.join(places)}" if places else ""
     yield Check(f"{measured}{found}; {doubted.sum()} of all are in doubt", not unseen.any())
 
 
-@claim(
+@ex.our_claim(
     "Joint estimation is nowhere clearly worse than optimal weights, and somewhere at "
     "least twice as good (median errors).",
-    JOINT,
-    source="ours",
+    est.JOINT,
 )
 def beats_weights(table: Table) -> Iterator[Check]:
     """Check that joint estimation is never worse than optimal weights, and where it is better."""
-    theirs, ours = table.paired("error", OPTIMAL, JOINT)
-    ratios = ratios_of(theirs, ours, ratio_of_medians)
+    theirs, ours = table.paired("error", est.OPTIMAL, est.JOINT)
+    ratios = est.ratios_of(theirs, ours, ex.ratio_of_medians)
     largest = max(ratios, key=lambda x: ratios[x].value)
-    worse = [drift_is(x) for x, ratio in ratios.items() if ratio.high < 1.0]
+    worse = [est.drift_is(x) for x, ratio in ratios.items() if ratio.high < 1.0]
     n_better = sum(ratio.low > 1.0 for ratio in ratios.values())
     yield Check(
-        f"optimal weights have {ratios[largest]} times its error at {drift_is(largest)}, and "
+        f"optimal weights have {ratios[largest]} times its error at {est.drift_is(largest)}, and "
         f"clearly more at {n_better} of {len(ratios)} values of σ₂",
         ratios[largest].low >= 2.0,
     )
     yield Check(f"it is clearly worse at {', '.join(worse) or 'none'}", not worse)
 
 
-@claim(
+@ex.our_claim(
     "Scales estimated from the data cost at most 1.2 times the error with known ones.",
-    JOINT,
-    ESTIMATED,
-    source="ours",
+    est.JOINT,
+    est.ESTIMATED,
 )
 def scales_cost_little(table: Table) -> Iterator[Check]:
     """Check that estimating the scales costs little against knowing them."""
-    ours, known = table.paired("error", ESTIMATED, JOINT)
-    for ratio, name in ((ratio_of_medians, "median"), (ratio_of_means, "mean")):
+    ours, known = table.paired("error", est.ESTIMATED, est.JOINT)
+    for ratio, name in ((ex.ratio_of_medians, "median"), (ex.ratio_of_means, "mean")):
         what = f"{name} over {ours.values.shape[1]} trials"
         yield _worst(ours, known, ratio, what, 0.0, float(ours.x[-1]) + 1.0, ESTIMATED_COST)
 
 
 def _worst(
-    first: Series, second: Series, ratio: Ratio, what: str, low: float, high: float, within: float
+    first: ex.Series,
+    second: ex.Series,
+    ratio: est.Ratio,
+    what: str,
+    low: float,
+    high: float,
+    within: float,
 ) -> Check:
     """Check that a ratio is nowhere above a number, for σ₂ above low and up to high."""
-    ratios = {x: r for x, r in ratios_of(first, second, ratio).items() if low < x <= high}
+    ratios = {x: r for x, r in est.ratios_of(first, second, ratio).items() if low < x <= high}
     worst = max(ratios, key=lambda x: np.nan_to_num(ratios[x].value, nan=np.inf))
     least = min(ratios, key=lambda x: ratios[x].value)
     return Check(
-        f"{what}: the largest ratio is {ratios[worst]}, at {drift_is(worst)}; the smallest of "
+        f"{what}: the largest ratio is {ratios[worst]}, at {est.drift_is(worst)}; the smallest of "
         f"{len(ratios)} is {ratios[least].value:.3g}; asked: at most {within:g}",
         bool(ratios[worst].value <= within),
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = ex.Experiment(
     name="recovery-error",
     title="Relative error of the recovered matrix against the drift",
     figure="first synthetic experiment, (a)",
@@ -341,40 +285,41 @@ EXPERIMENT = Experiment(
         "S¹ and Q": "standard normal",
         "sampling": "entries uniform with replacement, diagonal included",
         "weights": "only y^T; equal; optimal (opt_w_na)",
-        "method": METHOD,
-        SHARED: "weights for drift that all readings of a period share, with --with shared-drift",
+        "method": est.METHOD,
+        est.SHARED: "weights for drift that all readings of a period share, "
+        "with --with shared-drift",
         "joint": "all S^t and Q at once, σ₁, σ₂ and the scale 1 of S¹ and Q known",
-        ESTIMATED: "the same, told the number of factors only",
+        est.ESTIMATED: "the same, told the number of factors only",
     },
-    points=axis(*DRIFT_SCALES),
-    quick_points=axis(1e-4, 1e-2, 1.0),
+    points=ex.axis(*DRIFT_SCALES),
+    quick_points=ex.axis(1e-4, 1e-2, 1.0),
     quick_trials=10,
     measure=measure,
     draw=draw,
-    judge=judged_by(
+    judge=ex.judged_by(
         meets_both_ends,
         better_without_bound,
         never_worse,
         one_start_is_enough,
         finds_what_is_settled,
-        same_answers(),
+        est.same_answers(),
         reaches_limit,
         on_the_limit,
         beats_weights,
         scales_cost_little,
         nothing_hidden,
     ),
-    weigh=error_gains,
+    weigh=est.error_gains,
     notes=(
-        STARTS,
+        est.STARTS,
         "The paper does not list its values of σ₂. Half-decades up to 10⁰·⁵ are used, because the "
         "optimal weights meet y^T alone only well beyond σ₂ = 0.1.",
-        MEANS,
+        est.MEANS,
         "The limit of all periods knows the law of the drift and that factors are standard normal; "
         "the paper's estimator uses neither, the joint one both.",
-        ESTIMATED_NOTE,
+        est.ESTIMATED_NOTE,
     ),
-    extras=("newton", "limit", *FURTHER),
+    extras=("newton", "limit", *est.FURTHER),
     seconds=0.4,
     size=(8.4, 4.6),
 )

@@ -14,47 +14,11 @@ import numpy as np
 
 import intransit as it
 from intransit.arrays import FloatArray
+from intransit.experiments import estimators as est
+from intransit.experiments import experiment as ex
 from intransit.experiments import recovery_error
-from intransit.experiments.estimators import (
-    DYNAMIC_LIMIT,
-    EQUAL,
-    FURTHER,
-    JOINT,
-    LAST,
-    METHOD_QUICKLY,
-    NEWTON,
-    OPTIMAL,
-    STATIC_LIMIT,
-    Further,
-    Guess,
-    drift_is,
-    ends_of,
-    first_start_failed,
-    limit_of_all,
-    limit_of_last,
-    ratios_of,
-    relative_error,
-    same_answers,
-    solve,
-    three_weights,
-)
-from intransit.experiments.experiment import (
-    Check,
-    Claim,
-    Experiment,
-    Gain,
-    Options,
-    Point,
-    Table,
-    TrialValue,
-    axis,
-    claim,
-    judged_by,
-    mean,
-    mean_difference,
-    ratio_of_means,
-)
-from intransit.experiments.plots import JOINT_STYLE, STYLES, draw_curve, draw_extras, finish, pretty
+from intransit.experiments.experiment import Check, Options, Point, Table, TrialValue
+from intransit.experiments.plots import WITH_JOINT, draw_curve, draw_extras, finish, pretty, there
 from intransit.experiments.recovery_error import (
     DRIFT_SCALES,
     N_FACTORS,
@@ -180,11 +144,11 @@ HALF_STEP = STEP / 2  # "converges": a mean difference of at most this
 
 
 def measure(
-    point: Point, rng: np.random.Generator, options: Options, further: Further = FURTHER
+    point: Point, rng: np.random.Generator, options: Options, further: est.Further = est.FURTHER
 ) -> Iterator[TrialValue]:
     """Find the ratio needed with every choice of weights."""
     simulation = recovery_error.simulate(point.x, n_outcomes_at(RATIOS[-1]), rng)
-    weights = three_weights(N_PERIODS, noise_scale=NOISE_SCALE, drift_scale=point.x)
+    weights = est.three_weights(N_PERIODS, noise_scale=NOISE_SCALE, drift_scale=point.x)
     found = {}
     for curve, w in weights.items():
         for reading in _needed(simulation, curve, w, options):
@@ -194,14 +158,14 @@ def measure(
     if not wanted and not options.wants("limit"):
         return
     limits = {
-        DYNAMIC_LIMIT: _first_below(limit_of_all, simulation, found[OPTIMAL, "ratio"]),
-        STATIC_LIMIT: _first_below(limit_of_last, simulation, found[LAST, "ratio"]),
+        est.DYNAMIC_LIMIT: _first_below(est.limit_of_all, simulation, found[est.OPTIMAL, "ratio"]),
+        est.STATIC_LIMIT: _first_below(est.limit_of_last, simulation, found[est.LAST, "ratio"]),
     }
     if options.wants("limit"):
         yield from (TrialValue(curve, "ratio", p or np.nan) for curve, p in limits.items())
     for name in wanted:  # what all periods allow is a good guess of what is needed
         error = partial(_error_by, further[name])
-        needed = _first_below(error, simulation, limits[DYNAMIC_LIMIT] or 1.0)
+        needed = _first_below(error, simulation, limits[est.DYNAMIC_LIMIT] or 1.0)
         yield TrialValue(name, "ratio", 1.0 if needed is None else needed)
         yield TrialValue(name, "never", needed is None)
 
@@ -219,8 +183,8 @@ def _needed(
         seen = at_ratio(simulation, ratio).measurements
         if not could_settle(seen, weights):
             return False
-        answers.append(solve(seen, method=method, n_factors=N_FACTORS, weights=weights))
-        return relative_error(answers[-1].margins, simulation.margins[-1]) <= SUCCESS
+        answers.append(est.solve(seen, method=method, n_factors=N_FACTORS, weights=weights))
+        return est.relative_error(answers[-1].margins, simulation.margins[-1]) <= SUCCESS
 
     answers: list[it.Recovery] = []
     by_newton = smallest_ratio(lambda ratio: succeeds(ratio, "newton"))
@@ -230,13 +194,13 @@ def _needed(
     yield TrialValue(curve, "ratio", 1.0 if needed is None else float(needed))
     yield TrialValue(curve, "never", needed is None)
     if needed is not None:
-        yield TrialValue(curve, "restarted", first_start_failed(answers[-1]))
+        yield TrialValue(curve, "restarted", est.first_start_failed(answers[-1]))
     if options.wants("newton"):
-        yield TrialValue(curve + NEWTON, "ratio", 1.0 if by_newton is None else by_newton)
+        yield TrialValue(curve + est.NEWTON, "ratio", 1.0 if by_newton is None else by_newton)
 
 
-def _error_by(estimate: Callable[[it.Simulation], Guess], simulation: it.Simulation) -> float:
-    return relative_error(estimate(simulation).margins, simulation.margins[-1])
+def _error_by(estimate: Callable[[it.Simulation], est.Guess], simulation: it.Simulation) -> float:
+    return est.relative_error(estimate(simulation).margins, simulation.margins[-1])
 
 
 def _first_below(
@@ -249,11 +213,10 @@ def _first_below(
 def draw(figure: "Figure", table: Table) -> None:
     """Draw the ratio needed; trials that never succeed count as 1."""
     axes = figure.subplots()
-    for curve, style in (STYLES | {JOINT: JOINT_STYLE}).items():
-        if table.has(curve, measure="ratio"):
-            draw_curve(axes, table.series("ratio", curve), style, curve)
+    for curve, series in there(table, "ratio", WITH_JOINT):
+        draw_curve(axes, series, WITH_JOINT[curve], curve)
     draw_extras(axes, table, "ratio")
-    if table.has(DYNAMIC_LIMIT, measure="ratio"):
+    if table.has(est.DYNAMIC_LIMIT, measure="ratio"):
         for n_periods, read, line in ((1, "y^T", "-."), (N_PERIODS, "all periods", ":")):
             label = pretty(f"as many pairs as unknowns, {read}")
             axes.axhline(counting_limit(n_periods), ls=line, lw=1.1, color="#999999", label=label)
@@ -269,91 +232,90 @@ def draw(figure: "Figure", table: Table) -> None:
     figure.legend(loc="outside right center")
 
 
-def weigh(table: Table) -> list[Gain]:
+def weigh(table: Table) -> list[ex.Gain]:
     """Return mean ratios needed by optimal weights and by joint estimation, and samples saved."""
-    if not table.has(JOINT, measure="ratio"):
+    if not table.has(est.JOINT, measure="ratio"):
         return []
-    theirs, ours = table.paired("ratio", OPTIMAL, JOINT)
-    limited = table.has(DYNAMIC_LIMIT, measure="ratio")
-    limits = table.series("ratio", DYNAMIC_LIMIT).mean if limited else None
+    theirs, ours = table.paired("ratio", est.OPTIMAL, est.JOINT)
+    limited = table.has(est.DYNAMIC_LIMIT, measure="ratio")
+    limits = table.series("ratio", est.DYNAMIC_LIMIT).mean if limited else None
     return [
-        Gain(
-            drift_is(x),
+        ex.Gain(
+            est.drift_is(x),
             f"{theirs.mean[k]:.3f}",
             f"{ours.mean[k]:.3f}",
             "not asked for" if limits is None else f"{limits[k]:.3f}",
-            f"samples ÷ {ratio_of_means(theirs.values[k], ours.values[k])}",
+            f"samples ÷ {ex.ratio_of_means(theirs.values[k], ours.values[k])}",
         )
         for k, x in enumerate(ours.x)
     ]
 
 
-@claim(
+@ex.our_claim(
     "Joint estimation needs a ratio of at most 0.20 at σ₂ = 10⁻¹·⁵, at most half of what "
     "optimal weights need there, and more than they do nowhere.",
-    JOINT,
+    est.JOINT,
     measure="ratio",
-    source="ours",
 )
 def half_the_samples(table: Table) -> Iterator[Check]:
     """Check what joint estimation saves, and that it costs nowhere more."""
-    theirs, ours = table.paired("ratio", OPTIMAL, JOINT)
+    theirs, ours = table.paired("ratio", est.OPTIMAL, est.JOINT)
     if np.abs(ours.x - HALFWAY).min() < 1e-3 * HALFWAY:
-        needed = mean(ours.at(HALFWAY))
-        share = ratio_of_means(ours.at(HALFWAY), theirs.at(HALFWAY))
+        needed = ex.mean(ours.at(HALFWAY))
+        share = ex.ratio_of_means(ours.at(HALFWAY), theirs.at(HALFWAY))
         yield Check(
-            f"at {drift_is(HALFWAY)} it needs {needed}; asked: at most {ENOUGH:g}",
+            f"at {est.drift_is(HALFWAY)} it needs {needed}; asked: at most {ENOUGH:g}",
             needed.value <= ENOUGH,
         )
         measured = f"that is {share} of what optimal weights need; asked: 0.5"
         yield Check(measured, share.value <= 0.5)
-    differences = ratios_of(ours, theirs, mean_difference)
-    worse = [f"{drift_is(x)} (by {d})" for x, d in differences.items() if d.low > 0.0]
-    never = table.series("never", JOINT).values
+    differences = est.ratios_of(ours, theirs, ex.mean_difference)
+    worse = [f"{est.drift_is(x)} (by {d})" for x, d in differences.items() if d.low > 0.0]
+    never = table.series("never", est.JOINT).values
     yield Check(f"it needs clearly more at {', '.join(worse) or 'none'}", not worse)
     measured = f"it never succeeds in {int(never.sum()) or 'any'} of {never.size} trials"
     yield Check(measured, not never.any())
 
 
-def meets_both_ends(table: Table) -> list[Claim]:
+def meets_both_ends(table: Table) -> list[ex.Claim]:
     """Check what the paper says of the ends of its figure (b)."""
-    return [_meets(table, EQUAL, to_large=False), _meets(table, LAST, to_large=True)]
+    return [_meets(table, est.EQUAL, to_large=False), _meets(table, est.LAST, to_large=True)]
 
 
-def _meets(table: Table, other: str, *, to_large: bool) -> Claim:
-    ours, theirs = table.series("ratio", OPTIMAL), table.series("ratio", other)
-    end, far = ends_of(ours, to_large=to_large)
-    gap, far_gap = (mean_difference(ours.at(x), theirs.at(x)) for x in (end, far))
-    return Claim(
+def _meets(table: Table, other: str, *, to_large: bool) -> ex.Claim:
+    ours, theirs = table.series("ratio", est.OPTIMAL), table.series("ratio", other)
+    end, far = est.ends_of(ours, to_large=to_large)
+    gap, far_gap = (ex.mean_difference(ours.at(x), theirs.at(x)) for x in (end, far))
+    return ex.Claim(
         f"The sampling ratio needed for successful recovery using optimal weights converges to the "
         f"one using {other} when σ₂ is {'large' if to_large else 'small'}.",
         (
             Check(
-                f"at {drift_is(end)}: {ours.at(end).mean():.3f} and {theirs.at(end).mean():.3f}, "
-                f"difference {gap}; asked: within ±{HALF_STEP:g}",
+                f"at {est.drift_is(end)}: {ours.at(end).mean():.3f} and "
+                f"{theirs.at(end).mean():.3f}, difference {gap}; asked: within ±{HALF_STEP:g}",
                 gap.within(-HALF_STEP, HALF_STEP),
             ),
             Check(
-                f"at the other end, {drift_is(far)}, the difference is {far_gap}",
+                f"at the other end, {est.drift_is(far)}, the difference is {far_gap}",
                 abs(far_gap.value) > abs(gap.value),
             ),
         ),
     )
 
 
-@claim(
+@ex.claim(
     "Dynamic completion can reduce the sampling ratio needed when compared with the static "
     "one, w = (0, ..., 0, 1), especially when σ₂ is small."
 )
 def needs_fewer(table: Table) -> Iterator[Check]:
     """Compare optimal weights with y^T alone, place by place."""
-    ours, static = table.series("ratio", OPTIMAL), table.series("ratio", LAST)
-    gains = ratios_of(static, ours, mean_difference)
+    ours, static = table.series("ratio", est.OPTIMAL), table.series("ratio", est.LAST)
+    gains = est.ratios_of(static, ours, ex.mean_difference)
     first, largest = gains[float(ours.x[0])], max(gains.values(), key=lambda gain: gain.value)
     better = [f"{x:.3g}" for x, gain in gains.items() if gain.low > 0.0]
     worse = [f"{x:.3g} (by {-g.value:.3f})" for x, g in gains.items() if g.high < 0.0]
     yield Check(
-        f"at {drift_is(ours.x[0])} it is {first} lower, the largest gain being {largest}",
+        f"at {est.drift_is(ours.x[0])} it is {first} lower, the largest gain being {largest}",
         first.low > 0.0 and largest.value <= first.value + STEP,
     )
     yield Check(f"it is clearly lower at σ₂ = {', '.join(better) or 'no value'}", bool(better))
@@ -361,24 +323,23 @@ def needs_fewer(table: Table) -> Iterator[Check]:
         yield Check(f"it is clearly higher at σ₂ = {', '.join(worse)}", False)
 
 
-@claim(
+@ex.our_claim(
     "On a grid of 0.05, y^T alone needs 0.35 to 0.36 (while σ₂ is at most 0.1) and optimal "
-    "weights at small σ₂ about 0.10.",
-    source="ours",
+    "weights at small σ₂ about 0.10."
 )
 def known_values(table: Table) -> Iterator[Check]:
     """Check the ratios that were found before, on a coarser grid."""
-    static, ours = table.series("ratio", LAST), table.series("ratio", OPTIMAL)
+    static, ours = table.series("ratio", est.LAST), table.series("ratio", est.OPTIMAL)
     # Beyond σ₂ = 0.1 the drift makes X^T larger, and the same noise relatively smaller.
     small, best = static.values[static.x < 0.2], ours.at(ours.x[0])
-    level, gain = mean(small.mean(axis=0)), mean(best)
-    coarse, coarse_gain = mean(_coarse(small).mean(axis=0)), mean(_coarse(best))
+    level, gain = ex.mean(small.mean(axis=0)), ex.mean(best)
+    coarse, coarse_gain = ex.mean(_coarse(small).mean(axis=0)), ex.mean(_coarse(best))
     yield Check(
         f"y^T alone: {coarse}, and {level} on our grid of {STEP:g}",
         coarse.low <= 0.36 and coarse.high >= 0.35,
     )
     yield Check(
-        f"optimal weights at {drift_is(ours.x[0])}: {coarse_gain}, and {gain} on our grid",
+        f"optimal weights at {est.drift_is(ours.x[0])}: {coarse_gain}, and {gain} on our grid",
         abs(coarse_gain.value - 0.10) <= 0.01,
     )
 
@@ -388,23 +349,26 @@ def _coarse(ratios: FloatArray) -> FloatArray:
     return np.asarray(np.ceil(ratios / 0.05 - 1e-9) * 0.05)
 
 
-@claim(
+@ex.our_claim(
     "The ratios needed are within two steps of the grid of what the Cramér-Rao limit allows.",
-    DYNAMIC_LIMIT,
+    est.DYNAMIC_LIMIT,
     measure="ratio",
-    source="ours",
 )
 def against_limits(table: Table) -> Iterator[Check]:
     """Compare what is needed with what the limits allow."""
-    for curve, limit in ((LAST, STATIC_LIMIT), (OPTIMAL, DYNAMIC_LIMIT), (JOINT, DYNAMIC_LIMIT)):
+    for curve, limit in (
+        (est.LAST, est.STATIC_LIMIT),
+        (est.OPTIMAL, est.DYNAMIC_LIMIT),
+        (est.JOINT, est.DYNAMIC_LIMIT),
+    ):
         if table.has(curve, measure="ratio"):
-            gaps = ratios_of(*table.paired("ratio", curve, limit), mean_difference)
+            gaps = est.ratios_of(*table.paired("ratio", curve, limit), ex.mean_difference)
             worst = max(gaps.values(), key=lambda gap: gap.value)
             measured = f"{curve}: at most {worst} more than the limit allows"
             yield Check(measured, worst.value <= 2 * STEP)
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = ex.Experiment(
     name="sample-ratio",
     title="Sampling ratio needed for success against the drift",
     figure="first synthetic experiment, (b)",
@@ -417,18 +381,18 @@ EXPERIMENT = Experiment(
         "sampling ratios p": "0.025 to 1 in steps of 0.025",
         "drift σ₂": "10⁻⁴ to 10⁰·⁵, half-decades",
         "weights": "only y^T; equal; optimal (opt_w_na)",
-        "method": METHOD_QUICKLY,
+        "method": est.METHOD_QUICKLY,
         "joint": "all S^t and Q at once, σ₁, σ₂ and the scale 1 of S¹ and Q known",
     },
-    points=axis(*DRIFT_SCALES),
-    quick_points=axis(1e-4, DRIFT_SCALES[5], 1.0),
+    points=ex.axis(*DRIFT_SCALES),
+    quick_points=ex.axis(1e-4, DRIFT_SCALES[5], 1.0),
     measure=measure,
     draw=draw,
-    judge=judged_by(
+    judge=ex.judged_by(
         meets_both_ends,
         needs_fewer,
         known_values,
-        same_answers("ratio"),
+        est.same_answers("ratio"),
         against_limits,
         half_the_samples,
     ),
@@ -439,7 +403,7 @@ EXPERIMENT = Experiment(
         "every ratio that it meets is tried: nothing is refused beforehand. It is run in the "
         f"first {N_JOINT} trials only, and compared with others over those.",
     ),
-    extras=("newton", "limit", *FURTHER),
+    extras=("newton", "limit", *est.FURTHER),
     seconds=0.5,
     sources=(recovery_error.__file__,),
     size=(8.4, 4.6),
