@@ -1,25 +1,15 @@
 """The compiled loops over cells, and over chains of states.
 
-A cell reads four states,
+A cell reads four states, a and b the strengths of its two items at its time, c and d their
+exposures; without c and d these stand at the same places, or all in one row.  A margin, and its
+first-order change, whose second half is skipped where no exposure moves:
 
     x = S[a] @ Q[d] - S[b] @ Q[c]                                                  (1)
-
-a and b the strengths of its first and second item at its time, c and d their exposures; b, d
-change sign together when the pair is swapped.  To first order it changes by
-
     dS[a] @ Q[d] - dS[b] @ Q[c] + S[a] @ dQ[d] - S[b] @ dQ[c]                      (2)
 
-When no exposure moves (plain scores, measured features) the second half is skipped.  Cells say
-where a, b, c, d stand; those that say a and b alone have their exposures at the same places, or all
-in one row, as plain scores do.
-
-Chains are symmetric block-tridiagonal matrices, one block a state.
-
-    matrix = blockdiag(A_n)  with  -diag(link_n)  between states n - 1 and n of one owner
-
-An owner's first state has link 0, so that all chains are passed over as one.  Eliminating
-forward in time leaves D_n = A_n - link D_{n-1}⁻¹ link; what is kept is D_n⁻¹, so that a solve is
-products alone.
+Chains are symmetric block-tridiagonal matrices, blockdiag(A_n) with -diag(link_n) between states
+n - 1 and n of one owner, 0 at an owner's first, so that all chains are passed over as one.
+Eliminating forward leaves D_n = A_n - link D_{n-1}⁻¹ link, of which D_n⁻¹ is kept.
 """
 
 import math

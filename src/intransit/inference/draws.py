@@ -6,11 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs
-from intransit.checks import as_floats, check_finite
-from intransit.errors import InputError
-from intransit.inference.joint_fit import Fitted
+from intransit.inference.joint_fit import Fitted, MarginsInTime
 from intransit.inference.joint_problem import FactorStates, Joint
-from intransit.inference.laplace import MarginQuery, as_questions
+from intransit.inference.laplace import MarginQuery
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Paths, first_order, lay_out, steps_of
 from intransit.inference.posterior import Posterior, posterior_around
@@ -26,7 +24,6 @@ from intransit.model.terms import (
     Term,
     Walk,
 )
-from intransit.skew import fill_skew
 
 
 def bridge(
@@ -80,7 +77,7 @@ MOST_ENTRIES = 100_000_000  # of draws of margins at once
 
 
 @dataclass(frozen=True, eq=False)
-class TrajectoryDraws:
+class TrajectoryDraws(MarginsInTime):
     """Draws of whole trajectories from the posterior.
 
     Margins are to first order around the solution, as the posterior itself is: products of two
@@ -98,17 +95,10 @@ class TrajectoryDraws:
     Examples
     --------
     >>> import intransit as it
-    >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-    ...                                 range(12))
-    >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-    >>> draws = path.sample(200, rng=0)
-    >>> draws.margins.shape, draws.matrix(11.0).shape, len(draws.posterior())
-    ((200, 12, 3, 3), (200, 3, 3), 200)
-
-    The probability that 0 is ahead of 1, and 1 of 2, at once:
-
-    >>> drawn = draws.margin([0, 1], [1, 2])
-    >>> float((drawn > 0.0).all(axis=1).mean()) > 0.8
+    >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4)
+    >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.0, prior_scale=1.0, rng=0)
+    >>> drawn = path.sample(200, rng=0).margin([0, 1], [1, 2])
+    >>> float((drawn > 0.0).all(axis=1).mean()) > 0.8  # that 0 is ahead of 1, and 1 of 2, at once
     True
     """
 
@@ -117,14 +107,12 @@ class TrajectoryDraws:
     rng: np.random.Generator
 
     @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return self.fitted.columns.n_items
+    def _solved(self) -> Fitted:
+        return self.fitted
 
     @property
-    def times(self) -> FloatArray:  # (n_periods,)
-        """The distinct times of the comparisons."""
-        return self.problem.cells.axis
+    def _most_margins(self) -> int:
+        return MOST_ENTRIES // len(self)
 
     @property
     def problem(self) -> Joint:
@@ -137,54 +125,17 @@ class TrajectoryDraws:
     def __repr__(self) -> str:
         return f"TrajectoryDraws(n_items={self.n_items}, times={self.times!r})"
 
-    @property
-    def margins(self) -> FloatArray:  # (n_draws, n_periods, n_items, n_items)
-        """Margins of every draw at every observed time."""
-        return self.matrix(self.times)
-
-    def matrix(self, at: ArrayLike) -> FloatArray:  # (n_draws, [n_times,] n_items, n_items)
-        """Return the matrices of every draw at a time, or at several.
-
-        Parameters
-        ----------
-        at
-            The time, or an array of times.
-
-        Returns
-        -------
-        numpy.ndarray
-            Margins, (n_draws, n_items, n_items), or (n_draws, n_times, n_items, n_items) for an
-            array of times.
-
-        Raises
-        ------
-        InputError
-            If a time is not finite, or more margins are asked for than memory holds.
-        """
-        times = as_floats(at, "at")
-        check_finite(np.atleast_1d(times), "at")
-        n, n_entries = self.n_items, len(self) * times.size * self.n_items**2
-        if n_entries > MOST_ENTRIES:
-            raise InputError(
-                f"draws: {n_entries:,} margins were asked for at once; ask for "
-                "some pairs and times with margin(first, second, at) instead."
-            )
-        first, second = np.triu_indices(n, 1)
-        return fill_skew(self.margin(first, second, times[..., None]), n)
-
     def margin(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
     ) -> FloatArray:
-        """Return the margin of first over second in every draw, (n_draws, ...).
+        """Return the margin of first over second in every draw, at any time.
 
         Within one call a state that is drawn at a time without comparisons is drawn once.
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
+        first, second, at
+            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
 
         Returns
         -------
@@ -196,10 +147,7 @@ class TrajectoryDraws:
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
         """
-        i, j, clock, shape = as_questions(
-            first, second, at, last=float(self.times[-1]), n_items=self.n_items
-        )
-        query = MarginQuery(self.problem, self.fitted.pairs, i, j, clock)
+        query, shape = self._query(first, second, at)
         S, Q, E = self.problem.split_draws(self.states)
         mean_S, mean_Q, _ = self.problem.split(self.fitted.solution.z)
         s_i, s_j = self._two(self.problem.strengths, S, query)

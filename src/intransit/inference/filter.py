@@ -8,7 +8,7 @@ that is what is given up against smoothing, beside all that later comparisons wo
 """
 
 from operator import index
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,17 +48,14 @@ class Filter:
     Parameters
     ----------
     n_factors
-        Number of columns of S and Q beside the scores; 0 for plain scores, 1 for items around a
-        circle.
+        Number of columns of S and Q beside the scores.
     scores
         Whether items also have a plain score.  Without factors they must.
     loss
-        ``"logistic"``: an outcome is the share of `count` games that the first item won, each
-        with probability 1 / (1 + exp(-margin)).  ``"squared"``: an outcome is the mean of
-        `count` readings of the margin, each with standard deviation `noise_scale`.
+        ``"logistic"``: an outcome is the share of `count` games that the first item won.
+        ``"squared"``: it is the mean of `count` readings of the margin.
     drift_scale
-        How far an entry of S (scores included) moves in one unit of time, as a standard
-        deviation; 0 for not at all.
+        Standard deviation of the step of an entry of S (scores included) in one unit of time.
     prior_scale
         Standard deviation of every entry before its item's first comparison.
     noise_scale
@@ -68,7 +65,7 @@ class Filter:
     n_items
         Number of items to make room for at once.  More may arrive at any time.
     rng
-        Seed or generator for the first means of s and q.  ``seed`` repeats them.
+        Seed or generator for the first means of s and q.
 
     Attributes
     ----------
@@ -86,41 +83,23 @@ class Filter:
 
     Notes
     -----
-    Items are whole numbers from 0.  Comparisons are learnt in the order in which they are given.
-    One whose time lies before an item's last comparison is learnt as if no time had passed since
-    that one, so that variances never shrink by a gap; the same holds for questions about the
-    past.  At zero means no comparison would tell of factors, so those of s and q start at random
-    values of scale 0.1 `prior_scale` (of 0.001 to 1 about the best on simulated data), the same
-    for an item whenever it arrives.  A filter may be copied and pickled; it is not meant to be
+    Comparisons are learnt in the order in which they are given.  One whose time lies before an
+    item's last comparison is learnt as if no time had passed since; questions about the past are
+    answered alike.  At zero means no comparison would tell of factors, so those of s and q start at
+    random values of scale 0.1 `prior_scale` (of 0.001 to 1 about the best on simulated data), the
+    same for an item whenever it arrives.  A filter may be copied and pickled; it is not meant to be
     used by several threads at once.
 
     Examples
     --------
     >>> filter = Filter(n_factors=1, drift_scale=0.1, rng=0)
     >>> for day in range(30):  # 0 beats 1 beats 2 beats 0
-    ...     filter.observe(0, 1, 1.0, time=day)
-    ...     filter.observe(1, 2, 1.0, time=day)
-    ...     filter.observe(2, 0, 1.0, time=day)
+    ...     filter.observe_many([0, 1, 2], [1, 2, 0], [1.0] * 3, [day] * 3)
     >>> bool(filter.probability([0, 1, 2], [1, 2, 0]).min() > 0.75)
     True
     >>> filter.observe(0, 1, 0.75, time=30.0, count=4)  # 0 won three of four games
     >>> filter
     Filter(n_items=3, n_factors=1: Learnt 91 comparisons, the latest at time 30.)
-
-    Many at once, and what was expected of each before it was learnt:
-
-    >>> filter = Filter(drift_scale=0.1, rng=0)
-    >>> filter.forecast_many([0, 0, 0], [1, 1, 1], [1.0, 1.0, 1.0], [0.0, 1.0, 2.0]).round(2)
-    array([0.5 , 0.62, 0.7 ])
-    >>> filter.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(2, 32))
-    >>> low, high = filter.interval(0, 1, at=40.0)
-    >>> bool(low < filter.margin(0, 1) < high)
-    True
-
-    What was learnt long ago tells less:
-
-    >>> bool(filter.probability(0, 1) > filter.probability(0, 1, at=1000.0) > 0.5)
-    True
     """
 
     def __init__(
@@ -148,10 +127,8 @@ class Filter:
         self.n_seen = 0
         self._prior = _scale("prior_scale", prior_scale, 1 / _LARGEST)
         noise = _scale("noise_scale", noise_scale, 1 / _LARGEST) ** 2
-        drifts = (
-            _scale("drift_scale", drift_scale),
-            _scale("exposure_drift_scale", exposure_drift_scale),
-        )
+        drift = _scale("drift_scale", drift_scale)
+        drifts = drift, _scale("exposure_drift_scale", exposure_drift_scale)
         self._noise = noise if loss == "squared" else 0.0
         self._least, self._most = (-_LARGEST, _LARGEST) if loss == "squared" else (0.0, 1.0)
         self._n_scores, r = int(self.scores), self.n_factors
@@ -184,21 +161,16 @@ class Filter:
     def observe(
         self, first: int, second: int, outcome: float, time: float, count: float = 1.0
     ) -> None:
-        """Learn one comparison: at this time, first met second, `count` times, with this outcome.
-
-        Takes microseconds, however much was learnt before.
+        """Learn one comparison, in microseconds, however much was learnt before.
 
         Parameters
         ----------
         first, second
-            The two items, whole numbers from 0; new ones are welcome.
+            The two items, from 0; new ones are welcome.
         outcome
-            Share of the games that the first item won, from 0 to 1; or mean of readings of the
-            margin.
-        time
-            When it was.
-        count
-            How many games or readings the outcome is the mean of.
+            Share of the games that the first item won, or mean of readings of the margin.
+        time, count
+            When it was, and how many games or readings the outcome is the mean of.
 
         Raises
         ------
@@ -238,27 +210,23 @@ class Filter:
         times: ArrayLike,
         counts: ArrayLike | None = None,
     ) -> None:
-        """Learn comparisons in the order given, all of them or, if one cannot be used, none.
+        """Learn comparisons in the order given, all of them or none.
 
         Parameters
         ----------
         first, second
-            The two items of each comparison, whole numbers from 0.
+            The two items of each comparison, from 0; new ones are welcome.
         outcomes
-            Shares of games that the first item won, from 0 to 1; or means of readings of the
-            margin.
-        times
-            When each comparison was.
-        counts
-            How many games or readings an outcome is the mean of; by default 1.
+            Shares of games that the first item won, or means of readings of the margin.
+        times, counts
+            When each was, and how many games or readings an outcome is the mean of, by default 1.
 
         Raises
         ------
         InputError
-            If columns differ in length, or an item, outcome, time or count cannot be used.
+            If columns differ in length, or an entry cannot be used; nothing is learnt then.
         """
-        rows = self._check("observe_many", first, second, outcomes, times, counts)
-        self._learn("observe_many", *rows, np.empty(0))
+        self._learn("observe_many", (first, second, outcomes, times, counts), expect=False)
 
     def forecast_many(
         self,
@@ -270,21 +238,17 @@ class Filter:
     ) -> FloatArray:  # (n,)
         """Learn comparisons in the order given, and return what was expected of each before it.
 
-        With wins and losses the probability that the first item wins, averaged over what is not
-        known; with readings the mean margin.  A fair test of the settings: each forecast has
-        seen the comparisons before its own and nothing else.
+        With wins and losses the probability that the first item wins; with readings the mean
+        margin.
 
         Parameters
         ----------
         first, second
-            The two items of each comparison, whole numbers from 0.
+            The two items of each comparison, from 0; new ones are welcome.
         outcomes
-            Shares of games that the first item won, from 0 to 1; or means of readings of the
-            margin.
-        times
-            When each comparison was.
-        counts
-            How many games or readings an outcome is the mean of; by default 1.
+            Shares of games that the first item won, or means of readings of the margin.
+        times, counts
+            When each was, and how many games or readings an outcome is the mean of, by default 1.
 
         Returns
         -------
@@ -294,27 +258,22 @@ class Filter:
         Raises
         ------
         InputError
-            If columns differ in length, or an item, outcome, time or count cannot be used.
+            If columns differ in length, or an entry cannot be used; nothing is learnt then.
         """
-        rows = self._check("forecast_many", first, second, outcomes, times, counts)
-        forecasts = np.empty(len(rows[0]))
-        self._learn("forecast_many", *rows, forecasts)
-        return forecasts
+        return self._learn("forecast_many", (first, second, outcomes, times, counts), expect=True)
 
     def margin(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
     ) -> np.float64 | FloatArray:
         """Return the mean margin of first over second, for one pair or for arrays of them.
 
-        An item's mean stays where its last comparison left it, so that `at`, here, changes
-        nothing; it widens `interval` and `probability`.  An item never compared is at its start.
+        An item's mean stays where its last comparison left it: `at` changes nothing here.
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default that of each item's last comparison.
+        first, second, at
+            The two items, from 0, and the time, by default that of their last comparisons; arrays
+            are broadcast.
 
         Returns
         -------
@@ -331,29 +290,25 @@ class Filter:
     def interval(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None, level: float = 0.9
     ) -> tuple[np.float64 | FloatArray, np.float64 | FloatArray]:
-        """Return (lower, upper): where the margin lies with probability `level`, `at` that time.
+        """Return (lower, upper): where the margin lies with probability `level`.
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default that of each item's last comparison.
+        first, second, at
+            The two items, from 0, and the time, by default that of their last comparisons; arrays
+            are broadcast.
         level
             Of the interval.
 
         Returns
         -------
-        low : float or numpy.ndarray
-            Lower ends, in the shape of the arguments.
-        high : float or numpy.ndarray
-            Upper ends, of the same shape.
+        tuple of float or numpy.ndarray
+            Lower and upper ends, in the shape of the arguments.
 
         Raises
         ------
         InputError
-            If an item or time cannot be used, shapes do not agree, or `level` does not lie
-            between 0 and 1.
+            If an item, a time or a shape cannot be used, or `level` does not lie between 0 and 1.
         """
         reach = reach_of(level)
         mean, variance = np.moveaxis(self._read("interval", first, second, at), -1, 0)
@@ -365,15 +320,13 @@ class Filter:
     ) -> np.float64 | FloatArray:
         """Return the probability that first wins against second, averaged over what is not known.
 
-        With readings, the probability that one reading is above 0.  The two orders of a pair sum
-        to exactly 1.
+        With readings, the probability that one reading is above 0.
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default that of each item's last comparison.
+        first, second, at
+            The two items, from 0, and the time, by default that of their last comparisons; arrays
+            are broadcast.
 
         Returns
         -------
@@ -399,10 +352,8 @@ class Filter:
 
         Returns
         -------
-        means : numpy.ndarray
-            Mean of every item's score, s and q, (n_items, k).
-        covariances : numpy.ndarray
-            Their covariances, (n_items, k, k); between items none is kept.
+        means, covariances : numpy.ndarray
+            Of every item's score, s and q, (n_items, k) and (n_items, k, k).
         times : numpy.ndarray
             When each item was last compared, (n_items,); of those never compared the latest of all.
         rates : numpy.ndarray
@@ -413,21 +364,17 @@ class Filter:
         return self._means[:n].copy(), self._blocks[:n].copy(), times, self._rates
 
     def posterior(self, n: int = 200, *, rng: np.random.Generator | int | None = 0) -> Posterior:
-        """Return draws of what is known now, for questions beyond one pair.
-
-        The same `Posterior` that `fit` hands out: strengths, matrices, chances over draws.
+        """Return draws of what is known now as the `Posterior` that `fit` hands out.
 
         Parameters
         ----------
-        n
-            Number of draws, 2 or more.
-        rng
-            Seed or generator.
+        n, rng
+            Number of draws, 2 or more, and seed or generator for them.
 
         Returns
         -------
         Posterior
-            The draws.
+            Strengths, matrices and chances over draws.
 
         Raises
         ------
@@ -486,18 +433,13 @@ class Filter:
         read_many(*self._state, pairs, times.flatten(), self._work, out)
         return out.reshape(*times.shape, 2)
 
-    def _learn(
-        self,
-        where: str,
-        pairs: IntArray,
-        outcomes: FloatArray,
-        times: FloatArray,
-        counts: FloatArray,
-        out: FloatArray,
-    ) -> None:
+    def _learn(self, where: str, given: tuple[Any, ...], *, expect: bool) -> FloatArray:
+        pairs, *rest = self._check(where, *given)
+        out = np.empty(len(pairs) if expect else 0)
         self._welcome(where, int(pairs.max(initial=-1)) + 1, len(pairs))
-        learn_many(*self._state, self._noise, pairs, outcomes, times, counts, self._work, out)
+        learn_many(*self._state, self._noise, pairs, *rest, self._work, out)
         self.n_seen += len(pairs)
+        return out
 
     def _check(
         self,
@@ -520,7 +462,8 @@ class Filter:
                     f"{columns[0].shape}; give one value for each comparison."
                 )
         pairs = check_pairs(np.stack([first, second], axis=1), None, where)
-        Y, T, C = (_plain(column) for column in columns[2:])
+        # The one kind of array that loops are compiled for.
+        Y, T, C = (np.require(column, requirements=["C", "W"]) for column in columns[2:])
         finite = "it must be a finite number, not beyond 1e30"
         share = "it must be a share from 0 to 1 of the games"
         self_met = pairs[:, 0] == pairs[:, 1]
@@ -574,8 +517,3 @@ def _scale(name: str, value: object, least: float = 0.0) -> float:
     if number > _LARGEST:
         raise InputError(f"{name} is {value!r}, beyond {_LARGEST:g}; choose other units.")
     return number
-
-
-def _plain(values: FloatArray) -> FloatArray:
-    """Return the one kind of array that loops are compiled for: contiguous and writeable."""
-    return np.require(values, requirements=["C", "W"])

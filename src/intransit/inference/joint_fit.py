@@ -1,26 +1,13 @@
 """From cells to a fitted model: what they connect, scales from the data, a solution, more cells.
 
-At the scales that maximise the evidence (noise, drift, prior, effects of pairs) each explains what
-is seen of it and no more,
+At the scales that maximise the evidence each explains what is seen of it and no more,
 
     Σ step² / gap  =  drift_scale² γ
 
-with γ how many of the steps the data determine (MacKay); first states, effects of
-pairs and misses alike.  Setting each scale to what the others imply is repeated, in logarithms.
-EM has the same fixed point and is far slower, as most steps of a sparse record are hardly
-determined.  For readings and plain scores this is the maximum of the exact evidence; for wins it is
-that of Laplace's approximation.
-
-At a single solution (S, Q) the strengths look as if the exposures were known, and the other way
-round, so that factors which the data hardly support seem to explain them ever better the faster
-they drift: found so, drift is three to ten times too large (decision 0029).  Averaged over what is
-not known of the partner, a cell's loss is to second order
-
-    loss(x)  +  ½ curvature (sᵀ V_q s + qᵀ V_s q)
-
-V the covariance of the partner's state: a penalty on each side by what is not known of the other
-(mean field).  Supported factors hardly feel it; others shrink away.  It serves to find scales; the
-final solve is without it.
+with γ how many of the steps the data determine (MacKay); first states, effects of pairs and misses
+alike.  Setting each scale to what the others imply is repeated, in logarithms.  Factors take each
+other's uncertainty as a penalty meanwhile, ½ curvature (sᵀ V_q s + qᵀ V_s q) a cell, without which
+those that the data hardly support seem to drift ever faster (mean field; decision 0029).
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,17 +16,28 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, unfold
+from intransit.checks import as_floats, broadcast, check_finite, check_pairs
 from intransit.data.cells import Cells, Rows, collapse_rows, merge_cells
 from intransit.errors import InputError
 from intransit.inference.gauge import balance
 from intransit.inference.joint_problem import Columns, Joint, Pairs, Scales, assemble, rescale
-from intransit.inference.laplace import ROUNDS, Spots, excess, measure, move_along_gauge
+from intransit.inference.laplace import (
+    ROUNDS,
+    MarginQuery,
+    Spots,
+    excess,
+    measure,
+    move_along_gauge,
+)
 from intransit.inference.likelihood import Squared, far, first_law
 from intransit.inference.newton import JointSolution, SparseEquations, is_small, solve_joint
 from intransit.inference.observations import Seen, connected_groups
+from intransit.inference.posterior import MOST_MARGINS, check_entries
 from intransit.model.laws import Kind
+from intransit.skew import fill_skew
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,6 +315,87 @@ class Fitted:
     solution: JointSolution
     starts: tuple[tuple[str, float], ...]  # where the solver started, and the objective it reached
     scales_converged: bool
+
+
+class MarginsInTime:
+    """What a trajectory and draws of it answer alike."""
+
+    @property
+    def _solved(self) -> Fitted:
+        raise NotImplementedError
+
+    @property
+    def _most_margins(self) -> int:
+        return MOST_MARGINS
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self._solved.columns.n_items
+
+    @property
+    def times(self) -> FloatArray:  # (n_periods,)
+        """The distinct times of the comparisons."""
+        return self._solved.problem.cells.axis
+
+    @property
+    def n_periods(self) -> int:
+        """Number of distinct times."""
+        return len(self.times)
+
+    @property
+    def margins(self) -> FloatArray:  # (..., n_periods, n_items, n_items)
+        """Margins at every time; entry (t, i, j) > 0 favours i.  For many items ask `margin`."""
+        return self.matrix(self.times)
+
+    def matrix(self, at: ArrayLike | None = None) -> FloatArray:
+        """Return the whole matrix of margins at a time, or at several.
+
+        Parameters
+        ----------
+        at
+            The time, or an array of times; by default the last observed.
+
+        Returns
+        -------
+        numpy.ndarray
+            Margins, ([n_draws,] [n_times,] n_items, n_items).
+
+        Raises
+        ------
+        InputError
+            If a time is not finite, or more margins are asked for than memory holds.
+        """
+        asked = self._all_pairs("matrix", self.times[-1] if at is None else at)
+        return fill_skew(self.margin(*asked), self.n_items)
+
+    def margin(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the margin of first over second at any time."""
+        raise NotImplementedError
+
+    def _all_pairs(self, where: str, at: ArrayLike) -> tuple[IntArray, IntArray, FloatArray]:
+        times = as_times(at)
+        check_entries(times.size * self.n_items**2, where, self._most_margins)
+        return *np.triu_indices(self.n_items, 1), times[..., None]
+
+    def _query(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None
+    ) -> tuple[MarginQuery, tuple[int, ...]]:
+        """Return the question after some margins, and the shape of its answer."""
+        when = as_times(self.times[-1] if at is None else at)
+        i, j, times = broadcast("margin", first=first, second=second, at=when)
+        pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), self.n_items, "margin")
+        asked = pairs[:, 0], pairs[:, 1], times.ravel().astype(float)
+        return MarginQuery(self._solved.problem, self._solved.pairs, *asked), i.shape
+
+
+def as_times(at: ArrayLike) -> FloatArray:
+    """Return times as numbers, or refuse what is not finite."""
+    times = as_floats(at, "at")
+    check_finite(np.atleast_1d(times), "at")
+    return times
 
 
 def fit_model(cells: Cells, columns: Columns, given: Given) -> Fitted:

@@ -2,30 +2,15 @@
 
     Σ_cells loss(x, y)  +  penalties of strengths S, exposures Q, and effects of pairs E
 
-    x = S[a] @ Q[d] - S[b] @ Q[c] + E[pair]
-
-All states stand in one vector z = [S, Q, E].  Without drift and effects this is the weighted
-program of `weighted_program`, its ridge 1 / prior_scale².  The penalties of strengths, exposures
-and effects of pairs are alike,
+    x = S[a] @ Q[d] - S[b] @ Q[c] + E[pair],       a penalty, column by column:
 
     ½ Σ steps (step)² / (drift_scale² gap)  +  ½ Σ first states (state)² / prior_scale²
 
-column by column; a side that does not drift has chains of one state, and a known column has no
-penalty and does not move.
-
-A side's states stand owner by owner, which is what random walks want.  Cells want those of one
-time close together: all that meets at a time then fits into a core's cache, where the whole does
-not.  So cells of large problems are kept in order of time, and the loops work on states carried to
-that order and back, which costs far less than it saves: 3.5 times a product at a million cells.
-Where a million items meet at a time their states outgrow the cache again; cells are then in blocks
-by their second items, which makes a product 2.6 times as quick (decision 0039).
-Places are right by construction, so that `take` need not look ("clip").
-
-Columns of S and Q come in two kinds: scores, whose exposures are known, and factors.  Each kind has
-scales of its own; `Scales` holds all of them under the names that users see.
-
-A problem may be one shard of a larger one (`shards`).  Whatever concerns the others goes through
-`carry`, `bring_back`, `total` and `noise`, so that every solver here solves shards as well.
+All states stand in one vector z = [S, Q, E].  A side that does not drift has chains of one state;
+a known column has no penalty and does not move.  A side's states stand owner by owner, as random
+walks want; loops over the cells of large problems see them in order of time, as caches want
+(decisions 0020, 0039).  A problem may be one shard of a larger one: whatever concerns the others
+goes through `carry`, `bring_back`, `total` and `noise`, so that every solver solves shards as well.
 """
 
 from collections.abc import Sequence

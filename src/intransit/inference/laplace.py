@@ -1,30 +1,16 @@
 """Laplace's approximation: uncertainty around a solution, of margins at any time; gauge volume.
 
-Around a solution the posterior is taken for the Gaussian whose precision is Jᵀ C J + prior.  Small
-problems are factored, and variances are exact; at scale those of a few questions are too.  A
-draw is made by perturbing data and prior and solving again,
+Around a solution the posterior is taken for the Gaussian whose precision is Jᵀ C J + P, P the
+prior's.  Small problems are factored; at scale a draw perturbs data and prior and solves again,
 
     step = (Jᵀ C J + P)⁻¹ (Jᵀ √C ε + √P ε'),      ε, ε' standard normal
 
-whose covariance is exactly the inverse; any question is then a mean over draws.  Draws leave out
-the gauge (see `gauge`), which no margin sees.
+Of a side's entries the data determine γ = number of entries - Σ (posterior / prior variance).
 
-Of a side's entries (first states, steps) the data determine
-
-    γ = number of entries - Σ (posterior / prior variance)
-
-exactly for small problems, and at scale by a few draws, always of the same seed.
-
-Along S -> S R, Q -> Q R⁻ᵀ the data say nothing, and the peak of the posterior prefers a small S
-with large Q: S has more states, each with a penalty.  But there the space of S is small as well.
-Integrated, the posterior goes with |det R| to the power v, by how many more entries of a column of
-S than of Q the data determine, which is as if
-
-    ½ v log det QᵀQ
-
-stood in the objective.  It is added by its tangent, a stronger prior on Q, twice over.  At the peak
-Q would be too large, and with it what a step of S does to a margin: intervals of level 90 % then
-hold 92 to 97 % of forecasts at known scales, and errors are 3 to 6 % larger (decision 0029).
+Along S -> S R, Q -> Q R⁻ᵀ the data say nothing, and the peak prefers a small S, of which there are
+more states, though the space of S is small there.  Integrated, the posterior goes with |det R| to
+the power v, by how many more entries of a column of S than of Q the data determine: as if
+½ v log det QᵀQ stood in the objective, whose tangent, a stronger prior on Q, is added (0029).
 """
 
 from collections.abc import Iterator
@@ -33,11 +19,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
-from intransit.checks import as_floats, broadcast, check_finite, check_pairs
 from intransit.inference.gauge import balance, without_gauge
 from intransit.inference.joint_problem import FactorStates, Joint, Noise, Pairs
 from intransit.inference.newton import (
@@ -180,17 +164,6 @@ class MarginQuery:
             spots, _ = self.effects
             total += np.where(self.place[1], spots.noise[:, 0], problem.effects.prior[0] ** 2)
         return np.asarray(total * (self.sign != 0))
-
-
-def as_questions(
-    first: ArrayLike, second: ArrayLike, at: ArrayLike | None, *, last: float, n_items: int
-) -> tuple[IntArray, IntArray, FloatArray, tuple[int, ...]]:
-    """Return items and times of equal length, and the shape of the answer, or refuse them."""
-    when = as_floats(last if at is None else at, "at")
-    check_finite(np.atleast_1d(when), "at")
-    i, j, times = broadcast("margin", first=first, second=second, at=when)
-    pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), n_items, "margin")
-    return pairs[:, 0], pairs[:, 1], times.ravel().astype(float), i.shape
 
 
 DENSE_LIMIT = 2_000  # unknowns

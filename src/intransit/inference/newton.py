@@ -1,28 +1,15 @@
 """Newton's method: damped steps for any problem, and the equations of the joint one.
 
-*Steps* (Levenberg-Marquardt).  Each solves (H + λ I) step = -gradient, where H is large by
-conjugate gradients.  λ shrinks when the quadratic model predicted the decrease and grows when it
-did not, so that the objective never increases; near the solution λ vanishes and convergence is
-quadratic when the readings are exact.
-
-*The joint problem*, dense or matrix-free by its size.  The curvature is the loss's own in the
-margins (exact for the logistic loss), carried to the states by the first-order map J.  A step
-solves
-
-    (Jᵀ C J + prior + damping) step = right-hand side
-
-With a `twist`, the slopes of the loss, the matrix is the whole Hessian: the margins' own second
-derivative is added, without which the last steps are slow where factors are weakly held.
-
-Small systems are factored.  Large ones are solved matrix-free by conjugate gradients; the
-preconditioner is each item's own block-tridiagonal matrix over time, its data blocks plus its
-random walk, for S and for Q.  Given S and Q, each pair's effects are a chain of their own: that
-part of the system is solved exactly, and what remains is a system in S and Q alone with curvature
+A step (Levenberg-Marquardt) solves (H + λ I) step = -gradient; λ shrinks when the quadratic model
+predicted the decrease and grows when it did not, so that the objective never increases.  In the
+joint problem H = Jᵀ C J + prior, with a `twist` (the slopes of the loss) the whole Hessian.  Small
+systems are factored, large ones solved by conjugate gradients, each item's own chain over time as
+the preconditioner.  Effects of pairs are eliminated exactly, which leaves the curvature
 
     C - C R (Rᵀ C R + prior of E)⁻¹ Rᵀ C,      R the map from states of pairs to cells
 
-Both ways give the same step.  Vectors of large problems are work space, taken once for all products
-of a descent: memory that is asked of the system anew must be mapped, page by page, and cleared.
+Vectors of large problems are work space, taken once for all products of a descent: memory that is
+asked of the system anew must be mapped, page by page, and cleared.
 """
 
 from collections.abc import Callable

@@ -282,14 +282,10 @@ class Recovery:
         The objective at the start and after each step, (n_steps + 1,), never increasing.
     gradient_size
         Of the objective (with an active bound: the Lagrangian) at the end.
-    converged
-        Whether a minimum was reached.
-    bound_is_active
-        Whether the bound, if any, holds a margin back.
-    method
-        ``"newton"`` or ``"alternating"``.
-    weights
-        Weights of the periods, (n_periods,), as used: they sum to 1.
+    converged, bound_is_active
+        Whether a minimum was reached, and whether the bound, if any, holds a margin back.
+    method, weights
+        As used; the weights of the periods, (n_periods,), sum to 1.
     attempts
         Every start, and what came of it.
     seed
@@ -302,13 +298,7 @@ class Recovery:
     >>> import intransit as it
     >>> pairs = [[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)]]
     >>> seen = it.Measurements.from_pairs(pairs, [[1.0, 1.0, 1.0, -3.0, 2.0, 2.0]])
-    >>> answer = it.recover(seen, n_factors=1, rng=0)
-    >>> answer.margins.round(2) + 0.0
-    array([[ 0.,  1.,  2.,  3.],
-           [-1.,  0.,  1.,  2.],
-           [-2., -1.,  0.,  1.],
-           [-3., -2., -1.,  0.]])
-    >>> answer.margin(0, [1, 2, 3]).round(2)
+    >>> it.recover(seen, n_factors=1, rng=0).margin(0, [1, 2, 3]).round(2)
     array([1., 2., 3.])
     """
 
@@ -345,7 +335,7 @@ class Recovery:
         Parameters
         ----------
         first, second
-            The two items, whole numbers from 0; arrays are broadcast.
+            The two items, from 0; arrays are broadcast.
 
         Returns
         -------
@@ -414,15 +404,13 @@ def recover(
     Parameters
     ----------
     measurements
-        What was read in each period, oldest first.  See `Measurements`.
+        What was read in each period, oldest first.
     n_factors
         Number of columns of S and Q; the recovered matrix has rank ``2 * n_factors``.
     weights
-        One for each period, not negative; they are scaled to sum to 1.  See `optimal_weights`.
-        By default all periods count alike.
+        One for each period, by default equal; they are scaled to sum to 1.  See `optimal_weights`.
     method
-        ``"newton"``, damped Gauss-Newton on both factors at once, or ``"alternating"``, the
-        paper's own, which solves for one factor at a time.  Both minimise the same program.
+        ``"newton"``, on both factors at once, or ``"alternating"``, the paper's own.
     bound
         The largest absolute margin allowed, for every pair, seen or not.
     strengths, exposures
@@ -431,7 +419,7 @@ def recover(
     start
         ``"spectral"``, ``"random"``, or factors (S, Q) to start from.
     restarts
-        How many further starts may be tried when the first is not above doubt.  0 for none.
+        How many further starts may be tried when the first is not above doubt.
     ridge
         Adds ``ridge / 2 * (‖S‖² + ‖Q‖²)`` over what is to be recovered; the paper has none.
     tolerance
@@ -444,8 +432,7 @@ def recover(
     Returns
     -------
     Recovery
-        ``answer.margins`` is the matrix; ``answer.status`` says how it went, ``answer.freedom``
-        what the factors leave open, and ``answer.doubts`` which margins the data do not settle.
+        The matrix, how it went, and what the data do not settle.
 
     Raises
     ------
@@ -457,21 +444,12 @@ def recover(
     ConvergenceWarning
         The best attempt stopped at its step limit; says what to change.
 
-    Notes
-    -----
-    A start is above doubt when the program is convex in what is free, when the fit is exact, or
-    when noise is far below the margins and the fit misses the pairs' means by no more than
-    repeated readings of one pair miss each other (an F ratio).  Otherwise up to `restarts`
-    further starts are tried, some plain and some led along a path of falling ridges, until the
-    lowest objective has been reached from two unrelated ones.  See docs/model.md.
-
     Examples
     --------
     >>> import intransit as it
     >>> sim = it.simulate(n_items=12, n_factors=1, n_periods=3, n_outcomes=90, rng=0,
     ...                   noise_scale=0.01, drift_scale=0.001)
-    >>> weights = it.optimal_weights(3, noise_scale=0.01, drift_scale=0.001)
-    >>> answer = it.recover(sim.measurements, n_factors=1, weights=weights, rng=0)
+    >>> answer = it.recover(sim.measurements, n_factors=1, rng=0)
     >>> bool(abs(answer.margins - sim.margins[-1]).max() < 0.05)
     True
     """

@@ -23,7 +23,6 @@ from intransit.checks import (
     as_number,
     as_whole,
     broadcast,
-    check_finite,
     check_known,
     check_option,
     check_pairs,
@@ -35,16 +34,18 @@ from intransit.inference.joint_fit import (
     Auto,
     Fitted,
     Given,
+    MarginsInTime,
     Support,
+    as_times,
     check_more,
     fit_model,
     refit,
     tell_status,
 )
 from intransit.inference.joint_problem import Columns
-from intransit.inference.laplace import Laplace, MarginQuery, as_questions
+from intransit.inference.laplace import Laplace
 from intransit.inference.likelihood import Law
-from intransit.inference.posterior import Posterior, Summary, check_entries, reach_of
+from intransit.inference.posterior import Posterior, Summary, reach_of
 from intransit.model.laws import Kind
 from intransit.skew import fill_skew
 from intransit.study import decompose
@@ -61,23 +62,17 @@ ABOVE = ("noise_scale", "prior_scale", "score_prior_scale")  # scales that may n
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory(Fitted):
+class Trajectory(Fitted, MarginsInTime):
     """Margins of all items at all times.  Factors are not unique: compare margins.
 
     Attributes
     ----------
-    settings
-        What `smooth` was asked for.
-    columns
-        What was known of S and Q in advance.
-    scales
-        Standard deviations of everything that is random, given or estimated.
-    estimated
-        Names of the scales that came from the data.
-    problem
-        The question, as arrays.
-    pairs
-        The pairs that have effects of their own.
+    settings, columns
+        What `smooth` was asked for, and what was known of S and Q in advance.
+    scales, estimated
+        Standard deviations of everything that is random, and names of those that were estimated.
+    problem, pairs
+        The question, as arrays, and the pairs that have effects of their own.
     solution
         The states at the optimum.
     starts
@@ -93,59 +88,20 @@ class Trajectory(Fitted):
     >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
     ...                                 range(12))
     >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-    >>> path.converged, path.margins.shape
-    (True, (12, 3, 3))
-    >>> path.matrix().round(1) + 0.0
-    array([[ 0. ,  1. ,  1.5],
-           [-1. ,  0. ,  0.5],
-           [-1.5, -0.5,  0. ]])
-    >>> path.margin(0, [1, 2], at=5.5).round(1)
-    array([1. , 1.5])
-    >>> low, high = path.interval(0, 1, level=0.9)
-    >>> bool(low < path.margin(0, 1) < high)
-    True
-
-    What is forecast far ahead is less sure, and rests on the prior:
-
-    >>> bool(path.deviation(0, 1, at=50.0) > path.deviation(0, 1))
-    True
-    >>> path.extrapolated(0, 1, at=[5.0, 50.0])
-    array([False,  True])
-
-    Anything else is asked of draws.  Item 0 may not have changed; plain scores make no cycle; and
-    the best is so far ahead of the worst:
-
-    >>> path.sample(20, rng=0).margin(0, 1).shape, len(path.posterior(20))
-    ((20,), 20)
+    >>> path.margin(0, [1, 2], at=5.5).round(1), path.margins.shape
+    (array([1. , 1.5]), (12, 3, 3))
     >>> change = path.change(0, since=0.0, until=11.0)
     >>> change.low < 0.0 < change.high
     True
-    >>> round(path.cyclic_share(n=20).high, 6)
-    0.0
-    >>> spread = path.summary(lambda X: X.max(), n=50)
-    >>> 1.0 < spread.low < spread.value < spread.high < 2.0
-    True
-
-    A further game, of a new item; and games that are won or lost:
-
     >>> path.update(it.Timeline.from_arrays([3], [0], [1.0], [12.0])).n_items
     4
-    >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.0] * 4,
-    ...                                 range(12))
-    >>> path = it.smooth(games, loss="logistic", drift_scale=0.1, prior_scale=1.0, rng=0)
-    >>> path.probability([0, 2], [2, 0]).round(1), path.chances(0, 2).round(1)
-    (array([0.8, 0.2]), array([0.2, 0. , 0.8]))
-    >>> low, high = path.probability_interval(0, 2)
-    >>> bool(0.0 < low < path.probability(0, 2) < high < 1.0)
-    True
     """
 
     seed: int | None
 
     @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return self.columns.n_items
+    def _solved(self) -> Fitted:
+        return self
 
     @property
     def n_factors(self) -> int:
@@ -163,61 +119,19 @@ class Trajectory(Fitted):
         return self.settings.loss
 
     @property
-    def times(self) -> FloatArray:  # (n_periods,)
-        """The distinct times of the comparisons."""
-        return self.cells.axis
-
-    @property
-    def n_periods(self) -> int:
-        """Number of distinct times."""
-        return len(self.times)
-
-    @property
     def converged(self) -> bool:
         """Whether the optimum was reached, of states and of scales."""
         return self.solution.converged and self.scales_converged
 
-    @property
-    def margins(self) -> FloatArray:  # (n_periods, n_items, n_items)
-        """Margins at every time; entry (t, i, j) > 0 favours i.  For many items ask `margin`."""
-        return self.matrix(self.times)
-
-    def matrix(self, at: ArrayLike | None = None) -> FloatArray:  # ([n_times,] n_items, n_items)
-        """Return the whole matrix of margins at a time, by default the last, or at several.
-
-        Parameters
-        ----------
-        at
-            The time, or an array of times; by default the last one of the comparisons.
-
-        Returns
-        -------
-        numpy.ndarray
-            Margins, (n_items, n_items), or (n_times, n_items, n_items) for an array of times.
-
-        Raises
-        ------
-        InputError
-            If a time is not finite, or more margins are asked for than memory holds.
-        """
-        times = self._times(self.times[-1] if at is None else at)
-        check_entries(times.size * self.n_items**2, "matrix")
-        first, second = np.triu_indices(self.n_items, 1)
-        return fill_skew(self.margin(first, second, times[..., None]), self.n_items)
-
     def margin(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
     ) -> FloatArray:
-        """Return the margin of first over second at a time, by default the last one.
-
-        Times between and beyond the observed ones are welcome.
+        """Return the margin of first over second at any time.
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
+        first, second, at
+            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
 
         Returns
         -------
@@ -229,7 +143,7 @@ class Trajectory(Fitted):
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
         """
-        query, shape = self._ask(first, second, at)
+        query, shape = self._query(first, second, at)
         return query.margins(self.solution.z).reshape(shape)
 
     def deviation(
@@ -239,10 +153,8 @@ class Trajectory(Fitted):
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
+        first, second, at
+            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
 
         Returns
         -------
@@ -263,24 +175,20 @@ class Trajectory(Fitted):
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
+        first, second, at
+            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
 
         Returns
         -------
-        margins : numpy.ndarray
-            Margins, in the shape of the arguments.
-        variances : numpy.ndarray
-            Their variances, of the same shape.
+        tuple of numpy.ndarray
+            Margins and variances, in the shape of the arguments.
 
         Raises
         ------
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
         """
-        query, shape = self._ask(first, second, at)
+        query, shape = self._query(first, second, at)
         variance = self._laplace.variances(query, np.random.default_rng(self.settings.seed))
         return query.margins(self.solution.z).reshape(shape), variance.reshape(shape)
 
@@ -294,31 +202,24 @@ class Trajectory(Fitted):
     ) -> tuple[FloatArray, FloatArray]:
         """Return the two ends of an interval that holds the margin with this probability.
 
-        Without items, for all pairs at all observed times (or at those given): two arrays of the
-        shape of `margins`.
-
         Parameters
         ----------
         first, second
-            The two items, whole numbers from 0; arrays are broadcast.  By default all pairs.
+            The two items, from 0; arrays are broadcast.  By default all pairs, as in `margins`.
         at
-            The time, or an array of times; by default the last one of the comparisons, and for all
-            pairs every one of them.
+            The times; by default the last observed, and for all pairs every one of them.
         level
             Of the interval.
 
         Returns
         -------
-        low : numpy.ndarray
-            Lower ends, in the shape of the arguments.
-        high : numpy.ndarray
-            Upper ends, of the same shape.
+        tuple of numpy.ndarray
+            Lower and upper ends, in the shape of the arguments.
 
         Raises
         ------
         InputError
-            If one item alone is given or does not occur, a time is not finite, shapes do not agree,
-            or `level` does not lie between 0 and 1.
+            If an item, a time or a shape cannot be used, or `level` does not lie between 0 and 1.
         """
         reach = reach_of(level)
         if (first is None) != (second is None):
@@ -326,10 +227,8 @@ class Trajectory(Fitted):
         if first is not None and second is not None:
             middle, variance = self.outlook(first, second, at)
             return middle - reach * np.sqrt(variance), middle + reach * np.sqrt(variance)
-        times = self._times(self.times if at is None else at)
-        check_entries(times.size * self.n_items**2, "interval")
-        pairs = np.triu_indices(self.n_items, 1)
-        middle, variance = self.outlook(*pairs, times[..., None])
+        asked = self._all_pairs("interval", self.times if at is None else at)
+        middle, variance = self.outlook(*asked)
         middle = fill_skew(middle, self.n_items)
         spread = np.abs(fill_skew(np.sqrt(variance), self.n_items))
         return middle - reach * spread, middle + reach * spread
@@ -344,15 +243,12 @@ class Trajectory(Fitted):
     ) -> FloatArray:
         """Return the probability that first wins, averaged over what is not known of the margin.
 
-        A tie counts as half a win, so that both items' probabilities add up to 1; see `chances`.
-        For readings of margins: that one further reading is above 0.
+        A tie counts as half a win.  For readings of margins: that one further reading is above 0.
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
+        first, second, at
+            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
         side
             1 where the first has the better side, -1 where the second has it.
 
@@ -382,17 +278,15 @@ class Trajectory(Fitted):
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
+        first, second, at
+            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
         side
             1 where the first has the better side, -1 where the second has it.
 
         Returns
         -------
         numpy.ndarray
-            Probabilities, (..., n_levels), the levels along the last axis.
+            Probabilities, (..., n_levels).
 
         Raises
         ------
@@ -415,14 +309,12 @@ class Trajectory(Fitted):
         side: ArrayLike = 0.0,
         level: float = 0.9,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return an interval for the win probability itself: that of the margin, carried over.
+        """Return an interval for the win probability: that of the margin, carried over.
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
+        first, second, at
+            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
         side
             1 where the first has the better side, -1 where the second has it.
         level
@@ -430,16 +322,13 @@ class Trajectory(Fitted):
 
         Returns
         -------
-        low : numpy.ndarray
-            Lower ends, in the shape of the arguments.
-        high : numpy.ndarray
-            Upper ends, of the same shape.
+        tuple of numpy.ndarray
+            Lower and upper ends, in the shape of the arguments.
 
         Raises
         ------
         InputError
-            If an item does not occur, a time is not finite, shapes do not agree, or `level` does
-            not lie between 0 and 1.
+            If an item, a time or a shape cannot be used, or `level` does not lie between 0 and 1.
         """
         sides = as_floats(side, "side")
         low, high = self.interval(first, second, at, level=level)
@@ -452,10 +341,8 @@ class Trajectory(Fitted):
 
         Parameters
         ----------
-        n
-            Number of draws.
-        rng
-            Seed or generator.
+        n, rng
+            Number of draws, and seed or generator for them.
 
         Returns
         -------
@@ -478,19 +365,15 @@ class Trajectory(Fitted):
     ) -> Posterior:
         """Return draws around the solution as the `Posterior` that `fit` hands out.
 
-        For strengths, matrices and chances over draws; margins are to first order, as in `sample`.
-
         Parameters
         ----------
-        n
-            Number of draws, 2 or more.
-        rng
-            Seed or generator.
+        n, rng
+            Number of draws, 2 or more, and seed or generator for them.
 
         Returns
         -------
         Posterior
-            The draws.
+            Strengths, matrices and chances over draws.
 
         Raises
         ------
@@ -512,22 +395,14 @@ class Trajectory(Fitted):
     ) -> Summary:
         """Return how an item's mean margin changed between two times, with its interval.
 
-        `probability_positive` of the answer near 0 or 1 says that the item has changed.
-
         Parameters
         ----------
-        item
-            The item, a whole number from 0.
-        since, until
-            The two times.
+        item, since, until
+            The item, from 0, and the two times.
         against
             The opponents, by default all others.
-        level
-            Of the interval.
-        n
-            Number of draws.
-        rng
-            Seed or generator.
+        level, n, rng
+            Level of the interval, number of draws, and seed or generator for them.
 
         Returns
         -------
@@ -537,8 +412,7 @@ class Trajectory(Fitted):
         Raises
         ------
         InputError
-            If an item does not occur or is to be compared with itself, a time is not finite, or
-            `level` does not lie between 0 and 1.
+            If an item, a time or `level` cannot be used, or the item is to be compared with itself.
         """
         reach_of(level)
         item = as_whole("item", item, least=0)
@@ -571,13 +445,9 @@ class Trajectory(Fitted):
         Parameters
         ----------
         at
-            The time, by default the last one of the comparisons.
-        level
-            Of the interval.
-        n
-            Number of draws.
-        rng
-            Seed or generator.
+            The time, by default the last observed.
+        level, n, rng
+            Level of the interval, number of draws, and seed or generator for them.
 
         Returns
         -------
@@ -609,13 +479,9 @@ class Trajectory(Fitted):
         function
             What is asked of a matrix of margins, (n_items, n_items); it returns one number.
         at
-            The time, by default the last one of the comparisons.
-        level
-            Of the interval.
-        n
-            Number of draws.
-        rng
-            Seed or generator.
+            The time, by default the last observed.
+        level, n, rng
+            Level of the interval, number of draws, and seed or generator for them.
 
         Returns
         -------
@@ -625,11 +491,10 @@ class Trajectory(Fitted):
         Raises
         ------
         InputError
-            If `function` does not return one number, `at` is not one finite time, or `level` does
-            not lie between 0 and 1.
+            If `function` does not return one number, or `at` or `level` cannot be used.
         """
         reach_of(level)
-        times = self._times(self.times[-1] if at is None else at)
+        times = as_times(self.times[-1] if at is None else at)
         if times.ndim:
             raise InputError(f"at: {times.shape} times were given; ask for one time at a time.")
         drawn = self.sample(n, rng=rng).matrix(times)
@@ -639,14 +504,12 @@ class Trajectory(Fitted):
     def update(self, more: "Timeline | Measurements") -> "Trajectory":
         """Return the trajectory with further comparisons, later or earlier, of old and new items.
 
-        Scales and number of factors stay; states start from where they are, so that the answer is
-        that of a full fit, to within the tolerance, at a fraction of its cost.  Periods given as
-        `Measurements` follow the last time, one unit apart.
+        Scales and number of factors stay, and states start from where they are.
 
         Parameters
         ----------
         more
-            Further comparisons, as `smooth` takes them.
+            Further comparisons; `Measurements` follow the last time, one unit apart.
 
         Returns
         -------
@@ -656,13 +519,12 @@ class Trajectory(Fitted):
         Raises
         ------
         InputError
-            If outcomes do not fit the loss, or an item is new where columns were given for the
-            others only.
+            If outcomes do not fit the loss, or an item is new where columns were given.
 
         Warns
         -----
         ConvergenceWarning
-            The solver stopped at its step limit; says what to change.
+            The solver stopped at its step limit.
         """
         data = as_timeline(more, after=float(self.times[-1]))
         check_outcomes(data.rows, self.loss)
@@ -698,15 +560,12 @@ class Trajectory(Fitted):
     ) -> BoolArray:
         """Return whether a margin rests on the prior and not on comparisons.
 
-        That is so when no chain of comparisons connects the two items, or when the time lies
-        outside those at which one of them was compared.
+        No chain of comparisons connects the items, or one was not compared so early or late.
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
+        first, second, at
+            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
 
         Returns
         -------
@@ -718,9 +577,8 @@ class Trajectory(Fitted):
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
         """
-        last = float(self.times[-1])
-        i, j, times, shape = as_questions(first, second, at, last=last, n_items=self.n_items)
-        return self.support.extrapolates(i, j, times).reshape(shape)
+        query, shape = self._query(first, second, at)
+        return self.support.extrapolates(query.first, query.second, query.times).reshape(shape)
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
@@ -742,19 +600,6 @@ class Trajectory(Fitted):
     def __repr__(self) -> str:
         size = f"n_items={self.n_items}, n_periods={self.n_periods}, n_factors={self.n_factors}"
         return f"Trajectory({size}, scores={self.scores}: {self.status})"
-
-    def _times(self, at: object) -> FloatArray:
-        times = as_floats(at, "at")
-        check_finite(np.atleast_1d(times), "at")
-        return times
-
-    def _ask(
-        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None
-    ) -> tuple[MarginQuery, tuple[int, ...]]:
-        """Return the question after some margins, and the shape of its answer."""
-        last = float(self.times[-1])
-        i, j, times, shape = as_questions(first, second, at, last=last, n_items=self.n_items)
-        return MarginQuery(self.problem, self.pairs, i, j, times), shape
 
     def _asked(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None, side: ArrayLike
@@ -794,44 +639,34 @@ def smooth(
 ) -> Trajectory:
     """Recover the margins of all items at all times, from all comparisons together.
 
-    An item's past and future tell about its present; cycles are kept, not averaged away.
-
     Parameters
     ----------
     measurements
-        Periods (`Measurements`, one unit of time apart), or comparisons at times of their own
-        (`Timeline`).
+        Periods (`Measurements`, one unit of time apart), or comparisons at times (`Timeline`).
     n_factors
         Columns of S and Q whose exposures are to be found.  0 leaves plain scores.
     scores
-        Whether there is, before the factors, a column of plain scores (exposures 1).
-        ``"auto"``: when n_factors is 0.
+        Whether there is a column of plain scores (exposures 1), too.  ``"auto"``: without factors.
     loss
-        ``"squared"``: outcomes are readings of margins.  ``"logistic"``: outcomes are shares of
-        games won by the first item, its margin the log odds.  ``"ordered"``: whole numbers, 0 a
-        tie, 1 a win, 2 and more clearer wins, -1 a loss, and so on; where the levels lie is found.
+        ``"squared"``: outcomes are readings of margins.  ``"logistic"``: shares of games won by the
+        first item.  ``"ordered"``: levels, 0 a tie, 1 a win, 2 and more clearer wins, -1 a loss.
     noise_scale, drift_scale, prior_scale
-        Standard deviations of a reading about its margin, of the step of an entry of S in one
-        unit of time, and of the first state of an entry of S and of Q.  ``"auto"`` estimates
-        them; a drift_scale of 0 keeps S as it is.
+        Standard deviations of a reading about its margin, of the step of an entry of S in one unit
+        of time, and of the first state of an entry of S and of Q; or ``"auto"`` to estimate them.
     exposure_drift_scale
-        The same as drift_scale for Q: 0 (the paper's model), a number, or ``"auto"``.
+        The same as drift_scale for Q, 0 in the paper's model.
     score_drift_scale, score_prior_scale
         For columns with known exposures; by default what drift_scale and prior_scale are.
     pair_scale, pair_drift_scale
-        Standard deviation of each pair's own deviation from the low rank, and of its step: 0 for
-        none, a number, or ``"auto"``.
+        Of each pair's own deviation from the low rank, and of its step; 0 for none.
     strengths, exposures
         What is known of S and Q, (n_items, n_factors); columns of NaN are to be found.
     advantage
-        What the better side adds to a margin, where the comparisons say who had it (`sides` of a
-        Timeline): a number, or ``"auto"``.
+        What the better side, if the Timeline names it, adds to a margin: a number, or ``"auto"``.
     weights
         One for each period, or for each comparison of a Timeline: multiplies its count.
-    tolerance
-        Stop when less than this of log posterior is left to gain.
-    max_steps
-        Most Newton steps.
+    tolerance, max_steps
+        Stop when less than this of log posterior is left to gain, or after so many Newton steps.
     rng
         Seed or generator for random starts and draws.  The answer keeps the seed.
 
@@ -853,14 +688,11 @@ def smooth(
     Examples
     --------
     >>> import intransit as it
-    >>> sim = it.simulate(n_items=12, n_factors=1, n_periods=4, n_outcomes=90, rng=0,
-    ...                   noise_scale=0.05, drift_scale=0.05)
-    >>> path = it.smooth(sim.measurements, n_factors=1, noise_scale=0.05, drift_scale=0.05,
-    ...                  prior_scale=1.0, rng=0)
-    >>> bool(abs(path.margins - sim.margins).max() < 0.4)
-    True
-    >>> low, high = path.interval(0, 1, at=5.5, level=0.9)  # a forecast
-    >>> bool(low < path.margin(0, 1, at=5.5) < high)
+    >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+    ...                                 range(12))
+    >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+    >>> low, high = path.interval(0, 1, at=15.0)  # a forecast
+    >>> bool(low < path.margin(0, 1, at=15.0) < high)
     True
     """
     check_option("loss", loss, get_args(Kind))

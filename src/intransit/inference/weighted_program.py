@@ -1,29 +1,16 @@
 """The weighted program of one matrix: its losses, its readings, the problem and its linear systems.
 
-Losses are functions of the margins x of the pairs: value, slope, curvature.  Solvers see a problem
-only through these three, so that what is fitted (squared readings, a bound) and how it is minimised
-stay apart.
+    loss(X_p for p in pairs) + ½ ridge (‖S‖² + ‖Q‖²),        X = S Qᵀ - Q Sᵀ
 
-The paper's program gives every reading of period t the weight w_t and asks one matrix to
-explain them all.  Readings of the same pair then share a prediction, so they collapse:
+is minimised over the free columns of `factors` = [S Q], (n_items, 2 n_factors); column c of S
+multiplies column n_factors + c, its partner in Q.  A loss says value, slope and curvature in the
+margins x of the pairs, and solvers see nothing else.  Readings of one pair share a prediction and
+collapse, so that costs follow the distinct pairs:
 
     Σ_k w_k (x - y_k)² / 2  =  W (x - ȳ)² / 2 + constant,    W = Σ w_k,  ȳ = Σ w_k y_k / W
 
-and the cost of everything after this module follows the distinct pairs, not the readings.  What is
-minimised over the free columns of S and Q is
-
-    loss(X_p for p in pairs) + ½ ridge (‖S‖² + ‖Q‖²),        X = S Qᵀ - Q Sᵀ
-
-Both factors live side by side in one array `factors` = [S Q] of shape (n_items, 2 n_factors);
-column c < n_factors is a column of S and multiplies column n_factors + c, its partner in Q.
-
-A step solves a system in Jᵀ C J, J the first-order map of `kernels` and C the curvature of the
-loss.  The loops are those over cells: a pair is a cell whose strengths are the columns that move,
-and whose exposures, which stand still, are the partners of these.  J always has a null space: with
-Q held, S -> S + Q B leaves X alone for every symmetric B, r(r+1)/2 directions, and items nobody has
-compared add theirs.  So no step is a bare `solve`: a damping picks, among all steps that do equally
-well, the shortest.  Small systems are factored; large ones are solved matrix-free by conjugate
-gradients, with each item's own block of Jᵀ C J as the preconditioner.  Both give the same step.
+A step solves a system in Jᵀ C J by the loops over cells: a pair is a cell whose exposures stand
+still.  J has a null space (S -> S + Q B, B symmetric), so that a damping picks the shortest step.
 """
 
 from collections.abc import Sequence
