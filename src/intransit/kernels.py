@@ -1,16 +1,25 @@
 """The door to the compiler, and the loops over pairs, vectors and graphs that everything shares.
 
-Solvers move some columns v of the factors and hold the rest.  To first order the margin of a pair
-(i, j) changes by
+There is one door, so that every kernel is compiled the same way and typed.
+
+Every solver here moves some columns v of the factors and holds the rest.  For a pair
+(i, j) the margin changes, to first order, by
 
     v[i] @ A[j] - A[i] @ v[j]                                                      (1)
 
-where A holds, beside each moved column, the column it multiplies: A = Q when S moves, -S when Q
-does.  Sums over long vectors are here because starting a library's threads cost ten times as much.
+where A holds, beside each moved column, the column it multiplies: A = Q when S moves,
+A = -S when Q moves, A = [Q, -S] when both do.
 
-Graphs of items are bits of 64-bit words: bit j of row i of ``wins`` says that i beats j, the same
-bit of ``losses`` that j beats i; wins[j] & losses[i] are the items that close i -> j into a cycle.
-Kernels trust their input.
+Sums over long vectors are here, too: beside loops that run for microseconds a library's threads
+cost more than they bring.  Starting them took ten times as long as the whole of an iteration of
+conjugate gradients.
+
+Graphs of items are bits: a graph of N items is two arrays of 64-bit words, ``wins`` and ``losses``:
+bit j of row i of ``wins`` says that i beats j, the same bit of ``losses`` that j beats i.  Then
+
+    the items k that close i -> j into a cycle  =  wins[j] & losses[i]
+
+is N / 64 operations, and a graph of 5,000 items fits in 6 MB.  Kernels trust their input.
 """
 
 from collections.abc import Callable

@@ -95,10 +95,17 @@ class TrajectoryDraws(MarginsInTime):
     Examples
     --------
     >>> import intransit as it
-    >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4)
-    >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.0, prior_scale=1.0, rng=0)
-    >>> drawn = path.sample(200, rng=0).margin([0, 1], [1, 2])
-    >>> float((drawn > 0.0).all(axis=1).mean()) > 0.8  # that 0 is ahead of 1, and 1 of 2, at once
+    >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
+    ...                                 range(12))
+    >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
+    >>> draws = path.sample(200, rng=0)
+    >>> draws.margins.shape, draws.matrix(11.0).shape, len(draws.posterior())
+    ((200, 12, 3, 3), (200, 3, 3), 200)
+
+    The probability that 0 is ahead of 1, and 1 of 2, at once:
+
+    >>> drawn = draws.margin([0, 1], [1, 2])
+    >>> float((drawn > 0.0).all(axis=1).mean()) > 0.8
     True
     """
 
@@ -128,14 +135,16 @@ class TrajectoryDraws(MarginsInTime):
     def margin(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
     ) -> FloatArray:
-        """Return the margin of first over second in every draw, at any time.
+        """Return the margin of first over second in every draw, (n_draws, ...).
 
         Within one call a state that is drawn at a time without comparisons is drawn once.
 
         Parameters
         ----------
-        first, second, at
-            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
 
         Returns
         -------

@@ -48,14 +48,17 @@ class Filter:
     Parameters
     ----------
     n_factors
-        Number of columns of S and Q beside the scores.
+        Number of columns of S and Q beside the scores; 0 for plain scores, 1 for items around a
+        circle.
     scores
         Whether items also have a plain score.  Without factors they must.
     loss
-        ``"logistic"``: an outcome is the share of `count` games that the first item won.
-        ``"squared"``: it is the mean of `count` readings of the margin.
+        ``"logistic"``: an outcome is the share of `count` games that the first item won, each
+        with probability 1 / (1 + exp(-margin)).  ``"squared"``: an outcome is the mean of
+        `count` readings of the margin, each with standard deviation `noise_scale`.
     drift_scale
-        Standard deviation of the step of an entry of S (scores included) in one unit of time.
+        How far an entry of S (scores included) moves in one unit of time, as a standard
+        deviation; 0 for not at all.
     prior_scale
         Standard deviation of every entry before its item's first comparison.
     noise_scale
@@ -65,7 +68,7 @@ class Filter:
     n_items
         Number of items to make room for at once.  More may arrive at any time.
     rng
-        Seed or generator for the first means of s and q.
+        Seed or generator for the first means of s and q.  ``seed`` repeats them.
 
     Attributes
     ----------
@@ -83,23 +86,41 @@ class Filter:
 
     Notes
     -----
-    Comparisons are learnt in the order in which they are given.  One whose time lies before an
-    item's last comparison is learnt as if no time had passed since; questions about the past are
-    answered alike.  At zero means no comparison would tell of factors, so those of s and q start at
-    random values of scale 0.1 `prior_scale` (of 0.001 to 1 about the best on simulated data), the
-    same for an item whenever it arrives.  A filter may be copied and pickled; it is not meant to be
+    Items are whole numbers from 0.  Comparisons are learnt in the order in which they are given.
+    One whose time lies before an item's last comparison is learnt as if no time had passed since
+    that one, so that variances never shrink by a gap; the same holds for questions about the
+    past.  At zero means no comparison would tell of factors, so those of s and q start at random
+    values of scale 0.1 `prior_scale` (of 0.001 to 1 about the best on simulated data), the same
+    for an item whenever it arrives.  A filter may be copied and pickled; it is not meant to be
     used by several threads at once.
 
     Examples
     --------
     >>> filter = Filter(n_factors=1, drift_scale=0.1, rng=0)
     >>> for day in range(30):  # 0 beats 1 beats 2 beats 0
-    ...     filter.observe_many([0, 1, 2], [1, 2, 0], [1.0] * 3, [day] * 3)
+    ...     filter.observe(0, 1, 1.0, time=day)
+    ...     filter.observe(1, 2, 1.0, time=day)
+    ...     filter.observe(2, 0, 1.0, time=day)
     >>> bool(filter.probability([0, 1, 2], [1, 2, 0]).min() > 0.75)
     True
     >>> filter.observe(0, 1, 0.75, time=30.0, count=4)  # 0 won three of four games
     >>> filter
     Filter(n_items=3, n_factors=1: Learnt 91 comparisons, the latest at time 30.)
+
+    Many at once, and what was expected of each before it was learnt:
+
+    >>> filter = Filter(drift_scale=0.1, rng=0)
+    >>> filter.forecast_many([0, 0, 0], [1, 1, 1], [1.0, 1.0, 1.0], [0.0, 1.0, 2.0]).round(2)
+    array([0.5 , 0.62, 0.7 ])
+    >>> filter.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(2, 32))
+    >>> low, high = filter.interval(0, 1, at=40.0)
+    >>> bool(low < filter.margin(0, 1) < high)
+    True
+
+    What was learnt long ago tells less:
+
+    >>> bool(filter.probability(0, 1) > filter.probability(0, 1, at=1000.0) > 0.5)
+    True
     """
 
     def __init__(
@@ -140,7 +161,7 @@ class Filter:
         if self.seed is not None:  # a stream of its own: `simulate` may have drawn from this seed
             self._rng = self._rng.spawn(1)[0]
         self._n_items = as_whole("n_items", n_items, least=0, most=_MOST_ITEMS)
-        self._make_room(max(self._n_items, 16))
+        self._make_room("n_items", max(self._n_items, 16), 0)
 
     @property
     def n_items(self) -> int:
@@ -161,16 +182,21 @@ class Filter:
     def observe(
         self, first: int, second: int, outcome: float, time: float, count: float = 1.0
     ) -> None:
-        """Learn one comparison, in microseconds, however much was learnt before.
+        """Learn one comparison: at this time, first met second, `count` times, with this outcome.
+
+        Takes microseconds, however much was learnt before.
 
         Parameters
         ----------
         first, second
-            The two items, from 0; new ones are welcome.
+            The two items, whole numbers from 0; new ones are welcome.
         outcome
-            Share of the games that the first item won, or mean of readings of the margin.
-        time, count
-            When it was, and how many games or readings the outcome is the mean of.
+            Share of the games that the first item won, from 0 to 1; or mean of readings of the
+            margin.
+        time
+            When it was.
+        count
+            How many games or readings the outcome is the mean of.
 
         Raises
         ------
@@ -210,21 +236,24 @@ class Filter:
         times: ArrayLike,
         counts: ArrayLike | None = None,
     ) -> None:
-        """Learn comparisons in the order given, all of them or none.
+        """Learn comparisons in the order given, all of them or, if one cannot be used, none.
 
         Parameters
         ----------
         first, second
-            The two items of each comparison, from 0; new ones are welcome.
+            The two items of each comparison, whole numbers from 0.
         outcomes
-            Shares of games that the first item won, or means of readings of the margin.
-        times, counts
-            When each was, and how many games or readings an outcome is the mean of, by default 1.
+            Shares of games that the first item won, from 0 to 1; or means of readings of the
+            margin.
+        times
+            When each comparison was.
+        counts
+            How many games or readings an outcome is the mean of; by default 1.
 
         Raises
         ------
         InputError
-            If columns differ in length, or an entry cannot be used; nothing is learnt then.
+            If columns differ in length, or an item, outcome, time or count cannot be used.
         """
         self._learn("observe_many", (first, second, outcomes, times, counts), expect=False)
 
@@ -238,17 +267,21 @@ class Filter:
     ) -> FloatArray:  # (n,)
         """Learn comparisons in the order given, and return what was expected of each before it.
 
-        With wins and losses the probability that the first item wins; with readings the mean
-        margin.
+        With wins and losses the probability that the first item wins, averaged over what is not
+        known; with readings the mean margin.  A fair test of the settings: each forecast has
+        seen the comparisons before its own and nothing else.
 
         Parameters
         ----------
         first, second
-            The two items of each comparison, from 0; new ones are welcome.
+            The two items of each comparison, whole numbers from 0.
         outcomes
-            Shares of games that the first item won, or means of readings of the margin.
-        times, counts
-            When each was, and how many games or readings an outcome is the mean of, by default 1.
+            Shares of games that the first item won, from 0 to 1; or means of readings of the
+            margin.
+        times
+            When each comparison was.
+        counts
+            How many games or readings an outcome is the mean of; by default 1.
 
         Returns
         -------
@@ -258,7 +291,7 @@ class Filter:
         Raises
         ------
         InputError
-            If columns differ in length, or an entry cannot be used; nothing is learnt then.
+            If columns differ in length, or an item, outcome, time or count cannot be used.
         """
         return self._learn("forecast_many", (first, second, outcomes, times, counts), expect=True)
 
@@ -267,13 +300,15 @@ class Filter:
     ) -> np.float64 | FloatArray:
         """Return the mean margin of first over second, for one pair or for arrays of them.
 
-        An item's mean stays where its last comparison left it: `at` changes nothing here.
+        An item's mean stays where its last comparison left it, so that `at`, here, changes
+        nothing; it widens `interval` and `probability`.  An item never compared is at its start.
 
         Parameters
         ----------
-        first, second, at
-            The two items, from 0, and the time, by default that of their last comparisons; arrays
-            are broadcast.
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default that of each item's last comparison.
 
         Returns
         -------
@@ -290,25 +325,29 @@ class Filter:
     def interval(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None, level: float = 0.9
     ) -> tuple[np.float64 | FloatArray, np.float64 | FloatArray]:
-        """Return (lower, upper): where the margin lies with probability `level`.
+        """Return (lower, upper): where the margin lies with probability `level`, `at` that time.
 
         Parameters
         ----------
-        first, second, at
-            The two items, from 0, and the time, by default that of their last comparisons; arrays
-            are broadcast.
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default that of each item's last comparison.
         level
             Of the interval.
 
         Returns
         -------
-        tuple of float or numpy.ndarray
-            Lower and upper ends, in the shape of the arguments.
+        low : float or numpy.ndarray
+            Lower ends, in the shape of the arguments.
+        high : float or numpy.ndarray
+            Upper ends, of the same shape.
 
         Raises
         ------
         InputError
-            If an item, a time or a shape cannot be used, or `level` does not lie between 0 and 1.
+            If an item or time cannot be used, shapes do not agree, or `level` does not lie
+            between 0 and 1.
         """
         reach = reach_of(level)
         mean, variance = np.moveaxis(self._read("interval", first, second, at), -1, 0)
@@ -320,13 +359,15 @@ class Filter:
     ) -> np.float64 | FloatArray:
         """Return the probability that first wins against second, averaged over what is not known.
 
-        With readings, the probability that one reading is above 0.
+        With readings, the probability that one reading is above 0.  The two orders of a pair sum
+        to exactly 1.
 
         Parameters
         ----------
-        first, second, at
-            The two items, from 0, and the time, by default that of their last comparisons; arrays
-            are broadcast.
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default that of each item's last comparison.
 
         Returns
         -------
@@ -352,8 +393,10 @@ class Filter:
 
         Returns
         -------
-        means, covariances : numpy.ndarray
-            Of every item's score, s and q, (n_items, k) and (n_items, k, k).
+        means : numpy.ndarray
+            Mean of every item's score, s and q, (n_items, k).
+        covariances : numpy.ndarray
+            Their covariances, (n_items, k, k); between items none is kept.
         times : numpy.ndarray
             When each item was last compared, (n_items,); of those never compared the latest of all.
         rates : numpy.ndarray
@@ -364,17 +407,21 @@ class Filter:
         return self._means[:n].copy(), self._blocks[:n].copy(), times, self._rates
 
     def posterior(self, n: int = 200, *, rng: np.random.Generator | int | None = 0) -> Posterior:
-        """Return draws of what is known now as the `Posterior` that `fit` hands out.
+        """Return draws of what is known now, for questions beyond one pair.
+
+        The same `Posterior` that `fit` hands out: strengths, matrices, chances over draws.
 
         Parameters
         ----------
-        n, rng
-            Number of draws, 2 or more, and seed or generator for them.
+        n
+            Number of draws, 2 or more.
+        rng
+            Seed or generator.
 
         Returns
         -------
         Posterior
-            Strengths, matrices and chances over draws.
+            The draws.
 
         Raises
         ------
@@ -427,17 +474,16 @@ class Filter:
         i, j, times = broadcast(where, first=first, second=second, at=times)
         pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), None, where)
         needed = int(pairs.max(initial=-1)) + 1
-        self._check_gap(where, needed, len(pairs))
-        self._make_room(needed)  # a question about a new item is answered, and adds nothing
+        self._make_room(where, needed, len(pairs))  # a new item is answered for, and not kept
         out = np.empty((len(pairs), 2))
         read_many(*self._state, pairs, times.flatten(), self._work, out)
         return out.reshape(*times.shape, 2)
 
     def _learn(self, where: str, given: tuple[Any, ...], *, expect: bool) -> FloatArray:
-        pairs, *rest = self._check(where, *given)
+        pairs, outcomes, times, counts = self._check(where, *given)
         out = np.empty(len(pairs) if expect else 0)
         self._welcome(where, int(pairs.max(initial=-1)) + 1, len(pairs))
-        learn_many(*self._state, self._noise, pairs, *rest, self._work, out)
+        learn_many(*self._state, self._noise, pairs, outcomes, times, counts, self._work, out)
         self.n_seen += len(pairs)
         return out
 
@@ -485,19 +531,16 @@ class Filter:
 
     def _welcome(self, where: str, needed: int, n_rows: int) -> None:
         """Count items up to the number needed among those learnt of, and make room for them."""
-        self._check_gap(where, needed, n_rows)
-        self._make_room(needed)
+        self._make_room(where, needed, n_rows)
         self._n_items = max(self._n_items, needed)
 
-    def _check_gap(self, where: str, needed: int, n_rows: int) -> None:
+    def _make_room(self, where: str, needed: int, n_rows: int) -> None:
+        """Hold at least so many items, at least twice as many as before if that takes more room."""
         if needed - self._n_items - 2 * n_rows > _WIDEST_GAP:
             raise InputError(
                 f"{where}: item {needed - 1} is far beyond the {self._n_items:,} items so far; "
                 "number items from 0 without large gaps, or pass n_items to make room for them."
             )
-
-    def _make_room(self, needed: int) -> None:
-        """Hold at least so many items, at least twice as many as before if that takes more room."""
         held, k = self._means.shape
         if needed <= held:
             return

@@ -1,19 +1,32 @@
 """From cells to a fitted model: what they connect, scales from the data, a solution, more cells.
 
-At the scales that maximise the evidence each explains what is seen of it and no more,
+At the scales that maximise the evidence (noise, drift, prior, effects of pairs) each explains what
+is seen of it and no more,
 
     Σ step² / gap  =  drift_scale² γ
 
-with γ how many of the steps the data determine (MacKay); first states, effects of pairs and misses
-alike.  Setting each scale to what the others imply is repeated, in logarithms.  Factors take each
-other's uncertainty as a penalty meanwhile, ½ curvature (sᵀ V_q s + qᵀ V_s q) a cell, without which
-those that the data hardly support seem to drift ever faster (mean field; decision 0029).
+with γ how many of the steps the data determine (MacKay); first states, effects of
+pairs and misses alike.  Setting each scale to what the others imply is repeated, in logarithms.
+EM has the same fixed point and is far slower, as most steps of a sparse record are hardly
+determined.  For readings and plain scores this is the maximum of the exact evidence; for wins it is
+that of Laplace's approximation.
+
+At a single solution (S, Q) the strengths look as if the exposures were known, and the other way
+round, so that factors which the data hardly support seem to explain them ever better the faster
+they drift: found so, drift is three to ten times too large (decision 0029).  Averaged over what is
+not known of the partner, a cell's loss is to second order
+
+    loss(x)  +  ½ curvature (sᵀ V_q s + qᵀ V_s q)
+
+V the covariance of the partner's state: a penalty on each side by what is not known of the other
+(mean field).  Supported factors hardly feel it; others shrink away.  It serves to find scales; the
+final solve is without it.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +38,6 @@ from intransit.errors import InputError
 from intransit.inference.gauge import balance
 from intransit.inference.joint_problem import Columns, Joint, Pairs, Scales, assemble, rescale
 from intransit.inference.laplace import (
-    ROUNDS,
     MarginQuery,
     Spots,
     excess,
@@ -84,25 +96,6 @@ class Support:
             )
 
 
-def tell_status(solution: JointSolution, scales_converged: bool) -> str:
-    """Return what happened, in a sentence."""
-    steps = solution.n_steps
-    if not solution.converged:
-        return (
-            f"Stopped after {steps} steps before the optimum was reached; raise max_steps or "
-            "lower n_factors."
-        )
-    if not scales_converged:
-        return (
-            "Reached an optimum, but the scales had not settled; give drift_scale or "
-            "prior_scale, or fewer factors."
-        )
-    return (
-        f"Reached an optimum in {steps} step{'' if steps == 1 else 's'}, gradient "
-        f"{solution.gradient_size:.1e}."
-    )
-
-
 # Scales -------------------------------------------------------------------------------------------
 
 SLOWEST, QUICKEST = 0.4, 4.0  # paces, of the step that one round implies
@@ -150,18 +143,15 @@ def estimate_scales(
 
     Each has a pace of its own: quicker for as long as it goes one way, slower when it turns.
     """
-    close = CLOSE
-    products = not problem.is_convex
+    close, products = CLOSE, not problem.is_convex
     if products:
         problem = penalised(problem, z)
     if products and not is_small(problem):
-        tolerance, max_steps, close = (
-            max(tolerance, ROUGH),
-            min(max_steps, FEW_STEPS),
-            CLOSE_AT_SCALE,
-        )
+        tolerance, max_steps = max(tolerance, ROUGH), min(max_steps, FEW_STEPS)
+        close = CLOSE_AT_SCALE
     solution = solve_joint(problem, z, tolerance=tolerance, max_steps=max_steps)
-    first, span = scales, _span(problem)
+    first, axis = scales, problem.strengths.chains.axis
+    span = float(axis[-1] - axis[0])
     pace, before = np.ones(len(free)), np.zeros(len(free))
     converged = False
     for _ in range(MOST_ROUNDS):
@@ -207,11 +197,6 @@ def _with_extra(problem: Joint, S: FloatArray | None, Q: FloatArray | None) -> J
         strengths=replace(problem.strengths, extra=S),
         exposures=replace(problem.exposures, extra=Q),
     )
-
-
-def _span(problem: Joint) -> float:
-    axis = problem.strengths.chains.axis
-    return float(axis[-1] - axis[0])
 
 
 def _kept_in(scales: Scales, first: Scales, free: tuple[str, ...], span: float) -> Scales:
@@ -294,6 +279,11 @@ class Given:
     tolerance: float
     max_steps: int
     seed: int
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """When a solver stops."""
+        return {"tolerance": self.tolerance, "max_steps": self.max_steps}
 
     def collapse(self, rows: Rows, n_items: int) -> Cells:
         """Return rows as cells, as this loss counts them."""
@@ -409,29 +399,19 @@ def fit_model(cells: Cells, columns: Columns, given: Given) -> Fitted:
     starts = tuple((one.start, one.objective) for one in solved)
     solution, settled = solved[0], True
     if free:
+        limits = {**given.limits, "tolerance": max(given.tolerance, 1e-3)}
         found = estimate_scales(
-            problem,
-            columns,
-            scales,
-            free,
-            solution.z,
-            tolerance=max(given.tolerance, 1e-3),
-            max_steps=given.max_steps,
-            seed=given.seed,
+            problem, columns, scales, free, solution.z, **limits, seed=given.seed
         )
-        if found.scales.pair_scale > 0 and "pair_scale" in free and _vanished(found.scales, given):
+        noise = found.scales.noise_scale if given.loss == "squared" else 1.0
+        if "pair_scale" in free and 0.0 < found.scales.pair_scale < UNSEEN_PAIRS * noise:
             without = {**given.scales, "pair_scale": 0.0, "pair_drift_scale": 0.0}
             return fit_model(cells, columns, replace(given, scales=without))
         problem, scales, settled = found.problem, found.scales, found.converged
-        solution = _solve(problem, found.solution.z, given)
+        solution = solve_joint(problem, found.solution.z, **given.limits)
     problem, solution = _settle(problem, solution, given)
-    solution = _move(problem, solution, given)
+    solution = move_along_gauge(problem, solution, **given.limits, seed=given.seed)
     return Fitted(given, columns, scales, free, problem, pairs, solution, starts, settled)
-
-
-def _solve(problem: Joint, z: FloatArray, given: Given, *, warm: bool = False) -> JointSolution:
-    tolerance, max_steps = given.tolerance, given.max_steps
-    return solve_joint(problem, z, tolerance=tolerance, max_steps=max_steps, warm=warm)
 
 
 def _from_starts(
@@ -439,18 +419,12 @@ def _from_starts(
 ) -> tuple[JointSolution, ...]:
     """Return solutions from as many starts as the problem needs, the best first."""
     if problem.is_convex:
-        solution = _solve(problem, problem.without_factors(columns), given)
+        solution = solve_joint(problem, problem.without_factors(columns), **given.limits)
         return (replace(solution, start="scores"),)
     from intransit.inference.joint_starts import solve_from_starts  # noqa: PLC0415  if there are factors
 
-    return solve_from_starts(
-        problem,
-        columns,
-        scales,
-        tolerance=given.tolerance,
-        max_steps=given.max_steps,
-        rng=np.random.default_rng(given.seed),
-    )
+    rng = np.random.default_rng(given.seed)
+    return solve_from_starts(problem, columns, scales, **given.limits, rng=rng)
 
 
 def _settle(problem: Joint, solution: JointSolution, given: Given) -> tuple[Joint, JointSolution]:
@@ -460,27 +434,8 @@ def _settle(problem: Joint, solution: JointSolution, given: Given) -> tuple[Join
         if far(problem.law, settled.law) < SETTLED:
             break
         problem = settled
-        solution = _solve(problem, solution.z, given)
+        solution = solve_joint(problem, solution.z, **given.limits)
     return problem, solution
-
-
-def _move(
-    problem: Joint, solution: JointSolution, given: Given, *, rounds: int = ROUNDS
-) -> JointSolution:
-    return move_along_gauge(
-        problem,
-        solution,
-        tolerance=given.tolerance,
-        max_steps=given.max_steps,
-        seed=given.seed,
-        rounds=rounds,
-    )
-
-
-def _vanished(scales: Scales, given: Given) -> bool:
-    """Return whether effects of pairs have shrunk to nothing."""
-    noise = scales.noise_scale if given.loss == "squared" else 1.0
-    return scales.pair_scale < UNSEEN_PAIRS * noise
 
 
 def first_guess(cells: Cells, columns: Columns, given: Given) -> tuple[Scales, tuple[str, ...]]:
@@ -569,10 +524,11 @@ def _continue(problem: Joint, z: FloatArray, given: Given) -> JointSolution:
     """
     if not is_small(problem):
         here = JointSolution(np.zeros(0), True, z, 0.0, 0)
-        moved = _move(problem, here, given, rounds=1)
+        moved = move_along_gauge(problem, here, **given.limits, seed=given.seed, rounds=1)
         if moved is not here:
             return moved
-    return _move(problem, _solve(problem, z, given, warm=True), given)
+    near = solve_joint(problem, z, **given.limits, warm=True)
+    return move_along_gauge(problem, near, **given.limits, seed=given.seed)
 
 
 def carry_over(old: Fitted, new: Joint, pairs: Pairs) -> FloatArray:

@@ -2,15 +2,30 @@
 
     Σ_cells loss(x, y)  +  penalties of strengths S, exposures Q, and effects of pairs E
 
-    x = S[a] @ Q[d] - S[b] @ Q[c] + E[pair],       a penalty, column by column:
+    x = S[a] @ Q[d] - S[b] @ Q[c] + E[pair]
+
+All states stand in one vector z = [S, Q, E].  Without drift and effects this is the weighted
+program of `weighted_program`, its ridge 1 / prior_scale².  The penalties of strengths, exposures
+and effects of pairs are alike,
 
     ½ Σ steps (step)² / (drift_scale² gap)  +  ½ Σ first states (state)² / prior_scale²
 
-All states stand in one vector z = [S, Q, E].  A side that does not drift has chains of one state;
-a known column has no penalty and does not move.  A side's states stand owner by owner, as random
-walks want; loops over the cells of large problems see them in order of time, as caches want
-(decisions 0020, 0039).  A problem may be one shard of a larger one: whatever concerns the others
-goes through `carry`, `bring_back`, `total` and `noise`, so that every solver solves shards as well.
+column by column; a side that does not drift has chains of one state, and a known column has no
+penalty and does not move.
+
+A side's states stand owner by owner, which is what random walks want.  Cells want those of one
+time close together: all that meets at a time then fits into a core's cache, where the whole does
+not.  So cells of large problems are kept in order of time, and the loops work on states carried to
+that order and back, which costs far less than it saves: 3.5 times a product at a million cells.
+Where a million items meet at a time their states outgrow the cache again; cells are then in blocks
+by their second items, which makes a product 2.6 times as quick (decision 0039).
+Places are right by construction, so that `take` need not look ("clip").
+
+Columns of S and Q come in two kinds: scores, whose exposures are known, and factors.  Each kind has
+scales of its own; `Scales` holds all of them under the names that users see.
+
+A problem may be one shard of a larger one (`shards`).  Whatever concerns the others goes through
+`carry`, `bring_back`, `total` and `noise`, so that every solver here solves shards as well.
 """
 
 from collections.abc import Sequence
@@ -29,7 +44,6 @@ from intransit.inference.cell_kernels import (
     place_by_key,
     pull_cells,
     push_cells,
-    read_cells,
 )
 from intransit.inference.likelihood import CellLoss, Law, best_law, loss_of
 from intransit.kernels import dot, put_rows, take_rows
@@ -284,21 +298,13 @@ class Columns:
     @property
     def are_uniform(self) -> bool:
         """Whether known columns are the same for all items, so that new ones fit in."""
-        for known in (self.strengths, self.exposures):
-            spread = np.ptp(known, axis=0)
-            if (spread[~np.isnan(spread)] > 0).any():
-                return False
-        return True
+        both = (self.strengths, self.exposures)
+        return not any((np.ptp(known, axis=0) > 0).any() for known in both)
 
     def grown(self, n_items: int) -> "Columns":
         """Return the same columns for more items; known ones must be uniform."""
-        more = n_items - self.n_items
-        if more <= 0:
-            return self
-        return Columns(
-            np.vstack([self.strengths, np.repeat(self.strengths[-1:], more, axis=0)]),
-            np.vstack([self.exposures, np.repeat(self.exposures[-1:], more, axis=0)]),
-        )
+        more = ((0, n_items - self.n_items), (0, 0))
+        return Columns(*(np.pad(k, more, mode="edge") for k in (self.strengths, self.exposures)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -468,7 +474,8 @@ class Joint:
     def products(self, S: FloatArray, Q: FloatArray) -> FloatArray:  # (n_cells,)
         """Return S[a] @ Q[d] - S[b] @ Q[c] of every cell."""
         out = np.empty(len(self.at))
-        read_cells(*self.carry(S, Q), self.at, out)
+        S, Q = self.carry(S, Q)
+        push_cells(S, Q, self.at, S, Q, False, out)
         return out
 
     def margins(
@@ -480,7 +487,8 @@ class Joint:
         """Return the margin of every cell, advantage included."""
         S, Q, E = self.split(z)
         out = np.empty(len(self.at)) if out is None else out
-        read_cells(*(carried or self.carry(S, Q)), self.at, out)
+        S, Q = carried or self.carry(S, Q)
+        push_cells(S, Q, self.at, S, Q, False, out)
         if self.cells.sides is not None:
             out += self.law.advantage * self.cells.sides
         return out if self.effects is None else out + E[self.pair_at]

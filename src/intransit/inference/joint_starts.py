@@ -1,8 +1,10 @@
 """Where Newton's method on the joint problem starts, if there are factors.
 
-At states z the loss is, to second order, a weighted least-squares problem in the margins; added up
-over time it is the program of `recover`, of what scores leave unexplained.  Its static factors,
-given to all times, start the joint fit; times far from a chosen one count less, as in the paper.
+It starts from the weighted program, on what scores alone leave unexplained.  At states z the loss
+is, to second order, a weighted least-squares problem in the margins; added up over time, pair by
+pair, it is the program of `recover`, which is solved from several starts of its own.  Its static
+factors, given to all times, start the joint fit.  Times far from a chosen one count less, by how
+far S will have drifted, as the paper weighs them.
 """
 
 from collections.abc import Iterator

@@ -1,16 +1,30 @@
 """Laplace's approximation: uncertainty around a solution, of margins at any time; gauge volume.
 
-Around a solution the posterior is taken for the Gaussian whose precision is Jᵀ C J + P, P the
-prior's.  Small problems are factored; at scale a draw perturbs data and prior and solves again,
+Around a solution the posterior is taken for the Gaussian whose precision is Jᵀ C J + prior.  Small
+problems are factored, and variances are exact; at scale those of a few questions are too.  A
+draw is made by perturbing data and prior and solving again,
 
     step = (Jᵀ C J + P)⁻¹ (Jᵀ √C ε + √P ε'),      ε, ε' standard normal
 
-Of a side's entries the data determine γ = number of entries - Σ (posterior / prior variance).
+whose covariance is exactly the inverse; any question is then a mean over draws.  Draws leave out
+the gauge (see `gauge`), which no margin sees.
 
-Along S -> S R, Q -> Q R⁻ᵀ the data say nothing, and the peak prefers a small S, of which there are
-more states, though the space of S is small there.  Integrated, the posterior goes with |det R| to
-the power v, by how many more entries of a column of S than of Q the data determine: as if
-½ v log det QᵀQ stood in the objective, whose tangent, a stronger prior on Q, is added (0029).
+Of a side's entries (first states, steps) the data determine
+
+    γ = number of entries - Σ (posterior / prior variance)
+
+exactly for small problems, and at scale by a few draws, always of the same seed.
+
+Along S -> S R, Q -> Q R⁻ᵀ the data say nothing, and the peak of the posterior prefers a small S
+with large Q: S has more states, each with a penalty.  But there the space of S is small as well.
+Integrated, the posterior goes with |det R| to the power v, by how many more entries of a column of
+S than of Q the data determine, which is as if
+
+    ½ v log det QᵀQ
+
+stood in the objective.  It is added by its tangent, a stronger prior on Q, twice over.  At the peak
+Q would be too large, and with it what a step of S does to a margin: intervals of level 90 % then
+hold 92 to 97 % of forecasts at known scales, and errors are 3 to 6 % larger (decision 0029).
 """
 
 from collections.abc import Iterator
@@ -80,13 +94,14 @@ class MarginQuery:
     @cached_property
     def strengths(self) -> tuple[Spots, Spots]:
         """Those of both items."""
-        side = self.problem.strengths
-        return Spots(side, self.first, self.times), Spots(side, self.second, self.times)
+        return self._both(self.problem.strengths)
 
     @cached_property
     def exposures(self) -> tuple[Spots, Spots]:
         """Those of both items."""
-        side = self.problem.exposures
+        return self._both(self.problem.exposures)
+
+    def _both(self, side: FactorStates) -> tuple[Spots, Spots]:
         return Spots(side, self.first, self.times), Spots(side, self.second, self.times)
 
     @cached_property
@@ -207,21 +222,20 @@ class Laplace:
         out[np.ix_(free, free)] = half.T @ half
         return out
 
-    def variances(
-        self, query: MarginQuery, rng: np.random.Generator, *, at_once: int = AT_ONCE
-    ) -> FloatArray:  # (n,)
+    def variances(self, query: MarginQuery, rng: np.random.Generator) -> FloatArray:  # (n,)
         """Return the variance of each margin asked for, to first order, noise on top included."""
         total = query.extra_variance(self.z)
         if self.is_dense and len(total) * np.count_nonzero(self.problem.free) <= EXACT_LIMIT:
-            for here in slices(len(total), at_once):
+            for here in slices(len(total), AT_ONCE):
                 half = self.dense.half_solve(query.part(here).derivative(self.z).toarray())
                 total[here] += np.sum(half**2, axis=0)
             return total
         if self._draws is None and len(total) <= FEW and not self.is_dense:
             return total + self._solved(query)
-        draws = self._kept(rng)
+        if self._draws is None:
+            self._draws = self.raw_draw(N_DRAWS, rng)
         for here in slices(len(total), DRAWN_AT_ONCE):
-            steps = query.part(here).derivative(self.z) @ draws
+            steps = query.part(here).derivative(self.z) @ self._draws
             total[here] += np.mean(steps**2, axis=1)
         return total
 
@@ -231,11 +245,6 @@ class Laplace:
         equations.prepare()
         rows = query.derivative(self.z).toarray() * self.problem.free
         return np.array([g @ equations.solve(g, 0.0, accuracy=ACCURACY) for g in rows])
-
-    def _kept(self, rng: np.random.Generator) -> FloatArray:
-        if self._draws is None:
-            self._draws = self.raw_draw(N_DRAWS, rng)
-        return self._draws
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:  # (n_z, n)
         """Return draws of z less its mean, gauge left out."""
@@ -375,26 +384,15 @@ def _seen_by_draws(around: Laplace, seed: int) -> Seen:
 
 
 def _exactly_seen(around: Laplace) -> Seen:
-    seen, begin = [], 0
+    seen, begin, V = [], 0, around.covariance
     for side in around.problem.sides:
-        first, step = _spreads(side, around.covariance, begin)
-        begin += side.shape[0] * side.shape[1]
-        seen.append(
-            (
-                np.maximum((len(side.firsts) - first / side.prior**2) * side.free, 0.0),
-                np.maximum((len(side.steps) - step) * side.free, 0.0),
-            )
-        )
+        n, width = side.shape
+        at = begin + np.arange(n * width).reshape(n, width)
+        begin += n * width
+        first = V[at[side.firsts], at[side.firsts]].sum(axis=0) / side.prior**2
+        now, before = at[side.steps], at[side.steps - 1]
+        spread = V[now, now] + V[before, before] - 2 * V[now, before]
+        step = np.sum(spread * side.links[side.steps], axis=0)
+        firsts, steps = (len(side.firsts) - first) * side.free, (len(side.steps) - step) * side.free
+        seen.append((np.maximum(firsts, 0.0), np.maximum(steps, 0.0)))
     return seen
-
-
-def _spreads(
-    side: FactorStates, covariance: FloatArray, begin: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return Σ var(first) and Σ link · var(step), by column."""
-    n, width = side.shape
-    at = begin + np.arange(n * width).reshape(n, width)
-    first = covariance[at[side.firsts], at[side.firsts]].sum(axis=0)
-    now, before = at[side.steps], at[side.steps - 1]
-    spread = covariance[now, now] + covariance[before, before] - 2 * covariance[now, before]
-    return first, np.sum(spread * side.links[side.steps], axis=0)

@@ -4,12 +4,14 @@ Outcomes are levels -K, ..., K as the first item sees them; a level k or better 
 
     P(level >= k)  =  1 / (1 + exp(-(x + advantage · side - b_k)))
 
-with boundaries that are mirror images, b_k = cuts[k - 1] and b_{1-k} = -cuts[k - 1].  Wins alone
-are K = 1 with cuts (0,), ties widen the first cut, and levels of victory add further ones.
+with boundaries that are mirror images, b_k = cuts[k - 1] and b_{1-k} = -cuts[k - 1], so that the
+second item sees the same law.  Wins alone are K = 1 with cuts (0,), ties widen the first cut, and
+levels of victory add further ones.  As
 
     -log P(level = k)  =  softplus(b_k - x) + softplus(x - b_{k+1}) - log(1 - e^{b_k - b_{k+1}})
 
-is convex in the margin, and jointly in margin, advantage and cuts.
+a level is a win against its lower boundary and a loss against its upper one: convex in the margin,
+and jointly in margin, advantage and cuts.
 """
 
 from collections.abc import Callable

@@ -1,15 +1,28 @@
 """Newton's method: damped steps for any problem, and the equations of the joint one.
 
-A step (Levenberg-Marquardt) solves (H + λ I) step = -gradient; λ shrinks when the quadratic model
-predicted the decrease and grows when it did not, so that the objective never increases.  In the
-joint problem H = Jᵀ C J + prior, with a `twist` (the slopes of the loss) the whole Hessian.  Small
-systems are factored, large ones solved by conjugate gradients, each item's own chain over time as
-the preconditioner.  Effects of pairs are eliminated exactly, which leaves the curvature
+*Steps* (Levenberg-Marquardt).  Each solves (H + λ I) step = -gradient, where H is large by
+conjugate gradients.  λ shrinks when the quadratic model predicted the decrease and grows when it
+did not, so that the objective never increases; near the solution λ vanishes and convergence is
+quadratic when the readings are exact.
+
+*The joint problem*, dense or matrix-free by its size.  The curvature is the loss's own in the
+margins (exact for the logistic loss), carried to the states by the first-order map J.  A step
+solves
+
+    (Jᵀ C J + prior + damping) step = right-hand side
+
+With a `twist`, the slopes of the loss, the matrix is the whole Hessian: the margins' own second
+derivative is added, without which the last steps are slow where factors are weakly held.
+
+Small systems are factored.  Large ones are solved matrix-free by conjugate gradients; the
+preconditioner is each item's own block-tridiagonal matrix over time, its data blocks plus its
+random walk, for S and for Q.  Given S and Q, each pair's effects are a chain of their own: that
+part of the system is solved exactly, and what remains is a system in S and Q alone with curvature
 
     C - C R (Rᵀ C R + prior of E)⁻¹ Rᵀ C,      R the map from states of pairs to cells
 
-Vectors of large problems are work space, taken once for all products of a descent: memory that is
-asked of the system anew must be mapped, page by page, and cleared.
+Both ways give the same step.  Vectors of large problems are work space, taken once for all products
+of a descent: memory that is asked of the system anew must be mapped, page by page, and cleared.
 """
 
 from collections.abc import Callable
@@ -31,7 +44,6 @@ from intransit.inference.cell_kernels import (
     push_pull_cells,
     solve_chains,
     state_blocks,
-    twist_cells,
 )
 from intransit.inference.gauge import balance, rotations
 from intransit.inference.joint_problem import FactorStates, Joint
@@ -226,7 +238,10 @@ def descend(
 def _correction(
     place: Place, equations: Equations, step: FloatArray, damping: float, accuracy: float
 ) -> FloatArray | float:
-    """Return half the second-order step, or 0 where it is not small beside the first."""
+    """Return half the second-order step, or 0 where it is not small beside the first.
+
+    It follows a curved valley instead of leaving it (geodesic acceleration, Transtrum and Sethna).
+    """
     bend = place.bend(step)
     if bend is None:
         return 0.0
@@ -247,6 +262,15 @@ CONVEX_DAMPING = 1e-9
 ACCURACY = 0.1  # of conjugate gradients: each step leaves a hundredth of what it could gain
 WARM_ACCURACY = 0.02  # where a step costs more than the products of its solve
 LINEAR_ACCURACY = 1e-8  # where one step is all there is to do
+
+
+def cholesky(matrix: FloatArray, damping: float) -> FloatArray | None:
+    """Return L with L Lᵀ = matrix + damping I, from the upper triangle; None if not definite."""
+    damped = matrix.copy()
+    damped.ravel()[:: len(damped) + 1] += damping
+    # The upper triangle in C order is the lower one in LAPACK's order.
+    factor, failed = dpotrf(damped.T, lower=1, clean=1, overwrite_a=1)
+    return None if failed else np.asarray(factor)
 
 
 class DenseEquations:
@@ -271,10 +295,7 @@ class DenseEquations:
 
     def _factored(self, damping: float) -> FloatArray | None:
         if self._last[0] != damping:
-            damped = self.matrix.copy()
-            damped.ravel()[:: len(damped) + 1] += damping
-            factor, failed = dpotrf(damped.T, lower=1, clean=1, overwrite_a=1)
-            self._last = (damping, None if failed else np.asarray(factor))
+            self._last = (damping, cholesky(self.matrix, damping))
         return self._last[1]
 
     def solve(
@@ -316,9 +337,9 @@ def information(
     """Return the whole Newton matrix over the free entries of z, dense."""
     S, Q, _ = problem.split(z)
     matrix, at = np.zeros((len(z), len(z))), problem.at_owners
-    normal_cells(S, Q, at, problem.pair_at, problem.effects is not None, curvature, matrix)
+    slopes, effects = np.empty(0) if twist is None else twist, problem.effects is not None
+    normal_cells(S, Q, at, problem.pair_at, effects, curvature, slopes, matrix)
     if twist is not None:
-        twist_cells(at, twist, S.shape[1], S.size, matrix)
         turns = rotations(problem, z)  # along them the objective does not change: held by the prior
         stiffness = float(np.mean(1.0 / problem.exposures.prior[problem.exposures.free] ** 2))
         matrix += stiffness * (turns @ turns.T)
@@ -747,10 +768,9 @@ def solve_joint(
     warm = warm and not dense
     nonconvex = WARM_DAMPING if warm else START_DAMPING
 
+    exact = 0.0 if dense else accuracy
     end, descent = descend(
-        _States(
-            problem, z, tolerance, 0.0 if dense else accuracy, work
-        ),  # not held here: it takes room
+        _States(problem, z, tolerance, exact, work),  # not held here: it takes room
         start_damping=CONVEX_DAMPING if problem.is_convex else nonconvex,
         max_steps=max_steps,
         loosest=accuracy,

@@ -56,13 +56,16 @@ class Posterior:
     ----------
     layout
         The observations, the model, and the paths they make.
-    law, draws
-        The law of outcomes, and the draws.
+    law
+        The law of outcomes.
+    draws
+        The draws.
     mixing
         How well the chains behind them have mixed; None where states are not from chains.
-    way, notes
-        How the draws were made: "gibbs", "newton" (around a solution), or "filter"; and what there
-        is to say of that.
+    way
+        How the draws were made: "gibbs", "newton" (around a solution), or "filter".
+    notes
+        What there is to say of that beyond the chains.
     connected
         Whether all items count as connected, as where it is not kept who met whom.
     known
@@ -77,10 +80,33 @@ class Posterior:
     >>> now = it.Filter(n_factors=1, drift_scale=0.1, rng=0)
     >>> now.observe_many([0, 1, 0] * 10, [1, 2, 2] * 10, [1.0] * 30, range(30))
     >>> posterior = now.posterior(rng=0)
-    >>> posterior.chances(np.array([0]), np.array([2]), np.array([29.0])).shape
-    (200, 1)
-    >>> posterior.strengths(np.arange(3), 29.0).mean(axis=0).round(1)
+    >>> len(posterior), posterior.n_items, len(posterior.thinned(50))
+    (200, 3, 50)
+
+    Pairs at a time, in every draw; and the chances of a loss, a tie and a win over all of them:
+
+    >>> pair = np.array([0]), np.array([2]), np.array([29.0])
+    >>> margins, chances = posterior.margins(*pair), posterior.chances(*pair)
+    >>> chances.shape, bool((posterior.results(margins) == chances).all())
+    ((200, 1), True)
+    >>> low, high = np.quantile(chances[:, 0], [0.05, 0.95])
+    >>> bool(0.5 < low < high < 1.0), posterior.levels(*pair).shape
+    (True, (1, 3))
+
+    All pairs of some items at a time, and each of them against the others:
+
+    >>> items = np.arange(3)
+    >>> posterior.matrices(items, 29.0).shape, posterior.upper_margins(items, 29.0).shape
+    ((200, 3, 3), (200, 3))
+    >>> posterior.mean_matrix(items, 29.0).round(1)
+    array([[0.5, 0.8, 1. ],
+           [0.2, 0.5, 0.8],
+           [0. , 0.2, 0.5]])
+    >>> posterior.strengths(items, 29.0).mean(axis=0).round(1)
     array([0.9, 0.5, 0.1])
+    >>> ratings = posterior.ratings(items, 29.0).mean(axis=0)
+    >>> bool(ratings[0] > ratings[1] > ratings[2])
+    True
     """
 
     layout: Layout
@@ -154,10 +180,15 @@ class Posterior:
     ) -> FloatArray:  # (n_draws, n, 1 + 2 r)
         """Return score and factors of some items at some times, in every draw, or in some.
 
+        An item below 0 was never seen: all that is known of it is what newcomers are like, and
+        equal numbers are the same newcomer.
+
         Parameters
         ----------
-        items, times
-            The items, those below 0 newcomers, and the time of each, (n,).
+        items
+            Numbers of the items, (n,); below 0 for newcomers.
+        times
+            The time of each, (n,).
         which
             Numbers of the draws; by default all.
 
@@ -239,8 +270,10 @@ class Posterior:
         ----------
         k
             Which term, by its place in ``layout.numbers``.
-        keys, times
-            The owners, and the time of each, (n,).
+        keys
+            The owners, (n,).
+        times
+            The time of each, (n,).
         which
             Numbers of the draws; by default all.
 
@@ -248,6 +281,17 @@ class Posterior:
         -------
         numpy.ndarray
             Values in each draw, (n_draws, n).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4)
+        >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.0, prior_scale=1.0,
+        ...                  pair_scale=0.5, rng=0)
+        >>> pair = np.array([0 * 3 + 1])  # 0 and 1, of three items
+        >>> path.posterior(20).numbers(0, pair, np.array([0.0])).shape
+        (20, 1)
         """
         paths, d = self.layout.numbers[k].paths, self.draws
         place, known = paths.find(keys)
@@ -274,10 +318,13 @@ class Posterior:
 
         Parameters
         ----------
-        first, second, times
-            The two items of each pair, below 0 for newcomers, and the time, (n,) each.
+        first, second
+            Numbers of the two items of each pair, (n,) each; below 0 for newcomers.
+        times
+            The time of each pair, (n,).
         sides
-            1 where the first has the better side, -1 where the second has it, (n,).
+            1 where the first has the better side, -1 where the second has it, (n,); by default no
+            side is better.
         under
             For covariates of the model, the number of each pair's value, (n,), or -1 for none; one
             that is not given is taken as it was on average over the games.
@@ -348,7 +395,7 @@ class Posterior:
         return self.numbers(k, np.zeros(len(times), np.int64), times)
 
     def results(self, margins: FloatArray) -> FloatArray:
-        """Return the expected result at margins of draws: a tie as half a win.
+        """Return the expected result at margins of draws, (n_draws, ...): a tie as half a win.
 
         Parameters
         ----------
@@ -377,10 +424,16 @@ class Posterior:
 
         Parameters
         ----------
-        first, second, times
-            The two items of each pair, below 0 for newcomers, and the time, (n,) each.
-        sides, under
-            As `margins` takes them.
+        first, second
+            Numbers of the two items of each pair, (n,) each; below 0 for newcomers.
+        times
+            The time of each pair, (n,).
+        sides
+            1 where the first has the better side, -1 where the second has it, (n,); by default no
+            side is better.
+        under
+            For covariates of the model, the number of each pair's value, (n,), or -1 for none; one
+            that is not given is taken as it was on average over the games.
 
         Returns
         -------
@@ -404,10 +457,16 @@ class Posterior:
 
         Parameters
         ----------
-        first, second, times
-            The two items of each pair, below 0 for newcomers, and the time, (n,) each.
-        sides, under
-            As `margins` takes them.
+        first, second
+            Numbers of the two items of each pair, (n,) each; below 0 for newcomers.
+        times
+            The time of each pair, (n,).
+        sides
+            1 where the first has the better side, -1 where the second has it, (n,); by default no
+            side is better.
+        under
+            For covariates of the model, the number of each pair's value, (n,), or -1 for none; one
+            that is not given is taken as it was on average over the games.
 
         Returns
         -------
@@ -426,8 +485,10 @@ class Posterior:
 
         Parameters
         ----------
-        items, time
-            Numbers of the items, (n,), and the time.
+        items
+            Numbers of the items, (n,).
+        time
+            The time.
 
         Returns
         -------
@@ -452,8 +513,10 @@ class Posterior:
 
         Parameters
         ----------
-        items, time
-            Numbers of the items, (n,), and the time.
+        items
+            Numbers of the items, (n,).
+        time
+            The time.
 
         Returns
         -------
@@ -466,12 +529,15 @@ class Posterior:
     def mean_matrix(self, items: IntArray, time: float) -> FloatArray:  # (n, n)
         """Return the chance that each item beats each other at one time, a half on the diagonal.
 
-        Averaged over draws and, of pairs that never met, over their effects; a tie as half a win.
+        Averaged over draws, a tie as half a win.  Of a pair that never met the effect is averaged
+        over too.
 
         Parameters
         ----------
-        items, time
-            Numbers of the items, (n,), and the time.
+        items
+            Numbers of the items, (n,).
+        time
+            The time.
 
         Returns
         -------
@@ -512,13 +578,17 @@ class Posterior:
     def strengths(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n)
         """Return the strength of some items at one time, in every draw.
 
-        The mean chance of beating those of the panel that comparisons connect an item with, a tie
-        as half a win.  Of very many items fewer draws are used, the same for all.
+        The mean chance of beating the others that comparisons connect an item with, a tie as half
+        a win; where there are more than 200 items, those of a panel of 200.  This is the one place
+        where strength is worked out.  Of very many items fewer draws are used, the same whichever
+        of them are asked for.
 
         Parameters
         ----------
-        items, time
-            Numbers of the items, (n,), and the time.
+        items
+            Numbers of the items, (n,).
+        time
+            The time.
 
         Returns
         -------
@@ -561,14 +631,20 @@ class Posterior:
     def ratings(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n)
         """Return the rating of some items at one time, in every draw: strength on a scale like Elo.
 
-            rating = 1500 + 400 log10(p / (1 - p))
+        An average item has 1500, and 400 points more are odds of ten to one against it (a tie as
+        half a win):
 
-        with p the chance (a tie as half a win) at the mean margin over those of `strengths`.
+            rating = 1500 + 400 log10(p / (1 - p))        p: chance at the item's mean margin
+
+        The mean is over those that strength is a mean over.  This is the one place where ratings
+        are worked out.
 
         Parameters
         ----------
-        items, time
-            Numbers of the items, (n,), and the time.
+        items
+            Numbers of the items, (n,).
+        time
+            The time.
 
         Returns
         -------
@@ -744,10 +820,14 @@ class Summary:
 
     Attributes
     ----------
-    value, mean
-        At the solution, or the best guess there is; and over draws.
-    low, high, level
-        Ends of the interval, and its level.
+    value
+        At the solution, or the best guess there is.
+    mean
+        Over draws.
+    low, high
+        Ends of the interval.
+    level
+        Of the interval.
     probability_positive
         That it is above 0; a draw of exactly 0 counts half.
     values
@@ -776,8 +856,10 @@ class Summary:
 
         Parameters
         ----------
-        values, value
-            The number in each draw, (n_draws,), and the best guess.
+        values
+            The number in each draw, (n_draws,).
+        value
+            The best guess.
         level
             Of the interval.
 
@@ -785,6 +867,14 @@ class Summary:
         -------
         Summary
             Mean, interval, and whether it is above 0.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> seen = it.Summary.of(np.linspace(0.0, 10.0, 101), 5.0, 0.9)
+        >>> round(seen.low, 6), round(seen.high, 6)
+        (0.5, 9.5)
         """
         low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
         positive = float(np.mean(values > 0) + 0.5 * np.mean(values == 0))
@@ -804,8 +894,10 @@ class Summary:
         ----------
         function
             What is asked of a matrix of margins, (n_items, n_items); it returns one number.
-        draws, best
-            A matrix for each draw, (n_draws, n_items, n_items), and the best guess.
+        draws
+            A matrix for each draw, (n_draws, n_items, n_items).
+        best
+            The best guess, (n_items, n_items).
         level
             Of the interval.
 
@@ -818,6 +910,14 @@ class Summary:
         ------
         InputError
             If `function` does not return one number.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import intransit as it
+        >>> X = np.array([[0.0, 1.0], [-1.0, 0.0]])
+        >>> it.Summary.of_function(np.max, np.array([X, 2.0 * X, 3.0 * X]), 2.0 * X, 0.9).mean
+        2.0
         """
         try:
             values = np.array([float(function(X)) for X in draws])

@@ -31,6 +31,7 @@ from intransit.checks import (
 from intransit.data.measurements import Measurements
 from intransit.data.reading import plural
 from intransit.errors import ConvergenceWarning, InputError
+from intransit.inference.newton import Descent
 from intransit.inference.observations import connected_groups
 from intransit.inference.weighted_program import (
     DENSE_LIMIT,
@@ -72,29 +73,6 @@ def check_factors(n_factors: int, n_items: int) -> int:
             f"most {n_items // 2} factors, and fewer are needed to recover anything."
         )
     return n_factors
-
-
-def check_start(start: object, n_items: int, n_factors: int) -> FloatArray:
-    """Return given starting factors side by side, (n_items, 2 n_factors)."""
-    try:
-        strengths, exposures = (np.asarray(part, dtype=float) for part in start)  # type: ignore[attr-defined]
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f'start is {shown(start)}; it must be "spectral", "random", or two arrays (S, Q).'
-        ) from None
-    for name, part in (("S", strengths), ("Q", exposures)):
-        if part.shape != (n_items, n_factors) or not np.isfinite(part).all():
-            raise InputError(
-                f"start: {name} of shape {part.shape} was given; it must be finite and of shape "
-                f"{(n_items, n_factors)}."
-            )
-        check_size(part, f"start: {name}")
-    if not (strengths.any(axis=0) & exposures.any(axis=0)).all():
-        raise InputError(
-            "start: a column of S or Q is all zeros, where nothing shows a way down; give other "
-            "factors, however small."
-        )
-    return np.hstack([strengths, exposures])
 
 
 def normalise(weights: object, n_periods: int) -> FloatArray:  # (n_periods,)
@@ -214,7 +192,7 @@ def find_doubts(problem: Problem, factors: FloatArray) -> tuple[str, ...]:
             f"item: {'its' if len(few) == 1 else 'their'} other margins are not settled."
         )
     curvature = problem.loss.curvature(np.zeros(len(pairs)))
-    n_seen = int(np.count_nonzero(curvature.diagonal))
+    n_seen = int(np.count_nonzero(curvature.weights))
     n_seen += 0 if curvature.mixed is None else len(curvature.mixed.targets)
     if n_seen < problem.degrees_of_freedom:
         doubts.append(
@@ -260,16 +238,6 @@ _MAX_STEPS = {"newton": 200, "alternating": 5_000}
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """One start: where from, and what came of it."""
-
-    start: str
-    objective: float
-    n_steps: int
-    converged: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Recovery:
     """The recovered matrix.  Factors are not unique: compare margins, and read `freedom`.
@@ -282,10 +250,14 @@ class Recovery:
         The objective at the start and after each step, (n_steps + 1,), never increasing.
     gradient_size
         Of the objective (with an active bound: the Lagrangian) at the end.
-    converged, bound_is_active
-        Whether a minimum was reached, and whether the bound, if any, holds a margin back.
-    method, weights
-        As used; the weights of the periods, (n_periods,), sum to 1.
+    converged
+        Whether a minimum was reached.
+    bound_is_active
+        Whether the bound, if any, holds a margin back.
+    method
+        ``"newton"`` or ``"alternating"``.
+    weights
+        Weights of the periods, (n_periods,), as used: they sum to 1.
     attempts
         Every start, and what came of it.
     seed
@@ -298,7 +270,13 @@ class Recovery:
     >>> import intransit as it
     >>> pairs = [[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)]]
     >>> seen = it.Measurements.from_pairs(pairs, [[1.0, 1.0, 1.0, -3.0, 2.0, 2.0]])
-    >>> it.recover(seen, n_factors=1, rng=0).margin(0, [1, 2, 3]).round(2)
+    >>> answer = it.recover(seen, n_factors=1, rng=0)
+    >>> answer.margins.round(2) + 0.0
+    array([[ 0.,  1.,  2.,  3.],
+           [-1.,  0.,  1.,  2.],
+           [-2., -1.,  0.,  1.],
+           [-3., -2., -1.,  0.]])
+    >>> answer.margin(0, [1, 2, 3]).round(2)
     array([1., 2., 3.])
     """
 
@@ -310,7 +288,7 @@ class Recovery:
     bound_is_active: bool
     method: str
     weights: FloatArray
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[Descent, ...]
     seed: int | None
     problem: Problem = field(repr=False)
 
@@ -335,7 +313,7 @@ class Recovery:
         Parameters
         ----------
         first, second
-            The two items, from 0; arrays are broadcast.
+            The two items, whole numbers from 0; arrays are broadcast.
 
         Returns
         -------
@@ -404,13 +382,15 @@ def recover(
     Parameters
     ----------
     measurements
-        What was read in each period, oldest first.
+        What was read in each period, oldest first.  See `Measurements`.
     n_factors
         Number of columns of S and Q; the recovered matrix has rank ``2 * n_factors``.
     weights
-        One for each period, by default equal; they are scaled to sum to 1.  See `optimal_weights`.
+        One for each period, not negative; they are scaled to sum to 1.  See `optimal_weights`.
+        By default all periods count alike.
     method
-        ``"newton"``, on both factors at once, or ``"alternating"``, the paper's own.
+        ``"newton"``, damped Gauss-Newton on both factors at once, or ``"alternating"``, the
+        paper's own, which solves for one factor at a time.  Both minimise the same program.
     bound
         The largest absolute margin allowed, for every pair, seen or not.
     strengths, exposures
@@ -419,7 +399,7 @@ def recover(
     start
         ``"spectral"``, ``"random"``, or factors (S, Q) to start from.
     restarts
-        How many further starts may be tried when the first is not above doubt.
+        How many further starts may be tried when the first is not above doubt.  0 for none.
     ridge
         Adds ``ridge / 2 * (‖S‖² + ‖Q‖²)`` over what is to be recovered; the paper has none.
     tolerance
@@ -432,7 +412,8 @@ def recover(
     Returns
     -------
     Recovery
-        The matrix, how it went, and what the data do not settle.
+        ``answer.margins`` is the matrix; ``answer.status`` says how it went, ``answer.freedom``
+        what the factors leave open, and ``answer.doubts`` which margins the data do not settle.
 
     Raises
     ------
@@ -444,12 +425,21 @@ def recover(
     ConvergenceWarning
         The best attempt stopped at its step limit; says what to change.
 
+    Notes
+    -----
+    A start is above doubt when the program is convex in what is free, when the fit is exact, or
+    when noise is far below the margins and the fit misses the pairs' means by no more than
+    repeated readings of one pair miss each other (an F ratio).  Otherwise up to `restarts`
+    further starts are tried, some plain and some led along a path of falling ridges, until the
+    lowest objective has been reached from two unrelated ones.  See docs/model.md.
+
     Examples
     --------
     >>> import intransit as it
     >>> sim = it.simulate(n_items=12, n_factors=1, n_periods=3, n_outcomes=90, rng=0,
     ...                   noise_scale=0.01, drift_scale=0.001)
-    >>> answer = it.recover(sim.measurements, n_factors=1, rng=0)
+    >>> weights = it.optimal_weights(3, noise_scale=0.01, drift_scale=0.001)
+    >>> answer = it.recover(sim.measurements, n_factors=1, weights=weights, rng=0)
     >>> bool(abs(answer.margins - sim.margins[-1]).max() < 0.05)
     True
     """
@@ -491,7 +481,7 @@ def recover(
         bound_is_active=kept.pressures is not None,
         method=method,
         weights=used,
-        attempts=tuple(Attempt(a.start, a.objective, a.n_steps, a.converged) for a in attempts),
+        attempts=tuple(Descent(a.objectives, a.converged, start=a.start) for a in attempts),
         seed=seed,
         problem=problem,
     )
@@ -508,8 +498,26 @@ def _first_start(
     if isinstance(start, str):
         check_option("start", start, get_args(Start))
         return start
-    factors = check_start(start, problem.n_items, problem.n_factors)
-    return np.where(problem.free, factors, problem.known)
+    try:
+        S, Q = (np.asarray(part, dtype=float) for part in start)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f'start is {shown(start)}; it must be "spectral", "random", or two arrays (S, Q).'
+        ) from None
+    wanted = problem.n_items, problem.n_factors
+    for name, part in (("S", S), ("Q", Q)):
+        if part.shape != wanted or not np.isfinite(part).all():
+            raise InputError(
+                f"start: {name} of shape {part.shape} was given; it must be finite and of shape "
+                f"{wanted}."
+            )
+        check_size(part, f"start: {name}")
+    if not (S.any(axis=0) & Q.any(axis=0)).all():
+        raise InputError(
+            "start: a column of S or Q is all zeros, where nothing shows a way down; give other "
+            "factors, however small."
+        )
+    return np.where(problem.free, np.hstack([S, Q]), problem.known)
 
 
 def _representative(problem: Problem, factors: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -29,6 +29,7 @@ from intransit.checks import (
     open_rng,
 )
 from intransit.data.cells import Cells, Timeline, as_timeline, check_outcomes
+from intransit.data.reading import plural
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.inference.joint_fit import (
     Auto,
@@ -40,7 +41,6 @@ from intransit.inference.joint_fit import (
     check_more,
     fit_model,
     refit,
-    tell_status,
 )
 from intransit.inference.joint_problem import Columns
 from intransit.inference.laplace import Laplace
@@ -67,12 +67,18 @@ class Trajectory(Fitted, MarginsInTime):
 
     Attributes
     ----------
-    settings, columns
-        What `smooth` was asked for, and what was known of S and Q in advance.
-    scales, estimated
-        Standard deviations of everything that is random, and names of those that were estimated.
-    problem, pairs
-        The question, as arrays, and the pairs that have effects of their own.
+    settings
+        What `smooth` was asked for.
+    columns
+        What was known of S and Q in advance.
+    scales
+        Standard deviations of everything that is random, given or estimated.
+    estimated
+        Names of the scales that came from the data.
+    problem
+        The question, as arrays.
+    pairs
+        The pairs that have effects of their own.
     solution
         The states at the optimum.
     starts
@@ -88,13 +94,51 @@ class Trajectory(Fitted, MarginsInTime):
     >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
     ...                                 range(12))
     >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-    >>> path.margin(0, [1, 2], at=5.5).round(1), path.margins.shape
-    (array([1. , 1.5]), (12, 3, 3))
+    >>> path.converged, path.margins.shape
+    (True, (12, 3, 3))
+    >>> path.matrix().round(1) + 0.0
+    array([[ 0. ,  1. ,  1.5],
+           [-1. ,  0. ,  0.5],
+           [-1.5, -0.5,  0. ]])
+    >>> path.margin(0, [1, 2], at=5.5).round(1)
+    array([1. , 1.5])
+    >>> low, high = path.interval(0, 1, level=0.9)
+    >>> bool(low < path.margin(0, 1) < high)
+    True
+
+    What is forecast far ahead is less sure, and rests on the prior:
+
+    >>> bool(path.deviation(0, 1, at=50.0) > path.deviation(0, 1))
+    True
+    >>> path.extrapolated(0, 1, at=[5.0, 50.0])
+    array([False,  True])
+
+    Anything else is asked of draws.  Item 0 may not have changed; plain scores make no cycle; and
+    the best is so far ahead of the worst:
+
+    >>> path.sample(20, rng=0).margin(0, 1).shape, len(path.posterior(20))
+    ((20,), 20)
     >>> change = path.change(0, since=0.0, until=11.0)
     >>> change.low < 0.0 < change.high
     True
+    >>> round(path.cyclic_share(n=20).high, 6)
+    0.0
+    >>> spread = path.summary(lambda X: X.max(), n=50)
+    >>> 1.0 < spread.low < spread.value < spread.high < 2.0
+    True
+
+    A further game, of a new item; and games that are won or lost:
+
     >>> path.update(it.Timeline.from_arrays([3], [0], [1.0], [12.0])).n_items
     4
+    >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.0] * 4,
+    ...                                 range(12))
+    >>> path = it.smooth(games, loss="logistic", drift_scale=0.1, prior_scale=1.0, rng=0)
+    >>> path.probability([0, 2], [2, 0]).round(1), path.chances(0, 2).round(1)
+    (array([0.8, 0.2]), array([0.2, 0. , 0.8]))
+    >>> low, high = path.probability_interval(0, 2)
+    >>> bool(0.0 < low < path.probability(0, 2) < high < 1.0)
+    True
     """
 
     seed: int | None
@@ -126,12 +170,16 @@ class Trajectory(Fitted, MarginsInTime):
     def margin(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
     ) -> FloatArray:
-        """Return the margin of first over second at any time.
+        """Return the margin of first over second at a time, by default the last one.
+
+        Times between and beyond the observed ones are welcome.
 
         Parameters
         ----------
-        first, second, at
-            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
 
         Returns
         -------
@@ -153,8 +201,10 @@ class Trajectory(Fitted, MarginsInTime):
 
         Parameters
         ----------
-        first, second, at
-            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
 
         Returns
         -------
@@ -175,13 +225,17 @@ class Trajectory(Fitted, MarginsInTime):
 
         Parameters
         ----------
-        first, second, at
-            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
 
         Returns
         -------
-        tuple of numpy.ndarray
-            Margins and variances, in the shape of the arguments.
+        margins : numpy.ndarray
+            Margins, in the shape of the arguments.
+        variances : numpy.ndarray
+            Their variances, of the same shape.
 
         Raises
         ------
@@ -202,24 +256,31 @@ class Trajectory(Fitted, MarginsInTime):
     ) -> tuple[FloatArray, FloatArray]:
         """Return the two ends of an interval that holds the margin with this probability.
 
+        Without items, for all pairs at all observed times (or at those given): two arrays of the
+        shape of `margins`.
+
         Parameters
         ----------
         first, second
-            The two items, from 0; arrays are broadcast.  By default all pairs, as in `margins`.
+            The two items, whole numbers from 0; arrays are broadcast.  By default all pairs.
         at
-            The times; by default the last observed, and for all pairs every one of them.
+            The time, or an array of times; by default the last one of the comparisons, and for all
+            pairs every one of them.
         level
             Of the interval.
 
         Returns
         -------
-        tuple of numpy.ndarray
-            Lower and upper ends, in the shape of the arguments.
+        low : numpy.ndarray
+            Lower ends, in the shape of the arguments.
+        high : numpy.ndarray
+            Upper ends, of the same shape.
 
         Raises
         ------
         InputError
-            If an item, a time or a shape cannot be used, or `level` does not lie between 0 and 1.
+            If one item alone is given or does not occur, a time is not finite, shapes do not agree,
+            or `level` does not lie between 0 and 1.
         """
         reach = reach_of(level)
         if (first is None) != (second is None):
@@ -243,12 +304,15 @@ class Trajectory(Fitted, MarginsInTime):
     ) -> FloatArray:
         """Return the probability that first wins, averaged over what is not known of the margin.
 
-        A tie counts as half a win.  For readings of margins: that one further reading is above 0.
+        A tie counts as half a win, so that both items' probabilities add up to 1; see `chances`.
+        For readings of margins: that one further reading is above 0.
 
         Parameters
         ----------
-        first, second, at
-            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
         side
             1 where the first has the better side, -1 where the second has it.
 
@@ -278,15 +342,17 @@ class Trajectory(Fitted, MarginsInTime):
 
         Parameters
         ----------
-        first, second, at
-            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
         side
             1 where the first has the better side, -1 where the second has it.
 
         Returns
         -------
         numpy.ndarray
-            Probabilities, (..., n_levels).
+            Probabilities, (..., n_levels), the levels along the last axis.
 
         Raises
         ------
@@ -309,12 +375,14 @@ class Trajectory(Fitted, MarginsInTime):
         side: ArrayLike = 0.0,
         level: float = 0.9,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return an interval for the win probability: that of the margin, carried over.
+        """Return an interval for the win probability itself: that of the margin, carried over.
 
         Parameters
         ----------
-        first, second, at
-            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
         side
             1 where the first has the better side, -1 where the second has it.
         level
@@ -322,13 +390,16 @@ class Trajectory(Fitted, MarginsInTime):
 
         Returns
         -------
-        tuple of numpy.ndarray
-            Lower and upper ends, in the shape of the arguments.
+        low : numpy.ndarray
+            Lower ends, in the shape of the arguments.
+        high : numpy.ndarray
+            Upper ends, of the same shape.
 
         Raises
         ------
         InputError
-            If an item, a time or a shape cannot be used, or `level` does not lie between 0 and 1.
+            If an item does not occur, a time is not finite, shapes do not agree, or `level` does
+            not lie between 0 and 1.
         """
         sides = as_floats(side, "side")
         low, high = self.interval(first, second, at, level=level)
@@ -341,8 +412,10 @@ class Trajectory(Fitted, MarginsInTime):
 
         Parameters
         ----------
-        n, rng
-            Number of draws, and seed or generator for them.
+        n
+            Number of draws.
+        rng
+            Seed or generator.
 
         Returns
         -------
@@ -365,15 +438,19 @@ class Trajectory(Fitted, MarginsInTime):
     ) -> Posterior:
         """Return draws around the solution as the `Posterior` that `fit` hands out.
 
+        For strengths, matrices and chances over draws; margins are to first order, as in `sample`.
+
         Parameters
         ----------
-        n, rng
-            Number of draws, 2 or more, and seed or generator for them.
+        n
+            Number of draws, 2 or more.
+        rng
+            Seed or generator.
 
         Returns
         -------
         Posterior
-            Strengths, matrices and chances over draws.
+            The draws.
 
         Raises
         ------
@@ -395,14 +472,22 @@ class Trajectory(Fitted, MarginsInTime):
     ) -> Summary:
         """Return how an item's mean margin changed between two times, with its interval.
 
+        `probability_positive` of the answer near 0 or 1 says that the item has changed.
+
         Parameters
         ----------
-        item, since, until
-            The item, from 0, and the two times.
+        item
+            The item, a whole number from 0.
+        since, until
+            The two times.
         against
             The opponents, by default all others.
-        level, n, rng
-            Level of the interval, number of draws, and seed or generator for them.
+        level
+            Of the interval.
+        n
+            Number of draws.
+        rng
+            Seed or generator.
 
         Returns
         -------
@@ -412,7 +497,8 @@ class Trajectory(Fitted, MarginsInTime):
         Raises
         ------
         InputError
-            If an item, a time or `level` cannot be used, or the item is to be compared with itself.
+            If an item does not occur or is to be compared with itself, a time is not finite, or
+            `level` does not lie between 0 and 1.
         """
         reach_of(level)
         item = as_whole("item", item, least=0)
@@ -445,9 +531,13 @@ class Trajectory(Fitted, MarginsInTime):
         Parameters
         ----------
         at
-            The time, by default the last observed.
-        level, n, rng
-            Level of the interval, number of draws, and seed or generator for them.
+            The time, by default the last one of the comparisons.
+        level
+            Of the interval.
+        n
+            Number of draws.
+        rng
+            Seed or generator.
 
         Returns
         -------
@@ -479,9 +569,13 @@ class Trajectory(Fitted, MarginsInTime):
         function
             What is asked of a matrix of margins, (n_items, n_items); it returns one number.
         at
-            The time, by default the last observed.
-        level, n, rng
-            Level of the interval, number of draws, and seed or generator for them.
+            The time, by default the last one of the comparisons.
+        level
+            Of the interval.
+        n
+            Number of draws.
+        rng
+            Seed or generator.
 
         Returns
         -------
@@ -491,7 +585,8 @@ class Trajectory(Fitted, MarginsInTime):
         Raises
         ------
         InputError
-            If `function` does not return one number, or `at` or `level` cannot be used.
+            If `function` does not return one number, `at` is not one finite time, or `level` does
+            not lie between 0 and 1.
         """
         reach_of(level)
         times = as_times(self.times[-1] if at is None else at)
@@ -504,12 +599,14 @@ class Trajectory(Fitted, MarginsInTime):
     def update(self, more: "Timeline | Measurements") -> "Trajectory":
         """Return the trajectory with further comparisons, later or earlier, of old and new items.
 
-        Scales and number of factors stay, and states start from where they are.
+        Scales and number of factors stay; states start from where they are, so that the answer is
+        that of a full fit, to within the tolerance, at a fraction of its cost.  Periods given as
+        `Measurements` follow the last time, one unit apart.
 
         Parameters
         ----------
         more
-            Further comparisons; `Measurements` follow the last time, one unit apart.
+            Further comparisons, as `smooth` takes them.
 
         Returns
         -------
@@ -519,12 +616,13 @@ class Trajectory(Fitted, MarginsInTime):
         Raises
         ------
         InputError
-            If outcomes do not fit the loss, or an item is new where columns were given.
+            If outcomes do not fit the loss, or an item is new where columns were given for the
+            others only.
 
         Warns
         -----
         ConvergenceWarning
-            The solver stopped at its step limit.
+            The solver stopped at its step limit; says what to change.
         """
         data = as_timeline(more, after=float(self.times[-1]))
         check_outcomes(data.rows, self.loss)
@@ -560,12 +658,15 @@ class Trajectory(Fitted, MarginsInTime):
     ) -> BoolArray:
         """Return whether a margin rests on the prior and not on comparisons.
 
-        No chain of comparisons connects the items, or one was not compared so early or late.
+        That is so when no chain of comparisons connects the two items, or when the time lies
+        outside those at which one of them was compared.
 
         Parameters
         ----------
-        first, second, at
-            The two items, from 0, and the time, by default the last observed; arrays are broadcast.
+        first, second
+            The two items, whole numbers from 0; arrays are broadcast.
+        at
+            The time, or an array of times; by default the last one of the comparisons.
 
         Returns
         -------
@@ -595,7 +696,18 @@ class Trajectory(Fitted, MarginsInTime):
     @property
     def status(self) -> str:
         """What happened, in a sentence."""
-        return tell_status(self.solution, self.scales_converged)
+        steps = plural(self.solution.n_steps, "step")
+        if not self.solution.converged:
+            return (
+                f"Stopped after {steps} before the optimum was reached; raise max_steps or lower "
+                "n_factors."
+            )
+        if not self.scales_converged:
+            return (
+                "Reached an optimum, but the scales had not settled; give drift_scale or "
+                "prior_scale, or fewer factors."
+            )
+        return f"Reached an optimum in {steps}, gradient {self.solution.gradient_size:.1e}."
 
     def __repr__(self) -> str:
         size = f"n_items={self.n_items}, n_periods={self.n_periods}, n_factors={self.n_factors}"
@@ -639,34 +751,44 @@ def smooth(
 ) -> Trajectory:
     """Recover the margins of all items at all times, from all comparisons together.
 
+    An item's past and future tell about its present; cycles are kept, not averaged away.
+
     Parameters
     ----------
     measurements
-        Periods (`Measurements`, one unit of time apart), or comparisons at times (`Timeline`).
+        Periods (`Measurements`, one unit of time apart), or comparisons at times of their own
+        (`Timeline`).
     n_factors
         Columns of S and Q whose exposures are to be found.  0 leaves plain scores.
     scores
-        Whether there is a column of plain scores (exposures 1), too.  ``"auto"``: without factors.
+        Whether there is, before the factors, a column of plain scores (exposures 1).
+        ``"auto"``: when n_factors is 0.
     loss
-        ``"squared"``: outcomes are readings of margins.  ``"logistic"``: shares of games won by the
-        first item.  ``"ordered"``: levels, 0 a tie, 1 a win, 2 and more clearer wins, -1 a loss.
+        ``"squared"``: outcomes are readings of margins.  ``"logistic"``: outcomes are shares of
+        games won by the first item, its margin the log odds.  ``"ordered"``: whole numbers, 0 a
+        tie, 1 a win, 2 and more clearer wins, -1 a loss, and so on; where the levels lie is found.
     noise_scale, drift_scale, prior_scale
-        Standard deviations of a reading about its margin, of the step of an entry of S in one unit
-        of time, and of the first state of an entry of S and of Q; or ``"auto"`` to estimate them.
+        Standard deviations of a reading about its margin, of the step of an entry of S in one
+        unit of time, and of the first state of an entry of S and of Q.  ``"auto"`` estimates
+        them; a drift_scale of 0 keeps S as it is.
     exposure_drift_scale
-        The same as drift_scale for Q, 0 in the paper's model.
+        The same as drift_scale for Q: 0 (the paper's model), a number, or ``"auto"``.
     score_drift_scale, score_prior_scale
         For columns with known exposures; by default what drift_scale and prior_scale are.
     pair_scale, pair_drift_scale
-        Of each pair's own deviation from the low rank, and of its step; 0 for none.
+        Standard deviation of each pair's own deviation from the low rank, and of its step: 0 for
+        none, a number, or ``"auto"``.
     strengths, exposures
         What is known of S and Q, (n_items, n_factors); columns of NaN are to be found.
     advantage
-        What the better side, if the Timeline names it, adds to a margin: a number, or ``"auto"``.
+        What the better side adds to a margin, where the comparisons say who had it (`sides` of a
+        Timeline): a number, or ``"auto"``.
     weights
         One for each period, or for each comparison of a Timeline: multiplies its count.
-    tolerance, max_steps
-        Stop when less than this of log posterior is left to gain, or after so many Newton steps.
+    tolerance
+        Stop when less than this of log posterior is left to gain.
+    max_steps
+        Most Newton steps.
     rng
         Seed or generator for random starts and draws.  The answer keeps the seed.
 
@@ -688,11 +810,14 @@ def smooth(
     Examples
     --------
     >>> import intransit as it
-    >>> games = it.Timeline.from_arrays([0, 1, 0] * 4, [1, 2, 2] * 4, [1.0, 0.5, 1.5] * 4,
-    ...                                 range(12))
-    >>> path = it.smooth(games, noise_scale=0.2, drift_scale=0.1, prior_scale=1.0, rng=0)
-    >>> low, high = path.interval(0, 1, at=15.0)  # a forecast
-    >>> bool(low < path.margin(0, 1, at=15.0) < high)
+    >>> sim = it.simulate(n_items=12, n_factors=1, n_periods=4, n_outcomes=90, rng=0,
+    ...                   noise_scale=0.05, drift_scale=0.05)
+    >>> path = it.smooth(sim.measurements, n_factors=1, noise_scale=0.05, drift_scale=0.05,
+    ...                  prior_scale=1.0, rng=0)
+    >>> bool(abs(path.margins - sim.margins).max() < 0.4)
+    True
+    >>> low, high = path.interval(0, 1, at=5.5, level=0.9)  # a forecast
+    >>> bool(low < path.margin(0, 1, at=5.5) < high)
     True
     """
     check_option("loss", loss, get_args(Kind))
@@ -727,10 +852,8 @@ def smooth(
 
 
 def _scale(
-    name: str, value: float | Auto | None, *, least: float = 0.0, strict: bool = False
+    name: str, value: float | Auto, *, least: float = 0.0, strict: bool = False
 ) -> float | Auto:
-    if value is None:
-        return "auto"
     if isinstance(value, str):
         check_option(name, value, ("auto",))
         return "auto"

@@ -1,15 +1,40 @@
 """Solvers of the weighted program, where they start, and how many starts doubt demands.
 
-`newton` moves all free columns at once; `alternate`, the paper's method, one factor at a time, by
-least squares.  `solve_bounded` imposes ‖X‖∞ <= a by an augmented Lagrangian: pairs that press
-against the bound, seen or not, carry a multiplier, and an ordinary solver minimises
+`newton` moves all free columns at once.  `alternate` is the paper's method: with one factor held
+the margins are linear in the other, so a half-step is one weighted least-squares problem, and of
+all its minimisers the one nearest to where it stands is taken.
+
+`solve_bounded` imposes ‖X‖∞ <= a by an augmented Lagrangian.  Every pair is constrained, seen or
+not.  Pairs that press against the bound carry a multiplier, and for these multipliers and a
+stiffness ρ an ordinary solver minimises
 
     loss(x) + ρ/2 Σ_p dist(x_p + multiplier_p / ρ, [-a, a])²
 
-Starts are leading planes of what was seen (`spectral`), `random`, or either `cooled` by a path of
-falling ridges, which starts where the problem is nearly convex.  Unless a minimum is above doubt
-(`above_doubt`) further ones follow, cooled and plain in turns, until the lowest objective has been
-reached from two places that have nothing to do with each other (decision 0003).
+after which multiplier_p becomes ρ times what still stuck out.  Only pairs that ever stuck out are
+added to the problem, found by scanning X in blocks of rows, so that no N x N array is kept.
+At the end S is scaled by the last part in 10⁹ or so that is missing, and the answer is feasible.
+
+`spectral` fills what was not seen with zeros and takes the leading planes of that matrix;
+`random` draws factors of the right size; `cooled` improves either by a path of ridges:
+
+    minimise  loss + ½ κ (‖S‖² + ‖Q‖²)   for  κ falling from a third of ‖slope(0)‖ to nearly 0
+
+Each minimum starts the next.  ½(‖S‖² + ‖Q‖²), at its least over all factors of X, is the
+nuclear norm of X over two, so the path starts where the problem is nearly convex and never
+lets factors run off to infinity, which is how plain starts fail when readings are few.
+
+The program is not convex, so a minimum may be the wrong one.  It is above doubt when
+
+    - what is free enters linearly (every factor has a known column): there is one minimum;
+    - the fit is exact;
+    - it misses the pairs' means no more than repeated readings of one pair miss each other:
+      F = (misfit / its degrees of freedom) / (spread of repeats / theirs) is no larger than
+      chance allows.  That is asked only where it can tell: readings count about alike, no
+      bound presses, and X = 0 has an F above 10,000, so that a wrong minimum cannot hide.
+
+Otherwise further starts follow, cooled and plain in turns, until the lowest
+objective has been reached from two places that have nothing to do with each other, or the
+allowance is used up.
 """
 
 from collections.abc import Iterator
@@ -177,7 +202,7 @@ def solve_bounded(
         raise TypeError("the bound is imposed on a quadratic loss")
     factors = best = fit_inside(problem, start, bound)
     pairs, nothing = problem.pairs, np.zeros(len(problem.pairs))
-    stiffness = 10.0 * float(problem.loss.curvature(nothing).pair_diagonal().mean()) or 1.0
+    stiffness = 10.0 * float(problem.loss.curvature(nothing).diagonal().mean()) or 1.0
     loss = Boxed(problem.loss, bound, nothing, stiffness)
     values = [problem.value(factors)]
     trouble, finished = np.inf, False
@@ -315,7 +340,7 @@ def random(problem: Problem, rng: np.random.Generator) -> FloatArray:  # (n_item
         factors[:, columns] = rng.normal(size=(problem.n_items, len(columns)))
         x, nothing = problem.margins(factors), np.zeros(len(problem.pairs))
         slope = problem.loss.slope(nothing)
-        diagonal = problem.loss.curvature(nothing).pair_diagonal()
+        diagonal = problem.loss.curvature(nothing).diagonal()
         wanted = float(np.sum(slope**2 / np.maximum(diagonal, 1e-300)))
         size = float(x @ (diagonal * x))
         if wanted > 0 and size > 0:

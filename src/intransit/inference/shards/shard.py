@@ -1,12 +1,18 @@
 """A shard of a joint problem: some items with their chains, and some cells.
 
-Every shard runs the solver of one process on its own states.  Where a cell reads an item of another
-shard, its state is a guest here: states go from owner to guest, slopes back, and but for a few
-sums, added up in the same order everywhere, nothing else is sent.  Noise belongs to cells and
-states by their names, so that draws are the same however items are cut into shards.
+Every shard runs the same program on its own states, the solver of one process; where that needs
+others it meets them.  A cell reads two items; where one of them belongs to another shard, its state
+is a guest here,
 
-Every step is kept in a folder, by each shard its own states, and every program begins with what is
-kept: whoever is lost costs the step that was under way, and changes no digit.
+    owner --- state of the direction --->  guest        what cells need
+    owner <--------- slope --------------  guest        what cells say of it
+
+and nothing else is sent but a few sums, which all add up in the same order: so all take the same
+turns.  The preconditioner, each item's own chain, sends nothing.  Noise belongs to cells and states
+by their names, so that draws are the same however items are cut into shards.
+
+Every step that is taken is kept in a folder, by each shard its own states, and every program begins
+with what is kept.  So whoever is lost costs the step that was under way, and changes no digit.
 """
 
 import os

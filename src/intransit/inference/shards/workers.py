@@ -1,9 +1,12 @@
 """Who runs the shards, this process or actors of Ray; and `fit(..., on="ray")`.
 
-Both run the same programs (`shard`): in this process every shard has a thread, on Ray each is an
-actor, which sends to the others by calling them.  An actor that is gone is started again, reads its
-cells from its file, and all begin again with what is kept; so does a driver.  One folder keeps what
-is worth keeping of a fit: scales drawn from a sub-population, cells by shard, states of every step.
+Both run the same programs (`shard`).  In this process every shard has a thread, and they meet at a
+barrier.  On Ray each is an actor, which sends to the others by calling them: nothing passes the
+driver.  An actor that is gone is started again by `mend`, reads its cells from its file, and all
+begin again with what is kept; a driver that is lost is followed by one that does the same.
+
+What is worth keeping of a fit goes into one folder: scales drawn from a sub-population, cells by
+shard, and the states of every step.  Asked again with the same folder, a fit goes on from there.
 """
 
 import ctypes
