@@ -150,6 +150,7 @@ def beside_nuts(scale: float, seed: int) -> None:
     encoding = Encoding.of(games, finest=N_BINS)
     model = Scores(walk=Drift(), degrees=None) + Factors(2) + PairEffects()
     layout = lay_out(encoding.observations(games), model)
+    sweep_time(layout, Wins())  # loops are compiled, as those of NUTS are, before anything is timed
     began = time.process_time()
     found = sample(layout, Wins(), OURS, rng=np.random.default_rng(0))[1]
     took = time.process_time() - began
