@@ -246,7 +246,7 @@ def test_the_loops_over_cells_are_the_map_and_its_adjoint(seed, r, both):
     x = np.sum(S[a] * Q[d] - S[b] * Q[c], axis=1)
     for version in (0, 1):
         out, change = np.empty(len(at)), np.empty(len(at))
-        both_ways(kernels.read_cells)[version](S, Q, at, out)
+        both_ways(kernels.push_cells)[version](S, Q, at, S, Q, False, out)
         np.testing.assert_allclose(out, x, atol=1e-12)
         both_ways(kernels.push_cells)[version](S, Q, at, dS, dQ, both, change)
         np.testing.assert_allclose(change, J @ step, atol=1e-12)
@@ -268,7 +268,6 @@ def test_cells_that_say_where_strengths_stand_find_their_exposures(seed, r, shar
     four = np.hstack([at[:, :2], 0 * at[:, :2] if shared else at[:, :2]])
     two, both, width = np.ascontiguousarray(at[:, :2]), not shared, (1,) * r
     for kernel, taken, sizes in (
-        (kernels.read_cells, lambda at: (S, Q, at), [(len(at),)]),
         (kernels.push_cells, lambda at: (S, Q, at, dS, dQ, both), [(len(at),)]),
         (kernels.pull_cells, lambda at: (S, Q, at, slopes, both), [S.shape, Q.shape]),
         (

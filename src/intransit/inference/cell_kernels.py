@@ -43,33 +43,19 @@ def places(at: IntArray, p: int, shared: bool) -> tuple[int, int, int, int]:
 
 
 @compiled
-def read_cells(
+def push_cells(
     S: FloatArray,  # (n_strength_states, n_columns)
     Q: FloatArray,  # (n_exposure_states, n_columns)
     at: IntArray,  # (n_cells, 4): a, b, c, d; or (n_cells, 2): a, b
-    out: FloatArray,  # (n_cells,)
-) -> None:
-    """Write the margin of every cell: equation (1)."""
-    shared = Q.shape[0] == 1
-    for p in range(at.shape[0]):
-        a, b, c, d = places(at, p, shared)
-        total = 0.0
-        for k in range(S.shape[1]):
-            total += S[a, k] * Q[d, k] - S[b, k] * Q[c, k]
-        out[p] = total
-
-
-@compiled
-def push_cells(
-    S: FloatArray,
-    Q: FloatArray,
-    at: IntArray,
     step_S: FloatArray,
     step_Q: FloatArray,
     both: bool,  # whether exposures move
     out: FloatArray,  # (n_cells,)
 ) -> None:
-    """Write the first-order change of every cell: equation (2)."""
+    """Write the first-order change of every cell: equation (2).
+
+    Along S itself, exposures held, it is the margin: equation (1).
+    """
     shared = Q.shape[0] == 1
     for p in range(at.shape[0]):
         a, b, c, d = places(at, p, shared)
@@ -204,6 +190,7 @@ def normal_cells(
     pair_at: IntArray,  # (n_cells,)
     effects: bool,  # whether cells read a state of their pair too
     curvature: FloatArray,  # (n_cells,)
+    twist: FloatArray,  # (n_cells,): slopes for the part that Gauss-Newton drops; or empty
     out: FloatArray,  # (n_z, n_z)
 ) -> None:
     """Add the data's whole normal matrix over z = [S, Q, E], for small problems."""
@@ -222,24 +209,13 @@ def normal_cells(
         for k in range(n):
             for m in range(n):
                 out[where[k], where[m]] += curvature[p] * what[k] * what[m]
-
-
-@compiled
-def twist_cells(
-    at: IntArray,
-    slopes: FloatArray,  # (n_cells,)
-    r: int,
-    n_S: int,  # entries of S
-    out: FloatArray,  # (n_z, n_z)
-) -> None:
-    """Add Σ slope · second derivative of (1): the part of the Hessian that Gauss-Newton drops."""
-    for p in range(at.shape[0]):
-        a, b, c, d = at[p, 0] * r, at[p, 1] * r, n_S + at[p, 2] * r, n_S + at[p, 3] * r
+    for p in range(twist.shape[0]):
+        a, b, c, d = at[p, 0] * r, at[p, 1] * r, S.size + at[p, 2] * r, S.size + at[p, 3] * r
         for k in range(r):
-            out[a + k, d + k] += slopes[p]
-            out[d + k, a + k] += slopes[p]
-            out[b + k, c + k] -= slopes[p]
-            out[c + k, b + k] -= slopes[p]
+            out[a + k, d + k] += twist[p]
+            out[d + k, a + k] += twist[p]
+            out[b + k, c + k] -= twist[p]
+            out[c + k, b + k] -= twist[p]
 
 
 @compiled

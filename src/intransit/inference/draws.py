@@ -6,11 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs
-from intransit.checks import as_floats, check_finite
-from intransit.errors import InputError
-from intransit.inference.joint_fit import Fitted
+from intransit.inference.joint_fit import Fitted, MarginsInTime
 from intransit.inference.joint_problem import FactorStates, Joint
-from intransit.inference.laplace import MarginQuery, as_questions
+from intransit.inference.laplace import MarginQuery
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Paths, first_order, lay_out, steps_of
 from intransit.inference.posterior import Posterior, posterior_around
@@ -26,7 +24,6 @@ from intransit.model.terms import (
     Term,
     Walk,
 )
-from intransit.skew import fill_skew
 
 
 def bridge(
@@ -80,7 +77,7 @@ MOST_ENTRIES = 100_000_000  # of draws of margins at once
 
 
 @dataclass(frozen=True, eq=False)
-class TrajectoryDraws:
+class TrajectoryDraws(MarginsInTime):
     """Draws of whole trajectories from the posterior.
 
     Margins are to first order around the solution, as the posterior itself is: products of two
@@ -117,14 +114,12 @@ class TrajectoryDraws:
     rng: np.random.Generator
 
     @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return self.fitted.columns.n_items
+    def _solved(self) -> Fitted:
+        return self.fitted
 
     @property
-    def times(self) -> FloatArray:  # (n_periods,)
-        """The distinct times of the comparisons."""
-        return self.problem.cells.axis
+    def _most_margins(self) -> int:
+        return MOST_ENTRIES // len(self)
 
     @property
     def problem(self) -> Joint:
@@ -136,41 +131,6 @@ class TrajectoryDraws:
 
     def __repr__(self) -> str:
         return f"TrajectoryDraws(n_items={self.n_items}, times={self.times!r})"
-
-    @property
-    def margins(self) -> FloatArray:  # (n_draws, n_periods, n_items, n_items)
-        """Margins of every draw at every observed time."""
-        return self.matrix(self.times)
-
-    def matrix(self, at: ArrayLike) -> FloatArray:  # (n_draws, [n_times,] n_items, n_items)
-        """Return the matrices of every draw at a time, or at several.
-
-        Parameters
-        ----------
-        at
-            The time, or an array of times.
-
-        Returns
-        -------
-        numpy.ndarray
-            Margins, (n_draws, n_items, n_items), or (n_draws, n_times, n_items, n_items) for an
-            array of times.
-
-        Raises
-        ------
-        InputError
-            If a time is not finite, or more margins are asked for than memory holds.
-        """
-        times = as_floats(at, "at")
-        check_finite(np.atleast_1d(times), "at")
-        n, n_entries = self.n_items, len(self) * times.size * self.n_items**2
-        if n_entries > MOST_ENTRIES:
-            raise InputError(
-                f"draws: {n_entries:,} margins were asked for at once; ask for "
-                "some pairs and times with margin(first, second, at) instead."
-            )
-        first, second = np.triu_indices(n, 1)
-        return fill_skew(self.margin(first, second, times[..., None]), n)
 
     def margin(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
@@ -196,10 +156,7 @@ class TrajectoryDraws:
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
         """
-        i, j, clock, shape = as_questions(
-            first, second, at, last=float(self.times[-1]), n_items=self.n_items
-        )
-        query = MarginQuery(self.problem, self.fitted.pairs, i, j, clock)
+        query, shape = self._query(first, second, at)
         S, Q, E = self.problem.split_draws(self.states)
         mean_S, mean_Q, _ = self.problem.split(self.fitted.solution.z)
         s_i, s_j = self._two(self.problem.strengths, S, query)

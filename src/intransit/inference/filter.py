@@ -8,7 +8,7 @@ that is what is given up against smoothing, beside all that later comparisons wo
 """
 
 from operator import index
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -148,10 +148,8 @@ class Filter:
         self.n_seen = 0
         self._prior = _scale("prior_scale", prior_scale, 1 / _LARGEST)
         noise = _scale("noise_scale", noise_scale, 1 / _LARGEST) ** 2
-        drifts = (
-            _scale("drift_scale", drift_scale),
-            _scale("exposure_drift_scale", exposure_drift_scale),
-        )
+        drift = _scale("drift_scale", drift_scale)
+        drifts = drift, _scale("exposure_drift_scale", exposure_drift_scale)
         self._noise = noise if loss == "squared" else 0.0
         self._least, self._most = (-_LARGEST, _LARGEST) if loss == "squared" else (0.0, 1.0)
         self._n_scores, r = int(self.scores), self.n_factors
@@ -163,7 +161,7 @@ class Filter:
         if self.seed is not None:  # a stream of its own: `simulate` may have drawn from this seed
             self._rng = self._rng.spawn(1)[0]
         self._n_items = as_whole("n_items", n_items, least=0, most=_MOST_ITEMS)
-        self._make_room(max(self._n_items, 16))
+        self._make_room("n_items", max(self._n_items, 16), 0)
 
     @property
     def n_items(self) -> int:
@@ -257,8 +255,7 @@ class Filter:
         InputError
             If columns differ in length, or an item, outcome, time or count cannot be used.
         """
-        rows = self._check("observe_many", first, second, outcomes, times, counts)
-        self._learn("observe_many", *rows, np.empty(0))
+        self._learn("observe_many", (first, second, outcomes, times, counts), expect=False)
 
     def forecast_many(
         self,
@@ -296,10 +293,7 @@ class Filter:
         InputError
             If columns differ in length, or an item, outcome, time or count cannot be used.
         """
-        rows = self._check("forecast_many", first, second, outcomes, times, counts)
-        forecasts = np.empty(len(rows[0]))
-        self._learn("forecast_many", *rows, forecasts)
-        return forecasts
+        return self._learn("forecast_many", (first, second, outcomes, times, counts), expect=True)
 
     def margin(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
@@ -480,24 +474,18 @@ class Filter:
         i, j, times = broadcast(where, first=first, second=second, at=times)
         pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), None, where)
         needed = int(pairs.max(initial=-1)) + 1
-        self._check_gap(where, needed, len(pairs))
-        self._make_room(needed)  # a question about a new item is answered, and adds nothing
+        self._make_room(where, needed, len(pairs))  # a new item is answered for, and not kept
         out = np.empty((len(pairs), 2))
         read_many(*self._state, pairs, times.flatten(), self._work, out)
         return out.reshape(*times.shape, 2)
 
-    def _learn(
-        self,
-        where: str,
-        pairs: IntArray,
-        outcomes: FloatArray,
-        times: FloatArray,
-        counts: FloatArray,
-        out: FloatArray,
-    ) -> None:
+    def _learn(self, where: str, given: tuple[Any, ...], *, expect: bool) -> FloatArray:
+        pairs, outcomes, times, counts = self._check(where, *given)
+        out = np.empty(len(pairs) if expect else 0)
         self._welcome(where, int(pairs.max(initial=-1)) + 1, len(pairs))
         learn_many(*self._state, self._noise, pairs, outcomes, times, counts, self._work, out)
         self.n_seen += len(pairs)
+        return out
 
     def _check(
         self,
@@ -520,7 +508,8 @@ class Filter:
                     f"{columns[0].shape}; give one value for each comparison."
                 )
         pairs = check_pairs(np.stack([first, second], axis=1), None, where)
-        Y, T, C = (_plain(column) for column in columns[2:])
+        # The one kind of array that loops are compiled for.
+        Y, T, C = (np.require(column, requirements=["C", "W"]) for column in columns[2:])
         finite = "it must be a finite number, not beyond 1e30"
         share = "it must be a share from 0 to 1 of the games"
         self_met = pairs[:, 0] == pairs[:, 1]
@@ -542,19 +531,16 @@ class Filter:
 
     def _welcome(self, where: str, needed: int, n_rows: int) -> None:
         """Count items up to the number needed among those learnt of, and make room for them."""
-        self._check_gap(where, needed, n_rows)
-        self._make_room(needed)
+        self._make_room(where, needed, n_rows)
         self._n_items = max(self._n_items, needed)
 
-    def _check_gap(self, where: str, needed: int, n_rows: int) -> None:
+    def _make_room(self, where: str, needed: int, n_rows: int) -> None:
+        """Hold at least so many items, at least twice as many as before if that takes more room."""
         if needed - self._n_items - 2 * n_rows > _WIDEST_GAP:
             raise InputError(
                 f"{where}: item {needed - 1} is far beyond the {self._n_items:,} items so far; "
                 "number items from 0 without large gaps, or pass n_items to make room for them."
             )
-
-    def _make_room(self, needed: int) -> None:
-        """Hold at least so many items, at least twice as many as before if that takes more room."""
         held, k = self._means.shape
         if needed <= held:
             return
@@ -574,8 +560,3 @@ def _scale(name: str, value: object, least: float = 0.0) -> float:
     if number > _LARGEST:
         raise InputError(f"{name} is {value!r}, beyond {_LARGEST:g}; choose other units.")
     return number
-
-
-def _plain(values: FloatArray) -> FloatArray:
-    """Return the one kind of array that loops are compiled for: contiguous and writeable."""
-    return np.require(values, requirements=["C", "W"])

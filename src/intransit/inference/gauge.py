@@ -9,6 +9,8 @@ Along these directions only the prior speaks.  Newton's method creeps along them
 order they move no margin, and to second order they would add noise of the gauge's own.
 """
 
+from itertools import combinations, combinations_with_replacement
+
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
@@ -34,7 +36,7 @@ def balance(problem: Joint, z: FloatArray, *, volume: float = 0.0) -> FloatArray
     grams = list(problem.total(np.stack(grams_of(problem.strengths, basis))))
     first = np.argmax(problem.strengths.free & problem.exposures.free)  # factors share their scales
     gram_Q = problem.total(grams_of(problem.exposures, Q)[first])
-    A, D = best_mixing(problem.strengths, problem.exposures, grams, gram_Q, volume=volume)
+    A, D = best_mixing(problem.strengths, problem.exposures, grams, gram_Q, volume)
     S[:], Q[:] = basis @ A, Q @ D
     for part, old, side in zip(
         (S, Q), problem.split(z), (problem.strengths, problem.exposures), strict=False
@@ -48,18 +50,28 @@ def best_mixing(
     exposures: FactorStates,
     grams: list[FloatArray],  # by column, (2 r, 2 r): of the basis [Q at the states of S, S]
     gram_Q: FloatArray,  # (r, r)
-    *,
-    volume: float = 0.0,
+    volume: float,
 ) -> tuple[FloatArray, FloatArray]:  # (2 r, r), (r, r)
     """Return A and D of the best S = basis A and Q = (old Q) D, from Gram matrices alone."""
     r = len(gram_Q)
     factors = np.flatnonzero(strengths.free & exposures.free)
+    sizes = (strengths.prior, strengths.drift, exposures.prior, exposures.drift)
+    alike = all(np.ptp(size[factors]) == 0 for size in sizes)
     A, D = np.vstack([np.zeros((r, r)), np.eye(r)]), np.eye(r)
     for _ in range(ROUNDS):
         exposed = np.vstack([D, np.zeros((r, r))])
         A += exposed @ _best_shift(strengths, grams, A, exposed)
-        _lean_on_scores(strengths, exposures, grams, gram_Q, A, D)
-        change = _best_basis(strengths, exposures, grams, gram_Q, A, D, volume)
+        for m in np.flatnonzero(strengths.free & ~exposures.free):
+            # What factors and a column of known Q_m can say alike goes to where it costs least:
+            # S_m -> S_m + Σ b_k S_k and Q_k -> Q_k - b_k Q_m.
+            here, pulled = A[:, factors], gram_Q @ D[:, m]
+            matrix = here.T @ grams[m] @ here + np.eye(len(factors)) * float(D[:, m] @ pulled)
+            right = D[:, factors].T @ pulled - here.T @ grams[m] @ A[:, m]
+            amounts = np.linalg.solve(matrix, right)
+            A[:, m] += here @ amounts
+            D[:, factors] -= D[:, [m]] * amounts
+        F = A[:, factors].T @ grams[int(factors[0])] @ A[:, factors]
+        change = _best_basis(F, D[:, factors].T @ gram_Q @ D[:, factors], volume) if alike else None
         if change is None:
             break
         A[:, factors] = A[:, factors] @ change
@@ -74,23 +86,21 @@ def tangents(problem: Joint, z: FloatArray) -> FloatArray:  # (n_z, n_directions
     free_Q = np.flatnonzero(problem.exposures.free)
     directions: list[FloatArray] = []
 
-    def add(dS: FloatArray | None, dQ: FloatArray | None) -> None:
+    def add(dS: FloatArray | float, dQ: FloatArray | float) -> None:
         step = np.zeros(len(z))
         out_S, out_Q, _ = problem.split(step)
-        if dS is not None:
-            out_S += dS
-        if dQ is not None:
-            out_Q += dQ
+        out_S += dS
+        out_Q += dQ
         directions.append(step)
 
     if _shares_times(problem):
         exposures = _at_strengths(problem, Q)
-        for k, m in _pairs_of(free_S):
-            add(_mixed(exposures, k, m), None)
+        for B in _symmetric(free_S, S.shape[1]):
+            add(exposures @ B, 0.0)
     if not problem.strengths.chains.drifting or problem.exposures.chains.drifting:
         strengths = S if len(S) == len(Q) else S[problem.exposures.chains.owners]
-        for k, m in _pairs_of(free_Q):
-            add(None, _mixed(strengths, k, m))
+        for B in _symmetric(free_Q, S.shape[1]):
+            add(0.0, strengths @ B)
     for k in free_Q.tolist():
         for m in free_S.tolist():
             dS, dQ = np.zeros_like(S), np.zeros_like(Q)
@@ -107,13 +117,12 @@ def rotations(problem: Joint, z: FloatArray) -> FloatArray:  # (n_z, n_direction
     S, Q, _ = problem.split(z)
     both = np.flatnonzero(problem.strengths.free & problem.exposures.free)
     turns = []
-    for k, m in _pairs_of(both):
-        if k < m:
-            step = np.zeros(len(z))
-            dS, dQ, _ = problem.split(step)
-            for part, values in ((dS, S), (dQ, Q)):
-                part[:, m], part[:, k] = values[:, k], -values[:, m]
-            turns.append(step)
+    for k, m in combinations(both, 2):
+        step = np.zeros(len(z))
+        dS, dQ, _ = problem.split(step)
+        for part, values in ((dS, S), (dQ, Q)):
+            part[:, m], part[:, k] = values[:, k], -values[:, m]
+        turns.append(step)
     if not turns:
         return np.zeros((len(z), 0))
     return np.linalg.qr(np.stack(turns, axis=1))[0]
@@ -127,13 +136,10 @@ def without_gauge(problem: Joint, z: FloatArray, steps: FloatArray) -> FloatArra
     T = tangents(problem, z)
     if T.shape[1] == 0:
         return steps
-    weighted = np.zeros_like(T)
-    for k in range(T.shape[1]):
-        column = np.zeros(len(z))
-        problem.add_prior(np.ascontiguousarray(T[:, k]), column)
-        weighted[:, k] = column
-    gram = T.T @ weighted
-    amounts, *_ = np.linalg.lstsq(gram, weighted.T @ steps, rcond=1e-12)
+    weighted = np.zeros(T.shape[::-1])  # by direction
+    for along, out in zip(np.ascontiguousarray(T.T), weighted, strict=True):
+        problem.add_prior(along, out)
+    amounts, *_ = np.linalg.lstsq(T.T @ weighted.T, weighted @ steps, rcond=1e-12)
     return np.asarray(steps - T @ amounts)
 
 
@@ -149,16 +155,11 @@ def _at_strengths(problem: Joint, Q: FloatArray) -> FloatArray:
     return Q[problem.strengths.chains.owners]
 
 
-def _pairs_of(columns: IntArray) -> list[tuple[int, int]]:
-    return [(int(k), int(m)) for k in columns for m in columns if k <= m]
-
-
-def _mixed(values: FloatArray, k: int, m: int) -> FloatArray:
-    """Return values @ B for the symmetric B with ones at (k, m) and (m, k)."""
-    out = np.zeros_like(values)
-    out[:, m] += values[:, k]
-    if k != m:
-        out[:, k] += values[:, m]
+def _symmetric(columns: IntArray, r: int) -> FloatArray:  # (n, r, r)
+    """Return the symmetric matrices with ones at (k, m) and (m, k), for all pairs of columns."""
+    k, m = np.array(list(combinations_with_replacement(columns, 2)), int).reshape(-1, 2).T
+    out = np.zeros((len(k), r, r))
+    out[np.arange(len(k)), k, m] = out[np.arange(len(k)), m, k] = 1.0
     return out
 
 
@@ -184,10 +185,7 @@ def _best_shift(
     """Return the symmetric B that minimises the penalty of S + Q B."""
     r = A.shape[1]
     free = np.flatnonzero(side.free)
-    corners = np.array(_pairs_of(free))
-    basis = np.zeros((len(corners), r, r))
-    basis[np.arange(len(corners)), corners[:, 0], corners[:, 1]] = 1.0
-    basis[np.arange(len(corners)), corners[:, 1], corners[:, 0]] = 1.0
+    basis = _symmetric(free, r)
     weighed, pulls = np.zeros((r, r, r)), np.zeros((r, r))
     for c in free:
         weighed[c] = exposed.T @ grams[c] @ exposed
@@ -199,51 +197,17 @@ def _best_shift(
     return np.asarray(np.tensordot(amounts, basis, 1))
 
 
-def _lean_on_scores(
-    strengths: FactorStates,
-    exposures: FactorStates,
-    grams: list[FloatArray],
-    gram_Q: FloatArray,
-    A: FloatArray,
-    D: FloatArray,
-) -> None:
-    """Move what factors and columns of known exposures can say alike to where it costs least.
-
-    S_m -> S_m + Σ b_k S_k and Q_k -> Q_k - b_k Q_m, for each column m whose Q_m is known.
-    """
-    factors = np.flatnonzero(strengths.free & exposures.free)
-    for m in np.flatnonzero(strengths.free & ~exposures.free):
-        here, pulled = A[:, factors], gram_Q @ D[:, m]
-        matrix = here.T @ grams[m] @ here + np.eye(len(factors)) * float(D[:, m] @ pulled)
-        right = D[:, factors].T @ pulled - here.T @ grams[m] @ A[:, m]
-        amounts = np.linalg.solve(matrix, right)
-        A[:, m] += here @ amounts
-        D[:, factors] -= D[:, [m]] * amounts
-
-
 def _best_basis(
-    strengths: FactorStates,
-    exposures: FactorStates,
-    grams: list[FloatArray],
-    gram_Q: FloatArray,
-    A: FloatArray,
-    D: FloatArray,
-    volume: float,
-) -> FloatArray | None:  # (f, f)
+    F: FloatArray, G: FloatArray, volume: float
+) -> FloatArray | None:  # (f, f) each: the penalties' Gram matrices of S and Q
     """Return R that minimises the penalty of S R and Q R⁻ᵀ, or None when that is not definite.
 
-    With F and G the penalties' Gram matrices of S and Q, and W = R Rᵀ, it minimises
+    With W = R Rᵀ it minimises
 
         tr(F W) + tr(G W⁻¹) - volume log det W,        W F W - volume W - G = 0
 
     a quadratic equation in F^½ W F^½; without volume W is the geometric mean of F⁻¹ and G.
     """
-    columns = np.flatnonzero(strengths.free & exposures.free)
-    for side in (strengths, exposures):
-        if np.ptp(side.prior[columns]) > 0 or np.ptp(side.drift[columns]) > 0:
-            return None
-    F = A[:, columns].T @ grams[int(columns[0])] @ A[:, columns]
-    G = D[:, columns].T @ gram_Q @ D[:, columns]
     values, vectors = np.linalg.eigh(F)
     if not np.isfinite(values).all() or values[0] <= 1e-12 * values[-1] or values[0] <= 0:
         return None

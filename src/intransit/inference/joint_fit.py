@@ -26,20 +26,30 @@ final solve is without it.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, unfold
+from intransit.checks import as_floats, broadcast, check_finite, check_pairs
 from intransit.data.cells import Cells, Rows, collapse_rows, merge_cells
 from intransit.errors import InputError
 from intransit.inference.gauge import balance
 from intransit.inference.joint_problem import Columns, Joint, Pairs, Scales, assemble, rescale
-from intransit.inference.laplace import ROUNDS, Spots, excess, measure, move_along_gauge
+from intransit.inference.laplace import (
+    MarginQuery,
+    Spots,
+    excess,
+    measure,
+    move_along_gauge,
+)
 from intransit.inference.likelihood import Squared, far, first_law
 from intransit.inference.newton import JointSolution, SparseEquations, is_small, solve_joint
 from intransit.inference.observations import Seen, connected_groups
+from intransit.inference.posterior import MOST_MARGINS, check_entries
 from intransit.model.laws import Kind
+from intransit.skew import fill_skew
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,25 +94,6 @@ class Support:
                 f"The items form {n_groups} groups with no comparison between them: margins "
                 "across groups are the prior's; see `groups` and `extrapolated`."
             )
-
-
-def tell_status(solution: JointSolution, scales_converged: bool) -> str:
-    """Return what happened, in a sentence."""
-    steps = solution.n_steps
-    if not solution.converged:
-        return (
-            f"Stopped after {steps} steps before the optimum was reached; raise max_steps or "
-            "lower n_factors."
-        )
-    if not scales_converged:
-        return (
-            "Reached an optimum, but the scales had not settled; give drift_scale or "
-            "prior_scale, or fewer factors."
-        )
-    return (
-        f"Reached an optimum in {steps} step{'' if steps == 1 else 's'}, gradient "
-        f"{solution.gradient_size:.1e}."
-    )
 
 
 # Scales -------------------------------------------------------------------------------------------
@@ -152,18 +143,15 @@ def estimate_scales(
 
     Each has a pace of its own: quicker for as long as it goes one way, slower when it turns.
     """
-    close = CLOSE
-    products = not problem.is_convex
+    close, products = CLOSE, not problem.is_convex
     if products:
         problem = penalised(problem, z)
     if products and not is_small(problem):
-        tolerance, max_steps, close = (
-            max(tolerance, ROUGH),
-            min(max_steps, FEW_STEPS),
-            CLOSE_AT_SCALE,
-        )
+        tolerance, max_steps = max(tolerance, ROUGH), min(max_steps, FEW_STEPS)
+        close = CLOSE_AT_SCALE
     solution = solve_joint(problem, z, tolerance=tolerance, max_steps=max_steps)
-    first, span = scales, _span(problem)
+    first, axis = scales, problem.strengths.chains.axis
+    span = float(axis[-1] - axis[0])
     pace, before = np.ones(len(free)), np.zeros(len(free))
     converged = False
     for _ in range(MOST_ROUNDS):
@@ -209,11 +197,6 @@ def _with_extra(problem: Joint, S: FloatArray | None, Q: FloatArray | None) -> J
         strengths=replace(problem.strengths, extra=S),
         exposures=replace(problem.exposures, extra=Q),
     )
-
-
-def _span(problem: Joint) -> float:
-    axis = problem.strengths.chains.axis
-    return float(axis[-1] - axis[0])
 
 
 def _kept_in(scales: Scales, first: Scales, free: tuple[str, ...], span: float) -> Scales:
@@ -297,6 +280,11 @@ class Given:
     max_steps: int
     seed: int
 
+    @property
+    def limits(self) -> dict[str, Any]:
+        """When a solver stops."""
+        return {"tolerance": self.tolerance, "max_steps": self.max_steps}
+
     def collapse(self, rows: Rows, n_items: int) -> Cells:
         """Return rows as cells, as this loss counts them."""
         return collapse_rows(
@@ -319,6 +307,87 @@ class Fitted:
     scales_converged: bool
 
 
+class MarginsInTime:
+    """What a trajectory and draws of it answer alike."""
+
+    @property
+    def _solved(self) -> Fitted:
+        raise NotImplementedError
+
+    @property
+    def _most_margins(self) -> int:
+        return MOST_MARGINS
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self._solved.columns.n_items
+
+    @property
+    def times(self) -> FloatArray:  # (n_periods,)
+        """The distinct times of the comparisons."""
+        return self._solved.problem.cells.axis
+
+    @property
+    def n_periods(self) -> int:
+        """Number of distinct times."""
+        return len(self.times)
+
+    @property
+    def margins(self) -> FloatArray:  # (..., n_periods, n_items, n_items)
+        """Margins at every time; entry (t, i, j) > 0 favours i.  For many items ask `margin`."""
+        return self.matrix(self.times)
+
+    def matrix(self, at: ArrayLike | None = None) -> FloatArray:
+        """Return the whole matrix of margins at a time, or at several.
+
+        Parameters
+        ----------
+        at
+            The time, or an array of times; by default the last observed.
+
+        Returns
+        -------
+        numpy.ndarray
+            Margins, ([n_draws,] [n_times,] n_items, n_items).
+
+        Raises
+        ------
+        InputError
+            If a time is not finite, or more margins are asked for than memory holds.
+        """
+        asked = self._all_pairs("matrix", self.times[-1] if at is None else at)
+        return fill_skew(self.margin(*asked), self.n_items)
+
+    def margin(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the margin of first over second at any time."""
+        raise NotImplementedError
+
+    def _all_pairs(self, where: str, at: ArrayLike) -> tuple[IntArray, IntArray, FloatArray]:
+        times = as_times(at)
+        check_entries(times.size * self.n_items**2, where, self._most_margins)
+        return *np.triu_indices(self.n_items, 1), times[..., None]
+
+    def _query(
+        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None
+    ) -> tuple[MarginQuery, tuple[int, ...]]:
+        """Return the question after some margins, and the shape of its answer."""
+        when = as_times(self.times[-1] if at is None else at)
+        i, j, times = broadcast("margin", first=first, second=second, at=when)
+        pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), self.n_items, "margin")
+        asked = pairs[:, 0], pairs[:, 1], times.ravel().astype(float)
+        return MarginQuery(self._solved.problem, self._solved.pairs, *asked), i.shape
+
+
+def as_times(at: ArrayLike) -> FloatArray:
+    """Return times as numbers, or refuse what is not finite."""
+    times = as_floats(at, "at")
+    check_finite(np.atleast_1d(times), "at")
+    return times
+
+
 def fit_model(cells: Cells, columns: Columns, given: Given) -> Fitted:
     """Fit one model: solve from several starts, at scales given or estimated."""
     scales, free = first_guess(cells, columns, given)
@@ -330,29 +399,19 @@ def fit_model(cells: Cells, columns: Columns, given: Given) -> Fitted:
     starts = tuple((one.start, one.objective) for one in solved)
     solution, settled = solved[0], True
     if free:
+        limits = {**given.limits, "tolerance": max(given.tolerance, 1e-3)}
         found = estimate_scales(
-            problem,
-            columns,
-            scales,
-            free,
-            solution.z,
-            tolerance=max(given.tolerance, 1e-3),
-            max_steps=given.max_steps,
-            seed=given.seed,
+            problem, columns, scales, free, solution.z, **limits, seed=given.seed
         )
-        if found.scales.pair_scale > 0 and "pair_scale" in free and _vanished(found.scales, given):
+        noise = found.scales.noise_scale if given.loss == "squared" else 1.0
+        if "pair_scale" in free and 0.0 < found.scales.pair_scale < UNSEEN_PAIRS * noise:
             without = {**given.scales, "pair_scale": 0.0, "pair_drift_scale": 0.0}
             return fit_model(cells, columns, replace(given, scales=without))
         problem, scales, settled = found.problem, found.scales, found.converged
-        solution = _solve(problem, found.solution.z, given)
+        solution = solve_joint(problem, found.solution.z, **given.limits)
     problem, solution = _settle(problem, solution, given)
-    solution = _move(problem, solution, given)
+    solution = move_along_gauge(problem, solution, **given.limits, seed=given.seed)
     return Fitted(given, columns, scales, free, problem, pairs, solution, starts, settled)
-
-
-def _solve(problem: Joint, z: FloatArray, given: Given, *, warm: bool = False) -> JointSolution:
-    tolerance, max_steps = given.tolerance, given.max_steps
-    return solve_joint(problem, z, tolerance=tolerance, max_steps=max_steps, warm=warm)
 
 
 def _from_starts(
@@ -360,18 +419,12 @@ def _from_starts(
 ) -> tuple[JointSolution, ...]:
     """Return solutions from as many starts as the problem needs, the best first."""
     if problem.is_convex:
-        solution = _solve(problem, problem.without_factors(columns), given)
+        solution = solve_joint(problem, problem.without_factors(columns), **given.limits)
         return (replace(solution, start="scores"),)
     from intransit.inference.joint_starts import solve_from_starts  # noqa: PLC0415  if there are factors
 
-    return solve_from_starts(
-        problem,
-        columns,
-        scales,
-        tolerance=given.tolerance,
-        max_steps=given.max_steps,
-        rng=np.random.default_rng(given.seed),
-    )
+    rng = np.random.default_rng(given.seed)
+    return solve_from_starts(problem, columns, scales, **given.limits, rng=rng)
 
 
 def _settle(problem: Joint, solution: JointSolution, given: Given) -> tuple[Joint, JointSolution]:
@@ -381,27 +434,8 @@ def _settle(problem: Joint, solution: JointSolution, given: Given) -> tuple[Join
         if far(problem.law, settled.law) < SETTLED:
             break
         problem = settled
-        solution = _solve(problem, solution.z, given)
+        solution = solve_joint(problem, solution.z, **given.limits)
     return problem, solution
-
-
-def _move(
-    problem: Joint, solution: JointSolution, given: Given, *, rounds: int = ROUNDS
-) -> JointSolution:
-    return move_along_gauge(
-        problem,
-        solution,
-        tolerance=given.tolerance,
-        max_steps=given.max_steps,
-        seed=given.seed,
-        rounds=rounds,
-    )
-
-
-def _vanished(scales: Scales, given: Given) -> bool:
-    """Return whether effects of pairs have shrunk to nothing."""
-    noise = scales.noise_scale if given.loss == "squared" else 1.0
-    return scales.pair_scale < UNSEEN_PAIRS * noise
 
 
 def first_guess(cells: Cells, columns: Columns, given: Given) -> tuple[Scales, tuple[str, ...]]:
@@ -490,10 +524,11 @@ def _continue(problem: Joint, z: FloatArray, given: Given) -> JointSolution:
     """
     if not is_small(problem):
         here = JointSolution(np.zeros(0), True, z, 0.0, 0)
-        moved = _move(problem, here, given, rounds=1)
+        moved = move_along_gauge(problem, here, **given.limits, seed=given.seed, rounds=1)
         if moved is not here:
             return moved
-    return _move(problem, _solve(problem, z, given, warm=True), given)
+    near = solve_joint(problem, z, **given.limits, warm=True)
+    return move_along_gauge(problem, near, **given.limits, seed=given.seed)
 
 
 def carry_over(old: Fitted, new: Joint, pairs: Pairs) -> FloatArray:

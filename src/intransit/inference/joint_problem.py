@@ -44,7 +44,6 @@ from intransit.inference.cell_kernels import (
     place_by_key,
     pull_cells,
     push_cells,
-    read_cells,
 )
 from intransit.inference.likelihood import CellLoss, Law, best_law, loss_of
 from intransit.kernels import dot, put_rows, take_rows
@@ -299,21 +298,13 @@ class Columns:
     @property
     def are_uniform(self) -> bool:
         """Whether known columns are the same for all items, so that new ones fit in."""
-        for known in (self.strengths, self.exposures):
-            spread = np.ptp(known, axis=0)
-            if (spread[~np.isnan(spread)] > 0).any():
-                return False
-        return True
+        both = (self.strengths, self.exposures)
+        return not any((np.ptp(known, axis=0) > 0).any() for known in both)
 
     def grown(self, n_items: int) -> "Columns":
         """Return the same columns for more items; known ones must be uniform."""
-        more = n_items - self.n_items
-        if more <= 0:
-            return self
-        return Columns(
-            np.vstack([self.strengths, np.repeat(self.strengths[-1:], more, axis=0)]),
-            np.vstack([self.exposures, np.repeat(self.exposures[-1:], more, axis=0)]),
-        )
+        more = ((0, n_items - self.n_items), (0, 0))
+        return Columns(*(np.pad(k, more, mode="edge") for k in (self.strengths, self.exposures)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -483,7 +474,8 @@ class Joint:
     def products(self, S: FloatArray, Q: FloatArray) -> FloatArray:  # (n_cells,)
         """Return S[a] @ Q[d] - S[b] @ Q[c] of every cell."""
         out = np.empty(len(self.at))
-        read_cells(*self.carry(S, Q), self.at, out)
+        S, Q = self.carry(S, Q)
+        push_cells(S, Q, self.at, S, Q, False, out)
         return out
 
     def margins(
@@ -495,7 +487,8 @@ class Joint:
         """Return the margin of every cell, advantage included."""
         S, Q, E = self.split(z)
         out = np.empty(len(self.at)) if out is None else out
-        read_cells(*(carried or self.carry(S, Q)), self.at, out)
+        S, Q = carried or self.carry(S, Q)
+        push_cells(S, Q, self.at, S, Q, False, out)
         if self.cells.sides is not None:
             out += self.law.advantage * self.cells.sides
         return out if self.effects is None else out + E[self.pair_at]

@@ -33,11 +33,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, slices
-from intransit.checks import as_floats, broadcast, check_finite, check_pairs
 from intransit.inference.gauge import balance, without_gauge
 from intransit.inference.joint_problem import FactorStates, Joint, Noise, Pairs
 from intransit.inference.newton import (
@@ -96,13 +94,14 @@ class MarginQuery:
     @cached_property
     def strengths(self) -> tuple[Spots, Spots]:
         """Those of both items."""
-        side = self.problem.strengths
-        return Spots(side, self.first, self.times), Spots(side, self.second, self.times)
+        return self._both(self.problem.strengths)
 
     @cached_property
     def exposures(self) -> tuple[Spots, Spots]:
         """Those of both items."""
-        side = self.problem.exposures
+        return self._both(self.problem.exposures)
+
+    def _both(self, side: FactorStates) -> tuple[Spots, Spots]:
         return Spots(side, self.first, self.times), Spots(side, self.second, self.times)
 
     @cached_property
@@ -182,17 +181,6 @@ class MarginQuery:
         return np.asarray(total * (self.sign != 0))
 
 
-def as_questions(
-    first: ArrayLike, second: ArrayLike, at: ArrayLike | None, *, last: float, n_items: int
-) -> tuple[IntArray, IntArray, FloatArray, tuple[int, ...]]:
-    """Return items and times of equal length, and the shape of the answer, or refuse them."""
-    when = as_floats(last if at is None else at, "at")
-    check_finite(np.atleast_1d(when), "at")
-    i, j, times = broadcast("margin", first=first, second=second, at=when)
-    pairs = check_pairs(np.stack([i.ravel(), j.ravel()], axis=1), n_items, "margin")
-    return pairs[:, 0], pairs[:, 1], times.ravel().astype(float), i.shape
-
-
 DENSE_LIMIT = 2_000  # unknowns
 
 ACCURACY = 1e-3  # of the solves for draws: a thousandth of a standard deviation
@@ -234,21 +222,20 @@ class Laplace:
         out[np.ix_(free, free)] = half.T @ half
         return out
 
-    def variances(
-        self, query: MarginQuery, rng: np.random.Generator, *, at_once: int = AT_ONCE
-    ) -> FloatArray:  # (n,)
+    def variances(self, query: MarginQuery, rng: np.random.Generator) -> FloatArray:  # (n,)
         """Return the variance of each margin asked for, to first order, noise on top included."""
         total = query.extra_variance(self.z)
         if self.is_dense and len(total) * np.count_nonzero(self.problem.free) <= EXACT_LIMIT:
-            for here in slices(len(total), at_once):
+            for here in slices(len(total), AT_ONCE):
                 half = self.dense.half_solve(query.part(here).derivative(self.z).toarray())
                 total[here] += np.sum(half**2, axis=0)
             return total
         if self._draws is None and len(total) <= FEW and not self.is_dense:
             return total + self._solved(query)
-        draws = self._kept(rng)
+        if self._draws is None:
+            self._draws = self.raw_draw(N_DRAWS, rng)
         for here in slices(len(total), DRAWN_AT_ONCE):
-            steps = query.part(here).derivative(self.z) @ draws
+            steps = query.part(here).derivative(self.z) @ self._draws
             total[here] += np.mean(steps**2, axis=1)
         return total
 
@@ -258,11 +245,6 @@ class Laplace:
         equations.prepare()
         rows = query.derivative(self.z).toarray() * self.problem.free
         return np.array([g @ equations.solve(g, 0.0, accuracy=ACCURACY) for g in rows])
-
-    def _kept(self, rng: np.random.Generator) -> FloatArray:
-        if self._draws is None:
-            self._draws = self.raw_draw(N_DRAWS, rng)
-        return self._draws
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:  # (n_z, n)
         """Return draws of z less its mean, gauge left out."""
@@ -402,26 +384,15 @@ def _seen_by_draws(around: Laplace, seed: int) -> Seen:
 
 
 def _exactly_seen(around: Laplace) -> Seen:
-    seen, begin = [], 0
+    seen, begin, V = [], 0, around.covariance
     for side in around.problem.sides:
-        first, step = _spreads(side, around.covariance, begin)
-        begin += side.shape[0] * side.shape[1]
-        seen.append(
-            (
-                np.maximum((len(side.firsts) - first / side.prior**2) * side.free, 0.0),
-                np.maximum((len(side.steps) - step) * side.free, 0.0),
-            )
-        )
+        n, width = side.shape
+        at = begin + np.arange(n * width).reshape(n, width)
+        begin += n * width
+        first = V[at[side.firsts], at[side.firsts]].sum(axis=0) / side.prior**2
+        now, before = at[side.steps], at[side.steps - 1]
+        spread = V[now, now] + V[before, before] - 2 * V[now, before]
+        step = np.sum(spread * side.links[side.steps], axis=0)
+        firsts, steps = (len(side.firsts) - first) * side.free, (len(side.steps) - step) * side.free
+        seen.append((np.maximum(firsts, 0.0), np.maximum(steps, 0.0)))
     return seen
-
-
-def _spreads(
-    side: FactorStates, covariance: FloatArray, begin: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return Σ var(first) and Σ link · var(step), by column."""
-    n, width = side.shape
-    at = begin + np.arange(n * width).reshape(n, width)
-    first = covariance[at[side.firsts], at[side.firsts]].sum(axis=0)
-    now, before = at[side.steps], at[side.steps - 1]
-    spread = covariance[now, now] + covariance[before, before] - 2 * covariance[now, before]
-    return first, np.sum(spread * side.links[side.steps], axis=0)

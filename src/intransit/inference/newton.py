@@ -44,7 +44,6 @@ from intransit.inference.cell_kernels import (
     push_pull_cells,
     solve_chains,
     state_blocks,
-    twist_cells,
 )
 from intransit.inference.gauge import balance, rotations
 from intransit.inference.joint_problem import FactorStates, Joint
@@ -239,7 +238,10 @@ def descend(
 def _correction(
     place: Place, equations: Equations, step: FloatArray, damping: float, accuracy: float
 ) -> FloatArray | float:
-    """Return half the second-order step, or 0 where it is not small beside the first."""
+    """Return half the second-order step, or 0 where it is not small beside the first.
+
+    It follows a curved valley instead of leaving it (geodesic acceleration, Transtrum and Sethna).
+    """
     bend = place.bend(step)
     if bend is None:
         return 0.0
@@ -260,6 +262,15 @@ CONVEX_DAMPING = 1e-9
 ACCURACY = 0.1  # of conjugate gradients: each step leaves a hundredth of what it could gain
 WARM_ACCURACY = 0.02  # where a step costs more than the products of its solve
 LINEAR_ACCURACY = 1e-8  # where one step is all there is to do
+
+
+def cholesky(matrix: FloatArray, damping: float) -> FloatArray | None:
+    """Return L with L Lᵀ = matrix + damping I, from the upper triangle; None if not definite."""
+    damped = matrix.copy()
+    damped.ravel()[:: len(damped) + 1] += damping
+    # The upper triangle in C order is the lower one in LAPACK's order.
+    factor, failed = dpotrf(damped.T, lower=1, clean=1, overwrite_a=1)
+    return None if failed else np.asarray(factor)
 
 
 class DenseEquations:
@@ -284,10 +295,7 @@ class DenseEquations:
 
     def _factored(self, damping: float) -> FloatArray | None:
         if self._last[0] != damping:
-            damped = self.matrix.copy()
-            damped.ravel()[:: len(damped) + 1] += damping
-            factor, failed = dpotrf(damped.T, lower=1, clean=1, overwrite_a=1)
-            self._last = (damping, None if failed else np.asarray(factor))
+            self._last = (damping, cholesky(self.matrix, damping))
         return self._last[1]
 
     def solve(
@@ -329,9 +337,9 @@ def information(
     """Return the whole Newton matrix over the free entries of z, dense."""
     S, Q, _ = problem.split(z)
     matrix, at = np.zeros((len(z), len(z))), problem.at_owners
-    normal_cells(S, Q, at, problem.pair_at, problem.effects is not None, curvature, matrix)
+    slopes, effects = np.empty(0) if twist is None else twist, problem.effects is not None
+    normal_cells(S, Q, at, problem.pair_at, effects, curvature, slopes, matrix)
     if twist is not None:
-        twist_cells(at, twist, S.shape[1], S.size, matrix)
         turns = rotations(problem, z)  # along them the objective does not change: held by the prior
         stiffness = float(np.mean(1.0 / problem.exposures.prior[problem.exposures.free] ** 2))
         matrix += stiffness * (turns @ turns.T)
@@ -760,10 +768,9 @@ def solve_joint(
     warm = warm and not dense
     nonconvex = WARM_DAMPING if warm else START_DAMPING
 
+    exact = 0.0 if dense else accuracy
     end, descent = descend(
-        _States(
-            problem, z, tolerance, 0.0 if dense else accuracy, work
-        ),  # not held here: it takes room
+        _States(problem, z, tolerance, exact, work),  # not held here: it takes room
         start_damping=CONVEX_DAMPING if problem.is_convex else nonconvex,
         max_steps=max_steps,
         loosest=accuracy,

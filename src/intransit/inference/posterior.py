@@ -937,9 +937,9 @@ def reach_of(level: float) -> float:
     return float(ndtri(0.5 + level / 2))
 
 
-def check_entries(n: int, where: str) -> None:
+def check_entries(n: int, where: str, most: int = MOST_MARGINS) -> None:
     """Refuse to read more margins at once than memory will hold."""
-    if n > MOST_MARGINS:
+    if n > most:
         raise InputError(
             f"{where}: {n:,} margins were asked for at once; ask for some pairs and times with "
             "margin(first, second, at) instead."

@@ -31,6 +31,7 @@ from intransit.checks import (
 from intransit.data.measurements import Measurements
 from intransit.data.reading import plural
 from intransit.errors import ConvergenceWarning, InputError
+from intransit.inference.newton import Descent
 from intransit.inference.observations import connected_groups
 from intransit.inference.weighted_program import (
     DENSE_LIMIT,
@@ -72,29 +73,6 @@ def check_factors(n_factors: int, n_items: int) -> int:
             f"most {n_items // 2} factors, and fewer are needed to recover anything."
         )
     return n_factors
-
-
-def check_start(start: object, n_items: int, n_factors: int) -> FloatArray:
-    """Return given starting factors side by side, (n_items, 2 n_factors)."""
-    try:
-        strengths, exposures = (np.asarray(part, dtype=float) for part in start)  # type: ignore[attr-defined]
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f'start is {shown(start)}; it must be "spectral", "random", or two arrays (S, Q).'
-        ) from None
-    for name, part in (("S", strengths), ("Q", exposures)):
-        if part.shape != (n_items, n_factors) or not np.isfinite(part).all():
-            raise InputError(
-                f"start: {name} of shape {part.shape} was given; it must be finite and of shape "
-                f"{(n_items, n_factors)}."
-            )
-        check_size(part, f"start: {name}")
-    if not (strengths.any(axis=0) & exposures.any(axis=0)).all():
-        raise InputError(
-            "start: a column of S or Q is all zeros, where nothing shows a way down; give other "
-            "factors, however small."
-        )
-    return np.hstack([strengths, exposures])
 
 
 def normalise(weights: object, n_periods: int) -> FloatArray:  # (n_periods,)
@@ -214,7 +192,7 @@ def find_doubts(problem: Problem, factors: FloatArray) -> tuple[str, ...]:
             f"item: {'its' if len(few) == 1 else 'their'} other margins are not settled."
         )
     curvature = problem.loss.curvature(np.zeros(len(pairs)))
-    n_seen = int(np.count_nonzero(curvature.diagonal))
+    n_seen = int(np.count_nonzero(curvature.weights))
     n_seen += 0 if curvature.mixed is None else len(curvature.mixed.targets)
     if n_seen < problem.degrees_of_freedom:
         doubts.append(
@@ -258,16 +236,6 @@ _METHODS = {"newton": newton, "alternating": alternate}
 _MAX_STEPS = {"newton": 200, "alternating": 5_000}
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One start: where from, and what came of it."""
-
-    start: str
-    objective: float
-    n_steps: int
-    converged: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,7 +288,7 @@ class Recovery:
     bound_is_active: bool
     method: str
     weights: FloatArray
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[Descent, ...]
     seed: int | None
     problem: Problem = field(repr=False)
 
@@ -513,7 +481,7 @@ def recover(
         bound_is_active=kept.pressures is not None,
         method=method,
         weights=used,
-        attempts=tuple(Attempt(a.start, a.objective, a.n_steps, a.converged) for a in attempts),
+        attempts=tuple(Descent(a.objectives, a.converged, start=a.start) for a in attempts),
         seed=seed,
         problem=problem,
     )
@@ -530,8 +498,26 @@ def _first_start(
     if isinstance(start, str):
         check_option("start", start, get_args(Start))
         return start
-    factors = check_start(start, problem.n_items, problem.n_factors)
-    return np.where(problem.free, factors, problem.known)
+    try:
+        S, Q = (np.asarray(part, dtype=float) for part in start)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f'start is {shown(start)}; it must be "spectral", "random", or two arrays (S, Q).'
+        ) from None
+    wanted = problem.n_items, problem.n_factors
+    for name, part in (("S", S), ("Q", Q)):
+        if part.shape != wanted or not np.isfinite(part).all():
+            raise InputError(
+                f"start: {name} of shape {part.shape} was given; it must be finite and of shape "
+                f"{wanted}."
+            )
+        check_size(part, f"start: {name}")
+    if not (S.any(axis=0) & Q.any(axis=0)).all():
+        raise InputError(
+            "start: a column of S or Q is all zeros, where nothing shows a way down; give other "
+            "factors, however small."
+        )
+    return np.where(problem.free, np.hstack([S, Q]), problem.known)
 
 
 def _representative(problem: Problem, factors: FloatArray) -> tuple[FloatArray, FloatArray]:

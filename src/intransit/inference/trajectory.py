@@ -23,28 +23,29 @@ from intransit.checks import (
     as_number,
     as_whole,
     broadcast,
-    check_finite,
     check_known,
     check_option,
     check_pairs,
     open_rng,
 )
 from intransit.data.cells import Cells, Timeline, as_timeline, check_outcomes
+from intransit.data.reading import plural
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.inference.joint_fit import (
     Auto,
     Fitted,
     Given,
+    MarginsInTime,
     Support,
+    as_times,
     check_more,
     fit_model,
     refit,
-    tell_status,
 )
 from intransit.inference.joint_problem import Columns
-from intransit.inference.laplace import Laplace, MarginQuery, as_questions
+from intransit.inference.laplace import Laplace
 from intransit.inference.likelihood import Law
-from intransit.inference.posterior import Posterior, Summary, check_entries, reach_of
+from intransit.inference.posterior import Posterior, Summary, reach_of
 from intransit.model.laws import Kind
 from intransit.skew import fill_skew
 from intransit.study import decompose
@@ -61,7 +62,7 @@ ABOVE = ("noise_scale", "prior_scale", "score_prior_scale")  # scales that may n
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory(Fitted):
+class Trajectory(Fitted, MarginsInTime):
     """Margins of all items at all times.  Factors are not unique: compare margins.
 
     Attributes
@@ -143,9 +144,8 @@ class Trajectory(Fitted):
     seed: int | None
 
     @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return self.columns.n_items
+    def _solved(self) -> Fitted:
+        return self
 
     @property
     def n_factors(self) -> int:
@@ -163,47 +163,9 @@ class Trajectory(Fitted):
         return self.settings.loss
 
     @property
-    def times(self) -> FloatArray:  # (n_periods,)
-        """The distinct times of the comparisons."""
-        return self.cells.axis
-
-    @property
-    def n_periods(self) -> int:
-        """Number of distinct times."""
-        return len(self.times)
-
-    @property
     def converged(self) -> bool:
         """Whether the optimum was reached, of states and of scales."""
         return self.solution.converged and self.scales_converged
-
-    @property
-    def margins(self) -> FloatArray:  # (n_periods, n_items, n_items)
-        """Margins at every time; entry (t, i, j) > 0 favours i.  For many items ask `margin`."""
-        return self.matrix(self.times)
-
-    def matrix(self, at: ArrayLike | None = None) -> FloatArray:  # ([n_times,] n_items, n_items)
-        """Return the whole matrix of margins at a time, by default the last, or at several.
-
-        Parameters
-        ----------
-        at
-            The time, or an array of times; by default the last one of the comparisons.
-
-        Returns
-        -------
-        numpy.ndarray
-            Margins, (n_items, n_items), or (n_times, n_items, n_items) for an array of times.
-
-        Raises
-        ------
-        InputError
-            If a time is not finite, or more margins are asked for than memory holds.
-        """
-        times = self._times(self.times[-1] if at is None else at)
-        check_entries(times.size * self.n_items**2, "matrix")
-        first, second = np.triu_indices(self.n_items, 1)
-        return fill_skew(self.margin(first, second, times[..., None]), self.n_items)
 
     def margin(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None = None
@@ -229,7 +191,7 @@ class Trajectory(Fitted):
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
         """
-        query, shape = self._ask(first, second, at)
+        query, shape = self._query(first, second, at)
         return query.margins(self.solution.z).reshape(shape)
 
     def deviation(
@@ -280,7 +242,7 @@ class Trajectory(Fitted):
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
         """
-        query, shape = self._ask(first, second, at)
+        query, shape = self._query(first, second, at)
         variance = self._laplace.variances(query, np.random.default_rng(self.settings.seed))
         return query.margins(self.solution.z).reshape(shape), variance.reshape(shape)
 
@@ -326,10 +288,8 @@ class Trajectory(Fitted):
         if first is not None and second is not None:
             middle, variance = self.outlook(first, second, at)
             return middle - reach * np.sqrt(variance), middle + reach * np.sqrt(variance)
-        times = self._times(self.times if at is None else at)
-        check_entries(times.size * self.n_items**2, "interval")
-        pairs = np.triu_indices(self.n_items, 1)
-        middle, variance = self.outlook(*pairs, times[..., None])
+        asked = self._all_pairs("interval", self.times if at is None else at)
+        middle, variance = self.outlook(*asked)
         middle = fill_skew(middle, self.n_items)
         spread = np.abs(fill_skew(np.sqrt(variance), self.n_items))
         return middle - reach * spread, middle + reach * spread
@@ -629,7 +589,7 @@ class Trajectory(Fitted):
             not lie between 0 and 1.
         """
         reach_of(level)
-        times = self._times(self.times[-1] if at is None else at)
+        times = as_times(self.times[-1] if at is None else at)
         if times.ndim:
             raise InputError(f"at: {times.shape} times were given; ask for one time at a time.")
         drawn = self.sample(n, rng=rng).matrix(times)
@@ -718,9 +678,8 @@ class Trajectory(Fitted):
         InputError
             If an item does not occur, a time is not finite, or shapes do not agree.
         """
-        last = float(self.times[-1])
-        i, j, times, shape = as_questions(first, second, at, last=last, n_items=self.n_items)
-        return self.support.extrapolates(i, j, times).reshape(shape)
+        query, shape = self._query(first, second, at)
+        return self.support.extrapolates(query.first, query.second, query.times).reshape(shape)
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
@@ -737,24 +696,22 @@ class Trajectory(Fitted):
     @property
     def status(self) -> str:
         """What happened, in a sentence."""
-        return tell_status(self.solution, self.scales_converged)
+        steps = plural(self.solution.n_steps, "step")
+        if not self.solution.converged:
+            return (
+                f"Stopped after {steps} before the optimum was reached; raise max_steps or lower "
+                "n_factors."
+            )
+        if not self.scales_converged:
+            return (
+                "Reached an optimum, but the scales had not settled; give drift_scale or "
+                "prior_scale, or fewer factors."
+            )
+        return f"Reached an optimum in {steps}, gradient {self.solution.gradient_size:.1e}."
 
     def __repr__(self) -> str:
         size = f"n_items={self.n_items}, n_periods={self.n_periods}, n_factors={self.n_factors}"
         return f"Trajectory({size}, scores={self.scores}: {self.status})"
-
-    def _times(self, at: object) -> FloatArray:
-        times = as_floats(at, "at")
-        check_finite(np.atleast_1d(times), "at")
-        return times
-
-    def _ask(
-        self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None
-    ) -> tuple[MarginQuery, tuple[int, ...]]:
-        """Return the question after some margins, and the shape of its answer."""
-        last = float(self.times[-1])
-        i, j, times, shape = as_questions(first, second, at, last=last, n_items=self.n_items)
-        return MarginQuery(self.problem, self.pairs, i, j, times), shape
 
     def _asked(
         self, first: ArrayLike, second: ArrayLike, at: ArrayLike | None, side: ArrayLike
@@ -895,10 +852,8 @@ def smooth(
 
 
 def _scale(
-    name: str, value: float | Auto | None, *, least: float = 0.0, strict: bool = False
+    name: str, value: float | Auto, *, least: float = 0.0, strict: bool = False
 ) -> float | Auto:
-    if value is None:
-        return "auto"
     if isinstance(value, str):
         check_option(name, value, ("auto",))
         return "auto"

@@ -32,7 +32,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrs
 from scipy.sparse import csr_array, vstack
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs, unfold
@@ -41,10 +41,9 @@ from intransit.inference.cell_kernels import (
     pull_cells,
     push_cells,
     push_pull_cells,
-    read_cells,
     state_blocks,
 )
-from intransit.inference.newton import Descent, conjugate_gradients
+from intransit.inference.newton import Descent, cholesky, conjugate_gradients
 from intransit.kernels import jacobian, normal_matrix
 
 
@@ -64,18 +63,10 @@ class Mixtures:
         """Return matrixᵀ (weights · values), (n_pairs,)."""
         return np.asarray(self.matrix.T @ (self.weights * values))
 
-    def times(self, x: FloatArray) -> FloatArray:
-        """Return matrixᵀ diag(weights) matrix x, (n_pairs,)."""
-        return self.pull(np.asarray(self.matrix @ x))
-
     def diagonal(self, weights: FloatArray) -> FloatArray:
         """Return the diagonal of matrixᵀ diag(weights) matrix, (n_pairs,)."""
         squares = self.matrix * self.matrix  # by entries, sparse or dense
         return np.asarray(squares.T @ weights)
-
-    def over(self, columns: IntArray, n_pairs: int) -> "Mixtures":
-        """Return the same readings over more pairs; `columns` says where the old ones stand."""
-        return replace(self, matrix=widen(self.matrix, columns, n_pairs))
 
 
 def widen(matrix: csr_array | FloatArray, columns: IntArray, n_columns: int) -> Any:
@@ -86,25 +77,6 @@ def widen(matrix: csr_array | FloatArray, columns: IntArray, n_columns: int) -> 
         return wide
     moved = columns[matrix.indices]
     return csr_array((matrix.data, moved, matrix.indptr), shape=(matrix.shape[0], n_columns))
-
-
-@dataclass(frozen=True, eq=False)
-class Curvature:
-    """The second derivative in x: a diagonal, plus that of the readings that mix pairs."""
-
-    diagonal: FloatArray  # (n_pairs,)
-    mixed: Mixtures | None = None
-
-    def times(self, x: FloatArray) -> FloatArray:
-        """Return the curvature times a vector over pairs."""
-        product = self.diagonal * x
-        return product if self.mixed is None else product + self.mixed.times(x)
-
-    def pair_diagonal(self) -> FloatArray:
-        """Return the diagonal of the whole, (n_pairs,): what a preconditioner uses."""
-        if self.mixed is None:
-            return self.diagonal
-        return self.diagonal + self.mixed.diagonal(self.mixed.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,17 +102,29 @@ class Quadratic:
         slope = self.weights * (x - self.targets)
         return slope if self.mixed is None else slope + self.mixed.pull(self.mixed.misses(x))
 
-    def curvature(self, x: FloatArray) -> Curvature:  # noqa: ARG002  (the same everywhere)
-        """Return its second derivative, the same at all margins."""
-        return Curvature(self.weights, self.mixed)
+    def curvature(self, x: FloatArray) -> "Quadratic":  # noqa: ARG002  (the same everywhere)
+        """Return a loss of the same second derivative, constant in the margins: this one."""
+        return self
+
+    def times(self, x: FloatArray) -> FloatArray:
+        """Return the second derivative times a vector over pairs."""
+        product = self.weights * x
+        return product if self.mixed is None else product + self.mixed.pull(self.mixed.matrix @ x)
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal of the second derivative, (n_pairs,): what a preconditioner uses."""
+        if self.mixed is None:
+            return self.weights
+        return self.weights + self.mixed.diagonal(self.mixed.weights)
 
     def over(self, columns: IntArray, n_pairs: int) -> "Quadratic":
-        """Return the same loss over more pairs, of which nothing is known."""
+        """Return the same loss over more pairs; `columns` says where the old ones stand."""
+        mixed = self.mixed
         return replace(
             self,
             weights=widen(self.weights, columns, n_pairs),
             targets=widen(self.targets, columns, n_pairs),
-            mixed=self.mixed and self.mixed.over(columns, n_pairs),
+            mixed=mixed and replace(mixed, matrix=widen(mixed.matrix, columns, n_pairs)),
         )
 
     def guesses(self) -> FloatArray:
@@ -189,11 +173,10 @@ class Boxed:
         """Return its gradient in the margins, (n_pairs,)."""
         return self.inner.slope(x) + self.stiffness * self.excess(x)
 
-    def curvature(self, x: FloatArray) -> Curvature:
-        """Return its second derivative, stiff where the bound presses."""
-        inner = self.inner.curvature(x)
-        diagonal = inner.diagonal + self.stiffness * (self.excess(x) != 0)
-        return Curvature(diagonal, inner.mixed)
+    def curvature(self, x: FloatArray) -> Quadratic:
+        """Return a loss of the same second derivative at these margins, stiff where it presses."""
+        pressed = self.stiffness * (self.excess(x) != 0)
+        return replace(self.inner, weights=self.inner.weights + pressed)
 
 
 Loss = Quadratic | Boxed
@@ -356,7 +339,8 @@ class Problem:
     def margins(self, factors: FloatArray) -> FloatArray:
         """Return X at the pairs, (n_pairs,)."""
         out, r = np.empty(len(self.pairs)), self.n_factors
-        read_cells(factors[:, :r], factors[:, r:], self.pairs, out)
+        S, Q = factors[:, :r], factors[:, r:]
+        push_cells(S, Q, self.pairs, S, Q, False, out)
         return out
 
     def value(self, factors: FloatArray, margins: FloatArray | None = None) -> float:
@@ -426,7 +410,7 @@ class NormalEquations:
         self,
         partners: FloatArray,  # (n_items, n_moved)
         pairs: IntArray,  # (n_pairs, 2)
-        curvature: Curvature,
+        curvature: Quadratic,  # a loss of that curvature
         *,
         ridge: float = 0.0,  # beside the damping of a solve
         dense: bool | None = None,
@@ -439,7 +423,7 @@ class NormalEquations:
         self._dense = partners.size <= DENSE_LIMIT if dense is None else dense
         if self._dense:  # the upper triangle
             self._matrix = np.empty((partners.size, partners.size))
-            normal_matrix(partners, pairs, curvature.diagonal, self._matrix)
+            normal_matrix(partners, pairs, curvature.weights, self._matrix)
             if curvature.mixed is not None:
                 rows = curvature.mixed.matrix @ jacobian(partners, pairs)
                 self._matrix += rows.T @ (curvature.mixed.weights[:, None] * rows)
@@ -447,7 +431,7 @@ class NormalEquations:
         else:
             self._blocks = np.zeros((*partners.shape, partners.shape[1]))
             own, held = self._blocks, self._blocks[:0]
-            state_blocks(partners, partners, pairs, curvature.pair_diagonal(), False, (), own, held)
+            state_blocks(partners, partners, pairs, curvature.diagonal(), False, (), own, held)
             self.diagonal = np.diagonal(self._blocks, axis1=1, axis2=2).ravel()
 
     @property
@@ -468,7 +452,7 @@ class NormalEquations:
             return pull(A, pairs, curvature.times(change))
         out = np.zeros(self.shape)
         twist = np.empty(0)
-        push_pull_cells(A, A, pairs, curvature.diagonal, twist, step, step, False, (), out, out)
+        push_pull_cells(A, A, pairs, curvature.weights, twist, step, step, False, (), out, out)
         return out
 
     def solve(
@@ -481,11 +465,8 @@ class NormalEquations:
         """Return the step, or None when the damping is too small for rounding."""
         damping = self._ridge + damping
         if self._dense:
-            damped = self._matrix.copy()
-            damped.ravel()[:: len(damped) + 1] += damping
-            # The upper triangle in C order is the lower one in LAPACK's order.
-            factor, failed = dpotrf(damped.T, lower=1, clean=0, overwrite_a=1)
-            if failed:
+            factor = cholesky(self._matrix, damping)
+            if factor is None:
                 return None
             return np.asarray(dpotrs(factor, right.ravel(), lower=1)[0].reshape(self.shape))
         inverse = self._preconditioner(damping)

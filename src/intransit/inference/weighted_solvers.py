@@ -202,7 +202,7 @@ def solve_bounded(
         raise TypeError("the bound is imposed on a quadratic loss")
     factors = best = fit_inside(problem, start, bound)
     pairs, nothing = problem.pairs, np.zeros(len(problem.pairs))
-    stiffness = 10.0 * float(problem.loss.curvature(nothing).pair_diagonal().mean()) or 1.0
+    stiffness = 10.0 * float(problem.loss.curvature(nothing).diagonal().mean()) or 1.0
     loss = Boxed(problem.loss, bound, nothing, stiffness)
     values = [problem.value(factors)]
     trouble, finished = np.inf, False
@@ -340,7 +340,7 @@ def random(problem: Problem, rng: np.random.Generator) -> FloatArray:  # (n_item
         factors[:, columns] = rng.normal(size=(problem.n_items, len(columns)))
         x, nothing = problem.margins(factors), np.zeros(len(problem.pairs))
         slope = problem.loss.slope(nothing)
-        diagonal = problem.loss.curvature(nothing).pair_diagonal()
+        diagonal = problem.loss.curvature(nothing).diagonal()
         wanted = float(np.sum(slope**2 / np.maximum(diagonal, 1e-300)))
         size = float(x @ (diagonal * x))
         if wanted > 0 and size > 0:
