@@ -26,6 +26,7 @@ from intransit.data.vocabulary import CLEAR, ENOUGH, listed, plain
 PLACES = (  # the first that is there is taken
     *("place", "position", "finish", "finishposition", "finishingposition", "placing", "placement"),
     *("rank", "ranking", "pos", "positionorder", "finalposition", "finalrank", "standing", "plc"),
+    *("rnk", "rk"),
 )
 EVENTS = listed(
     "event race raceid raceno racename eventid eventname tournament tournamentid match matchid "

@@ -390,7 +390,7 @@ def _as_word(text: str) -> str:
         r"([wl])[-/(]*(?:\d?ot|so)\)?",
         r"([wldt])[-/(]*(?:ud|sd|md|t?ko|rtd|td|nws|pts|sub|dec)\)?",  # of boxing
         r"(won|lost|wins?|loss)by.+",
-        r"\d[\d-]*(draw|tie)",
+        r"\d[\d-]*([a-z]{3,})",  # 2-1 AFF
     ):
         if match := re.fullmatch(form, word):
             return "tie" if match[0] == "[[c]]" else match[1]

@@ -431,14 +431,17 @@ def _told_draws(search: Search) -> tuple[int, tuple[str, ...]] | None:
 
 
 def _decides(told: Meaning, name: str) -> bool:
-    """Return whether words tell outcomes; a column of nothing but T does not tell ties."""
+    """Return whether words tell outcomes; a column of nothing but T does not tell ties.
+
+    Names of one of the two say who scored or served as well, unless their column speaks of a choice.
+    """
     ties_only = told.kind == "words" and set(told.values.values()) <= {0.5}
-    called = words.CALLED.fullmatch(name) is not None
+    called = words.CALLED.fullmatch(words.ID.sub("", name)) is not None
     if words.ANSWERED.fullmatch(name):  # which of the two, and neither yes nor 1
         called = not {text.strip().casefold() for text in told.values} & (
             outcomes.YES | outcomes.NO
         )
-    return (told.in_words or called) and not ties_only
+    return (called or (told.in_words and told.kind != "names")) and not ties_only
 
 
 def _meaning(search: Search, column: int) -> Meaning:
@@ -594,7 +597,7 @@ def _beside_items(search: Search) -> list[Pair]:
     """Return two columns of one name in the order of the items: Visitor, PTS, Home, PTS."""
     called = {i: re.sub(r"\d+$", "", search.plain[i]) for i in search.free()}
     turned = search.roles.first > search.roles.second
-    for word in words.SCORES | {"g", "r", "t", "frames", "legs", "maps"}:
+    for word in words.SCORES | {"g", "r", "t", "frames", "legs", "maps", "votes"}:
         found = [i for i, name in called.items() if name == word]
         behind = {i - 1 for i in found} == {search.roles.first, search.roles.second}
         if len(found) == 2 and (behind or len(word) > 1):
