@@ -275,7 +275,8 @@ def _chance_of_order(query: Query, games: Games, told: Told, kind: str) -> float
         if not np.array_equal(rows[place[~second]], rows[place[second]]):
             second = rank % 2 == 1
         twins = [np.sort(place[part]) for part in (~second, second)]
-    ones, others = (_by_pair(rows[part]) for part in twins)
+    # In the order of pairs, games of one pair in the order of the table.
+    ones, others = (rows[part][np.argsort(rows[part, 0], kind="stable")] for part in twins)
     if not np.array_equal(ones, others):
         return None
     half = len(pair) // 2
@@ -289,11 +290,6 @@ def _chance_of_order(query: Query, games: Games, told: Told, kind: str) -> float
     one = gammaln(sizes + 1).sum() - gammaln(endings + 1).sum()
     both = gammaln(2 * sizes + 1).sum() - gammaln(2 * endings + 1).sum()
     return float(one - both)
-
-
-def _by_pair(rows: IntArray) -> IntArray:  # (n, 2)
-    """Return rows in the order of pairs, those of one pair in the order of the table."""
-    return rows[np.argsort(rows[:, 0], kind="stable")]
 
 
 def _is_sorted(rows: IntArray) -> bool:

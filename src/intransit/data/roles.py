@@ -433,7 +433,7 @@ def _told_draws(search: Search) -> tuple[int, tuple[str, ...]] | None:
 def _decides(told: Meaning, name: str) -> bool:
     """Return whether words tell outcomes; a column of nothing but T does not tell ties.
 
-    Names of one of the two say who scored or served as well, unless their column speaks of a choice.
+    Names of one of the two may say who scored or served, unless a column speaks of a choice.
     """
     ties_only = told.kind == "words" and set(told.values.values()) <= {0.5}
     called = words.CALLED.fullmatch(words.ID.sub("", name)) is not None

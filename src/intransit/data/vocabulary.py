@@ -53,12 +53,12 @@ MARKERS = _markers("""
     player team deck hero tm : opp, team country player club : opposition,
     home* : vis, heim* : gast auswarts, local mandante casa* : visitante,
     casa* : trasferta ospite fora, domicile* : exterieur, thuis* : uit, hemma* : borta,
-    hjemme* : ude borte, koti* : vieras, domaci* : hoste, domacin* : gost gosti, gospodarze* : goscie,
-    evsahibi* : deplasman, hazai* : vendeg, gazde* : oaspeti, γηπεδουχοσ* : φιλοξενουμενοσ,
-    tuanrumah* : tamu, mannschaft team spieler : gegner, equipe : adversaire,
-    equipo : rival, squadra : avversario, h*- : a v g,
-    господарі* : гості, 主队* : 客队, 主隊* : 客隊, ホーム* : アウェイ, 홈팀* : 원정팀, 先手* : 後手, хозяева* : гости,
-    blue : red orange, r- : b, radiant : dire, 0- : 1, control : treatment,
+    hjemme* : ude borte, koti* : vieras, domaci* : hoste, domacin* : gost gosti,
+    gospodarze* : goscie, evsahibi* : deplasman, hazai* : vendeg, gazde* : oaspeti,
+    γηπεδουχοσ* : φιλοξενουμενοσ, tuanrumah* : tamu, mannschaft team spieler : gegner,
+    equipe : adversaire, equipo : rival, squadra : avversario, h*- : a v g,
+    主队* : 客队, 主隊* : 客隊, ホーム* : アウェイ, 홈팀* : 원정팀, 先手* : 後手, хозяева* : гости,
+    господарі* : гості, blue : red orange, r- : b, radiant : dire, 0- : 1, control : treatment,
     champion : challenger, favorite favourite : underdog, pro : con, aff : neg,
     affirmative : negative, government proposition : opposition, prop- : opp,
     initiator : recipient, attacker : defender, ns : ew
@@ -76,10 +76,9 @@ WINNERS = _markers("""
 """)
 
 ITEMS = listed(
-    "name item player team model option deck agent bot competitor candidate system entity "
-    "fighter contestant archetype country club type user participant choice entrant generator pl "
-    "mannschaft verein spieler equipo jugador equipe joueur squadra giocatore ploeg speler lag hold "
-    "equipa"
+    "name item player team model option deck agent bot competitor candidate system entity pl hold "
+    "fighter contestant archetype country club type user participant choice entrant generator lag "
+    "mannschaft verein spieler equipo equipa jugador equipe joueur squadra giocatore ploeg speler"
 )
 AFTER_ITEMS = listed("1 2 3 a b c h one two")  # as in player1_score
 SAMPLES = listed("answer response image")  # what an item made, beside its name if there is one
@@ -90,20 +89,17 @@ THINGS = listed(  # items too, where nothing above names any
 )
 SCORES = listed(
     "score scores points pts goals runs sets finalscore ftscore scored goalsscored goalcount "
-    "mapswon setswon gameswon roundswon frameswon legswon sc "
-    "imps tore punkte satze goles puntos buts gols placar pontos gol golos mal reti punti set doelpunten "
-    "得分 分数 득점"
+    "mapswon setswon gameswon roundswon frameswon legswon sc imps 得分 分数 득점 mal doelpunten "
+    "tore punkte satze goles puntos buts gols golos placar pontos gol reti punti set"
 )
 LAST_SCORES = listed("games frames maps rounds legs rating ratings")  # where nothing else tells
 BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
 HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
 OWN_SCORES = (  # as the first sees the game
-    *(("gf", "ga"), ("goalsfor", "goalsagainst"), ("pf", "pa"), ("pointsfor", "pointsagainst")),
-    *(("rf", "ra"), ("runsfor", "runsagainst"), ("scorefor", "scoreagainst"), ("for", "against")),
-    *(("scored", "conceded"), ("goalsscored", "goalsconceded"), ("score", "opponentscore")),
-    *(("score", "oppscore"), ("points", "opponentpoints"), ("pts", "opppts"), ("pts", "oppts")),
-    *(("teamscore", "oppscore"), ("points", "opppoints"), ("goals", "opponentgoals")),
-    ("owngoals", "opponentgoals"),
+    *(("gf", "ga"), ("pf", "pa"), ("rf", "ra"), ("scored", "conceded"), ("pts", "oppts")),
+    *(("goalsscored", "goalsconceded"), ("teamscore", "oppscore"), ("owngoals", "opponentgoals")),
+    *((f"{word}for", f"{word}against") for word in ("", "goals", "points", "runs", "score")),
+    *((word, whose + word) for word in sorted(SCORES) for whose in ("opponent", "opp")),
 )
 
 WINNERS_ABROAD = listed(
@@ -405,9 +401,8 @@ def _is_score(rest: str) -> bool:
 def is_score(name: str) -> bool:
     """Return whether a name speaks of a score, of whichever side."""
     own = {word for pair in (*HOME_SCORES, *OWN_SCORES) for word in pair}
-    known = {word for marker in MARKERS for word in (marker.first, marker.second)}
-    stems = (stem(name, word) for word in known)
-    return name in SCORES | own or any(rest is not None and rest in SCORES for rest in stems)
+    stems = (stem(name, word) for marker in MARKERS for word in (marker.first, marker.second))
+    return name in own or any(rest is not None and rest in SCORES for rest in stems)
 
 
 def _without_repeats(pairs: list[Pair]) -> list[Pair]:
