@@ -342,7 +342,9 @@ def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> dict[s
     elif len(won) == len(own["games"]) == 1:
         columns = {"won": won.pop(), "games": own["games"][0]}
     # Where another column tells outcomes, wins may be what was before.
-    rest = {name for i, name in enumerate(names) if i not in columns.values()}
+    told_in = [i for i, name in enumerate(names) if name in words.OUTCOMES | words.METHODS]
+    rates = [i for i in told_in if any("%" in text for text in facts.texts(i))]
+    rest = {name for i, name in enumerate(names) if i not in {*columns.values(), *rates}}
     told = (words.OUTCOMES - WON - LOST | words.METHODS) & rest or words.score_pairs(names, MARKERS)
     if not columns or (told and not asked):
         return {}

@@ -54,9 +54,9 @@ MARKERS = _markers("""
     home* : vis, heim* : gast auswarts, local mandante casa* : visitante,
     casa* : trasferta ospite fora, domicile* : exterieur, thuis* : uit, hemma* : borta,
     hjemme* : ude borte, koti* : vieras, domaci* : hoste, domacin* : gost gosti,
-    gospodarze* : goscie, evsahibi* : deplasman, hazai* : vendeg, gazde* : oaspeti,
-    γηπεδουχοσ* : φιλοξενουμενοσ, tuanrumah* : tamu, mannschaft team spieler : gegner,
-    equipe : adversaire, equipo : rival, squadra : avversario, h*- : a v g,
+    gospodarze* : goscie, gospodarz* : gosc, evsahibi* : deplasman, hazai* : vendeg,
+    gazde* : oaspeti, γηπεδουχοσ* : φιλοξενουμενοσ, tuanrumah* : tamu, equipe : adversaire,
+    mannschaft team spieler : gegner, equipo : rival, squadra : avversario, h*- : a v g,
     主队* : 客队, 主隊* : 客隊, ホーム* : アウェイ, 홈팀* : 원정팀, 先手* : 後手, хозяева* : гости,
     господарі* : гості, blue : red orange, r- : b, radiant : dire, 0- : 1, control : treatment,
     champion : challenger, favorite favourite : underdog, pro : con, aff : neg,
@@ -201,7 +201,7 @@ UNPLAYED = (
     r"void(?:ed)?|overturned(?:/nc)?)\)?"
     r"|[\d½.:–\-\s/]*\(?(?:w/o|w\.\s?o\.?|wo)\)?"  # and not W-wo, a walk-off
     r"|(?:ff|dq)\s?[-–:]\s?w|w\s?[-–:]\s?(?:ff|dq)"
-    r"|\+\s?[-–:/]\s?[-–]|[-–]\s?[-–:/]\s?\+|[01½]f?\s?[-–:]\s?[01½]\s?f+"
+    r"|[bw]\+f(?:orfeit)?|\+\s?[-–:/]\s?[-–]|[-–]\s?[-–:/]\s?\+|[01½]f?\s?[-–:]\s?[01½]\s?f+"
 )
 STATUSES = listed("status matchstatus gamestatus fixturestatus statusshort state gamestate")
 NOT_YET = (
