@@ -551,11 +551,9 @@ def note_unused_scores(search: Search) -> None:
     """Say so where a table has scores that are not used."""
     roles = search.roles
     measured = roles.scores is not None or roles.margin is not None
-    if measured or search.wanted["first_score"] is False:
-        return
-    if roles.meaning is not None and roles.meaning.margins:
-        return
-    if any("are not used as scores" in note for note in roles.notes):
+    measured = measured or bool(roles.meaning and roles.meaning.margins)
+    said = any("are not used as scores" in note for note in roles.notes)
+    if measured or said or search.wanted["first_score"] is False:
         return
     free = search.free()
     found = [i for i in free if words.is_score(search.plain[i]) and search.facts.looks_numeric(i)]

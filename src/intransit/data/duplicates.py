@@ -126,27 +126,27 @@ def _told(games: Games, query: Query) -> Told:
 
 def _kind(query: Query, told: Told) -> str:
     """Return how every row has its twin: "mirrored", "repeated", "numbered", or not at all."""
-    if 2.0 * told.counts.sum(where=told.turned) == told.counts.sum() and _is_mirrored(told):
-        return "mirrored"
+    if 2.0 * told.counts.sum(where=told.turned) == told.counts.sum():
+        # Both ways round hold the same games; rows of several are the same only as they are.
+        partner = _counterparts(told) if told.single else _counterparts(told, told.counts)
+        if _matched(told, partner).sum() == told.counts.sum():
+            return "mirrored"
     # Beyond this, grouping rows would cost more than reading them.
     few = query.facts.count()[0] <= query.limits.one_by_one
     even = told.single and not (told.counts % 2.0).any()
-    if (even or (few and not told.single)) and _rows_are_even(query):
+    if (even or (few and not told.single)) and _rows_are_even(query.facts):
         return "repeated"
     return "numbered" if few and told.single and _ids_are_twice(query) else ""
 
 
-def _is_mirrored(told: Told) -> bool:
-    """Return whether both ways round hold the same games; rows of several only as they are."""
-    partner = _counterparts(told) if told.single else _counterparts(told, told.counts)
-    return bool(_matched(told, partner).sum() == told.counts.sum())
-
-
-def _rows_are_even(query: Query) -> bool:
+def _rows_are_even(facts: Facts) -> bool:
     """Return whether every row stands an even number of times, in every column but an index."""
-    index = _indexes(query.facts)
-    columns = [k for k in range(len(query.facts.names)) if k not in index]
-    return bool(columns) and not query.facts.repeats(columns)[1]
+    n, numbers = facts.count()[0], [k for k in range(len(facts.names)) if facts.is_number(k)]
+    spans = zip(numbers, facts.spans(numbers), strict=True)
+    near = [k for k, (m, least, most) in spans if m == n > 1 and most - least == n - 1]
+    index = {k for k in near if not facts.repeats([k])[0]}
+    columns = [k for k in range(len(facts.names)) if k not in index]
+    return bool(columns) and not facts.repeats(columns)[1]
 
 
 def _ids_are_twice(query: Query) -> bool:
@@ -177,14 +177,6 @@ def _ids_are_twice(query: Query) -> bool:
         if not facts.engine.ask(f"SELECT 1 FROM ({games}) WHERE n <> 2 OR ways <> 1 LIMIT 1"):
             return True
     return False
-
-
-def _indexes(facts: Facts) -> set[int]:
-    """Return the columns that number the rows, one after the other."""
-    n, numbers = facts.count()[0], [k for k in range(len(facts.names)) if facts.is_number(k)]
-    spans = zip(numbers, facts.spans(numbers), strict=True)
-    near = [k for k, (m, least, most) in spans if m == n > 1 and most - least == n - 1]
-    return {k for k in near if not facts.repeats([k])[0]}
 
 
 def _evidence(query: Query, games: Games, told: Told, kind: str) -> float:
@@ -275,7 +267,8 @@ def _chance_of_order(query: Query, games: Games, told: Told, kind: str) -> float
         if not np.array_equal(rows[place[~second]], rows[place[second]]):
             second = rank % 2 == 1
         twins = [np.sort(place[part]) for part in (~second, second)]
-    ones, others = (_by_pair(rows[part]) for part in twins)
+    # In the order of pairs, games of one pair in the order of the table.
+    ones, others = (rows[part][np.argsort(rows[part, 0], kind="stable")] for part in twins)
     if not np.array_equal(ones, others):
         return None
     half = len(pair) // 2
@@ -289,11 +282,6 @@ def _chance_of_order(query: Query, games: Games, told: Told, kind: str) -> float
     one = gammaln(sizes + 1).sum() - gammaln(endings + 1).sum()
     both = gammaln(2 * sizes + 1).sum() - gammaln(2 * endings + 1).sum()
     return float(one - both)
-
-
-def _by_pair(rows: IntArray) -> IntArray:  # (n, 2)
-    """Return rows in the order of pairs, those of one pair in the order of the table."""
-    return rows[np.argsort(rows[:, 0], kind="stable")]
 
 
 def _is_sorted(rows: IntArray) -> bool:

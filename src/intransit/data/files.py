@@ -298,8 +298,8 @@ def to_utf_8(source: Source, encoding: str, place: Path) -> Source:
     with source.path.open("rb") as file, place.open("wb") as out:
         try:
             while piece := file.read(CHUNK):
-                out.write(decoder.decode(piece).encode())
-            out.write(decoder.decode(b"", final=True).encode())
+                out.write(decoder.decode(piece).translate(UNSEEN).encode(errors="surrogateescape"))
+            out.write(decoder.decode(b"", final=True).encode(errors="surrogateescape"))
         except UnicodeError as error:
             name = encoding[:6].upper()
             raise refuse(
@@ -360,7 +360,8 @@ def _as_latin_1(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error("intransit-latin-1", _as_latin_1)
-LENIENT = {"cp1252": "intransit-latin-1"}
+LENIENT = {"cp1252": "intransit-latin-1", "utf-8": "surrogateescape"}
+UNSEEN = {0xA0: " ", 0x202F: " ", **dict.fromkeys((0x200B, 0x200E, 0x200F))}  # spaces and marks
 
 
 def copy(packed: IO[bytes], place: Path) -> None:
@@ -434,6 +435,9 @@ def take_text(source: Source, head: str, engine: Engine) -> EngineTable:
     """Return separated text as a table."""
     if is_drawn(head):
         source = without_lines(source, engine.fresh("bars"))
+        head = first_bytes(source).decode("utf-8", "replace")
+    if head.translate(UNSEEN) != head:  # nobody sees that two names differ by these
+        source = to_utf_8(source, "utf-8", engine.fresh("seen"))
         head = first_bytes(source).decode("utf-8", "replace")
     layout = lay_out(source.label, head)
     notes: list[str] = []

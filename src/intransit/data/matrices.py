@@ -214,13 +214,10 @@ def _without_quotients(texts: list[list[object]]) -> list[list[object]]:
     fractions = sum(bool(QUOTIENT.fullmatch(text)) for text in filled)
     if not fractions or fractions == len(filled) or "½" in "".join(flat):
         return texts
+    pairs = [[(text, QUOTIENT.fullmatch(str(text).strip())) for text in row] for row in texts]
     return [
-        [
-            repr(int(match[1]) / int(match[2])) if match and int(match[2]) else text
-            for text in row
-            for match in (QUOTIENT.fullmatch(str(text).strip()),)
-        ]
-        for row in texts
+        [repr(int(x[1]) / int(x[2])) if x and int(x[2]) else text for text, x in row]
+        for row in pairs
     ]
 
 
@@ -329,11 +326,11 @@ def _understand(  # noqa: PLR0911  one for each kind of entries
         ties = matrix.drawn is not None and bool(matrix.drawn.any())
         if entries == "wins" or (entries is None and (ties or not same)):
             wins = np.where(np.isfinite(X), X, matrix.against.T)  # both or only one are written
+            ask = (
+                '; if each is the score of one game, say entries="scores" (command line: --entries '
+            )
             why = "records of games won and lost"
-            if entries is None:
-                why += '; if each is the score of one game, say entries="scores" (command line: '
-                why += "--entries scores)"
-            return "wins", wins, why
+            return "wins", wins, why + (f"{ask}scores)" if entries is None else "")
         return "shares", X / total, f"rates out of {np.nanmax(total):g}"
     if entries == "margins":
         return "margins", X, "payoffs"

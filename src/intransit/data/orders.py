@@ -26,6 +26,7 @@ from intransit.data.vocabulary import CLEAR, ENOUGH, listed, plain
 PLACES = (  # the first that is there is taken
     *("place", "position", "finish", "finishposition", "finishingposition", "placing", "placement"),
     *("rank", "ranking", "pos", "positionorder", "finalposition", "finalrank", "standing", "plc"),
+    *("rnk", "rk"),
 )
 EVENTS = listed(
     "event race raceid raceno racename eventid eventname tournament tournamentid match matchid "
@@ -63,7 +64,6 @@ LAST = 1e9  # the place of those who did not finish
 MOST_PAIRS = 50_000_000  # beyond, orders should be cut or summed up first
 MOST_ZEROS = 0.25  # of points in a table of races, where only the first get any
 ITEM, OTHER, CAME_FIRST = "item in a place", "other", "who came first"
-OTHER_ITEMS = ("driver", "horse", "player", "team", "country", "club", "jockey", "brand")
 
 
 def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
@@ -245,7 +245,7 @@ def _orders_as_games(
             "event= (command line: --event), or the items with first= (command line: --first)."
         )
     notes = [said_of_orders(n_events)]
-    others = [i for i in _all([*map(plain, names)], OTHER_ITEMS) if i != item]
+    others = [i for i in _all([*map(plain, names)], NAMES) if i != item and facts.is_text(i)]
     notes += [
         f'the items are in "{names[item]}"; to compare those of "{names[other]}", '
         f'say first="{names[other]}" (command line: --first)'
@@ -539,7 +539,7 @@ def _said_of_sets(n_sets: int, largest: int, worst: bool) -> str:
 
 def _sets_in_rows(facts: Facts, names: list[str], several: list[int]) -> Shaped | None:
     """Return sets with one row a set: its alternatives side by side, and which was chosen."""
-    table, best, worst = facts.table, _first(names, CHOSEN), _first(names, REFUSED)
+    best, worst = _first(names, CHOSEN), _first(names, REFUSED)
     if best is None:
         return None
     listed_cells = f"[{', '.join(facts.text(i) for i in several)}]"
@@ -549,7 +549,7 @@ def _sets_in_rows(facts: Facts, names: list[str], several: list[int]) -> Shaped 
     if not filled or known < CLEAR * filled:
         raise facts.refuse(
             f"{facts.listed(several)} name more than two items, and "
-            f'"{table.names[best]}" does not name the one that was chosen; name two columns with '
+            f'"{facts.names[best]}" does not name the one that was chosen; name two columns with '
             "first= and second= (command line: --first and --second)."
         )
     one, last = (facts.text(i) if i is not None else "NULL" for i in (best, worst))

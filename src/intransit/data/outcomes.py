@@ -77,12 +77,13 @@ def _by_sign(margins: Mapping[str, float]) -> dict[str, float]:
 
 
 TAGGED = re.compile(r"\[\[[^\[\]]+\]\]")
+EMOJI = re.compile("^[\U0001f000-\U0001faff\ufe0f]+\\s*|\\s*[\U0001f000-\U0001faff\ufe0f]+$")
 
 
 def _verdict(text: str) -> str:
     """Return the ``[[A]]`` that stands behind the reasons of a judge, or the text as it is."""
     found = TAGGED.findall(text)
-    return found[0] if len(found) == 1 else text
+    return found[0] if len(found) == 1 else EMOJI.sub("", text)
 
 
 def _grade(text: str) -> float | None:
@@ -146,8 +147,6 @@ def numbered_grades(numbers: Mapping[str, float]) -> Meaning | None:
 
 BAD = re.compile(r"bad|poor|wrong|fail|los[et]|incorrect|unaccept|unsatisf|terrible|useless|worse")
 GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win")
-
-
 MOST_WORDS = 15  # of a verdict; more are reasons, in which both may be called good
 
 
@@ -183,7 +182,7 @@ SECOND_WORDS = listed(
 )
 TIE_WORDS = listed(
     "tie draw drawn tied equal d/d draw/draw 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = matchdrawn matchtied "
-    "nopreference nopref undecided "
+    "nopreference nopref undecided jigo "
     "can'tdecide cantdecide cannotdecide can'tsay cantsay indifferent nodifference same thesame "
     "aboutthesame unentschieden remis empate egalite nul nulle pareggio gelijk beraberlik ничья "
     "引分 引き分け 平 平局 무"
@@ -390,7 +389,7 @@ def _as_word(text: str) -> str:
         r"([wl])[-/(]*(?:\d?ot|so)\)?",
         r"([wldt])[-/(]*(?:ud|sd|md|t?ko|rtd|td|nws|pts|sub|dec)\)?",  # of boxing
         r"(won|lost|wins?|loss)by.+",
-        r"\d[\d-]*(draw|tie)",
+        r"\d[\d-]*([a-z]{3,})",  # 2-1 AFF
     ):
         if match := re.fullmatch(form, word):
             return "tie" if match[0] == "[[c]]" else match[1]
@@ -479,16 +478,13 @@ SCORELINE = re.compile(
 )
 SCORES = "scores, first - second"
 RECORD = re.compile(r"(\d)\s*[-–]\s*(\d)\s*[-–]\s*\d")  # games won, lost and drawn of a match
-
-
 SET = re.compile(r"\[?(\d+)\s?[-:–/]\s?(\d+)\]?(?:\s?\(\d+(?:[-:–]\d+)?\))?")  # 7-6(5), [10-8]
 
 
 def _read_sets(text: str) -> tuple[float, float] | None:
     """Return how many sets each won, of at least two: ``6-4 3-6 7-6(5)`` is 2 against 1."""
-    sets = [
-        SET.fullmatch(part) for part in re.split(r"(?<=[\d\])])[\s,;]+(?=[\d\[])", text.strip())
-    ]
+    parts = re.split(r"(?<=[\d\])])(?:[\s,;]+|\s+[/|]\s+)(?=[\d\[])", text.strip())
+    sets = [SET.fullmatch(part) for part in parts]
     if len(sets) < 2 or not all(sets):
         return None
     ahead = [float(one[1]) - float(one[2]) for one in sets if one]

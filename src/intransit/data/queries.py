@@ -650,8 +650,11 @@ def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
         texts = f"[{', '.join(facts.raw(k) for k in columns)}]"
         told = replace(query, columns={**query.columns, "texts": texts}).sql(facts.rows)
         found = engine.ask(f"SELECT reason, min(texts, {SHOWN}) FROM {told} {by_reason}")
-        names = [facts.names[k] for k in columns]
-        examples = {reason: tuple(_in_words(names, row) for row in rows) for reason, rows in found}
+        names = [facts.names[k] for k in columns]  # as in: home_team "Ayr", away_team "Ayr"
+        for reason, rows in found:
+            told_rows = [zip(names, row, strict=True) for row in rows]
+            cells = [[f"{name} {quoted(text or '')}" for name, text in row] for row in told_rows]
+            examples[reason] = tuple(map(", ".join, cells))
     else:
         told = query.sql(facts.all_rows, with_row=True)
         with facts.table.in_order():
@@ -665,12 +668,6 @@ def _find_unused(query: Query, tallies: dict[int, int]) -> tuple[Unused, ...]:
         Unused(query.reasons[k], int(tallies[k]), places.get(k, ()), examples.get(k, ()))
         for k in sorted(tallies, key=lambda k: (-tallies[k], k))
     )
-
-
-def _in_words(names: list[str], texts: list[str | None]) -> str:
-    """Return a row in its own words: ``home_team "Ayr", away_team "Ayr"``."""
-    told = zip(names, texts, strict=True)
-    return ", ".join(f"{name} {quoted(text or '')}" for name, text in told)
 
 
 def with_series(query: Query, games: Games, n_rows: int) -> Games:

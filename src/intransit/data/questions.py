@@ -13,12 +13,10 @@ def what_else(facts: Facts, plain: Sequence[str], free: Sequence[int], else_do: 
     """Return what to do with a table that looks like one of another shape; empty if like none."""
     shared = (facts.sample(0) if facts.is_text(0) else set()) & {n.strip() for n in facts.names}
     if len(shared) > 2:
-        cells = [
-            text for i in range(1, len(facts.names)) for text in facts.texts(i) if text.strip()
-        ]
+        cells = {t for i in range(1, len(facts.names)) for t in facts.texts(i) if t.strip()}
         return (
             f"its header repeats its first column, as in a matrix, but cells such as "
-            f"{list_names(sorted(set(cells))[:3])} are not understood: write win rates, games won, "
+            f"{list_names(sorted(cells)[:3])} are not understood: write win rates, games won, "
             "or 3-1."
         )
     won = {"w", "won", "wins"} & set(plain)

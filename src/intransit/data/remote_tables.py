@@ -321,12 +321,6 @@ def sampled(source: object, engine: Engine) -> EngineTable:
     )
 
 
-def _embedded(table: EngineTable) -> EngineTable:
-    """Return a table of the embedded engine as one whose rows are counted before anything else."""
-    rows = f"SELECT * EXCLUDE (row), 1 AS {N_SAME} FROM {table.rows} LIMIT {SAMPLE}"
-    return replace(table, grouping=Grouping(table.engine.store(rows), table.rows))
-
-
 def settled(
     table: EngineTable,
     where: Mapping[int, object],
@@ -340,7 +334,9 @@ def settled(
     Its equal rows are added up.  A table that has not one row a game is returned whole instead,
     without roles, or refused where it is large.
     """
-    table = table if table.grouping is not None else _embedded(table)
+    if table.grouping is None:  # of the embedded engine
+        rows = f"SELECT * EXCLUDE (row), 1 AS {N_SAME} FROM {table.rows} LIMIT {SAMPLE}"
+        table = replace(table, grouping=Grouping(table.engine.store(rows), table.rows))
     assert table.grouping is not None
     sample = _fetched(table, table.grouping.sample)
     looked = Facts(sample, where)

@@ -14,7 +14,7 @@ from intransit.data import outcomes
 from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, quote, short_names
 from intransit.data.games import TimeColumn
-from intransit.data.outcomes import Meaning, is_switch, number, read_outcomes
+from intransit.data.outcomes import Meaning, is_switch, number, read_outcomes, read_switch
 from intransit.data.reading import Column, ReadOptions, how_to_say
 from intransit.data.vocabulary import CLEAR, ENOUGH, MARKERS, WINNERS, Marker, Pair, plain
 from intransit.errors import InputError
@@ -314,10 +314,7 @@ def choose_outcome(search: Search) -> None:
     """Choose the column that says who won, and what its cells mean."""
     roles = search.roles
     if roles.winner_first:
-        roles.tie = _tie(search, re.compile("|".join(words.TIES)))
-        roles.drawn = _told_draws(search)
-        if roles.tie is not None:
-            search.tell("tie", roles.tie, "by its name")
+        roles.tie, roles.drawn = _tie(search, TIED), _told_draws(search)
         return
     role = "winner" if search.named["winner"] is not None else "outcome"
     if search.named[role] is not None:
@@ -330,24 +327,35 @@ def choose_outcome(search: Search) -> None:
         if roles.outcome is None and roles.scores is None and roles.margin is None:
             roles.sided = find_sided(search)
     if roles.sided is not None:
-        roles.tie = _tie(search, re.compile(r"(winner|label|result)?(tie|draw|tied|drawn)"))
         for side, column in zip(("first", "second"), roles.sided, strict=True):
             search.tell(f"{side} won", column, "by its name")
+        roles.tie = _tie(search, re.compile(r"(winner|label|result)?(tie|draw|tied|drawn)"))
     elif roles.outcome is not None and roles.meaning is not None:
         _check_order(search, roles.outcome, roles.meaning)
         search.tell("outcome", roles.outcome, f"{why}; {roles.meaning.why}")
-        roles.tie = _tie(search, re.compile("|".join(words.TIES)))
-        roles.drawn = _told_draws(search)
-    if roles.tie is not None:
-        search.tell("tie", roles.tie, "by its name")
+        roles.tie, roles.drawn = _tie(search, TIED), _told_draws(search)
+
+
+SWAPPED, TIED = re.compile("swap|flip|reversed"), re.compile("|".join(words.TIES))
 
 
 def _check_order(search: Search, column: int, told: Meaning) -> None:
     """Refuse score lines beside Away and Home, or red and blue: nobody says whose comes first.
 
-    A player tells a game as the player sees it, wherever the opponent stands.
+    A player tells a game as the player sees it, wherever the opponent stands.  Refused are also
+    verdicts in words on two whose places were swapped in some rows.
     """
-    roles = search.roles
+    roles, facts = search.roles, search.facts
+    for i in search.free() if told.kind == "words" and search.named["outcome"] is None else ():
+        if SWAPPED.search(search.plain[i]) and {*read_switch(facts.texts(i)).values()} == {
+            0.0,
+            1.0,
+        }:
+            raise search.refuse(
+                f'"{search.names[column]}" may speak of the columns, or of places that '
+                f'"{search.names[i]}" says were swapped; say outcome="{search.names[column]}" for '
+                "the columns (command line: --outcome), or write the winner's name."
+            )
     own = roles.marker is not None and roles.marker.second in words.OPPONENTS
     turned = roles.first > roles.second and not own and search.named["first"] is None
     if turned and told.why.startswith(outcomes.SCORES) and roles.scores is None:
@@ -361,7 +369,10 @@ def _tie(search: Search, called: re.Pattern[str]) -> int | None:
     if search.wanted.get("tie") is False:
         return None
     found = [i for i in search.free() if called.fullmatch(search.plain[i])]
-    return found[0] if len(found) == 1 and is_switch(search.facts.texts(found[0])) else None
+    if len(found) != 1 or not is_switch(search.facts.texts(found[0])):
+        return None
+    search.tell("tie", found[0], "by its name")
+    return found[0]
 
 
 def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str]:
@@ -431,14 +442,17 @@ def _told_draws(search: Search) -> tuple[int, tuple[str, ...]] | None:
 
 
 def _decides(told: Meaning, name: str) -> bool:
-    """Return whether words tell outcomes; a column of nothing but T does not tell ties."""
+    """Return whether words tell outcomes; a column of nothing but T does not tell ties.
+
+    Names of one of the two may say who scored or served, unless a column speaks of a choice.
+    """
     ties_only = told.kind == "words" and set(told.values.values()) <= {0.5}
-    called = words.CALLED.fullmatch(name) is not None
+    called = words.CALLED.fullmatch(words.ID.sub("", name)) is not None
     if words.ANSWERED.fullmatch(name):  # which of the two, and neither yes nor 1
         called = not {text.strip().casefold() for text in told.values} & (
             outcomes.YES | outcomes.NO
         )
-    return (told.in_words or called) and not ties_only
+    return (called or (told.in_words and told.kind != "names")) and not ties_only
 
 
 def _meaning(search: Search, column: int) -> Meaning:
@@ -538,7 +552,6 @@ def _asked_about(search: Search, column: int) -> InputError:
 MOST_AGAINST = 0.05  # share of rows in which a winner may have fewer
 MOST_LEVEL = 0.25  # share of rows in which a shoot-out may have decided
 
-
 TELLING = ("sets", "games", "score", "goals", "runs")  # before points, which may be of a ranking
 
 
@@ -594,7 +607,7 @@ def _beside_items(search: Search) -> list[Pair]:
     """Return two columns of one name in the order of the items: Visitor, PTS, Home, PTS."""
     called = {i: re.sub(r"\d+$", "", search.plain[i]) for i in search.free()}
     turned = search.roles.first > search.roles.second
-    for word in words.SCORES | {"g", "r", "t", "frames", "legs", "maps"}:
+    for word in words.SCORES | {"g", "r", "t", "frames", "legs", "maps", "votes"}:
         found = [i for i, name in called.items() if name == word]
         behind = {i - 1 for i in found} == {search.roles.first, search.roles.second}
         if len(found) == 2 and (behind or len(word) > 1):
@@ -656,8 +669,8 @@ def _doubt_margin(search: Search) -> None:
     won, lost, _ = _won_sql(search, roles.outcome, roles.meaning)
     x = facts.number(roles.margin)
     less, more = (f"{x} {sign} 0 AND isfinite({x})" for sign in "<>")
-    _, below, against, behind = facts.count(less, f"{lost} AND {more}", f"{won} AND {less}")
-    _, filled = facts.count(facts.filled(roles.margin))
+    tests = less, f"{lost} AND {more}", f"{won} AND {less}", facts.filled(roles.margin)
+    _, below, against, behind, filled = facts.count(*tests)
     often = max(MOST_AGAINST * filled, 1)  # one row alone may be an error
     if search.named["margin"] is None and below and against + behind > often:
         search.ignore(roles.margin, ": winners often have less than 0")  # as of ratings before
@@ -713,7 +726,6 @@ def _choose_last_scores(search: Search) -> None:
     if len(pairs) != 1 or pairs[0].marker.sided:  # home_games were played before
         return
     scores = pairs[0].first, pairs[0].second
-    names = search.listed(list(scores), " and ")
     x, y = (search.facts.number(i) for i in scores)
     limit = HIGHEST_RATING if "rating" in search.plain[scores[0]] else MOST_GAMES
     _, high = search.facts.count(f"greatest(abs({x}), abs({y})) > {limit}")
@@ -722,7 +734,8 @@ def _choose_last_scores(search: Search) -> None:
     search.roles.scores = scores
     what = "ratings of the two" if limit == HIGHEST_RATING else "games won by each"
     search.roles.notes.append(
-        f"nothing else says who won: {names} are taken as {what}, and the higher as the better"
+        f"nothing else says who won: {search.listed(list(scores), ' and ')} are taken as {what}, "
+        "and the higher as the better"
     )
     for column, role in zip(scores, ("first", "second"), strict=True):
         search.tell(f"{role} score", column, "by its name")
@@ -737,9 +750,8 @@ def settle_scores(search: Search) -> None:
     _doubt_margin(search)
     if (roles.sided, roles.outcome, roles.scores, roles.margin) == (None,) * 4:
         _choose_last_scores(search)
-    told = (roles.sided, roles.outcome, roles.scores, roles.margin)
-    if all(found is None for found in told):
-        raise search.refuse(
-            f"no column of {search.listed()} says who won; name it with outcome=, winner=, "
-            "margin=, or first_score= and second_score= (command line: --outcome and so on)."
-        )
+        if roles.scores is None:
+            raise search.refuse(
+                f"no column of {search.listed()} says who won; name it with outcome=, winner=, "
+                "margin=, or first_score= and second_score= (command line: --outcome and so on)."
+            )

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 
 from intransit.data import vocabulary as words
 from intransit.data.engine import EngineTable, Facts, columns_sql, joined_sql, quote
+from intransit.data.outcomes import TIE_WORDS
 from intransit.data.reading import ROLES, Column, Columns, ReadOptions, plural, quoted
 from intransit.data.vocabulary import CLEAR, ITEMS, MARKERS, listed, plain, tokens_of
 
@@ -156,13 +157,14 @@ def apply(options: ReadOptions, shaped: Shaped) -> ReadOptions:
 
 TEAM_WORDS = (  # words for the two sides, in the order in which they are tried
     *(("winner", "loser"), ("winning", "losing"), ("won", "lost"), ("w", "l")),
-    *(("blue", "red"), ("radiant", "dire"), ("home", "away"), ("left", "right"), ("a", "b")),
-    *(("team1", "team2"), ("t1", "t2"), ("side1", "side2"), ("teama", "teamb")),
+    *(("blue", "red"), ("radiant", "dire"), ("home", "away"), ("left", "right")),
+    *(("team1", "team2"), ("t1", "t2"), ("side1", "side2"), ("teama", "teamb"), ("a", "b")),
 )
 MEMBERS = listed(
     "top jungle jng jg mid middle adc bot bottom support sup sup. carry "
     "member partner front back forehand backhand drive first second third fourth fifth"
 ) | (PICKS := listed("champ champion hero pick"))
+NUMBERING = MEMBERS - PICKS | listed("a b c")  # which member of a side it is
 
 
 def find_teams(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | None:
@@ -206,7 +208,7 @@ def _recognised_teams(facts: Facts) -> dict[str, list[int]]:
         shared = [rest for rest in sides[0] if rest in sides[1]]
         groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         for rest in shared:
-            bare = tuple(t for t in rest if not t.isdigit() and t not in MEMBERS - PICKS)
+            bare = tuple(t for t in rest if not t.isdigit() and t not in NUMBERING)
             groups.setdefault(bare, []).append(rest)
         for bare, members in groups.items():
             items = all(token in ITEMS | MEMBERS | {"name", "names"} for token in bare)
@@ -234,9 +236,7 @@ def _of_side(tokens: list[tuple[str, ...]], word: str) -> dict[tuple[str, ...], 
 
 WON = listed("wins win won w victories firstwins nwins numwins winsfor")
 LOST = listed("losses loss lost lose l defeats secondwins nlosses numlosses winsagainst")
-DRAWN = listed(
-    "draws draw drawn d ties tie tied t ndraws nties numties tievotes votestie stalemates"
-)
+DRAWN = TIE_WORDS | listed("draws d ties t ndraws nties numties tievotes votestie stalemates")
 EACH = listed(
     "wins win won votes vote victories w gameswon matcheswon setswon nwins numwins nvotes votesfor "
     "chosen picks prefer preferred stimmen"
@@ -342,7 +342,9 @@ def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> dict[s
     elif len(won) == len(own["games"]) == 1:
         columns = {"won": won.pop(), "games": own["games"][0]}
     # Where another column tells outcomes, wins may be what was before.
-    rest = {name for i, name in enumerate(names) if i not in columns.values()}
+    told_in = [i for i, name in enumerate(names) if name in words.OUTCOMES | words.METHODS]
+    rates = [i for i in told_in if any("%" in text for text in facts.texts(i))]
+    rest = {name for i, name in enumerate(names) if i not in {*columns.values(), *rates}}
     told = (words.OUTCOMES - WON - LOST | words.METHODS) & rest or words.score_pairs(names, MARKERS)
     if not columns or (told and not asked):
         return {}

@@ -616,6 +616,8 @@ def _time_candidates(search: Search) -> tuple[list[int], str]:
         least = CLEAR if vocabulary in (words.VERSIONS, words.STAGES) else ENOUGH
         known = [i for i in found if _moments(search, i).understood >= least]
         if known:
+            for column in strange:
+                search.ignore(column, ": its times are not understood")
             return known, "by its name"
         strange = strange or (found if least == ENOUGH else [])
     texts = search.facts.often_filled([i for i in free if not search.facts.is_number(i)])

@@ -53,12 +53,12 @@ MARKERS = _markers("""
     player team deck hero tm : opp, team country player club : opposition,
     home* : vis, heim* : gast auswarts, local mandante casa* : visitante,
     casa* : trasferta ospite fora, domicile* : exterieur, thuis* : uit, hemma* : borta,
-    hjemme* : ude borte, koti* : vieras, domaci* : hoste, gospodarze* : goscie,
-    evsahibi* : deplasman, hazai* : vendeg, gazde* : oaspeti, γηπεδουχοσ* : φιλοξενουμενοσ,
-    tuanrumah* : tamu, mannschaft team spieler : gegner, equipe : adversaire,
-    equipo : rival, squadra : avversario, h*- : a v g,
+    hjemme* : ude borte, koti* : vieras, domaci* : hoste, domacin* : gost gosti,
+    gospodarze* : goscie, gospodarz* : gosc, evsahibi* : deplasman, hazai* : vendeg,
+    gazde* : oaspeti, γηπεδουχοσ* : φιλοξενουμενοσ, tuanrumah* : tamu, equipe : adversaire,
+    mannschaft team spieler : gegner, equipo : rival, squadra : avversario, h*- : a v g,
     主队* : 客队, 主隊* : 客隊, ホーム* : アウェイ, 홈팀* : 원정팀, 先手* : 後手, хозяева* : гости,
-    blue : red orange, r- : b, radiant : dire, 0- : 1, control : treatment,
+    господарі* : гості, blue : red orange, r- : b, radiant : dire, 0- : 1, control : treatment,
     champion : challenger, favorite favourite : underdog, pro : con, aff : neg,
     affirmative : negative, government proposition : opposition, prop- : opp,
     initiator : recipient, attacker : defender, ns : ew
@@ -76,32 +76,30 @@ WINNERS = _markers("""
 """)
 
 ITEMS = listed(
-    "name item player team model option deck agent bot competitor candidate system entity "
-    "fighter contestant archetype country club type user participant choice entrant generator pl "
-    "mannschaft verein spieler equipo jugador equipe joueur squadra giocatore ploeg speler lag"
+    "name item player team model option deck agent bot competitor candidate system entity pl hold "
+    "fighter contestant archetype country club type user participant choice entrant generator lag "
+    "mannschaft verein spieler equipo equipa jugador equipe joueur squadra giocatore ploeg speler"
 )
 AFTER_ITEMS = listed("1 2 3 a b c h one two")  # as in player1_score
 SAMPLES = listed("answer response image")  # what an item made, beside its name if there is one
 THINGS = listed(  # items too, where nothing above names any
     "p boxer wrestler pokemon champion champ hero character char variant treatment movie film song "
     "photo picture product brand design driver horse card food artist book language strategy "
-    "policy method algorithm engine program version sample stimulus submission essay"
+    "policy method algorithm engine program version sample stimulus stim submission essay paper"
 )
 SCORES = listed(
     "score scores points pts goals runs sets finalscore ftscore scored goalsscored goalcount "
-    "mapswon setswon gameswon roundswon frameswon legswon sc "
-    "imps tore punkte satze goles puntos buts gols placar pontos gol reti punti set doelpunten"
+    "mapswon setswon gameswon roundswon frameswon legswon sc imps 得分 分数 득점 mal doelpunten "
+    "tore punkte satze goles puntos buts gols golos placar pontos gol reti punti set"
 )
 LAST_SCORES = listed("games frames maps rounds legs rating ratings")  # where nothing else tells
 BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
 HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
 OWN_SCORES = (  # as the first sees the game
-    *(("gf", "ga"), ("goalsfor", "goalsagainst"), ("pf", "pa"), ("pointsfor", "pointsagainst")),
-    *(("rf", "ra"), ("runsfor", "runsagainst"), ("scorefor", "scoreagainst"), ("for", "against")),
-    *(("scored", "conceded"), ("goalsscored", "goalsconceded"), ("score", "opponentscore")),
-    *(("score", "oppscore"), ("points", "opponentpoints"), ("pts", "opppts"), ("pts", "oppts")),
-    *(("teamscore", "oppscore"), ("points", "opppoints"), ("goals", "opponentgoals")),
-    ("owngoals", "opponentgoals"),
+    *(("gf", "ga"), ("pf", "pa"), ("rf", "ra"), ("scored", "conceded"), ("pts", "oppts")),
+    *(("goalsscored", "goalsconceded"), ("teamscore", "oppscore"), ("owngoals", "opponentgoals")),
+    *((f"{word}for", f"{word}against") for word in ("", "goals", "points", "runs", "score")),
+    *((word, whose + word) for word in sorted(SCORES) for whose in ("opponent", "opp")),
 )
 
 WINNERS_ABROAD = listed(
@@ -121,7 +119,7 @@ PREFERENCES = listed(
 )
 SHARES = listed(
     "winrate winshare share winfraction winprobability winpct winpercent winpercentage win% "
-    "winrate% winrate(%) win(%) wr wr%"
+    "winrate% wr wr%"
 )
 WINNER_WORDS = WINNERS_ABROAD | {name for name in OUTCOMES if name.startswith(("winn", "whowon"))}
 # Names with the word of a side left out (won, share), of answers, ids, and other scores.
@@ -129,14 +127,15 @@ TOLD = re.compile(
     r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)"
     r"|(winner|label|result)(model|team|player)"
 )
-FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner)")
+FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner|better|isbetter)")
 LAST_FLAG = "iswin"  # where no scores tell draws, of which it says no
 RATE = re.compile(
     r"(%|pct|percent|percentage|share|prop|proportion|fraction)(prefer|preferring|preferred|for)?"
     r"|(prefer|preferred|chose|votes?|win)(%|pct|percent|share)|winrate|wr"
 )
 CALLED = re.compile(
-    r".*(choice|winner|preference|preferred|prefere|prefer|preferido|vote|verdict|outcome)"
+    r".*(choice|chosen|winner|preference|preferred|prefere|prefer|preferido|vote|verdict|outcome|victor|"
+    r"better|best|stronger|advance[sd]|qualified)"
     rf"({'|'.join(ITEMS | SAMPLES | THINGS)})?\??"
 )
 ANSWERED = re.compile(r".*(response|answer|selected|selection|picked|pick|keypress|key|clicked)")
@@ -202,7 +201,7 @@ UNPLAYED = (
     r"void(?:ed)?|overturned(?:/nc)?)\)?"
     r"|[\d½.:–\-\s/]*\(?(?:w/o|w\.\s?o\.?|wo)\)?"  # and not W-wo, a walk-off
     r"|(?:ff|dq)\s?[-–:]\s?w|w\s?[-–:]\s?(?:ff|dq)"
-    r"|\+\s?[-–:/]\s?[-–]|[-–]\s?[-–:/]\s?\+|[01½]f?\s?[-–:]\s?[01½]\s?f+"
+    r"|[bw]\+f(?:orfeit)?|\+\s?[-–:/]\s?[-–]|[-–]\s?[-–:/]\s?\+|[01½]f?\s?[-–:]\s?[01½]\s?f+"
 )
 STATUSES = listed("status matchstatus gamestatus fixturestatus statusshort state gamestate")
 NOT_YET = (
@@ -235,10 +234,15 @@ WEIGHTS = listed("weight weights")
 def plain(name: str) -> str:
     """Return a name without case, accents, spaces, underscores, hyphens, dots and strokes.
 
-    ``Winner/tie`` and ``Home/Neutral`` are who won and who was at home, if anybody, and
-    ``Winner(s)`` is a winner.
+    ``Winner/tie`` and ``Home/Neutral`` are who won and who was at home, if anybody, ``Winner(s)``
+    is a winner, ``# Games`` are games, ``Win (%)`` is ``Win %``, ``Equipa da casa`` ``equipacasa``.
     """
-    return without_accents(re.sub(r"(?i)/(tie|neutral)$|\(s\)$", "", name))
+    return without_accents(PARTICLES.sub("", name))
+
+
+PARTICLES = re.compile(
+    r"(?i)/(tie|neutral)$|\(s\)$|^#\s*(?=\w)|\((?=%\))|(?<=\(%)\)|\sd(a|e|el|u)(?=\s)"
+)
 
 
 SIGNS = re.compile(r"[\s_\-./]+")
@@ -397,9 +401,8 @@ def _is_score(rest: str) -> bool:
 def is_score(name: str) -> bool:
     """Return whether a name speaks of a score, of whichever side."""
     own = {word for pair in (*HOME_SCORES, *OWN_SCORES) for word in pair}
-    known = {word for marker in MARKERS for word in (marker.first, marker.second)}
-    stems = (stem(name, word) for word in known)
-    return name in SCORES | own or any(rest is not None and rest in SCORES for rest in stems)
+    stems = (stem(name, word) for marker in MARKERS for word in (marker.first, marker.second))
+    return name in own or any(rest is not None and rest in SCORES for rest in stems)
 
 
 def _without_repeats(pairs: list[Pair]) -> list[Pair]:

@@ -127,7 +127,8 @@ def _season(facts: Facts, options: ReadOptions) -> Shaped | None:
         placed = sorted(x for x, n in cells for _ in range(n) if x is not None and x < LAST)
         if ranks and len(placed) > 1 and placed == [*range(1, len(placed) + 1)]:
             told[i] = ranks
-    if (math.factorial(n_rows) / n_rows**n_rows) ** len(told) >= BY_CHANCE:
+    # A single column with the places of all may number the rows of a table that is sorted.
+    if len(told) < 2 or (math.factorial(n_rows) / n_rows**n_rows) ** len(told) >= BY_CHANCE:
         return None
     parts = [with_events(facts, [item], f"v{i}", {i: ranks}) for i, ranks in told.items()]
     races = (f"SELECT * REPLACE ('{k}' AS event) FROM {part}" for k, part in enumerate(parts))
