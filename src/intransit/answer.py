@@ -41,7 +41,7 @@ from intransit.inference.sampling import Effort, Report
 from intransit.inference.table_posterior import draw_posterior, update_posterior
 from intransit.model import Levels, Model, OutcomeLaw, Readings, Scores, Side, Wins
 from intransit.model.terms import Term
-from intransit.percent import percent
+from intransit.percent import percent, signed
 from intransit.study import decompose
 from intransit.tasks import check_ray, one_thread
 
@@ -733,8 +733,9 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
         low, high = np.quantile(worth, [SPREAD[0], SPREAD[-1]])
         now = " at the end" if posterior.layout.model.moves else ""
         said.append(
-            f"The better side is worth {worth.mean():+.2f}{now} (90 % interval {low:+.2f} to "
-            f"{high:+.2f}): it wins {percent(edge)} between equals."
+            f"The better side is worth {signed(worth.mean(), 2)}{now} (90 % interval "
+            f"{signed(low, 2)} to {signed(high, 2)}): it wins {percent(edge)} between equals. "
+            "Chances and ranks are for games in which neither has it."
         )
     return said
 
@@ -758,8 +759,8 @@ def tell_scales(posterior: Posterior, unit: str) -> list[str]:
         low, moved, high = np.quantile(_moved(d.walks[:, 0], d.scales[:, 0], kept, root), SPREAD)
         if low < UNMOVED * moved:
             said.append(
-                f"It is not certain that scores drift, of single items apart; typically by "
-                f"{high:.2f} at most from the first time to the last."
+                f"Scores as a whole may stand still; if not, they drift by {high:.2f} at most "
+                "from the first time to the last. Single items may move more."
             )
         else:
             said.append(
@@ -776,8 +777,8 @@ def tell_scales(posterior: Posterior, unit: str) -> list[str]:
     if posterior.layout.newcomer.any() and not posterior.layout.newcomer.all():
         low, high = np.quantile(d.newcomers, [0.05, 0.95])
         said.append(
-            f"Newcomers score {d.newcomers.mean():+.2f} against those there from the start "
-            f"(90 % interval {low:+.2f} to {high:+.2f})."
+            f"Newcomers score {signed(d.newcomers.mean(), 2)} against those there from the start "
+            f"(90 % interval {signed(low, 2)} to {signed(high, 2)})."
         )
     scores, tiered = posterior.layout.model.term(Scores), (d.tiers > 0.0).any()
     if tiered and scores is not None and scores.wide:

@@ -6,11 +6,17 @@ The page's script rounds in the same way (assets/tools.js).
 """
 
 import math
+from collections.abc import Sequence
 
 FINEST = 1  # digits of a per cent at most, unless more are asked for
 NARROW = 2.0  # units of the last digit: a narrower interval has a digit more
 LEAST, MOST = 4, 6  # digits of a log loss
 NOTHING = 0.5 * 10.0**-MOST  # what is less in size is written as 0
+
+
+def and_list(parts: Sequence[str]) -> str:
+    """Return some words as a list in a sentence."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import intransit as it
 from intransit.analysis import cycles
 from intransit.analysis.cycles import nearest_order, solve_game, top_cycle
 from tests.analysis.worlds import NAMES, answer_to, ladder, play, ring, table
@@ -175,3 +176,10 @@ def test_one_item_is_a_ranking_of_one(answer):
     few = answer.posterior.thinned(4)
     alone = cycles._equilibrium(answer, np.array([2]), few, answer.seen.end, 0.9)
     assert [(share.name, share.weight) for share in alone] == [(answer.names[2], 1.0)]
+
+
+def test_weights_lie_in_their_intervals():
+    """An item that is best in nearly every draw has a weight below 1, and so has its interval."""
+    games = it.Games.from_arrays([*"abb"] * 12, [*"bca"] * 12, [1, 1, 0, 1, 1, 0, 1, 0, 1] * 4)
+    for one in it.fit(games, effective=10).ranking().equilibrium:
+        assert one.low <= one.weight <= one.high

@@ -144,7 +144,7 @@ def test_the_best_is_called_so_only_as_surely_as_it_is():
     once = it.Games.from_arrays(first, second, [1, 1, 0, 0] * 50, [0] * 160 + [1] * 40)
     told = backtest(once, ladder=["coin", "frequencies"]).summary()
     assert "nan" not in told
-    assert "Forecast were 40 games" in told
+    assert "40 games were forecast" in told
 
 
 def test_the_picture_has_a_ladder_and_a_reliability_curve(tmp_path):

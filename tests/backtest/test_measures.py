@@ -12,6 +12,7 @@ from intransit.backtest.result import (
     log_losses,
     mean_and_error,
     reliability,
+    tell_left_out,
 )
 from tests.backtest.seasons import season, table
 
@@ -110,3 +111,9 @@ def test_coverage_is_the_level_where_intervals_are_right_and_less_where_too_narr
 def test_groups_alike_hold_about_as_many_games_each():
     p = np.random.default_rng(0).random(1000)
     assert np.all(np.abs(np.bincount(alike(p, np.ones(1000))) - 50) <= 1)
+
+
+def test_models_left_out_for_one_reason_are_told_together():
+    """They keep their order, no reason is told twice, and a name may have a stop in it."""
+    left_out = {"a. I": "Few games.", "b": "Odd.", "c": "Few games."}
+    assert tell_left_out(left_out) == ["Left out: a. I and c. Few games.", "Left out: b. Odd."]

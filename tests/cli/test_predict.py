@@ -285,3 +285,27 @@ def test_bars_and_whiskers_keep_their_width():
     assert drawn[0] == "─"
     assert drawn.count("●") == 1
     assert whiskers(0.5, 0.5, 0.5, 0.5, 0.5)[0] == "●"
+
+
+def test_of_items_that_nothing_connects_the_matrix_says_nothing(call, tmp_path):
+    """Neither people nor machines read a half that nobody measured."""
+    games = Games.from_arrays([*"ac"] * 20, [*"bd"] * 20, [1, 1, 0, 1] * 10)
+    fit(games, effective=10).save(tmp_path / "apart.intransit")
+    given = ("matrix", "apart.intransit", "--items", "a,b,c")
+    assert "–" in call(*given).out
+    assert json.loads(call(*given, "--json").out)["matrix"][0][2] is None
+    assert call(*given, "--csv").out.splitlines()[1].endswith(",")
+    assert json.loads(call(*given, "--json", "--what", "margin").out)["matrix"][2][0] is None
+
+
+def test_a_name_in_other_letters_is_found_out(call, kept):
+    """What differs in capitals only is what was meant."""
+    done = call("predict", kept / "games.intransit", "ITEM 4", "item 2")
+    assert done.err.endswith("has no item 'ITEM 4'; did you mean 'item 4'?\n")
+
+
+def test_the_matrix_says_that_neither_has_the_side(call, tmp_path):
+    """Its chances are neither those at home nor those away."""
+    games = Games.from_arrays([*"ab"] * 20, [*"bc"] * 20, [1, 1, 0, 1] * 10, sides=[1] * 40)
+    fit(games, model=Model((Scores(walk=Still()), Side(walk=Still())))).save(tmp_path / "home.fit")
+    assert "where neither has the better side" in call("matrix", "home.fit").out

@@ -10,7 +10,7 @@ from intransit import Answer, Games, fit
 from intransit.backtest import backtest
 from intransit.data.reading import Column, Reading
 from intransit.model import Readings
-from intransit.report import choose_items, compared_about, gather, measure, records, tell_together
+from intransit.report import choose_items, compared_about, gather, measure, records
 from intransit.report.wording import take_stock
 from intransit.study import decompose
 from tests.report.tables import FACTOR, FEW, PAIRS, SCORES, STATIC, cyclic_answer, judged, odd_games
@@ -318,12 +318,6 @@ def test_changes_begin_when_half_of_the_items_are_there():
     changes = gather(without_games(fit(games, model=SCORES, effective=10)), most_times=12).changes
     assert 15 < float(changes.since) <= 25
     assert {item.name for item in changes.items} >= {"item 1", "item 2"}
-
-
-def test_models_left_out_for_one_reason_are_told_together():
-    """They keep their order, no reason is told twice, and a name may have a stop in it."""
-    left_out = {"a. I": "Few games.", "b": "Odd.", "c": "Few games."}
-    assert tell_together(left_out) == ["Left out: a. I and c. Few games.", "Left out: b. Odd."]
 
 
 def test_the_ladder_has_plain_models_and_this_one(found):

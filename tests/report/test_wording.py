@@ -277,3 +277,55 @@ def test_a_part_of_the_items_is_told_from_the_whole():
     three = gather(cyclic_answer(n_items=4).only(["item 1", "item 2", "item 3"]))
     assert "that nothing of the same items beats" in three.sentences[2]
     assert "nothing of the same items beats" in three.facts[2].detail
+
+
+def test_that_one_scale_does_not_fit_is_said_with_how_often_chance_does_it(answer):
+    """A false alarm stays possible; a share that may be nothing is uncertain wherever it stands."""
+    judge = judged(answer, "not one scale")
+    open_share = replace(judge.transitive, p_value=0.014, share=0.0, share_low=0.0)
+    judge = replace(judge, transitive=open_share)
+    assert "as by chance it would in only 1 % of tables; no cycle is proven" in open_share.sentence
+    assert "cycles that did not last" in open_share.sentence
+    assert "uncertain (90 % interval 0 to" in str(open_share)
+    found = gather(judge)
+    assert found.facts[2].value == "uncertain"
+    assert "is uncertain (90 % interval 0 to" in found.sentences[0]
+    luck = replace(open_share, causes=("luck",)).sentence
+    assert luck.endswith("It may be more luck in the games of some items.")
+
+
+def test_no_change_is_denied_of_items_that_were_not_there_at_both_times(answer):
+    """Where some were left out, it says of how many it was seen."""
+    few = replace(changes_of(), items=changes_of().items[:2])
+    said = sentences(judged(answer, "no evidence"), cycles_of(), RANKING, few, LEADERS)
+    assert said[2].endswith("no item clearly changed, of the 2 compared about both.")
+
+
+def test_where_nothing_drifts_chances_are_said_to_be_averages():
+    """With four periods nothing drifts unless asked for: the page says what its numbers are."""
+    first, second = [*"abc"] * 40, [*"bca"] * 40
+    games = it.Games.from_arrays(first, second, [1, 0, 1, 1] * 30, [k // 30 for k in range(120)])
+    answer = it.fit(games, effective=10)
+    assert "averages over all times" in gather(answer).sentences[2]
+    assert "an average over all times" in str(answer.probability("a", "b", 0))
+    assert answer.changes().note == "Nothing drifts in this model, so no change can be seen."
+
+
+def test_changes_of_a_model_that_takes_results_for_certain_come_with_a_caution():
+    """Events in which everybody meets everybody are followed one by one, as if all had changed."""
+    orders = ["abcdef", "fedcba"] * 8
+    pairs = [
+        (o[i], o[j], t) for t, o in enumerate(orders) for i in range(6) for j in range(i + 1, 6)
+    ]
+    first, second, times = zip(*pairs, strict=True)
+    answer = it.fit(it.Games.from_arrays(first, second, [1] * len(pairs), times), effective=10)
+    told = gather(answer).sentences[2]
+    assert "clearly changed" in told
+    assert "takes nearly every result for certain" in told
+
+
+def test_a_page_of_some_items_does_not_say_that_they_have_cycles():
+    """The verdict is on all; those shown may be in none."""
+    found = gather(cyclic_answer(n_items=4).only(["item 1", "item 2"]))
+    assert "No single cycle of those shown" in found.sentences[1]
+    assert "there are some" not in found.facts[1].detail

@@ -339,7 +339,9 @@ class FittedTable:
         if isinstance(item, str):
             if item in self.numbers:
                 return self.numbers[item]
-            near = difflib.get_close_matches(item, likely_names(self.names, item), n=3, cutoff=0.5)
+            likely = {name.casefold(): name for name in likely_names(self.names, item)}
+            alike = difflib.get_close_matches(item.casefold(), likely, n=3, cutoff=0.5)
+            near = [likely[name] for name in alike[: 1 if item.casefold() in likely else 3]]
             others = f"; its items are, for example, {self.names[0]!r} and {self.names[-1]!r}."
             hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else others
             raise InputError(f"{self.source} has no item {item!r}{hint}")
@@ -761,10 +763,8 @@ class FittedTable:
                 outside.append(f"{self.names[k]} was last compared {self.clock.to_text(last)}")
             elif when < first:
                 outside.append(f"{self.names[k]} was first compared {self.clock.to_text(first)}")
-        if outside and not self.model.moves:
-            outside.append(
-                "nothing drifts in this model, so no change over time is in the interval"
-            )
+        if self.clock.kind != "none" and not self.model.moves and self.seen.begin < self.seen.end:
+            outside.append("nothing drifts in this model: the chance is an average over all times")
         return (*said, *outside)
 
 

@@ -44,7 +44,7 @@ from intransit.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
-    interval,
+    mean_and_interval,
     slices,
     smoothed,
 )
@@ -772,8 +772,7 @@ def _equilibrium(
     """Return the mixture that nothing beats, over draws."""
     gains = draws.results(draws.upper_margins(items, when)) - 0.5
     weights = np.array([solve_game(fill_skew(one, len(items))) for one in gains])
-    low, high = interval(weights, level)
-    columns = (weights.mean(axis=0), low, high, (weights > BELONGS).mean(axis=0))
+    columns = (*mean_and_interval(weights, level), (weights > BELONGS).mean(axis=0))
     shares = [
         Share(answer.names[item], *numbers)
         for item, *numbers in zip(items.tolist(), *(one.tolist() for one in columns), strict=True)

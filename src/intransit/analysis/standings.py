@@ -340,7 +340,7 @@ def choose_part(answer: A, items: Sequence[Item] = (), *, played: int = 0, top: 
     """
     chosen, why = _choose(answer, items, played, top)
     if len(chosen) < 2:
-        raise InputError("only: fewer than two items were chosen; name two, or ask for more.")
+        raise InputError("items: fewer than two items were chosen; name two, or ask for more.")
     seen = answer.seen
     said = f"Of {answer.n_all:,} items this is about {len(chosen):,}: {why}."
     return replace(
@@ -849,7 +849,7 @@ def find_changes(
     begin, end = _span(answer, since, until)
     nothing = Changes(time_text(answer, begin), time_text(answer, end), level, rate)
     if not answer.model.moves:
-        return replace(nothing, note="Nothing moves in this model, so nothing changes.")
+        return replace(nothing, note="Nothing drifts in this model, so no change can be seen.")
     field = _field(answer, begin, end, seed, most_items, panel)
     left = answer.n_items - len(field.items)
     note = ""

@@ -61,7 +61,7 @@ TITLES: dict[Verdict, str] = {
     "too little data": "Too little data to tell",
 }
 CAUSES: dict[Cause, str] = {
-    "luck": "more luck or more ties for some items",
+    "luck": "more luck in the games of some items",
     "sides": "sides that are worth more to some items",
 }
 EDGE = 0.52  # chance that an edge of a cycle must exceed, to matter
@@ -181,8 +181,9 @@ class Transitivity:
             return _proof(self.cycle)
         if self.verdict == "not one scale":
             return (
-                "no ranking with a single scale of strength explains these results, but no cycle "
-                f"is proven{_doubt(self.cycle)}. {self._other()}{self._size()}"
+                "a single scale of strength fits these results badly, as by chance it would in "
+                f"only {percent(self.p_value)} of tables; no cycle is proven{_doubt(self.cycle)}. "
+                f"{self._other()}{self._size()}"
             )
         if self.verdict == "no evidence":
             # Of less than can be written it is true of what can.
@@ -204,6 +205,13 @@ class Transitivity:
         )
 
     @property
+    def told_share(self) -> tuple[str, str]:
+        """The share and its interval, in words: a share is uncertain where something is left."""
+        share, between = estimate(self.share, self.share_low, self.share_high)
+        is_open = self.verdict == "not one scale" and self.share_low <= 0.0
+        return "uncertain" if is_open else share, between
+
+    @property
     def sentence(self) -> str:
         """The verdict with its reason, in a sentence or two."""
         return f"{self.title}: {self.reason}"
@@ -211,22 +219,21 @@ class Transitivity:
     def _other(self) -> str:
         if self.causes:
             return f"It may be {' or '.join(CAUSES[cause] for cause in self.causes)}."
-        return "It may be judges or conditions of several kinds, mixed in one table."
+        return "It may be judges or conditions of several kinds, or cycles that did not last."
 
     def _size(self) -> str:
         """Say so where deviations that are hardly chance are too small to matter."""
         helps = self.gain is None or self.gain > 0.0
         if helps or self.share_low > 0.0 or self.share_high > NOTICED:
             return ""
-        between = estimate(self.share, self.share_low, self.share_high)[1]
         return (
-            f" Deviations are small, if real: {between} of the differences, and forecasts gain "
-            "nothing from them."
+            f" Deviations are small, if real: {self.told_share[1]} of the differences, and "
+            "forecasts gain nothing from them."
         )
 
     def __str__(self) -> str:
         lines = [self.sentence]
-        share, between = estimate(self.share, self.share_low, self.share_high)
+        share, between = self.told_share
         lines.append(
             f"Share of the differences that no single scale explains: {share} "
             f"({percent(self.level)} interval {between})."

@@ -5,10 +5,9 @@ models roll forward through it, block by block.  `quick_backtest` is a ladder in
 beside plain ones, on the latest games.
 """
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from time import perf_counter
 
 import numpy as np
@@ -470,9 +469,7 @@ def tuned(
     """Return the settings of least log loss on the latest quarter of the early games."""
     plan = cut(early, TUNED_ON, every, rng)
     y, weights = plan.test.outcomes, plan.test.counts
-    settings = [
-        dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())
-    ]
+    settings = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     losses = [weights @ log_losses(roll(make(**one), plan, _nothing), y) for one in settings]
     return settings[int(np.argmin(losses))]
 
@@ -536,8 +533,7 @@ class LadderRun:
             if reason:
                 self.left_out[name] = reason
         if not told:
-            left = itertools.starmap(tell_left_out, self.left_out.items())
-            raise InputError(" ".join([*self.notes, *left]))
+            raise InputError(" ".join([*self.notes, *tell_left_out(self.left_out)]))
         return self._measure(told, table)
 
     def _reason(self, name: str) -> str:

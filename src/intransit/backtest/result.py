@@ -13,7 +13,6 @@ It says how far the mean would move were the same models to forecast other days.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from itertools import starmap
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from scipy.special import ndtri
 from intransit.arrays import LEVEL, FloatArray, IntArray
 from intransit.checks import check_option
 from intransit.data.games import Clock
-from intransit.percent import percent, with_error
+from intransit.percent import and_list, percent, with_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -237,9 +236,12 @@ BASES = {
 OTHERS = (ELO, COIN)  # for rungs that are not ours
 
 
-def tell_left_out(name: str, reason: str) -> str:
-    """Say that a rung did not run, and why."""
-    return f"Left out: {name}. {reason}".rstrip()
+def tell_left_out(left_out: Mapping[str, str]) -> list[str]:
+    """Say which rungs did not run, and why, those for one reason in one sentence."""
+    names: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        names.setdefault(reason, []).append(name)
+    return [f"Left out: {and_list(some)}. {why}".rstrip() for why, some in names.items()]
 
 
 @dataclass(frozen=True)
@@ -408,16 +410,16 @@ class Backtest:
         told = (
             f", of which there are {n:,}" if n > 1 else "; there is a single one, so none is told"
         )
-        were = "was 1 game" if games == 1 else f"were {games:,.12g} games"
+        were = "1 game was" if games == 1 else f"{games:,.12g} games were"
         return (
-            f"Forecast {were}. Errors are standard errors; all games of one {self.unit} count as "
+            f"{were} forecast. Errors are standard errors; all games of one {self.unit} count as "
             f"one observation{told}."
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
         """How it was done, and what was left out and why, in words."""
-        return (*self.how, *starmap(tell_left_out, self.left_out.items()), self.on_errors)
+        return (*self.how, *tell_left_out(self.left_out), self.on_errors)
 
     @property
     def best(self) -> Rung:

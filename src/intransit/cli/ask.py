@@ -338,7 +338,8 @@ def matrix(
         told = "Per cent of games that the row wins against the column, a tie as half"
         if what == "margin":
             told = "Margin (log odds) of the row over the column"
-        output.say(f"{told}{f', {when}' if when else ''}.", *_strangers(answer))
+        side = ", where neither has the better side" if answer.encoding.sided else ""
+        output.say(f"{told}{side}{f', {when}' if when else ''}.", *_strangers(answer))
         if len(numbers) < answer.n_items and not items:
             output.say(
                 f"The {len(numbers)} best of {answer.n_items} items; choose with --top or --items, "
@@ -347,10 +348,11 @@ def matrix(
 
 
 def _strangers(answer: Answer) -> list[str]:
-    """Say which groups of items never met, and whether items are far apart."""
-    from intransit.report.wording import tell_apart, tell_far  # noqa: PLC0415  slow to load
+    """Say which groups of items never met, whether items are far apart, and if nothing drifts."""
+    from intransit.report.wording import STILL, tell_apart, tell_far  # noqa: PLC0415  slow to load
 
-    return tell_apart(answer) + tell_far(answer)
+    still = answer.seen.begin < answer.seen.end and not answer.model.moves
+    return tell_apart(answer) + tell_far(answer) + [STILL] * still
 
 
 def _choose(
@@ -374,14 +376,16 @@ def _choose(
 
 
 def _values(answer: Answer, chosen: list[int], at: str | None, what: str) -> FloatArray:
-    if what == "margin":
-        return answer.margins(at)[np.ix_(chosen, chosen)]
-    upper, lower = np.triu_indices(len(chosen), 1)
     numbers = np.array(chosen)
-    found = answer.probabilities(numbers[upper], numbers[lower], at)  # type: ignore[arg-type]
     values = np.full((len(chosen), len(chosen)), 0.5)
-    values[upper, lower], values[lower, upper] = found, 1.0 - found
-    return values
+    if what == "margin":
+        values = answer.margins(at)[np.ix_(chosen, chosen)]
+    else:
+        i, j = np.triu_indices(len(chosen), 1)
+        values[i, j] = answer.probabilities(numbers[i], numbers[j], at)  # type: ignore[arg-type]
+        values[j, i] = 1.0 - values[i, j]
+    groups = answer.posterior.groups[numbers]
+    return np.where(groups[:, None] == groups, values, np.nan)  # of strangers nothing is known
 
 
 def _draw_matrix(console: Console, names: Sequence[str], values: FloatArray, what: str) -> None:
@@ -398,6 +402,8 @@ def _draw_matrix(console: Console, names: Sequence[str], values: FloatArray, wha
 
 def _entry(value: float, what: str, shades: bool) -> Text:
     """Return one entry, green where the row is favoured and red where the column is."""
+    if np.isnan(value):
+        return Text("–")
     favour = value - 0.5 if what == "probability" else 0.5 * float(np.tanh(0.5 * value))
     text = f"{100 * value:.0f}" if what == "probability" else f"{value:+.1f}"
     depth = round(120 * min(abs(favour) / STRONG, 1.0))

@@ -36,7 +36,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 LINE, POINT, HALF = "─", "●", "┊"
 MEANING = (
     "Wins: mean probability of beating each of the others, a tie as half. Rating: an average item "
-    "has 1500, and 400 more are odds of ten to one. Range: ranks that an item may have."
+    "has 1500, and 400 more are odds of ten to one against it. Range: ranks that an item may have."
 )
 WIDE = 120  # columns, where the output is no terminal and nothing is cut off to fit
 Row = Mapping[str, object]
@@ -217,7 +217,7 @@ def to_csv(rows: Sequence[Row]) -> str:
 def _cell(value: object) -> object:
     if isinstance(value, list | tuple):
         return "; ".join(str(part) for part in value)
-    return value
+    return "" if value != value else value  # noqa: PLR0124  not a number
 
 
 @contextmanager

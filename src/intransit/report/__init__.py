@@ -16,7 +16,7 @@ planes.  The planes of X itself would mix strengths in, and those of a ranking a
 *The ladder* of models is from a backtest, or a quick look back.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,14 +35,12 @@ from intransit.analysis.standings import (
 from intransit.analysis.verdict import Transitivity
 from intransit.arrays import BoolArray, FloatArray, IntArray, mean_and_interval
 from intransit.backtest import Backtest, quick_backtest
-from intransit.backtest.result import tell_left_out
 from intransit.checks import as_whole
 from intransit.data.games import Clock
 from intransit.errors import InputError
 from intransit.inference.sampling import Report
 from intransit.report.wording import (
     Fact,
-    and_list,
     is_named,
     pools,
     sentences,
@@ -438,16 +436,8 @@ def climb(
         except InputError as error:
             return (), (f"No model could be measured: {error}",)
     if found is not None:
-        return _steps(found), (*found.how, *tell_together(found.left_out), found.on_errors)
+        return _steps(found), found.notes
     return (), NO_GAMES
-
-
-def tell_together(left_out: Mapping[str, str]) -> list[str]:
-    """Return which models were left out, those for one reason in one sentence."""
-    names: dict[str, list[str]] = {}
-    for name, reason in left_out.items():
-        names.setdefault(reason, []).append(name)
-    return [tell_left_out(and_list(some), reason) for reason, some in names.items()]
 
 
 def _steps(found: Backtest) -> tuple[Step, ...]:
@@ -506,7 +496,6 @@ def _is_first(answer: FittedTable, standings: Sequence[Standing], leader: Standi
     return bool(leader.rank_high - np.sum(groups != mine) <= place)
 
 
-STILL = "Nothing drifts in this model, so all times have the same matrix."
 COUNTERS = "counters anybody beyond what strengths say"
 NO_DISCS: dict[str, str] = {
     "cycles": f"The model is a ranking, in which nobody {COUNTERS}.",
@@ -561,7 +550,6 @@ def gather(
     cyclic = shows_discs(answer)
     board = Board.of(answer)
     steps, notes = climb(answer, ladder, rng=rng, report=report)
-    still = answer.clock.kind != "none" and not answer.model.moves
     told = (cycles, ranking, changes, board.leaders)
     return Findings(
         source=(answer.reading.title if is_named(answer) else "") if title is None else title,
@@ -582,7 +570,7 @@ def gather(
         ladder=steps,
         ladder_notes=notes,
         data=take_stock(answer),
-        story=(*answer.story, STILL) if still else answer.story,
+        story=answer.story,
         **_compare(answer, items, moments, cyclic),
     )
 

@@ -21,7 +21,7 @@ from intransit.analysis.verdict import HOPELESS, Transitivity
 from intransit.arrays import IntArray
 from intransit.data.reading import Column, describe_unused, plural
 from intransit.inference.observations import tiers_of
-from intransit.percent import estimate, percent, points, signed, with_error
+from intransit.percent import and_list, estimate, percent, points, signed, with_error
 from intransit.study import n_cycles
 
 LONGEST = 40  # letters of a name in a sentence
@@ -32,6 +32,15 @@ MAIN_WEIGHT = 0.1  # of the largest, to speak of it
 WANTED = 0.1  # share that tables are asked to be large enough for
 FAR_OFF = 0.9  # detectable share from which no number of games can be named
 ROUNDING = 1e-9  # of a sum of games
+EXTREME = 10.0  # log odds: scores as far apart make nearly every result certain
+CERTAIN = (
+    " But scores are so far apart that the model takes nearly every result for certain: if all "
+    "games of a time are one event, such as a race, it follows each; `--no-drifting` is better."
+)
+STILL = (
+    "Nothing drifts in this model: chances are averages over all times, and changes cannot be "
+    "seen; `--drifting` lets strengths change."
+)
 AMBIGUOUS = re.compile(r"""[,;:()“”"]|\b(beats|and)\b""")  # in a name, within a sentence
 
 
@@ -85,16 +94,15 @@ def tell_untested(answer: FittedTable) -> str:
 
 
 def _share(verdict: Transitivity) -> str:
+    share, between = verdict.told_share
     if not verdict.has_cycles and percent(verdict.share_high) == "0 %":
         said = "A single scale explains all differences between items that can be measured"
-    elif verdict.verdict == "not one scale" and verdict.share_low <= 0.0:
-        _, between = estimate(verdict.share, verdict.share_low, verdict.share_high)
+    elif share == "uncertain":
         said = (
             "How much of the differences between items a single scale leaves unexplained is "
             f"uncertain ({percent(verdict.level)} interval {between})"
         )
     else:
-        share, between = estimate(verdict.share, verdict.share_low, verdict.share_high)
         said = (
             f"A single scale leaves {share} of the differences between items unexplained "
             f"({percent(verdict.level)} interval {between})"
@@ -123,7 +131,8 @@ def _surest(answer: FittedTable, cycles: Cycles, ranking: Ranking) -> str:
     some = f" of {n:,} of the {answer.n_all:,} items" if n < answer.n_all else ""
     wrong = f"by the estimates, the nearest ranking{some} names the wrong favourite in {pairs}"
     if not len(cycles):
-        return f"No single cycle is certain enough to be listed; {wrong}."
+        shown = " of those shown" if answer.part is not None else ""
+        return f"No single cycle{shown} is certain enough to be listed; {wrong}."
     best = cycles.found[0]
     way = " beats ".join(brief(name) for name in (*best.items, best.items[0]))
     since = f", likely since {best.since}" if best.since else ""
@@ -154,10 +163,9 @@ def _mixture(answer: FittedTable, ranking: Ranking) -> str:
         above = f", none with a weight above {percent(most)}" if most else ""
         return f"In place of a best item there is a mixture of many that {nothing} beats{above}"
     if len(named) == 1 or named[0].weight > SURE_WEIGHT:
-        best = named[0]
+        best, weight = brief(named[0].name), percent(named[0].weight)
         return (
-            f"Even so one item comes out best: {brief(best.name)}, with {percent(best.weight)} of "
-            f"the mixture that {nothing} beats"
+            f"Even so one item comes out best: {best}, {weight} of a mixture that {nothing} beats"
         )
     parts = [f"{brief(share.name)} ({percent(share.weight)})" for share in named]
     if sum(share.weight for share in named) < 0.95:
@@ -170,11 +178,6 @@ def _leader(leaders: Sequence[Standing], among: str, clear: bool) -> str:
         return "Nobody leads: no two items are connected by comparisons."
     best, *others = leaders[:2]
     of = f"{among}, " if among else ""
-    if not others:
-        return (
-            f"{of}{brief(best.name)} has a mean chance of {percent(best.strength)} against the "
-            "others."
-        )
     other, second = brief(others[0].name), percent(others[0].strength)
     alike = percent(best.strength) == second
     if alike and not clear:
@@ -209,9 +212,7 @@ def _needed(answer: FittedTable) -> str:
             "nothing says how many games stand behind each, so each counts as one game: give the "
             "numbers of games (`--games`, `--count`), and far more can be told."
         )
-    have = (
-        f"There {'is' if round(verdict.n_games) == 1 else 'are'} {games} between {pairs} of items"
-    )
+    have = f"There {'is' if games == '1 game' else 'are'} {games} between {pairs} of items"
     met = np.unique(answer.posterior.layout.seen.pairs, axis=0)
     if not n_cycles(met, answer.n_items):
         return f"{have}; the comparisons form no loop, so no cycle could show."
@@ -219,7 +220,7 @@ def _needed(answer: FittedTable) -> str:
     if verdict.n_series <= verdict.n_pairs:
         return f"{have}; to tell cycles from chance the same pairs must meet again."
     if not isfinite(share) or share > FAR_OFF:
-        return f"{have}; to tell cycles from chance the same pairs must meet many more times."
+        return f"{have}; items differ too little, or met too rarely, to tell cycles from chance."
     # What is cyclic stands out as games times its ratio to what is not.
     wanted = verdict.n_games * max((share / (1.0 - share)) / (WANTED / (1.0 - WANTED)), 1.0)
     digits = max(len(str(int(wanted))) - 2, 0)
@@ -243,23 +244,28 @@ def _changed(answer: FittedTable, changes: Changes | None) -> str:
             return "the table has no times, so changes cannot be assessed."
         return "all games have the same time, so changes cannot be assessed."
     sure = [item for item in changes.items if item.sure]
+    span = f"from {changes.since} to {changes.until}"
     among = "" if answer.part is None else " among those shown"
     if not sure:
         if not answer.model.moves:
-            return "nothing drifts in this model, so changes are not assessed."
+            return f"{STILL[:1].lower()}{STILL[1:]}"
         if not changes.items:
             return (
                 f"nobody was compared about both {changes.since} and {changes.until}, so changes "
                 "cannot be assessed."
             )
-        return f"from {changes.since} to {changes.until}, no item clearly changed{among}."
+        n = len(changes.items)
+        of = f", of the {n:,} compared about both" if n < answer.n_items else ""
+        return f"{span}, no item clearly changed{among}{of}."
     moved = [signed(100 * item.change, 1) for item in sure[:NAMED]]
     moved[0] += " percentage points in mean win chance"
     named = [f"{brief(item.name)} ({by})" for item, by in zip(sure, moved, strict=False)]
     n = len(sure)
     who = f"{n} items clearly changed" if n > 1 else "one item clearly changed"
     surest = ", most surely " if n > NAMED else ": "
-    return f"from {changes.since} to {changes.until}, {who}{among}{surest}{and_list(named)}."
+    apart = answer.encoding.loss != "squared" and np.median(answer.posterior.widths[:, 0])
+    certain = CERTAIN if apart > EXTREME else ""
+    return f"{span}, {who}{among}{surest}{and_list(named)}.{certain}"
 
 
 def tell_facts(
@@ -291,7 +297,7 @@ def tell_facts(
 
 
 def _share_fact(verdict: Transitivity) -> Fact:
-    share, between = estimate(verdict.share, verdict.share_low, verdict.share_high)
+    share, between = verdict.told_share
     return Fact(
         "Left unexplained by a single scale",
         share,
@@ -301,7 +307,7 @@ def _share_fact(verdict: Transitivity) -> Fact:
 
 def _surest_fact(cycles: Cycles) -> Fact:
     if not len(cycles):
-        return Fact("Single cycles", "none is certain", "though there are some: see the matrix")
+        return Fact("Single cycles", "none is certain", "of the items shown: see the matrix")
     best = cycles.found[0]
     way = " › ".join(cut_short(name, LONGEST) for name in (*best.items, best.items[0]))
     n = cycles.n_found
@@ -312,11 +318,9 @@ def _surest_fact(cycles: Cycles) -> Fact:
 
 
 def _mixture_fact(ranking: Ranking, nothing: str) -> Fact:
-    shares = main_shares(ranking)
+    shares, title = main_shares(ranking), "In place of a best item"
     if not shares:
-        return Fact(
-            "In place of a best item", "a mixture of many", f"that {nothing} beats on average"
-        )
+        return Fact(title, "a mixture of many", f"that {nothing} beats on average")
     if shares[0].weight > SURE_WEIGHT:
         return Fact(
             "Still best",
@@ -326,9 +330,7 @@ def _mixture_fact(ranking: Ranking, nothing: str) -> Fact:
     named = ", ".join(f"{brief(share.name)} {percent(share.weight)}" for share in shares)
     rest = 1.0 - sum(share.weight for share in shares)
     more = f"; {percent(rest)} are others" if rest >= LEAST_WEIGHT else ""
-    return Fact(
-        "In place of a best item", named, f"a mixture that {nothing} beats on average{more}"
-    )
+    return Fact(title, named, f"a mixture that {nothing} beats on average{more}")
 
 
 def _leader_fact(leaders: Sequence[Standing], among: str, clear: bool) -> Fact:
@@ -392,11 +394,6 @@ def brief(name: str) -> str:
     """Return a name for a sentence: cut where it would fill one, in quotation marks if need be."""
     cut = cut_short(name, LONGEST)
     return f"“{cut}”" if AMBIGUOUS.search(cut) else cut
-
-
-def and_list(parts: Sequence[str]) -> str:
-    """Return some words as a list in a sentence."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 FEW = 5  # games: an item with fewer is told

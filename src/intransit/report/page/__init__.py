@@ -68,8 +68,8 @@ GONE = "gone"  # marks items that were no longer compared at the end
 DRAWN = 100  # rows whose interval is drawn without a script
 MEANING = (
     "Strength is the mean chance of beating the others{connected}, a tie as half a win. The rating "
-    "is the same on a scale like Elo’s: an average item has 1500, and a lead of 400 points means "
-    "odds of ten to one. Small numbers are 90&nbsp;% intervals; beside a rank they say which ranks "
+    "is by odds, as Elo’s is: an average item has 1500, and 400 points more are odds of ten to one "
+    "against it. Small numbers are 90&nbsp;% intervals; beside a rank they say which ranks "
     "are plausible."
 )
 CYCLIC = "Where there are cycles, no list can say who beats whom: see the matrix."
@@ -304,7 +304,7 @@ def write_changes(findings: Findings) -> Parts:
         else "nobody clearly became stronger or weaker."
     )
     share = ""
-    if np.isfinite(changes.matchup_share) and changes.matchup_share_high > 0.0:
+    if sure or any(one.sure for one in changes.matchups):
         part, between = estimate(
             changes.matchup_share, changes.matchup_share_low, changes.matchup_share_high
         )
@@ -317,8 +317,11 @@ def write_changes(findings: Findings) -> Parts:
     yield _changes_table(sure[:MOST_SURE], "Stronger and weaker, the surest first", "changes")
     listed = _changes_table(unsure, "Not clear, the most probable first", "unsure-changes")
     yield listed and more("Changes of strength that are not clear", listed)
-    matchups = changes.matchups[:MOST_MATCHUPS]
+    matchups = [one for one in changes.matchups if one.sure][:MOST_MATCHUPS]
     yield _changes_table(matchups, "Changes of matchups beyond those of strengths", "matchups")
+    matchups = [one for one in changes.matchups if not one.sure][:MOST_UNSURE]
+    listed = _changes_table(matchups, "Not clear, the most probable first", "unsure-matchups")
+    yield listed and more("Changes of matchups that are not clear", listed)
 
 
 def _changes_table(
@@ -344,13 +347,11 @@ def _changes_table(
     columns: dict[str, Callable[[ItemChange | MatchupChange], Cell]] = {
         "Item" if of_items else "Matchup": item,
         "#Points, 90 % interval": change,
-        f"±{100 * far:.0f} points": lambda one: draw_interval(
+        f"±{plural(round(100 * far), 'point')}": lambda one: draw_interval(
             one.change, one.low, one.high, (-far, far), 0.0
         ),
         "#Probability of direction": lambda one: percent(one.probability, 1),
     }
-    if not of_items:
-        columns["Clear"] = lambda one: "yes" if one.sure else "no"
     return table(changes, columns, caption=caption, save=file)
 
 
@@ -534,9 +535,8 @@ def _picture(findings: Findings) -> tuple[str, str]:
             "the dashed one is the least certain."
         )
     if findings.verdict.has_cycles and len(findings.names) <= FEW:
-        return draw_matrix(
-            findings
-        ), f"Who beats whom{when}: rows beat columns where they are blue."
+        caption = f"Who beats whom{when}: rows beat columns where they are blue."
+        return draw_matrix(findings), caption
     kept = zip(findings.standings, findings.still, strict=True)
     leaders = [one for one, still in kept if still][:LEADERS]
     return draw_leaders(leaders), (
@@ -550,11 +550,10 @@ def _numbers(verdict: Transitivity) -> str:
     if verdict.gain is not None and verdict.gain_error is not None:
         gain = with_error(verdict.gain, verdict.gain_error, sign=True)
     measured = verdict.detectable < 1
-    share = estimate(verdict.share, verdict.share_low, verdict.share_high)
     facts = [
         Fact(
             "Left unexplained by a single scale",
-            with_small(*share),
+            with_small(*verdict.told_share),
             f"of the differences between items, as their mean square; with its "
             f"{percent(verdict.level)} interval",
         ),
@@ -578,6 +577,8 @@ def _numbers(verdict: Transitivity) -> str:
     ]
     if verdict.verdict == "too little data":
         del facts[0]  # it cannot be told
+    elif verdict.has_cycles:
+        del facts[-1]  # they were found
     basis = (
         f"From {count(verdict.n_games)} games of {plural(verdict.n_pairs, 'pair')}, in "
         f"{verdict.n_series:,} series that count as one observation each."
@@ -604,10 +605,8 @@ READING = (
 
 def write_page(findings: Findings) -> str:
     """Return the report as one HTML file: the same findings give the same text."""
-    style, script = (
-        read_assets(*STYLES),
-        f'(() => {{\n"use strict";\n{read_assets(*SCRIPTS)}\n}})();',
-    )
+    style = read_assets(*STYLES)
+    script = f'(() => {{\n"use strict";\n{read_assets(*SCRIPTS)}\n}})();'
     sections = {
         place: section(place, heading, write(findings))
         for place, (_, heading, write) in SECTIONS.items()
