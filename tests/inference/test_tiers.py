@@ -10,7 +10,6 @@ from intransit.data.cells import Rows
 from intransit.inference.gibbs import Chain
 from intransit.inference.observations import MOST_TIERS, Observations, tiers_of
 from intransit.inference.paths import lay_out
-from intransit.inference.sampling import Effort
 from intransit.inference.table_posterior import fit_to_schedule
 from intransit.report.wording import tell_far
 from tests.inference.worlds import tiers_by_definition
@@ -171,7 +170,6 @@ def test_leagues_whose_items_differ_more_than_they_do_keep_a_scale_that_is_learn
 def test_who_meets_at_random_or_has_a_known_scale_is_fitted_as_asked():
     rng = np.random.default_rng(14)
     model = it.Scores() + it.PairEffects()
-    effort = Effort(100.0, 30.0, 2)
     for pairs, asked in (
         (at_random(rng, 20, 600), model),
         (ladder(rng, 20, 600, 1), it.Scores(1.0) + it.PairEffects()),
@@ -179,7 +177,7 @@ def test_who_meets_at_random_or_has_a_known_scale_is_fitted_as_asked():
         (ladder(rng, 20, 600, 1), it.Model((it.PairEffects(),))),
     ):
         before = rng.bit_generator.state
-        assert fit_to_schedule(seen_of(pairs, 20), asked, it.Wins(), effort, rng) == asked
+        assert fit_to_schedule(seen_of(pairs, 20), asked, it.Wins(), rng).model == asked
         assert rng.bit_generator.state == before
 
 

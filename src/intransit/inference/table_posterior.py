@@ -17,7 +17,7 @@ they get through enough sweeps in the time; else the draws are those of the Gaus
 Newton's solution, whose walks do not return to the mean and which knows no covariates.
 """
 
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import Timeline
 from intransit.errors import InputError
 from intransit.inference.gibbs import Chain, Draw
-from intransit.inference.observations import Observations
+from intransit.inference.observations import Observations, tiers_of
 from intransit.inference.paths import Layout, Numbers, lay_out
 from intransit.inference.posterior import Posterior, place_of
 from intransit.inference.sampling import Draws, Effort, Mixing, Report, sample
@@ -48,6 +48,7 @@ from intransit.model.terms import (
 )
 
 if TYPE_CHECKING:
+    from intransit.inference.joint_problem import Rise
     from intransit.inference.shards.folder import Question
     from intransit.inference.shards.workers import Placement
     from intransit.inference.trajectory import Trajectory
@@ -203,21 +204,37 @@ def draw_posterior(
 
     With a placement, states are always found by Newton's method, by the workers there.
     """
-    layout = lay_out(seen, fit_to_schedule(seen, model, law, effort, rng))
+    schedule = fit_to_schedule(seen, model, law, rng)
+    layout = lay_out(seen, schedule.model, schedule.tiers)
     if placement is not None:
         if law.kind == "squared":
             raise InputError("on: readings of margins are drawn in one process; leave it out.")
         asked = seen, model, law, effort, rng.bit_generator.state["state"]
         with placement.folder(asked) as folder:
-            return _from_a_part(layout, law, effort, rng, report, (placement, folder))
+            return _from_a_part(layout, schedule, law, effort, rng, report, (placement, folder))
     if takes_chains(layout, law, effort):
         draws, mixing = sample(layout, law, effort, rng=rng, report=report)
         return Posterior(layout, law, draws, mixing)
-    return _from_a_part(layout, law, effort, rng, report)
+    return _from_a_part(layout, schedule, law, effort, rng, report)
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """What who met whom says of scores."""
+
+    model: Model  # with wide scores where like met like
+    tiers: FloatArray  # (n_items, n_tiers): see `tiers_of`
+    size: float = 0.0  # scale of what scores rise by along them, as still scores have it
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether like met like."""
+        scores = self.model.term(Scores)
+        return scores is not None and scores.wide
 
 
 PROBE, PROBED = 160, 80  # sweeps, and those of them that count
-LARGE = 40_000  # cells from which on a part of them is looked at
+LARGE = 40_000  # cells from which on so many of them are looked at
 # Times that parts of the field are further apart than the items within them, from which on like met
 # like: 2 to 50 on ladders (a few lie below), at most 1.2 in leagues, 1.9 in football (a trial).
 FURTHER = 2.0
@@ -226,9 +243,9 @@ WIDE, WIDER = 3.0, 2.0
 
 
 def fit_to_schedule(
-    seen: Observations, model: Model, law: OutcomeLaw, effort: Effort, rng: np.random.Generator
-) -> Model:
-    """Return the model, with wide scores where like met like.
+    seen: Observations, model: Model, law: OutcomeLaw, rng: np.random.Generator
+) -> Schedule:
+    """Return the model, with wide scores where like met like, and how scores may rise.
 
     There all differences that are seen are small ones, which add up along a ladder.  A scale learnt
     from them is too small, and takes their sum for noise; nor may scores return to a mean.  Whether
@@ -237,21 +254,24 @@ def fit_to_schedule(
     """
     scores = model.term(Scores)
     if scores is None or prior_scale(scores.tiers) == 0.0 or prior_scale(scores.scale) == 0.0:
-        return model
-    layout = lay_out(seen.timeless(), probe_of(model))
-    if not layout.tiers.shape[1]:
-        return model
-    if len(layout.seen) > LARGE:
-        layout = lay_out(sub_population(layout.seen, effort.part_cells, rng), layout.model)
-    chain, drawn = Chain(layout, law, rng.spawn(1)[0]), []
+        return Schedule(model, np.zeros((seen.n_items, 0)))
+    tiers = tiers_of(seen)
+    if not tiers.shape[1]:
+        return Schedule(model, tiers)
+    still = seen.timeless()
+    if len(still) > LARGE:  # of all parts: items that met each other would be one of them
+        still = still.only(np.sort(rng.choice(len(still), LARGE, replace=False)))
+    chain = Chain(lay_out(still, probe_of(model), tiers), law, rng.spawn(1)[0])
+    drawn = []
     for _ in range(PROBE):
         chain.sweep()
-        drawn.append((float(np.std(chain.item_means())), float(chain.scales[0])))
-    apart, within = np.median(drawn[-PROBED:], axis=0) / chain.unit
+        drawn.append([float(np.std(chain.item_means())), float(chain.scales[0]), chain.tiers])
+    apart, within, size = np.median(drawn[-PROBED:], axis=0) / chain.unit
     if apart < FURTHER * within:
-        return model
-    wide = scores.widened(max(WIDE, WIDER * float(np.hypot(apart, within))))
-    return Model(tuple(wide if term is scores else term for term in model.terms))
+        return Schedule(model, tiers, float(size))
+    scale = max(WIDE, WIDER * float(np.hypot(apart, within)))
+    terms = (scores.widened(scale) if term is scores else term for term in model.terms)
+    return Schedule(Model(tuple(terms)), tiers, scale)
 
 
 def probe_of(model: Model) -> Model:
@@ -314,6 +334,7 @@ def sub_population(seen: Observations, n_cells: float, rng: np.random.Generator)
 
 def _from_a_part(
     layout: Layout,
+    schedule: Schedule,
     law: OutcomeLaw,
     effort: Effort,
     rng: np.random.Generator,
@@ -342,12 +363,13 @@ def _from_a_part(
     kept, left_out = _terms_that_matter(sub, drawn, seen)
     report("finding all states by Newton's method")
     effects, data = place_of(PairEffects, sub), _timeline(seen, kept)
+    rise = _rise(layout, schedule)
     among = f"{part.n_items:,} items with {part.counts.sum():,.0f} games among them"
     notes = [f"Negligible there, and left out: {', '.join(left_out)}."] if left_out else []
     if place is None:
-        whole = lay_out(seen, _same_terms(layout.model, kept))
+        whole = lay_out(seen, _same_terms(layout.model, kept), schedule.tiers)
         if sweeps_in_time(whole, effort) >= FEWEST_SWEEPS:
-            path = _solve_here(data, _question(kept, drawn, effects, law, rng))
+            path = _solve_here(data, _question(kept, drawn, effects, law, rng), rise)
             starts = _starts(path, sub, drawn, whole, effort.chains, rng)
             draws, mixing = sample(
                 whole, law, effort.going_on, rng=rng, starts=starts, report=report
@@ -357,11 +379,11 @@ def _from_a_part(
                 f"which of them matter is from {among}, and chains began at Newton's solution."
             )
             return Posterior(whole, law, draws, mixing, notes=(why, *notes))
-        around = _around_solutions(data, kept, drawn, effects, law, rng, report)
+        around = _around_solutions(data, kept, drawn, effects, law, rng, report, rise)
         why = f"The table is too large for chains within {effort.seconds:.0f} s"
     else:
         question = _question(kept, drawn, effects, law, rng)
-        found = solve_on_workers(data, question, *place, _n_draws, report)
+        found = solve_on_workers(data, question, *place, _n_draws, report, rise)
         around = _with_scales_of(found.posterior(), drawn, rng)
         why = "States were found by workers"
     notes.insert(0, f"{why}: scales are from {among}, states by Newton's method at those scales.")
@@ -369,7 +391,12 @@ def _from_a_part(
         notes.append(
             f"Newton's method knows no covariates, so left out: {', '.join(map(str, kept.by))}."
         )
-    return replace(around, law=law, mixing=mixing, notes=tuple(notes))
+    draws = replace(around.draws, tiers=np.full(len(around), schedule.size))
+    terms = around.layout.model.terms
+    if schedule.is_wide:
+        terms = tuple(replace(t, wide=True) if isinstance(t, Scores) else t for t in terms)
+    whose = replace(around.layout, model=Model(terms))
+    return replace(around, layout=whose, draws=draws, law=law, mixing=mixing, notes=tuple(notes))
 
 
 def _around_solutions(
@@ -380,6 +407,7 @@ def _around_solutions(
     law: OutcomeLaw,
     rng: np.random.Generator,
     report: Report,
+    rise: "Rise | None",
 ) -> Posterior:
     """Return draws around Newton's solutions, at scales as they were drawn from a part.
 
@@ -390,7 +418,7 @@ def _around_solutions(
     found = []
     for group in np.array_split(order, min(N_SOLUTIONS, len(order))):
         some = scales.only(np.sort(group))
-        path = _solve_here(data, _question(model, some, effects, law, rng))
+        path = _solve_here(data, _question(model, some, effects, law, rng), rise)
         n = -(-_n_draws(len(path.solution.z)) // N_SOLUTIONS)
         report(f"drawing {n} times around a solution")
         found.append(_with_scales_of(path.sample(n, rng=rng).posterior(), some, rng))
@@ -586,20 +614,22 @@ def _question(
     return Question(law.kind, r, known, seeks_side=True, tolerance=1e-2, seed=seed)
 
 
-def _solve_here(data: Timeline, question: "Question") -> "Trajectory":
-    """Return the solution, found in this process."""
-    from intransit.inference.trajectory import smooth  # noqa: PLC0415  large tables only
+def _rise(layout: Layout, schedule: Schedule) -> "Rise | None":
+    """Return how first scores may rise: newcomers as a whole, and from part to part of a field."""
+    from intransit.inference.joint_problem import Rise  # noqa: PLC0415  large tables only
 
-    return smooth(
-        data,
-        n_factors=question.n_factors,
-        scores=True,
-        loss=question.kind,
-        **asdict(question.scales),
-        tolerance=question.tolerance,
-        max_steps=question.max_steps,
-        rng=question.seed,
-    )
+    new = layout.newcomer[:, None] * 1.0
+    some = [new] if 0.0 < new.mean() < 1.0 else []
+    return Rise.of(np.concatenate([*some, schedule.size * schedule.tiers], axis=1))
+
+
+def _solve_here(data: Timeline, question: "Question", rise: "Rise | None") -> "Trajectory":
+    """Return the solution, found in this process."""
+    from intransit.inference.joint_problem import Columns  # noqa: PLC0415  large tables only
+    from intransit.inference.trajectory import solve_timeline  # noqa: PLC0415
+
+    columns = Columns.plain(data.n_items, question.n_factors, scores=True, rise=rise)
+    return solve_timeline(data, columns, question.given)
 
 
 def _with_scales_of(around: Posterior, part: Draws, rng: np.random.Generator) -> Posterior:
