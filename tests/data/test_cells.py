@@ -302,7 +302,7 @@ def test_a_twist_adds_the_second_derivative_to_the_product(seed, r):
 
 
 def twist_of_cells(S, Q, at, slopes, kernel=kernels.normal_cells):
-    """Σ slope · second derivative of the margins: all that is left of a matrix without curvature."""
+    """Σ slope · second derivative of the margins: all that is left without curvature."""
     nothing = np.zeros(len(at))
     out = np.zeros((S.size + Q.size,) * 2)
     kernel(S, Q, at, np.zeros(len(at), np.int32), False, nothing, slopes, out)
