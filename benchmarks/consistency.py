@@ -27,8 +27,8 @@ N_TABLES = 300
 WORKERS = 2
 CLOSE = 1e-9
 LEADS = 0.95  # weight of an item in the mixture, from which on it leads in nearly all draws
-INTERVAL = re.compile(
-    r"([\d.]+) %[^%]{0,60}?(?:interval )?\(?(?:90 % interval )?([\d.]+) to ([\d.]+) %"
+INTERVAL = re.compile(  # after a number: of what is uncertain there is none, and 90 % is its level
+    r"([\d.]+) %(?! interval)[^%]{0,60}?(?:interval )?\(?(?:90 % interval )?([\d.]+) to ([\d.]+) %"
 )
 TAGS = re.compile(r"<script.*?</script>|<style.*?</style>|<[^>]*>", re.DOTALL)
 

@@ -190,7 +190,7 @@ def test_nothing_changes_where_nothing_drifts_or_there_are_no_times():
     a, b, won, day = play(ring(3), 200, rng, days=20)
     still = answer_to(table((a, b, won, day)), drifting=False).changes()
     assert still.items == still.matchups == ()
-    assert "Nothing moves" in still.note
+    assert still.note == "Nothing drifts in this model, so no change can be seen."
     names = np.array(NAMES)
     timeless = it.Games.from_arrays(names[a].tolist(), names[b].tolist(), won)
     with pytest.raises(it.InputError, match="column of times"):

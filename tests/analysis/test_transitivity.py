@@ -268,7 +268,10 @@ def test_cycles_are_said_where_one_is_proven_and_only_there():
     weak = judge(replace(SURE, p_value=DOUBTED), 100, cycle=ROUND)
     assert weak.verdict == "no evidence"
     told = judge(replace(SURE, causes=("luck", "sides")), 100)
-    assert "luck or more ties for some items or sides" in told.sentence
+    assert told.sentence.endswith(
+        "It may be more luck in the games of some items or sides that are worth more to some items."
+    )
+    assert "as by chance it would in less than 0.1 % of tables; no cycle" in told.sentence
 
 
 def test_deviations_that_are_too_small_to_matter_are_said_to_be():

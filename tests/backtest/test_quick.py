@@ -103,6 +103,9 @@ def test_few_games_leave_few_rungs():
     few = Games.from_arrays(["x"] * 9, ["y"] * 9, [1, 0, 1] * 3, list(range(9)))
     found = quick_backtest(few, SCORES)
     assert [rung.name for rung in found.rungs] == ["coin", "frequencies", "Elo"]
-    assert sum("too few games" in note for note in found.notes) == 3
+    (why,) = [note for note in found.notes if "too few games" in note]
+    left = ", ".join(found.left_out)
+    assert len(found.left_out) == 3
+    assert why.startswith(f"Left out: {left.replace(', ' + [*found.left_out][2], '')} and ")
     with pytest.raises(InputError, match="nothing can be learnt and tried"):
         quick_backtest(Games.from_arrays(["x"], ["y"], [1]), SCORES)

@@ -80,7 +80,7 @@ def test_names_in_the_order_of_the_table_are_said(tmp_path):
     assert games.clock.names == ("Zoo", "Ant")
     assert 'as the table has them, from "Zoo" to "Ant"; give' in games.report.notes[0]
     with pytest.raises(InputError, match='the times in "split" are not understood'):
-        read_periods(tmp_path, "split", ["about 1/2/2024", "about 3/4/2024"], time="split")
+        read_periods(tmp_path, "split", ["1/2/2024 or so", "3/4/2024 or so"], time="split")
 
 
 def test_plain_numbers_stay_numbers(tmp_path):
@@ -112,3 +112,14 @@ def test_day_or_month_first_is_asked_for_and_obeyed(tmp_path):
     ):
         games = read_periods(tmp_path, "date", [text], day_first=setting)
         assert games.clock.to_text(games.times[0]) == day
+
+
+def test_weekdays_in_any_language_are_read_past_and_versions_are_no_dates(tmp_path):
+    """A word before a date is its weekday; "Patch 1.2.3" is no day of 2003."""
+    for day in ("lundi 13/2/2024", "Sa. 13.02.2024", "Di 13.02.24", "вторник 13.02.2024"):
+        games = read_periods(tmp_path, "day", [day], time="day")
+        assert games.clock.to_text(games.times[0]) == "2024-02-13"
+    for periods in (["Patch 1.2.3", "Patch 1.10.0"], ["v 13.1.20", "v 13.2.21"]):
+        assert read_periods(tmp_path, "patch", periods).clock.kind == "none"
+        with pytest.raises(InputError, match='the times in "patch" are not understood'):
+            read_periods(tmp_path, "patch", periods, time="patch")

@@ -268,7 +268,7 @@ def test_a_still_model_has_one_time_and_says_so():
     """Chances that do not change are shown once."""
     found = gather(without_games(cyclic_answer(STATIC)))
     assert (len(found.times), found.future) == (1, ())
-    assert "all times have the same matrix" in found.story[-1]
+    assert "chances are averages over all times" in found.sentences[2]
 
 
 def test_data_says_what_was_used(answer):

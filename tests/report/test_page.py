@@ -208,8 +208,11 @@ def test_small_tables_have_pages_too():
     findings = build_findings(2, 1, n_future=0)
     unknown = replace(findings.verdict, gain=None, gain_error=None, detectable=1.0)
     texts = Reader(write_page(replace(findings, verdict=unknown, ladder=()))).texts
-    assert "no cyclic share could be detected reliably in this table" in texts
+    assert "Detectable share" not in texts  # of cycles that were found
     assert "What changed" not in texts
+    unknown = replace(unknown, verdict="no evidence")
+    texts = Reader(write_page(replace(findings, verdict=unknown, ladder=()))).texts
+    assert "no cyclic share could be detected reliably in this table" in texts
     two = calm(replace(findings, n_items=2))
     two = replace(two, verdict=replace(two.verdict, n_pairs=1))
     texts = Reader(write_page(two)).texts

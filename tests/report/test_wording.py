@@ -170,10 +170,13 @@ def test_too_little_data_in_words(answer):
     )
     assert "most surely item 1 (+5.1 percentage points in mean win chance), " in said[2]
     assert said[2].endswith("item 2 (+5.1) and item 3 (+5.1).")
-    for n_series, words in ((200, "must meet many more times."), (6, "must meet again.")):
+    for n_series, words in (
+        (200, "items differ too little, or met too rarely, to tell cycles from chance."),
+        (6, "to tell cycles from chance the same pairs must meet again."),
+    ):
         none = judged(answer, "too little data", detectable=1.0, n_series=n_series, n_pairs=6)
         said = sentences(none, cycles_of(), RANKING, changes_of(), LEADERS)
-        assert said[0].endswith(f"to tell cycles from chance the same pairs {words}")
+        assert said[0].endswith(f"pairs of items; {words}")
     assert re.search(r"\d %", judge.transitive.sentence)
 
 
@@ -282,7 +285,7 @@ def test_a_part_of_the_items_is_told_from_the_whole():
 def test_that_one_scale_does_not_fit_is_said_with_how_often_chance_does_it(answer):
     """A false alarm stays possible; a share that may be nothing is uncertain wherever it stands."""
     judge = judged(answer, "not one scale")
-    open_share = replace(judge.transitive, p_value=0.014, share=0.0, share_low=0.0)
+    open_share = replace(judge.transitive, p_value=0.014, share=0.0, share_low=0.0, causes=())
     judge = replace(judge, transitive=open_share)
     assert "as by chance it would in only 1 % of tables; no cycle is proven" in open_share.sentence
     assert "cycles that did not last" in open_share.sentence

@@ -763,8 +763,14 @@ class FittedTable:
                 outside.append(f"{self.names[k]} was last compared {self.clock.to_text(last)}")
             elif when < first:
                 outside.append(f"{self.names[k]} was first compared {self.clock.to_text(first)}")
-        if self.clock.kind != "none" and not self.model.moves and self.seen.begin < self.seen.end:
-            outside.append("nothing drifts in this model: the chance is an average over all times")
+        if self.clock.kind != "none" and not self.model.moves:
+            still = []
+            if self.seen.begin < self.seen.end:
+                still.append("the chance is an average over all times")
+            if outside:
+                still.append("no change over time is in the interval")
+            if still:
+                outside.append(f"nothing drifts in this model: {', and '.join(still)}")
         return (*said, *outside)
 
 

@@ -88,7 +88,7 @@ class Standing:
     low, high
         Interval of the strength.
     rating
-        The same on a scale like Elo's: 1500 is average, 400 more are odds of ten to one.
+        The same on a scale like Elo's: 1500 is average, 400 more are odds of ten to one against it.
     rating_low, rating_high
         Interval of the rating.
     games

@@ -180,9 +180,10 @@ class Transitivity:
         if self.verdict == "cycles":
             return _proof(self.cycle)
         if self.verdict == "not one scale":
+            rarely = f"only {percent(self.p_value)}".replace("only <", "less than")
             return (
                 "a single scale of strength fits these results badly, as by chance it would in "
-                f"only {percent(self.p_value)} of tables; no cycle is proven{_doubt(self.cycle)}. "
+                f"{rarely} of tables; no cycle is proven{_doubt(self.cycle)}. "
                 f"{self._other()}{self._size()}"
             )
         if self.verdict == "no evidence":

@@ -120,7 +120,9 @@ def _without_trimmings(text: str) -> str:
     """SQL: a date without weekday, ordinal endings, commas and zone."""
     for pattern, new in (
         (r"^(mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.]?\s+", ""),
-        (r"^\pL+[,.]?\s+(\d+[./-]\d+[./-]\d)", r"\1"),  # in any language
+        # In any language; with a year of two digits, as "Sa. 02.03.24": "Patch 1.2.3" is no date.
+        (r"^\pL+[,.]?\s+(\d\d?[./-]\d\d?[./-]\d{4}|\d{4}[/-]\d\d?[/-]\d)", r"\1"),
+        (r"^\pL{2}[,.]?\s+(\d\d[./-]\d\d[./-]\d\d)", r"\1"),
         (r"(\d)(st|nd|rd|th)\b", r"\1"),
         (r"(\d)[年년月월]\s*", r"\1/"),
         (r"(\d)[日일]", r"\1"),

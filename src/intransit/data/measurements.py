@@ -252,6 +252,7 @@ class Combinations(EntryOperator):
     --------
     "0 against 1, plus 0 against 2" and "twice 1 against 2", of items with the scores 3, 1 and 0:
 
+    >>> import numpy as np
     >>> sums = Combinations.from_terms([[(0, 1, 1.0), (0, 2, 1.0)], [(1, 2, 2.0)]], n_items=3)
     >>> sums.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
     array([5., 2.])
@@ -353,6 +354,7 @@ class Matrices(EntryOperator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> dense = Matrices([[[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [-1.0, 0.0]]])
     >>> dense.adjoint(np.array([5.0, 7.0])).tolist(), dense.fold().matrix.tolist()
     ([[0.0, 12.0], [-7.0, 0.0]], [[1.0], [2.0]])

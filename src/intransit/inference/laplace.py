@@ -222,11 +222,13 @@ class Laplace:
         out[np.ix_(free, free)] = half.T @ half
         return out
 
-    def variances(self, query: MarginQuery, rng: np.random.Generator) -> FloatArray:  # (n,)
+    def variances(
+        self, query: MarginQuery, rng: np.random.Generator, *, at_once: int = AT_ONCE
+    ) -> FloatArray:  # (n,)
         """Return the variance of each margin asked for, to first order, noise on top included."""
         total = query.extra_variance(self.z)
         if self.is_dense and len(total) * np.count_nonzero(self.problem.free) <= EXACT_LIMIT:
-            for here in slices(len(total), AT_ONCE):
+            for here in slices(len(total), at_once):
                 half = self.dense.half_solve(query.part(here).derivative(self.z).toarray())
                 total[here] += np.sum(half**2, axis=0)
             return total

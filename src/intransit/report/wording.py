@@ -163,9 +163,10 @@ def _mixture(answer: FittedTable, ranking: Ranking) -> str:
         above = f", none with a weight above {percent(most)}" if most else ""
         return f"In place of a best item there is a mixture of many that {nothing} beats{above}"
     if len(named) == 1 or named[0].weight > SURE_WEIGHT:
-        best, weight = brief(named[0].name), percent(named[0].weight)
+        best = named[0]
         return (
-            f"Even so one item comes out best: {best}, {weight} of a mixture that {nothing} beats"
+            f"Even so one item comes out best: {brief(best.name)}, with {percent(best.weight)} of "
+            f"the mixture that {nothing} beats"
         )
     parts = [f"{brief(share.name)} ({percent(share.weight)})" for share in named]
     if sum(share.weight for share in named) < 0.95:

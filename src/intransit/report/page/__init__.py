@@ -304,7 +304,8 @@ def write_changes(findings: Findings) -> Parts:
         else "nobody clearly became stronger or weaker."
     )
     share = ""
-    if sure or any(one.sure for one in changes.matchups):
+    seen = sure or any(one.sure for one in changes.matchups)
+    if seen and changes.matchup_share_high > 0.0:  # 0 where the model lets matchups stand still
         part, between = estimate(
             changes.matchup_share, changes.matchup_share_low, changes.matchup_share_high
         )
