@@ -4,10 +4,11 @@ Truths are plain orders whose scores move over two years, 12 to 24 items, 400 to
 and speeds at random; in half of the tables they stand still.  On a ladder an item meets one of the
 two, or six, on either side of it on that day; a matchmaker picks opponents with a weight that falls
 with the difference, by the true scores, or by ratings that it learns from the games themselves
-(Elo); of four leagues, 1 game in 25 is across; or everybody meets anybody.  Once more the first
-matchmaker, with 100 items and 5,000 games.  Asked are the chances of all pairs at the last time,
-and of those more than half of the field apart.  Beside `fit` as it is, the same model with scores
-that are alike whoever met whom (`tiers=0`).
+(Elo); of four leagues, 1 game in 25 is across; or everybody meets anybody; or tournaments follow
+each other, in which those meet who have as many points.  Once more both matchmakers, with 100 items
+and 5,000 games.  Asked are the chances of all pairs at the last time, and of those more than half
+of the field apart.  Beside `fit` as it is, the same model with scores that are alike whoever met
+whom (`tiers=0`).
 
     python -m benchmarks.schedules 0.2        a fifth of the tables, on the seeds for building
 """
@@ -28,7 +29,9 @@ from intransit.arrays import FloatArray, IntArray
 KEPT, BUILDING = range(11_000, 11_024), range(200, 224)
 KINDS = ("next two of a ladder", "next six of a ladder", "equals", "equals by Elo", "four leagues")
 KINDS += ("at random",)
-LARGE = "equals, 100 items"
+LARGE, SWISS = ("equals, 100 items", "equals by Elo, 100 items"), "Swiss tournaments"
+ALL = (*KINDS, *LARGE, SWISS)
+ROUNDS = 7  # of a tournament
 NEAR = 0.35  # differences that are matched, beside the deviation of scores
 ACROSS = 0.04  # of the games, between leagues
 LEARNT = 0.25  # log odds by which Elo's ratings change after a surprise
@@ -51,8 +54,8 @@ def main(scale: float = 1.0) -> None:
     seeds = seeds_for(scale, KEPT, BUILDING)
     rows = []
     with ProcessPoolExecutor(WORKERS) as pool:
-        for kind, (name, model) in product((*KINDS, LARGE), MODELS.items()):
-            some = seeds[: max(len(seeds) // 4, 1)] if kind == LARGE else seeds
+        for kind, (name, model) in product(ALL, MODELS.items()):
+            some = seeds[: max(len(seeds) // 4, 1)] if kind in LARGE else seeds
             trials = list(pool.map(run, product((kind,), some, (model,))))
             rows.append(row(kind, name, trials))
             print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
@@ -81,9 +84,9 @@ def row(kind: str, name: str, trials: list[Trial]) -> list[str]:
 def run(task: tuple[str, int, it.Model | None]) -> Trial:
     """Simulate, fit, and ask."""
     kind, seed, model = task
-    rng = np.random.default_rng([seed, (*KINDS, LARGE).index(kind)])
+    rng = np.random.default_rng([seed, ALL.index(kind)])
     n, n_games = int(rng.integers(12, 25)), round(np.exp(rng.uniform(*np.log([400, 4000]))))
-    if kind == LARGE:
+    if kind in LARGE:
         n, n_games = 100, 5_000
     size, speed = rng.uniform(0.7, 1.8), rng.uniform(0.1, 0.6) * (seed % 2)
     s = walk(n, size, speed, rng)
@@ -115,13 +118,17 @@ def play(kind: str, s: FloatArray, n_games: int, size: float, rng: np.random.Gen
     day = rng.integers(N_DAYS, size=n_games)
     day[-1] = N_DAYS - 1
     day.sort()
-    rating, second, won = np.zeros(n), np.zeros(n_games, np.int64), np.zeros(n_games)
+    rating, points = np.zeros(n), np.zeros(n)
+    second, won = np.zeros(n_games, np.int64), np.zeros(n_games)
     for k, (i, d) in enumerate(zip(first, day, strict=True)):
-        known = rating if "Elo" in kind else s[d]
+        if k % (ROUNDS * n // 2) == 0:
+            points = np.zeros(n)
+        known = points if kind == SWISS else rating if "Elo" in kind else s[d]
         second[k] = j = opponent(kind, int(i), known, size, rng)
         won[k] = rng.random() < expit(s[d, i] - s[d, j])
         change = LEARNT * (won[k] - expit(rating[i] - rating[j]))
         rating[i], rating[j] = rating[i] + change, rating[j] - change
+        points[i], points[j] = points[i] + won[k], points[j] + 1.0 - won[k]
     names = np.array([f"{k:03d}" for k in range(n)])
     return it.Games.from_arrays(
         names[first].tolist(), names[second].tolist(), won, day.astype(float)
@@ -137,6 +144,8 @@ def opponent(kind: str, i: int, s: FloatArray, size: float, rng: np.random.Gener
         weight = (np.abs(away) <= (2 if "two" in kind else 6)).astype(float)
     elif "equals" in kind:
         weight = np.exp(-0.5 * ((s - s[i]) / (NEAR * size)) ** 2) + 1e-9
+    elif kind == SWISS:
+        weight = np.exp(-4.0 * np.square(s - s[i]))
     elif kind == "four leagues":
         same = np.arange(len(s)) % 4 == i % 4
         weight = (same != (rng.random() < ACROSS)).astype(float)

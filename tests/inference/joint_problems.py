@@ -9,7 +9,7 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from intransit.data.cells import Cells, Rows, collapse_rows
-from intransit.inference.joint_problem import Columns, Joint, Pairs, Scales, assemble
+from intransit.inference.joint_problem import Columns, Joint, Pairs, Rise, Scales, assemble
 from intransit.inference.likelihood import Law
 
 FREE, ONES, FEATURE = "free", "ones", "feature"
@@ -33,6 +33,7 @@ class Kind:
     columns: tuple[tuple[str, str], ...]
     drifting: tuple[str, ...] = ()
     pairs: bool = False
+    rising: int = 0  # directions in which first scores may rise
 
     @property
     def scales(self) -> Scales:
@@ -57,6 +58,10 @@ KINDS = {
     "known columns": Kind((FEATURED, REVEALED, FACTOR), ("drift_scale", "score_drift_scale")),
     "pairs": Kind((SCORES,), ("score_drift_scale",), pairs=True),
     "drifting pairs": Kind((SCORES,), ("score_drift_scale", "pair_drift_scale"), pairs=True),
+    "rising scores": Kind((SCORES,), ("score_drift_scale",), rising=2),
+    "rising scores, factor": Kind(
+        (SCORES, FACTOR), ("drift_scale", "score_drift_scale"), pairs=True, rising=1
+    ),
     "everything": Kind((SCORES, REVEALED, FACTOR, FACTOR), tuple(DRIFTS), pairs=True),
 }
 
@@ -118,7 +123,7 @@ def columns_of(kind, n_items, rng):
         FEATURE: lambda: rng.normal(size=n_items),
     }
     S, Q = (np.stack([known[c[side]]() for c in kind.columns], axis=1) for side in (0, 1))
-    return Columns(S, Q)
+    return Columns(S, Q, Rise.of(2.0 * rng.normal(size=(n_items, kind.rising))))
 
 
 def case_of(rows, columns, scales, *, logistic, rng=None, cells=None, **laid_out):
@@ -148,6 +153,9 @@ def draw_prior(problem, columns, rng):
             else:
                 kick = side.drift * np.sqrt(side.chains.gaps[k])
                 part[k] = part[k - 1] + kick * rng.normal(size=side.shape[1])
+    if problem.rise is not None:  # everybody's path is as much higher
+        worth = problem.rise.along @ (problem.rise.sizes * rng.normal(size=len(problem.rise.sizes)))
+        problem.split(z)[0][:, 0] += worth[problem.strengths.chains.owners]
     return problem.fill_known(columns, z)
 
 
@@ -227,7 +235,17 @@ def objective_by_definition(case, z):
                     gap = side.chains.times[now] - side.chains.times[before]
                     variance = side.drift[c] ** 2 * gap
                     total += 0.5 * (part[now, c] - part[before, c]) ** 2 / variance
-    return total
+    first = case.problem.split(z)[0][case.problem.strengths.firsts, 0]
+    return total + 0.5 * first @ rise_by_definition(case.problem) @ first
+
+
+def rise_by_definition(problem):
+    """What a rise changes in the precision of first scores."""
+    alone = problem.strengths.prior[0] ** 2 * np.eye(len(problem.strengths.firsts))
+    if problem.rise is None:
+        return 0.0 * alone
+    columns = problem.rise.along * problem.rise.sizes
+    return np.linalg.inv(alone + columns @ columns.T) - np.linalg.inv(alone)
 
 
 def slope_by_differences(function, z, directions, step=1e-5):
@@ -268,6 +286,8 @@ def prior_precision(problem):
                     variance = side.drift[c] ** 2 * side.chains.gaps[k]
                 blocks += np.outer(row, row) / variance
         begin += n * width
+    at = problem.strengths.firsts * problem.strengths.shape[1]
+    blocks[np.ix_(at, at)] += rise_by_definition(problem)
     return blocks
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -145,7 +147,9 @@ def test_sides_are_the_random_walks_of_the_definition(seed, name):
 @given(seed=seeds, name=st.sampled_from(sorted(KINDS)))
 def test_shaped_noise_is_a_root_of_the_precision(seed, name):
     """√Pᵀ times every unit of noise in turn gives columns L with L Lᵀ = P."""
-    problem = random_case(name, seed, n_rows=15).problem
+    problem = replace(
+        random_case(name, seed, n_rows=15).problem, rise=None
+    )  # which is not a side's
     L = []
     for side in problem.sides:
         cut, width = len(side.firsts), side.shape[1]

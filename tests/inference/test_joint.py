@@ -240,7 +240,8 @@ def renamed(case, names):
     """The same comparisons under other numbers of the items, and the same states."""
     rows = Rows(case.rows.times, names[case.rows.pairs], case.rows.outcomes, case.rows.counts)
     back = np.argsort(names)
-    columns = Columns(case.columns.strengths[back], case.columns.exposures[back])
+    rise = case.columns.rise and case.columns.rise.of_items(back)
+    columns = Columns(case.columns.strengths[back], case.columns.exposures[back], rise)
     other = case_of(rows, columns, case.scales, logistic=case.logistic)
     z = np.empty_like(case.z)
     n = len(names)

@@ -9,12 +9,19 @@ import pytest
 import intransit as it
 from intransit.data.cells import Rows, collapse_rows
 from intransit.errors import InputError
-from intransit.inference.joint_problem import Scales
+from intransit.inference.joint_problem import Columns, Rise, Scales
 from intransit.inference.observations import Observations
 from intransit.inference.path_kernels import keyed_normals
 from intransit.inference.sampling import Effort
 from intransit.inference.shards import folder as folders
-from intransit.inference.shards.folder import PROGRESS, Question, ShardFacts, write_shards
+from intransit.inference.shards.folder import (
+    PROGRESS,
+    RISE,
+    Question,
+    ShardFacts,
+    write_arrays,
+    write_shards,
+)
 from intransit.inference.shards.workers import (
     LocalWorkers,
     Placement,
@@ -23,6 +30,7 @@ from intransit.inference.shards.workers import (
     WorkerLostError,
 )
 from intransit.inference.table_posterior import draw_posterior
+from intransit.inference.trajectory import solve_timeline
 from intransit.model import Model, Scores, Wins
 
 N_ITEMS, N_MOMENTS = 60, 8
@@ -34,6 +42,8 @@ CASES = {
     "a factor": {"r": 1},
     "two factors and pairs": {"r": 2, "pair": 0.3},
     "exposures that stay": {"r": 1, "fixed": True},
+    "scores that rise": {"rising": 2},
+    "scores that rise, and a factor": {"r": 1, "rising": 1},
 }
 
 
@@ -78,6 +88,12 @@ def write(folder, case, n_shards):
     facts = ShardFacts(kind, N_ITEMS, n_shards, cells.axis, rows.sides is not None, 2 * levels)
     by_moment = not case.get("still") and not case.get("pair")
     write_shards(folder, cells, facts, by_moment=by_moment)
+    if "rising" in case:
+        write_arrays(folder / RISE, vars(rise_of(case)))
+
+
+def rise_of(case):
+    return Rise.of(2.0 * np.random.default_rng(5).normal(size=(N_ITEMS, case.get("rising", 0))))
 
 
 def solver_of(folder, case, n_shards, workers=LocalWorkers, **settings):
@@ -149,6 +165,24 @@ def test_the_answer_is_that_of_smooth(name, tmp_path):
     wanted = path.problem.split(path.solution.z)[0]
     close = 1e-3 if "kind" in case else 1e-6
     np.testing.assert_allclose(np.array([S[key] for key in sorted(S)]), wanted, atol=close)
+
+
+def test_scores_rise_as_much_as_in_one_process(tmp_path):
+    case = CASES["scores that rise"]
+    solver = solver_of(tmp_path / "2", case, 2, tolerance=1e-12)
+    solver.solve()
+    rows = games(**case)
+    data = it.Timeline.from_arrays(*rows.pairs.T, rows.outcomes, rows.times, n_items=N_ITEMS)
+    rise = rise_of(case)
+    for columns, same in (
+        (Columns.plain(N_ITEMS, 0, scores=True, rise=rise), True),
+        (Columns.plain(N_ITEMS, 0, scores=True), False),
+    ):
+        path = solve_timeline(data, columns, solver.question.given)
+        wanted = path.problem.split(path.solution.z)[0]
+        S, _ = states(solver.states())
+        found = np.array([S[key] for key in sorted(S)])
+        assert np.allclose(found, wanted, atol=1e-6) == same
 
 
 def test_cells_of_shards_stand_in_blocks_and_the_answer_is_the_same(tmp_path):

@@ -11,7 +11,13 @@ from intransit.inference.gibbs import Chain
 from intransit.inference.observations import MOST_TIERS, Observations, tiers_of
 from intransit.inference.paths import lay_out
 from intransit.inference.sampling import Effort
-from intransit.inference.table_posterior import fit_to_schedule
+from intransit.inference.table_posterior import (
+    FROM_GAMES,
+    draw_posterior,
+    fit_to_schedule,
+    follows_from_games,
+    games_before,
+)
 from intransit.report.wording import tell_far
 from tests.inference.worlds import tiers_by_definition
 
@@ -171,7 +177,6 @@ def test_leagues_whose_items_differ_more_than_they_do_keep_a_scale_that_is_learn
 def test_who_meets_at_random_or_has_a_known_scale_is_fitted_as_asked():
     rng = np.random.default_rng(14)
     model = it.Scores() + it.PairEffects()
-    effort = Effort(100.0, 30.0, 2)
     for pairs, asked in (
         (at_random(rng, 20, 600), model),
         (ladder(rng, 20, 600, 1), it.Scores(1.0) + it.PairEffects()),
@@ -179,7 +184,7 @@ def test_who_meets_at_random_or_has_a_known_scale_is_fitted_as_asked():
         (ladder(rng, 20, 600, 1), it.Model((it.PairEffects(),))),
     ):
         before = rng.bit_generator.state
-        assert fit_to_schedule(seen_of(pairs, 20), asked, it.Wins(), effort, rng) == asked
+        assert fit_to_schedule(seen_of(pairs, 20), asked, it.Wins(), rng).model == asked
         assert rng.bit_generator.state == before
 
 
@@ -252,3 +257,85 @@ def test_a_guided_chain_takes_scales_from_its_guide_alone():
     assert chain.rates[1] == guide.rates[1]
     for name in ("number_scales", "number_rates"):
         np.testing.assert_array_equal(getattr(chain, name)[0], getattr(guide, name)[0])
+
+
+def matched(rng, n_items, n_games, *, by_elo):
+    """Return scores and games, in order, between the nearest of six: by true scores, or by Elo."""
+    scores, rating = rng.normal(0.0, 1.2, size=n_items), np.zeros(n_items)
+    pairs, won = np.empty((n_games, 2), np.int64), np.empty(n_games)
+    for k in range(n_games):
+        i, *others = rng.choice(n_items, 7, replace=False)
+        known = rating if by_elo else scores
+        j = others[int(np.argmin(np.abs(known[others] - known[i])))]
+        pairs[k], won[k] = (i, j), rng.random() < expit(scores[i] - scores[j])
+        change = 0.25 * (won[k] - expit(rating[i] - rating[j]))
+        rating[i], rating[j] = rating[i] + change, rating[j] - change
+    times = np.arange(n_games) * 60 // n_games
+    rows = Rows(times.astype(float), pairs, won, np.ones(n_games), np.zeros(n_games))
+    return scores, Observations.of(rows, "logistic", n_items)
+
+
+def test_games_before_are_those_at_earlier_times():
+    rng = np.random.default_rng(19)
+    pairs, times = at_random(rng, 6, 40), rng.integers(5, size=40).astype(float)
+    counts = rng.integers(1, 4, size=40).astype(float)
+    rows = Rows(times, pairs, np.ones(40), counts, np.zeros(40))
+    seen = Observations.of(rows, "logistic", 6)
+    expected = [
+        [sum(counts[(pairs == item).any(axis=1) & (times < time)]) for item in pair]
+        for pair, time in zip(seen.pairs, seen.times, strict=True)
+    ]
+    np.testing.assert_array_equal(games_before(seen), expected)
+
+
+def test_a_matchmaker_that_learns_from_the_games_tells_nothing_of_scores():
+    """Opponents are alike by what is known of them; by true scores they are so from the start."""
+    rng, model = np.random.default_rng(20), it.Scores() + it.PairEffects()
+    scores, learnt = matched(rng, 60, 3_000, by_elo=True)
+    assert follows_from_games(learnt, scores)
+    assert not follows_from_games(learnt.timeless(), scores)  # nothing says which were first
+    found = fit_to_schedule(learnt, model, it.Wins(), rng)
+    assert found.model == it.Scores(tiers=0.0) + it.PairEffects()
+    assert found.tiers.shape == (60, 0)
+    assert found.notes == (FROM_GAMES,)
+    assert 0.8 < found.scale < 1.8
+    scores, seen = matched(rng, 60, 3_000, by_elo=False)
+    assert not follows_from_games(seen, scores)
+    found = fit_to_schedule(seen, model, it.Wins(), rng)
+    assert found.is_wide
+    assert (found.size, found.scale) == (found.model.term(it.Scores).scale,) * 2
+
+
+def test_of_large_tables_cells_of_all_parts_are_looked_at():
+    """Items that met each other are one part of a ladder, within which there are no others."""
+    rng = np.random.default_rng(21)
+    _, seen = matched(rng, 400, 12_000, by_elo=False)
+    found = fit_to_schedule(seen, it.Model((it.Scores(),)), it.Wins(), rng, large=6_000)
+    assert found.is_wide
+
+
+@pytest.mark.parametrize("by_elo", [False, True])
+def test_newtons_method_knows_who_met_whom(by_elo):
+    """Differences are neither taken for noise nor overstated; somebody new may be anywhere."""
+    rng = np.random.default_rng(22)
+    scores, seen = matched(rng, 400, 12_000, by_elo=by_elo)
+    effort = Effort(40.0, 1.0, whole_time=0.0, part_cells=3_000)
+    model = it.Scores(walk=it.Drift(0.1)) + it.PairEffects()
+    found = draw_posterior(seen, model, it.Wins(), effort, rng=rng)
+    assert found.way == "newton"
+    assert found.layout.model.term(it.Scores).wide != by_elo
+    assert (found.draws.tiers > 0.0).all() != by_elo
+    assert (FROM_GAMES in found.notes) == by_elo
+    i, j = rng.integers(400, size=(2, 2_000))
+    margins = found.margins(i, j, np.full(2_000, 59.0)).mean(axis=0)
+    slope = np.polyfit(scores[i] - scores[j], margins, 1)[0]
+    assert 0.75 < slope < 1.3
+    assert 0.8 < np.median(found.widths[:, 0]) < 2.0
+
+
+def test_where_games_are_nearly_even_it_is_said_what_that_may_mean():
+    """Of a ladder whose scores move as much as opponents differ nothing else is seen."""
+    rng = np.random.default_rng(23)
+    games, _ = table_of(leagues(rng, 16, 400, 20), np.zeros(16), rng)
+    (said,) = tell_far(it.fit(games, rng=1))
+    assert said.startswith("Some parts of the field hardly met, and games were nearly even. If")

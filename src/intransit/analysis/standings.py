@@ -1003,7 +1003,7 @@ def _judge(
     ratio = np.divide(np.abs(mean), spread, out=np.zeros_like(mean), where=moves)
     probability = np.where(moves, ndtr(ratio), 0.5)
     sure = discoveries(np.where(moves, 2.0 * ndtr(-ratio), 1.0), rate)
-    low, high = interval(change, level)
+    low, high = interval(change, level, mean)
     return mean, low, high, probability, sure
 
 

@@ -260,20 +260,52 @@ class Scales:
 
 
 @dataclass(frozen=True, eq=False)
+class Rise:
+    """Directions of the field along which first scores may rise, beyond what single items do.
+
+        first scores = prior · ε + Σ_k sizes_k along_k c_k        ε, c standard normal
+
+    so that (I - Σ_k κ_k along_k along_kᵀ) / prior² is their precision, κ = sizes² / (prior² +
+    sizes²).
+    """
+
+    along: FloatArray  # (n_owners, n_directions): orthonormal over all items
+    sizes: FloatArray  # (n_directions,)
+
+    @classmethod
+    def of(cls, columns: FloatArray) -> "Rise | None":
+        """Return the rise along some columns over items, each as long as its scale; if any."""
+        along, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+        return cls(along, sizes) if columns.shape[1] else None
+
+    def of_items(self, items: slice | IntArray) -> "Rise":
+        """Return the part of some items."""
+        return Rise(np.ascontiguousarray(self.along[items]), self.sizes)
+
+    def given_way(self, prior: float, power: int) -> FloatArray:  # (n_directions,)
+        """Return how much less the precision, or with power 1 its root, is along each."""
+        free = 1.0 / np.hypot(prior, self.sizes)
+        return np.asarray(prior**-power - free**power)
+
+
+@dataclass(frozen=True, eq=False)
 class Columns:
     """What is known of S and Q in advance: columns of numbers, or of NaN where free."""
 
     strengths: FloatArray  # (n_items, n_columns)
     exposures: FloatArray  # (n_items, n_columns)
+    rise: Rise | None = None  # of first scores, the first column
 
     @classmethod
-    def plain(cls, n_items: int, n_factors: int, *, scores: bool) -> "Columns":
+    def plain(
+        cls, n_items: int, n_factors: int, *, scores: bool, rise: Rise | None = None
+    ) -> "Columns":
         """Return free columns, a column of scores before them if wanted."""
         S = np.full((n_items, n_factors + scores), np.nan)
         Q = S.copy()
         if scores:
             Q[:, 0] = 1.0
-        return cls(S, Q)
+        return cls(S, Q, rise)
 
     @property
     def n_items(self) -> int:
@@ -304,7 +336,9 @@ class Columns:
     def grown(self, n_items: int) -> "Columns":
         """Return the same columns for more items; known ones must be uniform."""
         more = ((0, n_items - self.n_items), (0, 0))
-        return Columns(*(np.pad(k, more, mode="edge") for k in (self.strengths, self.exposures)))
+        rise = self.rise and replace(self.rise, along=np.pad(self.rise.along, more))
+        S, Q = (np.pad(k, more, mode="edge") for k in (self.strengths, self.exposures))
+        return Columns(S, Q, rise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,6 +370,7 @@ class Joint:
     effects: FactorStates | None
     seeks_side: bool = False  # whether what the better side adds to a margin is to be found
     orders: tuple[Order, Order] = (Order(), Order())  # of strengths and exposures, for loops
+    rise: Rise | None = None  # of first scores, the first column of strengths
 
     @property
     def law(self) -> Law:
@@ -507,13 +542,31 @@ class Joint:
 
     def penalty(self, z: FloatArray) -> float:
         """Return the penalties of all sides here."""
-        parts = self.parts(z)
-        return sum(side.penalty(part) for side, part in zip(self.sides, parts, strict=True))
+        parts, first = self.parts(z), self.split(z)[0][self.strengths.firsts, 0]
+        given_way = 0.0 if self.rise is None else 0.5 * dot(first, self.given_way(first))
+        own = sum(side.penalty(part) for side, part in zip(self.sides, parts, strict=True))
+        return own - given_way
 
     def add_prior(self, z: FloatArray, out: FloatArray) -> None:
         """Add the prior's precision times z."""
         for side, part, result in zip(self.sides, self.parts(z), self.parts(out), strict=True):
             side.add_product(part, result)
+        self.give_way(self.split(z)[0], self.split(out)[0])
+
+    def given_way(self, first: FloatArray, power: int = 2) -> FloatArray:  # (n_owners,)
+        """Return how much less the prior holds first scores along their rise.
+
+        Its precision times first scores, or with power 1 its root times noise.
+        """
+        assert self.rise is not None
+        along, less = self.rise.along, self.rise.given_way(float(self.strengths.prior[0]), power)
+        return np.asarray(along @ (less * self.total(along.T @ first)))
+
+    def give_way(self, S: FloatArray, out: FloatArray) -> None:
+        """Take that from the product of the precision and S."""
+        if self.rise is not None:
+            firsts = self.strengths.firsts
+            out[firsts, 0] -= self.given_way(S[firsts, 0])
 
     def near(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return S and Q at z as the loops over derivatives want them; S where exposures move."""
@@ -597,7 +650,8 @@ def assemble(
     orders = lay_out(at, chains, exposed, alike=alike, fewest=fewest)
     loss = loss_of(replace(law, noise_scale=scales.noise_scale), cells)
     sides = sides_of(columns, scales, chains, exposed, effects)
-    return Joint(at, pair_at, loss, *sides, seeks_side=seeks_side, orders=orders), pairs
+    joint = Joint(at, pair_at, loss, *sides, seeks_side, orders, columns.rise)
+    return joint, pairs
 
 
 def place_cells(cells: Cells, n_states: int, n_items: int) -> IntArray:  # (n_cells,)

@@ -281,6 +281,9 @@ class Laplace:
         right = problem.pull(self.z, ripples * np.sqrt(self._curvature))
         for side, part, own in zip(problem.sides, problem.parts(right), noise, strict=True):
             np.add(part, side.shape_noise(own), out=part)
+        if problem.rise is not None:
+            first = problem.given_way(noise[0][0][:, 0], power=1)
+            problem.split(right)[0][problem.strengths.firsts, 0] -= first
         return right, noise
 
 

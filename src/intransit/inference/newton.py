@@ -352,6 +352,10 @@ def information(
         matrix[here[width:], here[: len(here) - width]] -= links
         matrix[here[: len(here) - width], here[width:]] -= links
         begin += n * width
+    if problem.rise is not None:
+        at, along = problem.strengths.firsts * S.shape[1], problem.rise.along
+        less = problem.rise.given_way(float(problem.strengths.prior[0]), power=2)
+        matrix[np.ix_(at, at)] -= along * less @ along.T
     free = np.flatnonzero(problem.free)
     return matrix if len(free) == len(z) else matrix[np.ix_(free, free)]
 
@@ -488,6 +492,7 @@ class SparseEquations:
         ):
             hold(side, result)
             side.add_product(part, result)
+        self.problem.give_way(self._two(step)[0], self._two(out)[0])
         if damping:
             add_scaled(damping, step, out)
         return out

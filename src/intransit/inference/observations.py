@@ -115,11 +115,11 @@ class Observations:
 
     def among(self, items: IntArray, rows: IntArray) -> "Observations":
         """Return the cells among some items, rising, which are numbered anew."""
-        some = self._only(rows)
+        some = self.only(rows)
         pairs = np.searchsorted(items, some.pairs)
         return replace(some, n_items=len(items), pairs=pairs, n_rows=len(rows), spread=0.0)
 
-    def _only(self, rows: IntArray) -> "Observations":
+    def only(self, rows: IntArray) -> "Observations":
         """Return some of the cells."""
         return replace(
             self,
@@ -154,7 +154,7 @@ class Observations:
         if self.kind == "squared":
             spread += float(np.sum(self.counts * (self.means - means[cell]) ** 2))
         positive = None if self.positive is None else np.bincount(cell, self.positive).astype(float)
-        some = self._only(first)
+        some = self.only(first)
         return replace(some, counts=counts, means=means, spread=spread, positive=positive)
 
 

@@ -192,6 +192,7 @@ class Layout:
     numbers: tuple[Numbers, ...]
     newcomer: BoolArray  # (n_items,)
     span: float
+    directions: FloatArray | None = None  # of tiers, where they are known
 
     @cached_property
     def has_newcomers(self) -> bool:
@@ -204,7 +205,7 @@ class Layout:
         scores = self.model.term(Scores)
         if scores is None or start_value(scores.tiers) == 0.0:
             return np.zeros((self.seen.n_items, 0))
-        return tiers_of(self.seen)
+        return tiers_of(self.seen) if self.directions is None else self.directions
 
     @cached_property
     def guide(self) -> "Layout | None":
@@ -246,8 +247,8 @@ class Layout:
         return self.items.n_states * width + sum(one.paths.n_states for one in self.numbers)
 
 
-def lay_out(seen: Observations, model: Model) -> Layout:
-    """Return the paths of a model for some observations."""
+def lay_out(seen: Observations, model: Model, directions: FloatArray | None = None) -> Layout:
+    """Return the paths of a model for some observations; and its tiers, where they are known."""
     n, cells = len(seen), np.arange(len(seen))
     i, j = seen.pairs.T
     moves = any(
@@ -272,9 +273,8 @@ def lay_out(seen: Observations, model: Model) -> Layout:
     np.minimum.at(entered, seen.pairs.ravel(), np.repeat(seen.times, 2))
     begin, span = _time_of_table(seen.times)
     newcomer = (entered > begin + NEWCOMERS * span) & np.isfinite(entered)
-    return Layout(
-        seen, model, items, other, tuple(_numbers(seen, model)), newcomer, span if span > 0 else 1.0
-    )
+    numbers, span = tuple(_numbers(seen, model)), span if span > 0 else 1.0
+    return Layout(seen, model, items, other, numbers, newcomer, span, directions)
 
 
 def _time_of_table(times: FloatArray) -> tuple[float, float]:

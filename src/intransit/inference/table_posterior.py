@@ -17,9 +17,9 @@ they get through enough sweeps in the time; else the draws are those of the Gaus
 Newton's solution, whose walks do not return to the mean and which knows no covariates.
 """
 
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, log_expit, logsumexp
@@ -28,7 +28,7 @@ from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import Timeline
 from intransit.errors import InputError
 from intransit.inference.gibbs import Chain, Draw
-from intransit.inference.observations import Observations
+from intransit.inference.observations import Observations, tiers_of
 from intransit.inference.paths import Layout, Numbers, lay_out
 from intransit.inference.posterior import Posterior, place_of
 from intransit.inference.sampling import Draws, Effort, Mixing, Report, sample
@@ -48,6 +48,7 @@ from intransit.model.terms import (
 )
 
 if TYPE_CHECKING:
+    from intransit.inference.joint_problem import Rise
     from intransit.inference.shards.folder import Question
     from intransit.inference.shards.workers import Placement
     from intransit.inference.trajectory import Trajectory
@@ -203,61 +204,140 @@ def draw_posterior(
 
     With a placement, states are always found by Newton's method, by the workers there.
     """
-    layout = lay_out(seen, fit_to_schedule(seen, model, law, effort, rng))
+    schedule = fit_to_schedule(seen, model, law, rng)
+    layout = lay_out(seen, schedule.model, schedule.tiers)
     if placement is not None:
         if law.kind == "squared":
             raise InputError("on: readings of margins are drawn in one process; leave it out.")
         asked = seen, model, law, effort, rng.bit_generator.state["state"]
         with placement.folder(asked) as folder:
-            return _from_a_part(layout, law, effort, rng, report, (placement, folder))
+            return _from_a_part(layout, schedule, law, effort, rng, report, (placement, folder))
     if takes_chains(layout, law, effort):
         draws, mixing = sample(layout, law, effort, rng=rng, report=report)
-        return Posterior(layout, law, draws, mixing)
-    return _from_a_part(layout, law, effort, rng, report)
+        return Posterior(layout, law, draws, mixing, notes=schedule.notes)
+    return _from_a_part(layout, schedule, law, effort, rng, report)
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """What who met whom says of scores."""
+
+    model: Model  # with wide scores where like met like
+    tiers: FloatArray  # (n_items, n_tiers): see `tiers_of`
+    size: float = 0.0  # scale of what scores rise by along them, as still scores have it
+    scale: float | None = None  # of scores within a part, as still scores have it
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether like met like."""
+        scores = self.model.term(Scores)
+        return scores is not None and scores.wide
 
 
 PROBE, PROBED = 160, 80  # sweeps, and those of them that count
-LARGE = 40_000  # cells from which on a part of them is looked at
+LARGE = 40_000  # cells from which on so many of them are looked at
 # Times that parts of the field are further apart than the items within them, from which on like met
 # like: 2 to 50 on ladders (a few lie below), at most 1.2 in leagues, 1.9 in football (a trial).
 FURTHER = 2.0
 # Scale that draws no score towards the others: in units of margins, and of the deviation of all.
 WIDE, WIDER = 3.0, 2.0
+# Games before which nobody knows an item, and how much less alike opponents are in these, beside
+# later games, where who meets whom follows from the results.  A matchmaker by Elo that begins with
+# the table: 0 to 0.2 in these, 0.75 to 0.9 later; by true scores the same in both (a trial).
+UNKNOWN, LEARNT = 3, 0.5
+ALIKE = 0.3  # 1 less the mean square between opponents, over that between any two items
+FROM_GAMES = (
+    "Opponents are of like strength, but not in their first games: who met whom follows from the "
+    "results, as with a matchmaker or in a Swiss tournament, and tells nothing more of strengths."
+)
 
 
 def fit_to_schedule(
-    seen: Observations, model: Model, law: OutcomeLaw, effort: Effort, rng: np.random.Generator
-) -> Model:
-    """Return the model, with wide scores where like met like.
+    seen: Observations,
+    model: Model,
+    law: OutcomeLaw,
+    rng: np.random.Generator,
+    *,
+    large: int = LARGE,
+) -> Schedule:
+    """Return the model, with wide scores where like met like, and how scores may rise.
 
     There all differences that are seen are small ones, which add up along a ladder.  A scale learnt
     from them is too small, and takes their sum for noise; nor may scores return to a mean.  Whether
     it is so, still scores with tiers tell: parts that hardly meet then differ by far more than the
-    items within them.
+    items within them.  If like met like only once they had played, who met whom follows from games
+    that are known, and scores are alike whoever met whom.
     """
+    nowhere = np.zeros((seen.n_items, 0))
     scores = model.term(Scores)
     if scores is None or prior_scale(scores.tiers) == 0.0 or prior_scale(scores.scale) == 0.0:
-        return model
-    layout = lay_out(seen.timeless(), probe_of(model))
-    if not layout.tiers.shape[1]:
-        return model
-    if len(layout.seen) > LARGE:
-        layout = lay_out(sub_population(layout.seen, effort.part_cells, rng), layout.model)
-    chain, drawn = Chain(layout, law, rng.spawn(1)[0]), []
-    for _ in range(PROBE):
-        chain.sweep()
-        drawn.append((float(np.std(chain.item_means())), float(chain.scales[0])))
-    apart, within = np.median(drawn[-PROBED:], axis=0) / chain.unit
+        return Schedule(model, nowhere)
+    tiers = tiers_of(seen)
+    if not tiers.shape[1]:
+        return Schedule(model, tiers)
+    still = seen.timeless()
+    if len(still) > large:  # of all parts: items that met each other would be one of them
+        still = still.only(np.sort(rng.choice(len(still), large, replace=False)))
+    apart, within, size, means = _probe(still, model, tiers, law, rng)
+
+    def told_by(other: Scores, **what: Any) -> Schedule:
+        terms = (other if term is scores else term for term in model.terms)
+        return Schedule(Model(tuple(terms)), **what)
+
     if apart < FURTHER * within:
-        return model
-    wide = scores.widened(max(WIDE, WIDER * float(np.hypot(apart, within))))
-    return Model(tuple(wide if term is scores else term for term in model.terms))
+        return Schedule(model, tiers, size, within)
+    if follows_from_games(seen, means):
+        # The first games: who met whom then follows from no others.
+        early = seen.only(np.argsort(seen.times, kind="stable")[:large])
+        _, alone, _, _ = _probe(early.timeless(), model, nowhere, law, rng)
+        return told_by(replace(scores, tiers=0.0), tiers=nowhere, scale=alone, notes=(FROM_GAMES,))
+    wide = max(WIDE, WIDER * float(np.hypot(apart, within)))
+    return told_by(scores.widened(wide), tiers=tiers, size=wide, scale=wide)
 
 
-def probe_of(model: Model) -> Model:
-    """Return still scores, and a side if the model has one."""
+def _probe(
+    still: Observations,
+    model: Model,
+    tiers: FloatArray,
+    law: OutcomeLaw,
+    rng: np.random.Generator,
+) -> tuple[float, float, float, FloatArray]:
+    """Draw still scores: how far parts are apart, items within them, and along tiers; and means."""
     side = [Side(walk=Still())] if model.term(Side) is not None else []
-    return Model((Scores(walk=Still()), *side))
+    chain = Chain(lay_out(still, Model((Scores(walk=Still()), *side)), tiers), law, rng.spawn(1)[0])
+    sizes, means = np.empty((PROBE, 3)), np.zeros(still.n_items)
+    for k in range(PROBE):
+        chain.sweep()
+        sizes[k] = np.std(chain.item_means()), chain.scales[0], chain.tiers
+        means += (k >= PROBE - PROBED) * chain.states[:, 0] / PROBED
+    apart, within, size = (np.median(sizes[-PROBED:], axis=0) / chain.unit).tolist()
+    return apart, within, size, means
+
+
+def follows_from_games(seen: Observations, scores: FloatArray) -> bool:
+    """Return whether opponents are of like score, but not where one of them had hardly played."""
+    unknown = games_before(seen).min(axis=1) < UNKNOWN
+    if unknown.all() or not unknown.any():
+        return False
+    squares = np.square(scores[seen.pairs[:, 0]] - scores[seen.pairs[:, 1]])
+    far = [np.average(squares[some], weights=seen.counts[some]) for some in (unknown, ~unknown)]
+    first, later = 1.0 - np.array(far) / (2.0 * np.var(scores))
+    return bool(later > ALIKE and first < LEARNT * later)
+
+
+def games_before(seen: Observations) -> FloatArray:  # (n_cells, 2)
+    """Return how many games both items of each cell had at earlier times."""
+    owner, time = seen.pairs.T.ravel(), np.tile(seen.times, 2)
+    counts, places = np.tile(seen.counts, 2), np.arange(2 * len(seen))
+    order = np.lexsort((time, owner))
+    owner, time, counts = owner[order], time[order], counts[order]
+    another = np.r_[True, owner[1:] != owner[:-1]]
+    later = another | np.r_[True, time[1:] != time[:-1]]
+    begin, moment = (np.maximum.accumulate(np.where(new, places, 0)) for new in (another, later))
+    total, before = np.cumsum(counts) - counts, np.empty(2 * len(seen))
+    before[order] = total[moment] - total[begin]
+    return before.reshape(2, -1).T
 
 
 def takes_chains(layout: Layout, law: OutcomeLaw, effort: Effort) -> bool:
@@ -314,6 +394,7 @@ def sub_population(seen: Observations, n_cells: float, rng: np.random.Generator)
 
 def _from_a_part(
     layout: Layout,
+    schedule: Schedule,
     law: OutcomeLaw,
     effort: Effort,
     rng: np.random.Generator,
@@ -339,15 +420,19 @@ def _from_a_part(
         from intransit.inference.shards.workers import once, solve_on_workers  # noqa: PLC0415  if asked
 
         drawn, mixing = once(place[1], draw)
+    if schedule.scale is not None:
+        drawn = _with_scale(drawn, schedule.scale)
     kept, left_out = _terms_that_matter(sub, drawn, seen)
     report("finding all states by Newton's method")
     effects, data = place_of(PairEffects, sub), _timeline(seen, kept)
+    rise = _rise(layout, schedule)
     among = f"{part.n_items:,} items with {part.counts.sum():,.0f} games among them"
     notes = [f"Negligible there, and left out: {', '.join(left_out)}."] if left_out else []
+    notes += schedule.notes
     if place is None:
-        whole = lay_out(seen, _same_terms(layout.model, kept))
+        whole = lay_out(seen, _same_terms(layout.model, kept), schedule.tiers)
         if sweeps_in_time(whole, effort) >= FEWEST_SWEEPS:
-            path = _solve_here(data, _question(kept, drawn, effects, law, rng))
+            path = _solve_here(data, _question(kept, drawn, effects, law, rng), rise)
             starts = _starts(path, sub, drawn, whole, effort.chains, rng)
             draws, mixing = sample(
                 whole, law, effort.going_on, rng=rng, starts=starts, report=report
@@ -357,11 +442,11 @@ def _from_a_part(
                 f"which of them matter is from {among}, and chains began at Newton's solution."
             )
             return Posterior(whole, law, draws, mixing, notes=(why, *notes))
-        around = _around_solutions(data, kept, drawn, effects, law, rng, report)
+        around = _around_solutions(data, kept, drawn, effects, law, rng, report, rise)
         why = f"The table is too large for chains within {effort.seconds:.0f} s"
     else:
         question = _question(kept, drawn, effects, law, rng)
-        found = solve_on_workers(data, question, *place, _n_draws, report)
+        found = solve_on_workers(data, question, *place, _n_draws, report, rise)
         around = _with_scales_of(found.posterior(), drawn, rng)
         why = "States were found by workers"
     notes.insert(0, f"{why}: scales are from {among}, states by Newton's method at those scales.")
@@ -369,7 +454,24 @@ def _from_a_part(
         notes.append(
             f"Newton's method knows no covariates, so left out: {', '.join(map(str, kept.by))}."
         )
-    return replace(around, law=law, mixing=mixing, notes=tuple(notes))
+    draws = replace(around.draws, tiers=np.full(len(around), schedule.size))
+    terms = around.layout.model.terms
+    if schedule.is_wide:
+        terms = tuple(replace(t, wide=True) if isinstance(t, Scores) else t for t in terms)
+    whose = replace(around.layout, model=Model(terms))
+    return replace(around, layout=whose, draws=draws, law=law, mixing=mixing, notes=tuple(notes))
+
+
+def _with_scale(draws: Draws, scale: float) -> Draws:
+    """Return draws of a part with the scale of scores of the whole; they move by as much.
+
+    Items of a part have met each other, and where some hardly meet these are more alike than all.
+    Were the part drawn at that scale, effects of pairs would be taken for large (decision 0047).
+    """
+    scales, rates = draws.scales.copy(), draws.rates.copy()
+    rates[:, 0] *= scales[:, 0] / scale
+    scales[:, 0] = scale
+    return replace(draws, scales=scales, rates=rates)
 
 
 def _around_solutions(
@@ -380,6 +482,7 @@ def _around_solutions(
     law: OutcomeLaw,
     rng: np.random.Generator,
     report: Report,
+    rise: "Rise | None",
 ) -> Posterior:
     """Return draws around Newton's solutions, at scales as they were drawn from a part.
 
@@ -390,7 +493,7 @@ def _around_solutions(
     found = []
     for group in np.array_split(order, min(N_SOLUTIONS, len(order))):
         some = scales.only(np.sort(group))
-        path = _solve_here(data, _question(model, some, effects, law, rng))
+        path = _solve_here(data, _question(model, some, effects, law, rng), rise)
         n = -(-_n_draws(len(path.solution.z)) // N_SOLUTIONS)
         report(f"drawing {n} times around a solution")
         found.append(_with_scales_of(path.sample(n, rng=rng).posterior(), some, rng))
@@ -586,20 +689,22 @@ def _question(
     return Question(law.kind, r, known, seeks_side=True, tolerance=1e-2, seed=seed)
 
 
-def _solve_here(data: Timeline, question: "Question") -> "Trajectory":
-    """Return the solution, found in this process."""
-    from intransit.inference.trajectory import smooth  # noqa: PLC0415  large tables only
+def _rise(layout: Layout, schedule: Schedule) -> "Rise | None":
+    """Return how first scores may rise: newcomers as a whole, and from part to part of a field."""
+    from intransit.inference.joint_problem import Rise  # noqa: PLC0415  large tables only
 
-    return smooth(
-        data,
-        n_factors=question.n_factors,
-        scores=True,
-        loss=question.kind,
-        **asdict(question.scales),
-        tolerance=question.tolerance,
-        max_steps=question.max_steps,
-        rng=question.seed,
-    )
+    new = layout.newcomer[:, None] * 1.0
+    some = [new] if 0.0 < new.mean() < 1.0 else []
+    return Rise.of(np.concatenate([*some, schedule.size * schedule.tiers], axis=1))
+
+
+def _solve_here(data: Timeline, question: "Question", rise: "Rise | None") -> "Trajectory":
+    """Return the solution, found in this process."""
+    from intransit.inference.joint_problem import Columns  # noqa: PLC0415  large tables only
+    from intransit.inference.trajectory import solve_timeline  # noqa: PLC0415
+
+    columns = Columns.plain(data.n_items, question.n_factors, scores=True, rise=rise)
+    return solve_timeline(data, columns, question.given)
 
 
 def _with_scales_of(around: Posterior, part: Draws, rng: np.random.Generator) -> Posterior:

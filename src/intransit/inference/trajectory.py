@@ -843,10 +843,18 @@ def smooth(
         seed=int(generator.integers(2**32)) if seed is None else seed,
     )
     columns = _columns(data.n_items, n_factors, scores, strengths, exposures)
-    fitted = fit_model(given.collapse(data.rows, data.n_items), columns, given)
-    path = Trajectory(**vars(fitted), seed=seed)
+    path = solve_timeline(data, columns, given, seed)
     if not path.converged:
         warnings.warn(f"smooth: {path.status}", ConvergenceWarning, stacklevel=2)
+    return path
+
+
+def solve_timeline(
+    data: Timeline, columns: Columns, given: Given, seed: int | None = None
+) -> Trajectory:
+    """Return the solution of what was asked, checked before."""
+    fitted = fit_model(given.collapse(data.rows, data.n_items), columns, given)
+    path = Trajectory(**vars(fitted), seed=seed)
     _log.info("smooth: %s", path.status)
     return path
 

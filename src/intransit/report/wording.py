@@ -20,7 +20,7 @@ from intransit.analysis.standings import Changes, Standing
 from intransit.analysis.verdict import HOPELESS, Transitivity
 from intransit.arrays import IntArray
 from intransit.data.reading import Column, describe_unused, plural
-from intransit.inference.observations import tiers_of
+from intransit.model import Scores
 from intransit.percent import and_list, estimate, percent, points, signed, with_error
 from intransit.study import n_cycles
 
@@ -402,6 +402,7 @@ LISTED = 4  # items
 POOLS = 3  # groups that are described
 FAR = 4  # games on the shortest way between two items
 SOURCES = 60  # items whose ways to all others are looked at
+EVEN = 0.5  # deviation of scores, below which hardly anybody wins more than 70 % of the games
 LIKE = (
     "If like met like, as on a ladder or in divisions, chances between items far apart are too "
     "near to even, and their intervals too narrow."
@@ -497,15 +498,18 @@ def tell_far(answer: FittedTable) -> list[str]:
 
     Unless tiers are drawn, scores are alike whoever met whom.  Where like met like, small
     differences add up along such a way, and scores that are all near each other explain every step
-    as well.
+    as well.  Tiers do not help where scores move as much as opponents differ, and opponents are
+    near each other on the day.
     """
     if answer.part is not None or answer.board is not None:  # their games are not all at hand
         return []
-    if (answer.posterior.draws.tiers > 0.0).any():
-        return []
-    seen = answer.posterior.layout.seen
-    if answer.posterior.way != "gibbs" and tiers_of(seen).shape[1]:
-        return [f"Some parts of the field hardly met. {LIKE}"]
+    posterior, scores = answer.posterior, answer.model.term(Scores)
+    if (posterior.draws.tiers > 0.0).any():
+        even = np.median(posterior.widths[:, 0]) < EVEN and scores is not None and not scores.wide
+        return [f"Some parts of the field hardly met, and games were nearly even. {LIKE}"] * bool(
+            even
+        )
+    seen = posterior.layout.seen
     n, pairs = answer.n_items, seen.pairs
     met = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n, n)).tocsr()
     some = np.unique(np.linspace(0, n - 1, min(n, SOURCES)).astype(np.int64))

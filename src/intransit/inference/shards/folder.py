@@ -25,10 +25,11 @@ from intransit.arrays import FloatArray
 from intransit.checks import write_whole
 from intransit.data.cells import NEARBY, Cells
 from intransit.errors import InputError
-from intransit.inference.joint_problem import Scales
+from intransit.inference.joint_fit import Given
+from intransit.inference.joint_problem import Rise, Scales
 from intransit.model.laws import Kind
 
-FACTS, PROGRESS = "facts.json", "progress.json"
+FACTS, PROGRESS, RISE = "facts.json", "progress.json", "rise.npz"
 COLUMNS = "first, second, moment, count, mean, side"
 
 
@@ -62,6 +63,18 @@ class Question:
     def has_effects(self) -> bool:
         """Whether pairs have effects of their own."""
         return self.scales.pair_scale > 0
+
+    @property
+    def given(self) -> Given:
+        """The same, as one process is asked."""
+        return Given(
+            scales=asdict(self.scales),
+            loss=self.kind,
+            advantage="auto" if self.seeks_side else 0.0,
+            tolerance=self.tolerance,
+            max_steps=self.max_steps,
+            seed=self.seed,
+        )
 
 
 @dataclass
@@ -177,6 +190,12 @@ def read_facts(folder: Path) -> ShardFacts:
     """Return what was written of all cells."""
     told = json.loads((folder / FACTS).read_text(encoding="utf-8"))
     return ShardFacts(**{**told, "axis": np.array(told["axis"], dtype=float)})
+
+
+def read_rise(folder: Path, items: slice) -> Rise | None:
+    """Return the rise of first scores, of some items; None if there is none."""
+    place = folder / RISE
+    return Rise(**read_arrays(place)).of_items(items) if place.exists() else None
 
 
 def read_cells(folder: Path, facts: ShardFacts, number: int) -> Cells:

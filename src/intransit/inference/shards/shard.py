@@ -41,6 +41,7 @@ from intransit.inference.shards.folder import (
     read_cells,
     read_facts,
     read_progress,
+    read_rise,
     write_arrays,
     write_progress,
 )
@@ -197,6 +198,7 @@ class Shard:
         self.folder, self.number, self.exchange = folder, number, exchange
         self.facts = read_facts(folder)
         self.cells = read_cells(folder, self.facts, number)
+        self.rise = read_rise(folder, slice(number, None, self.facts.n_shards))
         self._linked = False
         self._rooms: dict[tuple[int, int], FloatArray] = {}
 
@@ -326,6 +328,7 @@ class Shard:
             replace(Q, free=free_Q, prior=np.where(columns.are_scores, Q.prior, p.held)),
             E,
             q.seeks_side,
+            rise=self.rise,
             shard=self,
         )
 

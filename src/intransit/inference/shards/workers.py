@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,15 @@ from intransit.data.cells import Cells, Timeline
 from intransit.errors import InputError, IntransitError
 from intransit.inference.draws import TrajectoryDraws
 from intransit.inference.gauge import without_gauge
-from intransit.inference.joint_fit import Fitted, Given
-from intransit.inference.joint_problem import Columns, Joint, assemble
+from intransit.inference.joint_fit import Fitted
+from intransit.inference.joint_problem import Columns, Joint, Rise, assemble
 from intransit.inference.likelihood import Law
 from intransit.inference.newton import JointSolution
 from intransit.inference.sampling import Draws, Mixing, Report
 from intransit.inference.shards.folder import (
     FACTS,
     PROGRESS,
+    RISE,
     Progress,
     Question,
     ShardFacts,
@@ -478,25 +479,18 @@ def solve_on_workers(
     folder: Path,
     n_draws: Callable[[int], int],  # of the number of unknowns
     report: Report,
+    rise: Rise | None = None,
 ) -> TrajectoryDraws:
     """Return draws around what `smooth` would find, with scores, found by workers."""
-    scales, seeks_side = question.scales, question.seeks_side
-    given = Given(
-        scales=asdict(scales),
-        loss=question.kind,
-        advantage="auto" if seeks_side else 0.0,
-        tolerance=question.tolerance,
-        max_steps=question.max_steps,
-        seed=question.seed,
-    )
+    scales, given = question.scales, question.given
     cells = given.collapse(data.rows, data.n_items)
-    _write(folder, cells, question, data.n_items, placement.n_shards())
+    _write(folder, cells, question, data.n_items, placement.n_shards(), rise)
     with placement.start(folder) as workers:
         solver = ShardedSolver(workers, folder, question, report)
         progress = solver.solve()
         law = Law(question.kind, tuple(progress.cuts), progress.advantage)
-        columns = Columns.plain(data.n_items, question.n_factors, scores=True)
-        problem, pairs = assemble(cells, columns, scales, law, seeks_side=seeks_side)
+        columns = Columns.plain(data.n_items, question.n_factors, scores=True, rise=rise)
+        problem, pairs = assemble(cells, columns, scales, law, seeks_side=question.seeks_side)
         told = solver.states()
         gather = _gatherer(problem, pairs.keys, told, len(cells.axis))
         z = problem.fill_known(columns, gather([part[2:5] for part in told]))
@@ -518,7 +512,14 @@ def solve_on_workers(
     return TrajectoryDraws(fitted, states, np.random.default_rng(question.seed))
 
 
-def _write(folder: Path, cells: Cells, question: Question, n_items: int, n_shards: int) -> None:
+def _write(
+    folder: Path,
+    cells: Cells,
+    question: Question,
+    n_items: int,
+    n_shards: int,
+    rise: Rise | None,
+) -> None:
     """Write cells by shard, unless they are there; another number of shards must start anew."""
     if (folder / FACTS).exists():
         there = read_facts(folder)
@@ -532,6 +533,8 @@ def _write(folder: Path, cells: Cells, question: Question, n_items: int, n_shard
     sided = cells.sides is not None
     facts = ShardFacts(question.kind, n_items, n_shards, cells.axis, sided, levels)
     by_moment = question.drifting and not question.has_effects
+    if rise is not None:
+        write_arrays(folder / RISE, vars(rise))
     write_shards(folder, cells, facts, by_moment=by_moment)
 
 
