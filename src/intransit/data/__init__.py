@@ -721,7 +721,7 @@ def _report(
         cell_counts = dict(query.facts.values(roles.outcome or 0) or [])
         n_bad = sum(cell_counts[text] for text in roles.meaning.both_bad)
         notes.append(f"{plural(n_bad, 'verdict')} that both are bad taken as ties")
-    if any("not played" in part.reason or "a bye" in part.reason for part in counted.unused):
+    if any(re.search("not played|is no game", part.reason) for part in counted.unused):
         notes.append(
             'games that were not played are left out; unplayed="keep" counts them as the table '
             "tells them (command line: --unplayed keep)"

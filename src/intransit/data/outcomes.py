@@ -146,7 +146,7 @@ def numbered_grades(numbers: Mapping[str, float]) -> Meaning | None:
 
 
 BAD = re.compile(r"bad|poor|wrong|fail|los[et]|incorrect|unaccept|unsatisf|terrible|useless|worse")
-GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win")
+GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win|equal|same")
 MOST_WORDS = 15  # of a verdict; more are reasons, in which both may be called good
 
 
@@ -167,9 +167,9 @@ def is_both_bad(text: str) -> bool:
 def is_both_good(text: str) -> bool:
     """Return whether a verdict says that both are equally good."""
     said = _said(text)
-    said = re.sub(r"^(they are|it is|about|roughly|almost|the|\s)+", "", said)
+    said = re.sub(r"^((?:\w+ )?(they|[ab]) (are|is)|it is|about|roughly|almost|the|\s)+", "", said)
     both = re.search(r"\b(both|all)", said) or re.match(r"(tie|equal|same|no difference)", said)
-    return bool(both and not BAD.search(said) and (GOOD.search(said) or "equal" in said))
+    return bool(both and not BAD.search(said) and GOOD.search(said))
 
 
 FIRST_WORDS = listed(
@@ -265,7 +265,8 @@ def read_outcomes(
     scorelines = None if preferences else _scorelines(filled)
     if scorelines:
         return scorelines
-    bare = {text: _as_word(text) for text in texts}
+    go = any(re.match(r"\s*[BW]\+", text) for text in texts)
+    bare = {text: "jigo" if go and text.strip() == "0" else _as_word(text) for text in texts}
     words: dict[str, float | None] = {**(_begun(headers, bare) if names_one else {})}
     words |= _words_of(headers, marker)
     signs = {*bare.values()} <= {*"".join(SIGNS)}  # beside results, + is a game without play
@@ -284,7 +285,7 @@ def read_outcomes(
             values[text] = 0.5
         elif (value := number(word, decimal_comma)) is not None:
             numbers[text] = value
-        elif (told := words.get(word)) is not None:
+        elif (told := words.get(word, words.get(word.replace("-", "")))) is not None:
             values[text] = told
         elif is_both_good(text) or (preferences and word == "neutral"):
             values[text] = 0.5
@@ -297,7 +298,8 @@ def read_outcomes(
         counts_from = marker.first if marker is not None and names_one else ""
         asked = names_one and not by_hand
         numeric, why = _numbers(numbers, dict(filled), counts_from, asked)
-    values |= numeric
+    lone = {0.0, 1.0} <= {*values.values()} and {*numbers.values()} == {0.0}
+    values |= {} if lone else numeric  # beside words for both, 0 may be a tie
     margins = dict(numbered.margins) if numbered else {}
     if preferences and preferences.margins:  # ties in other words have a margin too
         margins = {t: preferences.margins.get(t, 0.0) for t in values if t not in numeric}
@@ -387,8 +389,9 @@ def _as_word(text: str) -> str:
         r"([bw])\+.*",
         r"(?:\d?ot|so)[-/]?([wl])",
         r"([wl])[-/(]*(?:\d?ot|so)\)?",
+        r"([wldt])\([+−-]?\d+\)",  # by how much, in brackets
         r"([wldt])[-/(]*(?:ud|sd|md|t?ko|rtd|td|nws|pts|sub|dec)\)?",  # of boxing
-        r"(won|lost|wins?|loss)by.+",
+        r"((?:white|black)?(?:won|lost|wins?|loss)|draw)(?:by|on).+",
         r"\d[\d-]*([a-z]{3,})",  # 2-1 AFF
     ):
         if match := re.fullmatch(form, word):
@@ -471,8 +474,8 @@ LATE = r"aet|a\.e\.t\.?|ot|so|et|ap|pens?|n\.?\s?[vpe]\.?"  # after extra time, 
 SCORELINE = re.compile(
     r"(?:(?P<told>[WLDT]|win|won|loss|lost|draw|tie)[\s,:(]*)?"
     rf"(?P<x>{HALVES})\s*[-:–]\s*(?P<y>{HALVES})"
-    rf"(?:[\s/]*\(?\d?(?:{LATE})\d?\)?"
-    rf"|\s*\({LINE}(?:[,;\s]+{LINE})*\s*(?:p|pens?)?\.?\)\s*(?:p|pens?)?\.?)?"  # half-time, sets
+    rf"(?:[\s/]*\(?\d?(?:{LATE})\d?\)?)?"
+    rf"(?:\s*\({LINE}(?:[,;\s]+{LINE})*\s*(?:p|pens?)?\.?\)\s*(?:p|pens?)?\.?)?"  # half-time, sets
     r"\)?(?:[\s,]+(?P<after>[WLDT]))?\s*(?:[*†‡]+|\[\w+\])?",  # 3-1 W; marks of footnotes
     re.IGNORECASE,
 )
@@ -507,9 +510,9 @@ def _read_scoreline(text: str) -> tuple[float, float] | None:
 
 
 def _are_no_scores(lines: Mapping[str, tuple[float, float]]) -> bool:
-    """Return whether texts like scores are times of day, seasons, or ranges such as 18-24."""
+    """Return whether texts like scores are times such as 29:00, seasons, or ranges as 18-24."""
     texts = [text.strip() for text in lines]
-    of_day = all(re.fullmatch(r"[0-2]?\d:[0-5]\d", text) for text in texts)
+    of_day = all(re.fullmatch(r"\d{1,3}:[0-5]\d", text) for text in texts)
     seasons = all(y % 100 == (x + 1) % 100 and max(x, y) > 9 for x, y in lines.values())
     ranges = len(texts) > 1 and all(9 < x < y for x, y in lines.values())
     return of_day or seasons or ranges
@@ -517,7 +520,7 @@ def _are_no_scores(lines: Mapping[str, tuple[float, float]]) -> bool:
 
 def _without_clocks(lines: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
     """Return scores without times of day such as 15:00, where no other number has two digits."""
-    clocks = {t for t in lines if re.fullmatch(r"(1\d|2[0-3]):[0-5][05]", t.strip())}
+    clocks = {t for t in lines if re.fullmatch(r"(1\d|2[0-3])\s?:\s?[0-5][05]", t.strip())}
     others = {text: line for text, line in lines.items() if text not in clocks}
     return others if others and max(max(line) for line in others.values()) < 10 else lines
 

@@ -31,7 +31,15 @@ from intransit.data.games import (
 from intransit.data.outcomes import read_sides, read_switch
 from intransit.data.reading import ROW_LIMITS, Reading, RowLimits, Unused, quoted
 from intransit.data.roles import Roles
-from intransit.data.vocabulary import BYES, MOST_VALUES, NO_NAMES, SIDE_FLAGS, WINNER_WORDS, plain
+from intransit.data.vocabulary import (
+    BYES,
+    MOST_VALUES,
+    NO_NAMES,
+    SIDE_FLAGS,
+    TOTALS,
+    WINNER_WORDS,
+    plain,
+)
 
 NOBODY = "'-', '–', '—', 'none', 'nobody', 'no winner', 'na', 'n/a', 'null', 'nan'"  # won
 NAMED = 5  # strange values that get a reason of their own
@@ -119,7 +127,7 @@ def build_query(
 
 
 def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
-    """Join the numbers of the items; a bye is none, unless they are wanted."""
+    """Join the numbers of the items; byes, and totals on one side, are none unless wanted."""
     facts = query.facts
     both = (roles.first, roles.second)
     engine, raws = facts.engine, [*{text for i in both for text in facts.texts(i)}]
@@ -127,7 +135,9 @@ def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
         union = " UNION ALL ".join(f"SELECT {facts.raw(i)} AS raw FROM {facts.rows}" for i in both)
         found = engine.ask(f"SELECT DISTINCT raw FROM ({union}) WHERE raw IS NOT NULL")
         raws = [str(raw) for (raw,) in found]
-    free = {raw for raw in raws if not byes and BYES.fullmatch(raw)}
+    sums = {raw for raw in raws if not byes and len(raw) < 16 and plain(raw) in TOTALS}
+    sums -= {*facts.texts(roles.first)} & {*facts.texts(roles.second)} if sums else sums
+    free = sums | {raw for raw in raws if not byes and BYES.fullmatch(raw)}
     nobody = _no_names(raws)
     query.raw_names = raws
     query.names = sorted({raw.strip() for raw in raws if raw not in free | nobody} - {""})
@@ -141,7 +151,7 @@ def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
     )
     if free:
         query.columns["bye"] = "coalesce(first_item.free OR second_item.free, false)"
-        query.reject("bye", "a bye is no game")
+        query.reject("bye", f"a {'total' if sums else 'bye'} is no game")
     for role, column in (("first", roles.first), ("second", roles.second)):
         query.joins.append(
             f"LEFT JOIN items AS {role}_item ON {facts.raw(column)} = {role}_item.raw"

@@ -72,6 +72,13 @@ def strange_outcomes(facts: Facts, column: int) -> InputError:
             f'outcome="{name}" if it is the first (command line: --outcome {name}), or '
             "grades=[0, 1] if it is the second (command line: --grades 0,1)."
         )
+    if numbers == [1.0, 2.0] and len(numbers) == len(cells):
+        name = facts.names[column]
+        return facts.refuse(
+            f'"{name}" says 1 and 2, which may be names of items, or the first and the second; say '
+            f'winner="{name}" if they are names (command line: --winner {name}), or grades=[1, 2] '
+            "if 1 is the first (command line: --grades 1,2)."
+        )
     shown = list_names([text for text, _ in often]) or "too many values"
     return facts.refuse(
         f'the outcomes in "{facts.names[column]}" are not understood ({shown}); write 1, 0 and '

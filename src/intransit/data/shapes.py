@@ -384,6 +384,7 @@ def _are_counts(facts: Facts, columns: list[int]) -> bool:
 
 
 SET = r"(?:set|game|map|frame)"  # and not of two legs, which are added up
+SETS, SET_LINE = "all sets", re.compile(r"\W?\d+\s?[-:–/]\s?\d")  # 6-4 in one, 3-6 in the next
 SETS_WON, SETS_LOST = "sets of the first", "sets of the second"
 
 
@@ -395,10 +396,16 @@ def find_sets(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
     names = [re.sub("score|points|pts", "", name) for name in free_names(facts, options)]
     if not any(re.search(rf"{SET}\d", name) for name in names) or named_by_hand(options):
         return None
+    texts = [i for i, name in enumerate(names) if re.fullmatch(rf"{SET}\d", name)]
     pairs = words.name_pairs(facts.plain, MARKERS)
     told = words.OUTCOMES & {*facts.plain} or words.score_pairs(facts.plain, MARKERS)
     if len(pairs) != 1 or (told and not asked):
         return None
+    lines = [text.strip() for i in texts for text in facts.texts(i) if text.strip()]
+    if len(texts) > 1 and all(map(SET_LINE.match, lines)) and "sets" not in names:
+        line = f"concat_ws(' ', {', '.join(map(facts.text, texts))})"
+        table = facts.table.with_columns({SETS: ("VARCHAR", line)})
+        return Shaped(table, {"outcome": SETS}, (*facts.told("set", texts),), (), keeps_where=True)
     marks = pairs[0].marker.first, pairs[0].marker.second
     ours, theirs = (_sets_of(names, mark) for mark in marks)
     both = [(ours[k], theirs[k]) for k in sorted(ours.keys() & theirs.keys())]

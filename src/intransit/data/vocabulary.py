@@ -89,8 +89,8 @@ THINGS = listed(  # items too, where nothing above names any
 )
 SCORES = listed(
     "score scores points pts goals runs sets finalscore ftscore scored goalsscored goalcount "
-    "mapswon setswon gameswon roundswon frameswon legswon sc imps 得分 分数 득점 mal doelpunten "
-    "tore punkte satze goles puntos buts gols golos placar pontos gol reti punti set"
+    "mapswon setswon gameswon roundswon frameswon legswon touches sc imps 得分 分数 득점 mal "
+    "doelpunten tore punkte satze goles puntos buts gols golos placar pontos gol reti punti set"
 )
 LAST_SCORES = listed("games frames maps rounds legs rating ratings")  # where nothing else tells
 BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
@@ -111,8 +111,8 @@ OUTCOMES = WINNERS_ABROAD | listed(
     "choice chosen vote verdict judgment judgement decision grade gameresult matchresult target "
     "score firstwon firstwins awon awins player1won team1won homewin homewon 1x2 fulltimeresult "
     "finalresult ftresult wl winloss mapwinner matchwinner gamewinner serieswinner fightwinner "
-    "roundwinner better betterresponse betterresponseid ergebnis resultat resultado risultato "
-    "uitslag eredmeny rezultat αποτελεσμα результат 結果 结果 결과"
+    "roundwinner better betterresponse betterresponseid ergebnis endstand resultat resultado "
+    "risultato scoretime uitslag eredmeny rezultat αποτελεσμα результат 結果 结果 결과"
 )
 PREFERENCES = listed(
     "preference preferred label choice vote verdict judgment judgement decision grade"
@@ -140,7 +140,10 @@ CALLED = re.compile(
 )
 ANSWERED = re.compile(r".*(response|answer|selected|selection|picked|pick|keypress|key|clicked)")
 ID = re.compile("(id|code|abbr|tag)$")
-HALF_TIME = re.compile("(ht|halftime|half|1sthalf|firsthalf|h1|1h)(r|score|result)?")
+NO_RESULT = re.compile(  # at half-time, or before the game
+    r"(ht|halftime|half|1sthalf|firsthalf|h1|1h)(r|score|result)?|.*(predict|forecast|projected).*"
+    r"|.*(toss|half|quarter|first(set|map|game|blood)|(set|map|game|period|inning)\d).*"
+)
 SHOOT_OUT = re.compile(r"pens$|^pens|penalt|shootout|^pso")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MARGINS = listed(
@@ -182,10 +185,11 @@ UNIX = re.compile(
     r"created|played|started|completed)$"
 )
 GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
-SIDE_FLAGS = listed("home ishome athome firsthome firstathome team1home player1home firstiswhite")
+SIDE_FLAGS = listed(
+    "home ahome ishome athome firsthome firstathome team1home player1home firstiswhite"
+)
 SIDES = (GROUNDS | SIDE_FLAGS) | listed(
-    "homeaway homeoraway ha side ahome homea awhite firsthasside shownfirst location homeadvantage "
-    "wloc"
+    "homeaway homeoraway ha side homea awhite firsthasside shownfirst location homeadvantage wloc"
 )
 NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neutralfield")
 # Games that were not played, and what says so: in a result, as a status, as a name, by a flag.
@@ -200,6 +204,8 @@ UNPLAYED = (
     r"not[\s-]?played|kampflos|no[\s-]?contest|n\.?c\.?|no[\s-]?result|n/?r|abandoned|abd\.?|"
     r"void(?:ed)?|overturned(?:/nc)?)\)?"
     r"|[\d½.:–\-\s/]*\(?(?:w/o|w\.\s?o\.?|wo)\)?"  # and not W-wo, a walk-off
+    r"|(?:match |game )?(?:abandoned|awarded|walk[\s-]?over|not played|no result)"
+    r"[\s,;:(–-]+(?:after|at|by|due|in|on|to|as|because|without|\d).*"
     r"|(?:ff|dq)\s?[-–:]\s?w|w\s?[-–:]\s?(?:ff|dq)"
     r"|[bw]\+f(?:orfeit)?|\+\s?[-–:/]\s?[-–]|[-–]\s?[-–:/]\s?\+|[01½]f?\s?[-–:]\s?[01½]\s?f+"
 )
@@ -215,6 +221,8 @@ FORFEITS = listed(
 BYES = re.compile(
     r"\W*(?:bye|byes|freilos|spielfrei|exempt|no[\s-]opponent)\s*\d*\W*", re.IGNORECASE
 )
+TOTALS = listed("total totals subtotal grandtotal all overall gesamt")  # of rows, and no items
+SUMS = TOTALS | listed("sum average avg mean")  # of columns; rows may be methods of that name
 NO_NAMES = listed(
     "n/a #n/a nan null <na> nat tbd tba ? - – — #ref! #value! #name? (blank) (null) \\n"
 )

@@ -40,7 +40,8 @@ from intransit.data.vocabulary import CLEAR, listed, plain
 FEWEST = 3  # items: 1 and 2 in every row may be anything
 BY_CHANCE = 0.02  # that answers from 1 to n to n questions are all different, row by row
 MOST_ROWS = 200_000  # beyond, nobody ranked by hand
-NO_ITEMS = EVENTS | words.TIMES | words.PERIODS | words.COUNTS | words.WEIGHTS | words.OUTCOMES
+NO_ITEMS = EVENTS.union(words.TIMES, words.PERIODS, words.COUNTS, words.WEIGHTS, words.SUMS)
+NO_ITEMS |= words.OUTCOMES
 
 
 # Ranks and scores ---------------------------------------------------------------------------------
