@@ -120,6 +120,7 @@ def _without_trimmings(text: str) -> str:
     """SQL: a date without weekday, ordinal endings, commas and zone."""
     for pattern, new in (
         (r"^(mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.]?\s+", ""),
+        (r"^(about|circa|before|after|until)\b", "~"),  # no day that is known
         (r"^\pL+[,.]?\s+(\d+[./-]\d+[./-]\d)", r"\1"),  # in any language
         (r"(\d)(st|nd|rd|th)\b", r"\1"),
         (r"(\d)[年년月월]\s*", r"\1/"),

@@ -40,7 +40,7 @@ NAMES = ("row", "column", "entry", "games")
 LETTERS = {"w": 1.0, "win": 1.0, "d": 0.5, "draw": 0.5, "t": 0.5, "tie": 0.5, "l": 0.0, "loss": 0.0}
 LOST = re.compile(  # what the corner says of rows that are not the winners
     r"\W*(?:(?:losers?|loses|loss|losses|receivers?|recipients?|subordinates?|victims?)\b"
-    r"|(?:lost|defeated|beaten)(?: to\b| by\b|\W*$)|columns?\W+(?:beat|over|win|won)s?\b)"
+    r"|(?:lost|defeated|beaten)(?: to\b| by\b|\W*$)|(?!.*(?:los|beaten)).*\bcolumns?\b.*\brows?\b)"
 )
 AWAY = re.compile(r"\W*(?:away|visitors?|guests?)\b")
 ITSELF = {"", "-", "–", "—", "x", "*", "**", "xx", "■", "█", "#", "\\", "●", "n/a", "nan"}
@@ -194,8 +194,7 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     texts = [[cells[name][1][j] for j in place] for name in names]
     corner = table.names[0].casefold()
     turned = table.names[0] if LOST.match(corner) else ""
-    if turned:
-        texts = [[*column] for column in zip(*texts, strict=True)]
+    texts = [[*column] for column in zip(*texts, strict=True)] if turned else texts
     parsed = [[_cell(text, facts) for text in row] for row in _without_quotients(texts)]
     filled = [cell for row in parsed for cell in row if cell is not None]
     if not filled or sum(np.isnan(cell.value) for cell in filled) > (1.0 - CLEAR) * len(filled):
@@ -443,10 +442,7 @@ def _as_games(
             "matrix of them with games= (command line: --games)"
         )
     if matrix.turned:
-        notes.append(
-            f'"{matrix.turned}" is said of rows, so columns are read as who won; if rows did, call '
-            'that column "winner"'
-        )
+        notes.append(f'"{matrix.turned}" is said of rows, so columns are read as who won')
     if matrix.left_out:
         names, shown = plural(len(matrix.left_out), "name"), list_names(matrix.left_out[:5])
         notes.append(f"{names} without counterpart left out: {shown}")

@@ -583,8 +583,4 @@ def _sets_in_rows(facts: Facts, names: list[str], several: list[int]) -> Shaped 
     return each_two_in_a_row(facts, several, placed, told, [note], ties="false", none=none)
 
 
-FINDERS: dict[str, Find] = {
-    "orders": find_orders,
-    "podiums": find_podiums,
-    "choices": find_choices,
-}
+FINDERS: dict[str, Find] = {"orders": find_orders, "podiums": find_podiums, "choices": find_choices}

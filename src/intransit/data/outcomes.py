@@ -9,16 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from intransit.data.vocabulary import (
-    ENOUGH,
-    ITEMS,
-    OPPONENTS,
-    UNPLAYED,
-    Marker,
-    listed,
-    plain,
-    without_marks,
-)
+from intransit.data import vocabulary
+from intransit.data.vocabulary import Marker, listed, plain
 from intransit.errors import InputError
 
 SIGNED = re.compile(r"\[*\s*(\w+)\s*(>{1,3}|<{1,3}|={1,3}|~)\s*(\w+)\s*\]*")
@@ -338,7 +330,9 @@ def _percent(filled: list[tuple[str, int]], total: int, decimal_comma: bool) -> 
     """Return the meaning of win rates out of 100, with or without the sign, or None."""
     bare = {text: without_interval(text).strip() for text, _ in filled}
     rates = {text: number(rate.rstrip("% "), decimal_comma) for text, rate in bare.items()}
-    values = {text: x / 100.0 for text, x in rates.items() if x is not None and 0 <= x <= 100}
+    fine = {text: x for text, x in rates.items() if x is not None and 0 <= x <= 100}
+    part = {t for t, x in fine.items() if 0 < x < 1 and not bare[t].endswith("%")}  # of 1, perhaps
+    values = {t: x / 100.0 for t, x in fine.items() if t not in part or len(part) == len(fine)}
     known = sum(count for text, count in filled if text in values)
     signed = any(bare[text].endswith("%") for text in values)
     if not values or (not signed and max(values.values()) <= 0.01):
@@ -358,7 +352,7 @@ def _words_of(headers: tuple[str, str], marker: Marker | None) -> dict[str, floa
     sides = {"a": 1.0, "b": 0.0}
     if marker:
         sides |= {marker.first: 1.0, marker.second: 0.0}
-        for item in ITEMS | {"p", "t"}:  # Team 1, where the column is "Team 1 Name"
+        for item in vocabulary.ITEMS | {"p", "t"}:  # Team 1, where the column is "Team 1 Name"
             words |= {f"{item}{marker.first}": 1.0, f"{item}{marker.second}": 0.0}
         if marker.first == "r":
             sides |= {"red": 1.0, "blue": 0.0}
@@ -383,7 +377,7 @@ def _as_word(text: str) -> str:
     """
     word = re.sub(r"[\s_]+", "", _verdict(text).casefold()).replace("–", "-")
     word = re.sub(r"(?<=[\d½]):(?=[\d½])", "-", word)
-    word = without_marks(word)
+    word = vocabulary.without_marks(word)
     for form in (
         r"\[\[([abc])\]\]",
         r"([bw])\+.*",
@@ -415,7 +409,7 @@ def _letters(
         ways.append(dict.fromkeys("dtx", 0.5))
     sides = [(plain(headers[0]), plain(headers[1])), ("h", "a"), ("a", "b")]
     ties = "dtx"
-    if marker is not None and marker.second not in OPPONENTS:
+    if marker is not None and marker.second not in vocabulary.OPPONENTS:
         sides.insert(1, (marker.first[0], marker.second[0]))
         ties = TIE_LETTERS.get(marker.second, ties)
     for first, second in sides:
@@ -525,7 +519,7 @@ def _without_clocks(lines: dict[str, tuple[float, float]]) -> dict[str, tuple[fl
     return others if others and max(max(line) for line in others.values()) < 10 else lines
 
 
-WALKED_OVER = re.compile(UNPLAYED)
+WALKED_OVER = re.compile(vocabulary.UNPLAYED)
 
 
 def _scorelines(filled: list[tuple[str, int]]) -> Meaning | None:
@@ -539,7 +533,7 @@ def _scorelines(filled: list[tuple[str, int]]) -> Meaning | None:
     total = sum(count for text, count in filled if text in told)
     share = sum(count for text, count in filled if text in lines) / total if total else 0.0
     closed_up = {re.sub(r"[–:]", "-", re.sub(r"\s+", "", text)) for text in lines}
-    if share < ENOUGH or closed_up <= chess:
+    if share < vocabulary.ENOUGH or closed_up <= chess:
         return None
     totals = {x + y for x, y in lines.values()}
     splits = {max(line) for line in lines.values()}

@@ -347,10 +347,7 @@ def _check_order(search: Search, column: int, told: Meaning) -> None:
     """
     roles, facts = search.roles, search.facts
     for i in search.free() if told.kind == "words" and search.named["outcome"] is None else ():
-        if SWAPPED.search(search.plain[i]) and {*read_switch(facts.texts(i)).values()} == {
-            0.0,
-            1.0,
-        }:
+        if SWAPPED.search(search.plain[i]) and len({*read_switch(facts.texts(i)).values()}) == 2:
             raise search.refuse(
                 f'"{search.names[column]}" may speak of the columns, or of places that '
                 f'"{search.names[i]}" says were swapped; say outcome="{search.names[column]}" for '
@@ -599,15 +596,11 @@ def choose_scores(search: Search) -> None:
 
 def _goals_beside_points(search: Search, pairs: list[Pair]) -> list[Pair]:
     """Return the pair of goals beside points of a league, where these never say otherwise."""
-    points = [pair for pair in pairs if re.search("points|pts", search.plain[pair.first])]
-    others = [pair for pair in pairs if pair not in points]
-    if len(points) != 1 or len(others) != 1:
-        return []
-    ours, theirs = (
-        f"sign({search.facts.number(pair.first)} - {search.facts.number(pair.second)})"
-        for pair in (points[0], others[0])
-    )
-    return others if not search.facts.count(f"{ours} <> {theirs}")[1] else []
+    x, points = search.facts.number, re.compile("points|pts")
+    others = [pair for pair in pairs if not points.search(search.plain[pair.first])]
+    signs = [f"sign({x(pair.first)} - {x(pair.second)})" for pair in pairs]
+    two = len(pairs) == 2 and len(others) == 1
+    return others if two and not search.facts.count(" <> ".join(signs))[1] else []
 
 
 def _bare_scores(search: Search) -> list[Pair]:

@@ -96,10 +96,8 @@ def _is_merged(texts: Sequence[str]) -> bool:
 
 def named_by_hand(options: ReadOptions) -> bool:
     """Return whether the caller names the columns with the items."""
-    return any(
-        isinstance(options.columns.get(role), str)
-        for role in ("first", "second", "winner", "loser")
-    )
+    said = map(options.columns.get, ("first", "second", "winner", "loser"))
+    return any(isinstance(name, str) for name in said)
 
 
 MEASURED = ("first_score", "second_score", "margin")
@@ -253,11 +251,8 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
     used = list(columns.values())
     if not used or not (asked or named or _are_counts(facts, used)):
         return None
-    told = [
-        part
-        for role, column in columns.items()
-        for part in facts.told(role, [column], "named" if named else "by its name")
-    ]
+    why = "named" if named else "by its name"
+    told = [part for role, i in columns.items() for part in facts.told(role, [i], why)]
     numbers = {role: facts.number(i) for role, i in columns.items()}
     if "games" in numbers:  # what was neither won nor drawn was lost
         played = numbers.pop("games")

@@ -142,7 +142,7 @@ ANSWERED = re.compile(r".*(response|answer|selected|selection|picked|pick|keypre
 ID = re.compile("(id|code|abbr|tag)$")
 NO_RESULT = re.compile(  # at half-time, or before the game
     r"(ht|halftime|half|1sthalf|firsthalf|h1|1h)(r|score|result)?|.*(predict|forecast|projected).*"
-    r"|.*(toss|half|quarter|first(set|map|game|blood)|(set|map|game|period|inning)\d).*"
+    r"|.*(record|expert|firstpick|bet(?!ter)|toss|half|quarter|first(set|map|game|blood)|(set|map|game|period|inning)\d).*"
 )
 SHOOT_OUT = re.compile(r"pens$|^pens|penalt|shootout|^pso")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -185,11 +185,10 @@ UNIX = re.compile(
     r"created|played|started|completed)$"
 )
 GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
-SIDE_FLAGS = listed(
-    "home ahome ishome athome firsthome firstathome team1home player1home firstiswhite"
-)
+SIDE_FLAGS = listed("home ishome athome firsthome firstathome team1home player1home firstiswhite")
 SIDES = (GROUNDS | SIDE_FLAGS) | listed(
-    "homeaway homeoraway ha side homea awhite firsthasside shownfirst location homeadvantage wloc"
+    "homeaway homeoraway ha side ahome homea awhite firsthasside shownfirst location homeadvantage "
+    "wloc"
 )
 NEUTRALS = listed("neutral neutralground neutralsite neutralvenue isneutral neutralfield")
 # Games that were not played, and what says so: in a result, as a status, as a name, by a flag.
@@ -224,7 +223,7 @@ BYES = re.compile(
 TOTALS = listed("total totals subtotal grandtotal all overall gesamt")  # of rows, and no items
 SUMS = TOTALS | listed("sum average avg mean")  # of columns; rows may be methods of that name
 NO_NAMES = listed(
-    "n/a #n/a nan null <na> nat tbd tba ? - – — #ref! #value! #name? (blank) (null) \\n"
+    "n/a #n/a nan unknown null <na> nat tbd tba ? - – — #ref! #value! #name? (blank) (null) \\n"
 )
 COUNTS = listed(
     "count counts n ngames games numgames nmatches matches trials total gamesplayed matchesplayed "
@@ -282,6 +281,11 @@ def without_rank(name: str) -> str:
 RANKED = re.compile(r"^(?:\(\d{1,3}\)|\[\d{1,3}\]|#\d{1,3}\b)\s*|\s*(?:\(\d{1,3}\)|\[\d{1,3}\])$")
 
 
+def in_any_order(name: str) -> str:
+    """Return the members of a team sorted: ``b/a`` and ``a & b`` are the same."""
+    return "/".join(sorted(re.split(r"\s*[/&+]\s*", without_case(name))))
+
+
 def tokens_of(name: str) -> tuple[str, ...]:
     """Return the words and numbers of a name: ``blueTopChamp`` has three, ``winner1_name`` too."""
     spaced = re.sub(r"([a-z])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", name)
@@ -337,12 +341,13 @@ def name_pairs(names: list[str], *kinds: tuple[Marker, ...]) -> list[Pair]:
 
 
 def _against(names: list[str], wanted: Callable[[str], bool]) -> list[Pair]:
-    """Return columns such as ``deck`` and ``opponent_deck``."""
+    """Return columns such as ``deck`` and ``opponent_deck``, ``my_deck`` and ``vs_deck``."""
+    bare = {name: name.removeprefix("my") for name in names}
     return [
         Pair(Marker(name, "opponent"), names.index(name), names.index(other))
-        for name in names
-        for other in (f"opponent{name}", f"opp{name}", f"{name}opponent")
-        if name and wanted(name) and other in names
+        for name, rest in bare.items()
+        for other in (f"opponent{rest}", f"opp{rest}", f"{rest}opponent", f"vs{rest}")
+        if rest and wanted(rest) and other in names
     ]
 
 
