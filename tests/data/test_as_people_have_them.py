@@ -124,6 +124,24 @@ def test_scores_and_ranks_in_columns_by_hand(tmp_path):
     assert lower == {(a, b, 1.0 - y): n for (a, b, y), n in mirrored(told(higher)[0]).items()}
 
 
+def test_an_average_in_a_column_is_no_item_and_the_lower_place_is_said_to_be_better(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("game,x,y,z,average\n1,10,9,8,9\n2,8,11,9,9.3\n")
+    assert read(path, shape="scores").names == ("x", "y", "z")
+    path.write_text("user,movie,stars\nu1,A,5\nu1,B,3\nu2,A,2\nu2,B,4\n")
+    games = read(path, event="user", first="movie", place="stars")
+    assert any('the lower "stars" is taken' in note for note in games.report.notes)
+    path.write_text("heat,swimmer,time\n1,x,1:02.33\n1,y,1:01.90\n")
+    with pytest.raises(InputError, match=r"places in .time. are not understood"):
+        read(path, event="heat", first="swimmer", place="time")
+
+
+def test_a_winner_of_1_or_2_names_an_item_or_a_column_as_the_caller_says(tmp_path):
+    path = written("winner_numbers_or_places", tmp_path)
+    assert games_of(path, winner="winner")[0] == mirrored(told("3 1 0, 2 3 1, 1 2 1, 2 1 1")[0])
+    assert games_of(path, grades=[1, 2])[0] == mirrored(told("3 1 1, 2 3 0, 1 2 1, 2 1 0")[0])
+
+
 def test_lines_are_counted_from_the_top_of_the_file(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text('Results of the "Cup"\n\nDay: Monday\na,b,winner\nx,y,a\nx,x,a\ny,z,b\n')

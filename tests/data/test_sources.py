@@ -233,7 +233,7 @@ def test_a_full_scratch_disk_says_so(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr("intransit.data.formats.copy", full)
+    monkeypatch.setattr("intransit.data.files.copy", full)
     with pytest.raises(InputError, match=r"the scratch folder cannot take it \(No space left on"):
         read(place)
 

@@ -204,7 +204,7 @@ def test_letters_for_home_and_away(tmp_path):
 
 def test_three_alternatives_and_no_choice_among_them_are_asked_about(tmp_path):
     path = tmp_path / "table.csv"
-    path.write_text("option_a,option_b,option_c,winner\nx,y,z,A\ny,z,w,B\nx,z,w,C\n")
+    path.write_text("option_a,option_b,option_c,winner\nx,y,z,P\ny,z,w,Q\nx,z,w,R\n")
     with pytest.raises(InputError, match="name more than two items"):
         read(path)
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from intransit.data import files, shapes
 from intransit.data import vocabulary as words
 from intransit.data.duplicates import choose_unplayed, count_once
 from intransit.data.engine import (
@@ -26,18 +27,6 @@ from intransit.data.engine import (
     parquet_sql,
     read_table,
     refuse,
-)
-from intransit.data.files import (
-    Source,
-    are_parquet,
-    find_sources,
-    first_bytes,
-    is_partitioned,
-    look_at,
-    packing_of,
-    take_text,
-    to_utf_8,
-    wide_encoding,
 )
 from intransit.data.games import Clock, Covariate, Games, merge
 from intransit.data.outcomes import read_sides, read_switch
@@ -75,19 +64,6 @@ from intransit.data.roles import (
     choose_scores,
     settle_scores,
 )
-from intransit.data.shapes import (
-    Find,
-    Shaped,
-    apply,
-    filled_from_above,
-    find_judgments,
-    find_matchups,
-    find_sets,
-    find_tally,
-    find_teams,
-    named_by_hand,
-    reshape,
-)
 from intransit.data.vocabulary import MARKERS, WINNERS, name_pairs, plain
 from intransit.errors import InputError
 
@@ -110,8 +86,8 @@ def take_in(source: object, engine: Engine, most_whole: int = ROW_LIMITS.fetched
             return _laid_flat(table)
         source = connected(str(source), engine)
     if isinstance(source, str | Path):
-        found = find_sources(source, engine)
-        if (len(found) > 1 or Path(source).is_dir()) and are_parquet(found):
+        found = files.find_sources(source, engine)
+        if (len(found) > 1 or Path(source).is_dir()) and files.are_parquet(found):
             return _laid_flat(_in_parts(found, engine))
         tables = [_take_file(part, engine) for part in found]
         return tables[0] if len(tables) == 1 else one_after_another(tables, found)
@@ -177,10 +153,10 @@ def _names_columns(frame: Any) -> bool:
     return len(shared) >= 2 and 2 * len(shared) >= len(labels)
 
 
-def _in_parts(sources: Sequence[Source], engine: Engine) -> EngineTable:
+def _in_parts(sources: Sequence[files.Source], engine: Engine) -> EngineTable:
     """Return the table in several Parquet files, folders such as ``year=2024`` as columns."""
     listed = ", ".join(located(source.path) for source in sources)
-    hive = "true" if is_partitioned(sources) else "false"
+    hive = "true" if files.is_partitioned(sources) else "false"
     engine.run(
         f"CREATE TEMP VIEW parts AS FROM read_parquet([{listed}], hive_partitioning = {hive}, "
         "union_by_name = true)"
@@ -189,7 +165,9 @@ def _in_parts(sources: Sequence[Source], engine: Engine) -> EngineTable:
     return read_table(engine, "parts", notes=(note,))
 
 
-def one_after_another(tables: Sequence[EngineTable], sources: Sequence[Source]) -> EngineTable:
+def one_after_another(
+    tables: Sequence[EngineTable], sources: Sequence[files.Source]
+) -> EngineTable:
     """Return several tables with the same columns, in any order, as one."""
     first, where = tables[0], sources[0].label
     keys = [plain(name) for name in first.names]
@@ -220,17 +198,17 @@ def one_after_another(tables: Sequence[EngineTable], sources: Sequence[Source]) 
     )
 
 
-def _take_file(source: Source, engine: Engine) -> EngineTable:
-    if packing_of(source) is not None:
+def _take_file(source: files.Source, engine: Engine) -> EngineTable:
+    if files.packing_of(source) is not None:
         from intransit.data.formats import unpack  # noqa: PLC0415
 
         source = unpack(source, engine)
-    encoding = wide_encoding(first_bytes(source))
+    encoding = files.wide_encoding(files.first_bytes(source))
     if encoding is not None:
-        source = to_utf_8(source, encoding, engine.fresh("utf-8"))
-    form, head = look_at(source)
+        source = files.to_utf_8(source, encoding, engine.fresh("utf-8"))
+    form, head = files.look_at(source)
     if form == "text":
-        return take_text(source, head, engine)
+        return files.take_text(source, head, engine)
     if form == "parquet":
         return _laid_flat(read_table(engine, parquet_sql(source.path)))
     from intransit.data.formats import take_json, take_pgn  # noqa: PLC0415
@@ -405,10 +383,7 @@ def _check_teams(several: dict[str, tuple[str, ...]]) -> None:
 
 
 def assemble(
-    source: object,
-    options: ReadOptions,
-    memory_limit: str,
-    limits: RowLimits = ROW_LIMITS,
+    source: object, options: ReadOptions, memory_limit: str, limits: RowLimits = ROW_LIMITS
 ) -> Games:
     """Return the games of a source: take it in, choose roles, judge and add up rows, and report.
 
@@ -432,11 +407,11 @@ def assemble(
             raise engine.refuse("there is no row; give a table with some.")
         if not n_rows:
             raise _refuse_rows(label, table.unit, 0, table.rejected)
-        if not table.grouping and (filled := filled_from_above(whole)):
+        if not table.grouping and (filled := shapes.filled_from_above(whole)):
             facts, table = Facts(filled, where), filled
-        shaped = None if table.grouping else reshape(facts, options, FINDERS)
+        shaped = None if table.grouping else shapes.reshape(facts, options, FINDERS)
         rows = facts if shaped is None else _shaped_rows(facts, shaped)
-        options = options if shaped is None else apply(options, shaped)
+        options = options if shaped is None else shapes.apply(options, shaped)
         roles = roles or choose_roles(rows, options)
         if shaped is not None:
             roles.columns[:0] = shaped.told
@@ -457,7 +432,7 @@ def assemble(
     return merge(games) if halved or games.series is not None else games
 
 
-def _shaped_rows(facts: Facts, shaped: Shaped) -> Facts:
+def _shaped_rows(facts: Facts, shaped: shapes.Shaped) -> Facts:
     """Return what can be asked about the table of games that another shape was turned into."""
     rows = Facts(shaped.table, facts.where if shaped.keeps_where else {})
     if not rows.count()[0]:
@@ -465,9 +440,9 @@ def _shaped_rows(facts: Facts, shaped: Shaped) -> Facts:
     return rows
 
 
-def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> shapes.Shaped | None:
     """Return a matrix as games, or None where rows and columns do not have the same names."""
-    if not asked and (named_by_hand(options) or not _may_be_matrix(facts)):
+    if not asked and (shapes.named_by_hand(options) or not _may_be_matrix(facts)):
         return None
     from intransit.data.matrices import read_matrix  # noqa: PLC0415  few tables are one
 
@@ -481,16 +456,16 @@ def _may_be_matrix(facts: Facts) -> bool:
     return max(len(shared), numbered_headers(facts.names)[0]) >= 3
 
 
-def find_wide(name: str, facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+def find_wide(name: str, facts: Facts, options: ReadOptions, asked: bool) -> shapes.Shaped | None:
     """Return a table with several results in a row as games, or None where it has none."""
-    if not asked and (named_by_hand(options) or _names_two(facts.plain)):
+    if not asked and (shapes.named_by_hand(options) or _names_two(facts.plain)):
         return None
     from intransit.data import wide_tables  # noqa: PLC0415  few tables are one
 
     return wide_tables.FINDERS[name](facts, options, asked)
 
 
-def find_placed(name: str, facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
+def find_placed(name: str, facts: Facts, options: ReadOptions, asked: bool) -> shapes.Shaped | None:
     """Return finishing orders or choices from sets as games, or None where the table has none.
 
     Where two columns name the items, a third place or item, or places of the two, must be named.
@@ -509,20 +484,17 @@ def _names_two(own: list[str]) -> bool:
     return any(sum(name[:-1] == own[pair.first][:-1] for name in own) < 3 for pair in pairs)
 
 
-FINDERS: dict[str, Find] = {
+FINDERS: dict[str, shapes.Find] = {
     "matrix": find_matrix,
-    "judgments": find_judgments,
-    "teams": find_teams,
-    "tally": find_tally,
-    "sets": find_sets,
-    "matchups": find_matchups,
-    "orders": partial(find_placed, "orders"),
-    "rounds": partial(find_wide, "rounds"),
-    "podiums": partial(find_placed, "podiums"),
-    "ranks": partial(find_wide, "ranks"),
-    "choices": partial(find_placed, "choices"),
-    "ballots": partial(find_wide, "ballots"),
-    "scores": partial(find_wide, "scores"),
+    "judgments": shapes.find_judgments,
+    "teams": shapes.find_teams,
+    "tally": shapes.find_tally,
+    "sets": shapes.find_sets,
+    "matchups": shapes.find_matchups,
+    **{
+        name: partial(find_placed if name in {"orders", "podiums", "choices"} else find_wide, name)
+        for name in ("orders", "rounds", "podiums", "ranks", "choices", "ballots", "scores")
+    },
 }
 
 
@@ -651,6 +623,7 @@ def _telling_count(search: Search, column: int, *, single: bool) -> int | None:
     roles, facts = search.roles, search.facts
     name, x = search.names[column], facts.number(column)
     said = f'count="{name}" (command line: --count)'
+    numbering = single and search.plain[column] not in words.OF_WINS
     n_rows, fractions, several = facts.count(f"{x} <> round({x})", f"{x} > 1")
     distinct, span = facts.engine.ask(
         f"SELECT count(DISTINCT x), max(x) - min(x) FROM (SELECT {x} AS x FROM "
@@ -658,9 +631,7 @@ def _telling_count(search: Search, column: int, *, single: bool) -> int | None:
     )[0]
     if roles.margin is not None or roles.scores is not None:
         why = "beside margins a row is one game"
-    elif (
-        single and distinct == n_rows == span + 1 > 1 and search.plain[column] not in words.OF_WINS
-    ):
+    elif numbering and distinct == n_rows == span + 1 > 1:
         why = "it numbers the rows"
     elif single and fractions:
         why = "a row of one winner is one game"
@@ -721,7 +692,7 @@ def _report(
         cell_counts = dict(query.facts.values(roles.outcome or 0) or [])
         n_bad = sum(cell_counts[text] for text in roles.meaning.both_bad)
         notes.append(f"{plural(n_bad, 'verdict')} that both are bad taken as ties")
-    if any("not played" in part.reason or "a bye" in part.reason for part in counted.unused):
+    if any(re.search("not played|is no game", part.reason) for part in counted.unused):
         notes.append(
             'games that were not played are left out; unplayed="keep" counts them as the table '
             "tells them (command line: --unplayed keep)"
@@ -754,6 +725,7 @@ def _name_notes(query: Query) -> list[str]:
         (words.without_case, str, "case or space"),
         (words.without_accents, words.without_case, "accents or signs"),
         (words.without_rank, words.without_accents, "a number, as of a rank or seed"),
+        (words.in_any_order, words.without_rank, "the order of their members"),
     )
     for key, finer, why in ways:
         groups: dict[str, list[str]] = {}

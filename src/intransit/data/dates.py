@@ -120,6 +120,7 @@ def _without_trimmings(text: str) -> str:
     """SQL: a date without weekday, ordinal endings, commas and zone."""
     for pattern, new in (
         (r"^(mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.]?\s+", ""),
+        (r"^(about|circa|before|after|until)\b", "~"),  # no day that is known
         # In any language; with a year of two digits, as "Sa. 02.03.24": "Patch 1.2.3" is no date.
         (r"^\pL+[,.]?\s+(\d\d?[./-]\d\d?[./-]\d{4}|\d{4}[/-]\d\d?[/-]\d)", r"\1"),
         (r"^\pL{2}[,.]?\s+(\d\d[./-]\d\d[./-]\d\d)", r"\1"),

@@ -93,6 +93,8 @@ def count_once(
     if large and not opponent and wish is None and _is_lopsided(games, query):
         return games, "", ""
     told = _told(games, query)
+    if opponent and wish is None and not large:
+        _check_both_won(query, told)
     if opponent or wish == "once":
         joined, note = _join_mirrors(games, told, n_used, wish)
         if note:
@@ -104,6 +106,23 @@ def count_once(
     if wish == "once" or n_used < FEWEST:
         return games, "", ""
     return games, "", _suspicion(told, kind, large=large)
+
+
+def _check_both_won(query: Query, told: Told) -> None:
+    """Refuse a table in which both sides of most games say that they won, or that they lost."""
+    games, decided = told.games, told.games.outcomes != 0.5
+    own = np.where(told.turned, 1.0 - games.outcomes, games.outcomes)
+    if not (told.timed or games.sides is not None) or {own.min(), own.max()} != {0.0, 1.0}:
+        return
+    margins = None if games.margins is None else games.margins * np.where(told.turned, -1.0, 1.0)
+    as_told = replace(told, games=replace(games, outcomes=own, margins=margins))
+    both, fine = (_matched(way, _counterparts(way))[decided].sum() for way in (as_told, told))
+    if both > max(fine, MOSTLY * games.counts[decided].sum()):
+        raise query.facts.refuse(
+            "of most games both sides say that they won, or that they lost, as where scores begin "
+            "with those of the home side; write scores and results as the first item sees them, or "
+            f"say {SWITCH.format('keep')}."
+        )
 
 
 def _is_lopsided(games: Games, query: Query) -> bool:

@@ -116,13 +116,12 @@ def first_bytes(source: Source) -> bytes:
     try:
         with source.path.open("rb") as file:
             return file.read(HEAD)
-    except FileNotFoundError:
-        raise refuse(source.label, "there is no such file; check the path.") from None
-    except PermissionError:
-        found = "the file may not be read; change its permissions."
-        raise refuse(source.label, found) from None
     except OSError as error:
         found = f"the file cannot be opened ({error.strerror}); check the path."
+        if isinstance(error, FileNotFoundError):
+            found = "there is no such file; check the path."
+        if isinstance(error, PermissionError):
+            found = "the file may not be read; change its permissions."
         raise refuse(source.label, found) from error
 
 
@@ -271,18 +270,16 @@ def physical_lines(
 
 
 CHUNK = 1 << 22  # bytes at once
-BOMS = (  # the longer before the shorter: UTF-32 begins as UTF-16 does
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+BOMS = {  # the longer before the shorter: UTF-32 begins as UTF-16 does
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
 
 
 def wide_encoding(start: bytes) -> str | None:
     """Return the encoding of text that has more than one byte a letter, from its first bytes."""
-    for mark, encoding in BOMS:
-        if start.startswith(mark):
+    for encoding, marks in BOMS.items():
+        if start.startswith(marks):
             return encoding
     even, odd = start[0:2000:2], start[1:2000:2]
     if len(odd) >= 4 and even and b"\x00" not in even and odd.count(b"\x00") * 10 > 9 * len(odd):

@@ -30,6 +30,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from intransit.data import files
 from intransit.data.engine import (
     DAMAGED,
     NO_ROOM,
@@ -41,15 +42,6 @@ from intransit.data.engine import (
     quote,
     refuse,
 )
-from intransit.data.files import (
-    SPREADSHEET,
-    ZSTD,
-    Source,
-    copy,
-    packing_of,
-    take_text,
-    with_lines_alike,
-)
 from intransit.data.reading import Unused
 from intransit.errors import InputError
 
@@ -57,7 +49,7 @@ TAG = re.compile(r'\[([A-Za-z]\w*)\s+"((?:[^"\\]|\\.)*)"\]\s*$')
 UNKNOWN = re.compile(r"[?.]*")  # what PGN writes for what is not known
 
 
-def take_pgn(source: Source, engine: Engine) -> EngineTable:
+def take_pgn(source: files.Source, engine: Engine) -> EngineTable:
     """Return chess games as a table of their tags."""
     place = engine.fresh("games.csv")
     names: dict[str, None] = {}
@@ -76,12 +68,12 @@ def take_pgn(source: Source, engine: Engine) -> EngineTable:
             writer.writerow([game.get(name, "") for name in kept])
     with place.open("r", encoding="utf-8", newline="") as file:
         head = file.read(1 << 16)
-    table = take_text(Source(place, source.label), head, engine)
+    table = files.take_text(files.Source(place, source.label), head, engine)
     note = "chess games in PGN: rows are games, columns are tags; moves are not read"
     return replace(table, unit="row", locate=None, notes=(note, *table.notes))
 
 
-def _games(source: Source) -> Iterator[dict[str, str]]:
+def _games(source: files.Source) -> Iterator[dict[str, str]]:
     game: dict[str, str] = {}
     moves = False
     with source.path.open("r", encoding="utf-8-sig", errors="replace") as file:
@@ -149,7 +141,7 @@ def _leaves(table: EngineTable, name: str, kind: Any, sql: str, depth: int) -> I
 MOST_KEYS = 5_000  # columns; beyond, keys are data and not names
 
 
-def take_json(source: Source, head: str, engine: Engine) -> EngineTable:
+def take_json(source: files.Source, head: str, engine: Engine) -> EngineTable:
     """Return the objects of a JSON file as a table."""
     first = next((line for line in head.splitlines() if line.strip()), "").strip()
     is_array = head.lstrip().startswith("[")
@@ -178,8 +170,8 @@ def _is_object(text: str) -> bool:
         return text.endswith("}")  # longer than the head, or damaged: lines can be left out singly
 
 
-def _take_lines(source: Source, engine: Engine) -> EngineTable:
-    source, lines = with_lines_alike(source, partial(_store_lines, engine=engine), engine)
+def _take_lines(source: files.Source, engine: Engine) -> EngineTable:
+    source, lines = files.with_lines_alike(source, partial(_store_lines, engine=engine), engine)
     for (line,) in engine.ask("SELECT line FROM reject_errors ORDER BY line LIMIT 1"):
         raise refuse(source.label, "this is not UTF-8 text; JSON lines must be.", line)
     n_bad, places = engine.ask(
@@ -201,7 +193,7 @@ def _store_lines(path: Path, engine: Engine) -> str:
     )
 
 
-def _as_table(source: Source, objects: str, engine: Engine) -> EngineTable:
+def _as_table(source: files.Source, objects: str, engine: Engine) -> EngineTable:
     """Return objects (SQL with `line` and `row`) as a table, a column for whatever they hold."""
     held = _structure(objects, engine)
     single = engine.ask(f"SELECT count(*) FROM {objects}")[0][0] == 1
@@ -311,9 +303,9 @@ def lines_of(path: Path, compression: str) -> str:
 OPENERS: dict[str, Callable[[Path], Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
 
 
-def unpack(source: Source, engine: Engine) -> Source:
+def unpack(source: files.Source, engine: Engine) -> files.Source:
     """Return the source with its plain bytes, whatever it was compressed by."""
-    kind = packing_of(source)
+    kind = files.packing_of(source)
     if kind is None:
         return source
     plain = engine.fresh("unpacked")
@@ -324,7 +316,7 @@ def unpack(source: Source, engine: Engine) -> Source:
             _unpack_zstd(source, plain, engine)
         else:
             with OPENERS[kind](source.path) as packed:
-                copy(packed, plain)
+                files.copy(packed, plain)
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile):
         raise refuse(source.label, DAMAGED) from None
     except NotImplementedError as error:  # of a kind of zip that Python does not know
@@ -333,10 +325,10 @@ def unpack(source: Source, engine: Engine) -> Source:
         if error.errno is None:  # bz2 says so of damaged data
             raise refuse(source.label, DAMAGED) from None
         raise refuse(source.label, NO_ROOM.format(error.strerror)) from error
-    return Source(plain, source.label)
+    return files.Source(plain, source.label)
 
 
-def _unpack_zip(source: Source, place: Path) -> Source:
+def _unpack_zip(source: files.Source, place: Path) -> files.Source:
     with zipfile.ZipFile(source.path) as archive:
         members = [
             member
@@ -345,7 +337,7 @@ def _unpack_zip(source: Source, place: Path) -> Source:
         ]
         names = {member.filename for member in members}
         if "[Content_Types].xml" in names or "mimetype" in names:
-            raise refuse(source.label, SPREADSHEET)
+            raise refuse(source.label, files.SPREADSHEET)
         if len(members) != 1:
             listed = ", ".join(sorted(names)[:5]) + (", ..." if len(names) > 5 else "")
             found = f"{len(members)} files ({listed})" if members else "no file"
@@ -353,11 +345,11 @@ def _unpack_zip(source: Source, place: Path) -> Source:
         if members[0].flag_bits & 1:
             raise refuse(source.label, "the archive is encrypted; unpack it first.")
         with archive.open(members[0]) as packed:
-            copy(packed, place)
-    return Source(place, source.label)
+            files.copy(packed, place)
+    return files.Source(place, source.label)
 
 
-def _unpack_zstd(source: Source, plain: Path, engine: Engine) -> None:
+def _unpack_zstd(source: files.Source, plain: Path, engine: Engine) -> None:
     """Unpack by DuckDB, line by line: the standard library has no zstd before Python 3.14."""
     _check_zstd(source.path)
     if _unpack_zstd_by_python(source.path, plain):
@@ -381,7 +373,7 @@ def _unpack_zstd_by_python(path: Path, plain: Path) -> bool:
         return False
     try:
         with zstd.open(path) as packed:
-            copy(packed, plain)
+            files.copy(packed, plain)
     except zstd.ZstdError:
         raise EOFError from None
     return True
@@ -393,7 +385,7 @@ def _check_zstd(path: Path) -> None:
     with path.open("rb") as file:
         while file.tell() < size:
             magic = _exactly(file, 4)
-            if magic == ZSTD:
+            if magic == files.ZSTD:
                 _skip_frame(file)
             elif magic[1:] == b"\x2a\x4d\x18" and magic[0] & 0xF0 == 0x50:  # a frame to skip
                 file.seek(int.from_bytes(_exactly(file, 4), "little"), 1)

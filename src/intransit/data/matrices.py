@@ -17,7 +17,7 @@ from intransit.data.engine import Engine, EngineTable, Facts, numbered_headers
 from intransit.data.outcomes import number, without_interval
 from intransit.data.reading import MatrixEntries, ReadOptions, list_names, plural
 from intransit.data.shapes import Shaped, listed_games
-from intransit.data.vocabulary import CLEAR, listed, plain
+from intransit.data.vocabulary import CLEAR, SUMS, plain
 
 TakeIn = Callable[[object, Engine], EngineTable]
 
@@ -36,9 +36,13 @@ BELOW_RATE = re.compile(  # 55%, and 120 on the next line
     r"([\d.,]+\s*%)\s*[\n|;]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?", re.IGNORECASE
 )
 WITH_GAMES = re.compile(r"(.+?)\s*[(\[]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?\s*[)\]]")  # 55% (120)
-TOTALS = listed("total totals all overall sum average avg mean grandtotal")  # no items
 NAMES = ("row", "column", "entry", "games")
 LETTERS = {"w": 1.0, "win": 1.0, "d": 0.5, "draw": 0.5, "t": 0.5, "tie": 0.5, "l": 0.0, "loss": 0.0}
+LOST = re.compile(  # what the corner says of rows that are not the winners
+    r"\W*(?:(?:losers?|loses|loss|losses|receivers?|recipients?|subordinates?|victims?)\b"
+    r"|(?:lost|defeated|beaten)(?: to\b| by\b|\W*$)|(?!.*(?:los|beaten)).*\bcolumns?\b.*\brows?\b)"
+)
+AWAY = re.compile(r"\W*(?:away|visitors?|guests?)\b")
 ITSELF = {"", "-", "–", "—", "x", "*", "**", "xx", "■", "█", "#", "\\", "●", "n/a", "nan"}
 
 
@@ -65,6 +69,7 @@ class Matrix:
     left_out: tuple[str, ...]
     drawn: FloatArray | None = None  # (n, n) games that nobody won, of records
     diagonal: tuple[float, ...] = ()  # what an item is said to be against itself
+    turned: str = ""  # what says that the columns are the winners
 
 
 def read_matrix(facts: Facts, options: ReadOptions, asked: bool, take_in: TakeIn) -> Shaped | None:
@@ -182,15 +187,23 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     found = table.engine.ask(f"SELECT row, {columns} FROM {facts.rows} ORDER BY row")
     cells = {str(label).strip(): (row, values) for row, label, *values in found}
     known_names = (header for header in dict.fromkeys(headers) if header in cells)
-    names = tuple(name for name in known_names if plain(name) not in TOTALS)
+    names = tuple(name for name in known_names if plain(name) not in SUMS)
     if len(cells) < len(found) or len(names) < 2:
         return None
     place = [headers.index(name) for name in names]
     texts = [[cells[name][1][j] for j in place] for name in names]
+    corner = table.names[0].casefold()
+    turned = table.names[0] if LOST.match(corner) else ""
+    texts = [[*column] for column in zip(*texts, strict=True)] if turned else texts
     parsed = [[_cell(text, facts) for text in row] for row in _without_quotients(texts)]
     filled = [cell for row in parsed for cell in row if cell is not None]
     if not filled or sum(np.isnan(cell.value) for cell in filled) > (1.0 - CLEAR) * len(filled):
         return None
+    if AWAY.match(corner) or (turned and any(np.isfinite(cell.against) for cell in filled)):
+        raise facts.refuse(
+            f'"{table.names[0]}" says that rows were away or lost, and not whose number is '
+            'first in a cell; turn the matrix round, and call its first column "home" or "winner".'
+        )
     entries, against, games = np.full((3, len(names), len(names)), np.nan)
     drawn = np.zeros((len(names), len(names)))
     percent = False
@@ -204,7 +217,7 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
     rows = tuple(int(cells[name][0]) for name in names)
     both = np.fmax(drawn, drawn.T)  # written in both cells, or in one
     itself = tuple(cell.value for cell in own if cell is not None and np.isfinite(cell.value))
-    return Matrix(names, rows, entries, against, games, percent, left_out, both, itself)
+    return Matrix(names, rows, entries, against, games, percent, left_out, both, itself, turned)
 
 
 def _without_quotients(texts: list[list[object]]) -> list[list[object]]:
@@ -428,6 +441,8 @@ def _as_games(
             "nothing says how many games stand behind a rate, so each pair counts as one; give a "
             "matrix of them with games= (command line: --games)"
         )
+    if matrix.turned:
+        notes.append(f'"{matrix.turned}" is said of rows, so columns are read as who won')
     if matrix.left_out:
         names, shown = plural(len(matrix.left_out), "name"), list_names(matrix.left_out[:5])
         notes.append(f"{names} without counterpart left out: {shown}")

@@ -22,19 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, eye_array
 
+from intransit import checks
 from intransit.arrays import FloatArray, IntArray, fold_pairs, unfold
-from intransit.checks import (
-    OF_COUNTS,
-    as_column,
-    as_floats,
-    as_list,
-    as_whole,
-    check_entries,
-    check_factors,
-    check_finite,
-    check_pairs,
-    check_size,
-)
 from intransit.errors import InputError
 from intransit.skew import margins_at
 
@@ -131,7 +120,7 @@ class EntryOperator:
         >>> sums.read(np.array([[3.0], [1.0], [0.0]]), np.ones((3, 1)))
         array([5., 2.])
         """
-        S, Q = check_factors(strengths, exposures, self.n_items)
+        S, Q = checks.check_factors(strengths, exposures, self.n_items)
         return np.asarray(self._over_entries() @ margins_at(S, Q, self.pairs))
 
     def adjoint(self, values: FloatArray) -> csr_array | FloatArray:
@@ -205,9 +194,9 @@ class Entries(EntryOperator):
     n_items: int
 
     def __post_init__(self) -> None:
-        n_items = as_whole("n_items", self.n_items, least=1)
+        n_items = checks.as_whole("n_items", self.n_items, least=1)
         object.__setattr__(self, "n_items", n_items)
-        object.__setattr__(self, "pairs", check_pairs(self.pairs, n_items, "pairs"))
+        object.__setattr__(self, "pairs", checks.check_pairs(self.pairs, n_items, "pairs"))
 
     @property
     def n_outcomes(self) -> int:
@@ -267,13 +256,13 @@ class Combinations(EntryOperator):
     n_items: int
 
     def __post_init__(self) -> None:
-        as_whole("n_items", self.n_items, least=1)
+        checks.as_whole("n_items", self.n_items, least=1)
         rows = np.asarray(self.rows)
         if rows.size and rows.dtype.kind not in "iu":
             raise InputError(f"Combinations: rows are whole numbers from 0, not {rows.dtype}.")
         rows = np.ascontiguousarray(rows, dtype=np.int64)
-        coefficients = np.ascontiguousarray(as_floats(self.coefficients, "coefficients"))
-        pairs = check_pairs(self.pairs, self.n_items, "pairs")
+        coefficients = np.ascontiguousarray(checks.as_floats(self.coefficients, "coefficients"))
+        pairs = checks.check_pairs(self.pairs, self.n_items, "pairs")
         if not len(rows) == len(pairs) == len(coefficients):
             raise InputError(
                 f"Combinations: {len(rows)} rows, {len(pairs)} pairs and {len(coefficients)} "
@@ -284,8 +273,8 @@ class Combinations(EntryOperator):
                 f"Combinations: a term belongs to outcome {rows.max()}, but there are "
                 f"{self.n_outcomes} outcomes; rows count from 0."
             )
-        check_finite(coefficients, "coefficients")
-        check_size(coefficients, "coefficients")
+        checks.check_finite(coefficients, "coefficients")
+        checks.check_size(coefficients, "coefficients")
         for name, value in (("rows", rows), ("pairs", pairs), ("coefficients", coefficients)):
             object.__setattr__(self, name, value)
 
@@ -328,10 +317,10 @@ class Combinations(EntryOperator):
                 "Combinations: a term is not of the form (first, second, coefficient); give "
                 "all three."
             )
-        table = as_floats(flat, "terms").reshape(-1, 4)
+        table = checks.as_floats(flat, "terms").reshape(-1, 4)
         return cls(
             table[:, 0].astype(np.int64),
-            check_pairs(table[:, 1:3], n_items, "terms"),
+            checks.check_pairs(table[:, 1:3], n_items, "terms"),
             table[:, 3],
             len(terms),
             n_items,
@@ -363,14 +352,14 @@ class Matrices(EntryOperator):
     matrices: FloatArray
 
     def __post_init__(self) -> None:
-        matrices = np.ascontiguousarray(as_floats(self.matrices, "matrices"))
+        matrices = np.ascontiguousarray(checks.as_floats(self.matrices, "matrices"))
         if matrices.ndim != 3 or matrices.shape[1] != matrices.shape[2]:
             raise InputError(
                 f"matrices: an array of shape {matrices.shape} was given; it needs one square "
                 "matrix an outcome, (n_outcomes, n_items, n_items)."
             )
-        check_finite(matrices, "matrices")
-        check_size(matrices, "matrices")
+        checks.check_finite(matrices, "matrices")
+        checks.check_size(matrices, "matrices")
         object.__setattr__(self, "matrices", matrices)
 
     @property
@@ -402,10 +391,10 @@ class PeriodReadings:
 
     def __post_init__(self) -> None:
         n_outcomes = self.operator.n_outcomes
-        outcomes = as_column("outcomes", self.outcomes, n_outcomes, "measurements")
-        counts = as_column("counts", self.counts, n_outcomes, "measurements")
-        rule = f"{OF_COUNTS}, so leave unread pairs out."
-        check_entries(counts <= 0, counts, "counts", rule)
+        outcomes = checks.as_column("outcomes", self.outcomes, n_outcomes, "measurements")
+        counts = checks.as_column("counts", self.counts, n_outcomes, "measurements")
+        rule = f"{checks.OF_COUNTS}, so leave unread pairs out."
+        checks.check_entries(counts <= 0, counts, "counts", rule)
         object.__setattr__(self, "outcomes", outcomes)
         object.__setattr__(self, "counts", counts)
 
@@ -522,8 +511,10 @@ class Measurements:
         """
         _same_length("pairs", pairs, "outcomes", outcomes)
         if n_items is not None:
-            n_items = as_whole("n_items", n_items, least=1)
-        arrays = [check_pairs(given, n_items, f"pairs[{t}]") for t, given in enumerate(pairs)]
+            n_items = checks.as_whole("n_items", n_items, least=1)
+        arrays = [
+            checks.check_pairs(given, n_items, f"pairs[{t}]") for t, given in enumerate(pairs)
+        ]
         if n_items is None:
             n_items = 1 + max((int(array.max()) for array in arrays if array.size), default=0)
         operators = [Entries(array, n_items) for array in arrays]
@@ -560,7 +551,8 @@ class Measurements:
         Measurements(n_items=3, n_periods=1, n_outcomes=(4,))
         """
         operators = [
-            Matrices(as_floats(given, "matrices")) for given in as_list(matrices, "matrices")
+            Matrices(checks.as_floats(given, "matrices"))
+            for given in checks.as_list(matrices, "matrices")
         ]
         return cls.from_operators(operators, outcomes)
 
@@ -616,7 +608,9 @@ class Measurements:
         for t, (operator, y, n) in enumerate(zip(operators, outcomes, counts, strict=True)):
             try:
                 periods.append(
-                    PeriodReadings(operator, as_floats(y, "outcomes"), as_floats(n, "counts"))
+                    PeriodReadings(
+                        operator, checks.as_floats(y, "outcomes"), checks.as_floats(n, "counts")
+                    )
                 )
             except InputError as error:
                 raise InputError(f"period {t}, {error}") from None

@@ -82,6 +82,12 @@ def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
     if paired and not asked and not options.place:
         return None if both else _places_of_two(facts, names)
     if place is None or ranks is None:
+        if wanted and place is not None:
+            shown = list_names(sorted(facts.texts(place))[:3])
+            raise facts.refuse(
+                f'the places in "{wanted}" are not understood ({shown}); write numbers, the lowest '
+                "for the best."
+            )
         return None
     said = options.columns.get("first")
     item = facts.column(said, "first") if isinstance(said, str) else _first(names, NAMES)
@@ -90,6 +96,12 @@ def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
     event = _event(facts, options, names, place, item, scores=scores)
     if not event or (scores and not any(names[i] in EVENTS for i in event)):
         return None
+    for i in event:
+        if total := [text for text in facts.texts(i) if plain(text) in words.SUMS]:
+            raise facts.refuse(
+                f'"{total[0]}" in "{facts.names[i]}" sums up the others; leave its rows out, or '
+                "call it otherwise."
+            )
     _check_zeros(facts, place, names[place], asked=asked or not scores)
     if not scores and not options.event and _are_several(facts, place, event):
         raise facts.refuse(
@@ -254,8 +266,8 @@ def _orders_as_games(
     if unfinished:
         notes.append(f"{plural(int(unfinished), 'row')} without a finish: behind all who finished")
     notes += _left_out(facts, place, ranks, int(unused))
-    if scores:
-        less = plain(names[place]) in COST_NAMES
+    if scores or plain(names[place]) not in PLACES:
+        less = plain(names[place]) in COST_NAMES or not scores
         other = f'; where the lower is better, say place="{names[place]}" (command line: --place)'
         notes.append(
             f'the {"lower" if less else "higher"} "{names[place]}" is taken as the better place, '
@@ -455,7 +467,8 @@ SETS = EVENTS | listed(
 )
 ALTERNATIVES = (*NAMES, "alternative", "concept", "message", "teamabbreviation", "champion")
 IN_A_ROW = re.compile(
-    r"(?:item|option|alternative|alt|concept|candidate|product|brand|message|model)(\d|[a-h])"
+    r"(?:item|option|alternative|alt|concept|candidate|product|brand|message|model|player)"
+    r"(\d|[a-h])"
 )
 
 
@@ -543,16 +556,24 @@ def _sets_in_rows(facts: Facts, names: list[str], several: list[int]) -> Shaped 
     if best is None:
         return None
     listed_cells = f"[{', '.join(facts.text(i) for i in several)}]"
-    _, filled, known = facts.count(
-        facts.filled(best), f"list_contains({listed_cells}, {facts.text(best)})"
-    )
-    if not filled or known < CLEAR * filled:
-        raise facts.refuse(
-            f"{facts.listed(several)} name more than two items, and "
-            f'"{facts.names[best]}" does not name the one that was chosen; name two columns with '
-            "first= and second= (command line: --first and --second)."
-        )
     one, last = (facts.text(i) if i is not None else "NULL" for i in (best, worst))
+    cases = " ".join(f"WHEN '{names[i][-1]}' THEN {facts.text(i)}" for i in several)
+    by_column = [f"CASE lower({cell}) {cases} END" for cell in (one, last)]  # item2, or option B
+    _, filled, known, counted, other = facts.count(
+        *(facts.filled(best), f"list_contains({listed_cells}, {one})"),
+        *(f"{by_column[0]} IS NOT NULL", f"{by_column[0]} <> {one}"),
+    )
+    unsure = counted == filled and other > 0
+    if unsure and known < filled:
+        one, last = by_column
+    elif names[several[0]].startswith("player") and known < filled:  # of two teams, perhaps
+        return None
+    elif not filled or known < CLEAR * filled or unsure:
+        may = "may also count columns" if unsure else "does not name the one that was chosen"
+        raise facts.refuse(
+            f'{facts.listed(several)} name more than two items, and "{facts.names[best]}" {may}; '
+            "write the name of the one that was chosen there."
+        )
     # Who was chosen has beaten the others, also where it is not listed among them.
     laid = f"(SELECT *, unnest(list_distinct(list_append({listed_cells}, {one}))) AS item"
     place = f"CASE item WHEN {one} THEN 0.0 WHEN {last} THEN 2.0 ELSE 1.0 END"
@@ -562,8 +583,4 @@ def _sets_in_rows(facts: Facts, names: list[str], several: list[int]) -> Shaped 
     return each_two_in_a_row(facts, several, placed, told, [note], ties="false", none=none)
 
 
-FINDERS: dict[str, Find] = {
-    "orders": find_orders,
-    "podiums": find_podiums,
-    "choices": find_choices,
-}
+FINDERS: dict[str, Find] = {"orders": find_orders, "podiums": find_podiums, "choices": find_choices}

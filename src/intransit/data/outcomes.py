@@ -9,16 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from intransit.data.vocabulary import (
-    ENOUGH,
-    ITEMS,
-    OPPONENTS,
-    UNPLAYED,
-    Marker,
-    listed,
-    plain,
-    without_marks,
-)
+from intransit.data import vocabulary
+from intransit.data.vocabulary import Marker, listed, plain
 from intransit.errors import InputError
 
 SIGNED = re.compile(r"\[*\s*(\w+)\s*(>{1,3}|<{1,3}|={1,3}|~)\s*(\w+)\s*\]*")
@@ -146,7 +138,7 @@ def numbered_grades(numbers: Mapping[str, float]) -> Meaning | None:
 
 
 BAD = re.compile(r"bad|poor|wrong|fail|los[et]|incorrect|unaccept|unsatisf|terrible|useless|worse")
-GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win")
+GOOD = re.compile(r"good|fine|great|accept|correct|satisf|win|equal|same")
 MOST_WORDS = 15  # of a verdict; more are reasons, in which both may be called good
 
 
@@ -167,9 +159,9 @@ def is_both_bad(text: str) -> bool:
 def is_both_good(text: str) -> bool:
     """Return whether a verdict says that both are equally good."""
     said = _said(text)
-    said = re.sub(r"^(they are|it is|about|roughly|almost|the|\s)+", "", said)
+    said = re.sub(r"^((?:\w+ )?(they|[ab]) (are|is)|it is|about|roughly|almost|the|\s)+", "", said)
     both = re.search(r"\b(both|all)", said) or re.match(r"(tie|equal|same|no difference)", said)
-    return bool(both and not BAD.search(said) and (GOOD.search(said) or "equal" in said))
+    return bool(both and not BAD.search(said) and GOOD.search(said))
 
 
 FIRST_WORDS = listed(
@@ -265,7 +257,8 @@ def read_outcomes(
     scorelines = None if preferences else _scorelines(filled)
     if scorelines:
         return scorelines
-    bare = {text: _as_word(text) for text in texts}
+    go = any(re.match(r"\s*[BW]\+", text) for text in texts)
+    bare = {text: "jigo" if go and text.strip() == "0" else _as_word(text) for text in texts}
     words: dict[str, float | None] = {**(_begun(headers, bare) if names_one else {})}
     words |= _words_of(headers, marker)
     signs = {*bare.values()} <= {*"".join(SIGNS)}  # beside results, + is a game without play
@@ -284,7 +277,7 @@ def read_outcomes(
             values[text] = 0.5
         elif (value := number(word, decimal_comma)) is not None:
             numbers[text] = value
-        elif (told := words.get(word)) is not None:
+        elif (told := words.get(word, words.get(word.replace("-", "")))) is not None:
             values[text] = told
         elif is_both_good(text) or (preferences and word == "neutral"):
             values[text] = 0.5
@@ -297,7 +290,8 @@ def read_outcomes(
         counts_from = marker.first if marker is not None and names_one else ""
         asked = names_one and not by_hand
         numeric, why = _numbers(numbers, dict(filled), counts_from, asked)
-    values |= numeric
+    lone = {0.0, 1.0} <= {*values.values()} and {*numbers.values()} == {0.0}
+    values |= {} if lone else numeric  # beside words for both, 0 may be a tie
     margins = dict(numbered.margins) if numbered else {}
     if preferences and preferences.margins:  # ties in other words have a margin too
         margins = {t: preferences.margins.get(t, 0.0) for t in values if t not in numeric}
@@ -336,7 +330,9 @@ def _percent(filled: list[tuple[str, int]], total: int, decimal_comma: bool) -> 
     """Return the meaning of win rates out of 100, with or without the sign, or None."""
     bare = {text: without_interval(text).strip() for text, _ in filled}
     rates = {text: number(rate.rstrip("% "), decimal_comma) for text, rate in bare.items()}
-    values = {text: x / 100.0 for text, x in rates.items() if x is not None and 0 <= x <= 100}
+    fine = {text: x for text, x in rates.items() if x is not None and 0 <= x <= 100}
+    part = {t for t, x in fine.items() if 0 < x < 1 and not bare[t].endswith("%")}  # of 1, perhaps
+    values = {t: x / 100.0 for t, x in fine.items() if t not in part or len(part) == len(fine)}
     known = sum(count for text, count in filled if text in values)
     signed = any(bare[text].endswith("%") for text in values)
     if not values or (not signed and max(values.values()) <= 0.01):
@@ -356,7 +352,7 @@ def _words_of(headers: tuple[str, str], marker: Marker | None) -> dict[str, floa
     sides = {"a": 1.0, "b": 0.0}
     if marker:
         sides |= {marker.first: 1.0, marker.second: 0.0}
-        for item in ITEMS | {"p", "t"}:  # Team 1, where the column is "Team 1 Name"
+        for item in vocabulary.ITEMS | {"p", "t"}:  # Team 1, where the column is "Team 1 Name"
             words |= {f"{item}{marker.first}": 1.0, f"{item}{marker.second}": 0.0}
         if marker.first == "r":
             sides |= {"red": 1.0, "blue": 0.0}
@@ -381,14 +377,15 @@ def _as_word(text: str) -> str:
     """
     word = re.sub(r"[\s_]+", "", _verdict(text).casefold()).replace("–", "-")
     word = re.sub(r"(?<=[\d½]):(?=[\d½])", "-", word)
-    word = without_marks(word)
+    word = vocabulary.without_marks(word)
     for form in (
         r"\[\[([abc])\]\]",
         r"([bw])\+.*",
         r"(?:\d?ot|so)[-/]?([wl])",
         r"([wl])[-/(]*(?:\d?ot|so)\)?",
+        r"([wldt])\([+−-]?\d+\)",  # by how much, in brackets
         r"([wldt])[-/(]*(?:ud|sd|md|t?ko|rtd|td|nws|pts|sub|dec)\)?",  # of boxing
-        r"(won|lost|wins?|loss)by.+",
+        r"((?:white|black)?(?:won|lost|wins?|loss)|draw)(?:by|on).+",
         r"\d[\d-]*([a-z]{3,})",  # 2-1 AFF
     ):
         if match := re.fullmatch(form, word):
@@ -412,7 +409,7 @@ def _letters(
         ways.append(dict.fromkeys("dtx", 0.5))
     sides = [(plain(headers[0]), plain(headers[1])), ("h", "a"), ("a", "b")]
     ties = "dtx"
-    if marker is not None and marker.second not in OPPONENTS:
+    if marker is not None and marker.second not in vocabulary.OPPONENTS:
         sides.insert(1, (marker.first[0], marker.second[0]))
         ties = TIE_LETTERS.get(marker.second, ties)
     for first, second in sides:
@@ -471,8 +468,8 @@ LATE = r"aet|a\.e\.t\.?|ot|so|et|ap|pens?|n\.?\s?[vpe]\.?"  # after extra time, 
 SCORELINE = re.compile(
     r"(?:(?P<told>[WLDT]|win|won|loss|lost|draw|tie)[\s,:(]*)?"
     rf"(?P<x>{HALVES})\s*[-:–]\s*(?P<y>{HALVES})"
-    rf"(?:[\s/]*\(?\d?(?:{LATE})\d?\)?"
-    rf"|\s*\({LINE}(?:[,;\s]+{LINE})*\s*(?:p|pens?)?\.?\)\s*(?:p|pens?)?\.?)?"  # half-time, sets
+    rf"(?:[\s/]*\(?\d?(?:{LATE})\d?\)?)?"
+    rf"(?:\s*\({LINE}(?:[,;\s]+{LINE})*\s*(?:p|pens?)?\.?\)\s*(?:p|pens?)?\.?)?"  # half-time, sets
     r"\)?(?:[\s,]+(?P<after>[WLDT]))?\s*(?:[*†‡]+|\[\w+\])?",  # 3-1 W; marks of footnotes
     re.IGNORECASE,
 )
@@ -507,9 +504,9 @@ def _read_scoreline(text: str) -> tuple[float, float] | None:
 
 
 def _are_no_scores(lines: Mapping[str, tuple[float, float]]) -> bool:
-    """Return whether texts like scores are times of day, seasons, or ranges such as 18-24."""
+    """Return whether texts like scores are times such as 29:00, seasons, or ranges as 18-24."""
     texts = [text.strip() for text in lines]
-    of_day = all(re.fullmatch(r"[0-2]?\d:[0-5]\d", text) for text in texts)
+    of_day = all(re.fullmatch(r"\d{1,3}:[0-5]\d", text) for text in texts)
     seasons = all(y % 100 == (x + 1) % 100 and max(x, y) > 9 for x, y in lines.values())
     ranges = len(texts) > 1 and all(9 < x < y for x, y in lines.values())
     return of_day or seasons or ranges
@@ -517,12 +514,12 @@ def _are_no_scores(lines: Mapping[str, tuple[float, float]]) -> bool:
 
 def _without_clocks(lines: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
     """Return scores without times of day such as 15:00, where no other number has two digits."""
-    clocks = {t for t in lines if re.fullmatch(r"(1\d|2[0-3]):[0-5][05]", t.strip())}
+    clocks = {t for t in lines if re.fullmatch(r"(1\d|2[0-3])\s?:\s?[0-5][05]", t.strip())}
     others = {text: line for text, line in lines.items() if text not in clocks}
     return others if others and max(max(line) for line in others.values()) < 10 else lines
 
 
-WALKED_OVER = re.compile(UNPLAYED)
+WALKED_OVER = re.compile(vocabulary.UNPLAYED)
 
 
 def _scorelines(filled: list[tuple[str, int]]) -> Meaning | None:
@@ -536,7 +533,7 @@ def _scorelines(filled: list[tuple[str, int]]) -> Meaning | None:
     total = sum(count for text, count in filled if text in told)
     share = sum(count for text, count in filled if text in lines) / total if total else 0.0
     closed_up = {re.sub(r"[–:]", "-", re.sub(r"\s+", "", text)) for text in lines}
-    if share < ENOUGH or closed_up <= chess:
+    if share < vocabulary.ENOUGH or closed_up <= chess:
         return None
     totals = {x + y for x, y in lines.values()}
     splits = {max(line) for line in lines.values()}

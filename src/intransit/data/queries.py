@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from intransit.arrays import IntArray, n_distinct
+from intransit.data import vocabulary as words
 from intransit.data.engine import N_SAME, SHOWN, Engine, Facts, quote
 from intransit.data.games import (
     NO_VALUE,
@@ -31,7 +32,7 @@ from intransit.data.games import (
 from intransit.data.outcomes import read_sides, read_switch
 from intransit.data.reading import ROW_LIMITS, Reading, RowLimits, Unused, quoted
 from intransit.data.roles import Roles
-from intransit.data.vocabulary import BYES, MOST_VALUES, NO_NAMES, SIDE_FLAGS, WINNER_WORDS, plain
+from intransit.data.vocabulary import MOST_VALUES, plain
 
 NOBODY = "'-', '–', '—', 'none', 'nobody', 'no winner', 'na', 'n/a', 'null', 'nan'"  # won
 NAMED = 5  # strange values that get a reason of their own
@@ -119,7 +120,7 @@ def build_query(
 
 
 def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
-    """Join the numbers of the items; a bye is none, unless they are wanted."""
+    """Join the numbers of the items; byes, and totals on one side, are none unless wanted."""
     facts = query.facts
     both = (roles.first, roles.second)
     engine, raws = facts.engine, [*{text for i in both for text in facts.texts(i)}]
@@ -127,7 +128,9 @@ def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
         union = " UNION ALL ".join(f"SELECT {facts.raw(i)} AS raw FROM {facts.rows}" for i in both)
         found = engine.ask(f"SELECT DISTINCT raw FROM ({union}) WHERE raw IS NOT NULL")
         raws = [str(raw) for (raw,) in found]
-    free = {raw for raw in raws if not byes and BYES.fullmatch(raw)}
+    sums = {raw for raw in raws if not byes and len(raw) < 16 and plain(raw) in words.TOTALS}
+    sums -= {*facts.texts(roles.first)} & {*facts.texts(roles.second)} if sums else sums
+    free = sums | {raw for raw in raws if not byes and words.BYES.fullmatch(raw)}
     nobody = _no_names(raws)
     query.raw_names = raws
     query.names = sorted({raw.strip() for raw in raws if raw not in free | nobody} - {""})
@@ -141,7 +144,7 @@ def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
     )
     if free:
         query.columns["bye"] = "coalesce(first_item.free OR second_item.free, false)"
-        query.reject("bye", "a bye is no game")
+        query.reject("bye", f"a {'total' if sums else 'bye'} is no game")
     for role, column in (("first", roles.first), ("second", roles.second)):
         query.joins.append(
             f"LEFT JOIN items AS {role}_item ON {facts.raw(column)} = {role}_item.raw"
@@ -155,10 +158,10 @@ def _add_items(query: Query, roles: Roles, *, byes: bool) -> None:
 
 def _no_names(raws: list[str]) -> set[str]:
     """Return texts that stand where a name is not known; among short codes NA is a name."""
-    words = {raw: raw.strip() for raw in raws}
-    missing = {raw for raw, word in words.items() if word.casefold() in NO_NAMES}
-    codes = all(len(word) < 4 and word.isupper() for word in words.values() if word)
-    return missing | {raw for raw, word in words.items() if word == "NA" and not codes}
+    bare = {raw: raw.strip() for raw in raws}
+    missing = {raw for raw, word in bare.items() if word.casefold() in words.NO_NAMES}
+    codes = all(len(word) < 4 and word.isupper() for word in bare.values() if word)
+    return missing | {raw for raw, word in bare.items() if word == "NA" and not codes}
 
 
 def _look_up(
@@ -287,7 +290,9 @@ def _add_outcome(query: Query, roles: Roles, both_bad: str) -> None:
         sign = "CASE WHEN margin > 0 THEN 1 WHEN margin < 0 THEN 0 ELSE 0.5 END"
         shares = told is not None and any(v not in {0.0, 0.5, 1.0} for v in told.values.values())
         if not shares and not (told and told.kind == "shares"):
-            named = told is not None and plain(facts.names[roles.outcome or 0]) in WINNER_WORDS
+            named = (
+                told is not None and plain(facts.names[roles.outcome or 0]) in words.WINNER_WORDS
+            )
             level = " AND margin <> 0" if named else ""  # a shoot-out decided
             against = f"margin IS NOT NULL AND outcome <> {sign}{level}"
             query.reject(against, "outcome and margin disagree")
@@ -371,7 +376,7 @@ def _add_side(query: Query, roles: Roles) -> None:
     facts = query.facts
     if roles.side is not None:
         headers = facts.names[roles.first], facts.names[roles.second]
-        flag = plain(facts.names[roles.side]) in SIDE_FLAGS
+        flag = plain(facts.names[roles.side]) in words.SIDE_FLAGS
         known = read_sides(facts.texts(roles.side), headers, flag=flag)
         query.columns["side"] = _look_up(query, "side", roles.side, known, called="side")
         query.reject("side IS NULL", "the side is empty")

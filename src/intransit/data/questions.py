@@ -65,12 +65,18 @@ def strange_outcomes(facts: Facts, column: int) -> InputError:
             "say grades=[1,2,3] if 2 is, or grades=[1,3,2] if 3 is (command line: --grades=1,2,3 "
             "or --grades=1,3,2)."
         )
-    if numbers and set(numbers) <= {0.0, 1.0} and len(numbers) == len(cells):
-        name = facts.names[column]
+    name, alone = facts.names[column], 0 < len(numbers) == len(cells)
+    if alone and set(numbers) <= {0.0, 1.0}:
         return facts.refuse(
             f'"{name}" says 0 and 1, and nothing says which of the two items 1 is; say '
             f'outcome="{name}" if it is the first (command line: --outcome {name}), or '
             "grades=[0, 1] if it is the second (command line: --grades 0,1)."
+        )
+    if alone and numbers == [1.0, 2.0]:
+        return facts.refuse(
+            f'"{name}" says 1 and 2, which may be names of items, or the first and the second; say '
+            f'winner="{name}" if they are names (command line: --winner {name}), or grades=[1, 2] '
+            "if 1 is the first (command line: --grades 1,2)."
         )
     shown = list_names([text for text, _ in often]) or "too many values"
     return facts.refuse(

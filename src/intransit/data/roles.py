@@ -347,10 +347,7 @@ def _check_order(search: Search, column: int, told: Meaning) -> None:
     """
     roles, facts = search.roles, search.facts
     for i in search.free() if told.kind == "words" and search.named["outcome"] is None else ():
-        if SWAPPED.search(search.plain[i]) and {*read_switch(facts.texts(i)).values()} == {
-            0.0,
-            1.0,
-        }:
+        if SWAPPED.search(search.plain[i]) and len({*read_switch(facts.texts(i)).values()}) == 2:
             raise search.refuse(
                 f'"{search.names[column]}" may speak of the columns, or of places that '
                 f'"{search.names[i]}" says were swapped; say outcome="{search.names[column]}" for '
@@ -400,7 +397,7 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
         if search.roles.scores is not None or search.roles.margin is not None:
             return None, None, ""
     texts = [i for i in search.free() if search.facts.is_text(i)]
-    texts = [i for i in texts if not words.HALF_TIME.fullmatch(search.plain[i])]
+    texts = [i for i in texts if not words.NO_RESULT.fullmatch(search.plain[i])]
     told = {i: _meaning(search, i) for i in search.facts.often_filled(texts)}
     telling = [i for i in told if _decides(told[i], search.plain[i])]
     clear = [i for i in telling if told[i].understood >= CLEAR]
@@ -481,7 +478,7 @@ def _meaning(search: Search, column: int) -> Meaning:
     )  # fmt: skip
     if of_first(search, column, words.FLAG) and any((number(text) or 0) > 1 for text in texts):
         return Meaning("words", "numbers of games", 0.0)  # team1_wins: 2 is no name of the second
-    if told.understood == 1.0 and not prefer and not _all_name_items(search, told):
+    if told.understood == 1.0 and (grades or not (prefer or _all_name_items(search, told))):
         return told
     return _name_or_word(search, column, told, prefer=prefer)
 
@@ -514,13 +511,14 @@ def _name_or_word(search: Search, column: int, told: Meaning, *, prefer: bool) -
     )  # fmt: skip
     if not names or by_name < told.understood:
         return told
-    if by_name == told.understood and not prefer:
+    numbered = prefer and None not in map(number, told.values) and column != search.named["winner"]
+    if by_name == told.understood and (numbered or not prefer):
         words_say, names_say = (_won_sql(search, column, meaning) for meaning in (told, own))
         against = (words_say[0], names_say[1]), (words_say[1], names_say[0])
         if not facts.count(" OR ".join(f"({x} AND {y})" for x, y in against))[1]:
             return told
         marks = {roles.marker.first, roles.marker.second} if roles.marker else set()
-        if {text.strip().casefold() for text in told.values} & marks:
+        if numbered or {text.strip().casefold() for text in told.values} & marks:
             return Meaning("words", "names of items, or of their columns", 0.0)
     return own
 
@@ -573,10 +571,12 @@ def choose_scores(search: Search) -> None:
             pairs = find_scores(search) or _beside_items(search) or _bare_scores(search)
         if search.roles.winner_first:
             pairs = _of_winners(search, pairs)
-        sets = [pair for pair in pairs if "set" in search.plain[pair.first]]
+        why, sets = "sets decide", [p for p in pairs if "set" in search.plain[p.first]]
+        if len(sets) != 1 and (goals := _goals_beside_points(search, pairs)):
+            why, sets = "others tell the same", goals
         for pair in pairs if len(sets) == 1 else ():
             if pair not in sets:
-                _leave_scores(search, pair, "sets decide")
+                _leave_scores(search, pair, why)
         pairs = sets if len(sets) == 1 else pairs
         if len(pairs) > 1:
             raise search.refuse(
@@ -592,6 +592,15 @@ def choose_scores(search: Search) -> None:
             f"{search.listed(shoot_outs[:2], ' and ')} are not used: a game that a shoot-out "
             "decided counts by its score"
         )
+
+
+def _goals_beside_points(search: Search, pairs: list[Pair]) -> list[Pair]:
+    """Return the pair of goals beside points of a league, where these never say otherwise."""
+    x, points = search.facts.number, re.compile("points|pts")
+    others = [pair for pair in pairs if not points.search(search.plain[pair.first])]
+    signs = [f"sign({x(pair.first)} - {x(pair.second)})" for pair in pairs]
+    two = len(pairs) == 2 and len(others) == 1
+    return others if two and not search.facts.count(" <> ".join(signs))[1] else []
 
 
 def _bare_scores(search: Search) -> list[Pair]:

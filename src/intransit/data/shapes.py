@@ -96,10 +96,8 @@ def _is_merged(texts: Sequence[str]) -> bool:
 
 def named_by_hand(options: ReadOptions) -> bool:
     """Return whether the caller names the columns with the items."""
-    return any(
-        isinstance(options.columns.get(role), str)
-        for role in ("first", "second", "winner", "loser")
-    )
+    said = map(options.columns.get, ("first", "second", "winner", "loser"))
+    return any(isinstance(name, str) for name in said)
 
 
 MEASURED = ("first_score", "second_score", "margin")
@@ -253,11 +251,8 @@ def find_tally(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None
     used = list(columns.values())
     if not used or not (asked or named or _are_counts(facts, used)):
         return None
-    told = [
-        part
-        for role, column in columns.items()
-        for part in facts.told(role, [column], "named" if named else "by its name")
-    ]
+    why = "named" if named else "by its name"
+    told = [part for role, i in columns.items() for part in facts.told(role, [i], why)]
     numbers = {role: facts.number(i) for role, i in columns.items()}
     if "games" in numbers:  # what was neither won nor drawn was lost
         played = numbers.pop("games")
@@ -384,6 +379,7 @@ def _are_counts(facts: Facts, columns: list[int]) -> bool:
 
 
 SET = r"(?:set|game|map|frame)"  # and not of two legs, which are added up
+SETS, SET_LINE = "all sets", re.compile(r"\W?\d+\s?[-:–/]\s?\d")  # 6-4 in one, 3-6 in the next
 SETS_WON, SETS_LOST = "sets of the first", "sets of the second"
 
 
@@ -395,10 +391,16 @@ def find_sets(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | None:
     names = [re.sub("score|points|pts", "", name) for name in free_names(facts, options)]
     if not any(re.search(rf"{SET}\d", name) for name in names) or named_by_hand(options):
         return None
+    texts = [i for i, name in enumerate(names) if re.fullmatch(rf"{SET}\d", name)]
     pairs = words.name_pairs(facts.plain, MARKERS)
     told = words.OUTCOMES & {*facts.plain} or words.score_pairs(facts.plain, MARKERS)
     if len(pairs) != 1 or (told and not asked):
         return None
+    lines = [text.strip() for i in texts for text in facts.texts(i) if text.strip()]
+    if len(texts) > 1 and all(map(SET_LINE.match, lines)) and "sets" not in names:
+        line = f"concat_ws(' ', {', '.join(map(facts.text, texts))})"
+        table = facts.table.with_columns({SETS: ("VARCHAR", line)})
+        return Shaped(table, {"outcome": SETS}, (*facts.told("set", texts),), (), keeps_where=True)
     marks = pairs[0].marker.first, pairs[0].marker.second
     ours, theirs = (_sets_of(names, mark) for mark in marks)
     both = [(ours[k], theirs[k]) for k in sorted(ours.keys() & theirs.keys())]

@@ -19,29 +19,24 @@ from intransit.errors import InputError
 NUMBERS = Clock("number")
 IN_A_YEAR = "parts of a year, from winter to autumn"
 YEAR_LAST = re.compile(  # Q3 2023, Week 51 2023, 3Q23
-    r"\b((?:19|20)\d\d)\b|(?:[1-4]\s*[qh]|[qh]\s*[1-4])\D{0,2}(\d\d)$", re.IGNORECASE
+    r"\b((?:19|20)\d\d)\b|(?:[1-4]\s*[qh]|[qh]\s*[1-4])\D{0,4}(\d\d)$", re.IGNORECASE
 )
 SEASON = re.compile(r"(\d{4}|\d\d)\s*[-/–]\s*(\d{4}|\d\d)")
 VERSION = re.compile(r"[vV]?\d+(\.\d+)+([._\- ]?[A-Za-z]+\d*)?")
 CENTURY = 70  # 69/70 began in 1969, 20/21 in 2020
 MOST_DAYS = 31  # of a tournament
 MOST_PERIODS = 2_000  # distinct names; beyond, they are no periods
-KNOCK_OUT = tuple(  # of a knock-out, the final last
-    listed(words)
-    for words in (
-        "qualifying qualification preliminary q1 q2 q3",
-        "groupstage group groups leaguestage league rr",
-        "roundof128 r128 1/64",
-        "roundof64 r64 1/32",
-        "roundof32 r32 1/16",
-        "roundof16 r16 1/8 lastsixteen eighthfinals eighthfinal",
-        "quarterfinals quarterfinal qf quarters 1/4",
-        "semifinals semifinal sf semis 1/2",
-        "thirdplace thirdplaceplayoff bronze bronzefinal 3rdplace br",
-        "final finals f thefinal",
-        "grandfinal grandfinals",
-    )
-)
+KNOCK_OUT = """qualifying qualification preliminary q1 q2 q3
+    groupstage group groups leaguestage league rr
+    roundof128 r128 1/64
+    roundof64 r64 1/32
+    roundof32 r32 1/16
+    roundof16 r16 1/8 lastsixteen eighthfinals eighthfinal
+    quarterfinals quarterfinal qf quarters 1/4
+    semifinals semifinal sf semis 1/2
+    thirdplace thirdplaceplayoff bronze bronzefinal 3rdplace br
+    final finals f thefinal
+    grandfinal grandfinals"""  # rounds, one a line
 # Of several moments of one game, the first that every row has is taken: when it was played.
 MOMENTS = (
     *("date", "datetime", "playedat", "played", "playedon", "starttime", "startedat", "started"),
@@ -49,17 +44,10 @@ MOMENTS = (
     *("createdat", "created", "scheduledat"),
 )
 PARTS = ("winter", "spring", "summer", "(?:fall|autumn)")  # of a year, beside its number
-ZONES = {  # that engines do not know, or take for a place with a summer time
-    "-04": "EDT",
-    "-05": "EST|CDT",
-    "-06": "CST|MDT",
-    "-07": "MST|PDT",
-    "-08": "PST",
-    "+01": "BST|CET|WEST",
-    "+02": "CEST|EET",
-    "+03": "EEST",
-    "+09": "JST|KST",
-}
+ZONES = (  # that engines do not know, or take for a place with a summer time
+    *(("-04", "EDT"), ("-05", "EST|CDT"), ("-06", "CST|MDT"), ("-07", "MST|PDT"), ("-08", "PST")),
+    *(("+01", "BST|CET|WEST"), ("+02", "CEST|EET"), ("+03", "EEST"), ("+09", "JST|KST")),
+)
 ZONED = r":[0-9]{2}[ \t\n\f\r]*[A-Z]{3,4}[ \t\n\f\r]*$"
 DAYS_OF_MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 FULL_MONTHS = listed(
@@ -200,13 +188,8 @@ def in_given_order(cells: Cells, order: str | Sequence[object]) -> TimeColumn | 
     later = _sorted(rest, natural if versions else lambda _: 0, "").clock.names
     names = (*given, *later)
     values = {text: float(names.index(text.strip())) for text, _ in cells}
-    note = ""
-    if rest:
-        note = (
-            f'order does not list "{later[0]}"'
-            + (f" and {len(later) - 1} more" if len(later) > 1 else "")
-            + "; they come after the others"
-        )
+    more = f" and {len(later) - 1} more" if len(later) > 1 else ""
+    note = f'order does not list "{later[0]}"{more}; they come after the others' if rest else ""
     return replace(_periods("periods, in the order given", names, values), note=note)
 
 
@@ -252,14 +235,12 @@ def _periods(
 def _round(text: str) -> int | None:
     """Return how late a round is, or None where a text names none."""
     word = re.sub(r"[\s_\-]+", "", text.casefold())
-    return next((k for k, words in enumerate(KNOCK_OUT) if word in words), None)
+    return next((k for k, names in enumerate(KNOCK_OUT.split("\n")) if word in names.split()), None)
 
 
 UNITS = (  # smallest size, how many a day, name
-    (1e17, 86400e9, "nanoseconds"),
-    (1e14, 86400e6, "microseconds"),
-    (1e11, 86400e3, "milliseconds"),
-    (1e8, 86400.0, "seconds"),
+    *((1e17, 86400e9, "nanoseconds"), (1e14, 86400e6, "microseconds")),
+    *((1e11, 86400e3, "milliseconds"), (1e8, 86400.0, "seconds")),
 )
 TIMED = re.compile("time")
 SPREADSHEET = (20_000.0, 80_000.0)  # days since 1899-12-30: from 1954 to 2119
@@ -331,7 +312,7 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
     else:
         zoned = any(re.search(ZONED, cell) for cell in facts.texts(column))
     if zoned:
-        for offset, zones in ZONES.items():
+        for offset, zones in ZONES:
             text = f"regexp_replace({text}, '\\s*\\b(?:{zones})\\s*$', '{offset}')"
         text = f"regexp_replace({text}, '\\s[-–|]\\s', ' ')"  # 2024-03-01 - 18:00 CET
     sql = iso(text)
@@ -346,7 +327,8 @@ def _texts(facts: Facts, column: int, day_first: bool | None, any_names: bool) -
         whole = TimeColumn(DATES, f"({sql}) / {US_A_DAY}", "dates", dates / filled)
         return whole if dates == filled else _with_others(facts, column, whole, day_first)
     named = named or as_parts_of_a_year(facts, column, cells)
-    named = named or as_versions(cells, by_name=name in VERSIONS)
+    if not (words.DATED.search(name) or name in words.TIMES):  # 3.2.24 is a day there
+        named = named or as_versions(cells, by_name=name in VERSIONS)
     if named is None and numbers >= dates and 2 * numbers >= filled:
         return _numbers(facts, column)
     if named is None:
@@ -403,12 +385,19 @@ def _numbers(facts: Facts, column: int) -> TimeColumn:
         f"{facts.tally('x BETWEEN 180001 AND 219912 AND x % 100 BETWEEN 1 AND 12')} "
         f"FROM (SELECT *, {number} AS x FROM {facts.rows_about(number)})"
     )[0]
-    if not fine:
+    year_last = f"{number} % 10000 BETWEEN 1900 AND 2100"  # 01132024
+    if not fine or ("date" in name and low > 1e6 and _all_pass(facts, year_last)):
         return NO_TIMES
     share = float(fine / filled)
     years = f"floor({number} / 10000)"  # of seasons such as 20232024
     if name in words.SEASONS and low > 1e7 and _all_pass(facts, f"{number} = {years} * 10001 + 1"):
         number = years
+    if (
+        name in words.YEARS
+        and CENTURY <= high < 100
+        and all(len(t) == 2 for t in facts.texts(column))
+    ):
+        number = f"{number} + CASE WHEN {number} < {CENTURY} THEN 2000 ELSE 1900 END"  # 99, and 00
     finite = f"CASE WHEN isfinite({number}) THEN {number} END"
     digits = f"CAST(TRY_CAST({number} AS BIGINT) AS VARCHAR)"
     timed = "date" in name or name in words.TIMES | words.PERIODS - {"t", "step"}
@@ -552,9 +541,8 @@ def _in_years(
     size = words.PARTS_OF_A_YEAR.get(search.plain[part])
     facts = search.facts
     year_sql, part_sql = (_as_number(facts, i, told[i]) for i in (year, part))
-    if search.plain[year] not in words.YEARS or size is None:
-        return clear, told
-    if year_sql is None or part_sql is None:
+    yearly = search.plain[year] in words.YEARS and size is not None
+    if not yearly or year_sql is None or part_sql is None:
         return clear, told
     low, high = facts.engine.ask(
         f"SELECT min(x), max(x) FROM (SELECT {part_sql} AS x FROM {facts.rows_about(part_sql)})"
@@ -581,10 +569,10 @@ def _as_number(facts: Facts, column: int, told: TimeColumn) -> str | None:
     numbers: dict[str, float] = {}
     for text in texts:
         parts = re.findall(r"\d+", text)
-        if SEASON.fullmatch(text.strip()) or month_of(text):
-            numbers[text] = (
-                told.values.get(text, 0.0) % 12 + 1 if month_of(text) else told.values[text]
-            )
+        if month_of(text):
+            numbers[text] = float(month_of(text))
+        elif SEASON.fullmatch(text.strip()):
+            numbers[text] = told.values[text]
         elif len(parts) == 1:
             numbers[text] = float(parts[0])
     if told.clock.kind != "number" or len(numbers) < len(texts):
@@ -621,6 +609,7 @@ def _time_candidates(search: Search) -> tuple[list[int], str]:
             return known, "by its name"
         strange = strange or (found if least == ENOUGH else [])
     texts = search.facts.often_filled([i for i in free if not search.facts.is_number(i)])
+    texts = [i for i in texts if not words.OTHER_DATES.search(search.plain[i])]
     told = {i: read_moments(search.facts, i, day_first=search.options.day_first) for i in texts}
     sure = [i for i in texts if told[i].understood >= CLEAR]
     dated = [i for i in sure if told[i].clock == DATES or told[i].why == IN_A_YEAR]

@@ -89,8 +89,8 @@ THINGS = listed(  # items too, where nothing above names any
 )
 SCORES = listed(
     "score scores points pts goals runs sets finalscore ftscore scored goalsscored goalcount "
-    "mapswon setswon gameswon roundswon frameswon legswon sc imps 得分 分数 득점 mal doelpunten "
-    "tore punkte satze goles puntos buts gols golos placar pontos gol reti punti set"
+    "mapswon setswon gameswon roundswon frameswon legswon touches sc imps 得分 分数 득점 mal "
+    "doelpunten tore punkte satze goles puntos buts gols golos placar pontos gol reti punti set"
 )
 LAST_SCORES = listed("games frames maps rounds legs rating ratings")  # where nothing else tells
 BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
@@ -111,8 +111,8 @@ OUTCOMES = WINNERS_ABROAD | listed(
     "choice chosen vote verdict judgment judgement decision grade gameresult matchresult target "
     "score firstwon firstwins awon awins player1won team1won homewin homewon 1x2 fulltimeresult "
     "finalresult ftresult wl winloss mapwinner matchwinner gamewinner serieswinner fightwinner "
-    "roundwinner better betterresponse betterresponseid ergebnis resultat resultado risultato "
-    "uitslag eredmeny rezultat αποτελεσμα результат 結果 结果 결과"
+    "roundwinner better betterresponse betterresponseid ergebnis endstand resultat resultado "
+    "risultato scoretime uitslag eredmeny rezultat αποτελεσμα результат 結果 结果 결과"
 )
 PREFERENCES = listed(
     "preference preferred label choice vote verdict judgment judgement decision grade"
@@ -140,7 +140,10 @@ CALLED = re.compile(
 )
 ANSWERED = re.compile(r".*(response|answer|selected|selection|picked|pick|keypress|key|clicked)")
 ID = re.compile("(id|code|abbr|tag)$")
-HALF_TIME = re.compile("(ht|halftime|half|1sthalf|firsthalf|h1|1h)(r|score|result)?")
+NO_RESULT = re.compile(  # at half-time, or before the game
+    r"(ht|halftime|half|1sthalf|firsthalf|h1|1h)(r|score|result)?|.*(predict|forecast|projected).*"
+    r"|.*(record|expert|firstpick|bet(?!ter)|toss|half|quarter|first(set|map|game|blood)|(set|map|game|period|inning)\d).*"
+)
 SHOOT_OUT = re.compile(r"pens$|^pens|penalt|shootout|^pso")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MARGINS = listed(
@@ -200,6 +203,8 @@ UNPLAYED = (
     r"not[\s-]?played|kampflos|no[\s-]?contest|n\.?c\.?|no[\s-]?result|n/?r|abandoned|abd\.?|"
     r"void(?:ed)?|overturned(?:/nc)?)\)?"
     r"|[\d½.:–\-\s/]*\(?(?:w/o|w\.\s?o\.?|wo)\)?"  # and not W-wo, a walk-off
+    r"|(?:match |game )?(?:abandoned|awarded|walk[\s-]?over|not played|no result)"
+    r"[\s,;:(–-]+(?:after|at|by|due|in|on|to|as|because|without|\d).*"
     r"|(?:ff|dq)\s?[-–:]\s?w|w\s?[-–:]\s?(?:ff|dq)"
     r"|[bw]\+f(?:orfeit)?|\+\s?[-–:/]\s?[-–]|[-–]\s?[-–:/]\s?\+|[01½]f?\s?[-–:]\s?[01½]\s?f+"
 )
@@ -215,8 +220,10 @@ FORFEITS = listed(
 BYES = re.compile(
     r"\W*(?:bye|byes|freilos|spielfrei|exempt|no[\s-]opponent)\s*\d*\W*", re.IGNORECASE
 )
+TOTALS = listed("total totals subtotal grandtotal all overall gesamt")  # of rows, and no items
+SUMS = TOTALS | listed("sum average avg mean")  # of columns; rows may be methods of that name
 NO_NAMES = listed(
-    "n/a #n/a nan null <na> nat tbd tba ? - – — #ref! #value! #name? (blank) (null) \\n"
+    "n/a #n/a nan unknown null <na> nat tbd tba ? - – — #ref! #value! #name? (blank) (null) \\n"
 )
 COUNTS = listed(
     "count counts n ngames games numgames nmatches matches trials total gamesplayed matchesplayed "
@@ -274,6 +281,11 @@ def without_rank(name: str) -> str:
 RANKED = re.compile(r"^(?:\(\d{1,3}\)|\[\d{1,3}\]|#\d{1,3}\b)\s*|\s*(?:\(\d{1,3}\)|\[\d{1,3}\])$")
 
 
+def in_any_order(name: str) -> str:
+    """Return the members of a team sorted: ``b/a`` and ``a & b`` are the same."""
+    return "/".join(sorted(re.split(r"\s*[/&+]\s*", without_case(name))))
+
+
 def tokens_of(name: str) -> tuple[str, ...]:
     """Return the words and numbers of a name: ``blueTopChamp`` has three, ``winner1_name`` too."""
     spaced = re.sub(r"([a-z])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", name)
@@ -329,12 +341,13 @@ def name_pairs(names: list[str], *kinds: tuple[Marker, ...]) -> list[Pair]:
 
 
 def _against(names: list[str], wanted: Callable[[str], bool]) -> list[Pair]:
-    """Return columns such as ``deck`` and ``opponent_deck``."""
+    """Return columns such as ``deck`` and ``opponent_deck``, ``my_deck`` and ``vs_deck``."""
+    bare = {name: name.removeprefix("my") for name in names}
     return [
         Pair(Marker(name, "opponent"), names.index(name), names.index(other))
-        for name in names
-        for other in (f"opponent{name}", f"opp{name}", f"{name}opponent")
-        if name and wanted(name) and other in names
+        for name, rest in bare.items()
+        for other in (f"opponent{rest}", f"opp{rest}", f"{rest}opponent", f"vs{rest}")
+        if rest and wanted(rest) and other in names
     ]
 
 

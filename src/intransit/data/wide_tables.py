@@ -19,20 +19,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from intransit.data import orders
 from intransit.data import vocabulary as words
 from intransit.data.engine import Facts, quote
-from intransit.data.orders import (
-    EVENTS,
-    LAST,
-    PLACES,
-    SCORE_NAMES,
-    Ranks,
-    each_two,
-    each_two_in_a_row,
-    read_places,
-    said_of_orders,
-    with_events,
-)
 from intransit.data.reading import ReadOptions, list_names, plural
 from intransit.data.shapes import OF_A_GAME, Find, Shaped, free_names, listed_games
 from intransit.data.vocabulary import CLEAR, listed, plain
@@ -40,7 +29,8 @@ from intransit.data.vocabulary import CLEAR, listed, plain
 FEWEST = 3  # items: 1 and 2 in every row may be anything
 BY_CHANCE = 0.02  # that answers from 1 to n to n questions are all different, row by row
 MOST_ROWS = 200_000  # beyond, nobody ranked by hand
-NO_ITEMS = EVENTS | words.TIMES | words.PERIODS | words.COUNTS | words.WEIGHTS | words.OUTCOMES
+NO_ITEMS = orders.EVENTS.union(words.TIMES, words.PERIODS, words.COUNTS, words.WEIGHTS, words.SUMS)
+NO_ITEMS |= words.OUTCOMES
 
 
 # Ranks and scores ---------------------------------------------------------------------------------
@@ -116,29 +106,29 @@ def _season(facts: Facts, options: ReadOptions) -> Shaped | None:
 
     Who did not finish has no place, and standings and points of the season are no race.
     """
-    n_rows, none = facts.count()[0], NO_ITEMS | {"", *PLACES, *SCORE_NAMES}
+    n_rows, none = facts.count()[0], NO_ITEMS | {"", *orders.PLACES, *orders.SCORE_NAMES}
     item = facts.naming(range(len(facts.names)))
     if n_rows < FEWEST or item is None or len(facts.sample(item)) < n_rows:
         return None
-    told: dict[int, Ranks] = {}
+    told: dict[int, orders.Ranks] = {}
     for i, name in enumerate(free_names(facts, options)):
-        ranks = None if name in none or i == item else read_places(facts, i)
+        ranks = None if name in none or i == item else orders.read_places(facts, i)
         cells = [((ranks or {}).get(text), n) for text, n in facts.values(i) or ()]
-        placed = sorted(x for x, n in cells for _ in range(n) if x is not None and x < LAST)
+        placed = sorted(x for x, n in cells for _ in range(n) if x is not None and x < orders.LAST)
         if ranks and len(placed) > 1 and placed == [*range(1, len(placed) + 1)]:
             told[i] = ranks
     # A single column with the places of all may number the rows of a table that is sorted.
     if len(told) < 2 or (math.factorial(n_rows) / n_rows**n_rows) ** len(told) >= BY_CHANCE:
         return None
-    parts = [with_events(facts, [item], f"v{i}", {i: ranks}) for i, ranks in told.items()]
+    parts = [orders.with_events(facts, [item], f"v{i}", {i: ranks}) for i, ranks in told.items()]
     races = (f"SELECT * REPLACE ('{k}' AS event) FROM {part}" for k, part in enumerate(parts))
     rows = facts.engine.store(" UNION ALL ".join(races))
     notes = [
         f"each of {facts.listed([*told][:4])} has the places of a race, a row being an item",
-        said_of_orders(len(told)),
+        orders.said_of_orders(len(told)),
     ]
     columns = facts.told("place", told, "holds places")
-    return each_two(facts, rows, item, columns, notes, ties=f"a.place < {LAST}")
+    return orders.each_two(facts, rows, item, columns, notes, ties=f"a.place < {orders.LAST}")
 
 
 def _are_ranks(values: Sequence[float]) -> bool:
@@ -175,8 +165,8 @@ def _laid_out(facts: Facts, columns: list[int], note: str, *, less: bool) -> Sha
     places = ", ".join(_rank(facts, i) if less else f"-{facts.number(i)}" for i in columns)
     placed = f"unnest([{items}])", f"unnest([{places}])", facts.rows
     told = facts.told("item", columns, "holds numbers")
-    notes = note.format(list_names(names, most=4)), said_of_orders(facts.count()[0])
-    return each_two_in_a_row(facts, columns, placed, told, notes)
+    notes = note.format(list_names(names, most=4)), orders.said_of_orders(facts.count()[0])
+    return orders.each_two_in_a_row(facts, columns, placed, told, notes)
 
 
 # Ballots ------------------------------------------------------------------------------------------
@@ -220,14 +210,14 @@ def _ballots(facts: Facts, column: int, told: dict[str, list[tuple[str, int]]]) 
     n_orders = sum(n for text, n in cells if text in told)
     notes = [
         f'"{name}" holds orders from the best to the worst; who is not in one says nothing there',
-        said_of_orders(n_orders),
+        orders.said_of_orders(n_orders),
     ]
     if facts.count()[0] > n_orders:
         left = plural(facts.count()[0] - n_orders, "row")
         notes.append(f'{left} without an order in "{name}": not used')
     columns = facts.told("order", [column], "by what it holds")
     none = [role for role in OF_A_GAME if role not in {"count", "weight"}]
-    return each_two_in_a_row(facts, [column], placed, columns, notes, none=none)
+    return orders.each_two_in_a_row(facts, [column], placed, columns, notes, none=none)
 
 
 # Rounds of a tournament ---------------------------------------------------------------------------
