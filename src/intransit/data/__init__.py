@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from intransit.data import files, shapes
+from intransit.data import files, reading, shapes
 from intransit.data import vocabulary as words
 from intransit.data.duplicates import choose_unplayed, count_once
 from intransit.data.engine import (
@@ -31,39 +31,8 @@ from intransit.data.engine import (
 from intransit.data.games import Clock, Covariate, Games, merge
 from intransit.data.outcomes import read_sides, read_switch
 from intransit.data.queries import Distinct, Query, add_up, build_query, sequence_of, with_series
-from intransit.data.reading import (
-    ROW_LIMITS,
-    BothBad,
-    Column,
-    Doubled,
-    MatrixEntries,
-    Reading,
-    ReadOptions,
-    RowLimits,
-    Shape,
-    Unplayed,
-    Unused,
-    as_columns,
-    as_conditions,
-    check_name,
-    describe_unused,
-    how_to_say,
-    is_address,
-    is_lazy,
-    is_small,
-    label_of,
-    plural,
-    stays_in_engine,
-)
-from intransit.data.roles import (
-    Roles,
-    Search,
-    choose_items,
-    choose_margin,
-    choose_outcome,
-    choose_scores,
-    settle_scores,
-)
+from intransit.data.reading import Column, Reading, ReadOptions, RowLimits, Unused, plural
+from intransit.data.roles import CHOICES, Roles, Search
 from intransit.data.vocabulary import MARKERS, WINNERS, name_pairs, plain
 from intransit.errors import InputError
 
@@ -72,13 +41,15 @@ __all__ = ["Clock", "Column", "Covariate", "Games", "Reading", "Unused", "descri
 # Sources ------------------------------------------------------------------------------------------
 
 
-def take_in(source: object, engine: Engine, most_whole: int = ROW_LIMITS.fetched) -> EngineTable:
+def take_in(
+    source: object, engine: Engine, most_whole: int = reading.ROW_LIMITS.fetched
+) -> EngineTable:
     """Return the source as a table, or refuse it with a sentence.
 
     Tables of an engine stay there; lazy frames whose rows have an order do if they have more than
     `most_whole`.
     """
-    if is_address(source):
+    if reading.is_address(source):
         from intransit.data.remote_tables import connected, take_address  # noqa: PLC0415
 
         table = take_address(str(source), engine)
@@ -94,8 +65,8 @@ def take_in(source: object, engine: Engine, most_whole: int = ROW_LIMITS.fetched
     streams = hasattr(source, "__next__") and not hasattr(source, "read_all")
     if streams or isinstance(source, type):
         raise InputError(f"{engine.label}: it is no table; give a file or a data frame.")
-    stays = stays_in_engine(source)
-    if is_lazy(source):
+    stays = reading.stays_in_engine(source)
+    if reading.is_lazy(source):
         from intransit.data.remote_tables import n_rows_of  # noqa: PLC0415
 
         stays = n_rows_of(source, engine) > most_whole
@@ -243,18 +214,18 @@ def read(
     order: str | Sequence[object] | None = None,
     day_first: bool | None = None,
     grades: Sequence[object] | None = None,
-    shape: Shape | None = None,
+    shape: reading.Shape | None = None,
     wins: str | None = None,
     losses: str | None = None,
     draws: str | None = None,
-    entries: MatrixEntries | None = None,
+    entries: reading.MatrixEntries | None = None,
     games: object = None,
     event: str | None = None,
     place: str | None = None,
-    doubled: Doubled | None = None,
+    doubled: reading.Doubled | None = None,
     where: Mapping[str, object] | None = None,
-    both_bad: BothBad = "tie",
-    unplayed: Unplayed = "drop",
+    both_bad: reading.BothBad = "tie",
+    unplayed: reading.Unplayed = "drop",
     strict: bool = False,
     memory_limit: str = "1GB",
 ) -> Games:
@@ -357,12 +328,12 @@ def read(
         "side": side, "neutral": neutral, "weight": weight, "count": count,
     }  # fmt: skip
     for role, name in names.items():
-        check_name(role, name)
+        reading.check_name(role, name)
     tally = {"wins": wins, "losses": losses, "draws": draws}
     for role, name in {**tally, "event": event, "place": place}.items():
-        check_name(role, name, none=False)
+        reading.check_name(role, name, none=False)
     options = ReadOptions(
-        columns=names, by=as_columns(by), where=as_conditions(where), order=order,
+        columns=names, by=reading.as_columns(by), where=reading.as_conditions(where), order=order,
         day_first=day_first, both_bad=both_bad, unplayed=unplayed, strict=strict, grades=grades,
         shape=shape, doubled=doubled, entries=entries, games=games, event=event, place=place,
         teams=several, tally={role: name for role, name in tally.items() if name},
@@ -383,14 +354,16 @@ def _check_teams(several: dict[str, tuple[str, ...]]) -> None:
 
 
 def assemble(
-    source: object, options: ReadOptions, memory_limit: str, limits: RowLimits = ROW_LIMITS
+    source: object, options: ReadOptions, memory_limit: str, limits: RowLimits = reading.ROW_LIMITS
 ) -> Games:
     """Return the games of a source: take it in, choose roles, judge and add up rows, and report.
 
     Lazy frames of very many rows stay where they are, like tables of an engine; of very large
     files, too, equal rows are added up before they are judged.
     """
-    with open_engine(label_of(source), memory_limit, small=is_small(source)) as engine:
+    with open_engine(
+        reading.label_of(source), memory_limit, small=reading.is_small(source)
+    ) as engine:
         label = engine.label
         table = take_in(source, engine, limits.fetched)
         places = (find_column(table.names, name, "where", label) for name in options.where)
@@ -501,9 +474,7 @@ FINDERS: dict[str, shapes.Find] = {
 def choose_roles(facts: Facts, options: ReadOptions) -> Roles:
     """Return the roles that the columns of a table play."""
     search = Search(facts, options)
-    for choose in (choose_items, choose_scores, choose_margin, choose_outcome, settle_scores):
-        choose(search)
-    for choose in (choose_unplayed, choose_time, choose_side, choose_counts):
+    for choose in (*CHOICES, choose_unplayed, choose_time, choose_side, choose_counts):
         choose(search)
     note_unused_scores(search)
     for column in search.roles.by:
@@ -532,7 +503,7 @@ def note_unused_scores(search: Search) -> None:
     if found:
         roles.notes.append(
             f"{search.listed(found[:4], ' and ')} could be scores and are not used; name them with "
-            f"{how_to_say('first_score', 'second_score')}"
+            f"{reading.how_to_say('first_score', 'second_score')}"
         )
 
 
@@ -611,7 +582,7 @@ def choose_counts(search: Search) -> None:
     if not single and roles.count is None and search.wanted["count"] is None:
         roles.notes.append(
             "nothing says how many games stand behind a share, so each row counts as one; name the "
-            f"column that does with {how_to_say('count')}"
+            f"column that does with {reading.how_to_say('count')}"
         )
     for role, column in (("count", roles.count), ("weight", roles.weight)):
         if column is not None:
@@ -677,6 +648,9 @@ def _telling_weight(search: Search, column: int) -> int | None:
     return column
 
 
+FEW = 6  # games that the first may all win by chance
+
+
 def _report(
     facts: Facts, roles: Roles, query: Query, games: Games, counted: Distinct, both_bad: str
 ) -> Reading:
@@ -692,7 +666,7 @@ def _report(
         cell_counts = dict(query.facts.values(roles.outcome or 0) or [])
         n_bad = sum(cell_counts[text] for text in roles.meaning.both_bad)
         notes.append(f"{plural(n_bad, 'verdict')} that both are bad taken as ties")
-    if any(re.search("not played|is no game", part.reason) for part in counted.unused):
+    if any(re.search("not played|is no game|not count", part.reason) for part in counted.unused):
         notes.append(
             'games that were not played are left out; unplayed="keep" counts them as the table '
             "tells them (command line: --unplayed keep)"
@@ -703,6 +677,9 @@ def _report(
     if games.has_ties:
         ties = float(games.counts[games.outcomes == 0.5].sum())
         notes.append(f"{ties:,.12g} of {games.counts.sum():,.12g} games are ties")
+    lines = roles.meaning and roles.meaning.margins and roles.meaning.why.startswith("scores")
+    if lines and len(games) >= FEW and bool((games.outcomes == 1.0).all()):
+        notes.append("the first won every game; if scores begin with the winner's, say who won")
     notes += _repeats(facts, query.limits.repeats)
     return Reading(
         table.engine.label,
@@ -758,7 +735,7 @@ def _check_rows(report: Reading, strict: bool) -> None:
 
 def _refuse_rows(label: str, unit: str, n_used: int, unused: tuple[Unused, ...]) -> InputError:
     n_unused = sum(part.count for part in unused)
-    told = "; ".join(describe_unused(part, unit) for part in unused[:3])
+    told = "; ".join(reading.describe_unused(part, unit) for part in unused[:3])
     more = f"; and {plural(len(unused) - 3, 'more reason')}" if len(unused) > 3 else ""
     rows = plural(n_used + n_unused, "row")
     places = [line for part in unused for line in part.lines]

@@ -4,7 +4,7 @@ import re
 
 from intransit.data.engine import SPACES, Facts, quote
 from intransit.data.games import DATES, US_A_DAY, TimeColumn
-from intransit.data.vocabulary import MONTHS, listed, without_accents
+from intransit.data.vocabulary import MONTHS, without_accents
 
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", " %I:%M%p")
 # A year of two digits comes first: %Y would take 19 for the year 19.
@@ -15,23 +15,18 @@ IN_WORDS = (
     *("%d %B %Y", "%Y %b %d", "%Y %B %d", "%Y.%m.%d", "%Y/%m/%d", "%Y%m%d", "%b %Y", "%B %Y"),
     *("%m/%Y", "%m-%Y"),
 )
-MONTHS_ABROAD = tuple(  # beside those that begin as in English
-    listed(words)
-    for words in (
-        "enero ene janeiro janvier janv gennaio gen januar januari stycznia ocak",
-        "febrero fevereiro fev fevrier fevr febbraio februar februari lutego subat",
-        "marzo marco mars marz maart mrt marca mart",
-        "abril abr avril avr aprile kwietnia nisan",
-        "mayo maio mai maggio mag mei maja mayis",
-        "junio junho juin giugno giu juni czerwca haziran",
-        "julio julho juillet juil luglio lug juli lipca temmuz",
-        "agosto ago aout augustus sierpnia agustos",
-        "septiembre setiembre setembro set septembre settembre wrzesnia eylul",
-        "octubre outubro out octobre ottobre ott oktober okt pazdziernika ekim",
-        "noviembre novembro novembre listopada kasim",
-        "diciembre dic dezembro dez decembre dicembre dezember grudnia aralik",
-    )
-)
+MONTHS_ABROAD = """enero ene janeiro janvier janv gennaio gen januar januari stycznia ocak
+    febrero fevereiro fev fevrier fevr febbraio februar februari lutego subat
+    marzo marco mars marz maart mrt marca mart
+    abril abr avril avr aprile kwietnia nisan
+    mayo maio mai maggio mag mei maja mayis
+    junio junho juin giugno giu juni czerwca haziran
+    julio julho juillet juil luglio lug juli lipca temmuz
+    agosto ago aout augustus sierpnia agustos
+    septiembre setiembre setembro set septembre settembre wrzesnia eylul
+    octubre outubro out octobre ottobre ott oktober okt pazdziernika ekim
+    noviembre novembro novembre listopada kasim
+    diciembre dic dezembro dez decembre dicembre dezember grudnia aralik"""  # not as in English
 BARE = re.compile("[0-9/.-]*[0-9]")  # dates with nothing to take off
 FIRST_YEAR = "TIMESTAMP '1000-01-01'"  # Apr 1 is not April of the year 1
 UNUSUAL = (
@@ -84,8 +79,8 @@ def _in_english(facts: Facts, column: int, text: str) -> str:
     """SQL: a cell with months of other languages as in English."""
     letters = {w for cell in facts.sample(column) for w in re.findall(r"[^\W\d_]{3,}", cell)}
     for word in sorted(letters, key=len, reverse=True):
-        for month, names in zip(MONTHS, MONTHS_ABROAD, strict=True):
-            if without_accents(word) in names:
+        for month, names in zip(MONTHS, MONTHS_ABROAD.splitlines(), strict=True):
+            if without_accents(word) in names.split():
                 text = f"regexp_replace({text}, {quote(word)}, '{month}', 'g')"
     return text
 

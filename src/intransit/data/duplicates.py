@@ -39,14 +39,9 @@ BATCH = 1 << 16  # cells looked at before the next ones are
 CONTROLS = (5, 30)  # pairs with several games, and couples of these, from which κ is taken
 SWITCH = 'doubled="{0}" (command line: --doubled {0})'
 TWICE = {  # how games are told twice, and how a row has its twin
-    "mirrored": "once as each side sees them",
-    "repeated": "in equal rows",
-    "numbered": "by their ids",
-}
-TWIN = {
-    "mirrored": "as the other side would tell it",
-    "repeated": "equal to it",
-    "numbered": "with its id",
+    "mirrored": ("once as each side sees them", "as the other side would tell it"),
+    "repeated": ("in equal rows", "equal to it"),
+    "numbered": ("by their ids", "with its id"),
 }
 
 
@@ -114,8 +109,7 @@ def _check_both_won(query: Query, told: Told) -> None:
     own = np.where(told.turned, 1.0 - games.outcomes, games.outcomes)
     if not (told.timed or games.sides is not None) or {own.min(), own.max()} != {0.0, 1.0}:
         return
-    margins = None if games.margins is None else games.margins * np.where(told.turned, -1.0, 1.0)
-    as_told = replace(told, games=replace(games, outcomes=own, margins=margins))
+    as_told = replace(told, games=replace(games, outcomes=own, margins=None))
     both, fine = (_matched(way, _counterparts(way))[decided].sum() for way in (as_told, told))
     if both > max(fine, MOSTLY * games.counts[decided].sum()):
         raise query.facts.refuse(
@@ -317,7 +311,7 @@ def _is_sorted(rows: IntArray) -> bool:
 
 def _said(kind: str, n_rows: int) -> str:
     return (
-        f"{n_rows:,} rows tell {n_rows // 2:,} games twice, {TWICE[kind]}: more rows have their "
+        f"{n_rows:,} rows tell {n_rows // 2:,} games twice, {TWICE[kind][0]}: more rows have their "
         "twin than chance explains; these were counted once; to count both, say "
         f"{SWITCH.format('keep')}"
     )
@@ -326,7 +320,9 @@ def _said(kind: str, n_rows: int) -> str:
 def _suspicion(told: Told, kind: str, *, large: bool) -> str:
     once = f"if these are the same games told twice, say {SWITCH.format('once')}"
     if kind:
-        return f"every row has a twin, {TWIN[kind]}, which may be chance; all are counted; {once}"
+        return (
+            f"every row has a twin, {TWICE[kind][1]}, which may be chance; all are counted; {once}"
+        )
     if not told.single or not told.timed or large:
         return ""
     share = float(_matched(told, _counterparts(told)).sum() / told.counts.sum())

@@ -174,10 +174,9 @@ SECOND_WORDS = listed(
 )
 TIE_WORDS = listed(
     "tie draw drawn tied equal d/d draw/draw 1/2-1/2 ½-½ 0.5-0.5 1/2 ½ = matchdrawn matchtied "
-    "nopreference nopref undecided jigo "
-    "can'tdecide cantdecide cannotdecide can'tsay cantsay indifferent nodifference same thesame "
-    "aboutthesame unentschieden remis empate egalite nul nulle pareggio gelijk beraberlik ничья "
-    "引分 引き分け 平 平局 무"
+    "nopreference nopref undecided jigo can'tdecide cantdecide cannotdecide can'tsay cantsay "
+    "indifferent nodifference same thesame aboutthesame unentschieden remis empate egalite nul "
+    "nulle pareggio gelijk beraberlik ничья 引分 引き分け 平 平局 무"
 )
 # Letters for won, drawn and lost, in several languages: where V is a victory, D is a defeat.
 ENGLISH = ("wdtxl", "yn")
@@ -359,7 +358,8 @@ def _words_of(headers: tuple[str, str], marker: Marker | None) -> dict[str, floa
     sides |= {plain(headers[1]): 0.0, plain(headers[0]): 1.0}
     sides.pop("", None)
     for word, value in sides.items():  # win_A, white wins, model_b_won
-        words |= dict.fromkeys((f"win{word}", f"{word}win", f"{word}wins", f"{word}won"), value)
+        called = (f"win{word}", f"{word}win", f"{word}wins", f"{word}won", f"{word}team")
+        words |= dict.fromkeys(called, value)
     return words | sides
 
 
@@ -490,6 +490,7 @@ def _read_sets(text: str) -> tuple[float, float] | None:
 
 def _read_scoreline(text: str) -> tuple[float, float] | None:
     """Return the two scores of a text, the first's first; ``L 5-3`` is 3 against 5."""
+    text = re.sub("[−－‒—]", "-", text)
     text = re.sub(r"^\s*(\d\d?)\s*[x×]\s*(\d\d?)\s*$", r"\1-\2", text)  # 2 x 1, in Brazil
     text = re.sub(r"^\s*\(\d+\)\s*(\S.*\S)\s*\(\d+\)\s*$", r"\1 (pens)", text)  # (4) 1–1 (2)
     line = SCORELINE.fullmatch(text.strip())
@@ -524,7 +525,7 @@ WALKED_OVER = re.compile(vocabulary.UNPLAYED)
 
 def _scorelines(filled: list[tuple[str, int]]) -> Meaning | None:
     """Return the meaning of texts such as 3-1, unless they are chess results or no scores."""
-    if not any(re.search(r"\d\s*[-:–/x×]", text) for text, _ in filled):
+    if not any(re.search(r"\d\s*[-:–−－‒—/x×]", text) for text, _ in filled):
         return None
     lines = {text: line for text, _ in filled if (line := _read_scoreline(text)) is not None}
     lines = _without_clocks(lines)

@@ -16,19 +16,10 @@ from typing import Any
 import numpy as np
 
 from intransit.arrays import IntArray, n_distinct
+from intransit.data import games as games_module
 from intransit.data import vocabulary as words
 from intransit.data.engine import N_SAME, SHOWN, Engine, Facts, quote
-from intransit.data.games import (
-    NO_VALUE,
-    Clock,
-    Covariate,
-    Games,
-    listed_in_order,
-    merge,
-    own_names,
-    series_in_order,
-    without_unseen,
-)
+from intransit.data.games import Clock, Covariate, Games
 from intransit.data.outcomes import read_sides, read_switch
 from intransit.data.reading import ROW_LIMITS, Reading, RowLimits, Unused, quoted
 from intransit.data.roles import Roles
@@ -77,7 +68,7 @@ class Query:
             replace(covariate, codes=np.asarray(arrays.pop(f"by{k}"), dtype=np.int64))
             for k, covariate in enumerate(self.by)
         ]
-        return tuple(without_unseen(covariate) for covariate in filled)
+        return tuple(games_module.without_unseen(covariate) for covariate in filled)
 
     def reject(self, test: str, reason: str) -> None:
         """Leave out rows for which the test holds, for this reason."""
@@ -105,7 +96,9 @@ def build_query(
     query = Query(facts, limits=limits)
     for column, test in roles.unplayed.items():
         query.columns[f"unplayed_{column}"] = f"coalesce({test}, false)"
-        query.reject(f"unplayed_{column}", f'"{facts.names[column]}" says that it was not played')
+        counts = plain(facts.names[column]) not in words.EXCLUDED | {"valid", "isvalid"}
+        why = "was not played" if counts else "does not count"
+        query.reject(f"unplayed_{column}", f'"{facts.names[column]}" says that it {why}')
     _add_items(query, roles, byes=unplayed == "keep")
     _add_margin(query, roles)
     _add_outcome(query, roles, both_bad)
@@ -411,11 +404,11 @@ def _add_covariates(query: Query, roles: Roles) -> None:
                 f'"{name}" (for by) has more than {MOST_VALUES:,} values; name a column with few, '
                 "such as a surface or a format."
             )
-        values = listed_in_order({text.strip() for text in texts} - {""})
+        values = games_module.listed_in_order({text.strip() for text in texts} - {""})
         number = {value: code for code, value in enumerate(values)}
-        codes = {text: float(number.get(text.strip(), NO_VALUE)) for text in texts}
+        codes = {text: float(number.get(text.strip(), games_module.NO_VALUE)) for text in texts}
         code = _look_up(query, f"by{k}", column, codes)
-        query.columns[f"by{k}"] = f"CAST(coalesce({code}, {NO_VALUE}) AS INTEGER)"
+        query.columns[f"by{k}"] = f"CAST(coalesce({code}, {games_module.NO_VALUE}) AS INTEGER)"
         query.by.append(Covariate(name, values, np.zeros(0, dtype=np.int64)))
 
 
@@ -463,7 +456,7 @@ def _as_games(query: Query, arrays: Arrays, clock: Clock) -> Games:
         Reading(query.facts.engine.label),
         by=query.covariates(arrays),
     )
-    return own_names(games)
+    return games_module.own_names(games)
 
 
 @dataclass(frozen=True)
@@ -686,7 +679,7 @@ def with_series(query: Query, games: Games, n_rows: int) -> Games:
     if not query.facts.table.ordered:
         return games
     rows = in_order(query, games)
-    series = series_in_order(rows.first, rows.second, rows.outcomes, rows.counts)
+    series = games_module.series_in_order(rows.first, rows.second, rows.outcomes, rows.counts)
     return games if series is None else replace(rows, series=series)
 
 
@@ -705,7 +698,7 @@ def sequence_of(query: Query, games: Games, n_rows: int) -> IntArray | None:  # 
     if games.sequence is not None:
         return games.sequence
     rows = in_order(query, games)
-    return merge(replace(rows, sequence=np.arange(len(rows)))).sequence
+    return games_module.merge(replace(rows, sequence=np.arange(len(rows)))).sequence
 
 
 def in_order(query: Query, games: Games) -> Games:

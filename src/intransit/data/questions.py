@@ -9,8 +9,15 @@ from intransit.data.reading import list_names
 from intransit.errors import InputError
 
 
-def what_else(facts: Facts, plain: Sequence[str], free: Sequence[int], else_do: str) -> str:
+def nobody_met(facts: Facts, free: Sequence[int], else_do: str) -> InputError:
+    """Return the error that no two columns name the items."""
+    hint = what_else(facts, free, else_do) or else_do
+    return facts.refuse(f"no two columns of {facts.listed()} name the items; {hint}")
+
+
+def what_else(facts: Facts, free: Sequence[int], else_do: str) -> str:
     """Return what to do with a table that looks like one of another shape; empty if like none."""
+    plain = facts.plain
     shared = (facts.sample(0) if facts.is_text(0) else set()) & {n.strip() for n in facts.names}
     if len(shared) > 2:
         cells = {t for i in range(1, len(facts.names)) for t in facts.texts(i) if t.strip()}
@@ -83,6 +90,16 @@ def strange_outcomes(facts: Facts, column: int) -> InputError:
         f'the outcomes in "{facts.names[column]}" are not understood ({shown}); write 1, 0 and '
         "0.5, win, loss and draw, or the winner's name; or list grades from the first's best to "
         "the second's with grades= (command line: --grades)."
+    )
+
+
+def whose_places(facts: Facts, column: int, swapped: int) -> InputError:
+    """Return the error that verdicts may speak of columns, or of places that were swapped."""
+    name = facts.names[column]
+    return facts.refuse(
+        f'"{name}" may speak of the columns, or of places that "{facts.names[swapped]}" says were '
+        f'swapped; say outcome="{name}" for the columns (command line: --outcome), or write the '
+        "winner's name."
     )
 
 

@@ -9,6 +9,7 @@ winner_model_b and winner_tie; and as flags of the first alone, as radiant_win.
 import itertools
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from intransit.data import outcomes
 from intransit.data import vocabulary as words
@@ -250,10 +251,7 @@ def _recognised_pair(search: Search) -> tuple[Pair, str]:
         return pairs[0], why
     if pairs:
         raise search.refuse(f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}")
-    from intransit.data.questions import what_else  # noqa: PLC0415  for tables that are refused
-
-    hint = what_else(search.facts, search.plain, search.free(), HOW_TO_NAME) or HOW_TO_NAME
-    raise search.refuse(f"no two columns of {search.listed()} name the items; {hint}")
+    raise _question("nobody_met", search.facts, search.free(), HOW_TO_NAME)
 
 
 def _same_name(search: Search, free: set[int]) -> list[Pair]:
@@ -321,7 +319,7 @@ def choose_outcome(search: Search) -> None:
         roles.outcome = search.named[role]
         roles.meaning, why = _meaning(search, search.named[role] or 0), search.why(role)
         if not roles.meaning.understood:
-            raise _asked_about(search, search.named[role] or 0)
+            raise _question("strange_outcomes", search.facts, search.named[role] or 0)
     elif search.wanted["outcome"] is not False:
         roles.outcome, roles.meaning, why = _recognised_outcome(search)
         if roles.outcome is None and roles.scores is None and roles.margin is None:
@@ -348,17 +346,11 @@ def _check_order(search: Search, column: int, told: Meaning) -> None:
     roles, facts = search.roles, search.facts
     for i in search.free() if told.kind == "words" and search.named["outcome"] is None else ():
         if SWAPPED.search(search.plain[i]) and len({*read_switch(facts.texts(i)).values()}) == 2:
-            raise search.refuse(
-                f'"{search.names[column]}" may speak of the columns, or of places that '
-                f'"{search.names[i]}" says were swapped; say outcome="{search.names[column]}" for '
-                "the columns (command line: --outcome), or write the winner's name."
-            )
+            raise _question("whose_places", facts, column, i)
     own = roles.marker is not None and roles.marker.second in words.OPPONENTS
     turned = roles.first > roles.second and not own and search.named["first"] is None
     if turned and told.why.startswith(outcomes.SCORES) and roles.scores is None:
-        from intransit.data.questions import whose_score  # noqa: PLC0415  for refused tables
-
-        raise whose_score(search.facts, column, roles.first, roles.second)
+        raise _question("whose_score", facts, column, roles.first, roles.second)
 
 
 def _tie(search: Search, called: re.Pattern[str]) -> int | None:
@@ -393,7 +385,7 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
         if clear:
             return clear[0], told[clear[0]], "by its name"
         if named and search.roles.scores is None and search.roles.margin is None:
-            raise _asked_about(search, named[0])
+            raise _question("strange_outcomes", search.facts, named[0])
         if search.roles.scores is not None or search.roles.margin is not None:
             return None, None, ""
     texts = [i for i in search.free() if search.facts.is_text(i)]
@@ -446,9 +438,8 @@ def _decides(told: Meaning, name: str) -> bool:
     ties_only = told.kind == "words" and set(told.values.values()) <= {0.5}
     called = words.CALLED.fullmatch(words.ID.sub("", name)) is not None
     if words.ANSWERED.fullmatch(name):  # which of the two, and neither yes nor 1
-        called = not {text.strip().casefold() for text in told.values} & (
-            outcomes.YES | outcomes.NO
-        )
+        said = {text.strip().casefold() for text in told.values}
+        called = not said & (outcomes.YES | outcomes.NO)
     return (called or (told.in_words and told.kind != "names")) and not ties_only
 
 
@@ -541,15 +532,14 @@ def _all_name_items(search: Search, told: Meaning) -> bool:
     return bool(said) and said <= facts.sample(roles.first) | facts.sample(roles.second)
 
 
-def _asked_about(search: Search, column: int) -> InputError:
-    from intransit.data.questions import strange_outcomes  # noqa: PLC0415  for refused tables
+def _question(name: str, *about: Any) -> InputError:
+    from intransit.data import questions  # noqa: PLC0415  for refused tables
 
-    return strange_outcomes(search.facts, column)
+    return getattr(questions, name)(*about)  # type: ignore[no-any-return]
 
 
 MOST_AGAINST = 0.05  # share of rows in which a winner may have fewer
 MOST_LEVEL = 0.25  # share of rows in which a shoot-out may have decided
-
 TELLING = ("sets", "games", "score", "goals", "runs")  # before points, which may be of a ranking
 
 
@@ -596,11 +586,11 @@ def choose_scores(search: Search) -> None:
 
 def _goals_beside_points(search: Search, pairs: list[Pair]) -> list[Pair]:
     """Return the pair of goals beside points of a league, where these never say otherwise."""
-    x, points = search.facts.number, re.compile("points|pts")
-    others = [pair for pair in pairs if not points.search(search.plain[pair.first])]
+    x, names = search.facts.number, search.plain
+    others = [pair for pair in pairs if not re.search("points|pts", names[pair.first])]
     signs = [f"sign({x(pair.first)} - {x(pair.second)})" for pair in pairs]
-    two = len(pairs) == 2 and len(others) == 1
-    return others if two and not search.facts.count(" <> ".join(signs))[1] else []
+    unlike = (len(pairs), len(others)) != (2, 1) or search.facts.count(" <> ".join(signs))[1]
+    return [] if unlike else others
 
 
 def _bare_scores(search: Search) -> list[Pair]:
@@ -764,3 +754,6 @@ def settle_scores(search: Search) -> None:
                 f"no column of {search.listed()} says who won; name it with outcome=, winner=, "
                 "margin=, or first_score= and second_score= (command line: --outcome and so on)."
             )
+
+
+CHOICES = (choose_items, choose_scores, choose_margin, choose_outcome, settle_scores)  # in order

@@ -159,7 +159,9 @@ def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> TimeColumn | 
     if len(bare) == 1 and "#" in next(iter(bare)):
         in_words = dated and any(_in_digits(text) != text for text, _ in cells)
         why = IN_A_YEAR if in_words else "periods, by the numbers in their names"
-        return _sorted(cells, key, why)
+        late = _sorted(cells, lambda text: key(re.sub("(?i)winter", "5", text)), why)
+        as_listed = tuple(dict.fromkeys(text.strip() for text, _ in cells))  # December, or January
+        return late if late.clock.names == as_listed else _sorted(cells, key, why)
     if not as_the_table_has_them:
         return None
     found = _sorted(cells, lambda _: 0, "periods, in the order in which the table has them")
@@ -386,7 +388,7 @@ def _numbers(facts: Facts, column: int) -> TimeColumn:
         f"FROM (SELECT *, {number} AS x FROM {facts.rows_about(number)})"
     )[0]
     year_last = f"{number} % 10000 BETWEEN 1900 AND 2100"  # 01132024
-    if not fine or ("date" in name and low > 1e6 and _all_pass(facts, year_last)):
+    if not fine or ("date" in name and 1e6 < low <= high < 1e8 and _all_pass(facts, year_last)):
         return NO_TIMES
     share = float(fine / filled)
     years = f"floor({number} / 10000)"  # of seasons such as 20232024

@@ -208,14 +208,20 @@ UNPLAYED = (
     r"|(?:ff|dq)\s?[-–:]\s?w|w\s?[-–:]\s?(?:ff|dq)"
     r"|[bw]\+f(?:orfeit)?|\+\s?[-–:/]\s?[-–]|[-–]\s?[-–:/]\s?\+|[01½]f?\s?[-–:]\s?[01½]\s?f+"
 )
-STATUSES = listed("status matchstatus gamestatus fixturestatus statusshort state gamestate")
+STATUSES = listed(
+    "status matchstatus gamestatus fixturestatus statusshort state gamestate resultstatus"
+)
 NOT_YET = (
     r"scheduled|timed|not[\s_-]?started|upcoming|postponed|pst|ppd|cancell?ed|canc|nostart|"
     r"aborted|in[\s_-]?play|in[\s_-]?progress|pending|ns|tbd|pre|fut|live|susp(?:ended)?|[12]h"
 )
-PLAYED = listed("played completed finished isplayed iscompleted isfinished final isfinal isover")
-FORFEITS = listed(
-    "forfeit forfeited isforfeit forfeits walkover iswalkover wo bye isbye noshow dq isdq"
+PLAYED = listed(
+    "valid isvalid played completed finished isplayed iscompleted isfinished final isfinal isover"
+)
+EXCLUDED = listed("exclude excluded isexcluded invalid deleted isdeleted practice ispractice")
+FORFEITS = EXCLUDED | listed(
+    "forfeit forfeited isforfeit forfeits walkover iswalkover wo bye isbye noshow dq isdq "
+    "cancelled iscancelled postponed ispostponed abandoned isabandoned void voided isvoid nocontest"
 )
 BYES = re.compile(
     r"\W*(?:bye|byes|freilos|spielfrei|exempt|no[\s-]opponent)\s*\d*\W*", re.IGNORECASE
