@@ -214,8 +214,13 @@ def draw_posterior(
             return _from_a_part(layout, schedule, law, effort, rng, report, (placement, folder))
     if takes_chains(layout, law, effort):
         draws, mixing = sample(layout, law, effort, rng=rng, report=report)
-        return Posterior(layout, law, draws, mixing, notes=schedule.notes)
+        return Posterior(_to_keep(layout), law, draws, mixing, notes=schedule.notes)
     return _from_a_part(layout, schedule, law, effort, rng, report)
+
+
+def _to_keep(layout: Layout) -> Layout:
+    """Return the layout without directions, which are found again if chains are to go on."""
+    return replace(layout, directions=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -441,7 +446,7 @@ def _from_a_part(
                 f"The table is too large for chains with every term within {effort.seconds:.0f} s: "
                 f"which of them matter is from {among}, and chains began at Newton's solution."
             )
-            return Posterior(whole, law, draws, mixing, notes=(why, *notes))
+            return Posterior(_to_keep(whole), law, draws, mixing, notes=(why, *notes))
         around = _around_solutions(data, kept, drawn, effects, law, rng, report, rise)
         why = f"The table is too large for chains within {effort.seconds:.0f} s"
     else:
