@@ -146,7 +146,7 @@ def test_ties_margins_and_sides_end_to_end():
     worth = next(line for line in answer.story if "better side" in line)
     assert re.fullmatch(
         r"The better side is worth \+\d\.\d\d( at the end)? \(90 % interval \S+ to \S+\): "
-        r"it wins \d\d % between equals\. "
+        r"it wins \d\d % between equals, a tie as half a win\. "
         r"Chances and ranks are for games in which neither has it\.",
         worth,
     )

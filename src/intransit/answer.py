@@ -732,10 +732,11 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
         edge = float(posterior.results(worth[:, None]).mean())
         low, high = np.quantile(worth, [SPREAD[0], SPREAD[-1]])
         now = " at the end" if posterior.layout.model.moves else ""
+        halves = ", a tie as half a win" if encoding.loss == "ordered" else ""
         said.append(
             f"The better side is worth {signed(worth.mean(), 2)}{now} (90 % interval "
-            f"{signed(low, 2)} to {signed(high, 2)}): it wins {percent(edge)} between equals. "
-            "Chances and ranks are for games in which neither has it."
+            f"{signed(low, 2)} to {signed(high, 2)}): it wins {percent(edge)} between "
+            f"equals{halves}. Chances and ranks are for games in which neither has it."
         )
     return said
 

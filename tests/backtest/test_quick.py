@@ -109,3 +109,18 @@ def test_few_games_leave_few_rungs():
     assert why.startswith(f"Left out: {left.replace(', ' + [*found.left_out][2], '')} and ")
     with pytest.raises(InputError, match="nothing can be learnt and tried"):
         quick_backtest(Games.from_arrays(["x"], ["y"], [1]), SCORES)
+
+
+def test_elo_may_give_a_side_as_much_as_it_is_worth():
+    """Where hosts win nine games of eleven, a gain over Elo is not one over a side cut short."""
+    rng = np.random.default_rng(5)
+    first, second = rng.permuted(np.tile(np.arange(6), (900, 1)), axis=1)[:, :2].T
+    scores = rng.standard_normal(6)
+    chances = 1.0 / (1.0 + np.exp(-(scores[first] - scores[second] + 1.5)))
+    names = np.array([*"abcdef"])
+    games = Games.from_arrays(
+        names[first], names[second], rng.random(900) < chances, np.arange(900.0), sides=np.ones(900)
+    )
+    note = backtest(games, ladder=["coin", "Elo"]).rung("Elo").note
+    points = int(note.split("side ")[1].split()[0])
+    assert points in {139, 226, 347}  # the truth is 261; 87 was the most

@@ -43,7 +43,8 @@ EFFORT = Effort(effective=50.0, seconds=30.0, most_draws=200)
 
 PRIORS = (2.0, 0.5, 8.0)  # games that both items of a pair have won before they meet
 STEPS = (0.1, 0.02, 0.05, 0.15, 0.2, 0.3, 0.45)  # K of Elo, in log odds: 0.1 is a K of 17
-EDGES = (0.0, 0.2, 0.35, 0.5)  # what a side is worth, in log odds: 0.35 is 60 points of Elo
+# What a side is worth, in log odds: 0.35 is 60 points of Elo, 2 a host that wins 88 % of games.
+EDGES = (0.0, 0.2, 0.35, 0.5, 0.8, 1.3, 2.0)
 MOST_REPEATS = 200  # of one result at one time that Elo takes in one by one
 
 

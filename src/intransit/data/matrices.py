@@ -221,13 +221,28 @@ def _read(facts: Facts, asked: bool) -> Matrix | None:
 
 
 def _without_quotients(texts: list[list[object]]) -> list[list[object]]:
-    """Return cells in which 1/3 is a number, as beside 3 it is; elsewhere it is a record."""
+    """Return cells in which 1/3 is a number, as beside 3 it is; elsewhere it is a record.
+
+    12/20 facing 8/20 are games won out of those played, and become 12-8 and 8-12.
+    """
     flat = ["" if text is None else str(text).strip() for row in texts for text in row]
     filled = [text for text in flat if text.casefold() not in ITSELF]
     fractions = sum(bool(QUOTIENT.fullmatch(text)) for text in filled)
-    if not fractions or fractions == len(filled) or "½" in "".join(flat):
+    if not fractions or "½" in "".join(flat):
         return texts
     pairs = [[(text, QUOTIENT.fullmatch(str(text).strip())) for text in row] for row in texts]
+    if fractions == len(filled):
+        found = [[(int(x[1]), int(x[2])) if x else None for _, x in row] for row in pairs]
+        facing = [
+            (found[i][j], found[j][i])
+            for i in range(len(found))
+            for j in range(i)
+            if found[i][j] and found[j][i]
+        ]
+        played = all(a[1] == b[1] == a[0] + b[0] for a, b in facing)
+        if len(facing) < 2 or not played:
+            return texts
+        return [[f"{x[0]}-{x[1] - x[0]}" if x else "" for x in row] for row in found]
     return [
         [repr(int(x[1]) / int(x[2])) if x and int(x[2]) else text for text, x in row]
         for row in pairs

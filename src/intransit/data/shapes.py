@@ -324,8 +324,13 @@ def free_names(facts: Facts, options: ReadOptions) -> list[str]:
 
 
 def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> dict[str, int]:
-    """Return the columns with games won, with those lost or with all games, and drawn if any."""
-    names = free_names(facts, options)
+    """Return the columns with games won, with those lost or with all games, and drawn if any.
+
+    What an item won before, its record, is not what it won against this one.
+    """
+    before = ["record" in plain(name) for name in facts.table.names]
+    own_names = zip(free_names(facts, options), before, strict=True)
+    names = ["" if is_record else name for name, is_record in own_names]
     own = {role: [i for i, n in enumerate(names) if n in known] for role, known in TALLIES.items()}
     each = [[_each(names, word) for word in (mark.first, mark.second)] for mark in MARKERS]
     pairs = [[*own["won"], *own["lost"]]] if len(own["won"]) == len(own["lost"]) == 1 else []

@@ -153,7 +153,8 @@ TIES = listed("tie tied draw drawn istie isdraw")
 TIMES = listed(
     "created played started completed startedat completedat endedat finishedat "
     "time date datetime timestamp tstamp ts day when playedat playedon createdat matchdate "
-    "gamedate eventdate kickoff starttime startdate utcdate dateutc unixtime unix epoch "
+    "gamedate eventdate battleat battletime battledate "
+    "kickoff starttime startdate utcdate dateutc unixtime unix epoch "
     "timestampms unixms epochms matchtime gametime playeddate gameday datum fecha"
 )
 SEASONS = listed("season saison temporada stagione seizoen sasong")
@@ -182,7 +183,7 @@ COUNTED_IN = ("tournament", "tourney", "event", "cup", "basho")  # days, from 1 
 ROUNDS = listed("round rd roundname matchround roundnumber roundno")
 UNIX = re.compile(
     r"^(ts|tstamp|.*timestamp.*|.*unix.*|.*epoch.*|.*(?:time|date)ms|\w+(?:ed|start|end)at|"
-    r"created|played|started|completed)$"
+    r"battleat|created|played|started|completed)$"
 )
 GROUNDS = listed("venue ground site place where")  # may hold a side, or the name of a stadium
 SIDE_FLAGS = listed("home ishome athome firsthome firstathome team1home player1home firstiswhite")
