@@ -241,3 +241,10 @@ def test_discoveries_agree_with_the_definition(seed):
     k = max((k for k in range(13) if np.sum(p <= 0.2 * k / 12) >= k), default=0)
     expected = p <= 0.2 * k / 12
     np.testing.assert_array_equal(discoveries(p, 0.2), expected)
+
+
+def test_two_items_alone_have_no_matchup_that_strengths_do_not_explain():
+    """One gains what the other loses, and nothing is left over to list."""
+    found = answer_to(two_seasons(ladder([0.0, 1.5]), ladder([1.5, 0.0]), 800, 3)).changes()
+    assert len(found.items) == 2
+    assert found.matchups == ()

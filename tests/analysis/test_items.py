@@ -129,3 +129,14 @@ def test_items_are_there_about_their_games_only():
     assert present(answer, begin + 1_000.0).tolist() == [True, True, False, False]
     assert largest_group(answer, np.ones(4, bool)).tolist() == [0, 1]
     assert largest_group(answer, np.zeros(4, bool)).tolist() == []
+
+
+def test_an_item_that_plays_seldom_is_not_gone_after_its_usual_gap():
+    """Three of its own gaps count where they are longer than a tenth of the span."""
+    rng = np.random.default_rng(6)
+    often = play(np.zeros((2, 2)), 200, rng, days=100)
+    a, b = np.full(8, 2), np.zeros(8, int)  # eight games of the third, on days 0 to 84
+    seldom = (a, b, np.arange(8) % 2, 12 * np.arange(8))
+    gone = (np.full(8, 3), b, np.arange(8) % 2, np.arange(8))  # on days 0 to 7
+    answer = answer_to(table(often, seldom, gone), pairs=False)
+    assert present(answer, answer.seen.end).tolist() == [True, True, True, False]

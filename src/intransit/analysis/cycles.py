@@ -163,8 +163,9 @@ def find_cycles(
     """Return the cycles at a time, each with the probability that it is real.
 
     Of items that comparisons connect and that were being compared about then: from a tenth of
-    the table's span before their first game to a tenth after their last.  A cycle is listed
-    when all its edges point its way with a probability of `level` or more.
+    the table's span before their first game to a tenth after their last, or three of their usual
+    gaps between games if those are longer.  A cycle is listed when all its edges
+    point its way with a probability of `level` or more.
 
     Parameters
     ----------

@@ -60,6 +60,7 @@ from intransit.inference.sampling import scale_names, scale_values
 from intransit.percent import estimate
 
 ABOUT = 0.1  # of the table's span: how long before and after its games an item counts as there
+USUAL_GAPS = 3.0  # between games of an item, before it counts as gone
 MOST_ITEMS = 400  # that are ranked, and searched for cycles: those that played most
 AT_ONCE = 20_000  # items that are measured at once
 BACKENDS = ("pandas", "polars")
@@ -123,12 +124,15 @@ def games_of(answer: FittedTable, first: IntArray, second: IntArray) -> FloatArr
 def present(answer: FittedTable, when: float) -> BoolArray:  # (n_items,)
     """Return which items were being compared about a time.
 
-    From a tenth of the table's span before their first game to a tenth after their last one; times
-    outside the table count as its nearest.
+    From a tenth of the table's span before their first game to a tenth after their last one, and
+    from three of their usual gaps between games if those are longer: one that plays at random so
+    often is silent for so long in 5 % of cases (exp(-3)).  Times outside the table count as its
+    nearest.
     """
     seen = answer.seen
     near = float(np.clip(when, seen.begin, seen.end))
-    slack = ABOUT * (seen.end - seen.begin)
+    gaps = (seen.last - seen.first) / np.maximum(seen.games - 1.0, 1.0)
+    slack = np.maximum(ABOUT * (seen.end - seen.begin), USUAL_GAPS * gaps)
     return np.asarray((seen.first - slack <= near) & (near <= seen.last + slack))
 
 
@@ -977,8 +981,12 @@ def _matchups(
     rate: float,
     most: int,
 ) -> tuple[MatchupChange, ...]:
-    """Return the matchups that changed most surely, of pairs that met; first is who gained."""
-    met = np.flatnonzero(field.met)
+    """Return the matchups that changed most surely, of pairs that met; first is who gained.
+
+    Two items that nobody else is connected to have no matchup: strengths explain all of it.
+    """
+    among_more = np.bincount(field.groups)[field.groups[field.first]] > 2
+    met = np.flatnonzero(field.met & among_more)
     middle, half = margins[:, :, met].mean(axis=(0, 1)), 0.5 * moved[:, met]
     change = posterior.results(middle + half) - posterior.results(middle - half)
     gained = np.where(change.mean(axis=0) >= 0.0, 1.0, -1.0)
