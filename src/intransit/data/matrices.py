@@ -234,10 +234,10 @@ def _without_quotients(texts: list[list[object]]) -> list[list[object]]:
     if fractions == len(filled):
         found = [[(int(x[1]), int(x[2])) if x else None for _, x in row] for row in pairs]
         facing = [
-            (found[i][j], found[j][i])
+            (a, b)
             for i in range(len(found))
             for j in range(i)
-            if found[i][j] and found[j][i]
+            if (a := found[i][j]) and (b := found[j][i])
         ]
         played = all(a[1] == b[1] == a[0] + b[0] for a, b in facing)
         if len(facing) < 2 or not played:
