@@ -167,6 +167,15 @@ def add_scaled(length: float, direction: FloatArray, out: FloatArray) -> None:
 
 
 @compiled
+def move_rows(rows: FloatArray, origin: IntArray, place: IntArray, out: FloatArray) -> None:
+    """Write the rows (n, k) found at each origin to its place."""
+    for n in range(origin.shape[0]):
+        i, m = origin[n], place[n]
+        for k in range(rows.shape[1]):
+            out[m, k] = rows[i, k]
+
+
+@compiled
 def put_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
     """Write each row (n, k) at its place."""
     for n in range(rows.shape[0]):

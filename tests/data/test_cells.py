@@ -1,3 +1,6 @@
+from dataclasses import replace
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from intransit import kernels as loops
+from intransit.data import cells as cells_module
 from intransit.data.cells import Rows, collapse_rows, link_states, merge_cells
 from intransit.inference import cell_kernels as kernels
 from intransit.inference.joint_problem import Columns, Scales, assemble
@@ -50,8 +54,35 @@ def test_cells_hold_what_their_rows_held(seed, shares, n_rows):
     assert cells.spread == pytest.approx(spread, abs=1e-12)
     assert cells.log_counts == pytest.approx(log_counts, abs=1e-12)
     assert cells.n_rows == sum(map(len, slow.values()))
-    order = list(zip(*cells.pairs.T, cells.when, strict=True))
+    order = list(zip(cells.when, *cells.pairs.T, strict=True))
     assert order == sorted(order)
+
+
+@given(seed=seeds, shares=st.booleans(), n_items=st.integers(4, 9))
+def test_cells_of_a_time_are_in_blocks_by_their_second_item(seed, shares, n_items):
+    """Blocks of two items stand for those of very many; cells are the same, and merge as before."""
+    rng = np.random.default_rng(seed)
+    rows = random_rows(rng, n_items=n_items, n_rows=60, logistic=shares)
+    plain = collapse_rows(rows, n_items, shares=shares)
+    late = rng.random(len(rows)) < 0.3
+    with mock.patch.object(cells_module, "NEARBY", 2):
+        blocks = collapse_rows(rows, n_items, shares=shares)
+        parts = [collapse_rows(rows.only(w), n_items, shares=shares) for w in (~late, late)]
+        merged = merge_cells(*parts, n_items)
+    first, second = plain.pairs.T
+    order = np.lexsort((second, first, second // 2, plain.when))
+    for name in ("when", "pairs", "counts", "means"):
+        np.testing.assert_array_equal(getattr(blocks, name), getattr(plain, name)[order])
+        np.testing.assert_allclose(getattr(merged, name), getattr(blocks, name), atol=1e-11)
+
+
+@given(seed=seeds, even=st.booleans())
+def test_times_are_found_on_their_axis_whether_or_not_steps_are_even(seed, even):
+    rng = np.random.default_rng(seed)
+    times = rng.integers(0, 9, 40) * 0.1 if even else rng.choice(rng.normal(size=7), 40)
+    axis, when = cells_module._distinct_times(times)
+    np.testing.assert_allclose(axis[when], times, rtol=1e-12)
+    assert (np.diff(axis) > 0).all()
 
 
 @given(seed=seeds, shares=st.booleans())
@@ -97,9 +128,8 @@ def test_numbers_of_pairs_and_times_beyond_64_bits_still_fold():
     names = np.sort(rng.integers(0, n_items, 5))
     many = Rows(few.times, names[few.pairs], few.outcomes, few.counts)
     small, large = (collapse_rows(r, n, shares=False) for r, n in ((few, 5), (many, n_items)))
-    np.testing.assert_array_equal(large.pairs, names[small.pairs])
-    for name in ("when", "counts", "means"):
-        np.testing.assert_array_equal(getattr(large, name), getattr(small, name))
+    renamed = replace(small, pairs=names[small.pairs])
+    assert described(large) == described(renamed)
 
 
 @given(seed=seeds, shares=st.booleans(), cut=st.integers(1, 59))

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from intransit.data import cells
 from intransit.inference import joint_problem as layout
 from intransit.inference.newton import SparseEquations
-from intransit.kernels import put_rows, take_rows
+from intransit.kernels import move_rows, put_rows, take_rows
 from tests.inference.joint_problems import KINDS, case_of, random_case
 
 seeds = st.integers(0, 2**32 - 1)
@@ -62,10 +63,16 @@ def test_rows_are_put_and_taken_as_an_index_would(seed):
     rows, place = rng.normal(size=(9, 3)), rng.permutation(9)
     expected = np.empty_like(rows)
     expected[place] = rows
-    for kernel, wanted in ((put_rows, expected), (take_rows, rows[place])):
+    same = np.arange(9)
+    for kernel, where, wanted in (
+        (put_rows, (place,), expected),
+        (take_rows, (place,), rows[place]),
+        (move_rows, (same, place), expected),
+        (move_rows, (place, same), rows[place]),
+    ):
         for way in (kernel, kernel.py_func):
             out = np.empty_like(rows)
-            way(rows, place, out)
+            way(rows, *where, out)
             np.testing.assert_array_equal(out, wanted)
 
 
@@ -97,17 +104,21 @@ def test_large_problems_are_laid_out_and_small_ones_left():
 def test_cells_in_blocks_by_their_second_items_say_the_same(seed, name):
     """Blocks of two items stand for those of very many."""
     case = random_case(name, seed, logistic=True)
-    with mock.patch.object(layout, "NEARBY", 2):
-        place = layout.place_cells(case.cells, 10**6, case.columns.n_items)
+    with mock.patch.object(cells, "NEARBY", 2):
         blocks = case_of(case.rows, case.columns, case.scales, logistic=True, fewest=1)
-    cells = case.cells
-    order = np.lexsort((*cells.pairs.T[::-1], cells.pairs[:, 1] // 2, cells.when))
-    np.testing.assert_array_equal(np.argsort(place), order)
     assert blocks.value(case.z) == pytest.approx(case.value(case.z), rel=1e-12)
     np.testing.assert_allclose(blocks.gradient(case.z), case.gradient(case.z), atol=1e-9)
 
 
-def test_blocks_are_left_alone_where_few_meet_at_a_time():
-    cells = random_case("drifting factor", 0).cells
-    place = layout.place_cells(cells, 10, 10**7)
-    np.testing.assert_array_equal(np.argsort(place), np.argsort(cells.when, kind="stable"))
+@given(seed=seeds, size=st.integers(1, 60))
+def test_states_move_tile_by_tile_and_each_time_of_a_tile_in_a_run(seed, size):
+    chains = random_case("drifting factor", seed).problem.strengths.chains
+    with mock.patch.object(layout, "TILE", size):
+        order = layout.by_time(chains)
+    place = np.argsort(np.argsort(chains.when, kind="stable"))
+    np.testing.assert_array_equal(order.place, place)
+    np.testing.assert_array_equal(order.owners, np.argsort(chains.when, kind="stable"))
+    states = np.arange(chains.n_states)
+    origins, places = order.moves
+    np.testing.assert_array_equal(origins, np.lexsort((states, chains.when, states // size)))
+    np.testing.assert_array_equal(places, place[origins])

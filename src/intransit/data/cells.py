@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.arrays import CHUNK, BoolArray, FloatArray, IntArray, pair_numbers, slices
+from intransit.arrays import CHUNK, BoolArray, FloatArray, IntArray, slices
 from intransit.checks import OF_COUNTS, as_column, as_items, as_whole, check_entries, check_pairs
 from intransit.errors import InputError
 
@@ -286,8 +286,9 @@ def check_outcomes(rows: Rows, loss: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """One entry for each pair and time that was read, sorted by pair and then by time.
+    """One entry for each pair and time that was read, in the order in which loops pass over them.
 
+    By time; at a time in blocks by the second item, whose states a cache holds; then by pair.
     Where sides are known, or outcomes are levels, one for each side and level of a pair and time.
     """
 
@@ -312,19 +313,6 @@ class Cells:
     def pair_keys(self, n_items: int) -> IntArray:  # (n_cells,)
         """Return one number for each pair, rising with first and then second."""
         return self.pairs[:, 0].astype(np.int64) * n_items + self.pairs[:, 1]
-
-    def ordered(self, order: IntArray) -> "Cells":
-        """Return the same cells in another order."""
-        names = ("when", "pairs", "counts", "means", "sides")
-        columns = {name: getattr(self, name) for name in names}
-        return replace(
-            self,
-            **{
-                name: column.take(order, axis=0, mode="clip")  # six times as quick as an index
-                for name, column in columns.items()
-                if column is not None
-            },
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -414,13 +402,14 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = Fals
     sides = None if rows.sides is None else np.where(flipped, -1.0, 1.0) * rows.sides
     del flipped
     codes, n_codes = _codes(y if levels else None, sides)
-    joint, distinct, n_pairs = pair_numbers(rows.pairs, n_items), None, n_items**2
+    (joint, n_pairs), distinct = _pair_places(rows.pairs, n_items), None
     if n_pairs * len(axis) * n_codes >= 2**62:
         distinct, joint = np.unique(joint, return_inverse=True)
         n_pairs = len(distinct)
-    for size, digit in ((len(axis), when), (n_codes, codes)):
-        joint *= size  # in place, as is much here: large tables fill the memory
-        joint += digit
+    _add_moments(joint, when, n_pairs)  # in place, as is much here: large tables fill the memory
+    if n_codes > 1:
+        joint *= n_codes
+        joint += codes
     del when, codes
     joint, order = _sorted(joint, n_pairs * len(axis) * n_codes)
     n_cells = int(np.count_nonzero(joint[1:] != joint[:-1])) + (len(joint) > 0)
@@ -436,11 +425,38 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = Fals
         joint //= n_codes
     when, pairs = np.empty(n_cells, np.int32), np.empty((n_cells, 2), np.int32)
     for part in slices(n_cells, CHUNK // 16):  # what is in between stays in a cache
-        pair, when[part] = np.divmod(joint[part], len(axis))
-        pair = pair if distinct is None else distinct[pair]
-        pairs[part, 0], pairs[part, 1] = np.divmod(pair, n_items)
+        when[part], pair = np.divmod(joint[part], n_pairs)
+        pairs[part] = _pairs_at(pair if distinct is None else distinct[pair], n_items)
     log_counts = float(np.sum(np.log(rows.counts)))
     return Cells(axis, when, pairs, counts, means, len(rows), spread, log_counts, sides)
+
+
+def _pair_places(pairs: IntArray, n_items: int) -> tuple[IntArray, int]:  # (n,)
+    """Return a number for each pair, in whichever order, and how many there may be.
+
+    Numbers rise with the block of `NEARBY` items of the second, then with first and second.
+    """
+    width = max(min(n_items, NEARBY), 1)
+    out = np.empty(len(pairs), np.int64)
+    for part in slices(len(pairs), CHUNK // 16):  # what is in between stays in a cache
+        first, second = (f(pairs[part, 0], pairs[part, 1]) for f in (np.minimum, np.maximum))
+        block, rest = np.divmod(second.astype(np.int64), width)
+        out[part] = (block * n_items + first) * width + rest
+    return out, -(-n_items // width) * n_items * width
+
+
+def _pairs_at(places: IntArray, n_items: int) -> IntArray:  # (n, 2)
+    """Return the pairs of such numbers."""
+    width = min(n_items, NEARBY)
+    block, rest = np.divmod(places, width)
+    block, first = np.divmod(block, n_items)
+    return np.stack([first, block * width + rest], axis=1)
+
+
+def _add_moments(keys: IntArray, when: IntArray, n_pairs: int) -> None:
+    """Have numbers of pairs rise with the moment first."""
+    for part in slices(len(keys), CHUNK // 16):
+        keys[part] += when[part] * np.int64(n_pairs)
 
 
 def _sorted(keys: IntArray, n_keys: int) -> tuple[IntArray, IntArray]:
@@ -469,20 +485,18 @@ def _codes(levels: FloatArray | None, sides: FloatArray | None) -> tuple[IntArra
 def merge_cells(old: Cells, new: Cells, n_items: int, *, levels: bool = False) -> Cells:
     """Return the cells of both; a pair and time that both have becomes one cell.
 
-    Costs a pass over the old ones, which may come in order of time, and a sort of the new.
+    Costs a pass over the old ones.
     """
     axis, back = _distinct_times(np.concatenate([old.axis, new.axis]))
     when = [back[: len(old.axis)][old.when], back[len(old.axis) :][new.when]]
-    keys = [
-        cells.pair_keys(n_items) * len(axis) + moment
-        for cells, moment in zip((old, new), when, strict=True)
-    ]
     several = levels or old.sides is not None
     if several or not len(old) or not len(new):
         return _merge_by_sorting(old, new, axis, when, n_items, levels)
-    if (np.diff(keys[0]) <= 0).any():
-        order = np.argsort(keys[0], kind="stable")
-        old, when[0], keys[0] = old.ordered(order), when[0][order], keys[0][order]
+    keys = []
+    for cells, moments in zip((old, new), when, strict=True):
+        key, n_pairs = _pair_places(cells.pairs, n_items)
+        _add_moments(key, moments, n_pairs)
+        keys.append(key)
     place = np.searchsorted(keys[0], keys[1])
     inside = np.minimum(place, len(keys[0]) - 1)
     known = keys[0][inside] == keys[1]
@@ -533,14 +547,24 @@ def _distinct_times(times: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the distinct times, rising, and which of them each is; nearly equal ones are one."""
     axis = np.unique(times)
     when = np.empty(len(times), np.int32)
+    step = (axis[-1] - axis[0]) / max(len(axis) - 1, 1) if len(axis) else 0.0
     for part in slices(len(times), CHUNK // 16):
-        when[part] = np.searchsorted(axis, times[part])
+        when[part] = _places_on(axis, step, times[part])
     if len(axis) > 1:
         close = np.diff(axis) <= SAME_TIME * max(axis[-1] - axis[0], abs(axis[0]), abs(axis[-1]))
         if close.any():
             group = np.concatenate([[0], np.cumsum(~close)]).astype(np.int32)
             axis, when = axis[np.concatenate([[True], ~close])], group[when]
     return axis, when
+
+
+def _places_on(axis: FloatArray, step: float, times: FloatArray) -> IntArray:
+    """Return where times stand on their axis: where equal steps lead to, or by a search."""
+    if step > 0.0:
+        guess = np.rint((times - axis[0]) / step).astype(np.int32)
+        if (axis.take(guess, mode="clip") == times).all():
+            return np.asarray(guess)
+    return np.searchsorted(axis, times)
 
 
 def link_states(

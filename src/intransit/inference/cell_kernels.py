@@ -300,6 +300,33 @@ def place_by_key(keys: IntArray, n_keys: int, out: IntArray) -> None:
 
 
 @compiled
+def tile_by_key(
+    keys: IntArray,  # (n,), 0 to n_keys - 1
+    n_keys: int,
+    place: IntArray,  # (n,): where entries are moved to, rising for each key
+    size: int,  # of a tile
+    origins: IntArray,  # (n,): written, every entry once, tile by tile, and by key within each
+    places: IntArray,  # (n,): written, where these are moved to
+) -> None:
+    """Write an order in which to move entries to where they stand by key, and back.
+
+    Whatever is moved of a tile stays in a cache, and what has one key is moved in a run.
+    """
+    heads = np.empty(n_keys + 1, np.int64)
+    for begin in range(0, keys.shape[0], size):
+        end = min(begin + size, keys.shape[0])
+        heads[:] = 0
+        for p in range(begin, end):
+            heads[keys[p] + 1] += 1
+        for k in range(n_keys):
+            heads[k + 1] += heads[k]
+        for p in range(begin, end):
+            m = begin + heads[keys[p]]
+            heads[keys[p]] += 1
+            origins[m], places[m] = p, place[p]
+
+
+@compiled
 def factor_chains(
     blocks: FloatArray,  # (n_states, r, r): A_n, overwritten by D_n⁻¹
     links: FloatArray,  # (n_states, r)

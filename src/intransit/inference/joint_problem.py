@@ -15,7 +15,7 @@ penalty and does not move.
 
 A side's states stand owner by owner, which is what random walks want.  Cells want those of one
 time close together: all that meets at a time then fits into a core's cache, where the whole does
-not.  So cells of large problems are kept in order of time, and the loops work on states carried to
+not.  So cells are kept in order of time, and the loops of large problems work on states carried to
 that order and back, which costs far less than it saves: 3.5 times a product at a million cells.
 Where a million items meet at a time their states outgrow the cache again; cells are then in blocks
 by their second items, which makes a product 2.6 times as quick (decision 0039).
@@ -36,7 +36,7 @@ from typing import Any, Self
 import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs
-from intransit.data.cells import NEARBY, Cells, Chains, link_states
+from intransit.data.cells import Cells, Chains, link_states
 from intransit.inference.cell_kernels import (
     chain_energy,
     chain_product,
@@ -44,9 +44,10 @@ from intransit.inference.cell_kernels import (
     place_by_key,
     pull_cells,
     push_cells,
+    tile_by_key,
 )
 from intransit.inference.likelihood import CellLoss, Law, best_law, loss_of
-from intransit.kernels import dot, put_rows, take_rows
+from intransit.kernels import dot, move_rows
 
 Noise = tuple[FloatArray, FloatArray]  # of first states, of steps
 
@@ -145,41 +146,67 @@ class FactorStates:
 
 
 FEWEST_STATES = 16_384  # fewer fit into a cache as they are
+TILE = 32_768  # states, so that one tile fits into a cache of a quarter of a megabyte
 
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """One side's states in order of time; None: as they are.
+    """One side's states in order of time; without moves as they are.
+
+    States are moved tile by tile: all times of some owners, what these have at one time in a run.
+    Moved owner by owner, every time is a stream of memory of its own, and there are too many.
 
     Of a side whose owners are all alike and stay so, one row stands for all: loops read it from the
     cache, and cells need not say where it is.
-
-    Both ways pass over the states as they are: what each owner has at a time then lies beside what
-    the owner before had, and lines of memory are used whole.
     """
 
-    place: IntArray | None = None  # (n_states,): where each state stands
+    moves: tuple[IntArray, IntArray] | None = None  # (n_states,) each: states in the order in which
+    # they are moved, and where each of these stands in order of time
     alike: bool = False
+
+    @classmethod
+    def moving(cls, place: IntArray, keys: IntArray, n_keys: int) -> "Order":
+        """Return the order in which each state stands at its place, rising for each key."""
+        origins, places = np.empty(len(keys), np.int32), np.empty(len(keys), np.int32)
+        tile_by_key(keys, n_keys, place, TILE, origins, places)
+        return cls((origins, places))
+
+    @property
+    def place(self) -> IntArray | None:  # (n_states,)
+        """Where each state stands."""
+        return None if self.moves is None else _inverse(*self.moves)
+
+    @property
+    def owners(self) -> IntArray | None:  # (n_states,)
+        """Which state stands at each place."""
+        return None if self.moves is None else _inverse(*self.moves[::-1])
 
     def carry(self, states: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Return states (n_states, k) in order of time, written to `out` if that is given."""
-        if self.place is None:
+        if self.moves is None:
             return states[:1] if self.alike else states
         out = np.empty_like(states) if out is None else out
-        put_rows(states, self.place, out)
+        move_rows(states, *self.moves, out)
         return out
 
     def bring_back(self, states: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Return what `carry` was given; also for blocks by state."""
-        if self.place is None and out is None:
+        if self.moves is None and out is None:
             return states
         out = np.empty_like(states) if out is None else out
-        if self.place is None:
+        if self.moves is None:
             out[:] = states
         else:
-            n = len(states)
-            take_rows(states.reshape(n, -1), self.place, out.reshape(n, -1))
+            rows, to = (part.reshape(len(part), -1) for part in (states, out))
+            move_rows(rows, *self.moves[::-1], to)
         return out
+
+
+def _inverse(first: IntArray, second: IntArray) -> IntArray:
+    """Return the second of two permutations side by side, in the order of the first."""
+    out = np.empty_like(first)
+    out[first] = second
+    return out
 
 
 def by_time(chains: Chains) -> Order:
@@ -188,7 +215,7 @@ def by_time(chains: Chains) -> Order:
         return Order()
     place = np.empty(chains.n_states, np.int32)
     place_by_key(chains.when, len(chains.axis), place)
-    return Order(place)
+    return Order.moving(place, chains.when, len(chains.axis))
 
 
 def lay_out(
@@ -212,9 +239,10 @@ def lay_out(
     else:
         Q = by_time(exposures) if large else Order()
     for order, part in zip((S, Q), (at[:, :2], at[:, 2:]), strict=True):
-        if order.place is not None:
+        place = order.place
+        if place is not None:
             for k in range(part.shape[1]):
-                part[:, k] = order.place.take(part[:, k], mode="clip")
+                part[:, k] = place.take(part[:, k], mode="clip")
     return S, Q
 
 
@@ -502,8 +530,8 @@ class Joint:
         for order, part in zip(self.orders, (out[:, :2], out[:, 2:]), strict=True):
             if order.alike:
                 part[:] = 0
-            elif order.place is not None:
-                part[:] = np.argsort(order.place)[part]
+            elif (owners := order.owners) is not None:
+                part[:] = owners[part]
         return out
 
     def products(self, S: FloatArray, Q: FloatArray) -> FloatArray:  # (n_cells,)
@@ -620,7 +648,7 @@ def assemble(
     seeks_side: bool = False,
     fewest: int = FEWEST_STATES,
 ) -> tuple[Joint, Pairs]:
-    """Build the joint problem; with `fewest` states or more, cells are put in order of time."""
+    """Build the joint problem; `fewest` states or more are in order of time for its loops."""
     n_items = columns.n_items
     drifting = scales.drift_scale > 0 or scales.score_drift_scale > 0
     moving = scales.exposure_drift_scale > 0 and bool(columns.free_exposures.any())
@@ -632,8 +660,7 @@ def assemble(
     pairs, effects = Pairs(np.zeros(0, np.int64), n_items), None
     pair_at: IntArray = np.zeros(0, np.int32)
     if scales.pair_scale > 0:
-        keys = cells.pair_keys(n_items)  # sorted, as cells are
-        distinct, owner = np.unique(keys, return_inverse=True)
+        distinct, owner = np.unique(cells.pair_keys(n_items), return_inverse=True)
         effects, pair_at = link_states(
             owner, cells.when, cells.axis, len(distinct), drifting=scales.pair_drift_scale > 0
         )
@@ -641,41 +668,11 @@ def assemble(
     alike = not columns.free_exposures.any() and columns.are_uniform
     at = at_S if alike or exposed is chains else np.hstack([at_S, at_Q])  # what loops must fetch
     del at_S, at_Q
-    if chains.n_states >= fewest:
-        place = place_cells(cells, chains.n_states, n_items)
-        names = ("when", "pairs", "counts", "means", "sides")
-        cells = replace(cells, **{name: put(getattr(cells, name), place) for name in names})
-        at, pair_at = put(at, place), put(pair_at, place) if len(pair_at) else pair_at
-        del place
     orders = lay_out(at, chains, exposed, alike=alike, fewest=fewest)
     loss = loss_of(replace(law, noise_scale=scales.noise_scale), cells)
     sides = sides_of(columns, scales, chains, exposed, effects)
     joint = Joint(at, pair_at, loss, *sides, seeks_side, orders, columns.rise)
     return joint, pairs
-
-
-def place_cells(cells: Cells, n_states: int, n_items: int) -> IntArray:  # (n_cells,)
-    """Return where cells stand in order of time.
-
-    Where more states meet at a time than a cache holds, those whose second item is `NEARBY` stand
-    together: loops pass over the first items anyhow, and find the second ones at random.
-    """
-    key, n_keys = cells.when, len(cells.axis)
-    if n_states > NEARBY * n_keys:
-        n_blocks = -(-n_items // NEARBY)
-        key, n_keys = key * np.int32(n_blocks) + cells.pairs[:, 1] // NEARBY, n_keys * n_blocks
-    place = np.empty(len(cells), np.int32)  # 32 bits hold what one memory does
-    place_by_key(key, n_keys, place)
-    return place
-
-
-def put(column: Any, place: IntArray) -> Any:
-    """Return a column, or rows, with each entry at its place; None as it is."""
-    if column is None:
-        return None
-    out = np.empty_like(column)
-    put_rows(column.reshape(len(column), -1), place, out.reshape(len(column), -1))
-    return out
 
 
 def rescale(problem: Joint, columns: Columns, scales: Scales) -> Joint:

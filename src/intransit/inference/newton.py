@@ -59,6 +59,7 @@ def conjugate_gradients(
     most: int,
     dot: Callable[[FloatArray, FloatArray], float] = dot,
     room: tuple[FloatArray, FloatArray] | None = None,  # for residual and direction
+    out: FloatArray | None = None,  # where the solution is written
 ) -> FloatArray:
     """Solve product(step) = right until the residual's energy has fallen by accuracy².
 
@@ -68,7 +69,8 @@ def conjugate_gradients(
     """
     residual, direction = room or (np.empty(right.shape), np.empty(right.shape))
     residual[:] = right
-    step = np.zeros_like(residual)
+    step = np.empty_like(residual) if out is None else out
+    step.fill(0.0)
     ahead = towards(residual)
     direction[:] = ahead
     energy = dot(residual, ahead)
@@ -418,8 +420,10 @@ class SparseEquations:
         twist: FloatArray | None = None,
         work: WorkSpace | None = None,  # shared by the steps of one descent
         near: tuple[FloatArray, FloatArray] | None = None,  # the problem's at z, if it is there
+        steps_to: FloatArray | None = None,  # room of every step that is solved for
     ) -> None:
         self.problem, self.curvature, self._twist = problem, curvature, twist
+        self._steps_to = steps_to
         self.work = WorkSpace() if work is None else work
         self.S, self.Q, _ = problem.split(z)
         self.both = problem.moves_exposures
@@ -451,7 +455,10 @@ class SparseEquations:
         for part in sums:
             part.fill(0.0)
         state_blocks(*self._near, problem.at, left, both, self._width, *sums)
-        out = np.empty((len(self.S), r, r)), np.zeros((len(self.Q), r, r))
+        n_S, n_Q = self.S.size * r, self.Q.size * r
+        room_of = self.work.room("blocks", 0, n_S + n_Q)  # those before are not needed any more
+        out = room_of[:n_S].reshape(-1, r, r), room_of[n_S:].reshape(-1, r, r)
+        out[1].fill(0.0)
         problem.bring_back(sums[: 1 + both], out)
         self.work.spare.append(room)
         return out
@@ -591,6 +598,7 @@ class SparseEquations:
             most=CG_LIMIT,
             dot=problem.dot,
             room=(room.residual, room.direction),
+            out=self._steps_to,
         )
         self.work.spare.append(room)
         if problem.effects is not None:
@@ -643,7 +651,8 @@ class _States:
     """States as a place to descend from.
 
     Places take turns with two arrays of curvatures: a trial's stands beside that of its origin,
-    and is overwritten by the next one's.  So do slopes, where more than the gradient needs them.
+    and is overwritten by the next one's.  So do slopes, where more than the gradient needs them,
+    and the states of a convex problem, whose steps are solved for one at a time.
     """
 
     def __init__(
@@ -702,7 +711,12 @@ class _States:
         twist = slope if exact and not self.problem.is_convex else None
         if not self.accuracy:
             return DenseEquations(self.problem, self.z, curvature, twist)
-        return SparseEquations(self.problem, self.z, curvature, twist, self.work, self.near)
+        steps_to = None
+        if self.problem.is_convex and self.problem.effects is None:
+            steps_to = self.work.room("states", 1 - self.turn, len(self.z))
+        return SparseEquations(
+            self.problem, self.z, curvature, twist, self.work, self.near, steps_to
+        )
 
     def _at(
         self, z: FloatArray, loss: tuple[float, FloatArray, FloatArray] | None = None

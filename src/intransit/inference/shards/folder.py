@@ -144,8 +144,7 @@ def write_shards(
 ) -> None:
     """Write cells, given as arrays or as Parquet files with the columns above, by shard.
 
-    Each shard's are in order of time, and in blocks by the second item as `place_cells` has them;
-    sorting takes no more memory than `memory_limit`.
+    Each shard's are in the order of `Cells`; sorting takes no more memory than `memory_limit`.
     """
     import duckdb  # noqa: PLC0415  answers that are only asked do without
 

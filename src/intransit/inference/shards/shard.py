@@ -26,9 +26,17 @@ import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import Chains, link_states
-from intransit.inference.cell_kernels import place_by_key
+from intransit.inference.cell_kernels import place_by_key, tile_by_key
 from intransit.inference.joint_fit import MOST_TURNS, SETTLED
-from intransit.inference.joint_problem import FEWEST_STATES, Columns, Joint, Noise, sides_of
+from intransit.inference.joint_problem import (
+    FEWEST_STATES,
+    TILE,
+    Columns,
+    Joint,
+    Noise,
+    Order,
+    sides_of,
+)
 from intransit.inference.joint_starts import ROUGHLY
 from intransit.inference.laplace import ROUNDS, Laplace, hold_along_gauge
 from intransit.inference.likelihood import Law, far, first_cuts, loss_of
@@ -92,14 +100,15 @@ class Meeting:
 class Halo:
     """States of one side as the loops over cells want them: the own ones, and guests."""
 
-    place: IntArray  # (n_own,): where each own state stands in the order of the loops
+    order: Order  # of the own states, in which the loops have them
+    n_own: int
     lent: tuple[IntArray, ...]  # by shard: own states that are guests there
     held: tuple[IntArray, ...]  # by shard: where guests that belong there stand in that order
 
     @property
     def n_near(self) -> int:
         """Number of states, guests included."""
-        return len(self.place) + sum(map(len, self.held))
+        return self.n_own + sum(map(len, self.held))
 
     @property
     def is_sent(self) -> bool:
@@ -138,7 +147,7 @@ class ShardProblem(Joint):
         for k, part in given:  # while messages are on their way
             room = out[k]
             near[k] = np.empty((halos[k].n_near, part.shape[1])) if room is None else room
-            put_rows(part, halos[k].place, near[k])
+            halos[k].order.carry(part, near[k])
         for q, letter in enumerate(taken() if taken else ()):
             for rows, (k, _) in zip(letter, moving, strict=True):
                 if len(rows):
@@ -161,7 +170,7 @@ class ShardProblem(Joint):
             )
             if begin == 0:  # while messages are on their way
                 for one, halo, to in zip(flat, halos, own, strict=True):
-                    take_rows(one, halo.place, to)
+                    halo.order.bring_back(one, to)
             for q, letter in enumerate(taken()):
                 for rows, halo, to in zip(letter, halos, own, strict=True):
                     if len(rows):
@@ -224,7 +233,7 @@ class Shard:
         halo_S, chains_S = self._link_side(question.drifting, at[:, :2])
         if question.n_factors == 0:  # exposures are all 1, so that one row is enough
             one = np.zeros(1, np.int32)
-            halo_Q = Halo(one, (), ())
+            halo_Q = Halo(Order((one, one)), 1, (), ())
             chains_Q = Chains(self.facts.axis, one, one, np.arange(2), np.zeros(1, bool), False)
         elif apart:
             halo_Q, chains_Q = self._link_side(question.moving, at[:, 2:])
@@ -258,6 +267,8 @@ class Shard:
 
         seen = distinct((keys(0), keys(1)), n_keys)
         guests = [seen[home(seen) == q] if q != self.number else seen[:0] for q in range(n)]
+        if drifting:  # as they are moved, by those who lend them and by those who hold them
+            guests = [in_tiles(keys, size) for keys in guests]
         wanted = [np.asarray(asked[0]) for asked in self.exchange.swap([[g] for g in guests])()]
         own = distinct((seen[home(seen) == self.number], *wanted), n_keys)
         items = np.arange(self.number, facts.n_items, n)
@@ -276,7 +287,7 @@ class Shard:
             at[:, k] = stands(keys(k))
         lent = tuple(np.searchsorted(own, asked).astype(np.int32) for asked in wanted)
         ours, *held = np.split(place, np.cumsum([len(own), *map(len, guests)]))[:-1]
-        return Halo(ours, lent, tuple(held)), chains
+        return Halo(Order.moving(ours, when, size), len(own), lent, tuple(held)), chains
 
     def state_keys(self) -> list[IntArray]:
         """Return item · n_moments + moment of the own states of both sides, rising."""
@@ -499,8 +510,7 @@ class Shard:
     def sizes(self) -> dict[str, int]:
         """Return how many cells, states and guests there are."""
         S = self.halos[0]
-        n = len(S.place)
-        return {"cells": len(self.cells), "states": n, "guests": S.n_near - n}
+        return {"cells": len(self.cells), "states": S.n_own, "guests": S.n_near - S.n_own}
 
     def meet(self, n: int) -> float:
         """Return the seconds that it takes to meet n times."""
@@ -513,6 +523,13 @@ class Shard:
         """Return bytes sent, seconds of the processor, and the number of this process."""
         sent = self.exchange.n_sent
         return {"sent": sent, "seconds": time.process_time(), "process": os.getpid()}
+
+
+def in_tiles(keys: IntArray, size: int) -> IntArray:
+    """Return keys of states, given by owner and time, in the order in which states are moved."""
+    origins, places = np.empty(len(keys), np.int32), np.empty(len(keys), np.int64)
+    tile_by_key(keys % size, size, keys, TILE, origins, places)
+    return places
 
 
 def distinct(parts: Iterable[IntArray], n_keys: int) -> IntArray:
