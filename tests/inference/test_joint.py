@@ -11,6 +11,7 @@ from intransit.inference.joint_starts import solve_from_starts
 from intransit.inference.newton import (
     DenseEquations,
     SparseEquations,
+    _States,
     information,
     solve_joint,
 )
@@ -171,6 +172,26 @@ def test_newton_never_goes_up_and_ends_where_nothing_pulls(dense, seed, name, lo
     assert solution.gradient_size <= 1e-3
     known = ~case.problem.free
     np.testing.assert_array_equal(solution.z[known], case.z[known])
+
+
+@pytest.mark.parametrize("name", CONVEX)
+def test_steps_of_no_use_are_taken_back(name, monkeypatch):
+    """Far out a step goes too far; it has taken the room of the place that it left."""
+    n_back, again = 0, _States.again
+
+    def counted(place):
+        nonlocal n_back
+        n_back += 1
+        return again(place)
+
+    monkeypatch.setattr(_States, "again", counted)
+    case = random_case(name, 0, logistic=True)
+    far = case.problem.fill_known(case.columns, 30.0 * case.z)
+    found = solve_joint(case.problem, far, tolerance=1e-10, dense=False)
+    assert n_back > 0
+    assert (np.diff(found.objectives) < 0).all()
+    wanted = solve_joint(case.problem, case.z, tolerance=1e-10, dense=True)
+    np.testing.assert_allclose(found.z, wanted.z, atol=1e-4)
 
 
 @pytest.mark.parametrize("logistic", [False, True])

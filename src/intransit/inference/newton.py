@@ -118,8 +118,8 @@ class Place(Protocol):
         """The objective here."""
 
     @property
-    def gradient(self) -> FloatArray:
-        """Its gradient in what moves."""
+    def downhill(self) -> FloatArray:
+        """Minus its gradient in what moves."""
 
     def equations(self, exact: bool) -> Equations:
         """Return the linear system of a step from here.
@@ -138,6 +138,10 @@ class Place(Protocol):
 
     def moved(self: PlaceT, step: FloatArray) -> PlaceT:
         """Return the place a step away, which may take over the array of the step."""
+
+    def again(self: PlaceT) -> PlaceT:
+        """Return this place once a step from it was of no use: anew if the step took its room."""
+        return self
 
     def settled(self: PlaceT) -> PlaceT:
         """Return a place as low or lower that is better to go on from: often this one."""
@@ -192,8 +196,8 @@ def descend(
         return place, so_far
     growth, first_size = 2.0, 0.0
     for _ in range(max_steps - len(objectives) + 1):
-        gradient = place.gradient
-        size = float(np.sqrt(dot(gradient, gradient)))
+        downhill = place.downhill
+        size = float(np.sqrt(dot(downhill, downhill)))
         first_size = first_size or size
         # Slow in spite of a good model: what the model leaves out is what is missing.
         exact = eager or (len(gains) > 2 and gains[-1] > SLOW * gains[-2])
@@ -203,19 +207,19 @@ def descend(
         # Loose while far away, tight near the end: the usual inexact Newton bargain.
         accuracy = min(loosest, max(tightest, size / first_size)) if first_size else loosest
         while True:
-            step = equations.solve(-gradient, damping, accuracy=accuracy)
+            step = equations.solve(downhill, damping, accuracy=accuracy)
             if step is None and exact:  # not convex here: back to the model that always is
                 exact, equations = False, place.equations(exact=False)
                 continue
             if step is not None:
-                predicted = 0.5 * (damping * dot(step, step) - dot(step, gradient))
-                if not (eager and exact):
-                    more = _correction(place, equations, step, damping, accuracy)
-                    trial = place.moved(step + more)
-                else:  # near enough for the model to be all there is
-                    trial = place.moved(step)
+                predicted = 0.5 * (damping * dot(step, step) + dot(step, downhill))
+                if not (eager and exact):  # else near enough for the model to be all there is
+                    step = step + _correction(place, equations, step, damping, accuracy)
+                trial = place.moved(step)
                 if trial.value < objectives[-1]:
                     break
+                if (back := place.again()) is not place:
+                    place, equations = back, back.equations(exact)
             damping, growth = damping * growth, growth * 2.0
             if not damping <= GIVE_UP_DAMPING * equations.scale:
                 # Nothing lowers the objective: the minimum, to the last digit.
@@ -225,7 +229,7 @@ def descend(
         damping = max(damping, LEAST_DAMPING * equations.scale)
         growth = 2.0
         place = trial
-        del equations, gradient, step, trial  # of the place that was left: room for the next one
+        del equations, downhill, step, trial  # of the place that was left: room for the next one
         place = place.settled()
         objectives.append(place.value)
         gains.append(objectives[-2] - objectives[-1])
@@ -651,8 +655,9 @@ class _States:
     """States as a place to descend from.
 
     Places take turns with two arrays of curvatures: a trial's stands beside that of its origin,
-    and is overwritten by the next one's.  So do slopes, where more than the gradient needs them,
-    and the states of a convex problem, whose steps are solved for one at a time.
+    and is overwritten by the next one's.  So do slopes, where more than the gradient needs them.
+    Where a problem is convex hardly any step is of no use: a trial takes the room of its origin's
+    curvatures, and states, whose steps are solved for one at a time, take turns.
     """
 
     def __init__(
@@ -667,7 +672,7 @@ class _States:
     ) -> None:
         self.problem, self.z, self.tolerance, self.accuracy = problem, z, tolerance, accuracy
         self.work, self.turn = work, turn
-        self._gradient: FloatArray | None = None
+        self._downhill: FloatArray | None = None
         self._near: tuple[FloatArray, FloatArray] | None = None
         self.loss = self._look() if loss is None else loss
         self.value = float(problem.total(self.loss[0] + problem.penalty(z)))
@@ -683,9 +688,9 @@ class _States:
             carried = problem.carry(S, Q, (room.steps[0], None))
             self._near = problem.nothing, carried[1]
             work.spare.append(room)
-        x = work.room("slope", 0 if problem.is_convex else self.turn, n)
-        x = problem.margins(self.z, x, carried)
-        return problem.loss.all_of(x, work.room("curvature", self.turn, n))
+        turn = 0 if problem.is_convex else self.turn
+        x = problem.margins(self.z, work.room("slope", turn, n), carried)
+        return problem.loss.all_of(x, work.room("curvature", turn, n))
 
     @property
     def near(self) -> tuple[FloatArray, FloatArray]:
@@ -694,17 +699,18 @@ class _States:
         return self._near
 
     @property
-    def gradient(self) -> FloatArray:
-        if self._gradient is None:
+    def downhill(self) -> FloatArray:
+        if self._downhill is None:
             problem, work = self.problem, self.work
-            out = work.room("gradient", 0, len(self.z))  # that of the place before is not needed
+            out = work.room("downhill", 0, len(self.z))  # that of the place before is not needed
             room = work.take(problem)
-            self._gradient = problem.pull(self.z, self.loss[1], self.near, room.sums, out)
+            problem.pull(self.z, self.loss[1], self.near, room.sums, out)
             work.spare.append(room)
             problem.add_prior(self.z, out)
+            self._downhill = np.negative(out, out=out)
             if problem.is_convex:  # slopes are used nowhere else, and take room
                 self.loss = (self.loss[0], np.empty(0), self.loss[2])
-        return self._gradient
+        return self._downhill
 
     def equations(self, exact: bool) -> DenseEquations | SparseEquations:
         _, slope, curvature = self.loss
@@ -734,6 +740,11 @@ class _States:
     def moved(self, step: FloatArray) -> "_States":
         step += self.z
         return self._at(step)
+
+    def again(self) -> "_States":
+        if not self.problem.is_convex:
+            return self
+        return _States(self.problem, self.z, self.tolerance, self.accuracy, self.work, self.turn)
 
     def settled(self) -> "_States":
         z = balance(self.problem, self.z)
@@ -800,7 +811,7 @@ def solve_joint(
         keep=lambda place, descent: keep(place.z, descent, work.n_products),
         dot=problem.dot,
     )
-    size = float(np.sqrt(problem.dot(end.gradient, end.gradient)))
+    size = float(np.sqrt(problem.dot(end.downhill, end.downhill)))
     work.spare.clear()
     work.kept.clear()
     return JointSolution(descent.objectives, descent.converged, end.z, size, work.n_products)

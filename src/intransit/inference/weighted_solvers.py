@@ -84,8 +84,8 @@ class _Factors(Place):
         return self.problem.value(self.factors, self.margins)
 
     @cached_property
-    def gradient(self) -> FloatArray:
-        return self.problem.gradient(self.factors, self.margins, self.moving, self.partners)
+    def downhill(self) -> FloatArray:
+        return -self.problem.gradient(self.factors, self.margins, self.moving, self.partners)
 
     def equations(self, exact: bool = False) -> NormalEquations:  # noqa: ARG002
         problem, curvature = self.problem, self.problem.loss.curvature(self.margins)
@@ -156,10 +156,10 @@ def alternate(
 def _half_step(place: _Factors) -> _Factors:
     equations = place.equations()
     damping = NULL_DAMPING * equations.scale
-    step = equations.solve(-place.gradient, damping, accuracy=1e-4)
+    step = equations.solve(place.downhill, damping, accuracy=1e-4)
     while step is None and damping <= equations.scale:
         damping *= 10.0
-        step = equations.solve(-place.gradient, damping)
+        step = equations.solve(place.downhill, damping)
     if step is None:
         return place
     for _ in range(40):  # the full step is exact for a quadratic loss; a bound may shorten it
@@ -381,7 +381,7 @@ def _with_partners_of_known(problem: Problem) -> FloatArray:
     if len(moved):
         place = _Factors(problem, factors, problem.margins(factors), moved)
         equations = place.equations()
-        step = equations.solve(-place.gradient, 1e-9 * equations.scale)
+        step = equations.solve(place.downhill, 1e-9 * equations.scale)
         if step is not None:
             factors[:, moved] = step
     return factors
