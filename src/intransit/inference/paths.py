@@ -18,7 +18,7 @@ import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.inference.observations import Observations, tiers_of
-from intransit.inference.path_kernels import set_transitions
+from intransit.inference.path_kernels import CellEntries, Walks
 from intransit.model.terms import (
     By,
     Drift,
@@ -56,10 +56,10 @@ class Paths:
         """Number of states."""
         return len(self.clock)
 
-    @property
-    def entries(self) -> tuple[IntArray, IntArray, FloatArray]:
+    @cached_property
+    def entries(self) -> CellEntries:
         """Which cells each state enters, and with what factor: as loops take it."""
-        return self.cell_begin, self.cell, self.factor
+        return CellEntries(self.cell_begin, self.cell, self.factor)
 
     @cached_property
     def start(self) -> IntArray:  # (n_states,)
@@ -91,6 +91,16 @@ class Paths:
         """Return paths that can be read but not drawn: it is not said which cells they enter."""
         none = np.zeros(0, np.int64)
         return cls(keys, begin, clock, none, none, np.zeros(0), none, moves, origin)
+
+    def walks(self, reversions: FloatArray) -> Walks:
+        """Return how every state follows from the one before it, for so many kinds of columns."""
+        shape = (self.n_states, len(reversions))
+        out = Walks(
+            self.begin, *self.gaps, np.ones(self.n_states), *(np.ones(shape) for _ in range(3))
+        )
+        for column, reversion in enumerate(reversions):
+            out.turn(column, float(reversion))
+        return out
 
     def number(self, states: IntArray) -> IntArray:
         """Return the numbers that noise around some states goes by."""
@@ -126,39 +136,6 @@ def link(
         state=state,
         moves=moves,
     )
-
-
-class Transitions:
-    """How every state of some paths follows from the one before it, by kind of column."""
-
-    def __init__(self, paths: Paths, reversions: FloatArray) -> None:
-        self.paths = paths
-        shape = (paths.n_states, len(reversions))
-        self.pace = np.ones(paths.n_states)  # of the first column: its squared speed in each gap
-        self.keep, self.length, self.fade = np.ones(shape), np.ones(shape), np.ones(shape)
-        for column, reversion in enumerate(reversions):
-            self.turn(column, float(reversion))
-
-    @property
-    def steps(self) -> tuple[FloatArray, FloatArray]:
-        """What is kept of the state before, and the length of the step from there."""
-        return self.keep, self.length
-
-    @property
-    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The same, and what is kept of a path's first state: as loops change them."""
-        return self.keep, self.length, self.fade
-
-    def turn(self, column: int, reversion: float) -> None:
-        """Let a kind of column return to 0 at another rate."""
-        set_transitions(self.paths.begin, *self.paths.gaps, reversion, column, *self.arrays)
-        if column == 0:
-            self.length[:, 0] *= self.pace
-
-    def run(self, pace: FloatArray) -> None:
-        """Let the first column run at another pace in every gap."""
-        self.length[:, 0] *= pace / self.pace
-        self.pace = pace
 
 
 @dataclass(frozen=True, eq=False)
