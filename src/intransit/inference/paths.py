@@ -275,16 +275,7 @@ def _with_opponents(items: Paths, n: int) -> tuple[Paths, IntArray]:
     cell, factor = items.cell[there], items.factor[there]
     first, second = items.state[:n], items.state[n : 2 * n]
     other = np.where(factor > 0, second[cell], first[cell])
-    kept = Paths(
-        items.keys,
-        items.begin,
-        items.clock,
-        before[items.cell_begin],
-        cell,
-        factor,
-        items.state,
-        items.moves,
-    )
+    kept = replace(items, cell_begin=before[items.cell_begin], cell=cell, factor=factor)
     return kept, other
 
 
@@ -298,37 +289,25 @@ def terms_of(model: Model) -> list[Numbers]:
 
 
 def _numbers(seen: Observations, model: Model) -> list[Numbers]:
-    n, cells = len(seen), np.arange(len(seen))
+    """Return the paths of single numbers: whose they are, and how they enter which cells."""
     i, j = seen.pairs.T
     found = []
-    for term in model.terms:
+    for one in terms_of(model):
+        term = one.term
         if isinstance(term, PairEffects):
-            keys = i * seen.n_items + j
-            paths = link(keys, seen.times, cells, np.ones(n), moves=isinstance(term.walk, Drift))
+            cells, owners = np.arange(len(seen)), i * seen.n_items + j
+            factors = np.ones(len(seen))
         elif isinstance(term, Side):
-            there = np.flatnonzero(seen.sides)
-            paths = link(
-                np.zeros(len(there), np.int64),
-                seen.times[there],
-                there,
-                seen.sides[there],
-                moves=isinstance(term.walk, Drift),
-            )
-        elif isinstance(term, By):
-            names = [name for name, _ in seen.values]
-            code = seen.codes[names.index(term.column)]
-            width = len(seen.values[names.index(term.column)][1])
-            there = np.flatnonzero(code >= 0)
-            paths = link(
-                np.concatenate([i[there], j[there]]) * width + np.tile(code[there], 2),
-                np.tile(seen.times[there], 2),
-                np.tile(there, 2),
-                np.repeat([1.0, -1.0], len(there)),
-                moves=isinstance(term.walk, Drift),
-            )
+            cells = np.flatnonzero(seen.sides)
+            owners, factors = np.zeros(len(cells), np.int64), seen.sides[cells]
         else:
-            continue
-        found.append(Numbers(term, paths))
+            k = [name for name, _ in seen.values].index(term.column)
+            there = np.flatnonzero(seen.codes[k] >= 0)
+            cells, factors = np.tile(there, 2), np.repeat([1.0, -1.0], len(there))
+            owners = np.concatenate([i[there], j[there]]) * len(seen.values[k][1])
+            owners += seen.codes[k][cells]
+        moves = isinstance(term.walk, Drift)
+        found.append(Numbers(term, link(owners, seen.times[cells], cells, factors, moves=moves)))
     return found
 
 

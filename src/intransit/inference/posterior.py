@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import expit, log_expit, log_ndtr, ndtri
 
-from intransit.arrays import FloatArray, IntArray, slices
+from intransit.arrays import FloatArray, IntArray, slices, spread_out
 from intransit.checks import as_number
 from intransit.errors import InputError
 from intransit.inference.observations import Observations, connected_groups
@@ -169,10 +169,9 @@ class Posterior:
         Posterior
             The same posterior, with those draws.
         """
-        n = len(self)
-        if n <= most:
+        if len(self) <= most:
             return self
-        return replace(self, draws=self.draws.only(_spread_out(n, most)))
+        return replace(self, draws=self.draws.only(spread_out(len(self), most)))
 
     # Reading paths -----------------------------------------------------------------------------
 
@@ -604,7 +603,7 @@ class Posterior:
     def _for_all(self) -> IntArray:
         """The draws that there is time for where all items are measured by the panel."""
         most = int(max(STRENGTH_WORK // max(self.n_items * len(self.panel), 1), 30))
-        return _spread_out(len(self), most)
+        return spread_out(len(self), most)
 
     def ratings(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n)
         """Return the rating of some items at one time, in every draw: strength on a scale like Elo.
@@ -727,11 +726,6 @@ def _in_two(work: Callable[[int, int], None], middle: int, end: int) -> None:
     """Do both parts of some work at once, each from where it begins to where it ends."""
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(work, (0, middle), (middle, end)))
-
-
-def _spread_out(n: int, most: int) -> IntArray:
-    """Return at most so many of n numbers, evenly spread."""
-    return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).astype(np.int64))
 
 
 def _read(
