@@ -71,6 +71,15 @@ def slices(n: int, most: int) -> Iterator[slice]:
         yield slice(begin, min(begin + max(most, 1), n))
 
 
+def spread_out(n: int, most: int) -> IntArray:
+    """Return at most so many of n numbers from 0, evenly spread, the first and the last among them.
+
+    >>> spread_out(9, 3).tolist()
+    [0, 4, 8]
+    """
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
+
+
 def interval(
     draws: FloatArray,  # (n_draws, n)
     level: float = LEVEL,

@@ -112,17 +112,17 @@ def test_all_scales_but_jumps_are_waited_for(creeping, reached):
     for k in range(2):
         scales = np.exp(0.1 * rng.standard_normal((300, 4)))
         scales[:, creeping] *= 10.0**k
-        watch = SimpleNamespace(jumps=names.index("jumps of scores"))
+        watch = SimpleNamespace(names=names, first=np.arange(3), second=np.arange(1, 4))
         margins = 0.5 * rng.standard_normal((300, 3))
         chains.append(SimpleNamespace(margins=list(margins), scales=list(scales), watch=watch))
-    worst, _, stops = look(chains, Effort(effective=worst_of(chains)))
-    assert stops is reached
-    assert worst > 100.0
+    found = look(chains, Effort(effective=worst_of(chains)), 1.0)
+    assert found.reached is reached
+    assert found.worst > 100.0
 
 
 def worst_of(chains):
     """Return fewer effective draws than chains have, but not fewer than half."""
-    return 0.7 * look(chains, Effort(effective=1.0))[0]
+    return 0.7 * look(chains, Effort(effective=1.0), 1.0).worst
 
 
 def test_chains_that_stand_still_apart_have_not_mixed():

@@ -9,13 +9,16 @@ from scipy.stats import t as student
 
 from intransit.inference import sampling
 from intransit.inference.path_kernels import (
+    CellEntries,
+    Starts,
+    Weighed,
     draw_numbers,
     gather_numbers,
     items_kernel,
     number_evidence,
     read_paths,
 )
-from intransit.inference.paths import Transitions, link
+from intransit.inference.paths import link
 from intransit.inference.posterior import around
 from intransit.inference.sampling import Effort, sample
 from tests.inference.worlds import WORLDS, draw_case, observe
@@ -28,6 +31,12 @@ def random_paths(rng, n_owners, n_cells):
     owners, times = rng.integers(n_owners, size=n_cells), rng.choice([0.0, 1.0, 1.5, 4.0], n_cells)
     factors = rng.choice([-1.0, 1.0, 2.0], n_cells)
     return link(owners, times, np.arange(n_cells), factors, moves=True)
+
+
+def weighed(x, w, pull):
+    """Return cells that enter loops by their entries alone."""
+    nobody = np.zeros(0, np.int64)
+    return Weighed(nobody, nobody, x, w, pull)
 
 
 def walk_precision(clock, prior, step, reversion):
@@ -70,10 +79,9 @@ def test_a_path_of_numbers_is_drawn_from_its_exact_law(reversion):
         for k in range(p.cell_begin[q], p.cell_begin[q + 1]):
             A[p.cell[k], q] = p.factor[k]
     drawn, x = np.empty((N_DRAWS, p.n_states)), rest.copy()
-    steps = Transitions(p, np.array([reversion])).steps
+    walks, starts = p.walks(np.array([reversion])), Starts(np.array([mean]), np.array([spread]))
     for row in drawn:
-        own = states, x, w, pull, np.array([mean]), np.array([spread])
-        draw_numbers(rng, p.begin, *steps, *p.entries, *own, prior, step)
+        draw_numbers(rng, walks, p.entries, weighed(x, w, pull), states, starts, prior, step)
         row[:] = states
     np.testing.assert_allclose(x, rest + A @ states, atol=1e-9)
     precision = walk_precision(p.clock, spread * prior, step, reversion) + A.T @ (w[:, None] * A)
@@ -90,7 +98,7 @@ def test_paths_are_integrated_out_as_a_dense_gaussian_would_be(reversion):
     w, pull, x = rng.uniform(0.1, 1.0, 40), rng.normal(size=40), rng.normal(size=40)
     states, prior, step = rng.normal(size=p.n_states), 0.8, 0.3
     J, h = np.zeros(p.n_states), np.zeros(p.n_states)
-    gather_numbers(p.cell_begin, p.cell, p.factor, states, x, w, pull, J, h)
+    gather_numbers(p.entries, weighed(x, w, pull), states, J, h)
     A = np.zeros((40, p.n_states))
     precision = np.zeros((p.n_states, p.n_states))
     for q in range(p.n_states):
@@ -102,8 +110,7 @@ def test_paths_are_integrated_out_as_a_dense_gaussian_would_be(reversion):
     whole = precision + told
     expected = 0.5 * (np.linalg.slogdet(precision)[1] - np.linalg.slogdet(whole)[1])
     expected += 0.5 * potential @ np.linalg.solve(whole, potential)
-    steps = Transitions(p, np.array([reversion])).steps
-    found = number_evidence(p.begin, *steps, J, h, prior, step)
+    found = number_evidence(p.walks(np.array([reversion])), J, h, prior, step)
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
@@ -127,12 +134,12 @@ def test_an_item_is_drawn_from_its_exact_law(r):
     A = A.reshape(n, m * d)
     x = rest + A @ states[:m].ravel()
     drawn, reversions = np.empty((N_DRAWS, m * d)), np.array([0.3, 0.1 * r])
-    steps, spread = Transitions(p, reversions).steps, 1.6
+    walks, spread = p.walks(reversions), 1.6
+    entries, cells = CellEntries(p.cell_begin, p.cell, sign), weighed(x, w, pull)
+    starts = Starts(np.array([mean]), np.array([spread]))
     for row in drawn:
-        items_kernel(r)(
-            rng, np.array([0]), p.begin, *steps, p.cell_begin, p.cell, sign, other, states, x,
-            w, pull, np.array([mean]), np.array([spread]), prior, step,
-        )  # fmt: skip
+        own = walks, entries, other, cells, states, starts
+        items_kernel(r)(rng, np.array([0]), *own, prior, step)
         row[:] = states[:m].ravel()
     np.testing.assert_allclose(x, rest + A @ states[:m].ravel(), atol=1e-9)
     precision = A.T @ (w[:, None] * A)
@@ -149,12 +156,11 @@ def test_a_step_of_hardly_any_variance_holds_a_path_still():
     rng = np.random.default_rng(5)
     p = random_paths(rng, 1, 30)
     states = np.concatenate([np.zeros((p.n_states, 3)), rng.normal(size=(30, 3))])
-    args = rng.uniform(0.1, 1.0, 30), rng.normal(size=30), np.zeros(1), np.ones(1)
-    items_kernel(1)(
-        rng, np.array([0]), p.begin, *Transitions(p, np.zeros(2)).steps, p.cell_begin, p.cell,
-        np.sign(p.factor), p.n_states + p.cell, states, np.zeros(30), *args, np.ones(3),
-        np.array([0.5, 1e-16, 1e-16]),
-    )  # fmt: skip
+    cells = weighed(np.zeros(30), rng.uniform(0.1, 1.0, 30), rng.normal(size=30))
+    entries = CellEntries(p.cell_begin, p.cell, np.sign(p.factor))
+    own = p.walks(np.zeros(2)), entries, p.n_states + p.cell, cells, states
+    starts, step = Starts(np.zeros(1), np.ones(1)), np.array([0.5, 1e-16, 1e-16])
+    items_kernel(1)(rng, np.array([0]), *own, starts, np.ones(3), step)
     assert np.ptp(states[: p.n_states, 0]) > 0.1
     assert np.max(np.ptp(states[: p.n_states, 1:], axis=0)) < 0.01
 

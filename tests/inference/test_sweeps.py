@@ -5,7 +5,7 @@ import pytest
 
 from intransit.data.cells import Rows
 from intransit.inference.gibbs import SETTLE, Chain
-from intransit.inference.law_kernels import LOGISTIC, ORDERED, SQUARED, law_density
+from intransit.inference.law_kernels import LOGISTIC, ORDERED, SQUARED, OutcomesSeen, law_density
 from intransit.inference.likelihood import Law
 from intransit.inference.observations import Observations
 from intransit.inference.paths import lay_out
@@ -82,7 +82,9 @@ def test_the_law_of_grown_margins_is_that_of_the_definition(kind, cuts):
         return log_likelihood(Drawn, seen, (held + f * grows)[None])[0]
 
     def found(f):
-        return law_density(kind, f, counts, means, held, grows, np.array(cuts), 0.7)
+        often = np.ones(len(cuts))
+        told = OutcomesSeen(kind, counts, means, often, np.array(cuts), 0.7)
+        return law_density(told, f, held, grows)
 
     assert law.kind == Law(name).kind == name
     assert found(2.0) - found(0.5) == pytest.approx(defined(2.0) - defined(0.5), rel=1e-9)

@@ -30,7 +30,16 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from intransit.analysis.transitivity import FALSE_ALARMS, N_LOOKS, TINIEST, Cause, Evidence
-from intransit.arrays import CHUNK, LEVEL, BoolArray, FloatArray, IntArray, interval, slices
+from intransit.arrays import (
+    CHUNK,
+    LEVEL,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    interval,
+    slices,
+    spread_out,
+)
 from intransit.checks import as_number, shown
 from intransit.data.reading import plural
 from intransit.errors import InputError
@@ -482,7 +491,7 @@ def _by_noise(
     place[order] = np.arange(n)
     above = np.where(place[one] < place[two], 1.0, -1.0)
     nearest = above * np.maximum(above * mean, 0.0)  # pairs against it are even
-    some = np.linspace(0, len(deviations) - 1, min(len(deviations), N_AROUND)).astype(np.int64)
+    some = spread_out(len(deviations), N_AROUND)
     around = np.vstack([np.zeros(len(mean)), deviations[some]])
     paid = np.array(
         [

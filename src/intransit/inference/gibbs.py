@@ -26,25 +26,25 @@ import numpy as np
 
 from intransit.arrays import FloatArray
 from intransit.inference.law_kernels import (
-    LOGISTIC,
-    ORDERED,
-    SQUARED,
+    LAWS,
+    OutcomesSeen,
     draw_cuts,
     draw_last_cut,
     squared_residuals,
-    weigh_levels,
-    weigh_readings,
-    weigh_wins,
+    weigh,
 )
 from intransit.inference.likelihood import first_cuts
 from intransit.inference.path_kernels import (
+    Starts,
+    Weighed,
     draw_numbers,
     gather_numbers,
     item_margins,
     items_kernel,
 )
-from intransit.inference.paths import Layout, Numbers, Paths, Transitions
+from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.scale_kernels import (
+    ItemSizes,
     change_planes,
     draw_gauge,
     draw_item_scales,
@@ -71,14 +71,11 @@ from intransit.model.terms import (
     Scale,
     Scores,
     Side,
-    first_jumps,
-    first_rate,
-    first_reversion,
-    jumps_of,
+    Walk,
+    first_walk,
     prior_scale,
-    rate_of,
-    reversion_of,
     start_value,
+    walk_priors,
 )
 
 REFRESH = 20  # sweeps after which margins are added up anew, lest rounding gather
@@ -157,8 +154,7 @@ class Chain:
     ) -> None:
         self.layout, self.law, self.rng = layout, law, rng
         seen, r = layout.seen, layout.n_factors
-        self.counts, self.means = map(np.ascontiguousarray, (seen.counts, seen.means))
-        self.first, self.second = layout.first, layout.second
+        self._counts, self._means = map(np.ascontiguousarray, (seen.counts, seen.means))
         self.unit = _unit(layout, law) if unit is None else unit
         least = STIFFEST / layout.span
         self._stiffest = least * np.array([self.unit**2, *[self.unit] * (2 * r)])
@@ -166,15 +162,19 @@ class Chain:
         scores = NOTHING if self._scores is None else self._scores.scale
         factors = NOTHING if self._factors is None else self._factors.scale
         self._priors = np.array([self._prior(scores), *[self._prior(factors, root=True)] * r])
-        walks = [None if term is None else term.walk for term in (self._scores, self._factors)]
-        span = layout.span
-        self._rate_priors = np.array([rate_of(walk, span)[1] for walk in walks])
-        self._reversion_priors = np.array([reversion_of(walk, span)[1] for walk in walks])
+        known = np.transpose([walk_priors(walk, layout.span) for walk in self._item_walks])
+        self._rate_priors, self._reversion_priors, (self._jumps_prior, _) = known.copy()
         self.guide: Chain | None = None
         if layout.guide is not None:
             self.guide = Chain(layout.guide, law, rng.spawn(1)[0], start, unit=unit)
             self._priors[1:] = self._rate_priors[1] = self._reversion_priors[1] = 0.0
-        self.jumps, self._jumps_prior = first_jumps(walks[0]), jumps_of(walks[0])[1]
+        self._number_priors = [self._priors_of(one) for one in layout.numbers]
+        self._moves = [
+            _moves(one.paths, self._number_priors[k]) for k, one in enumerate(layout.numbers)
+        ]
+        priors = self._rate_priors[0], self._reversion_priors[0], self._jumps_prior
+        self._walk_priors = np.array(priors)
+        self._walk_moves = WALK_MOVES[((WALK_MOVES == 0.0) | (self._walk_priors > 0.0)).all(axis=1)]
         self.newcomers, self.tiers, self.n_sweeps, often = 0.0, 0.0, 0, _often(layout)
         self.settle = 0 if start is not None else SETTLE
         if start is None:
@@ -185,13 +185,14 @@ class Chain:
         self.spread = np.ones(layout.seen.n_items)
         self._begin_means()
         self._draw_spread()
-        self.x, self.w, self.pull = (np.zeros(len(seen)) for _ in range(3))
-        self.cells = self.x, self.w, self.pull  # changed in place, always
+        self.x, w, pull = (np.zeros(len(seen)) for _ in range(3))
+        self.cells = Weighed(layout.first, layout.second, self.x, w, pull)
         self.below, self.above, self.parts = (np.zeros(len(seen)) for _ in range(3))
         self._often = often[:-1]  # but for the largest
-        self._steps = Transitions(layout.items, self.reversions)
-        self._number_steps = [
-            Transitions(one.paths, self.number_reversions[k : k + 1])
+        self._plain = [_plain(one.paths) for one in layout.numbers]
+        self._walks = layout.items.walks(self.reversions)
+        self._number_walks = [
+            one.paths.walks(self.number_reversions[k : k + 1])
             for k, one in enumerate(layout.numbers)
         ]
         self._margins()
@@ -205,9 +206,8 @@ class Chain:
         scores, *planes = [NOTHING if term is None else start_value(term.scale) for term in both]
         units = np.array([self.unit, *[np.sqrt(self.unit)] * r])
         self.scales = np.array([scores, *planes * r]) * units
-        walks = [None if term is None else term.walk for term in both]
-        self.rates = np.array([first_rate(walk, span) for walk in walks])
-        self.reversions = np.array([first_reversion(walk, span) for walk in walks])
+        firsts = np.transpose([first_walk(walk, span) for walk in self._item_walks])
+        self.rates, self.reversions, (self.jumps, _) = firsts.copy()
         width = np.concatenate([self.scales, self.scales[1:]])
         self.states = width * self.rng.standard_normal((layout.items.n_states, 1 + 2 * r))
         self.states = self.states[layout.items.start]
@@ -215,9 +215,8 @@ class Chain:
         self.number_scales = np.array(
             [self.unit * start_value(one.term.scale) for one in layout.numbers]
         )
-        walks = [one.term.walk for one in layout.numbers]
-        self.number_rates = np.array([first_rate(walk, span) for walk in walks])
-        self.number_reversions = np.array([first_reversion(walk, span) for walk in walks])
+        firsts = np.array([first_walk(one.term.walk, span) for one in layout.numbers])
+        self.number_rates, self.number_reversions, _ = firsts.reshape(-1, 3).T.copy()
         self.cuts = np.array(first_cuts(often) if len(often) else ())
         self.noise = 0.3 * self.unit
         if isinstance(self.law, Readings) and not isinstance(self.law.noise, HalfCauchy):
@@ -240,6 +239,11 @@ class Chain:
             self.tiers = self.unit * start_value(self._scores.tiers)
         if self.settle == 0:  # from a draw, which knows no means
             self._worth[:] = self._worth_of_starts()
+
+    @property
+    def _item_walks(self) -> list[Walk | None]:
+        """How scores and planes move; None where there are none."""
+        return [None if term is None else term.walk for term in (self._scores, self._factors)]
 
     def _prior(self, scale: Scale, *, root: bool = False) -> float:
         return prior_scale(scale) * (np.sqrt(self.unit) if root else self.unit)
@@ -266,11 +270,22 @@ class Chain:
     def _margins(self) -> None:
         """Add up all margins anew."""
         rest = np.zeros(len(self.x))
-        for one, states in zip(self.layout.numbers, self.numbers, strict=True):
-            p = one.paths
-            number_parts(p.begin, *p.entries, states, np.zeros((p.n_states, 1)), self.parts)
-            rest += self.parts
-        item_margins(self.first, self.second, self.states, rest, self.x)
+        for k in range(len(self.numbers)):
+            rest += self._parts(k)
+        item_margins(self.cells.first, self.cells.second, self.states, rest, self.x)
+
+    def _parts(self, k: int, *, walks: bool = False) -> FloatArray:  # (n_cells,)
+        """Return what a term of single numbers, or its walks alone, adds to margins, in `parts`."""
+        entries = self.layout.numbers[k].paths.entries
+        number_parts(self._number_walks[k], entries, self.numbers[k], not walks, self.parts)
+        return self.parts
+
+    @property
+    def _seen(self) -> OutcomesSeen:
+        kind = LAWS[self.law.kind]
+        return OutcomesSeen(
+            kind, self._counts, self._means, self._often, self.cuts, float(self.noise)
+        )
 
     def sweep(self) -> None:
         """Draw everything once."""
@@ -279,10 +294,9 @@ class Chain:
             if self.n_sweeps % SIZE_EVERY == 0:
                 self._draw_size()
                 if self.law.kind == "ordered":
-                    cells = self.counts, self.means, self.x
-                    draw_last_cut(self.rng, *cells, self.cuts, self._often)
+                    draw_last_cut(self.rng, self._seen, self.x)
             self._draw_gauge()
-        self._weigh()
+        weigh(self.rng, self._seen, self.cells, self.below, self.above)
         self._draw_items()
         for k, one in enumerate(self.layout.numbers):
             self._draw_numbers(k, one)
@@ -308,21 +322,12 @@ class Chain:
         guide.sweep()
         self.scales[1:], self.rates[1] = guide.scales[1:], guide.rates[1]
         self.reversions[1] = guide.reversions[1]
-        self._steps.turn(1, float(self.reversions[1]))
+        self._walks.turn(1, float(self.reversions[1]))
         for k, one in enumerate(self.layout.numbers):
             if not isinstance(one.term, Side):
                 for name in ("number_scales", "number_rates", "number_reversions"):
                     getattr(self, name)[k] = getattr(guide, name)[k]
-                self._number_steps[k].turn(0, float(self.number_reversions[k]))
-
-    def _weigh(self) -> None:
-        if self.law.kind == "logistic":
-            weigh_wins(self.rng, self.counts, self.means, *self.cells)
-        elif self.law.kind == "ordered":
-            cells = (*self.cells, self.below, self.above)
-            weigh_levels(self.rng, self.counts, self.means, self.cuts, *cells)
-        else:
-            weigh_readings(self.counts, self.means, self.noise, self.w, self.pull)
+                self._number_walks[k].turn(0, float(self.number_reversions[k]))
 
     def _draw_size(self) -> None:
         """Draw the size of all margins together, before weights are drawn: the law itself counts.
@@ -332,35 +337,23 @@ class Chain:
         r = self.layout.n_factors
         there = np.array([self._scores is not None, *[True] * r])
         powers = np.array([1.0, *[0.5] * r])
-        others = [k for k, one in enumerate(self.layout.numbers) if not isinstance(one.term, Side)]
-        held = np.zeros(len(self.x))
-        for one, states in zip(self.layout.numbers, self.numbers, strict=True):
+        others, held = [], np.zeros(len(self.x))
+        for k, one in enumerate(self.layout.numbers):
             if isinstance(one.term, Side):
-                p, all_of_it = one.paths, np.zeros((one.paths.n_states, 1))
-                number_parts(p.begin, *p.entries, states, all_of_it, held)
+                held += self._parts(k)
+            else:
+                others.append(k)
         tiers = np.ones(int(self.tiers > 0.0))
         scales = np.concatenate(
             [self.scales[there], self.number_scales[others], self.tiers * tiers]
         )
-        known = [self._number_priors(self.layout.numbers[k])[0] for k in others]
+        known = [self._number_priors[k][0] for k in others]
         priors = np.concatenate([self._priors[there], known, self._tiers_prior * tiers])
         if not len(scales) or not priors.all():
             return
         grows = self.x - held
-        f = draw_size(
-            self.rng,
-            {"logistic": LOGISTIC, "ordered": ORDERED, "squared": SQUARED}[self.law.kind],
-            self.counts,
-            self.means,
-            held,
-            grows,
-            self.cuts,
-            self.noise,
-            scales,
-            priors,
-            np.concatenate([powers[there], np.ones(len(others)), tiers]),
-            self.newcomers / self.unit,
-        )
+        own = scales, priors, np.concatenate([powers[there], np.ones(len(others)), tiers])
+        f = draw_size(self.rng, self._seen, held, grows, *own, self.newcomers / self.unit)
         self.x[:] = held + f * grows
         self.scales[there] *= f ** powers[there]
         self.states *= np.concatenate([f**powers, f ** powers[1:]])
@@ -373,12 +366,12 @@ class Chain:
 
     def _draw_gauge(self) -> None:
         """Draw planes among those that give the same margins."""
-        r, p, rate = self.layout.n_factors, self.layout.items, float(self.rates[1])
+        r, rate = self.layout.n_factors, float(self.rates[1])
         stiffest = float(self._stiffest[-1])
         if r == 0 or (rate > 0.0 and (self.scales[1:].min() * rate) ** 2 <= stiffest):
             return
         gram, change = np.zeros((2 * r, 2 * r)), np.zeros((2 * r, 2 * r))
-        plane_gram(p.begin, *self._steps.steps, self.states, rate, gram)
+        plane_gram(self._walks, self.states, rate, gram)
         draw_gauge(self.rng, gram, self.scales[1:], change)
         change_planes(change, self.states)
 
@@ -386,51 +379,34 @@ class Chain:
         """Return what the first score of each item is drawn around."""
         return np.asarray(self._columns @ self._worth)
 
+    @property
+    def _starts(self) -> Starts:
+        return Starts(self.item_means(), self.spread)
+
     def _draw_items(self) -> None:
         r, p = self.layout.n_factors, self.layout.items
         if r == 0:
-            own = self.states.reshape(-1), self.item_means(), self.spread  # the first is a view
-            self._draw_paths(p, self._steps, *own, float(self.scales[0]), float(self.rates[0]))
+            scores, sizes = self.states.reshape(-1), self._variances(self.scales[0], self.rates[0])
+            draw_numbers(self.rng, self._walks, p.entries, self.cells, scores, self._starts, *sizes)
             return
         width = np.concatenate([self.scales, self.scales[1:]])
         rates = np.concatenate([self.rates[:1], np.repeat(self.rates[1], 2 * r)])
-        items_kernel(r)(
-            self.rng,
-            self.rng.permutation(len(p.begin) - 1),
-            p.begin,
-            *self._steps.steps,
-            *p.entries,
-            self.layout.other,
-            self.states,
-            *self.cells,
-            self.item_means(),
-            self.spread,
-            width**2,
-            np.maximum((width * rates) ** 2, self._stiffest),
-        )
+        step = np.maximum((width * rates) ** 2, self._stiffest)
+        order = self.rng.permutation(len(p.begin) - 1)
+        own = self._walks, p.entries, self.layout.other, self.cells, self.states, self._starts
+        items_kernel(r)(self.rng, order, *own, width**2, step)
 
     def _draw_numbers(self, k: int, one: Numbers) -> None:
         p = one.paths
         if p.n_states and p.separate and self.n_sweeps >= self.settle:
             self._draw_separate_scales(k, one)
-        own = self.numbers[k], np.zeros(len(p.keys)), np.ones(len(p.keys))
-        sizes = float(self.number_scales[k]), float(self.number_rates[k])
-        self._draw_paths(p, self._number_steps[k], *own, *sizes)
+        own = self._number_walks[k], p.entries, self.cells, self.numbers[k], self._plain[k]
+        sizes = self._variances(self.number_scales[k], self.number_rates[k])
+        draw_numbers(self.rng, *own, *sizes)
 
-    def _draw_paths(
-        self,
-        p: Paths,
-        steps: Transitions,
-        states: FloatArray,
-        means: FloatArray,
-        spread: FloatArray,
-        scale: float,
-        rate: float,
-    ) -> None:
-        """Draw paths that enter margins linearly."""
-        step = max((scale * rate) ** 2, float(self._stiffest[0]))
-        (keep, length), own = steps.steps, (states, *self.cells, means, spread)
-        draw_numbers(self.rng, p.begin, keep, length, *p.entries, *own, scale**2, step)
+    def _variances(self, scale: float, rate: float) -> tuple[float, float]:
+        """Return the variances of a first state, and of a step in a unit of time."""
+        return float(scale) ** 2, max((float(scale) * float(rate)) ** 2, float(self._stiffest[0]))
 
     def _draw_means(self) -> None:
         """Draw what first scores are drawn around: given these, then with their paths moving.
@@ -444,16 +420,17 @@ class Chain:
         self._worth[:] = self._worth_of_starts()
         many = len(self.x) * columns.shape[1] ** 2 > MANY_PRODUCTS
         if not many or self.n_sweeps % TIERS_EVERY == 0:
-            moved = np.repeat(columns, np.diff(p.begin), axis=0) * self._steps.fade[:, :1]
-            part = moved[self.first]
-            part -= moved[self.second]
+            moved = np.repeat(columns, np.diff(p.begin), axis=0) * self._walks.fade[:, :1]
+            part = moved[self.cells.first]
+            part -= moved[self.cells.second]
             spread = self._spread_of_means()
-            precision = part.T @ (self.w[:, None] * part) + np.diag(spread)
-            pull = part.T @ (self.pull - self.w * self.x) - spread * self._worth
+            _, _, x, w, pull = self.cells
+            precision = part.T @ (w[:, None] * part) + np.diag(spread)
+            pull = part.T @ (pull - w * x) - spread * self._worth
             self._move_means(moved, part, gaussian(self.rng, precision, pull))
             if self._tiers_prior > 0.0:
                 parts, lines = part[:, n:] @ self._worth[n:], np.zeros(4)
-                part_lines(parts, 1, *self.cells, lines)
+                part_lines(parts, 1, self.cells, lines)
                 grown = draw_scale(self.rng, self.tiers, 0.0, 0.0, lines, self._tiers_prior)
                 step = np.where(np.arange(columns.shape[1]) < n, 0.0, grown / self.tiers - 1.0)
                 self._move_means(moved, part, step * self._worth)
@@ -503,47 +480,31 @@ class Chain:
 
     def _draw_item_scales(self) -> None:
         """Draw scales and rates of scores and planes."""
-        p = self.layout.items
-        draw_item_scales(
-            self.rng,
-            p.begin,
-            *self._steps.arrays,
-            self.first,
-            self.second,
-            self.item_means(),
-            self.spread,
-            *self.cells,
-            self.states,
-            self.scales,
-            self.rates,
-            self._priors,
-            self._rate_priors,
-        )
+        sizes = ItemSizes(self.scales, self.rates, self._priors, self._rate_priors)
+        draw_item_scales(self.rng, self._walks, self._starts, self.cells, self.states, sizes)
 
     def _draw_item_reversions(self) -> None:
         """Draw how fast scores and planes return to 0, and their rates along with that."""
         r, p = self.layout.n_factors, self.layout.items
-        width, (gap, gaps) = np.concatenate([self.scales, self.scales[1:]]), p.gaps
-        sums = np.zeros((len(gaps), 4))
+        width, sums = np.concatenate([self.scales, self.scales[1:]]), np.zeros((len(p.gaps[1]), 4))
         for g in range(2 if r else 1):
             prior = self._reversion_priors[g]
             if prior == 0.0 or p.n_states == len(p.keys):
                 continue
-            pace = self._steps.pace if g == 0 else np.ones(p.n_states)
-            gap_sums(p.begin, gap, pace, self.states, g, 1 + 2 * r * g, width, sums)
+            gap_sums(self._walks, self.states, g, 1 + 2 * r * g, width, sums)
             found = self.rates[g], self._rate_priors[g], self.reversions[g], prior
-            self.rates[g], self.reversions[g] = draw_reversion(self.rng, *found, gaps, sums)
-            self._steps.turn(g, float(self.reversions[g]))
+            self.rates[g], self.reversions[g] = draw_reversion(self.rng, *found, p.gaps[1], sums)
+            self._walks.turn(g, float(self.reversions[g]))
 
     def _draw_jumps(self) -> None:
         """Draw how unevenly scores move, now and then, and the pace of each of their gaps."""
-        p, steps = self.layout.items, self._steps
+        p = self.layout.items
         if self.jumps == 0.0 or p.n_states == len(p.keys):
             return
         which, gaps = p.gaps
         parts, squares = gaps[which] / self.layout.span, np.zeros(p.n_states)
         step = max((self.scales[0] * self.rates[0]) ** 2, float(self._stiffest[0]))
-        score_steps(p.begin, *steps.steps, steps.pace, self.states, step, squares)
+        score_steps(self._walks, self.states, step, squares)
         settled = self.n_sweeps >= self.settle
         every = JUMPS_EVERY if p.n_states < VERY_MANY_STATES else 4 * JUMPS_EVERY
         if settled and self._jumps_prior > 0.0 and self.n_sweeps % every == 0:
@@ -553,17 +514,15 @@ class Chain:
             squares *= (rate / self.rates[0]) ** 2
         pace = np.empty(p.n_states)
         draw_paces(self.rng, parts, squares, self.jumps, pace)
-        steps.run(pace)
+        self._walks.run(pace)
 
     def _grow_walks(self) -> None:
         """Draw rate, reversion or jumps of scores, or two of them, with scores moving along.
 
         Each draw is one of these at random.
         """
-        p, steps = self.layout.items, self._steps
-        priors = np.array([self._rate_priors[0], self._reversion_priors[0], self._jumps_prior])
-        moves = WALK_MOVES[((WALK_MOVES == 0.0) | (priors > 0.0)).all(axis=1)]
-        if not len(moves) or p.n_states == len(p.keys):
+        p = self.layout.items
+        if not len(self._walk_moves) or p.n_states == len(p.keys):
             return
         n_draws = WALK_DRAWS
         if p.n_states > MANY_STATES:
@@ -571,118 +530,97 @@ class Chain:
         if n_draws == 0:
             return
         sizes = np.array([self.rates[0], self.reversions[0], self.jumps])
-        walk = sizes, priors, self.layout.span, p.begin, *p.gaps
-        cells = self.first, self.second, self.w, self.pull
-        grow_walks(self.rng, n_draws, moves, *walk, *cells, self.states, steps.pace, self.x)
+        own = self._walk_priors, self.layout.span, self._walks, self.cells, self.states
+        grow_walks(self.rng, n_draws, self._walk_moves, sizes, *own)
         self.rates[0], self.reversions[0], self.jumps = sizes
-        steps.turn(0, float(self.reversions[0]))
+        self._walks.turn(0, float(self.reversions[0]))
 
     def _draw_number_scales(self, k: int, one: Numbers) -> None:
         """Draw scale and rate of a term given its states, and with the states moving along."""
-        p, states, lines = one.paths, self.numbers[k], np.zeros(4)
+        p, walks, states = one.paths, self._number_walks[k], self.numbers[k][:, None]
         if not p.n_states or p.separate:
             return
-        n_first = len(p.begin) - 1
-        n_steps = p.n_states - n_first
-        prior, rate_prior, reversion_prior = self._number_priors(one)
+        n_steps = p.n_states - len(p.keys)
+        prior, rate_prior, reversion_prior = self._number_priors[k]
+        first, steps = np.zeros(1), np.zeros(1)
         if prior > 0.0:
-            first, steps = self._squares(k, states)
-            rate, n = self.number_rates[k], n_first
+            squares_of(walks, states, self._plain[k], first, steps)
+            rate, n = self.number_rates[k], len(p.keys)
             if rate > 0.0:
                 first, n = first + steps / rate**2, n + n_steps
-            scale = draw_scale(self.rng, self.number_scales[k], n, first, HELD, prior)
-            self.number_scales[k] = self._grow(k, states, scale, prior, lines, walks=False)
+            scale = draw_scale(self.rng, self.number_scales[k], n, float(first[0]), HELD, prior)
+            self.number_scales[k] = self._grow(k, scale, prior, walks=False)
         if rate_prior > 0.0 and n_steps:
-            steps = self._squares(k, states)[1] / self.number_scales[k] ** 2
-            rate = draw_scale(self.rng, self.number_rates[k], n_steps, steps, HELD, rate_prior)
-            self.number_rates[k] = self._grow(k, states, rate, rate_prior, lines, walks=True)
+            squares_of(walks, states, self._plain[k], first, steps)
+            size = float(steps[0]) / self.number_scales[k] ** 2
+            rate = draw_scale(self.rng, self.number_rates[k], n_steps, size, HELD, rate_prior)
+            self.number_rates[k] = self._grow(k, rate, rate_prior, walks=True)
         if reversion_prior > 0.0 and n_steps:
-            (gap, gaps), width = p.gaps, self.number_scales[k : k + 1]
-            sums = np.zeros((len(gaps), 4))
-            gap_sums(p.begin, gap, np.ones(p.n_states), states[:, None], 0, 1, width, sums)
+            sums = np.zeros((len(walks.gaps), 4))
+            gap_sums(walks, states, 0, 1, self.number_scales[k : k + 1], sums)
             found = self.number_rates[k], rate_prior, self.number_reversions[k], reversion_prior
-            rate, reversion = draw_reversion(self.rng, *found, gaps, sums)
+            rate, reversion = draw_reversion(self.rng, *found, walks.gaps, sums)
             self.number_rates[k], self.number_reversions[k] = rate, reversion
-            self._number_steps[k].turn(0, reversion)
+            walks.turn(0, reversion)
 
-    def _squares(self, k: int, states: FloatArray) -> tuple[float, float]:
-        """Return the squares of first states, and of steps over their length."""
-        p, first, steps = self.layout.numbers[k].paths, np.zeros(1), np.zeros(1)
-        along = self._number_steps[k].steps
-        plain = np.zeros(len(p.keys)), np.ones(len(p.keys))
-        squares_of(p.begin, *along, states[:, None], *plain, first, steps)
-        return float(first[0]), float(steps[0])
+    def _grow(self, k: int, size: float, prior: float, *, walks: bool) -> float:
+        """Draw a scale, or a rate, with the states (or their walks) moving along; move them."""
+        parts, states, lines = self._parts(k, walks=walks), self.numbers[k], np.zeros(4)
+        part_lines(parts, 1, self.cells, lines)
+        new = draw_scale(self.rng, size, 0.0, 0.0, lines, prior)
+        grown = new / size
+        fade = self._number_walks[k].fade[:, 0] * walks
+        base = fade * states[self.layout.numbers[k].paths.start]
+        states[:] = base + grown * (states - base)
+        self.x += (grown - 1.0) * parts
+        return new
 
     def _draw_separate_scales(self, k: int, one: Numbers) -> None:
         """Draw scale, rate or reversion of a term, or two together, its states integrated out.
 
         One of these at random; the states are drawn next.
         """
-        p, steps = one.paths, self._number_steps[k]
-        J, h = np.zeros(p.n_states), np.zeros(p.n_states)
-        gather_numbers(*p.entries, self.numbers[k], *self.cells, J, h)
-        # Powers of f by which the three grow; one move, as all are a third of a sweep's cost.
-        priors = np.array(self._number_priors(one))
-        moves = [(1, 0, 0), (0, 1, 0), (1, -1, 0), (0, 0, 1), (0, 1, 2)]
-        there = [True, *[p.n_states > len(p.keys)] * 2] & (priors > 0.0)
-        moves = [move for move in moves if there[np.flatnonzero(move)].all()]
-        if not moves:
+        p, moves = one.paths, self._moves[k]
+        if not len(moves):
             return
-        powers = np.array(moves[int(self.rng.integers(len(moves)))], dtype=float)
+        J, h = np.zeros((2, p.n_states))
+        gather_numbers(p.entries, self.cells, self.numbers[k], J, h)
+        powers = moves[int(self.rng.integers(len(moves)))]
         sizes = np.array([self.number_scales[k], self.number_rates[k], self.number_reversions[k]])
-        grow_without_paths(
-            self.rng,
-            sizes,
-            powers,
-            priors,
-            float(self._stiffest[0]),
-            p.begin,
-            *p.gaps,
-            *steps.arrays,
-            J,
-            h,
-        )
+        own = np.array(self._number_priors[k]), float(self._stiffest[0]), self._number_walks[k]
+        grow_without_paths(self.rng, sizes, powers, *own, J, h)
         self.number_scales[k], self.number_rates[k], self.number_reversions[k] = sizes
 
-    def _number_priors(self, one: Numbers) -> tuple[float, float, float]:
+    def _priors_of(self, one: Numbers) -> tuple[float, float, float]:
         """Return the scales of the priors of scale, rate and reversion; 0 where one is known."""
         if self.guide is not None and not isinstance(one.term, Side):
             return 0.0, 0.0, 0.0
         prior = 0.0 if isinstance(one.term, Side) else self._prior(one.term.scale)
-        span = self.layout.span
-        return prior, rate_of(one.term.walk, span)[1], reversion_of(one.term.walk, span)[1]
-
-    def _grow(
-        self,
-        k: int,
-        states: FloatArray,
-        scale: float,
-        prior: float,
-        lines: FloatArray,
-        *,
-        walks: bool,
-    ) -> float:
-        """Draw a scale with the states moving along, and move them."""
-        p = self.layout.numbers[k].paths
-        fade = self._number_steps[k].fade * walks
-        number_parts(p.begin, *p.entries, states, fade, self.parts)
-        part_lines(self.parts, 1, *self.cells, lines)
-        new = draw_scale(self.rng, scale, 0.0, 0.0, lines, prior)
-        grown = new / scale
-        base = fade[:, 0] * states[p.start]
-        states[:] = base + grown * (states - base)
-        self.x += (grown - 1.0) * self.parts
-        return new
+        return prior, *walk_priors(one.term.walk, self.layout.span)[:2]
 
     def _draw_law(self) -> None:
         if self.law.kind == "ordered":
-            cells = (self.counts, self.means, self.x, self.below, self.above)
-            draw_cuts(self.rng, *cells, self.cuts, self._often)
+            draw_cuts(self.rng, self._seen, self.x, self.below, self.above)
         elif isinstance(self.law, Readings) and isinstance(self.law.noise, HalfCauchy):
-            squares = self.layout.seen.spread + squared_residuals(self.counts, self.means, self.x)
+            squares = self.layout.seen.spread + squared_residuals(self._seen, self.x)
             prior = self._prior(self.law.noise)
             n = float(self.layout.seen.n_rows)
             self.noise = draw_scale(self.rng, self.noise, n, squares, HELD, prior)
+
+
+def _moves(paths: Paths, priors: tuple[float, float, float]) -> FloatArray:  # (n_moves, 3)
+    """Return powers of a factor by which scale, rate and reversion of a term may grow together.
+
+    Each draw has one of these moves at random, as all would be a third of a sweep's cost.
+    """
+    moves = np.array([(1, 0, 0), (0, 1, 0), (1, -1, 0), (0, 0, 1), (0, 1, 2)], dtype=float)
+    there = [True, *[paths.n_states > len(paths.keys)] * 2] & (np.array(priors) > 0.0)
+    return np.asarray(moves[((moves == 0.0) | there).all(axis=1)])
+
+
+def _plain(paths: Paths) -> Starts:
+    """Return that first states are drawn around 0, all alike."""
+    return Starts(np.zeros(len(paths.keys)), np.ones(len(paths.keys)))
 
 
 def gaussian(

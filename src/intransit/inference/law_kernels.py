@@ -41,11 +41,13 @@ come to share by meeting (a covariance between them) is dropped.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from intransit.arrays import FloatArray, IntArray
+from intransit.inference.path_kernels import Weighed
 from intransit.kernels import compiled, draw_by_slice
 
 MOST_ONE_BY_ONE = 8  # games that are drawn one by one
@@ -182,60 +184,56 @@ WIDTH = 0.3  # of the first slice
 ROOT_2 = math.sqrt(2.0)
 
 
-@compiled
-def weigh_wins(
-    rng: np.random.Generator,
-    counts: FloatArray,
-    means: FloatArray,
-    x: FloatArray,
-    w: FloatArray,
-    pull: FloatArray,
-) -> None:
-    """Draw the weights of shares of games won."""
-    for c in range(len(x)):
-        w[c] = draw(rng, counts[c], x[c])
-        pull[c] = counts[c] * (means[c] - 0.5)
+LOGISTIC, ORDERED, SQUARED = range(3)  # laws, as loops are told them
+LAWS = {"logistic": LOGISTIC, "ordered": ORDERED, "squared": SQUARED}
+
+
+class OutcomesSeen(NamedTuple):
+    """What cells have shown, and the law of it."""
+
+    kind: int
+    counts: FloatArray  # (n_cells,)
+    means: FloatArray  # (n_cells,): shares of games won, levels, or means of readings
+    often: FloatArray  # (n_cuts,): games of levels 0, ±1, ..., but for the outermost
+    cuts: FloatArray  # (n_cuts,), changed as they are drawn
+    noise: float
 
 
 @compiled
-def weigh_levels(
+def _boundary(level: int) -> tuple[int, float]:
+    """Return which of the cuts lies below a level, and its sign: boundaries are mirrored."""
+    return (level - 1, 1.0) if level > 0 else (-level, -1.0)
+
+
+@compiled
+def weigh(
     rng: np.random.Generator,
-    counts: FloatArray,
-    levels: FloatArray,
-    cuts: FloatArray,
-    x: FloatArray,
-    w: FloatArray,
-    pull: FloatArray,
-    below: FloatArray,  # (n_cells,), out: weight against the lower boundary
+    seen: OutcomesSeen,
+    cells: Weighed,  # weights and pulls are changed
+    below: FloatArray,  # (n_cells,), out: of levels, weight against the lower boundary
     above: FloatArray,  # (n_cells,), out: against the upper one
 ) -> None:
-    """Draw the weights of levels."""
-    top = len(cuts)
-    for c in range(len(x)):
-        level, n = int(levels[c]), counts[c]
-        below[c], above[c], pull[c] = 0.0, 0.0, 0.0
-        if level > -top:
-            b = cuts[level - 1] if level > 0 else -cuts[-level]
-            below[c] = draw(rng, n, x[c] - b)
-            pull[c] += 0.5 * n + below[c] * b
-        if level < top:
-            b = cuts[level] if level >= 0 else -cuts[-level - 1]
-            above[c] = draw(rng, n, x[c] - b)
-            pull[c] += above[c] * b - 0.5 * n
-        w[c] = below[c] + above[c]
-
-
-@compiled
-def weigh_readings(
-    counts: FloatArray, means: FloatArray, noise: float, w: FloatArray, pull: FloatArray
-) -> None:
-    """Write the weights of readings."""
+    """Draw the weight of every cell, with which its likelihood is Gaussian."""
+    w, pull, cuts, top = cells.w, cells.pull, seen.cuts, len(seen.cuts)
     for c in range(len(w)):
-        w[c] = counts[c] / (noise * noise)
-        pull[c] = w[c] * means[c]
-
-
-LOGISTIC, ORDERED, SQUARED = range(3)  # laws, as loops are told them
+        n, x = seen.counts[c], cells.x[c]
+        if seen.kind == LOGISTIC:
+            w[c], pull[c] = draw(rng, n, x), n * (seen.means[c] - 0.5)
+        elif seen.kind == SQUARED:
+            w[c] = n / (seen.noise * seen.noise)
+            pull[c] = w[c] * seen.means[c]
+        else:
+            level = int(seen.means[c])
+            below[c], above[c], pull[c] = 0.0, 0.0, 0.0
+            if level > -top:
+                k, sign = _boundary(level)
+                below[c] = draw(rng, n, x - sign * cuts[k])
+                pull[c] += 0.5 * n + below[c] * sign * cuts[k]
+            if level < top:
+                k, sign = _boundary(level + 1)
+                above[c] = draw(rng, n, x - sign * cuts[k])
+                pull[c] += above[c] * sign * cuts[k] - 0.5 * n
+            w[c] = below[c] + above[c]
 
 
 @compiled
@@ -245,43 +243,32 @@ def _log_chance(x: float) -> float:
 
 
 @compiled
-def law_density(
-    kind: int,
-    f: float,
-    counts: FloatArray,
-    means: FloatArray,
-    held: FloatArray,
-    grows: FloatArray,
-    cuts: FloatArray,
-    noise: float,
-) -> float:
+def law_density(seen: OutcomesSeen, f: float, held: FloatArray, grows: FloatArray) -> float:
     """Return the log likelihood where margins are held + f · grows, but for what cuts alone say."""
-    value, top = 0.0, len(cuts)
-    for c in range(len(counts)):
-        x = held[c] + f * grows[c]
-        if kind == LOGISTIC:
-            value += counts[c] * (_log_chance(-x) + means[c] * x)
-        elif kind == SQUARED:
-            value -= 0.5 * counts[c] * ((means[c] - x) / noise) ** 2
+    value, cuts, top = 0.0, seen.cuts, len(seen.cuts)
+    for c in range(len(held)):
+        x, n = held[c] + f * grows[c], seen.counts[c]
+        if seen.kind == LOGISTIC:
+            value += n * (_log_chance(-x) + seen.means[c] * x)
+        elif seen.kind == SQUARED:
+            value -= 0.5 * n * ((seen.means[c] - x) / seen.noise) ** 2
         else:
-            level = int(means[c])
+            level = int(seen.means[c])
             if level > -top:
-                value += counts[c] * _log_chance(
-                    x - (cuts[level - 1] if level > 0 else -cuts[-level])
-                )
+                k, sign = _boundary(level)
+                value += n * _log_chance(x - sign * cuts[k])
             if level < top:
-                value += counts[c] * _log_chance(
-                    (cuts[level] if level >= 0 else -cuts[-level - 1]) - x
-                )
+                k, sign = _boundary(level + 1)
+                value += n * _log_chance(sign * cuts[k] - x)
     return value
 
 
 @compiled
-def squared_residuals(counts: FloatArray, means: FloatArray, x: FloatArray) -> float:
+def squared_residuals(seen: OutcomesSeen, x: FloatArray) -> float:
     """Return Σ counts (mean - x)²."""
     total = 0.0
     for c in range(len(x)):
-        total += counts[c] * (means[c] - x[c]) ** 2
+        total += seen.counts[c] * (seen.means[c] - x[c]) ** 2
     return total
 
 
@@ -316,27 +303,22 @@ def _cut_density(
 @compiled
 def draw_cuts(
     rng: np.random.Generator,
-    counts: FloatArray,
-    levels: FloatArray,
+    seen: OutcomesSeen,  # cuts are changed; a first cut of 0 (no ties) stays
     x: FloatArray,
     below: FloatArray,
     above: FloatArray,
-    cuts: FloatArray,  # changed; a first cut of 0 (no ties) stays
-    often: FloatArray,  # (n_cuts,): games of levels 0, ±1, ..., but for the outermost
 ) -> None:
     """Draw every cut in turn by a slice."""
-    top = len(cuts)
+    cuts, often, top = seen.cuts, seen.often, len(seen.cuts)
     precision, potential = np.zeros(top), np.zeros(top)
     for c in range(len(x)):
-        level, n = int(levels[c]), counts[c]
+        level, n = int(seen.means[c]), seen.counts[c]
         if level > -top:
-            k = level - 1 if level > 0 else -level
-            sign = 1.0 if level > 0 else -1.0
+            k, sign = _boundary(level)
             precision[k] += below[c]
             potential[k] += sign * (below[c] * x[c] - 0.5 * n)
         if level < top:
-            k = level if level >= 0 else -level - 1
-            sign = 1.0 if level >= 0 else -1.0
+            k, sign = _boundary(level + 1)
             precision[k] += above[c]
             potential[k] += sign * (above[c] * x[c] + 0.5 * n)
     for k in range(top):
@@ -348,36 +330,25 @@ def draw_cuts(
 @compiled
 def _last_cut_density(
     log_gap: float,
-    counts: FloatArray,
-    levels: FloatArray,
+    seen: OutcomesSeen,  # its last cut is changed
     x: FloatArray,
-    cuts: FloatArray,  # changed
-    often: FloatArray,
     nothing: FloatArray,  # (n_cuts,): zeros
 ) -> float:
     """Return the log density of the log of the gap below the last cut, under the law itself."""
-    last = len(cuts) - 1
+    cuts, last = seen.cuts, len(seen.cuts) - 1
     below = cuts[last - 1] if last > 0 else 0.0
-    value = _cut_density(below + math.exp(log_gap), last, cuts, often, nothing, nothing)
-    return log_gap + value + law_density(ORDERED, 0.0, counts, levels, x, x, cuts, 1.0)
+    value = _cut_density(below + math.exp(log_gap), last, cuts, seen.often, nothing, nothing)
+    return log_gap + value + law_density(seen, 0.0, x, x)
 
 
 @compiled
-def draw_last_cut(
-    rng: np.random.Generator,
-    counts: FloatArray,
-    levels: FloatArray,
-    x: FloatArray,
-    cuts: FloatArray,  # changed
-    often: FloatArray,
-) -> None:
+def draw_last_cut(rng: np.random.Generator, seen: OutcomesSeen, x: FloatArray) -> None:
     """Draw the outermost cut with weights integrated out: few games may hold it from above."""
-    last = len(cuts) - 1
-    if last == 0 and often[0] == 0.0:
+    cuts, last = seen.cuts, len(seen.cuts) - 1
+    if last == 0 and seen.often[0] == 0.0:
         return
     below = cuts[last - 1] if last > 0 else 0.0
-    rest = (counts, levels, x, cuts, often, np.zeros(len(cuts)))
-    log_gap = math.log(cuts[last] - below)
+    rest, log_gap = (seen, x, np.zeros(len(cuts))), math.log(cuts[last] - below)
     cuts[last] = below + math.exp(draw_by_slice(rng, log_gap, WIDTH, _last_cut_density, rest))
 
 

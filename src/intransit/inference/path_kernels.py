@@ -24,11 +24,63 @@ the gap, so that every question sees the same path.
 import math
 from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.kernels import compiled
+
+
+class Walks(NamedTuple):
+    """Which states are whose, and how each follows from the one before it, by kind of column.
+
+    Arrays are changed in place.
+    """
+
+    begin: IntArray  # (n_paths + 1,): states of each path
+    gap: IntArray  # (n_states,): which of the gaps lies before each state
+    gaps: FloatArray  # (n_gaps,): the different gaps
+    pace: FloatArray  # (n_states,): of the first column, its squared speed in each gap
+    keep: FloatArray  # (n_states, n_columns): what is kept of the state before
+    length: FloatArray  # (n_states, n_columns): of the step from there
+    fade: FloatArray  # (n_states, n_columns): what is kept of the path's first state
+
+    def turn(self, column: int, reversion: float) -> None:
+        """Let a kind of column return to 0 at another rate."""
+        set_transitions(self, reversion, column)
+        if column == 0:
+            self.length[:, 0] *= self.pace
+
+    def run(self, pace: FloatArray) -> None:
+        """Let the first column run at another pace in every gap."""
+        self.length[:, 0] *= pace / self.pace
+        self.pace[:] = pace
+
+
+class CellEntries(NamedTuple):
+    """Which cells each state enters, and what it is multiplied by there."""
+
+    begin: IntArray  # (n_states + 1,)
+    cell: IntArray
+    factor: FloatArray
+
+
+class Weighed(NamedTuple):
+    """Cells given their weights: each adds  pull · x - w x² / 2  to the log likelihood."""
+
+    first: IntArray  # (n_cells,): states of the two items
+    second: IntArray
+    x: FloatArray  # (n_cells,): margins, changed with the states
+    w: FloatArray
+    pull: FloatArray
+
+
+class Starts(NamedTuple):
+    """What first states are drawn around, in their first column."""
+
+    means: FloatArray  # (n_paths,)
+    spread: FloatArray  # (n_paths,): variances, in units of the prior's
 
 
 @compiled
@@ -62,7 +114,7 @@ def _gather(
     q: int,  # place of the state in its path
     s: int,  # the state
     r: int,
-    cell_begin: IntArray,
+    begin: IntArray,  # as in `CellEntries`: in a record they cost a copy for every state
     cell: IntArray,
     sign: FloatArray,
     other: IntArray,
@@ -81,7 +133,7 @@ def _gather(
         for n in range(k + 1):
             J[q, k, n] = 0.0
     g[0] = 1.0
-    for p in range(cell_begin[s], cell_begin[s + 1]):
+    for p in range(begin[s], begin[s + 1]):
         c, o = cell[p], other[p]
         own = states[s, 0]
         for k in range(1, 1 + r):
@@ -206,19 +258,12 @@ def items_kernel(r: int) -> Callable[..., None]:
     def draw_items(
         rng: np.random.Generator,
         order: IntArray,  # items in the order they are drawn in
-        begin: IntArray,  # (n_items + 1,): states of each item
-        keep: FloatArray,  # (n_states, 2): of the state before, of scores and of planes
-        length: FloatArray,  # (n_states, 2): of the step from there
-        cell_begin: IntArray,  # (n_states + 1,)
-        cell: IntArray,  # (2 n_cells,): cells of each state
-        sign: FloatArray,  # (2 n_cells,): 1 where the state is the first's
+        walks: Walks,  # of scores, and of planes
+        entries: CellEntries,  # 1 where the state is the first's, else -1
         other: IntArray,  # (2 n_cells,): state of the opponent
+        cells: Weighed,  # margins are changed
         states: FloatArray,  # (n_states, d), changed
-        x: FloatArray,  # (n_cells,): margins, changed
-        w: FloatArray,
-        pull: FloatArray,
-        means: FloatArray,  # (n_items,): prior mean of the first score
-        spread: FloatArray,  # (n_items,): its variance, in units of the prior's
+        starts: Starts,
         prior: FloatArray,  # (d,): variances of first states
         step: FloatArray,  # (d,): variances of steps, a unit of time, above 0
     ) -> None:
@@ -227,6 +272,9 @@ def items_kernel(r: int) -> Callable[..., None]:
         Of every state: precision J and potential h of what its cells and all later ones say, and
         the precision D of the step to it.
         """
+        begin, keep, length = walks.begin, walks.keep, walks.length
+        cell_begin, cell, sign = entries
+        _, _, x, w, pull = cells
         n = _longest(begin)
         J, R, L, B = np.zeros((n, d, d)), np.zeros((n, d, d)), np.zeros((d, d)), np.zeros((d, d))
         h, D, drawn, g = np.zeros((n, d)), np.zeros((n, d)), np.zeros((n, d)), np.zeros(d)
@@ -240,9 +288,9 @@ def items_kernel(r: int) -> Callable[..., None]:
                 for k in range(d):
                     D[q, k] = 1.0 / (step[k] * length[s, min(k, 1)] if q > 0 else prior[k])
                 if q == 0:
-                    D[0, 0] /= spread[i]
+                    D[0, 0] /= starts.spread[i]
                 _invert_root(q, d, D, L, J, R)
-            h[0, 0] += D[0, 0] * means[i]
+            h[0, 0] += D[0, 0] * starts.means[i]
             for q in range(m):
                 s = low + q
                 if q > 0:
@@ -265,22 +313,18 @@ def items_kernel(r: int) -> Callable[..., None]:
 @compiled
 def draw_numbers(
     rng: np.random.Generator,
-    begin: IntArray,  # (n_paths + 1,): states of each path
-    keep: FloatArray,  # (n_states, 1): of the state before
-    length: FloatArray,  # (n_states, 1): of the step from there
-    cell_begin: IntArray,  # (n_states + 1,)
-    cell: IntArray,  # cells of each state
-    factor: FloatArray,  # what the state is multiplied by in each of them
+    walks: Walks,
+    entries: CellEntries,
+    cells: Weighed,  # margins are changed
     states: FloatArray,  # (n_states,), changed
-    x: FloatArray,  # (n_cells,), changed
-    w: FloatArray,
-    pull: FloatArray,
-    means: FloatArray,  # (n_paths,): prior mean of the first state
-    spread: FloatArray,  # (n_paths,): its variance, in units of the prior's
+    starts: Starts,
     prior: float,
     step: float,
 ) -> None:
     """Draw every path of single numbers in turn, given all others."""
+    begin, keep, length = walks.begin, walks.keep, walks.length
+    cell_begin, cell, factor = entries
+    _, _, x, w, pull = cells
     longest = _longest(begin)
     J, h = np.zeros(longest), np.zeros(longest)
     for i in range(len(begin) - 1):
@@ -301,8 +345,8 @@ def draw_numbers(
         for q in range(m):
             state = low + q
             if q == 0:
-                own = 1.0 / (prior * spread[i])
-                precision, potential = J[0] + own, h[0] + own * means[i]
+                own = 1.0 / (prior * starts.spread[i])
+                precision, potential = J[0] + own, h[0] + own * starts.means[i]
             else:
                 stiff = 1.0 / (step * length[state, 0])
                 precision, potential = J[q] + stiff, h[q] + stiff * keep[state, 0] * last
@@ -315,20 +359,18 @@ def draw_numbers(
 
 @compiled
 def gather_numbers(
-    cell_begin: IntArray,  # (n_states + 1,)
-    cell: IntArray,
-    factor: FloatArray,
+    entries: CellEntries,
+    cells: Weighed,
     states: FloatArray,
-    x: FloatArray,
-    w: FloatArray,
-    pull: FloatArray,
     J: FloatArray,  # (n_states,), out: precision
     h: FloatArray,  # (n_states,), out: potential
 ) -> None:
-    """Add up what the cells of every state say of it, the other terms as they are."""
+    """Write what the cells of every state say of it, the other terms as they are."""
+    begin, cell, factor = entries
+    _, _, x, w, pull = cells
     for state in range(len(states)):
         precision, potential = 0.0, 0.0
-        for p in range(cell_begin[state], cell_begin[state + 1]):
+        for p in range(begin[state], begin[state + 1]):
             c, f = cell[p], factor[p]
             precision += w[c] * f * f
             potential += f * (pull[c] - w[c] * (x[c] - f * states[state]))
@@ -336,26 +378,19 @@ def gather_numbers(
 
 
 @compiled
-def number_evidence(
-    begin: IntArray,
-    keep: FloatArray,  # (n_states, 1)
-    length: FloatArray,  # (n_states, 1)
-    J: FloatArray,
-    h: FloatArray,
-    prior: float,
-    step: float,
-) -> float:
+def number_evidence(walks: Walks, J: FloatArray, h: FloatArray, prior: float, step: float) -> float:
     """Return the log density of what all cells say, with every path integrated out.
 
     Each path is filtered from its first state on; it holds where no cell has two paths.
     """
+    begin, keep = walks.begin, walks.keep
     total, grown = 0.0, 1.0
     for i in range(len(begin) - 1):
         mean, variance = 0.0, prior
         for q in range(begin[i], begin[i + 1]):
             if q > begin[i]:
                 mean *= keep[q, 0]
-                variance = keep[q, 0] * keep[q, 0] * variance + step * length[q, 0]
+                variance = keep[q, 0] * keep[q, 0] * variance + step * walks.length[q, 0]
             gap = h[q] - J[q] * mean
             widened = 1.0 + J[q] * variance
             gain = variance / widened
@@ -370,26 +405,18 @@ def number_evidence(
 
 
 @compiled
-def set_transitions(
-    begin: IntArray,  # (n_paths + 1,)
-    gap: IntArray,  # (n_states,): which of the gaps lies before each state
-    gaps: FloatArray,  # (n_gaps,): the different gaps
-    reversion: float,
-    column: int,
-    keep: FloatArray,  # (n_states, n_columns), out: of the state before
-    length: FloatArray,  # (n_states, n_columns), out: of the step from there
-    fade: FloatArray,  # (n_states, n_columns), out: what is kept of the path's first state
-) -> None:
-    """Write how every state follows from the one before it."""
+def set_transitions(walks: Walks, reversion: float, column: int) -> None:
+    """Write how every state follows from the one before it, at an even pace."""
+    begin, gap, gaps, keep, fade = walks.begin, walks.gap, walks.gaps, walks.keep, walks.fade
     kept, lengths = np.empty(len(gaps)), np.empty(len(gaps))
     for u in range(len(gaps)):
         kept[u], lengths[u] = transition(reversion, gaps[u])
     for i in range(len(begin) - 1):
         for q in range(begin[i], begin[i + 1]):
             if q == begin[i]:
-                keep[q, column], length[q, column], fade[q, column] = 1.0, 1.0, 1.0
+                keep[q, column], walks.length[q, column], fade[q, column] = 1.0, 1.0, 1.0
             else:
-                keep[q, column], length[q, column] = kept[gap[q]], lengths[gap[q]]
+                keep[q, column], walks.length[q, column] = kept[gap[q]], lengths[gap[q]]
                 fade[q, column] = fade[q - 1, column] * kept[gap[q]]
 
 
@@ -606,17 +633,38 @@ def _chance(x: float, cut: float, noise: float) -> float:
     return 0.5 * (_logistic(x - cut) + _logistic(x + cut))
 
 
+class Matchups(NamedTuple):
+    """What draws add to the margins of some items against others, and the law of results.
+
+    An effect that is not known makes chances flatter: a logistic curve over a normal number of
+    deviation s is close to one that is wider by √(1 + π s² / 8).
+    """
+
+    effects: FloatArray  # (n_draws, n_effects)
+    which: IntArray  # (n, m): of the effects, -1 for none, -2 for unknown
+    sign: FloatArray  # (n, m)
+    flat: FloatArray  # (n_draws,): by how much an unknown effect makes margins smaller
+    cuts: FloatArray  # (n_draws,): half the width of a tie
+    noise: FloatArray  # (n_draws,): of readings; 0 for games
+
+
+@compiled
+def _expected(x: float, g: int, n: int, m: int, of: Matchups) -> float:
+    """Return the expected result of two items in a draw, whose scores and planes make x."""
+    e = of.which[n, m]
+    if e >= 0:
+        x += of.sign[n, m] * of.effects[g, e]
+    elif e == -2:
+        x *= of.flat[g]
+    return _chance(x, of.cuts[g], of.noise[g])
+
+
 @compiled
 def expected_chances(
     values: FloatArray,  # (n_draws, n, d)
     begin: int,  # first row
     end: int,
-    effects: FloatArray,  # (n_draws, n_effects)
-    effect: IntArray,  # (n, n): which of them, -1 for none, -2 for unknown
-    sign: FloatArray,  # (n, n)
-    unknown: FloatArray,
-    cuts: FloatArray,
-    noise: FloatArray,
+    of: Matchups,
     out: FloatArray,  # (n, n)
 ) -> None:
     """Write the chance of every pair whose first item is in some rows, averaged over draws."""
@@ -624,15 +672,9 @@ def expected_chances(
     for n in range(begin, end):
         out[n, n] = 0.5
         for m in range(n + 1, n_items):
-            e = effect[n, m]
             total = 0.0
             for g in range(n_draws):
-                x = _margin(values[g, n], values[g, m])
-                if e >= 0:
-                    x += sign[n, m] * effects[g, e]
-                elif e == -2:
-                    x /= math.sqrt(1.0 + math.pi / 8.0 * unknown[g] ** 2)
-                total += _chance(x, cuts[g], noise[g])
+                total += _expected(_margin(values[g, n], values[g, m]), g, n, m, of)
             out[n, m] = total / n_draws
             out[m, n] = 1.0 - out[n, m]
 
@@ -640,37 +682,23 @@ def expected_chances(
 @compiled
 def mean_chances(
     values: FloatArray,  # (n_draws, n_points, d)
+    begin: int,  # first draw
+    end: int,
     items: IntArray,  # (n,): points
-    panel: IntArray,  # (n_panel,): points
-    weights: FloatArray,  # (n, n_panel): 0 where they are not to be compared
-    effects: FloatArray,  # (n_draws, n_effects)
-    effect: IntArray,  # (n, n_panel): which of them, -1 for none, -2 for unknown
-    sign: FloatArray,  # (n, n_panel)
-    unknown: FloatArray,  # (n_draws,): deviation of an effect that is not known
-    cuts: FloatArray,  # (n_draws,): half the width of a tie
-    noise: FloatArray,  # (n_draws,): of readings; 0 for games
+    panel: IntArray,  # (m,): points
+    weights: FloatArray,  # (n, m): 0 where they are not to be compared
+    of: Matchups,
     out: FloatArray,  # (n_draws, n)
 ) -> None:
-    """Write the mean chance of every item against a panel, a tie as half a win.
-
-    An effect that is not known makes chances flatter: a logistic curve over a normal number is
-    close to one that is wider by √(1 + π s² / 8).
-    """
-    for g in range(values.shape[0]):
-        flat = 1.0 / math.sqrt(1.0 + math.pi / 8.0 * unknown[g] ** 2)
+    """Write the mean chance of every item against a panel in some draws, a tie as half a win."""
+    for g in range(begin, end):
         for n in range(len(items)):
             total, weight = 0.0, 0.0
             for m in range(len(panel)):
                 if weights[n, m] == 0.0:
                     continue
                 x = _margin(values[g, items[n]], values[g, panel[m]])
-                e = effect[n, m]
-                if e >= 0:
-                    x += sign[n, m] * effects[g, e]
-                elif e == -2:
-                    x *= flat
-                chance = _chance(x, cuts[g], noise[g])
-                total += weights[n, m] * chance
+                total += weights[n, m] * _expected(x, g, n, m, of)
                 weight += weights[n, m]
             out[g, n] = total / weight if weight > 0.0 else 0.5
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from intransit.arrays import BoolArray, FloatArray, IntArray
 from intransit.inference.observations import Observations, tiers_of
-from intransit.inference.path_kernels import set_transitions
+from intransit.inference.path_kernels import CellEntries, Walks
 from intransit.model.terms import (
     By,
     Drift,
@@ -56,10 +56,10 @@ class Paths:
         """Number of states."""
         return len(self.clock)
 
-    @property
-    def entries(self) -> tuple[IntArray, IntArray, FloatArray]:
+    @cached_property
+    def entries(self) -> CellEntries:
         """Which cells each state enters, and with what factor: as loops take it."""
-        return self.cell_begin, self.cell, self.factor
+        return CellEntries(self.cell_begin, self.cell, self.factor)
 
     @cached_property
     def start(self) -> IntArray:  # (n_states,)
@@ -91,6 +91,16 @@ class Paths:
         """Return paths that can be read but not drawn: it is not said which cells they enter."""
         none = np.zeros(0, np.int64)
         return cls(keys, begin, clock, none, none, np.zeros(0), none, moves, origin)
+
+    def walks(self, reversions: FloatArray) -> Walks:
+        """Return how every state follows from the one before it, for so many kinds of columns."""
+        shape = (self.n_states, len(reversions))
+        out = Walks(
+            self.begin, *self.gaps, np.ones(self.n_states), *(np.ones(shape) for _ in range(3))
+        )
+        for column, reversion in enumerate(reversions):
+            out.turn(column, float(reversion))
+        return out
 
     def number(self, states: IntArray) -> IntArray:
         """Return the numbers that noise around some states goes by."""
@@ -126,39 +136,6 @@ def link(
         state=state,
         moves=moves,
     )
-
-
-class Transitions:
-    """How every state of some paths follows from the one before it, by kind of column."""
-
-    def __init__(self, paths: Paths, reversions: FloatArray) -> None:
-        self.paths = paths
-        shape = (paths.n_states, len(reversions))
-        self.pace = np.ones(paths.n_states)  # of the first column: its squared speed in each gap
-        self.keep, self.length, self.fade = np.ones(shape), np.ones(shape), np.ones(shape)
-        for column, reversion in enumerate(reversions):
-            self.turn(column, float(reversion))
-
-    @property
-    def steps(self) -> tuple[FloatArray, FloatArray]:
-        """What is kept of the state before, and the length of the step from there."""
-        return self.keep, self.length
-
-    @property
-    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The same, and what is kept of a path's first state: as loops change them."""
-        return self.keep, self.length, self.fade
-
-    def turn(self, column: int, reversion: float) -> None:
-        """Let a kind of column return to 0 at another rate."""
-        set_transitions(self.paths.begin, *self.paths.gaps, reversion, column, *self.arrays)
-        if column == 0:
-            self.length[:, 0] *= self.pace
-
-    def run(self, pace: FloatArray) -> None:
-        """Let the first column run at another pace in every gap."""
-        self.length[:, 0] *= pace / self.pace
-        self.pace = pace
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,16 +275,7 @@ def _with_opponents(items: Paths, n: int) -> tuple[Paths, IntArray]:
     cell, factor = items.cell[there], items.factor[there]
     first, second = items.state[:n], items.state[n : 2 * n]
     other = np.where(factor > 0, second[cell], first[cell])
-    kept = Paths(
-        items.keys,
-        items.begin,
-        items.clock,
-        before[items.cell_begin],
-        cell,
-        factor,
-        items.state,
-        items.moves,
-    )
+    kept = replace(items, cell_begin=before[items.cell_begin], cell=cell, factor=factor)
     return kept, other
 
 
@@ -321,37 +289,25 @@ def terms_of(model: Model) -> list[Numbers]:
 
 
 def _numbers(seen: Observations, model: Model) -> list[Numbers]:
-    n, cells = len(seen), np.arange(len(seen))
+    """Return the paths of single numbers: whose they are, and how they enter which cells."""
     i, j = seen.pairs.T
     found = []
-    for term in model.terms:
+    for one in terms_of(model):
+        term = one.term
         if isinstance(term, PairEffects):
-            keys = i * seen.n_items + j
-            paths = link(keys, seen.times, cells, np.ones(n), moves=isinstance(term.walk, Drift))
+            cells, owners = np.arange(len(seen)), i * seen.n_items + j
+            factors = np.ones(len(seen))
         elif isinstance(term, Side):
-            there = np.flatnonzero(seen.sides)
-            paths = link(
-                np.zeros(len(there), np.int64),
-                seen.times[there],
-                there,
-                seen.sides[there],
-                moves=isinstance(term.walk, Drift),
-            )
-        elif isinstance(term, By):
-            names = [name for name, _ in seen.values]
-            code = seen.codes[names.index(term.column)]
-            width = len(seen.values[names.index(term.column)][1])
-            there = np.flatnonzero(code >= 0)
-            paths = link(
-                np.concatenate([i[there], j[there]]) * width + np.tile(code[there], 2),
-                np.tile(seen.times[there], 2),
-                np.tile(there, 2),
-                np.repeat([1.0, -1.0], len(there)),
-                moves=isinstance(term.walk, Drift),
-            )
+            cells = np.flatnonzero(seen.sides)
+            owners, factors = np.zeros(len(cells), np.int64), seen.sides[cells]
         else:
-            continue
-        found.append(Numbers(term, paths))
+            k = [name for name, _ in seen.values].index(term.column)
+            there = np.flatnonzero(seen.codes[k] >= 0)
+            cells, factors = np.tile(there, 2), np.repeat([1.0, -1.0], len(there))
+            owners = np.concatenate([i[there], j[there]]) * len(seen.values[k][1])
+            owners += seen.codes[k][cells]
+        moves = isinstance(term.walk, Drift)
+        found.append(Numbers(term, link(owners, seen.times[cells], cells, factors, moves=moves)))
     return found
 
 

@@ -14,11 +14,12 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import expit, log_expit, log_ndtr, ndtri
 
-from intransit.arrays import FloatArray, IntArray, slices
+from intransit.arrays import FloatArray, IntArray, slices, spread_out
 from intransit.checks import as_number
 from intransit.errors import InputError
 from intransit.inference.observations import Observations, connected_groups
 from intransit.inference.path_kernels import (
+    Matchups,
     expected_chances,
     last_before,
     mean_chances,
@@ -168,10 +169,9 @@ class Posterior:
         Posterior
             The same posterior, with those draws.
         """
-        n = len(self)
-        if n <= most:
+        if len(self) <= most:
             return self
-        return replace(self, draws=self.draws.only(_spread_out(n, most)))
+        return replace(self, draws=self.draws.only(spread_out(len(self), most)))
 
     # Reading paths -----------------------------------------------------------------------------
 
@@ -545,17 +545,10 @@ class Posterior:
             Chances that the row beats the column, (n, n).
         """
         values = self._typical(items, np.full(len(items), time))
-        effects, effect, sign, unknown = self._effects_with(items, items, time)
-        cuts, noise = self._law_arrays()
-        out = np.empty((len(items), len(items)))
-
-        def part(rows: slice) -> None:
-            expected_chances(
-                values, rows.start, rows.stop, effects, effect, sign, unknown, cuts, noise, out
-            )
-
+        of, out = self._matchups(items, items, time), np.empty((len(items), len(items)))
         # Row n meets those after it: cut so that both parts have as many pairs.
-        _in_two(part, int(len(items) * (1.0 - np.sqrt(0.5))), len(items))
+        middle = int(len(items) * (1.0 - np.sqrt(0.5)))
+        _in_two(lambda a, b: expected_chances(values, a, b, of, out), middle, len(items))
         return out
 
     def _law_arrays(self) -> tuple[FloatArray, FloatArray]:  # (n_draws,) each
@@ -600,33 +593,17 @@ class Posterior:
         values = self._typical(points, np.full(len(points), time), which)
         weights = (self.groups[items][:, None] == self.groups[panel][None, :]) * 1.0
         weights[items[:, None] == panel[None, :]] = 0.0
-        effects, effect, sign, unknown = self._effects_with(items, panel, time, which)
-        cuts, noise = (one[which] for one in self._law_arrays())
-        out = np.empty((len(which), len(items)))
+        of, out = self._matchups(items, panel, time, which), np.empty((len(which), len(items)))
         places = np.searchsorted(points, items), np.searchsorted(points, panel)
-
-        def part(rows: slice) -> None:
-            mean_chances(
-                values[rows],
-                *places,
-                weights,
-                effects[rows],
-                effect,
-                sign,
-                unknown[rows],
-                cuts[rows],
-                noise[rows],
-                out[rows],
-            )
-
-        _in_two(part, len(which) // 2, len(which))
+        own, n = (*places, weights, of, out), len(which)
+        _in_two(lambda a, b: mean_chances(values, a, b, *own), n // 2, n)
         return out
 
     @cached_property
     def _for_all(self) -> IntArray:
         """The draws that there is time for where all items are measured by the panel."""
         most = int(max(STRENGTH_WORK // max(self.n_items * len(self.panel), 1), 30))
-        return _spread_out(len(self), most)
+        return spread_out(len(self), most)
 
     def ratings(self, items: IntArray, time: float) -> FloatArray:  # (n_draws, n)
         """Return the rating of some items at one time, in every draw: strength on a scale like Elo.
@@ -659,47 +636,42 @@ class Posterior:
         x = own[..., 0] - mean[..., 0]
         x += np.sum(own[..., 1 : 1 + r] * mean[..., 1 + r :], axis=-1)
         x -= np.sum(own[..., 1 + r :] * mean[..., 1 : 1 + r], axis=-1)
-        effects, effect, sign, _ = self._effects_with(items, panel, time, which)
-        row, column = np.nonzero(effect >= 0)
-        weights = (sign * beside)[row, column]
-        shape = (effects.shape[1], len(items))
-        x += effects @ csr_array((weights, (effect[row, column], row)), shape=shape)
-        return np.asarray(AVERAGE + TENFOLD / np.log(10.0) * self._log_odds(x, which))
-
-    def _log_odds(self, margins: FloatArray, which: IntArray) -> FloatArray:
-        """Return the log odds of winning at margins of some draws, a tie as half a win."""
-        cuts, noise = (one[which] for one in self._law_arrays())
+        of = self._matchups(items, panel, time, which)
+        row, column = np.nonzero(of.which >= 0)
+        weights = (of.sign * beside)[row, column]
+        shape = (of.effects.shape[1], len(items))
+        x += of.effects @ csr_array((weights, (of.which[row, column], row)), shape=shape)
         if self.law.kind == "squared":
-            z = margins / noise[:, None]
-            return np.asarray(log_ndtr(z) - log_ndtr(-z))
-        cut = cuts[:, None]
-        win, lose = (
-            np.logaddexp(log_expit(x - cut), log_expit(x + cut)) for x in (margins, -margins)
-        )
-        return np.asarray(win - lose)
+            z = x / of.noise[:, None]
+            log_odds = log_ndtr(z) - log_ndtr(-z)
+        else:
+            cut = of.cuts[:, None]
+            win, lose = (np.logaddexp(log_expit(y - cut), log_expit(y + cut)) for y in (x, -x))
+            log_odds = win - lose
+        return np.asarray(AVERAGE + TENFOLD / np.log(10.0) * log_odds)
 
-    def _effects_with(
+    def _matchups(
         self, items: IntArray, panel: IntArray, time: float, which: IntArray | None = None
-    ) -> tuple[FloatArray, IntArray, FloatArray, FloatArray]:
-        """Return effects of pairs that met, where each pair finds its own, and what is unknown."""
-        k, n = place_of(PairEffects, self.layout), self.n_items
-        n_draws = len(self) if which is None else len(which)
-        shape = (len(items), len(panel))
+    ) -> Matchups:
+        """Return effects of pairs that met, where each pair finds its own, and the law."""
+        k, which = (
+            place_of(PairEffects, self.layout),
+            np.arange(len(self)) if which is None else which,
+        )
+        cuts, noise = (one[which] for one in self._law_arrays())
+        shape, nothing = (len(items), len(panel)), np.zeros((len(which), 1))
         sign = np.where(items[:, None] < panel[None, :], 1.0, -1.0)
         if k < 0:
-            nothing = np.zeros((n_draws, 1))
-            return nothing, np.full(shape, -1), sign, np.zeros(n_draws)
+            return Matchups(nothing, np.full(shape, -1), sign, nothing[:, 0], cuts, noise)
         low, high = np.minimum(*np.ix_(items, panel)), np.maximum(*np.ix_(items, panel))
-        keys = (low * n + high).ravel()
+        keys = (low * self.n_items + high).ravel()
         known = self.layout.numbers[k].paths.find(keys)[1]
         used, place = np.unique(keys[known], return_inverse=True)
         effect = np.full(len(keys), -2)
         effect[known] = place
-        values = self.numbers(k, used, np.full(len(used), time), which)
-        if not len(used):
-            values = np.zeros((n_draws, 1))
-        scales = self.draws.number_scales[:, k]
-        return values, effect.reshape(shape), sign, scales if which is None else scales[which]
+        values = self.numbers(k, used, np.full(len(used), time), which) if len(used) else nothing
+        flat = 1.0 / np.sqrt(1.0 + np.pi / 8.0 * self.draws.number_scales[which, k] ** 2)
+        return Matchups(values, effect.reshape(shape), sign, flat, cuts, noise)
 
 
 def place_of(kind: type[PairEffects] | type[Side], layout: Layout) -> int:
@@ -750,15 +722,10 @@ def posterior_around(
     return Posterior(layout, law, draws, None, way, connected=connected)
 
 
-def _in_two(work: Callable[[slice], None], middle: int, end: int) -> None:
-    """Do both parts of some work at once."""
+def _in_two(work: Callable[[int, int], None], middle: int, end: int) -> None:
+    """Do both parts of some work at once, each from where it begins to where it ends."""
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(work, (slice(0, middle), slice(middle, end))))
-
-
-def _spread_out(n: int, most: int) -> IntArray:
-    """Return at most so many of n numbers, evenly spread."""
-    return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).astype(np.int64))
+        list(pool.map(work, (0, middle), (middle, end)))
 
 
 def _read(

@@ -12,7 +12,7 @@ import pickle
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -173,6 +173,19 @@ class Mixing:
         return float(self.effective.min(initial=np.inf))
 
     @property
+    def worst_scale(self) -> float:
+        """Effective draws of the worst scale that is waited for."""
+        return float(self.waited_for(self.scale_effective).min(initial=np.inf))
+
+    def waited_for(self, of_scales: FloatArray) -> FloatArray:
+        """Return what is told of scales without that of jumps, which are not waited for.
+
+        How small they are, where they are small, moves no chance and creeps; where they move
+        chances, pairs tell.
+        """
+        return np.delete(of_scales, self.scales.index(JUMPS))
+
+    @property
     def sentence(self) -> str:
         """How long was drawn, and why it ended."""
         chains = (
@@ -289,7 +302,7 @@ class _Kept:
             self.chain.sweep()
             place = len(self.margins)
             self.margins.append(self.watch.margins(self.chain))
-            self.scales.append(self.watch.scales(self.chain))
+            self.scales.append(scale_values(self.watch.layout, self.chain))
             if place % self.stride == 0:
                 self.draws.append((place, self.chain.keep(np.float32)))
             burnt = burn_in(place + 1)
@@ -314,7 +327,7 @@ class Watch:
     second: IntArray
     effect: IntArray  # (n_pairs,): last state of the pair's own effect, -1 where it has none
     number: int  # which of the other terms are effects of pairs; -1 if none
-    names: tuple[str, ...] = field(default=())
+    names: tuple[str, ...]  # of all scales
 
     @classmethod
     def of(cls, layout: Layout, rng: np.random.Generator) -> "Watch":
@@ -348,25 +361,11 @@ class Watch:
             out += np.where(self.effect >= 0, chain.numbers[self.number][self.effect], 0.0)
         return out.astype(np.float32)
 
-    @property
-    def jumps(self) -> int:
-        """Which of the scales is that of jumps."""
-        return self.names.index(JUMPS)
-
-    def scales(self, chain: Chain) -> FloatArray:
-        """Return all scales that are drawn; those of planes from the largest on, on the log."""
-        return scale_values(self.layout, chain)
-
-
-def has_tiers(layout: Layout) -> bool:
-    """Return whether parts of the field hardly meet."""
-    return bool(layout.tiers.shape[1])
-
 
 def scale_names(layout: Layout) -> list[str]:
     """Return what the scales are called, in the order of `scale_values`."""
     names = ["scores", *(f"factor {k + 1}" for k in range(layout.n_factors)), JUMPS]
-    names += ["tiers"] * has_tiers(layout)
+    names += ["tiers"] * bool(layout.tiers.shape[1])
     for kind in ("rate", "reversion"):
         names += [
             f"{kind} of {part}" for part in ("scores", "factors")[: 1 + (layout.n_factors > 0)]
@@ -384,7 +383,8 @@ def scale_names(layout: Layout) -> list[str]:
 def scale_values(layout: Layout, draw: Chain | Draw) -> FloatArray:
     """Return scales, rates over the whole time, cuts and noise, as one array.
 
-    A reversion is told by what is kept over the whole time, which no heavy tail can upset.
+    Scales of planes are from the largest on.  A reversion is told by what is kept over the whole
+    time, which no heavy tail can upset.
     """
     root, groups = np.sqrt(layout.span), 1 + (layout.n_factors > 0)
     numbers = [
@@ -395,7 +395,7 @@ def scale_values(layout: Layout, draw: Chain | Draw) -> FloatArray:
     parts = [
         draw.scales[:1],
         np.sort(draw.scales[1:])[::-1],
-        np.array([draw.jumps] + [draw.tiers] * has_tiers(layout)),
+        np.array([draw.jumps] + [draw.tiers] * bool(layout.tiers.shape[1])),
         draw.rates[:groups] * root,
         np.exp(-draw.reversions[:groups] * layout.span),
         np.stack(numbers, axis=1).ravel(),
@@ -435,8 +435,7 @@ def sample(
             rng.spawn(effort.chains), starts or (None,) * effort.chains, strict=True
         )
     ]
-    n, reached = 0, False
-    step = FIRST_LOOK
+    n, step = 0, FIRST_LOOK
     workers = min(effort.chains, os.cpu_count() or 1)
     with ThreadPoolExecutor(workers) as pool:
         while True:
@@ -446,12 +445,16 @@ def sample(
             else:
                 chains, done = _advance_on(on, chains, step), step
             n += done
-            worst, scales, reached = look(chains, effort)
-            report(f"drawing: {n} sweeps, {worst:.0f} of {effort.effective:.0f} effective draws")
-            if reached or time.monotonic() - begin >= effort.seconds or done < step:
+            found = look(chains, effort, time.monotonic() - begin)
+            report(f"drawing: {n} sweeps, {found.worst:.0f} of {found.wanted:.0f} effective draws")
+            if found.reached or found.seconds >= effort.seconds or done < step:
                 break
-            step = further_sweeps(effort, n, worst, scales)
-    return _gather(chains, watch, n, begin, effort, reached)
+            step = further_sweeps(effort, n, found.worst, found.worst_scale)
+    burnt = burn_in(n)
+    kept = [[draw for place, draw in one.draws if place >= burnt] for one in chains]
+    kept = [[draws[k] for k in _spread(len(draws), chains[0].most)] for draws in kept]
+    number = np.repeat(np.arange(len(kept)), [len(draws) for draws in kept])
+    return Draws.stacked([draw for draws in kept for draw in draws], number), found
 
 
 def _compile(layout: Layout, law: OutcomeLaw) -> None:
@@ -491,26 +494,30 @@ def _advanced(chain: bytes, n: int) -> bytes:
     return pickle.dumps(one)
 
 
-def _traces(chains: list[_Kept]) -> tuple[FloatArray, FloatArray]:
-    begin = burn_in(len(chains[0].margins))
-    return (
-        np.array([one.margins[begin:] for one in chains]),
-        np.array([one.scales[begin:] for one in chains]),
+def look(chains: list[_Kept], effort: Effort, seconds: float) -> Mixing:
+    """Return how well the chains have mixed after so many seconds, and whether that will do."""
+    watch, n = chains[0].watch, len(chains[0].margins)
+    begin = burn_in(n)
+    margins = np.array([one.margins[begin:] for one in chains])
+    scales = np.array([one.scales[begin:] for one in chains])
+    # Scales on the log, but for what may be below 0 (newcomers, the last).
+    scales[..., :-1] = np.log(np.maximum(scales[..., :-1], 1e-9))
+    of_scales, of_pairs = mixing(scales), mixing(np.tanh(0.5 * margins))
+    found = Mixing(
+        watch.names,
+        *of_scales,
+        watch.first,
+        watch.second,
+        *of_pairs,
+        len(chains),
+        n,
+        seconds,
+        reached=False,
+        wanted=effort.effective,
     )
-
-
-def look(chains: list[_Kept], effort: Effort) -> tuple[float, float, bool]:
-    """Return effective draws of the worst pair and of the worst scale, and whether that will do.
-
-    Jumps are not waited for: how small they are, where they are small, moves no chance and creeps;
-    where they move chances, pairs tell.
-    """
-    margins, scales = _traces(chains)
-    r_hat, effective = mixing(np.tanh(0.5 * margins))
-    scale_r_hat, of_scales = mixing(np.delete(_on_log(scales), chains[0].watch.jumps, axis=2))
-    worst, least = float(effective.min(initial=np.inf)), float(of_scales.min(initial=np.inf))
-    pairs = worst, float(r_hat.max(initial=1.0))
-    return worst, least, is_enough(effort, pairs, (least, float(scale_r_hat.max(initial=1.0))))
+    r_hats = (float(one.max(initial=1.0)) for one in (found.r_hat, found.waited_for(of_scales[0])))
+    pairs, least = zip((found.worst, found.worst_scale), r_hats, strict=True)
+    return replace(found, reached=is_enough(effort, pairs, least))
 
 
 def is_enough(effort: Effort, pairs: tuple[float, float], scales: tuple[float, float]) -> bool:
@@ -529,39 +536,6 @@ def further_sweeps(effort: Effort, n: int, worst: float, least: float) -> int:
     wanted = effort.effective
     short = max(wanted / max(worst, 1.0), FEWEST_OF_SCALES * wanted / max(least, 1.0))
     return int(np.clip(1.1 * n * (short - 1.0), 60, n // 2))
-
-
-def _on_log(scales: FloatArray) -> FloatArray:
-    """Return scales on the log, but for what may be below 0 (newcomers, the last)."""
-    return np.concatenate([np.log(np.maximum(scales[..., :-1], 1e-9)), scales[..., -1:]], axis=-1)
-
-
-def _gather(
-    chains: list[_Kept], watch: Watch, n: int, begin: float, effort: Effort, reached: bool
-) -> tuple[Draws, Mixing]:
-    margins, scales = _traces(chains)
-    r_hat, effective = mixing(np.tanh(0.5 * margins))
-    scale_r_hat, of_scales = mixing(_on_log(scales))
-    burnt = burn_in(n)
-    kept = [[draw for place, draw in one.draws if place >= burnt] for one in chains]
-    room = chains[0].most
-    kept = [[draws[k] for k in _spread(len(draws), room)] for draws in kept]
-    number = np.repeat(np.arange(len(kept)), [len(draws) for draws in kept])
-    found = Mixing(
-        watch.names,
-        scale_r_hat,
-        of_scales,
-        watch.first,
-        watch.second,
-        r_hat,
-        effective,
-        len(chains),
-        n,
-        time.monotonic() - begin,
-        reached,
-        effort.effective,
-    )
-    return Draws.stacked([draw for draws in kept for draw in draws], number), found
 
 
 def _spread(n: int, most: int) -> IntArray:

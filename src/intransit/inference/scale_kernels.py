@@ -30,12 +30,17 @@ All are drawn on the log by slices.  How walks move is drawn in `walk_kernels`.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from intransit.arrays import FloatArray, IntArray
-from intransit.inference.law_kernels import law_density
+from intransit.arrays import FloatArray
+from intransit.inference.law_kernels import OutcomesSeen, law_density
 from intransit.inference.path_kernels import (
+    CellEntries,
+    Starts,
+    Walks,
+    Weighed,
     item_margins,
     number_evidence,
     set_transitions,
@@ -43,6 +48,15 @@ from intransit.inference.path_kernels import (
 from intransit.kernels import compiled, draw_by_slice
 
 WIDTH = 0.5  # of the first slice, in logs
+
+
+class ItemSizes(NamedTuple):
+    """Scales of scores and of each plane, rates of scores and of planes; changed in place."""
+
+    scales: FloatArray  # (1 + r,)
+    rates: FloatArray  # (2,)
+    priors: FloatArray  # (1 + r,): 0 where a scale is known
+    rate_priors: FloatArray  # (2,)
 
 
 @compiled
@@ -108,140 +122,93 @@ def draw_scale(
 
 @compiled
 def squares_of(
-    begin: IntArray,
-    keep: FloatArray,  # (n_states, 1 or 2): of the state before
-    length: FloatArray,  # (n_states, 1 or 2): of the step from there
+    walks: Walks,
     states: FloatArray,  # (n_states, d)
-    means: FloatArray,  # (n_paths,): prior mean of the first state's first column
-    spread: FloatArray,  # (n_paths,): its variance, in units of the prior's
+    starts: Starts,
     first: FloatArray,  # (d,): out, squares of first states
     steps: FloatArray,  # (d,): out, squares of steps over their length
 ) -> None:
     """Add up squares of first states and of steps, by column."""
-    d = states.shape[1]
+    d, begin = states.shape[1], walks.begin
     for k in range(d):
         first[k], steps[k] = 0.0, 0.0
     for i in range(len(begin) - 1):
         low = begin[i]
         for q in range(low, begin[i + 1]):
             if q == low:
-                first[0] += (states[q, 0] - means[i]) ** 2 / spread[i]
+                first[0] += (states[q, 0] - starts.means[i]) ** 2 / starts.spread[i]
                 for k in range(1, d):
                     first[k] += states[q, k] ** 2
             else:
                 for k in range(d):
                     g = min(k, 1)
-                    steps[k] += (states[q, k] - keep[q, g] * states[q - 1, k]) ** 2 / length[q, g]
-
-
-@compiled
-def score_parts(
-    first: IntArray,  # (n_cells,): states
-    second: IntArray,
-    states: FloatArray,  # (n_states, d)
-    base: FloatArray,  # (n_states,): what does not move along
-    parts: FloatArray,  # (n_cells,), out
-) -> None:
-    """Write what scores, less what stays, add to each margin."""
-    for c in range(len(first)):
-        a, b = first[c], second[c]
-        parts[c] = states[a, 0] - base[a] - states[b, 0] + base[b]
-
-
-@compiled
-def plane_parts(
-    first: IntArray,
-    second: IntArray,
-    states: FloatArray,
-    column: int,  # of u
-    parts: FloatArray,  # (n_cells,), out
-) -> None:
-    """Write what one plane adds to each margin."""
-    v = column + (states.shape[1] - 1) // 2
-    for c in range(len(first)):
-        a, b = first[c], second[c]
-        parts[c] = states[a, column] * states[b, v] - states[a, v] * states[b, column]
+                    moved = states[q, k] - walks.keep[q, g] * states[q - 1, k]
+                    steps[k] += moved**2 / walks.length[q, g]
 
 
 @compiled
 def part_lines(
     parts: FloatArray,  # (n_cells,): what grows
     power: int,  # of f that it grows by: 1, or 2 where both sides of a plane grow
-    x: FloatArray,
-    w: FloatArray,
-    pull: FloatArray,
+    cells: Weighed,
     lines: FloatArray,  # (4,), out
 ) -> None:
     """Write the log likelihood as one part of the margins grows by a power of f."""
     linear, quadratic = 0.0, 0.0
-    for c in range(len(x)):
-        part = parts[c]
-        linear += part * (pull[c] - w[c] * (x[c] - part))
-        quadratic += w[c] * part * part
+    for c in range(len(parts)):
+        part, w = parts[c], cells.w[c]
+        linear += part * (cells.pull[c] - w * (cells.x[c] - part))
+        quadratic += w * part * part
     lines[:] = 0.0
     lines[power - 1], lines[2 * power - 1] = linear, -0.5 * quadratic
 
 
 @compiled
-def moving_lines(
-    first: IntArray,
-    second: IntArray,
-    still: FloatArray,  # (n_states, 2 r): the part of planes that stays
-    grows: FloatArray,  # (n_states, 2 r): the part that grows by f
-    x: FloatArray,
-    w: FloatArray,
-    pull: FloatArray,
-    lines: FloatArray,
+def _moving_lines(
+    still: FloatArray,  # (n_states, 1 or 2 r): of scores, or of planes, the part that stays
+    grows: FloatArray,  # (n_states, 1 or 2 r): the part that grows by f
+    cells: Weighed,
+    lines: FloatArray,  # (4,), out
 ) -> None:
-    """Write the log likelihood as one part of all planes grows by f and the other stays."""
+    """Write the log likelihood as one part of scores, or of all planes, grows by f."""
     r = still.shape[1] // 2
     l1, l2, l3, l4 = 0.0, 0.0, 0.0, 0.0
-    for c in range(len(first)):
-        a, b = first[c], second[c]
+    for c in range(len(cells.x)):
+        a, b, w = cells.first[c], cells.second[c], cells.w[c]
         once, twice = 0.0, 0.0
+        if r == 0:
+            once = grows[a, 0] - grows[b, 0]
         for k in range(r):
             ua, va, ub, vb = still[a, k], still[a, k + r], still[b, k], still[b, k + r]
             dua, dva, dub, dvb = grows[a, k], grows[a, k + r], grows[b, k], grows[b, k + r]
             once += dua * vb + ua * dvb - dva * ub - va * dub
             twice += dua * dvb - dva * dub
-        left = pull[c] - w[c] * (x[c] - once - twice)
+        left = cells.pull[c] - w * (cells.x[c] - once - twice)
         l1 += once * left
-        l2 += twice * left - 0.5 * w[c] * once * once
-        l3 -= w[c] * once * twice
-        l4 -= 0.5 * w[c] * twice * twice
+        l2 += twice * left - 0.5 * w * once * once
+        l3 -= w * once * twice
+        l4 -= 0.5 * w * twice * twice
     lines[0], lines[1], lines[2], lines[3] = l1, l2, l3, l4
 
 
 @compiled
 def draw_item_scales(
     rng: np.random.Generator,
-    begin: IntArray,
-    keep: FloatArray,  # (n_states, 2): of the state before, of scores and of planes
-    length: FloatArray,  # (n_states, 2): of the step from there
-    fade: FloatArray,  # (n_states, 2): what is kept of the first state
-    first: IntArray,  # (n_cells,): states
-    second: IntArray,
-    means: FloatArray,  # (n_items,): prior mean of the first score
-    spread: FloatArray,  # (n_items,): its variance, in units of the prior's
-    x: FloatArray,  # (n_cells,), changed
-    w: FloatArray,
-    pull: FloatArray,
+    walks: Walks,  # of scores, and of planes
+    starts: Starts,
+    cells: Weighed,  # margins are changed
     states: FloatArray,  # (n_states, 1 + 2 r), changed
-    scales: FloatArray,  # (1 + r,), changed: of scores, and one a plane
-    rates: FloatArray,  # (2,), changed: of scores and of planes
-    priors: FloatArray,  # (1 + r,): 0 where a scale is known
-    rate_priors: FloatArray,  # (2,)
+    sizes: ItemSizes,  # changed
 ) -> None:
     """Draw scales of scores and planes, then their rates: given the states, and moving along."""
+    begin, x, (scales, rates, priors, rate_priors) = walks.begin, cells.x, sizes
     r, n_first = len(scales) - 1, len(begin) - 1
-    n_steps = len(states) - n_first
-    squares, steps = np.zeros(1 + 2 * r), np.zeros(1 + 2 * r)
-    parts, held = np.empty(len(x)), np.zeros(4)
-    base = np.zeros(len(states))
+    squares, steps, held = np.zeros(1 + 2 * r), np.zeros(1 + 2 * r), np.zeros(4)
+    base = np.zeros(len(states))  # what is kept of the prior mean of scores
     for i in range(n_first):
         for q in range(begin[i], begin[i + 1]):
-            base[q] = fade[q, 0] * means[i]
-    squares_of(begin, keep, length, states, means, spread, squares, steps)
+            base[q] = walks.fade[q, 0] * starts.means[i]
+    squares_of(walks, states, starts, squares, steps)
     for k in range(1 + r):
         if priors[k] > 0.0:
             size, n, rate = squares[k], float(n_first), rates[min(k, 1)]
@@ -251,20 +218,18 @@ def draw_item_scales(
             if rate > 0.0:
                 size, n = size + walked / rate**2, n / n_first * len(states)
             scale = draw_scale(rng, scales[k], n, size, held, priors[k])
-            grown = _grow_scale(rng, k, scale, priors[k], base, first, second, x, w, pull, states)
-            scales[k] = scale * grown
-    if n_steps == 0:
+            scales[k] = scale * _grow_scale(rng, k, scale, priors[k], base, cells, states)
+    if len(states) == n_first:
         return
-    rest = np.empty(len(x))
-    item_margins(first, second, states, np.zeros(len(x)), parts)
+    rest = np.zeros(len(x))  # margins less scores and planes
+    parts = np.empty(len(x))
+    item_margins(cells.first, cells.second, states, rest, parts)
     for c in range(len(x)):
         rest[c] = x[c] - parts[c]
     for g in range(2 if r else 1):
         if rate_priors[g] > 0.0:
-            squares_of(begin, keep, length, states, means, spread, squares, steps)
-            walk = (begin, fade, base, states, first, second, x, w, pull, rest)
-            sizes = (squares, steps, scales, rates, priors, rate_priors)
-            _draw_item_rate(rng, g, *walk, *sizes)
+            squares_of(walks, states, starts, squares, steps)
+            _draw_item_rate(rng, g, walks, base, cells, states, rest, squares, steps, sizes)
 
 
 @compiled
@@ -274,21 +239,19 @@ def _grow_scale(
     scale: float,
     prior: float,
     base: FloatArray,  # (n_states,): what is kept of the prior mean of scores
-    first: IntArray,
-    second: IntArray,
-    x: FloatArray,  # changed
-    w: FloatArray,
-    pull: FloatArray,
+    cells: Weighed,  # margins are changed
     states: FloatArray,  # changed
 ) -> float:
     """Draw the factor by which a scale grows with its states, and let them grow."""
-    parts, lines, v = np.empty(len(x)), np.zeros(4), k + states.shape[1] // 2
-    if k == 0:
-        score_parts(first, second, states, base, parts)
-    else:
-        plane_parts(first, second, states, k, parts)
-    power = min(k + 1, 2)
-    part_lines(parts, power, x, w, pull, lines)
+    x, v = cells.x, k + states.shape[1] // 2
+    parts, lines, power = np.empty(len(x)), np.zeros(4), min(k + 1, 2)
+    for c in range(len(x)):
+        a, b = cells.first[c], cells.second[c]
+        if k == 0:
+            parts[c] = states[a, 0] - base[a] - states[b, 0] + base[b]
+        else:
+            parts[c] = states[a, k] * states[b, v] - states[a, v] * states[b, k]
+    part_lines(parts, power, cells, lines)
     grown = draw_scale(rng, scale, 0.0, 0.0, lines, prior) / scale
     for q in range(len(states)):
         if k == 0:
@@ -305,24 +268,17 @@ def _grow_scale(
 def _draw_item_rate(
     rng: np.random.Generator,
     group: int,  # 0 for scores, 1 for planes
-    begin: IntArray,
-    fade: FloatArray,
+    walks: Walks,
     base: FloatArray,  # (n_states,): what is kept of the prior mean of scores
+    cells: Weighed,  # margins are changed
     states: FloatArray,  # changed
-    first: IntArray,
-    second: IntArray,
-    x: FloatArray,  # changed
-    w: FloatArray,
-    pull: FloatArray,
     rest: FloatArray,  # (n_cells,): margins less scores and planes
     squares: FloatArray,  # (1 + 2 r,): of first states
     steps: FloatArray,  # (1 + 2 r,): of steps over their length
-    scales: FloatArray,  # changed
-    rates: FloatArray,  # changed
-    priors: FloatArray,
-    rate_priors: FloatArray,
+    sizes: ItemSizes,  # changed
 ) -> None:
     """Draw the rate of scores, or of planes; then scales against it, first states held or not."""
+    begin, (scales, rates, priors, rate_priors) = walks.begin, sizes
     r, n_first, prior = len(scales) - 1, len(begin) - 1, rate_priors[group]
     low, high = (0, 1) if group == 0 else (1, 1 + 2 * r)
     size, first_size = 0.0, 0.0
@@ -331,21 +287,21 @@ def _draw_item_rate(
         size += steps[k] / width**2
         first_size += squares[k] / width**2
     # Columns as first states, less their prior mean, and walks from there.
-    begins, walks = np.empty((len(states), high - low)), np.empty((len(states), high - low))
+    firsts, moved = np.empty((len(states), high - low)), np.empty((len(states), high - low))
     for i in range(n_first):
         for q in range(begin[i], begin[i + 1]):
             for k in range(low, high):
-                kept = fade[q, group] * states[begin[i], k]
-                walks[q, k - low] = states[q, k] - kept
-                begins[q, k - low] = kept - base[q] if group == 0 else kept
+                kept = walks.fade[q, group] * states[begin[i], k]
+                moved[q, k - low] = states[q, k] - kept
+                firsts[q, k - low] = kept - base[q] if group == 0 else kept
     held, lines = np.zeros(4), np.zeros(4)
     n = float((len(states) - n_first) * (high - low))
     rate = draw_scale(rng, rates[group], n, size, held, prior)
-    _group_lines(group, first, second, begins, walks, x, w, pull, lines)
+    _moving_lines(firsts, moved, cells, lines)
     grown = draw_scale(rng, rate, 0.0, 0.0, lines, prior) / rate
     rates[group] = rate * grown
-    walks *= grown
-    _place(low, base, begins, walks, first, second, rest, states, x)
+    moved *= grown
+    _place(low, base, firsts, moved, rest, cells, states)
     own, known = scales[group : 1 + r * group], priors[group : 1 + r * group]
     for k in range(len(known)):
         if known[k] == 0.0:  # a scale that is known stays
@@ -354,75 +310,53 @@ def _draw_item_rate(
     f = draw_factor(rng, n, first_size, held, own, known, rates[group], prior)
     own *= f
     rates[group] /= f
-    _group_lines(group, first, second, walks, begins, x, w, pull, lines)
+    _moving_lines(moved, firsts, cells, lines)
     f = draw_factor(rng, 0.0, 0.0, lines, own, known, rates[group], prior)
     own *= f
     rates[group] /= f
-    begins *= f
-    _place(low, base, begins, walks, first, second, rest, states, x)
-
-
-@compiled
-def _group_lines(
-    group: int,
-    first: IntArray,
-    second: IntArray,
-    still: FloatArray,  # (n_states, 1 or 2 r)
-    grows: FloatArray,
-    x: FloatArray,
-    w: FloatArray,
-    pull: FloatArray,
-    lines: FloatArray,
-) -> None:
-    """Write the log likelihood as one part of scores, or of planes, grows."""
-    if group == 1:
-        moving_lines(first, second, still, grows, x, w, pull, lines)
-        return
-    parts = np.empty(len(x))
-    score_parts(first, second, grows, np.zeros(len(grows)), parts)
-    part_lines(parts, 1, x, w, pull, lines)
+    firsts *= f
+    _place(low, base, firsts, moved, rest, cells, states)
 
 
 @compiled
 def _place(
     low: int,  # first column: 0 for scores, 1 for planes
     base: FloatArray,
-    begins: FloatArray,
-    walks: FloatArray,
-    first: IntArray,
-    second: IntArray,
+    firsts: FloatArray,
+    moved: FloatArray,
     rest: FloatArray,
+    cells: Weighed,  # margins are changed
     states: FloatArray,  # changed
-    x: FloatArray,  # changed
 ) -> None:
     """Put first states and walks together again, and add up margins."""
     for q in range(len(states)):
-        for k in range(begins.shape[1]):
-            states[q, low + k] = begins[q, k] + walks[q, k]
+        for k in range(firsts.shape[1]):
+            states[q, low + k] = firsts[q, k] + moved[q, k]
         if low == 0:
             states[q, 0] += base[q]
-    item_margins(first, second, states, rest, x)
+    item_margins(cells.first, cells.second, states, rest, cells.x)
 
 
 @compiled
 def number_parts(
-    begin: IntArray,
-    cell_begin: IntArray,
-    cell: IntArray,
-    factor: FloatArray,
+    walks: Walks,
+    entries: CellEntries,
     states: FloatArray,
-    fade: FloatArray,  # (n_states, 1): what is kept of the first state; 0 for all of a path
+    whole: bool,
     parts: FloatArray,  # (n_cells,), out
 ) -> None:
-    """Write what linear paths add to each margin: all of it, or their walks only."""
+    """Write what linear paths add to each margin: the whole of it, or their walks only."""
+    begin = walks.begin
     for c in range(len(parts)):
         parts[c] = 0.0
     for i in range(len(begin) - 1):
         low = begin[i]
         for q in range(low, begin[i + 1]):
-            value = states[q] - fade[q, 0] * states[low]
-            for p in range(cell_begin[q], cell_begin[q + 1]):
-                parts[cell[p]] += factor[p] * value
+            value = states[q]
+            if not whole:
+                value -= walks.fade[q, 0] * states[low]
+            for p in range(entries.begin[q], entries.begin[q + 1]):
+                parts[entries.cell[p]] += entries.factor[p] * value
 
 
 @compiled
@@ -432,21 +366,16 @@ def _evidence_density(
     powers: FloatArray,
     priors: FloatArray,
     stiffest: float,
-    begin: IntArray,
-    gap: IntArray,
-    gaps: FloatArray,
-    keep: FloatArray,
-    length: FloatArray,
-    fade: FloatArray,
+    walks: Walks,
     J: FloatArray,
     h: FloatArray,
 ) -> float:
     """Return the log density of the log of a factor by which sizes grow, paths integrated out."""
     scale, rate, reversion = sizes * np.exp(powers * log_f)
     if powers[2] != 0.0:
-        set_transitions(begin, gap, gaps, reversion, 0, keep, length, fade)
+        set_transitions(walks, reversion, 0)
     step = max((scale * rate) ** 2, stiffest)
-    value = number_evidence(begin, keep, length, J, h, scale * scale, step)
+    value = number_evidence(walks, J, h, scale * scale, step)
     for m in range(3):
         if powers[m] != 0.0:
             value += half_cauchy(math.log(sizes[m]) + powers[m] * log_f, priors[m])
@@ -460,42 +389,33 @@ def grow_without_paths(
     powers: FloatArray,  # (3,): of a factor by which each grows
     priors: FloatArray,  # (3,)
     stiffest: float,  # variance of a step, at least
-    begin: IntArray,
-    gap: IntArray,  # (n_states,): which of the gaps lies before each state
-    gaps: FloatArray,
-    keep: FloatArray,  # (n_states, 1), changed with the reversion, as are the next two
-    length: FloatArray,
-    fade: FloatArray,
+    walks: Walks,  # changed with the reversion
     J: FloatArray,  # (n_states,): precision of what cells say of each state
     h: FloatArray,  # (n_states,): potential
 ) -> None:
     """Draw the factor by which scale, rate or reversion grow, with the paths integrated out."""
-    rest = (sizes, powers, priors, stiffest, begin, gap, gaps, keep, length, fade, J, h)
+    rest = (sizes, powers, priors, stiffest, walks, J, h)
     largest = max(powers[0], powers[1], powers[2])
     log_f = draw_by_slice(rng, 0.0, WIDTH * largest, _evidence_density, rest)
     sizes *= np.exp(powers * log_f)
     if powers[2] != 0.0:
-        set_transitions(begin, gap, gaps, sizes[2], 0, keep, length, fade)
+        set_transitions(walks, sizes[2], 0)
 
 
 @compiled
-def size_density(
+def _size_density(
     log_f: float,
-    kind: int,  # of the law, as in `law_density`
-    counts: FloatArray,
-    means: FloatArray,
-    held: FloatArray,  # (n_cells,): the part of each margin that stays
-    grows: FloatArray,  # (n_cells,): the part that grows by f
-    cuts: FloatArray,
-    noise: float,
+    seen: OutcomesSeen,
+    held: FloatArray,
+    grows: FloatArray,
     scales: FloatArray,
     priors: FloatArray,
-    powers: FloatArray,  # of f by which each scale grows
-    newcomers: float,  # in units of its deviation; 0 where it is not drawn
+    powers: FloatArray,
+    newcomers: float,
 ) -> float:
     """Return the log density of the log of the factor by which all margins grow."""
     f = math.exp(log_f)
-    value = law_density(kind, f, counts, means, held, grows, cuts, noise)
+    value = law_density(seen, f, held, grows)
     for k in range(len(scales)):
         value += half_cauchy(math.log(scales[k]) + powers[k] * log_f, priors[k])
     if newcomers != 0.0:
@@ -506,34 +426,28 @@ def size_density(
 @compiled
 def draw_size(
     rng: np.random.Generator,
-    kind: int,
-    counts: FloatArray,
-    means: FloatArray,
-    held: FloatArray,
-    grows: FloatArray,
-    cuts: FloatArray,
-    noise: float,
+    seen: OutcomesSeen,
+    held: FloatArray,  # (n_cells,): the part of each margin that stays
+    grows: FloatArray,  # (n_cells,): the part that grows by f
     scales: FloatArray,
     priors: FloatArray,
-    powers: FloatArray,
-    newcomers: float,
+    powers: FloatArray,  # of f by which each scale grows
+    newcomers: float,  # in units of its deviation; 0 where it is not drawn
 ) -> float:
     """Draw the factor by which all margins grow, and scales with them."""
-    rest = (kind, counts, means, held, grows, cuts, noise, scales, priors, powers, newcomers)
-    return math.exp(draw_by_slice(rng, 0.0, WIDTH, size_density, rest))
+    rest = (seen, held, grows, scales, priors, powers, newcomers)
+    return math.exp(draw_by_slice(rng, 0.0, WIDTH, _size_density, rest))
 
 
 @compiled
 def plane_gram(
-    begin: IntArray,
-    keep: FloatArray,  # (n_states, 2): of the state before; planes have the second
-    length: FloatArray,  # (n_states, 2): of the step from there
+    walks: Walks,
     states: FloatArray,  # (n_states, 1 + 2 r)
     rate: float,  # 0 where planes stand still
     gram: FloatArray,  # (2 r, 2 r), out
 ) -> None:
     """Write the products of columns of planes: first states, and steps over their deviation."""
-    d = gram.shape[0]
+    d, begin = gram.shape[0], walks.begin
     gram[:] = 0.0
     row = np.empty(d)
     for i in range(len(begin) - 1):
@@ -543,9 +457,9 @@ def plane_gram(
             if q > begin[i]:
                 if rate == 0.0:
                     continue
-                unit = 1.0 / (rate * math.sqrt(length[q, 1]))
+                unit = 1.0 / (rate * math.sqrt(walks.length[q, 1]))
                 for k in range(d):
-                    row[k] = unit * (row[k] - keep[q, 1] * states[q - 1, 1 + k])
+                    row[k] = unit * (row[k] - walks.keep[q, 1] * states[q - 1, 1 + k])
             for k in range(d):
                 for m in range(d):
                     gram[k, m] += row[k] * row[m]

@@ -42,8 +42,7 @@ from intransit.model.terms import (
     Side,
     Still,
     Term,
-    first_jumps,
-    first_reversion,
+    first_walk,
     prior_scale,
 )
 
@@ -551,8 +550,8 @@ def _starts(
         getattr(term, "walk", None)
         for term in (layout.model.term(Scores), layout.model.term(Factors))
     ]
-    back = [first_reversion(walk, layout.span) for walk in walks]
-    number_back = [first_reversion(one.term.walk, layout.span) for one in layout.numbers]
+    _, back, (jumps, _) = np.transpose([first_walk(walk, layout.span) for walk in walks])
+    number_back = [first_walk(one.term.walk, layout.span)[1] for one in layout.numbers]
     begins, starts = layout.items.begin[:-1][layout.newcomer], []
     for k in range(n):
         one = scales.one(int(rng.integers(len(scales))))
@@ -571,12 +570,12 @@ def _starts(
                 states=states[k],
                 numbers=tuple(numbers),
                 scales=np.array([one.scales[0], *planes[k]]),
-                reversions=np.array(back),
+                reversions=back,
                 number_scales=one.number_scales[columns],
                 number_rates=one.number_rates[columns],
                 number_reversions=np.array(number_back),
                 newcomers=float(first.mean()) if len(first) else 0.0,
-                jumps=first_jumps(walks[0]),
+                jumps=float(jumps),
                 cuts=np.array(path.law.cuts),
             )
         )

@@ -25,31 +25,31 @@ import math
 import numpy as np
 from scipy.special import k1e
 
-from intransit.arrays import FloatArray, IntArray
-from intransit.inference.path_kernels import pace_of, transition
+from intransit.arrays import FloatArray
+from intransit.inference.path_kernels import Walks, Weighed, pace_of, transition
 from intransit.inference.scale_kernels import WIDTH, half_cauchy
 from intransit.kernels import compiled, draw_by_slice
 
 
 @compiled
 def gap_sums(
-    begin: IntArray,
-    gap: IntArray,  # (n_states,): which of the gaps lies before each state
-    pace: FloatArray,  # (n_states,): of the columns in that gap
+    walks: Walks,
     states: FloatArray,  # (n_states, d)
-    low: int,  # columns from here on
+    low: int,  # columns from here on; where it is 0, at the pace of the first
     high: int,
     widths: FloatArray,  # (d,): scales of the columns
     sums: FloatArray,  # (n_gaps, 4), out: of n, y², y y', y'², y' the state before
 ) -> None:
     """Add up, for each different gap, what tells how paths went on over it."""
+    begin = walks.begin
     sums[:] = 0.0
     for i in range(len(begin) - 1):
         for q in range(begin[i] + 1, begin[i + 1]):
-            u = gap[q]
+            u = walks.gap[q]
             sums[u, 0] += high - low
+            pace = math.sqrt(walks.pace[q]) if low == 0 else 1.0
             for k in range(low, high):
-                unit = widths[k] * math.sqrt(pace[q])
+                unit = widths[k] * pace
                 here, before = states[q, k] / unit, states[q - 1, k] / unit
                 sums[u, 1] += here * here
                 sums[u, 2] += here * before
@@ -106,20 +106,18 @@ def draw_reversion(
 
 @compiled
 def score_steps(
-    begin: IntArray,
-    keep: FloatArray,  # (n_states, 2)
-    length: FloatArray,  # (n_states, 2)
-    pace: FloatArray,  # (n_states,)
+    walks: Walks,
     states: FloatArray,  # (n_states, d)
     step: float,  # variance of a step of a score in a unit of time, at an even pace
     out: FloatArray,  # (n_states,)
 ) -> None:
     """Write the squared steps of scores over their variance at an even pace; 0 of first states."""
+    begin = walks.begin
     for i in range(len(begin) - 1):
         out[begin[i]] = 0.0
         for q in range(begin[i] + 1, begin[i + 1]):
-            moved = states[q, 0] - keep[q, 0] * states[q - 1, 0]
-            out[q] = moved * moved * pace[q] / (step * length[q, 0])
+            moved = states[q, 0] - walks.keep[q, 0] * states[q - 1, 0]
+            out[q] = moved * moved * walks.pace[q] / (step * walks.length[q, 0])
 
 
 def _jumps_density(
@@ -213,21 +211,15 @@ def _walk_again(
     sizes: FloatArray,  # (3,): what they are; jumps may be 0
     priors: FloatArray,  # (3,)
     span: float,
-    begin: IntArray,
-    gap: IntArray,  # (n_states,): which of the gaps lies before each state
-    gaps: FloatArray,
-    squares: FloatArray,  # (n_states,): of the normal numbers that paces are made of
-    uniforms: FloatArray,  # (n_states,): the other numbers
-    steps: FloatArray,  # (n_states,): steps over their deviation, but for the rate; first states
-    first: IntArray,  # (n_cells,): states
-    second: IntArray,
+    walks: Walks,  # paces are changed
+    held: tuple[FloatArray, FloatArray, FloatArray],  # (n_states,) each: the two numbers that paces
+    # are made of, the first squared; steps over their deviation, but for the rate, or first states
     rest: FloatArray,  # (n_cells,): margins less scores
-    w: FloatArray,
-    pull: FloatArray,
-    pace: FloatArray,  # (n_states,), out
+    cells: Weighed,
     scores: FloatArray,  # (n_states,), out
 ) -> float:
     """Return the log density of the log of f, with scores and paces moving along; write them."""
+    begin, gaps, pace, (squares, uniforms, steps) = walks.begin, walks.gaps, walks.pace, held
     rate, reversion, jumps = sizes * np.exp(powers * log_f)
     kept, deviation = np.empty(len(gaps)), np.empty(len(gaps))
     for u in range(len(gaps)):
@@ -238,7 +230,7 @@ def _walk_again(
         low = begin[i]
         pace[low], scores[low] = 1.0, steps[low]
         for q in range(low + 1, begin[i + 1]):
-            u = gap[q]
+            u = walks.gap[q]
             if fine > 0.0:
                 pace[q] = pace_of(squares[q], uniforms[q], gaps[u] * fine)
             scores[q] = kept[u] * scores[q - 1] + deviation[u] * math.sqrt(pace[q]) * steps[q]
@@ -246,9 +238,9 @@ def _walk_again(
     for m in range(3):
         if powers[m] != 0.0:
             value += half_cauchy(math.log(sizes[m]) + powers[m] * log_f, priors[m])
-    for c in range(len(first)):
-        x = rest[c] + scores[first[c]] - scores[second[c]]
-        value += x * (pull[c] - 0.5 * w[c] * x)
+    for c in range(len(rest)):
+        x = rest[c] + scores[cells.first[c]] - scores[cells.second[c]]
+        value += x * (cells.pull[c] - 0.5 * cells.w[c] * x)
     return value
 
 
@@ -260,47 +252,41 @@ def grow_walks(
     sizes: FloatArray,  # (3,), changed: rate, reversion and jumps of scores
     priors: FloatArray,
     span: float,
-    begin: IntArray,
-    gap: IntArray,
-    gaps: FloatArray,
-    first: IntArray,
-    second: IntArray,
-    w: FloatArray,
-    pull: FloatArray,
+    walks: Walks,  # paces are changed
+    cells: Weighed,  # margins are changed
     states: FloatArray,  # (n_states, d), changed
-    pace: FloatArray,  # (n_states,), changed
-    x: FloatArray,  # (n_cells,), changed
 ) -> None:
     """Draw factors by which rate, reversion or jumps grow, with scores and paces moving along."""
-    n, (rate, reversion, jumps) = len(pace), sizes
+    begin, pace, x, (rate, reversion, jumps) = walks.begin, walks.pace, cells.x, sizes
+    n = len(pace)
     squares, uniforms, steps = np.zeros(n), np.zeros(n), np.zeros(n)
     for i in range(len(begin) - 1):
         low = begin[i]
         steps[low] = states[low, 0]
         for q in range(low + 1, begin[i + 1]):
-            kept, length = transition(reversion, gaps[gap[q]])
+            gap = walks.gaps[walks.gap[q]]
+            kept, length = transition(reversion, gap)
             moved = states[q, 0] - kept * states[q - 1, 0]
             steps[q] = moved / (rate * math.sqrt(length * pace[q]))
             if jumps > 0.0:
-                shape = gaps[gap[q]] / (span * jumps * jumps)
-                squares[q] = shape * (pace[q] - 1.0) ** 2 / pace[q]
+                squares[q] = gap / (span * jumps * jumps) * (pace[q] - 1.0) ** 2 / pace[q]
                 share = 1.0 / (1.0 + min(pace[q], 1.0 / pace[q]))
                 u = rng.random()
                 uniforms[q] = share * u if pace[q] <= 1.0 else share + (1.0 - share) * u
     rest, scores = np.empty(len(x)), np.zeros(n)
     for c in range(len(x)):
-        rest[c] = x[c] - states[first[c], 0] + states[second[c], 0]
+        rest[c] = x[c] - states[cells.first[c], 0] + states[cells.second[c], 0]
     for _ in range(n_draws):
         powers = moves[int(rng.random() * len(moves))]
-        walk = (powers, sizes, priors, span, begin, gap, gaps, squares, uniforms, steps)
-        known = (*walk, first, second, rest, w, pull, pace, scores)
+        held = (squares, uniforms, steps)
+        known = (powers, sizes, priors, span, walks, held, rest, cells, scores)
         log_f = draw_by_slice(rng, 0.0, 2.0 * WIDTH, _walk_again, known)
         _walk_again(log_f, *known)
         sizes *= np.exp(powers * log_f)
     for q in range(n):
         states[q, 0] = scores[q]
     for c in range(len(x)):
-        x[c] = rest[c] + scores[first[c]] - scores[second[c]]
+        x[c] = rest[c] + scores[cells.first[c]] - scores[cells.second[c]]
 
 
 @compiled

@@ -137,50 +137,32 @@ class Drift:
 Walk = Still | Drift
 
 
-def rate_of(walk: Walk | None, span: float) -> tuple[float, float]:
-    """Return a rate to begin with, a unit of time, and the scale of its prior; 0 if known."""
-    if not isinstance(walk, Drift):
-        return 0.0, 0.0
-    root = math.sqrt(span)
-    return start_value(walk.rate) / root, prior_scale(walk.rate) / root
+def walk_priors(walk: Walk | None, span: float) -> tuple[float, float, float]:
+    """Return the scales of the priors of rate and reversion, a unit of time, and of jumps.
 
-
-def reversion_of(walk: Walk | None, span: float) -> tuple[float, float]:
-    """Return a reversion to begin with, a unit of time, and the scale of its prior; 0 if known."""
-    if not isinstance(walk, Drift):
-        return 0.0, 0.0
-    return start_value(walk.reversion) / span, prior_scale(walk.reversion) / span
-
-
-def jumps_of(walk: Walk | None) -> tuple[float, float]:
-    """Return a size of jumps to begin with, and the scale of its prior; 0 if known."""
-    if not isinstance(walk, Drift):
-        return 0.0, 0.0
-    return start_value(walk.jumps), prior_scale(walk.jumps)
-
-
-def first_rate(walk: Walk | None, span: float) -> float:
-    """Return the rate that a chain begins with: a small one where it is drawn."""
-    return _small(rate_of(walk, span))
-
-
-def first_reversion(walk: Walk | None, span: float) -> float:
-    """Return the reversion that a chain begins with: a small one where it is drawn."""
-    return _small(reversion_of(walk, span))
-
-
-def first_jumps(walk: Walk | None) -> float:
-    """Return the jumps that a chain begins with: large ones where they are drawn.
-
-    Paths that leap settle where games say so; from even ones a chain hardly gets to leaps.
+    Each is 0 where it is known.
     """
-    value, prior = jumps_of(walk)
-    return 3.0 * prior if prior else value
+    if not isinstance(walk, Drift):
+        return 0.0, 0.0, 0.0
+    rate, reversion, jumps = map(prior_scale, (walk.rate, walk.reversion, walk.jumps))
+    return rate / math.sqrt(span), reversion / span, jumps
 
 
-def _small(found: tuple[float, float]) -> float:
-    value, prior = found
-    return 0.3 * value if prior else value
+def first_walk(walk: Walk | None, span: float) -> tuple[float, float, float]:
+    """Return rate and reversion, a unit of time, and jumps, as a chain begins with them.
+
+    Where they are drawn rate and reversion are small at first, and jumps large: paths that leap
+    settle where games say so; from even ones a chain hardly gets to leaps.
+    """
+    if not isinstance(walk, Drift):
+        return 0.0, 0.0, 0.0
+    rate, reversion = start_value(walk.rate) / math.sqrt(span), start_value(walk.reversion) / span
+    drawn_rate, drawn_reversion, jumps = walk_priors(walk, span)
+    return (
+        0.3 * rate if drawn_rate else rate,
+        0.3 * reversion if drawn_reversion else reversion,
+        3.0 * jumps if jumps else start_value(walk.jumps),
+    )
 
 
 @dataclass(frozen=True)
@@ -198,7 +180,7 @@ class Term:
         walk = getattr(self, "walk", Still())
         if not isinstance(walk, Still | Drift):
             raise InputError(f"{name}: walk must be Still() or Drift(), not {shown(walk)}.")
-        if jumps_of(walk)[0] > 0.0 and not isinstance(self, Scores):
+        if first_walk(walk, 1.0)[2] > 0.0 and not isinstance(self, Scores):
             raise InputError(f"{name}: it cannot jump, only Scores can; leave jumps out.")
 
 

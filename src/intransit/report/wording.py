@@ -18,7 +18,7 @@ from intransit.analysis import FittedTable
 from intransit.analysis.cycles import Cycles, Ranking, Share
 from intransit.analysis.standings import Changes, Standing
 from intransit.analysis.verdict import HOPELESS, Transitivity
-from intransit.arrays import IntArray
+from intransit.arrays import IntArray, spread_out
 from intransit.data.reading import Column, describe_unused, plural
 from intransit.model import Scores
 from intransit.percent import and_list, estimate, percent, points, signed, with_error
@@ -512,7 +512,7 @@ def tell_far(answer: FittedTable) -> list[str]:
     seen = posterior.layout.seen
     n, pairs = answer.n_items, seen.pairs
     met = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n, n)).tocsr()
-    some = np.unique(np.linspace(0, n - 1, min(n, SOURCES)).astype(np.int64))
+    some = spread_out(n, SOURCES)
     steps = shortest_path(met, directed=False, unweighted=True, indices=some)
     steps = steps[np.isfinite(steps) & (steps > 0.0)]
     if not len(steps) or np.quantile(steps, 0.9) < FAR:
