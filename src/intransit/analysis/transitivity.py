@@ -34,7 +34,7 @@ from scipy.special import gammainc, gammaincc, ndtr, ndtri
 from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs, pair_numbers, unfold
 from intransit.data.games import Games, in_time, merge
 from intransit.inference.joint_problem import Joint
-from intransit.inference.likelihood import Ordered, single_games
+from intransit.inference.likelihood import single_games
 from intransit.inference.newton import DenseEquations, SparseEquations
 from intransit.inference.observations import FEWEST_TIMES, Encoding
 from intransit.inference.trajectory import Trajectory, smooth
@@ -369,7 +369,7 @@ def _terms(
     edge = np.zeros(len(seen)) if sides is None else path.law.advantage * sides
     loss = single_games(path.law, seen)
     slope, curvature = loss.terms(margins + edge)
-    if isinstance(loss, Ordered):
+    if path.law.levels:
         low, high = loss.bounds()
     else:  # a win is above 0, a loss below
         low, high = np.where(seen > 0.5, [[0.0], [np.inf]], [[-np.inf], [0.0]])

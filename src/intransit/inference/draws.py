@@ -141,20 +141,13 @@ class TrajectoryDraws(MarginsInTime):
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
+        first, second, at
+            As `Trajectory.margin` takes and refuses them.
 
         Returns
         -------
         numpy.ndarray
             Margins, (n_draws, ...), for each draw in the shape of the arguments.
-
-        Raises
-        ------
-        InputError
-            If an item does not occur, a time is not finite, or shapes do not agree.
         """
         query, shape = self._query(first, second, at)
         S, Q, E = self.problem.split_draws(self.states)

@@ -273,25 +273,13 @@ class Filter:
 
         Parameters
         ----------
-        first, second
-            The two items of each comparison, whole numbers from 0.
-        outcomes
-            Shares of games that the first item won, from 0 to 1; or means of readings of the
-            margin.
-        times
-            When each comparison was.
-        counts
-            How many games or readings an outcome is the mean of; by default 1.
+        first, second, outcomes, times, counts
+            As `observe_many` takes and refuses them.
 
         Returns
         -------
         numpy.ndarray
             What was expected of each comparison, (n,).
-
-        Raises
-        ------
-        InputError
-            If columns differ in length, or an item, outcome, time or count cannot be used.
         """
         return self._learn("forecast_many", (first, second, outcomes, times, counts), expect=True)
 
@@ -329,12 +317,10 @@ class Filter:
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default that of each item's last comparison.
+        first, second, at
+            As `margin` takes and refuses them.
         level
-            Of the interval.
+            Of the interval, between 0 and 1.
 
         Returns
         -------
@@ -342,12 +328,6 @@ class Filter:
             Lower ends, in the shape of the arguments.
         high : float or numpy.ndarray
             Upper ends, of the same shape.
-
-        Raises
-        ------
-        InputError
-            If an item or time cannot be used, shapes do not agree, or `level` does not lie
-            between 0 and 1.
         """
         reach = reach_of(level)
         mean, variance = np.moveaxis(self._read("interval", first, second, at), -1, 0)
@@ -364,20 +344,13 @@ class Filter:
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default that of each item's last comparison.
+        first, second, at
+            As `margin` takes and refuses them.
 
         Returns
         -------
         float or numpy.ndarray
             Probabilities, in the shape of the arguments.
-
-        Raises
-        ------
-        InputError
-            If an item or time cannot be used, or shapes do not agree.
         """
         mean, variance = np.moveaxis(self._read("probability", first, second, at), -1, 0)
         law = Law(self.loss, noise_scale=self.noise_scale)
@@ -413,10 +386,8 @@ class Filter:
 
         Parameters
         ----------
-        n
-            Number of draws, 2 or more.
-        rng
-            Seed or generator.
+        n, rng
+            Number of draws, 2 or more, and a seed or generator.
 
         Returns
         -------

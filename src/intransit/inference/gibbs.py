@@ -62,7 +62,6 @@ from intransit.inference.walk_kernels import (
     draw_reversion,
     gap_sums,
     grow_walks,
-    score_steps,
 )
 from intransit.model.laws import OutcomeLaw, Readings
 from intransit.model.terms import (
@@ -502,9 +501,12 @@ class Chain:
         if self.jumps == 0.0 or p.n_states == len(p.keys):
             return
         which, gaps = p.gaps
-        parts, squares = gaps[which] / self.layout.span, np.zeros(p.n_states)
-        step = max((self.scales[0] * self.rates[0]) ** 2, float(self._stiffest[0]))
-        score_steps(self._walks, self.states, step, squares)
+        parts, scores, walks = gaps[which] / self.layout.span, self.states[:, 0], self._walks
+        # Squared steps of scores over their variance at an even pace; 0 of first states.
+        moved, step = scores.copy(), self._variances(self.scales[0], self.rates[0])[1]
+        moved[1:] -= walks.keep[1:, 0] * scores[:-1]
+        squares = moved * moved * walks.pace / (step * walks.length[:, 0])
+        squares[p.begin[:-1]] = 0.0
         settled = self.n_sweeps >= self.settle
         every = JUMPS_EVERY if p.n_states < VERY_MANY_STATES else 4 * JUMPS_EVERY
         if settled and self._jumps_prior > 0.0 and self.n_sweeps % every == 0:

@@ -44,7 +44,7 @@ from intransit.inference.laplace import (
     measure,
     move_along_gauge,
 )
-from intransit.inference.likelihood import Squared, far, first_law
+from intransit.inference.likelihood import far, first_law
 from intransit.inference.newton import JointSolution, SparseEquations, is_small, solve_joint
 from intransit.inference.observations import Seen, connected_groups
 from intransit.inference.posterior import MOST_MARGINS, check_entries
@@ -244,7 +244,7 @@ def imply(
         E = shares[2]
         found["pair_scale"] = (E.first[0], E.seen_first[0])
         found["pair_drift_scale"] = (E.step[0], E.seen_step[0])
-    if isinstance(problem.loss, Squared):
+    if problem.law.kind == "squared":
         total = sum(float((share.seen_first + share.seen_step).sum()) for share in shares)
         left = max(problem.cells.n_rows - total, 1.0)
         found["noise_scale"] = (problem.loss.energy(problem.margins(z)), left)

@@ -106,9 +106,20 @@ class CellLoss:
     ) -> tuple[float, FloatArray, FloatArray]:
         """Return minus the log likelihood, and its slope and curvature in each cell's margin.
 
-        Margins may be overwritten, and curvatures may stand in the room.
+        Slopes may take the place of the margins, and curvatures may stand in the room.
         """
-        raise NotImplementedError
+        cells = self.cells
+        if self.law.kind == "squared":  # constants included, so that scales can be compared
+            n, scale = cells.n_rows, self.law.noise_scale
+            constant = n * np.log(scale * np.sqrt(2 * np.pi)) - 0.5 * cells.log_counts
+            value, curvature = 0.5 * self.energy(x) / scale**2, cells.counts / scale**2
+            return value + float(constant), curvature * (x - cells.means), curvature
+        curvature = np.empty_like(x) if room is None else room
+        if self.law.levels:
+            value = ordered_terms(x, cells.counts, *self.bounds(), x, curvature)
+        else:
+            value = logistic_terms(x, cells.counts, cells.means, x, curvature)
+        return value, x, curvature
 
     def value(self, x: FloatArray) -> float:
         """Return minus the log likelihood."""
@@ -118,42 +129,10 @@ class CellLoss:
         """Return its slope and its second derivative in each cell's margin."""
         return self.all_of(x.copy())[1:]
 
-
-class Squared(CellLoss):
-    """Readings of margins with normal noise."""
-
-    def all_of(
-        self,
-        x: FloatArray,
-        room: FloatArray | None = None,  # noqa: ARG002  the curvature is the same everywhere
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Return value and terms, constants included so that scales can be compared."""
-        n, scale = self.cells.n_rows, self.law.noise_scale
-        constant = n * np.log(scale * np.sqrt(2 * np.pi)) - 0.5 * self.cells.log_counts
-        value = 0.5 * self.energy(x) / scale**2 + float(constant)
-        curvature = self.cells.counts / scale**2
-        return value, curvature * (x - self.cells.means), curvature
-
     def energy(self, x: FloatArray) -> float:
-        """Return Σ counts (outcome - x)² over rows."""
+        """Return Σ counts (outcome - x)² over rows, of readings."""
         miss = x - self.cells.means
         return float(self.cells.counts @ miss**2) + self.cells.spread
-
-
-class Logistic(CellLoss):
-    """Wins out of games: the first item wins with probability 1 / (1 + exp(-x))."""
-
-    def all_of(
-        self, x: FloatArray, room: FloatArray | None = None
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Return value and terms, in one pass; slopes take the place of the margins."""
-        curvature = np.empty_like(x) if room is None else room
-        value = logistic_terms(x, self.cells.counts, self.cells.means, x, curvature)
-        return value, x, curvature
-
-
-class Ordered(CellLoss):
-    """Levels of outcomes, which are the means of the cells: see the module."""
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Return the boundaries below and above each cell's level; infinite at the ends."""
@@ -161,25 +140,10 @@ class Ordered(CellLoss):
         at = self.cells.means.astype(np.int64) + len(self.law.cuts)
         return edges[at], edges[at + 1]
 
-    def all_of(
-        self, x: FloatArray, room: FloatArray | None = None
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Return value and terms, in one pass; slopes take the place of the margins."""
-        curvature = np.empty_like(x) if room is None else room
-        value = ordered_terms(x, self.cells.counts, *self.bounds(), x, curvature)
-        return value, x, curvature
-
-
-LOSSES: dict[Kind, type[CellLoss]] = {
-    "squared": Squared,
-    "logistic": Logistic,
-    "ordered": Ordered,
-}
-
 
 def loss_of(law: Law, cells: Cells) -> CellLoss:
     """Return the loss of these cells."""
-    return LOSSES[law.kind](law, cells)
+    return CellLoss(law, cells)
 
 
 def single_games(law: Law, outcomes: FloatArray) -> CellLoss:

@@ -424,16 +424,8 @@ class Posterior:
 
         Parameters
         ----------
-        first, second
-            Numbers of the two items of each pair, (n,) each; below 0 for newcomers.
-        times
-            The time of each pair, (n,).
-        sides
-            1 where the first has the better side, -1 where the second has it, (n,); by default no
-            side is better.
-        under
-            For covariates of the model, the number of each pair's value, (n,), or -1 for none; one
-            that is not given is taken as it was on average over the games.
+        first, second, times, sides, under
+            As in `margins`.
 
         Returns
         -------
@@ -457,16 +449,8 @@ class Posterior:
 
         Parameters
         ----------
-        first, second
-            Numbers of the two items of each pair, (n,) each; below 0 for newcomers.
-        times
-            The time of each pair, (n,).
-        sides
-            1 where the first has the better side, -1 where the second has it, (n,); by default no
-            side is better.
-        under
-            For covariates of the model, the number of each pair's value, (n,), or -1 for none; one
-            that is not given is taken as it was on average over the games.
+        first, second, times, sides, under
+            As in `margins`.
 
         Returns
         -------
@@ -485,10 +469,8 @@ class Posterior:
 
         Parameters
         ----------
-        items
-            Numbers of the items, (n,).
-        time
-            The time.
+        items, time
+            Numbers of the items, (n,), and the time.
 
         Returns
         -------
@@ -513,10 +495,8 @@ class Posterior:
 
         Parameters
         ----------
-        items
-            Numbers of the items, (n,).
-        time
-            The time.
+        items, time
+            Numbers of the items, (n,), and the time.
 
         Returns
         -------
@@ -534,10 +514,8 @@ class Posterior:
 
         Parameters
         ----------
-        items
-            Numbers of the items, (n,).
-        time
-            The time.
+        items, time
+            Numbers of the items, (n,), and the time.
 
         Returns
         -------
@@ -578,10 +556,8 @@ class Posterior:
 
         Parameters
         ----------
-        items
-            Numbers of the items, (n,).
-        time
-            The time.
+        items, time
+            Numbers of the items, (n,), and the time.
 
         Returns
         -------
@@ -618,10 +594,8 @@ class Posterior:
 
         Parameters
         ----------
-        items
-            Numbers of the items, (n,).
-        time
-            The time.
+        items, time
+            Numbers of the items, (n,), and the time.
 
         Returns
         -------

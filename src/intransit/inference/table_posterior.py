@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import expit, log_expit, logsumexp
 
 from intransit.arrays import FloatArray, IntArray
-from intransit.data.cells import Timeline
+from intransit.data.cells import Rows, Timeline
 from intransit.errors import InputError
 from intransit.inference.gibbs import Chain, Draw
 from intransit.inference.observations import Observations, tiers_of
@@ -649,15 +649,8 @@ def _n_draws(n_unknowns: int) -> int:
 
 def _timeline(seen: Observations, model: Model) -> Timeline:
     sides = seen.sides if model.term(Side) is not None and seen.sides.any() else None
-    return Timeline.from_arrays(
-        seen.pairs[:, 0],
-        seen.pairs[:, 1],
-        seen.means,
-        seen.times,
-        counts=seen.counts,
-        sides=sides,
-        n_items=seen.n_items,
-    )
+    rows = Rows(seen.times, seen.pairs, seen.means, seen.counts, sides)
+    return Timeline(rows, seen.n_items)
 
 
 def _question(

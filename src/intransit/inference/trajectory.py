@@ -201,20 +201,13 @@ class Trajectory(Fitted, MarginsInTime):
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
+        first, second, at
+            As `margin` takes and refuses them.
 
         Returns
         -------
         numpy.ndarray
             Standard deviations, in the shape of the arguments.
-
-        Raises
-        ------
-        InputError
-            If an item does not occur, a time is not finite, or shapes do not agree.
         """
         return np.sqrt(self.outlook(first, second, at)[1])
 
@@ -225,10 +218,8 @@ class Trajectory(Fitted, MarginsInTime):
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
+        first, second, at
+            As `margin` takes and refuses them.
 
         Returns
         -------
@@ -236,11 +227,6 @@ class Trajectory(Fitted, MarginsInTime):
             Margins, in the shape of the arguments.
         variances : numpy.ndarray
             Their variances, of the same shape.
-
-        Raises
-        ------
-        InputError
-            If an item does not occur, a time is not finite, or shapes do not agree.
         """
         query, shape = self._query(first, second, at)
         variance = self._laplace.variances(query, np.random.default_rng(self.settings.seed))
@@ -309,10 +295,8 @@ class Trajectory(Fitted, MarginsInTime):
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
+        first, second, at
+            As `margin` takes and refuses them.
         side
             1 where the first has the better side, -1 where the second has it.
 
@@ -320,11 +304,6 @@ class Trajectory(Fitted, MarginsInTime):
         -------
         numpy.ndarray
             Probabilities, in the shape of the arguments.
-
-        Raises
-        ------
-        InputError
-            If an item does not occur, a time is not finite, or shapes do not agree.
         """
         return self.law.expect(*self._asked(first, second, at, side))
 
@@ -342,22 +321,13 @@ class Trajectory(Fitted, MarginsInTime):
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
-        side
-            1 where the first has the better side, -1 where the second has it.
+        first, second, at, side
+            As `probability` takes and refuses them.
 
         Returns
         -------
         numpy.ndarray
             Probabilities, (..., n_levels), the levels along the last axis.
-
-        Raises
-        ------
-        InputError
-            If an item does not occur, a time is not finite, or shapes do not agree.
         """
         return self.law.spread(*self._asked(first, second, at, side))
 
@@ -379,14 +349,10 @@ class Trajectory(Fitted, MarginsInTime):
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
-        side
-            1 where the first has the better side, -1 where the second has it.
+        first, second, at, side
+            As `probability` takes and refuses them.
         level
-            Of the interval.
+            Of the interval, between 0 and 1.
 
         Returns
         -------
@@ -394,12 +360,6 @@ class Trajectory(Fitted, MarginsInTime):
             Lower ends, in the shape of the arguments.
         high : numpy.ndarray
             Upper ends, of the same shape.
-
-        Raises
-        ------
-        InputError
-            If an item does not occur, a time is not finite, shapes do not agree, or `level` does
-            not lie between 0 and 1.
         """
         sides = as_floats(side, "side")
         low, high = self.interval(first, second, at, level=level)
@@ -412,10 +372,8 @@ class Trajectory(Fitted, MarginsInTime):
 
         Parameters
         ----------
-        n
-            Number of draws.
-        rng
-            Seed or generator.
+        n, rng
+            Number of draws, and a seed or generator.
 
         Returns
         -------
@@ -442,20 +400,13 @@ class Trajectory(Fitted, MarginsInTime):
 
         Parameters
         ----------
-        n
-            Number of draws, 2 or more.
-        rng
-            Seed or generator.
+        n, rng
+            Number of draws, 2 or more, and a seed or generator; refused as by `sample`.
 
         Returns
         -------
         Posterior
             The draws.
-
-        Raises
-        ------
-        InputError
-            If `n` or `rng` cannot be used.
         """
         return self.sample(as_whole("n", n, least=2), rng=rng).posterior()
 
@@ -482,12 +433,8 @@ class Trajectory(Fitted, MarginsInTime):
             The two times.
         against
             The opponents, by default all others.
-        level
-            Of the interval.
-        n
-            Number of draws.
-        rng
-            Seed or generator.
+        level, n, rng
+            As in `summary`.
 
         Returns
         -------
@@ -530,24 +477,13 @@ class Trajectory(Fitted, MarginsInTime):
 
         Parameters
         ----------
-        at
-            The time, by default the last one of the comparisons.
-        level
-            Of the interval.
-        n
-            Number of draws.
-        rng
-            Seed or generator.
+        at, level, n, rng
+            As `summary` takes and refuses them.
 
         Returns
         -------
         Summary
             The share, from 0 (all of it is a ranking) to 1.
-
-        Raises
-        ------
-        InputError
-            If `at` is not one finite time, or `level` does not lie between 0 and 1.
         """
         return self.summary(
             lambda X: 1.0 - decompose(X).transitive_share, at, level=level, n=n, rng=rng
@@ -572,10 +508,8 @@ class Trajectory(Fitted, MarginsInTime):
             The time, by default the last one of the comparisons.
         level
             Of the interval.
-        n
-            Number of draws.
-        rng
-            Seed or generator.
+        n, rng
+            Number of draws, and a seed or generator.
 
         Returns
         -------
@@ -663,20 +597,13 @@ class Trajectory(Fitted, MarginsInTime):
 
         Parameters
         ----------
-        first, second
-            The two items, whole numbers from 0; arrays are broadcast.
-        at
-            The time, or an array of times; by default the last one of the comparisons.
+        first, second, at
+            As `margin` takes and refuses them.
 
         Returns
         -------
         numpy.ndarray
             True or False, in the shape of the arguments.
-
-        Raises
-        ------
-        InputError
-            If an item does not occur, a time is not finite, or shapes do not agree.
         """
         query, shape = self._query(first, second, at)
         return self.support.extrapolates(query.first, query.second, query.times).reshape(shape)

@@ -104,22 +104,6 @@ def draw_reversion(
     return rate, reversion
 
 
-@compiled
-def score_steps(
-    walks: Walks,
-    states: FloatArray,  # (n_states, d)
-    step: float,  # variance of a step of a score in a unit of time, at an even pace
-    out: FloatArray,  # (n_states,)
-) -> None:
-    """Write the squared steps of scores over their variance at an even pace; 0 of first states."""
-    begin = walks.begin
-    for i in range(len(begin) - 1):
-        out[begin[i]] = 0.0
-        for q in range(begin[i] + 1, begin[i + 1]):
-            moved = states[q, 0] - walks.keep[q, 0] * states[q - 1, 0]
-            out[q] = moved * moved * walks.pace[q] / (step * walks.length[q, 0])
-
-
 def _jumps_density(
     log_f: float,
     along: float,  # power of f by which the rate grows

@@ -77,12 +77,8 @@ def uniform_entries(n_items: int, n_outcomes: int, rng: np.random.Generator) -> 
 
     Parameters
     ----------
-    n_items
-        Number of items.
-    n_outcomes
-        Number of readings.
-    rng
-        Seed or generator.
+    n_items, n_outcomes, rng
+        Number of items and of readings, and a seed or generator.
 
     Returns
     -------
@@ -108,12 +104,8 @@ def uniform_pairs(n_items: int, n_outcomes: int, rng: np.random.Generator) -> En
 
     Parameters
     ----------
-    n_items
-        Number of items.
-    n_outcomes
-        Number of readings.
-    rng
-        Seed or generator.
+    n_items, n_outcomes, rng
+        Number of items and of readings, and a seed or generator.
 
     Returns
     -------
@@ -142,12 +134,8 @@ def gaussian_matrices(n_items: int, n_outcomes: int, rng: np.random.Generator) -
 
     Parameters
     ----------
-    n_items
-        Number of items.
-    n_outcomes
-        Number of readings.
-    rng
-        Seed or generator.
+    n_items, n_outcomes, rng
+        Number of items and of readings, and a seed or generator.
 
     Returns
     -------
