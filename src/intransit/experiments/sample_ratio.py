@@ -251,30 +251,7 @@ def weigh(table: Table) -> list[ex.Gain]:
     ]
 
 
-@ex.our_claim(
-    "Joint estimation needs a ratio of at most 0.20 at σ₂ = 10⁻¹·⁵, at most half of what "
-    "optimal weights need there, and more than they do nowhere.",
-    est.JOINT,
-    measure="ratio",
-)
-def half_the_samples(table: Table) -> Iterator[Check]:
-    """Check what joint estimation saves, and that it costs nowhere more."""
-    theirs, ours = table.paired("ratio", est.OPTIMAL, est.JOINT)
-    if np.abs(ours.x - HALFWAY).min() < 1e-3 * HALFWAY:
-        needed = ex.mean(ours.at(HALFWAY))
-        share = ex.ratio_of_means(ours.at(HALFWAY), theirs.at(HALFWAY))
-        yield Check(
-            f"at {est.drift_is(HALFWAY)} it needs {needed}; asked: at most {ENOUGH:g}",
-            needed.value <= ENOUGH,
-        )
-        measured = f"that is {share} of what optimal weights need; asked: 0.5"
-        yield Check(measured, share.value <= 0.5)
-    differences = est.ratios_of(ours, theirs, ex.mean_difference)
-    worse = [f"{est.drift_is(x)} (by {d})" for x, d in differences.items() if d.low > 0.0]
-    never = table.series("never", est.JOINT).values
-    yield Check(f"it needs clearly more at {', '.join(worse) or 'none'}", not worse)
-    measured = f"it never succeeds in {int(never.sum()) or 'any'} of {never.size} trials"
-    yield Check(measured, not never.any())
+claims = ex.Claims()
 
 
 def meets_both_ends(table: Table) -> list[ex.Claim]:
@@ -303,12 +280,14 @@ def _meets(table: Table, other: str, *, to_large: bool) -> ex.Claim:
     )
 
 
-@ex.claim(
-    "Dynamic completion can reduce the sampling ratio needed when compared with the static "
-    "one, w = (0, ..., 0, 1), especially when σ₂ is small."
-)
+claims.append(meets_both_ends)
+
+
+@claims.paper()
 def needs_fewer(table: Table) -> Iterator[Check]:
-    """Compare optimal weights with y^T alone, place by place."""
+    """Dynamic completion can reduce the sampling ratio needed when compared with the static one,
+    w = (0, ..., 0, 1), especially when σ₂ is small.
+    """
     ours, static = table.series("ratio", est.OPTIMAL), table.series("ratio", est.LAST)
     gains = est.ratios_of(static, ours, ex.mean_difference)
     first, largest = gains[float(ours.x[0])], max(gains.values(), key=lambda gain: gain.value)
@@ -323,12 +302,11 @@ def needs_fewer(table: Table) -> Iterator[Check]:
         yield Check(f"it is clearly higher at σ₂ = {', '.join(worse)}", False)
 
 
-@ex.our_claim(
-    "On a grid of 0.05, y^T alone needs 0.35 to 0.36 (while σ₂ is at most 0.1) and optimal "
-    "weights at small σ₂ about 0.10."
-)
+@claims.ours()
 def known_values(table: Table) -> Iterator[Check]:
-    """Check the ratios that were found before, on a coarser grid."""
+    """On a grid of 0.05, y^T alone needs 0.35 to 0.36 (while σ₂ is at most 0.1) and optimal
+    weights at small σ₂ about 0.10.
+    """
     static, ours = table.series("ratio", est.LAST), table.series("ratio", est.OPTIMAL)
     # Beyond σ₂ = 0.1 the drift makes X^T larger, and the same noise relatively smaller.
     small, best = static.values[static.x < 0.2], ours.at(ours.x[0])
@@ -349,13 +327,12 @@ def _coarse(ratios: FloatArray) -> FloatArray:
     return np.asarray(np.ceil(ratios / 0.05 - 1e-9) * 0.05)
 
 
-@ex.our_claim(
-    "The ratios needed are within two steps of the grid of what the Cramér-Rao limit allows.",
-    est.DYNAMIC_LIMIT,
-    measure="ratio",
-)
+claims.append(est.same_answers("ratio"))
+
+
+@claims.ours(est.DYNAMIC_LIMIT, measure="ratio")
 def against_limits(table: Table) -> Iterator[Check]:
-    """Compare what is needed with what the limits allow."""
+    """The ratios needed are within two steps of the grid of what the Cramér-Rao limit allows."""
     for curve, limit in (
         (est.LAST, est.STATIC_LIMIT),
         (est.OPTIMAL, est.DYNAMIC_LIMIT),
@@ -366,6 +343,29 @@ def against_limits(table: Table) -> Iterator[Check]:
             worst = max(gaps.values(), key=lambda gap: gap.value)
             measured = f"{curve}: at most {worst} more than the limit allows"
             yield Check(measured, worst.value <= 2 * STEP)
+
+
+@claims.ours(est.JOINT, measure="ratio")
+def half_the_samples(table: Table) -> Iterator[Check]:
+    """Joint estimation needs a ratio of at most 0.20 at σ₂ = 10⁻¹·⁵, at most half of what optimal
+    weights need there, and more than they do nowhere.
+    """
+    theirs, ours = table.paired("ratio", est.OPTIMAL, est.JOINT)
+    if np.abs(ours.x - HALFWAY).min() < 1e-3 * HALFWAY:
+        needed = ex.mean(ours.at(HALFWAY))
+        share = ex.ratio_of_means(ours.at(HALFWAY), theirs.at(HALFWAY))
+        yield Check(
+            f"at {est.drift_is(HALFWAY)} it needs {needed}; asked: at most {ENOUGH:g}",
+            needed.value <= ENOUGH,
+        )
+        measured = f"that is {share} of what optimal weights need; asked: 0.5"
+        yield Check(measured, share.value <= 0.5)
+    differences = est.ratios_of(ours, theirs, ex.mean_difference)
+    worse = [f"{est.drift_is(x)} (by {d})" for x, d in differences.items() if d.low > 0.0]
+    never = table.series("never", est.JOINT).values
+    yield Check(f"it needs clearly more at {', '.join(worse) or 'none'}", not worse)
+    measured = f"it never succeeds in {int(never.sum()) or 'any'} of {never.size} trials"
+    yield Check(measured, not never.any())
 
 
 EXPERIMENT = ex.Experiment(
@@ -388,14 +388,7 @@ EXPERIMENT = ex.Experiment(
     quick_points=ex.axis(1e-4, DRIFT_SCALES[5], 1.0),
     measure=measure,
     draw=draw,
-    judge=ex.judged_by(
-        meets_both_ends,
-        needs_fewer,
-        known_values,
-        est.same_answers("ratio"),
-        against_limits,
-        half_the_samples,
-    ),
+    judge=claims,
     weigh=weigh,
     notes=(
         *SEARCH_NOTES,
