@@ -33,6 +33,7 @@ DRIFT_SCALES = ex.half_decades(1e-2, 1e2)
 KNOWN, FREE = "Q = 1 known", "Q recovered too"
 N_FEWEST = 5
 QUICK_ESTIMATED = 2
+claims = ex.Claims()
 
 
 def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:
@@ -148,9 +149,6 @@ def weigh(table: Table) -> list[ex.Gain]:
     """Return what the joint estimate gains over the optimal weights, Q known or not."""
     free = est.error_gains(table, facet=FREE, joint=est.ESTIMATED, limit=est.STATIC_LIMIT)
     return est.error_gains(table, facet=KNOWN) + free
-
-
-claims = ex.Claims()
 
 
 @claims.paper()

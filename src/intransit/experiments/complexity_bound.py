@@ -27,6 +27,8 @@ SCALE = 0.01  # the paper's baselines fit its right-hand side times this
 SMALL = {"σ₂ = 10⁻⁴": 1e-4, "σ₂ = 10⁻³·⁵": 10**-3.5, "σ₂ = 10⁻³": 1e-3}
 LARGE = {"σ₂ = 10⁻¹·⁵": 10**-1.5, "σ₂ = 10⁻¹": 0.1, "σ₂ = 1": 1.0}
 FACETS = {"small": SMALL, "large": LARGE}
+SMALLEST, LARGER = "σ₂ = 10⁻⁴", "σ₂ = 10⁻¹·⁵"  # that claims are about
+claims = ex.Claims()
 
 
 def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:  # noqa: ARG001
@@ -73,12 +75,6 @@ def draw(figure: "Figure", table: Table) -> None:
         axes.minorticks_off()
     left.set_yticks([0.5, 1, 2, 5], ["0.5", "1", "2", "5"])
     right.set_ylim(0.0, 11.0)
-
-
-SMALLEST, LARGER = "σ₂ = 10⁻⁴", "σ₂ = 10⁻¹·⁵"
-
-
-claims = ex.Claims()
 
 
 def _curve(table: Table, curve: str, facet: str) -> tuple[FloatArray, float]:

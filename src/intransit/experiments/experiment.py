@@ -90,15 +90,6 @@ class Row(NamedTuple):
 class Series:
     """One curve of one measure: its values, places down and trials across, and their summaries.
 
-    Attributes
-    ----------
-    x
-        Places on the horizontal axis, in rising order, (n_places,).
-    values
-        Values of the trials, (n_places, n_trials); NaN where a trial has no value.
-
-    Examples
-    --------
     >>> series = Series(np.array([1.0, 2.0]), np.array([[1.0, 3.0], [2.0, np.nan]]))
     >>> series.mean.tolist()
     [2.0, 2.0]
@@ -195,10 +186,8 @@ class Table:
         ----------
         *curves
             Names of the curves.
-        measure
-            What they measure.
-        facet
-            Which part of the figure; empty where it has one part only.
+        measure, facet
+            What they measure, and in which part of the figure, if it has several.
 
         Returns
         -------
@@ -212,12 +201,8 @@ class Table:
 
         Parameters
         ----------
-        measure
-            What it measures, such as ``"error"``.
-        curve
-            Name of the curve.
-        facet
-            Which part of the figure; empty where it has one part only.
+        measure, curve, facet
+            What it measures, its name, and its part of the figure, if that has several.
 
         Returns
         -------
@@ -238,12 +223,8 @@ class Table:
 
         Parameters
         ----------
-        measure
-            What they measure, such as ``"error"``.
-        first, second
-            Names of the two curves.
-        facet
-            Which part of the figure; empty where it has one part only.
+        measure, first, second, facet
+            What they measure, their names, and their part of the figure, if that has several.
 
         Returns
         -------

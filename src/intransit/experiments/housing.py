@@ -43,6 +43,7 @@ FEWER = (10, 20, 60, 200)  # in the other units
 MAX_STEPS = 200
 ROUND, RAW, STANDARD = "round units", "raw units", "standardised"
 FACETS = (ROUND, RAW, STANDARD)
+claims = ex.Claims()
 
 
 def prices() -> FloatArray:  # (n_periods, n_houses)
@@ -115,9 +116,6 @@ def _draw_errors(axes: "Axes", table: Table, facet: str, title: str) -> None:
     # In raw units the limit is below the rounding of the prices; it is left out of sight there.
     lowest = min(float(table.series("error", c, facet).quantile(0.1).min()) for c in ASSUMED)
     axes.set_ylim(lowest / 3.0, 10.0)
-
-
-claims = ex.Claims()
 
 
 @claims.paper()

@@ -31,6 +31,7 @@ BLOCK = 5  # days that the joint estimate reads together
 LIMIT = "limit, joint model"
 ALONE = "each pair alone"  # the same windows without any low rank
 FAIR, LITERAL = "no winner when both go over", "subtracted unless i wins"
+claims = ex.Claims()
 
 
 def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:  # noqa: ARG001
@@ -167,9 +168,6 @@ def _best(table: Table, curve: str) -> tuple[float, FloatArray]:
     error = table.series("error", curve)
     best = int(np.argmin(error.mean))
     return float(error.x[best]), error.values[best]
-
-
-claims = ex.Claims()
 
 
 @claims.paper()

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 N_ITEMS, N_FACTORS, N_PERIODS = 20, 2, 5
 NOISE_SCALE = 0.01
+SETTINGS = {
+    "items N": N_ITEMS,
+    "factors r": N_FACTORS,
+    "periods T": N_PERIODS,
+    "noise σ₁": NOISE_SCALE,
+}
 SAMPLING_RATIO = 0.4
 N_OUTCOMES = round(SAMPLING_RATIO * N_ITEMS**2)  # 160
 DRIFT_SCALES = ex.half_decades(1e-4, 10**0.5)
@@ -26,6 +32,7 @@ LARGEST_DRIFT = 0.101  # up to 0.1
 FAR_OFF = 10.0  # times the limit: a trial that failed
 ESTIMATED_COST = 1.2  # times the error with known scales
 BOUNDED = "optimal weights with the bound a"  # eq. (opt_w); the three curves use (opt_w_na)
+claims = ex.Claims([est.meets_both_ends])
 
 
 def simulate(drift_scale: float, n_outcomes: int, rng: np.random.Generator) -> it.Simulation:
@@ -89,12 +96,6 @@ def draw(figure: "Figure", table: Table) -> None:
     )
     axes.set_ylim(1e-7, 1e2)
     figure.legend(loc="outside right center")
-
-
-claims = ex.Claims()
-
-
-claims.append(est.meets_both_ends)
 
 
 @claims.paper()
@@ -256,10 +257,7 @@ EXPERIMENT = ex.Experiment(
     title="Relative error of the recovered matrix against the drift",
     figure="first synthetic experiment, (a)",
     settings={
-        "items N": N_ITEMS,
-        "factors r": N_FACTORS,
-        "periods T": N_PERIODS,
-        "noise σ₁": NOISE_SCALE,
+        **SETTINGS,
         "sampling ratio p": SAMPLING_RATIO,
         "readings a period M": N_OUTCOMES,
         "drift σ₂": "10⁻⁴ to 10⁰·⁵, half-decades",

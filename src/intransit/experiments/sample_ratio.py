@@ -123,24 +123,12 @@ def at_ratio(simulation: it.Simulation, ratio: float) -> it.Simulation:
     return replace(simulation, measurements=seen)
 
 
-SEARCH_NOTES = (
-    "A smaller p reads a prefix of the readings of a larger one. The ratio needed is found by "
-    "bisection, as if more of the same readings did no harm.",
-    "Ratios at which fewer distinct pairs were seen than the matrix has degrees of freedom, or "
-    "at which some item met fewer than 2r others, count as failures without a solve: no "
-    "method could tell.",
-    "A trial that fails even at p = 1 counts as 1 in the mean, which is then too low; the "
-    "measure “never” in the table tells how many did.",
-    "Newton's method, which minimises the same program, finds the place of the bisection; "
-    "alternating minimisation is then run from there upwards until it succeeds.",
-)
-
-
 SUCCESS = 1e-4
 HALFWAY = 10**-1.5  # the drift at which weights have nothing left to gain, and joint has
 ENOUGH = 0.20  # what joint estimation may need there
 N_JOINT = 50  # trials, from the first on, in which further estimators are asked: they take longer
 HALF_STEP = STEP / 2  # "converges": a mean difference of at most this
+claims = ex.Claims()
 
 
 def measure(
@@ -166,8 +154,7 @@ def measure(
     for name in wanted:  # what all periods allow is a good guess of what is needed
         error = partial(_error_by, further[name])
         needed = _first_below(error, simulation, limits[est.DYNAMIC_LIMIT] or 1.0)
-        yield TrialValue(name, "ratio", 1.0 if needed is None else needed)
-        yield TrialValue(name, "never", needed is None)
+        yield from _ratio_values(name, needed)
 
 
 def _needed(
@@ -190,13 +177,17 @@ def _needed(
     by_newton = smallest_ratio(lambda ratio: succeeds(ratio, "newton"))
     start = len(RATIOS) if by_newton is None else int(np.searchsorted(RATIOS, by_newton))
     needed = next((ratio for ratio in RATIOS[start:] if succeeds(ratio, "alternating")), None)
-    # A trial that never succeeds counts as 1, the end of the grid: means are then too low.
-    yield TrialValue(curve, "ratio", 1.0 if needed is None else float(needed))
-    yield TrialValue(curve, "never", needed is None)
+    yield from _ratio_values(curve, needed)
     if needed is not None:
         yield TrialValue(curve, "restarted", est.first_start_failed(answers[-1]))
     if options.wants("newton"):
         yield TrialValue(curve + est.NEWTON, "ratio", 1.0 if by_newton is None else by_newton)
+
+
+def _ratio_values(curve: str, needed: float | None) -> Iterator[TrialValue]:
+    # A trial that never succeeds counts as 1, the end of the grid: means are then too low.
+    yield TrialValue(curve, "ratio", 1.0 if needed is None else float(needed))
+    yield TrialValue(curve, "never", needed is None)
 
 
 def _error_by(estimate: Callable[[it.Simulation], est.Guess], simulation: it.Simulation) -> float:
@@ -249,9 +240,6 @@ def weigh(table: Table) -> list[ex.Gain]:
         )
         for k, x in enumerate(ours.x)
     ]
-
-
-claims = ex.Claims()
 
 
 def meets_both_ends(table: Table) -> list[ex.Claim]:
@@ -373,10 +361,7 @@ EXPERIMENT = ex.Experiment(
     title="Sampling ratio needed for success against the drift",
     figure="first synthetic experiment, (b)",
     settings={
-        "items N": N_ITEMS,
-        "factors r": N_FACTORS,
-        "periods T": N_PERIODS,
-        "noise σ₁": NOISE_SCALE,
+        **recovery_error.SETTINGS,
         "success": "relative error ≤ 10⁻⁴",
         "sampling ratios p": "0.025 to 1 in steps of 0.025",
         "drift σ₂": "10⁻⁴ to 10⁰·⁵, half-decades",
@@ -391,7 +376,15 @@ EXPERIMENT = ex.Experiment(
     judge=claims,
     weigh=weigh,
     notes=(
-        *SEARCH_NOTES,
+        "A smaller p reads a prefix of the readings of a larger one. The ratio needed is found by "
+        "bisection, as if more of the same readings did no harm.",
+        "Ratios at which fewer distinct pairs were seen than the matrix has degrees of freedom, or "
+        "at which some item met fewer than 2r others, count as failures without a solve: no "
+        "method could tell.",
+        "A trial that fails even at p = 1 counts as 1 in the mean, which is then too low; the "
+        "measure “never” in the table tells how many did.",
+        "Newton's method, which minimises the same program, finds the place of the bisection; "
+        "alternating minimisation is then run from there upwards until it succeeds.",
         "The search for the joint estimate's ratio begins where the limit allows a success, and "
         "every ratio that it meets is tried: nothing is refused beforehand. It is run in the "
         f"first {N_JOINT} trials only, and compared with others over those.",
