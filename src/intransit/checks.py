@@ -174,8 +174,16 @@ def check_entries(wrong: BoolArray, values: FloatArray, where: str, rule: str) -
         raise InputError(f"{where}: entry {bad} is {values[bad]:g}; {rule}")
 
 
-def as_column(name: str, values: object, n: int, of: str = "of them") -> FloatArray:  # (n,)
-    """Return one finite number for each, or say what is wrong with them."""
+def as_column(
+    name: str,
+    values: object,
+    n: int,
+    of: str = "of them",
+    *,
+    least: float = -np.inf,
+    most: float = np.inf,
+) -> FloatArray:  # (n,)
+    """Return one finite number for each, from the least to the most, or say what is wrong."""
     column = np.ascontiguousarray(as_floats(values, name))
     if column.shape != (n,):
         raise InputError(
@@ -184,6 +192,8 @@ def as_column(name: str, values: object, n: int, of: str = "of them") -> FloatAr
         )
     check_finite(column, name)
     check_size(column, name)
+    span = f"from {least:g} to {most:g}" if np.isfinite(most) else f"of at least {least:g}"
+    check_entries((column < least) | (column > most), column, name, f"give numbers {span}.")
     return column
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from intransit.answer import Answer, fit
 from intransit.arrays import FloatArray
+from intransit.checks import as_column
 from intransit.data.games import Games
 from intransit.errors import InputError, MissingDependencyError
 from intransit.inference.observations import model_for
@@ -115,12 +116,8 @@ class IntransitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         columns = _columns(X)
         outcomes = self._outcomes(y, len(columns[0]))
-        weights = np.ones(len(outcomes)) if sample_weight is None else np.asarray(sample_weight)
-        if weights.shape != outcomes.shape:
-            raise InputError(
-                f"sample_weight: shape {weights.shape} was given for {len(outcomes)} rows; give "
-                "one for each."
-            )
+        given = np.ones(len(outcomes)) if sample_weight is None else sample_weight
+        weights = as_column("sample_weight", given, len(outcomes), "rows")
         used = np.flatnonzero(weights != 0)
         first, second, time, side = (
             None if column is None else [column[k] for k in used] for column in columns

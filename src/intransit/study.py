@@ -55,7 +55,7 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import coo_array, csc_array, csr_array, diags_array
-from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.sparse.csgraph import connected_components, depth_first_order, dijkstra
 from scipy.sparse.linalg import cg, lsmr, splu
 from scipy.special import gammaincc
 
@@ -477,36 +477,19 @@ def n_cycles(pairs: IntArray, n_items: int) -> int:
 def bridges(pairs: IntArray, n_items: int) -> BoolArray:  # (n_pairs,)
     """Return which pairs lie on no cycle of comparisons: without them a group falls apart.
 
-    By depth-first search: an edge down the tree is a bridge if nothing below it leads back above.
+    Point the edges of a depth-first tree down and all others, which lead from an item to one above
+    it, up.  Who lies on a cycle together is then in one strong part (Robbins, 1939).
     """
-    ends = np.concatenate([pairs, pairs[:, ::-1]])
-    order = np.argsort(ends[:, 0], kind="stable")
-    begins = np.searchsorted(ends[order, 0], np.arange(n_items + 1)).tolist()
-    other, edge = ends[order, 1].tolist(), (order % len(pairs)).tolist()
-    found = np.zeros(len(pairs), dtype=bool)
-    depth, lowest, at = [-1] * n_items, [0] * n_items, begins[:-1].copy()
-    for root in range(n_items):
-        if depth[root] >= 0:
-            continue
-        depth[root] = lowest[root] = 0
-        path = [(root, -1)]
-        while path:
-            item, came_by = path[-1]
-            if at[item] < begins[item + 1]:
-                k = at[item]
-                at[item] += 1
-                if depth[other[k]] < 0:
-                    depth[other[k]] = lowest[other[k]] = depth[item] + 1
-                    path.append((other[k], edge[k]))
-                elif edge[k] != came_by:
-                    lowest[item] = min(lowest[item], depth[other[k]])
-                continue
-            path.pop()
-            if path:
-                above = path[-1][0]
-                lowest[above] = min(lowest[above], lowest[item])
-                found[came_by] = lowest[item] > depth[above]
-    return found
+    roots = np.unique(connected(pairs, n_items), return_index=True)[1]
+    above_all = np.column_stack([np.full(len(roots), n_items), roots])
+    first, second = np.concatenate([pairs, above_all]).T
+    graph = csr_array((np.ones(len(first)), (first, second)), shape=(n_items + 1, n_items + 1))
+    order, parents = depth_first_order(graph, n_items, directed=False)
+    depth = np.argsort(order)[pairs]
+    down = np.where((depth[:, :1] < depth[:, 1:]), pairs, pairs[:, ::-1])
+    in_tree = parents[down[:, 1]] == down[:, 0]
+    parts = connected(np.where(in_tree[:, None], down, down[:, ::-1]), n_items, "strong")
+    return np.asarray(parts[pairs[:, 0]] != parts[pairs[:, 1]])
 
 
 # Decompositions -----------------------------------------------------------------------------------

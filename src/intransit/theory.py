@@ -56,6 +56,7 @@ from numpy.typing import ArrayLike
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import (
+    as_column,
     as_floats,
     as_number,
     as_whole,
@@ -186,17 +187,12 @@ def _readings(n_outcomes: ArrayLike | None, n_periods: int, bound: float | None)
             'optimal_weights: drift="shared" needs n_outcomes, the readings of each period; '
             "give measurements.n_outcomes, or one number if all have as many."
         )
-    counts = as_floats(n_outcomes, "n_outcomes")
-    if counts.ndim and counts.shape != (n_periods,):
-        raise InputError(
-            f"n_outcomes: shape {counts.shape} was given for {n_periods} periods; give one "
-            "number for each, or one for all."
-        )
-    if not (np.isfinite(counts) & (counts >= 0)).all() or not counts.any():
-        raise InputError(
-            "n_outcomes: the readings of a period are a number, 0 or more, and not all of them 0."
-        )
-    return np.broadcast_to(counts, (n_periods,))
+    given = as_floats(n_outcomes, "n_outcomes")
+    every = given if given.ndim else np.full(n_periods, given)
+    counts = as_column("n_outcomes", every, n_periods, "periods", least=0.0)
+    if not counts.any():
+        raise InputError("n_outcomes: no period has a reading; one at least must have some.")
+    return counts
 
 
 @dataclass(frozen=True)

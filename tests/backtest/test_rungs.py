@@ -164,7 +164,7 @@ class Sure(Bare):
         ({"mine": Own()}, "'mine' is a Own; give a class"),
         ({"mine": dict}, "'mine' has no learn"),
         ({"mine": Bare}, "Bare.predict: shape"),
-        ({"mine": Sure}, "1.5 is not a probability"),
+        ({"mine": Sure}, "Sure.predict: entry 0 is 1.5; give numbers from 0 to 1"),
     ],
 )
 def test_a_forecaster_that_is_none_gets_a_sentence(forecasters, words):

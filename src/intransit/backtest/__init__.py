@@ -11,9 +11,8 @@ from itertools import pairwise, product
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import FloatArray, IntArray, slices
 from intransit.backtest.forecasters import (
     EDGES,
     EFFORT,
@@ -54,7 +53,7 @@ from intransit.backtest.result import (
     tell_left_out,
 )
 from intransit.checks import (
-    as_floats,
+    as_column,
     as_list,
     as_number,
     as_whole,
@@ -212,20 +211,20 @@ def _at_random(games: Games, last: float, rng: int) -> Plan:
     """Hold back games at random: where time says nothing, none is later than another."""
     generator = np.random.default_rng((rng, HELD_BACK))
     played = games.sequence if games.sequence is not None else in_sequence(games.counts)
-    parts = []
-    if played is None and weighs(games):
-        held = generator.random(len(games)) < last  # weights, no numbers of games: rows stay whole
-        parts = [games.only(~held), games.only(held)]
-    elif played is None:  # more games than are listed one by one
-        later = generator.binomial(_whole(games), last).astype(np.float64)
-        for counts in (games.counts - later, later):
-            parts.append(replace(games, counts=counts).only(counts > 0))
-    else:  # equal games stand in one row, and each of them is drawn
+    early = late = None  # in the order of the table, where it is known
+    if played is not None:  # equal games stand in one row, and each of them is drawn
         held = generator.random(len(played)) < last
-        for one in (played[~held], played[held]):
-            counts = np.bincount(one, minlength=len(games)).astype(np.float64)
-            told = replace(games, sequence=None if games.sequence is None else one)
-            parts.append(replace(told, counts=counts).only(counts > 0))
+        later = np.bincount(played[held], minlength=len(games)).astype(np.float64)
+        if games.sequence is not None:
+            early, late = played[~held], played[held]
+    elif weighs(games):  # weights, no numbers of games: rows stay whole
+        later = np.where(generator.random(len(games)) < last, games.counts, 0.0)
+    else:  # more games than are listed one by one
+        later = generator.binomial(_whole(games), last).astype(np.float64)
+    parts = [
+        replace(games, counts=counts, sequence=rows).only(counts > 0)
+        for counts, rows in ((games.counts - later, early), (later, late))
+    ]
     if not len(parts[0]) or not len(parts[1]):
         raise InputError(
             f"games: {games.counts.sum():g} are too few to hold some back; give more of them."
@@ -429,34 +428,19 @@ def _own(
 
 
 def roll(
-    forecaster: Forecaster, plan: Plan, report: Report, begin: int = 0, end: int | None = None
+    forecaster: Forecaster, plan: Plan, report: Report, blocks: range | None = None
 ) -> FloatArray:
     """Learn what is before some blocks; then forecast each, and only afterwards learn it."""
     folded, n = getattr(forecaster, "folded", False), len(plan.blocks)
     out = []
-    for k in range(begin, n if end is None else end):
+    for k in blocks or range(n):
         before = plan.blocks[k - 1] if k else plan.early
         forecaster.learn(before if folded else one_by_one(before))
         report(f"block {k + 1} of {n}")
         told = forecaster.predict(without_results(plan.blocks[k]))
-        out.append(_checked(forecaster, told, len(plan.blocks[k])))
+        name = f"{type(forecaster).__name__}.predict"  # whoever wrote it reads what it returns
+        out.append(as_column(name, told, len(plan.blocks[k]), "fixtures", least=0.0, most=1.0))
     return np.concatenate(out)
-
-
-def _checked(forecaster: Forecaster, told: ArrayLike, n: int) -> FloatArray:
-    """Return forecasts as an array, or say what is wrong with them."""
-    name = type(forecaster).__name__
-    p = as_floats(told, f"{name}.predict")
-    if p.shape != (n,):
-        raise InputError(
-            f"{name}.predict: shape {p.shape} for {n} fixtures; return one number each."
-        )
-    wrong = ~((p >= 0.0) & (p <= 1.0))
-    if wrong.any():
-        raise InputError(
-            f"{name}.predict: {p[wrong][0]:g} is not a probability; return numbers from 0 to 1."
-        )
-    return p
 
 
 def tuned(
@@ -492,11 +476,9 @@ class RungForecast:
     seconds: float = 0.0
 
 
-def _draw_part(ours: FittedModel, plan: Plan, begin: int, report: Report) -> RungForecast:
+def _draw_part(ours: FittedModel, plan: Plan, blocks: range, report: Report) -> RungForecast:
     """Forecast the blocks from one draw to the next; what was drawn before makes no difference."""
-    ours.seen = [plan.early, *plan.blocks[:begin]][:-1]
-    n = len(plan.blocks)
-    p = roll(ours, plan, report, begin, min(begin + (ours.refit or n), n))
+    p = roll(ours, plan, report, blocks)
     told = "" if ours.posterior is None else str(ours.posterior.layout.model)
     return RungForecast(p, told, np.concatenate(ours.ranges, axis=1))
 
@@ -587,29 +569,20 @@ class LadderRun:
 
     def _draw(self, name: str, model: Model | None) -> RungForecast:
         """Return what a model of ours says of every block; None is the one with every term."""
-        n = len(self.plan.blocks)
+        doing, n = f"forecasting with {name}", len(self.plan.blocks)
         here = self.jobs == 1 and self.on is None
-        doing = f"forecasting with {name}"
         report = (lambda said: self.report(f"{doing}: {said}")) if here else _nothing
-        tasks = [
-            Task(
-                f"{name}, blocks from {start + 1}",
-                _draw_part,
-                (
-                    FittedModel(model, refit=self.refit, effort=self.effort, rng=self.rng),
-                    self.plan,
-                    start,
-                    report,
-                ),
-            )
-            for start in range(0, n, self.refit or n)
-        ]
+        seen, tasks = (self.plan.early, *self.plan.blocks), []
+        for part in slices(n, self.refit or n):
+            ours = FittedModel(model, seen=seen[: part.start], effort=self.effort, rng=self.rng)
+            given = ours, self.plan, range(part.start, part.stop), report
+            tasks.append(Task(f"{name}, blocks from {part.start + 1}", _draw_part, given))
         parts: dict[int, RungForecast] = {}
-        for k, part in run_tasks(tasks, jobs=self.jobs, on=self.on):
-            parts[k] = part
+        for k, told in run_tasks(tasks, jobs=self.jobs, on=self.on):
+            parts[k] = told
             self.report(f"{doing}: {len(parts)} of {plural(len(tasks), 'part')}")
         ordered = [parts[k] for k in range(len(tasks))]
-        p = np.concatenate([part.p for part in ordered])
+        p = np.concatenate([one.p for one in ordered])
         ranges = np.concatenate([one.ranges for one in ordered if one.ranges is not None], axis=1)
         return RungForecast(p, ordered[-1].note, ranges)
 

@@ -9,7 +9,7 @@ people's rating systems are rungs where they are installed (extra `peers`).
 import math
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -157,7 +157,7 @@ class Elo:
 
 
 class FittedModel:
-    """A model of ours: drawn, then updated; drawn anew every `refit` blocks.
+    """A model of ours: drawn from the first games that it learns and those `seen`, then updated.
 
     An item that comes up for the first time is forecast as newcomers were.
     """
@@ -165,11 +165,16 @@ class FittedModel:
     folded = True
 
     def __init__(
-        self, model: Model | None, *, refit: int = 0, effort: Effort = EFFORT, rng: int = 0
+        self,
+        model: Model | None,
+        *,
+        seen: Sequence[Games] = (),
+        effort: Effort = EFFORT,
+        rng: int = 0,
     ) -> None:
-        self.model, self.refit, self.effort = model, refit, effort
-        self.seed, self.rng = rng, np.random.default_rng(rng)
-        self.seen: list[Games] = []
+        self.model, self.effort, self.seen = model, effort, [*seen]
+        # A seed of its own for every place to begin at: it may be drawn anywhere.
+        self.rng = np.random.default_rng((rng, len(seen)) if seen else rng)
         self.names: tuple[str, ...] = ()
         self.encoding: Encoding | None = None
         self.alike = 0.0  # correlation of the games of a series
@@ -179,10 +184,7 @@ class FittedModel:
     def learn(self, games: Games) -> None:
         """Draw, or update."""
         self.seen.append(games)
-        due = self.refit and (len(self.seen) - 1) % self.refit == 0
-        if self.posterior is None or self.encoding is None or due:
-            if due and len(self.seen) > 1:  # a seed of its own: it may be drawn anywhere
-                self.rng = np.random.default_rng((self.seed, len(self.seen) - 1))
+        if self.posterior is None or self.encoding is None:
             self._draw(own_names(join(self.seen)))
             return
         more = numbered_after(own_names(games), self.names, set(self.names))

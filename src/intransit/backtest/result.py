@@ -40,18 +40,11 @@ class Reliability:
 
     Attributes
     ----------
-    forecast
-        (n_bins,): mean probability of the favourites.
-    observed
-        (n_bins,): share of games that they won, ties as half.
-    error
-        (n_bins,): standard error of the difference.
-    games
-        (n_bins,): number of games.
-    expected_error
-        Mean distance of forecast and observed, over games.
-    expected_error_error
-        Its standard error.
+    forecast, observed, error, games
+        (n_bins,) each: mean probability of the favourites, share of games that they won (ties as
+        half), standard error of the difference, and number of games.
+    expected_error, expected_error_error
+        Mean distance of forecast and observed, over games, and its standard error.
     by_chance
         What a perfect forecaster would show, by the luck of so many games.
 
@@ -67,10 +60,10 @@ class Reliability:
     ([1.0], [40.0])
     """
 
-    forecast: FloatArray  # (n_bins,)
-    observed: FloatArray  # (n_bins,)
-    error: FloatArray  # (n_bins,)
-    games: FloatArray  # (n_bins,)
+    forecast: FloatArray
+    observed: FloatArray
+    error: FloatArray
+    games: FloatArray
     expected_error: float
     expected_error_error: float
     by_chance: float
@@ -82,16 +75,12 @@ class Coverage:
 
     Attributes
     ----------
-    groups
-        What the groups are, in words.
+    groups, n_groups
+        What the groups are, in words, and how many there are.
     level
         Of the intervals.
-    n_groups
-        How many groups there are.
-    share
-        Of the groups, that came out within their intervals.
-    error
-        Standard error of the share.
+    share, error
+        Share of the groups that came out within their intervals, and its standard error.
 
     Examples
     --------
@@ -308,16 +297,12 @@ class Forecasts:
         The items.
     first, second
         (n,): the two items of each game, by number.
-    times
-        (n,): when it was played; days since 1970 for dates.
-    outcomes
-        (n,): 1 where first won, 0 where second won, 0.5 for a tie.
-    counts
-        (n,): how many games a row stands for.
-    blocks
-        (n,): number of the block.
-    clusters
-        (n,): rows of one number count as one observation.
+    times, outcomes
+        (n,): when it was played, in days since 1970 for dates; 1 where first won, 0 where second
+        won, 0.5 for a tie.
+    counts, blocks, clusters
+        (n,): how many games a row stands for, the number of its block, and that of what counts as
+        one observation.
     probabilities
         By rung, (n,): probability that first wins, a tie as half a win.
     low, high

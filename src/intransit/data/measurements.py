@@ -607,11 +607,7 @@ class Measurements:
         periods = []
         for t, (operator, y, n) in enumerate(zip(operators, outcomes, counts, strict=True)):
             try:
-                periods.append(
-                    PeriodReadings(
-                        operator, checks.as_floats(y, "outcomes"), checks.as_floats(n, "counts")
-                    )
-                )
+                periods.append(PeriodReadings(operator, y, n))  # type: ignore[arg-type]
             except InputError as error:
                 raise InputError(f"period {t}, {error}") from None
         return cls(tuple(periods))

@@ -47,71 +47,29 @@ BEGIN = "2025-01-01"
 class Truth:
     """What simulated games were drawn from, day by day.
 
-    Attributes
-    ----------
-    names
-        Of the items.
-    days
-        Days since 1970, (n_days,).
-    scores
-        The part of the margins that is a ranking, (n_days, n_items).
-    strengths, exposures
-        Factors of the cyclic part, (n_days, n_items, n_factors) each.
-    cyclic_share
-        Of the mean square of all margins over all days.
-    ties
-        Share of ties between equals.
-    clock
-        Turns dates into days.
-
-    Examples
-    --------
     >>> games, truth = simulate_games(5, 200, n_days=30)
     >>> truth.probabilities("2025-01-10").shape
     (5, 5)
     """
 
     names: tuple[str, ...]
-    days: FloatArray = field(repr=False)
-    scores: FloatArray = field(repr=False)
-    strengths: FloatArray = field(repr=False)
-    exposures: FloatArray = field(repr=False)
-    cyclic_share: float
-    ties: float
+    days: FloatArray = field(repr=False)  # (n_days,): since 1970
+    scores: FloatArray = field(repr=False)  # (n_days, n_items): the part that is a ranking
+    strengths: FloatArray = field(repr=False)  # (n_days, n_items, n_factors): of the cyclic part
+    exposures: FloatArray = field(repr=False)  # (n_days, n_items, n_factors)
+    cyclic_share: float  # of the mean square of all margins over all days
+    ties: float  # share of ties between equals
     clock: Clock = field(default_factory=lambda: Clock("date"))
 
     def margins(self, at: object = None) -> FloatArray:  # (n_items, n_items)
-        """Return the margins (log odds) of a day; above 0 favours the row.
-
-        Parameters
-        ----------
-        at
-            The time, by default the last one of the games.  Before the first day it is the first
-            day, after the last day the last.
-
-        Returns
-        -------
-        ndarray
-            Margin of each row over each column, (n_items, n_items).
-        """
+        """Return the margins (log odds) of a day, by default the last; above 0 favours the row."""
         day = float(self.days[-1]) if at is None else self.clock.to_number(at)
         k = int(np.clip(np.floor(day - self.days[0]), 0, len(self.days) - 1))
         half = self.scores[k][:, None] + self.strengths[k] @ self.exposures[k].T
         return np.asarray(half - half.T)
 
     def probabilities(self, at: object = None) -> FloatArray:  # (n_items, n_items)
-        """Return the probability that each beats each other, a tie as half a win.
-
-        Parameters
-        ----------
-        at
-            The time, by default the last one of the games.
-
-        Returns
-        -------
-        ndarray
-            Probability that each row beats each column, (n_items, n_items).
-        """
+        """Return the probability that each beats each other, a tie as half a win."""
         win, loss = _chances(self.margins(at), self.ties)
         return np.asarray(0.5 * (1.0 + win - loss))
 

@@ -5,6 +5,7 @@ up to their mean only: see the notes.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ DRIFT_SCALES = ex.half_decades(1e-2, 1e2)
 KNOWN, FREE = "Q = 1 known", "Q recovered too"
 N_FEWEST = 5
 QUICK_ESTIMATED = 2
+claims = ex.Claims()
 
 
 def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:
@@ -42,11 +44,13 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
     seen = est.read_entries(S, Q, N_OUTCOMES, rng, noise_scale=NOISE_SCALE)
     operators: list[it.Entries] = [one.operator for one in seen.periods]  # type: ignore[misc]
     weights = est.three_weights(N_PERIODS, noise_scale=NOISE_SCALE, drift_scale=point.x)
-    for curve, w in weights.items():
-        yield from _known(seen, now, curve, w, options)
-        free = est.solve(seen, n_factors=N_FACTORS, weights=w, restarts=est.MANY_RESTARTS)
-        error = est.relative_error(free.margins, differences(now))
-        yield TrialValue(curve, "error", error, facet=FREE)
+    known = est.solve_each(seen, weights, options, n_factors=N_FACTORS, exposures=Q)
+    settings = {"n_factors": N_FACTORS, "restarts": est.MANY_RESTARTS}
+    free = est.solve_each(seen, weights, Options(), **settings)
+    yield from est.errors_of(known, differences(now), KNOWN)
+    yield from est.errors_of(free, differences(now), FREE)
+    for curve in weights:
+        yield from _counts(curve, known[curve].strengths[:, 0], now)
     settled = _limit(operators[-1:], now, 0.0).value <= est.SETTLED
     yield TrialValue("readings", "settled", settled, facet=KNOWN)
     unknown = it.theory.static_limit(S[-1], Q, operators[-1], noise_scale=NOISE_SCALE)
@@ -85,26 +89,17 @@ def _joint(
             yield TrialValue(curve, "counts", est.relative_error(counts, now), facet=facet)
 
 
-def _known(
-    seen: it.Measurements,
-    now: FloatArray,  # (n_images,)
-    curve: str,
-    weights: FloatArray,
-    options: Options,
-) -> Iterator[TrialValue]:
-    ones = np.ones((N_IMAGES, 1))
-    found = dict(
-        est.solve_each(seen, curve, options, n_factors=N_FACTORS, weights=weights, exposures=ones)
-    )
-    for name, answer in found.items():
-        error = est.relative_error(answer.margins, differences(now))
-        yield TrialValue(name, "error", error, facet=KNOWN)
-    scores = found[curve].strengths[:, 0] - found[curve].strengths[:, 0].mean()
+def _counts(curve: str, scores: FloatArray, now: FloatArray) -> Iterator[TrialValue]:
+    """Yield how near recovered counts come, known up to their mean, and who is said to have few."""
+    scores = scores - scores.mean()
     fewest, named = (set(np.argsort(s, kind="stable")[:N_FEWEST]) for s in (now, scores))
-    yield TrialValue(curve, "counts", est.relative_error(scores + now.mean(), now), facet=KNOWN)
-    yield TrialValue(curve, "counts, mean 0", est.relative_error(scores, now), facet=KNOWN)
-    yield TrialValue(curve, "fewest", now[np.argmin(scores)] == now.min(), facet=KNOWN)
-    yield TrialValue(curve, "five fewest", len(fewest & named) / N_FEWEST, facet=KNOWN)
+    for measure, value in {
+        "counts": est.relative_error(scores + now.mean(), now),
+        "counts, mean 0": est.relative_error(scores, now),
+        "fewest": now[np.argmin(scores)] == now.min(),
+        "five fewest": len(fewest & named) / N_FEWEST,
+    }.items():
+        yield TrialValue(curve, measure, value, facet=KNOWN)
 
 
 def _limit(operators: list[it.Entries], now: FloatArray, variance: float) -> TrialValue:
@@ -150,51 +145,29 @@ def draw(figure: "Figure", table: Table) -> None:
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
 
 
-@ex.claim("The matrix X¹ is low rank (actually, rank 2) and skew-symmetric.")
-def is_rank_two(table: Table) -> Iterator[Check]:  # noqa: ARG001
-    """Check the matrix of the first period."""
-    X = differences(COUNTS)
-    rank = int(np.linalg.matrix_rank(X))
-    yield Check(f"rank {rank}; X¹ + X¹ᵀ = 0: {bool((X == -X.T).all())}", rank == 2)
-
-
-def meets_both_ends(table: Table) -> list[ex.Claim]:
-    """Check what the paper says of the ends of its figures, for the matrix and the counts."""
-    return [
-        est.converges(table, other, to_large=to_large, facet=KNOWN, measure=measure, what=what)
-        for measure, what in (("error", "error of X^T"), ("counts", "error of s^T"))
-        for other, to_large in ((est.EQUAL, False), (est.LAST, True))
-    ]
-
-
 def weigh(table: Table) -> list[ex.Gain]:
     """Return what the joint estimate gains over the optimal weights, Q known or not."""
     free = est.error_gains(table, facet=FREE, joint=est.ESTIMATED, limit=est.STATIC_LIMIT)
     return est.error_gains(table, facet=KNOWN) + free
 
 
-@ex.our_claim(
-    "Joint estimation is nowhere clearly worse than optimal weights (median errors, within 1.05).",
-    est.JOINT,
-    facet=KNOWN,
-)
-def never_worse(table: Table) -> Iterator[Check]:
-    """Check the joint estimates against optimal weights, σ₂ by σ₂."""
-    for curve, facet in ((est.JOINT, KNOWN), (est.ESTIMATED, KNOWN), (est.ESTIMATED, FREE)):
-        both = table.paired("error", curve, est.OPTIMAL, facet)
-        ratios = est.ratios_of(*both, ex.ratio_of_medians)
-        best = min(ratios, key=lambda x: ratios[x].value)
-        worse = [f"{est.drift_is(x)} ({ratio})" for x, ratio in ratios.items() if ratio.low > 1.05]
-        yield Check(
-            f"{facet}, {curve}: the least ratio is {ratios[best]}, at {est.drift_is(best)}; it is "
-            f"clearly above 1.05 at {', '.join(worse) or 'none'}",
-            not worse,
-        )
+@claims.paper()
+def is_rank_two(table: Table) -> Iterator[Check]:  # noqa: ARG001
+    """The matrix X¹ is low rank (actually, rank 2) and skew-symmetric."""
+    X = differences(COUNTS)
+    rank = int(np.linalg.matrix_rank(X))
+    yield Check(f"rank {rank}; X¹ + X¹ᵀ = 0: {bool((X == -X.T).all())}", rank == 2)
 
 
-@ex.claim("This can be used to identify the images having the fewest cells.")
+claims += [
+    partial(est.meets_both_ends, what="error of X^T", facet=KNOWN),
+    partial(est.meets_both_ends, what="error of s^T", measure="counts", facet=KNOWN),
+]
+
+
+@claims.paper()
 def names_the_fewest(table: Table) -> Iterator[Check]:
-    """Check how often the images with the fewest cells are named."""
+    """This can be used to identify the images having the fewest cells."""  # noqa: D404
     found = table.series("fewest", est.OPTIMAL, KNOWN)
     five = table.series("five fewest", est.OPTIMAL, KNOWN)
     worst = int(np.argmin(found.mean))
@@ -211,17 +184,32 @@ def names_the_fewest(table: Table) -> Iterator[Check]:
     )
 
 
-@ex.our_claim(
-    "It makes no difference whether Q = 1 is known or recovered too (medians within 1.5)."
-)
+@claims.ours()
 def known_or_free(table: Table) -> Iterator[Check]:
-    """Compare the errors with Q known and with Q recovered."""
+    """It makes no difference whether Q = 1 is known or recovered too (medians within 1.5)."""
     known, free = (table.series("error", est.OPTIMAL, facet) for facet in (KNOWN, FREE))
     ratios = free.median / known.median
     worst = int(np.argmax(ratios))
     for k, what in ((0, "the error with Q recovered"), (worst, "it")):
         measured = f"at {est.drift_is(known.x[k])} {what} is {ratios[k]:.3g} times as large"
         yield Check(measured, bool(ratios[k] < 1.5))
+
+
+@claims.ours(est.JOINT, facet=KNOWN)
+def never_worse(table: Table) -> Iterator[Check]:
+    """Joint estimation is nowhere clearly worse than optimal weights (median errors, within
+    1.05).
+    """
+    for curve, facet in ((est.JOINT, KNOWN), (est.ESTIMATED, KNOWN), (est.ESTIMATED, FREE)):
+        both = table.paired("error", curve, est.OPTIMAL, facet)
+        ratios = est.ratios_of(*both, ex.ratio_of_medians)
+        best = min(ratios, key=lambda x: ratios[x].value)
+        worse = [f"{est.drift_is(x)} ({ratio})" for x, ratio in ratios.items() if ratio.low > 1.05]
+        yield Check(
+            f"{facet}, {curve}: the least ratio is {ratios[best]}, at {est.drift_is(best)}; it is "
+            f"clearly above 1.05 at {', '.join(worse) or 'none'}",
+            not worse,
+        )
 
 
 EXPERIMENT = ex.Experiment(
@@ -246,7 +234,7 @@ EXPERIMENT = ex.Experiment(
     quick_trials=20,
     measure=measure,
     draw=draw,
-    judge=ex.judged_by(is_rank_two, meets_both_ends, names_the_fewest, known_or_free, never_worse),
+    judge=claims,
     weigh=weigh,
     notes=(
         "The paper's 22 images and counts are not published. These 22 are of the same collection, "

@@ -28,7 +28,7 @@ import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial, wraps
+from functools import cache, partialmethod, wraps
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -90,15 +90,6 @@ class Row(NamedTuple):
 class Series:
     """One curve of one measure: its values, places down and trials across, and their summaries.
 
-    Attributes
-    ----------
-    x
-        Places on the horizontal axis, in rising order, (n_places,).
-    values
-        Values of the trials, (n_places, n_trials); NaN where a trial has no value.
-
-    Examples
-    --------
     >>> series = Series(np.array([1.0, 2.0]), np.array([[1.0, 3.0], [2.0, np.nan]]))
     >>> series.mean.tolist()
     [2.0, 2.0]
@@ -195,10 +186,8 @@ class Table:
         ----------
         *curves
             Names of the curves.
-        measure
-            What they measure.
-        facet
-            Which part of the figure; empty where it has one part only.
+        measure, facet
+            What they measure, and in which part of the figure, if it has several.
 
         Returns
         -------
@@ -212,12 +201,8 @@ class Table:
 
         Parameters
         ----------
-        measure
-            What it measures, such as ``"error"``.
-        curve
-            Name of the curve.
-        facet
-            Which part of the figure; empty where it has one part only.
+        measure, curve, facet
+            What it measures, its name, and its part of the figure, if that has several.
 
         Returns
         -------
@@ -238,12 +223,8 @@ class Table:
 
         Parameters
         ----------
-        measure
-            What they measure, such as ``"error"``.
-        first, second
-            Names of the two curves.
-        facet
-            Which part of the figure; empty where it has one part only.
+        measure, first, second, facet
+            What they measure, their names, and their part of the figure, if that has several.
 
         Returns
         -------
@@ -531,36 +512,48 @@ Judge = Callable[[Table], list[Claim]]
 Weigh = Callable[[Table], list[Gain]]
 
 
-def claim(
-    statement: str, *curves: str, measure: str = "error", facet: str = "", source: str = "paper"
-) -> Callable[[Callable[[Table], Iterable[Check]]], Judge]:
-    """Make a judge of a function that yields checks; it says nothing unless all curves are there.
+Checks = Callable[[Table], Iterable[Check]]
 
-    >>> @claim("All is well.")
-    ... def judge(table):
+
+class Claims(list[Judge]):
+    """What is claimed of one figure, in the order of the page; called with its table, it judges.
+
+    A claim is a function that yields checks, and its docstring what is claimed.  Nothing is said
+    of it unless the curves that it is about were drawn.
+
+    >>> claims = Claims()
+    >>> @claims.ours()
+    ... def is_well(table):
+    ...     '''All is well.'''
     ...     yield Check("it is", True)
-    >>> judge(Table([]))[0].verdict
-    'holds'
+    >>> [(claim.statement, claim.source) for claim in claims(Table([]))]
+    [('All is well.', 'ours')]
     """
 
-    def made(checks: Callable[[Table], Iterable[Check]]) -> Judge:
-        @wraps(checks)
-        def judge(table: Table) -> list[Claim]:
-            if not table.has(*curves, measure=measure, facet=facet):
-                return []
-            return [Claim(statement, tuple(checks(table)), source)]
+    def __call__(self, table: Table) -> list[Claim]:
+        """Return the claims with what a run says to them."""
+        return [claim for judge in self for claim in judge(table)]
 
-        return judge
+    def paper(
+        self, *curves: str, measure: str = "error", facet: str = "", source: str = "paper"
+    ) -> Callable[[Checks], Judge]:
+        """Add a claim of the paper about these curves."""
 
-    return made
+        def add(checks: Checks) -> Judge:
+            statement = " ".join((checks.__doc__ or "").split())
 
+            @wraps(checks)
+            def judge(table: Table) -> list[Claim]:
+                if not table.has(*curves, measure=measure, facet=facet):
+                    return []
+                return [Claim(statement, tuple(checks(table)), source)]
 
-our_claim = partial(claim, source="ours")
+            self.append(judge)
+            return judge
 
+        return add
 
-def judged_by(*judges: Judge) -> Judge:
-    """Return the claims of all these, in order."""
-    return lambda table: [claim for judge in judges for claim in judge(table)]
+    ours = partialmethod(paper, source="ours")  # a limit that this project set itself
 
 
 @dataclass(frozen=True)

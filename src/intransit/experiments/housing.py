@@ -43,6 +43,7 @@ FEWER = (10, 20, 60, 200)  # in the other units
 MAX_STEPS = 200
 ROUND, RAW, STANDARD = "round units", "raw units", "standardised"
 FACETS = (ROUND, RAW, STANDARD)
+claims = ex.Claims()
 
 
 def prices() -> FloatArray:  # (n_periods, n_houses)
@@ -68,12 +69,9 @@ def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterato
     S, Q = features(point.facet)
     truth = S[-1] @ Q.T - Q @ S[-1].T
     seen = est.read_entries(S, Q, int(point.x), rng, noise_scale=NOISE_SCALE)
-    equal = np.full(N_PERIODS, 1.0 / N_PERIODS)
-    for assumed, w in ({est.EQUAL: equal} | assumed_weights()).items():
-        for curve, answer in est.solve_each(
-            seen, assumed, options, max_steps=MAX_STEPS, n_factors=N_FACTORS, weights=w
-        ):
-            yield TrialValue(curve, "error", est.relative_error(answer.margins, truth))
+    weights = {est.EQUAL: np.full(N_PERIODS, 1.0 / N_PERIODS)} | assumed_weights()
+    settings = {"max_steps": MAX_STEPS, "n_factors": N_FACTORS}
+    yield from est.errors_of(est.solve_each(seen, weights, options, **settings), truth)
     if options.wants("limit"):
         last = seen.periods[-1].operator
         limit = it.theory.static_limit(S[-1], Q, last, noise_scale=NOISE_SCALE)
@@ -120,9 +118,9 @@ def _draw_errors(axes: "Axes", table: Table, facet: str, title: str) -> None:
     axes.set_ylim(lowest / 3.0, 10.0)
 
 
-@ex.claim("The proposed method can recover X^T very well when provided with enough observations.")
+@claims.paper()
 def recovers(table: Table) -> Iterator[Check]:
-    """Check the errors with the most readings, in each of the units."""
+    """The proposed method can recover X^T very well when provided with enough observations."""
     for facet in FACETS:
         curves = [table.series("error", curve, facet) for curve in ASSUMED]
         ends = [f"{series.mean[-1]:.1e}" for series in curves]
@@ -133,9 +131,9 @@ def recovers(table: Table) -> Iterator[Check]:
         )
 
 
-@ex.claim("The assumed value of σ₂ does have some effect on the error.")
+@claims.paper()
 def drift_has_some_effect(table: Table) -> Iterator[Check]:
-    """Compare the smallest and the largest assumed drift, with the most readings."""
+    """The assumed value of σ₂ does have some effect on the error."""
     for facet in FACETS:
         small, large = (table.series("error", curve, facet) for curve in (SMALLEST, "1"))
         ratio = ex.ratio_of_medians(small.values[-1], large.values[-1])
@@ -146,23 +144,21 @@ def drift_has_some_effect(table: Table) -> Iterator[Check]:
         )
 
 
-@ex.claim("Smaller assumed σ₂ gives optimal weights close to equal weights.")
+@claims.paper()
 def small_is_close_to_equal(table: Table) -> Iterator[Check]:  # noqa: ARG001
-    """Look at the weights themselves."""
+    """Smaller assumed σ₂ gives optimal weights close to equal weights."""
     weights = assumed_weights()
     nearest = min(weights, key=lambda name: float(weights[name].max()))
-    yield Check(
-        f"of the values tried, {nearest} gives the weights nearest to equal ones",
-        nearest == SMALLEST,
-    )
+    measured = f"of the values tried, {nearest} gives the weights nearest to equal ones"
+    yield Check(measured, nearest == SMALLEST)
     w = weights[SMALLEST]
     measured = f"with {SMALLEST} the weights are {', '.join(f'{value:.3f}' for value in w)}"
     yield Check(measured, bool(w.max() < 2.0 / N_PERIODS))
 
 
-@ex.claim("The smallest σ₂ = 10⁻¹·⁵ outperforms the other σ₂ values when M is small.")
+@claims.paper()
 def smallest_is_best(table: Table) -> Iterator[Check]:
-    """Compare it with the best other, where readings are fewest."""
+    """The smallest σ₂ = 10⁻¹·⁵ outperforms the other σ₂ values when M is small."""
     for facet in FACETS:
         smallest = table.series("error", SMALLEST, facet)
         others = {c: table.series("error", c, facet) for c in ASSUMED if c != SMALLEST}
@@ -178,9 +174,9 @@ def smallest_is_best(table: Table) -> Iterator[Check]:
             )
 
 
-@ex.our_claim("Units decide the result: the same houses give errors more than ten times apart.")
+@claims.ours()
 def units_matter(table: Table) -> Iterator[Check]:
-    """Compare the units, with the most readings."""
+    """Units decide the result: the same houses give errors more than ten times apart."""
     levels = {facet: table.series("error", "1", facet).values[-1] for facet in FACETS}
     measured = "; ".join(f"{facet} {ex.mean(values)}" for facet, values in levels.items())
     medians = [float(np.median(values)) for values in levels.values()]
@@ -212,9 +208,7 @@ EXPERIMENT = ex.Experiment(
     quick_points=ex.axis(10, 200, facets=FACETS),
     measure=measure,
     draw=draw,
-    judge=ex.judged_by(
-        recovers, drift_has_some_effect, small_is_close_to_equal, smallest_is_best, units_matter
-    ),
+    judge=claims,
     notes=(
         "The paper's prices are published only as a figure. House k follows the index of metro k "
         "in the list, at a dollar a square foot for each point of the index.",

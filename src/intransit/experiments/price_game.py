@@ -31,6 +31,7 @@ BLOCK = 5  # days that the joint estimate reads together
 LIMIT = "limit, joint model"
 ALONE = "each pair alone"  # the same windows without any low rank
 FAIR, LITERAL = "no winner when both go over", "subtracted unless i wins"
+claims = ex.Claims()
 
 
 def measure(point: Point, rng: np.random.Generator, options: Options) -> Iterator[TrialValue]:  # noqa: ARG001
@@ -69,8 +70,10 @@ def _readings(
         # Every pair has the same number of games every day, so the days collapse into one
         # weighted mean a pair: the program is the same up to a constant.
         seen = it.Measurements.from_pairs([PAIRS], [weights @ daily], n_items=N_PLAYERS)
-        for curve, answer in est.solve_each(seen, rule, options, n_factors=N_FACTORS):
-            yield from _scored(curve, answer.margins, X, drift_scale)
+        for curve, found in est.solve_each(
+            seen, {rule: None}, options, n_factors=N_FACTORS
+        ).items():
+            yield from _scored(curve, found.margins, X, drift_scale)
         if rule == FAIR:
             yield from _scored(ALONE, fill_skew(weights @ daily, N_PLAYERS), X, drift_scale)
 
@@ -167,33 +170,9 @@ def _best(table: Table, curve: str) -> tuple[float, FloatArray]:
     return float(error.x[best]), error.values[best]
 
 
-@ex.our_claim(
-    "Joint estimation, nothing tuned by hand, has at most half of the error of the best "
-    "window, and no fewer right signs.",
-    est.JOINT,
-)
-def half_the_error(table: Table) -> Iterator[Check]:
-    """Compare joint estimation with the best of all windows."""
-    joint = table.series("error", est.JOINT).values[0]
-    for curve, name in ((FAIR, "windows of low rank"), (ALONE, "windows, each pair alone")):
-        x, window = _best(table, curve)
-        share = ex.ratio_of_means(joint, window)
-        yield Check(
-            f"mean error {ex.mean(joint)}, that is {share} of the best of all {name}, "
-            f"{window.mean():.3g} at {est.drift_is(x)}; asked: 0.5",
-            share.value <= 0.5,
-        )
-    signs = table.series("signs", FAIR)
-    most = int(np.argmax(signs.mean))
-    more = ex.mean_difference(table.series("signs", est.JOINT).values[0], signs.values[most])
-    yield Check(f"right signs: {more} points more than the best window", more.value >= 0.0)
-    n_doubted = int(table.series("doubted", est.JOINT).values.sum())
-    yield Check(f"{n_doubted} of {len(joint)} joint fits are in doubt", n_doubted == 0)
-
-
-@ex.claim("X* is not rank 2 and thus does not obey the transitive model.")
+@claims.paper()
 def is_not_rank_two(table: Table) -> Iterator[Check]:
-    """Check what of the truth lies beyond rank 2, by both rules."""
+    """X* is not rank 2 and thus does not obey the transitive model."""
     for rule in (FAIR, LITERAL):
         beyond = table.series("beyond rank 2", rule).values[0]
         scores = table.series("beyond scores", rule).values[0]
@@ -204,12 +183,11 @@ def is_not_rank_two(table: Table) -> Iterator[Check]:
         )
 
 
-@ex.claim(
-    "One can achieve a low relative recovery error and a high percentage of successfully "
-    "predicted signs when σ₂ is appropriately chosen."
-)
+@claims.paper()
 def has_a_low_error(table: Table) -> Iterator[Check]:
-    """Check the best of all assumed drifts, by both rules."""
+    """One can achieve a low relative recovery error and a high percentage of successfully
+    predicted signs when σ₂ is appropriately chosen.
+    """
     for rule in (FAIR, LITERAL):
         error, signs = table.series("error", rule), table.series("signs", rule)
         best, most = int(np.argmin(error.mean)), int(np.argmax(signs.mean))
@@ -240,34 +218,52 @@ def _is_worse_at(table: Table, end: int) -> Iterator[Check]:
         )
 
 
-@ex.claim(
-    "σ₂ should not be chosen too small, as this would cause the estimate to be corrupted by "
-    "irrelevant, long past data."
-)
+@claims.paper()
 def not_too_small(table: Table) -> Iterator[Check]:
-    """Check the smallest assumed drift."""
+    """σ₂ should not be chosen too small, as this would cause the estimate to be corrupted by
+    irrelevant, long past data.
+    """
     return _is_worse_at(table, 0)
 
 
-@ex.claim(
-    "σ₂ should not be chosen too large, as this would cause the estimate to ignore relevant, "
-    "somewhat recent data."
-)
+@claims.paper()
 def not_too_large(table: Table) -> Iterator[Check]:
-    """Check the largest assumed drift."""
+    """σ₂ should not be chosen too large, as this would cause the estimate to ignore relevant,
+    somewhat recent data.
+    """
     return _is_worse_at(table, -1)
 
 
-@ex.our_claim(
-    "It makes no difference how the rules are read: lowest errors are within a factor of 1.5."
-)
+@claims.ours()
 def rules_differ(table: Table) -> Iterator[Check]:
-    """Compare the two readings of the rules."""
+    """It makes no difference how the rules are read: lowest errors are within a factor of 1.5."""
     fair, literal = (float(table.series("error", rule).mean.min()) for rule in (FAIR, LITERAL))
     yield Check(
         f"lowest mean errors: {fair:.3g} ({FAIR}) and {literal:.3g} ({LITERAL})",
         abs(np.log(fair / literal)) < np.log(1.5),
     )
+
+
+@claims.ours(est.JOINT)
+def half_the_error(table: Table) -> Iterator[Check]:
+    """Joint estimation, nothing tuned by hand, has at most half of the error of the best window,
+    and no fewer right signs.
+    """
+    joint = table.series("error", est.JOINT).values[0]
+    for curve, name in ((FAIR, "windows of low rank"), (ALONE, "windows, each pair alone")):
+        x, window = _best(table, curve)
+        share = ex.ratio_of_means(joint, window)
+        yield Check(
+            f"mean error {ex.mean(joint)}, that is {share} of the best of all {name}, "
+            f"{window.mean():.3g} at {est.drift_is(x)}; asked: 0.5",
+            share.value <= 0.5,
+        )
+    signs = table.series("signs", FAIR)
+    most = int(np.argmax(signs.mean))
+    more = ex.mean_difference(table.series("signs", est.JOINT).values[0], signs.values[most])
+    yield Check(f"right signs: {more} points more than the best window", more.value >= 0.0)
+    n_doubted = int(table.series("doubted", est.JOINT).values.sum())
+    yield Check(f"{n_doubted} of {len(joint)} joint fits are in doubt", n_doubted == 0)
 
 
 EXPERIMENT = ex.Experiment(
@@ -290,14 +286,7 @@ EXPERIMENT = ex.Experiment(
     points=ex.axis(0.0),
     measure=measure,
     draw=draw,
-    judge=ex.judged_by(
-        is_not_rank_two,
-        has_a_low_error,
-        not_too_small,
-        not_too_large,
-        rules_differ,
-        half_the_error,
-    ),
+    judge=claims,
     weigh=weigh,
     notes=(
         "Rules: when both guesses go over, nobody wins by the game's rules and the game counts 0: "

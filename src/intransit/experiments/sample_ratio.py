@@ -123,24 +123,12 @@ def at_ratio(simulation: it.Simulation, ratio: float) -> it.Simulation:
     return replace(simulation, measurements=seen)
 
 
-SEARCH_NOTES = (
-    "A smaller p reads a prefix of the readings of a larger one. The ratio needed is found by "
-    "bisection, as if more of the same readings did no harm.",
-    "Ratios at which fewer distinct pairs were seen than the matrix has degrees of freedom, or "
-    "at which some item met fewer than 2r others, count as failures without a solve: no "
-    "method could tell.",
-    "A trial that fails even at p = 1 counts as 1 in the mean, which is then too low; the "
-    "measure “never” in the table tells how many did.",
-    "Newton's method, which minimises the same program, finds the place of the bisection; "
-    "alternating minimisation is then run from there upwards until it succeeds.",
-)
-
-
 SUCCESS = 1e-4
 HALFWAY = 10**-1.5  # the drift at which weights have nothing left to gain, and joint has
 ENOUGH = 0.20  # what joint estimation may need there
 N_JOINT = 50  # trials, from the first on, in which further estimators are asked: they take longer
 HALF_STEP = STEP / 2  # "converges": a mean difference of at most this
+claims = ex.Claims()
 
 
 def measure(
@@ -166,8 +154,7 @@ def measure(
     for name in wanted:  # what all periods allow is a good guess of what is needed
         error = partial(_error_by, further[name])
         needed = _first_below(error, simulation, limits[est.DYNAMIC_LIMIT] or 1.0)
-        yield TrialValue(name, "ratio", 1.0 if needed is None else needed)
-        yield TrialValue(name, "never", needed is None)
+        yield from _ratio_values(name, needed)
 
 
 def _needed(
@@ -190,13 +177,17 @@ def _needed(
     by_newton = smallest_ratio(lambda ratio: succeeds(ratio, "newton"))
     start = len(RATIOS) if by_newton is None else int(np.searchsorted(RATIOS, by_newton))
     needed = next((ratio for ratio in RATIOS[start:] if succeeds(ratio, "alternating")), None)
-    # A trial that never succeeds counts as 1, the end of the grid: means are then too low.
-    yield TrialValue(curve, "ratio", 1.0 if needed is None else float(needed))
-    yield TrialValue(curve, "never", needed is None)
+    yield from _ratio_values(curve, needed)
     if needed is not None:
         yield TrialValue(curve, "restarted", est.first_start_failed(answers[-1]))
     if options.wants("newton"):
         yield TrialValue(curve + est.NEWTON, "ratio", 1.0 if by_newton is None else by_newton)
+
+
+def _ratio_values(curve: str, needed: float | None) -> Iterator[TrialValue]:
+    # A trial that never succeeds counts as 1, the end of the grid: means are then too low.
+    yield TrialValue(curve, "ratio", 1.0 if needed is None else float(needed))
+    yield TrialValue(curve, "never", needed is None)
 
 
 def _error_by(estimate: Callable[[it.Simulation], est.Guess], simulation: it.Simulation) -> float:
@@ -251,32 +242,6 @@ def weigh(table: Table) -> list[ex.Gain]:
     ]
 
 
-@ex.our_claim(
-    "Joint estimation needs a ratio of at most 0.20 at σ₂ = 10⁻¹·⁵, at most half of what "
-    "optimal weights need there, and more than they do nowhere.",
-    est.JOINT,
-    measure="ratio",
-)
-def half_the_samples(table: Table) -> Iterator[Check]:
-    """Check what joint estimation saves, and that it costs nowhere more."""
-    theirs, ours = table.paired("ratio", est.OPTIMAL, est.JOINT)
-    if np.abs(ours.x - HALFWAY).min() < 1e-3 * HALFWAY:
-        needed = ex.mean(ours.at(HALFWAY))
-        share = ex.ratio_of_means(ours.at(HALFWAY), theirs.at(HALFWAY))
-        yield Check(
-            f"at {est.drift_is(HALFWAY)} it needs {needed}; asked: at most {ENOUGH:g}",
-            needed.value <= ENOUGH,
-        )
-        measured = f"that is {share} of what optimal weights need; asked: 0.5"
-        yield Check(measured, share.value <= 0.5)
-    differences = est.ratios_of(ours, theirs, ex.mean_difference)
-    worse = [f"{est.drift_is(x)} (by {d})" for x, d in differences.items() if d.low > 0.0]
-    never = table.series("never", est.JOINT).values
-    yield Check(f"it needs clearly more at {', '.join(worse) or 'none'}", not worse)
-    measured = f"it never succeeds in {int(never.sum()) or 'any'} of {never.size} trials"
-    yield Check(measured, not never.any())
-
-
 def meets_both_ends(table: Table) -> list[ex.Claim]:
     """Check what the paper says of the ends of its figure (b)."""
     return [_meets(table, est.EQUAL, to_large=False), _meets(table, est.LAST, to_large=True)]
@@ -303,12 +268,14 @@ def _meets(table: Table, other: str, *, to_large: bool) -> ex.Claim:
     )
 
 
-@ex.claim(
-    "Dynamic completion can reduce the sampling ratio needed when compared with the static "
-    "one, w = (0, ..., 0, 1), especially when σ₂ is small."
-)
+claims.append(meets_both_ends)
+
+
+@claims.paper()
 def needs_fewer(table: Table) -> Iterator[Check]:
-    """Compare optimal weights with y^T alone, place by place."""
+    """Dynamic completion can reduce the sampling ratio needed when compared with the static one,
+    w = (0, ..., 0, 1), especially when σ₂ is small.
+    """
     ours, static = table.series("ratio", est.OPTIMAL), table.series("ratio", est.LAST)
     gains = est.ratios_of(static, ours, ex.mean_difference)
     first, largest = gains[float(ours.x[0])], max(gains.values(), key=lambda gain: gain.value)
@@ -323,12 +290,11 @@ def needs_fewer(table: Table) -> Iterator[Check]:
         yield Check(f"it is clearly higher at σ₂ = {', '.join(worse)}", False)
 
 
-@ex.our_claim(
-    "On a grid of 0.05, y^T alone needs 0.35 to 0.36 (while σ₂ is at most 0.1) and optimal "
-    "weights at small σ₂ about 0.10."
-)
+@claims.ours()
 def known_values(table: Table) -> Iterator[Check]:
-    """Check the ratios that were found before, on a coarser grid."""
+    """On a grid of 0.05, y^T alone needs 0.35 to 0.36 (while σ₂ is at most 0.1) and optimal
+    weights at small σ₂ about 0.10.
+    """
     static, ours = table.series("ratio", est.LAST), table.series("ratio", est.OPTIMAL)
     # Beyond σ₂ = 0.1 the drift makes X^T larger, and the same noise relatively smaller.
     small, best = static.values[static.x < 0.2], ours.at(ours.x[0])
@@ -349,13 +315,12 @@ def _coarse(ratios: FloatArray) -> FloatArray:
     return np.asarray(np.ceil(ratios / 0.05 - 1e-9) * 0.05)
 
 
-@ex.our_claim(
-    "The ratios needed are within two steps of the grid of what the Cramér-Rao limit allows.",
-    est.DYNAMIC_LIMIT,
-    measure="ratio",
-)
+claims.append(est.same_answers("ratio"))
+
+
+@claims.ours(est.DYNAMIC_LIMIT, measure="ratio")
 def against_limits(table: Table) -> Iterator[Check]:
-    """Compare what is needed with what the limits allow."""
+    """The ratios needed are within two steps of the grid of what the Cramér-Rao limit allows."""
     for curve, limit in (
         (est.LAST, est.STATIC_LIMIT),
         (est.OPTIMAL, est.DYNAMIC_LIMIT),
@@ -368,15 +333,35 @@ def against_limits(table: Table) -> Iterator[Check]:
             yield Check(measured, worst.value <= 2 * STEP)
 
 
+@claims.ours(est.JOINT, measure="ratio")
+def half_the_samples(table: Table) -> Iterator[Check]:
+    """Joint estimation needs a ratio of at most 0.20 at σ₂ = 10⁻¹·⁵, at most half of what optimal
+    weights need there, and more than they do nowhere.
+    """
+    theirs, ours = table.paired("ratio", est.OPTIMAL, est.JOINT)
+    if np.abs(ours.x - HALFWAY).min() < 1e-3 * HALFWAY:
+        needed = ex.mean(ours.at(HALFWAY))
+        share = ex.ratio_of_means(ours.at(HALFWAY), theirs.at(HALFWAY))
+        yield Check(
+            f"at {est.drift_is(HALFWAY)} it needs {needed}; asked: at most {ENOUGH:g}",
+            needed.value <= ENOUGH,
+        )
+        measured = f"that is {share} of what optimal weights need; asked: 0.5"
+        yield Check(measured, share.value <= 0.5)
+    differences = est.ratios_of(ours, theirs, ex.mean_difference)
+    worse = [f"{est.drift_is(x)} (by {d})" for x, d in differences.items() if d.low > 0.0]
+    never = table.series("never", est.JOINT).values
+    yield Check(f"it needs clearly more at {', '.join(worse) or 'none'}", not worse)
+    measured = f"it never succeeds in {int(never.sum()) or 'any'} of {never.size} trials"
+    yield Check(measured, not never.any())
+
+
 EXPERIMENT = ex.Experiment(
     name="sample-ratio",
     title="Sampling ratio needed for success against the drift",
     figure="first synthetic experiment, (b)",
     settings={
-        "items N": N_ITEMS,
-        "factors r": N_FACTORS,
-        "periods T": N_PERIODS,
-        "noise σ₁": NOISE_SCALE,
+        **recovery_error.SETTINGS,
         "success": "relative error ≤ 10⁻⁴",
         "sampling ratios p": "0.025 to 1 in steps of 0.025",
         "drift σ₂": "10⁻⁴ to 10⁰·⁵, half-decades",
@@ -388,17 +373,18 @@ EXPERIMENT = ex.Experiment(
     quick_points=ex.axis(1e-4, DRIFT_SCALES[5], 1.0),
     measure=measure,
     draw=draw,
-    judge=ex.judged_by(
-        meets_both_ends,
-        needs_fewer,
-        known_values,
-        est.same_answers("ratio"),
-        against_limits,
-        half_the_samples,
-    ),
+    judge=claims,
     weigh=weigh,
     notes=(
-        *SEARCH_NOTES,
+        "A smaller p reads a prefix of the readings of a larger one. The ratio needed is found by "
+        "bisection, as if more of the same readings did no harm.",
+        "Ratios at which fewer distinct pairs were seen than the matrix has degrees of freedom, or "
+        "at which some item met fewer than 2r others, count as failures without a solve: no "
+        "method could tell.",
+        "A trial that fails even at p = 1 counts as 1 in the mean, which is then too low; the "
+        "measure “never” in the table tells how many did.",
+        "Newton's method, which minimises the same program, finds the place of the bisection; "
+        "alternating minimisation is then run from there upwards until it succeeds.",
         "The search for the joint estimate's ratio begins where the limit allows a success, and "
         "every ratio that it meets is tried: nothing is refused beforehand. It is run in the "
         f"first {N_JOINT} trials only, and compared with others over those.",
