@@ -166,9 +166,29 @@ def test_the_story_tells_what_was_fitted_and_how(answer):
 def test_rounds_are_not_called_days(answer):
     """How finely times are told apart is in their own unit."""
     coarse = replace(answer.encoding, step=2.0)
-    for kind, words in (("date", "Time resolution: 2 days."), ("number", "Time resolution: 2.")):
+    for kind, words in (("date", "2 days"), ("number", "2 units of time")):
         games = replace(answer.games, clock=Clock(kind))
-        assert words in tell(games, coarse, answer.posterior)
+        assert f"Time resolution: {words}." in tell(games, coarse, answer.posterior)
+
+
+def test_a_table_of_one_hour_is_not_one_moment():
+    """Its pairs met again and again, and what changed within the hour is seen."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(4, size=600)
+    second = (first + rng.integers(1, 4, size=600)) % 4
+    scores = np.linspace(-1.5, 1.5, 600)  # of item 3, which overtakes the others
+    margin = np.where(first == 3, scores, 0.0) - np.where(second == 3, scores, 0.0)
+    won = rng.random(600) < 1.0 / (1.0 + np.exp(-margin))
+    begin = np.datetime64("2026-05-01T12:00:00")
+    times = (begin + 6 * np.arange(600)).tolist()
+    answer = it.fit(it.Games.from_arrays(first, second, won, times), effective=20, seconds=5)
+    assert len(answer.posterior.axis) > 20
+    assert any(line.startswith("Time resolution: 2.") for line in answer.story)
+    assert any(" minutes." in line for line in answer.story)
+    assert answer.transitive.n_series > 100
+    assert "occasion" not in answer.transitive.reason
+    changed = [one.name for one in answer.changes().items if one.sure]
+    assert "3" in changed
 
 
 def moving(drift, seed=0):

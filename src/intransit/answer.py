@@ -717,8 +717,7 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
     unit = "units of the readings" if encoding.loss == "squared" else "log odds"
     said += [posterior.story, *tell_scales(posterior, unit)]
     if encoding.step and posterior.layout.model.moves:
-        days = " days" if games.clock.kind == "date" else ""
-        said.append(f"Time resolution: {encoding.step:.3g}{days}.")
+        said.append(f"Time resolution: {games.clock.length(encoding.step)}.")
     if encoding.loss == "ordered" and posterior.draws.cuts[:, 0].any():
         ties = np.tanh(0.5 * posterior.draws.cuts[:, 0]).mean()
         said.append(f"Equally strong items tie in {percent(float(ties))} of games.")
