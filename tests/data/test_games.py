@@ -90,7 +90,10 @@ def test_a_clock_knows_what_it_can_tell():
     assert "days after" in days.to_text(1e12)
     assert numbers.to_number("12.5") == 12.5
     assert numbers.to_text(12.5) == "12.5"
-    assert [numbers.length(span) for span in (1.0, 0.25)] == ["1 unit of time", "0.25 units of time"]
+    assert [numbers.length(span) for span in (1.0, 0.25)] == [
+        "1 unit of time",
+        "0.25 units of time",
+    ]
     assert none.to_number(0) == 0.0
     for clock, moment in [(numbers, "2026-05-01"), (numbers, date(2026, 5, 1)), (days, "soon")]:
         with pytest.raises(InputError, match=f"time .*{moment}"):

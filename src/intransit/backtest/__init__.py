@@ -198,9 +198,10 @@ def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
         edges[-1] = int(np.searchsorted(times, times[edges[-1] - 1], "right"))
     rows = np.arange(len(games))
     blocks = tuple(games.only(rows[a:b]) for a, b in pairwise(edges))
+    since, wide = games.clock.to_text(float(times[begin])), games.clock.length(float(every))
     note = (
-        f"From {games.clock.to_text(float(times[begin]))} on, in {plural(len(blocks), 'block')} of "
-        f"{games.clock.length(float(every))}: each is forecast from what was before it, and then learnt."
+        f"From {since} on, in {plural(len(blocks), 'block')} of {wide}: each is forecast from what "
+        "was before it, and then learnt."
     )
     return Plan(games.only(rows[:begin]), blocks, note)
 

@@ -57,6 +57,12 @@ class Observations:
         return np.asarray(self.counts * won)
 
     @property
+    def has_bare_rates(self) -> bool:
+        """Whether some results are shares of games whose number is not known."""
+        share = (self.means * (1.0 - self.means) > 0.0) & (self.means != 0.5)
+        return self.kind == "logistic" and bool(np.any(share & (self.counts <= 1.0)))
+
+    @property
     def n_levels(self) -> int:
         """Levels of victory that occur; 0 where outcomes are no levels."""
         return int(np.abs(self.means).max(initial=1.0)) if self.kind == "ordered" else 0
