@@ -143,13 +143,28 @@ def test_ties_margins_and_sides_end_to_end():
     assert neutral.win + neutral.tie + neutral.loss == pytest.approx(1.0)
     assert 0.0 < neutral.tie < 0.4
     assert 0.5 < neutral.margin < 4.0  # the truth is 2
-    worth = next(line for line in answer.story if "better side" in line)
+    worth = next(line for line in answer.story if "the side" in line)
     assert re.fullmatch(
-        r"The better side is worth \+\d\.\d\d( at the end)? \(90 % interval \S+ to \S+\): "
-        r"it wins \d\d % between equals, a tie as half a win\. "
+        r"Having the side is worth \+\d\.\d\d in log odds( at the end)? \(90 % interval \S+ to "
+        r"\S+\): whoever has it wins \d\d % between equals, a tie as half a win\. "
         r"Chances and ranks are for games in which neither has it\.",
         worth,
     )
+
+
+def test_games_that_are_all_ties_do_not_make_a_tie_certain():
+    """Of 90 ties a share of one in forty that are none is still plausible, and nobody leads."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(6, size=90)
+    second = (first + rng.integers(1, 6, size=90)) % 6
+    answer = it.fit(it.Games.from_arrays(first, second, np.full(90, 0.5)), effective=50)
+    ties = np.tanh(0.5 * answer.posterior.draws.cuts[:, 0])
+    assert 0.95 < np.quantile(ties, 0.05) < 0.992
+    told = next(line for line in answer.story if "tie in" in line)
+    assert re.fullmatch(
+        r"Equally strong items tie in \S+ % of games \(90 % interval .* %\)\.", told
+    )
+    assert answer.ranking().n_upsets == 0
 
 
 def test_the_story_tells_what_was_fitted_and_how(answer):
@@ -159,16 +174,36 @@ def test_the_story_tells_what_was_fitted_and_how(answer):
     assert f"{len(answer.posterior)} draws from the posterior. 2 chains of" in story
     assert "effective draws (R-hat 1.0" in story
     # There is a cycle, and it stays.
-    assert "Scores as a whole may stand still; if not, they drift by" in story
+    assert "Scores as a whole may stand still; with a probability of 95 % they drift by" in story
     assert answer.names[0] in answer.summary()
 
 
 def test_rounds_are_not_called_days(answer):
     """How finely times are told apart is in their own unit."""
     coarse = replace(answer.encoding, step=2.0)
-    for kind, words in (("date", "Time resolution: 2 days."), ("number", "Time resolution: 2.")):
+    for kind, words in (("date", "2 days"), ("number", "2 units of time")):
         games = replace(answer.games, clock=Clock(kind))
-        assert words in tell(games, coarse, answer.posterior)
+        assert f"Time resolution: {words}." in tell(games, coarse, answer.posterior)
+
+
+def test_a_table_of_one_hour_is_not_one_moment():
+    """Its pairs met again and again, and what changed within the hour is seen."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(4, size=600)
+    second = (first + rng.integers(1, 4, size=600)) % 4
+    scores = np.linspace(-1.5, 1.5, 600)  # of item 3, which overtakes the others
+    margin = np.where(first == 3, scores, 0.0) - np.where(second == 3, scores, 0.0)
+    won = rng.random(600) < 1.0 / (1.0 + np.exp(-margin))
+    begin = np.datetime64("2026-05-01T12:00:00")
+    times = (begin + 6 * np.arange(600)).tolist()
+    answer = it.fit(it.Games.from_arrays(first, second, won, times), effective=20, seconds=5)
+    assert len(answer.posterior.axis) > 20
+    assert any(line.startswith("Time resolution: 2.") for line in answer.story)
+    assert any(" minutes." in line for line in answer.story)
+    assert answer.transitive.n_series > 100
+    assert "occasion" not in answer.transitive.reason
+    changed = [one.name for one in answer.changes().items if one.sure]
+    assert "3" in changed
 
 
 def moving(drift, seed=0):

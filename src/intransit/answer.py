@@ -20,7 +20,7 @@ from intransit.analysis.verdict import (
     judge,
     look_for_cycles,
 )
-from intransit.arrays import LEVEL, FloatArray
+from intransit.arrays import LEVEL, FloatArray, mean_and_interval
 from intransit.checks import (
     as_path,
     check_report,
@@ -41,7 +41,7 @@ from intransit.inference.sampling import Effort, Report
 from intransit.inference.table_posterior import draw_posterior, update_posterior
 from intransit.model import Levels, Model, OutcomeLaw, Readings, Scores, Side, Wins
 from intransit.model.terms import Term
-from intransit.percent import percent, signed
+from intransit.percent import estimate, percent, signed
 from intransit.study import decompose
 from intransit.tasks import check_ray, one_thread
 
@@ -55,6 +55,7 @@ SPREAD = (0.05, 0.5, 0.95)  # quantiles: an interval of 90 %, and the middle
 # Low end over the middle of a size that may be 0, at most.  In 16 tables of scores that stood still
 # it was 0.19 to 0.49; of scores that moved by 1 it was above in 11 of 16, the others small ones.
 UNMOVED = 0.5
+ANYTHING = 10.0  # sizes of the scores that they may drift by: with more nothing is known of it
 UNEVEN = 1.0  # jumps from which on paths differ in what they cover by as much as its mean
 EFFORT = Effort()
 
@@ -705,7 +706,10 @@ def cyclic_share(posterior: Posterior, level: float) -> Summary:
 
 def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
     """Return what was fitted, and how, line by line."""
-    said = [f"{plural(int(games.counts.sum()), 'game')} as {_outcomes(encoding)}."]
+    n = int(games.counts.sum())
+    said = [f"{plural(n, 'game')} as {_outcomes(encoding)}."]
+    if posterior.layout.seen.has_bare_rates:
+        said = [f"{plural(n, 'win rate')}, each as one game."]
     told = posterior.layout.seen.counts.sum() / games.counts.sum()
     if told < 1.0 - ROUNDING:
         said.append(
@@ -714,14 +718,15 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
             "listed more than once are best left out."
         )
     said.append(f"Model: {posterior.layout.model}.")
-    unit = "units of the readings" if encoding.loss == "squared" else "log odds"
+    unit = "in units of the readings" if encoding.loss == "squared" else "in log odds"
     said += [posterior.story, *tell_scales(posterior, unit)]
     if encoding.step and posterior.layout.model.moves:
-        days = " days" if games.clock.kind == "date" else ""
-        said.append(f"Time resolution: {encoding.step:.3g}{days}.")
+        said.append(f"Time resolution: {games.clock.length(encoding.step)}.")
     if encoding.loss == "ordered" and posterior.draws.cuts[:, 0].any():
-        ties = np.tanh(0.5 * posterior.draws.cuts[:, 0]).mean()
-        said.append(f"Equally strong items tie in {percent(float(ties))} of games.")
+        ties = mean_and_interval(np.tanh(0.5 * posterior.draws.cuts[:, :1]))
+        middle, low, high = (float(end[0]) for end in ties)
+        share, between = estimate(middle, low, high)
+        said.append(f"Equally strong items tie in {share} of games (90 % interval {between}).")
     for term in posterior.layout.model.by:
         said.append(
             f"Chances and ranks are for the average {term.column} of the games, unless one is "
@@ -729,13 +734,13 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
         )
     if encoding.sided and posterior.layout.model.term(Side) is not None:
         worth = posterior.side_worth(posterior.axis[-1:])[:, 0]
-        edge = float(posterior.results(worth[:, None]).mean())
+        wins = float(posterior.results(worth[:, None]).mean())
         low, high = np.quantile(worth, [SPREAD[0], SPREAD[-1]])
         now = " at the end" if posterior.layout.model.moves else ""
         halves = ", a tie as half a win" if encoding.loss == "ordered" else ""
         said.append(
-            f"The better side is worth {signed(worth.mean(), 2)}{now} (90 % interval "
-            f"{signed(low, 2)} to {signed(high, 2)}): it wins {percent(edge)} between "
+            f"Having the side is worth {signed(worth.mean(), 2)} {unit}{now} (90 % interval "
+            f"{signed(low, 2)} to {signed(high, 2)}): whoever has it wins {percent(wins)} between "
             f"equals{halves}. Chances and ranks are for games in which neither has it."
         )
     return said
@@ -753,20 +758,23 @@ def tell_scales(posterior: Posterior, unit: str) -> list[str]:
         if not isinstance(one.term, Side):
             name = str(one.term).removeprefix("drifting ")
             parts.append(f"{name} {np.median(d.number_scales[:, k]):.2f}")
-    said = [f"Typical size of each part, in {unit}: {', '.join(parts)}."]
+    said = [f"Typical size of each part, {unit}: {', '.join(parts)}."]
     drifting = posterior.layout.model.moves and len(posterior.axis) > 1
     if drifting and posterior.layout.model.term(Scores) is not None:
         kept = np.exp(-d.reversions[:, 0] * posterior.layout.span)
         low, moved, high = np.quantile(_moved(d.walks[:, 0], d.scales[:, 0], kept, root), SPREAD)
-        if low < UNMOVED * moved:
+        if low >= UNMOVED * moved:
             said.append(
-                f"Scores as a whole may stand still; if not, they drift by {high:.2f} at most "
-                "from the first time to the last. Single items may move more."
+                f"Scores drift by about {moved:.2f} {unit} from the first time to the last (90 % "
+                f"interval {low:.2f} to {high:.2f})."
             )
+        elif high > ANYTHING * np.median(posterior.widths[:, 0]):
+            said.append("How much scores drift cannot be told from these games.")
         else:
             said.append(
-                f"Scores drift by about {moved:.2f} from the first time to the last (90 % interval "
-                f"{low:.2f} to {high:.2f})."
+                "Scores as a whole may stand still; with a probability of 95 % they drift by less "
+                f"than {high:.2f} {unit} from the first time to the last. Single items may move "
+                "more."
             )
         if np.quantile(kept, 0.9) < 0.5:  # hardly any draw keeps half of a lead to the end
             share = percent(float(np.median(kept)))
@@ -778,8 +786,8 @@ def tell_scales(posterior: Posterior, unit: str) -> list[str]:
     if posterior.layout.newcomer.any() and not posterior.layout.newcomer.all():
         low, high = np.quantile(d.newcomers, [0.05, 0.95])
         said.append(
-            f"Newcomers score {signed(d.newcomers.mean(), 2)} against those there from the start "
-            f"(90 % interval {signed(low, 2)} to {signed(high, 2)})."
+            f"Newcomers score {signed(d.newcomers.mean(), 2)} {unit} against those there from the "
+            f"start (90 % interval {signed(low, 2)} to {signed(high, 2)})."
         )
     scores, tiered = posterior.layout.model.term(Scores), (d.tiers > 0.0).any()
     if tiered and scores is not None and scores.wide:

@@ -12,6 +12,7 @@ import intransit as it
 from intransit.analysis import MANY, likely_names
 from intransit.analysis.saving import read_answer, write_answer
 from intransit.analysis.stored import StoredNames
+from intransit.report import gather
 from tests.analysis.fuzzing import open_file, seal_file
 from tests.analysis.test_saving import games_of, levels, newton, wins
 from tests.analysis.worlds import ladder, play, table
@@ -100,6 +101,20 @@ def test_a_part_tells_the_chances_of_the_whole(league):
         f"Of 30 items this is about {part.n_items}: the 4 that played most and the 3 strongest "
         "and 2 named."
     )
+
+
+def test_a_part_ends_when_the_table_does(league):
+    """Two who left early are asked about at the end of the table, as in the whole."""
+    gone = league.only(["item 28", "item 29"])
+    assert gone.seen.end == league.seen.end > gone.seen.last.max()
+    assert gone.only(["item 28", "item 29"]).seen.end == league.seen.end
+    told = gone.probability("item 28", "item 29")
+    assert told == league.probability("item 28", "item 29")
+    assert "item 28 was last compared 2026-01-06" in told.notes
+    found = gather(gone, most_times=4)
+    assert found.times[-1] == league.clock.to_text(league.seen.end)
+    assert found.ranking.n_pairs == 1
+    assert "Nobody leads" not in " ".join(found.sentences)
 
 
 def test_a_part_makes_a_page_that_says_so(league, tmp_path):

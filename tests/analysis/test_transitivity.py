@@ -241,7 +241,7 @@ def test_sentences_say_what_was_found():
     few = replace(none, noise=1.0)
     assert judge(few, 100).sentence.startswith("Too little data")
     never = replace(none, noise=np.inf, n_series=10)
-    assert "hardly any pair met on more than one occasion" in judge(never, 100).sentence
+    assert "hardly any pair has results of more than one occasion" in judge(never, 100).sentence
     two = judge(replace(never, n_pairs=1), 100)
     assert two.sentence == "No cycle is possible: the games are between two items."
     again = replace(never, n_series=100)

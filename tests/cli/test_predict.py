@@ -10,7 +10,7 @@ import pytest
 from intransit import Answer, Games, fit
 from intransit.analysis.standings import Standing
 from intransit.cli.output import BAR, bar, ranking, whiskers
-from intransit.model import Model, Scores, Side, Still
+from intransit.model import By, Model, Scores, Side, Still
 from intransit.percent import estimate, percent
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
@@ -214,7 +214,7 @@ def test_groups_that_never_met_are_named(call, tmp_path):
     """Ranks and a half in the matrix would pass for something that is known."""
     games = Games.from_arrays(["a", "c"] * 5, ["b", "d"] * 5, [1, 0, 0, 1, 1] * 2, [1, 5] * 5)
     fit(games, model=Model((Scores(),)), effective=10).save(tmp_path / "m.intransit")
-    for command in ("rank", "matrix"):
+    for command in ("rank", "matrix", "report"):
         assert "2 groups never met, so nothing is known" in call(command, "m.intransit").out
     told = call("predict", "m.intransit", "c", "d", "--at", 1)
     assert "c was first compared 5" in told.out
@@ -271,9 +271,10 @@ def test_on_a_narrow_page_drawings_give_way_to_names(call, kept, monkeypatch):
 
 def test_the_ends_of_a_narrow_scale_differ():
     """Where all strengths are about a half, "50 %" at both ends would say nothing."""
-    one = Standing(1, 1, 2, "x", 0.501, 0.499, 0.502, 1500.0, 1499.0, 1501.0, 9.0, "")
-    titles = [str(column.header) for column in ranking([one], 0.9, 120).columns]
-    assert any(title.split() == ["49.9", "%", "50.2", "%"] for title in titles)
+    for low, high, ends in ((0.499, 0.502, "49.9 % 50.2 %"), (0.494, 0.504, "49.4 % 50.4 %")):
+        one = Standing(1, 1, 2, "x", 0.501, low, high, 1500.0, 1499.0, 1501.0, 9.0, "")
+        titles = [str(column.header) for column in ranking([one], 0.9, 120).columns]
+        assert any(title.split() == ends.split() for title in titles)
 
 
 def test_bars_and_whiskers_keep_their_width():
@@ -305,7 +306,29 @@ def test_a_name_in_other_letters_is_found_out(call, kept):
 
 
 def test_the_matrix_says_that_neither_has_the_side(call, tmp_path):
-    """Its chances are neither those at home nor those away."""
+    """Its chances are neither those at home nor those away; nor are those of ranks."""
     games = Games.from_arrays([*"ab"] * 20, [*"bc"] * 20, [1, 1, 0, 1] * 10, sides=[1] * 40)
     fit(games, model=Model((Scores(walk=Still()), Side(walk=Still())))).save(tmp_path / "home.fit")
-    assert "where neither has the better side" in call("matrix", "home.fit").out
+    for command in ("matrix", "rank"):
+        assert "where neither has the side" in call(command, "home.fit").out
+
+
+def test_matrix_and_ranks_say_of_which_surface_they_are(call, tmp_path):
+    """Where a covariate is modelled, chances are those of its average."""
+    games = Games.from_arrays(
+        [*"ab"] * 20, [*"bc"] * 20, [1, 1, 0, 1] * 10, by={"surface": ["clay", "grass"] * 20}
+    )
+    model = Model((Scores(walk=Still()), By("surface")))
+    fit(games, model=model, effective=10).save(tmp_path / "by.fit")
+    for command in ("matrix", "rank"):
+        assert "where surface is as in the games on average" in call(command, "by.fit").out
+
+
+def test_no_chance_is_rounded_to_certainty(call, tmp_path):
+    """A chance that is nearly all or nothing is not written as 100 or 0."""
+    games = Games.from_arrays([*"ab"] * 300, [*"bc"] * 300, [1] * 600)
+    fit(games, model=Model((Scores(walk=Still()),)), effective=20).save(tmp_path / "sure.fit")
+    out = call("matrix", "sure.fit").out
+    assert ">99" in out
+    assert "<1" in out
+    assert " 100" not in out

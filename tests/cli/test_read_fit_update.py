@@ -86,6 +86,15 @@ def test_the_next_command_that_fit_names_works(call, kept):
     assert call(*shlex.split(line)[2:]).code == 0
 
 
+def test_the_next_command_is_about_two_that_can_be_compared(call, tmp_path):
+    """Of the two strongest of groups that never met nothing is known."""
+    rows = ["first,second,winner", *["a,b,a", "c,d,c"] * 9, "e,f,e", "a,b,b"]
+    (tmp_path / "apart.csv").write_text("\n".join(rows))
+    said = call("fit", "apart.csv", *PLAIN).out
+    pair = next(line for line in said.splitlines() if line.startswith("Try: ")).split()[-2:]
+    assert set(pair) in ({"a", "b"}, {"c", "d"}, {"e", "f"})
+
+
 def test_settings_of_the_model_are_obeyed(call, kept, tmp_path):
     given = ("--factors", 1, "--pairs", "--no-drifting", "--effective", 5, "--seed", 7)
     call("fit", kept / "games.csv", *given)

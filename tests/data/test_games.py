@@ -83,9 +83,17 @@ def test_a_clock_knows_what_it_can_tell():
     assert days.to_number("2024-01-02T06:00Z") == 19724.25
     assert days.to_number(np.float64(3)) == 3.0
     assert days.to_text(19724.25) == "2024-01-02 06:00:00"
+    spans = (1.0, 29.5, 1 / 24, 0.5, 2.5 / 1_440, 1 / 86_400)
+    assert [days.length(span) for span in spans] == [
+        *("1 day", "29.5 days", "1 hour", "12 hours", "2.5 minutes", "1 second")
+    ]
     assert "days after" in days.to_text(1e12)
     assert numbers.to_number("12.5") == 12.5
     assert numbers.to_text(12.5) == "12.5"
+    assert [numbers.length(span) for span in (1.0, 0.25)] == [
+        "1 unit of time",
+        "0.25 units of time",
+    ]
     assert none.to_number(0) == 0.0
     for clock, moment in [(numbers, "2026-05-01"), (numbers, date(2026, 5, 1)), (days, "soon")]:
         with pytest.raises(InputError, match=f"time .*{moment}"):

@@ -11,7 +11,7 @@ from numpyro.infer import MCMC, NUTS
 from scipy.stats import norm
 
 from intransit.inference.gibbs import Chain
-from intransit.inference.law_kernels import GAP_CENTRE, GAP_SPREAD
+from intransit.inference.law_kernels import GAP_CENTRE, GAP_SPREAD, TIES
 from intransit.inference.sampling import mixing
 from intransit.model import (
     Drift,
@@ -94,7 +94,9 @@ def levels(design, outcomes):
     new = np.array([design.newcomer[owner] for owner, _ in design.items.keys])
     s += mean * new * jnp.exp(-reversion * gone)
     h = numpyro.sample("side", dist.Normal())
-    gaps = numpyro.sample("gaps", dist.LogNormal(GAP_CENTRE, GAP_SPREAD).expand([2]))
+    ties = numpyro.sample("ties", dist.Beta(TIES, TIES))
+    gap = numpyro.sample("gap", dist.LogNormal(GAP_CENTRE, GAP_SPREAD))
+    gaps = jnp.stack([2.0 * jnp.arctanh(ties), gap])
     numpyro.deterministic("cuts", jnp.cumsum(gaps))
     x = numpyro.deterministic("x", s[first] - s[second] + side.factors[:, 0] * h)
     edges = jnp.concatenate([-jnp.cumsum(gaps)[::-1], jnp.cumsum(gaps)])

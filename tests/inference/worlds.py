@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 from intransit.data.cells import Rows
 from intransit.inference.gibbs import Chain, Draw
-from intransit.inference.law_kernels import GAP_CENTRE, GAP_SPREAD
+from intransit.inference.law_kernels import GAP_CENTRE, GAP_SPREAD, TIES
 from intransit.inference.observations import AT_RANDOM, MOST_TIERS, SLOWEST, Observations
 from intransit.inference.paths import NEWCOMERS, Layout, lay_out
 from intransit.model import (
@@ -214,6 +214,7 @@ def draw_truth(design, rng):
         places.walk(rng, *size) for places, size in zip(design.numbers, sizes, strict=True)
     )
     gaps = np.exp(GAP_CENTRE + GAP_SPREAD * rng.normal(size=world.n_cuts))
+    gaps[:1] = 2.0 * np.arctanh(rng.beta(TIES, TIES))
     noise = draw_scale(rng, world.law.noise) if world.law.kind == "squared" else 0.3
     return Draw(
         states, numbers, np.array(scales), np.array(rates), np.array(reversions),

@@ -8,7 +8,7 @@ import numpy as np
 from intransit import Games, fit
 from intransit.report import Board, gather
 from intransit.report.wording import tell_facts, tell_far
-from tests.report.tables import SCORES, cyclic_answer
+from tests.report.tables import SCORES, cyclic_answer, judged
 
 
 def test_facts_follow_the_verdict():
@@ -42,9 +42,15 @@ def test_rates_without_numbers_of_games_are_not_called_games():
     """A matchup chart tells next to nothing as one game a pair: its owner must hear why."""
     first, second = zip(*combinations("abcd", 2), strict=True)
     games = Games.from_arrays(first, second, [0.6, 0.7, 0.8, 0.6, 0.7, 0.6])
-    found = gather(fit(games, model=SCORES, effective=10))
-    assert found.sentences[0].startswith("There are 6 win rates of 6 pairs of items")
+    answer = fit(games, model=SCORES, effective=10)
+    found = gather(answer)
+    assert found.sentences[0].startswith("There are 6 win rates of 6 pairs of items. Nothing says")
     assert found.facts[2].value == "6 win rates"
+    assert answer.story[0] == "6 win rates, each as one game."
+    assert any(line.startswith("6 win rates between 4 items") for line in found.data)
+    for verdict in ("cycles", "not one scale", "no evidence"):  # these are uncertain for it, too
+        told = gather(judged(answer, verdict)).sentences[0]
+        assert "Nothing says how many games stand behind each win rate" in told
     known = replace(games, counts=np.full(6, 50.0))
     assert "win rate" not in gather(fit(known, model=SCORES, effective=10)).sentences[0]
 

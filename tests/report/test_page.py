@@ -241,6 +241,8 @@ def test_what_the_ranking_gets_right_is_said_too():
     texts = Reader(write_page(replace(findings, ranking=right))).texts
     assert any("names the favourite of every pair." in text for text in texts)
     assert any("the probabilities of being the best" in text for text in texts)
+    assert "Weight" in texts
+    assert "Weight, 90 % interval" not in texts  # of what is all or nothing in a draw
     assert "2 items left out." in texts
 
 

@@ -10,7 +10,7 @@ import intransit as it
 from intransit.analysis.cycles import Cycles, ItemCycle, Ranking, Share
 from intransit.analysis.standings import Changes, ItemChange, Standing
 from intransit.report import gather
-from intransit.report.wording import brief, cut_short, sentences
+from intransit.report.wording import brief, cut_short, sentences, tell_facts
 from tests.report.tables import SCORES, cyclic_answer, judged
 
 NAMES = tuple(f"item {k}" for k in range(1, 5))
@@ -69,6 +69,13 @@ def test_cycles_in_words(answer):
     )
 
 
+def test_a_cycle_that_was_there_from_the_first_is_not_said_to_begin(answer):
+    """The table begins then, and nobody knows what was before."""
+    always = replace(cycles_of(CYCLE), times=("2025-02", "2025-03"))
+    said = sentences(judged(answer, "cycles"), always, RANKING, None, LEADERS)[1]
+    assert "likely since the beginning, 2025-02)" in said
+
+
 def test_the_likeliest_cycle_is_said_to_be_no_more_than_that(answer):
     """A circle is sure, and no single one: the sentence says so."""
     judge = judged(answer, "cycles")
@@ -87,9 +94,17 @@ def test_cycles_without_one_that_is_sure(answer):
     assert "does not help to predict held-out games" in said[0]
     assert said[1].startswith("No single cycle is certain enough to be listed; by the estimates")
     assert said[2] == (
-        "Even so one item comes out best: item 2, with 98 % of the mixture that nothing beats; all "
-        "games have the same time, so changes cannot be assessed."
+        "Even so one item is likely the best: item 2, with 98 % of the mixture that nothing beats "
+        "(90 % interval 90 to 100 %); all games have the same time, so changes cannot be assessed."
     )
+    sure = replace(only, equilibrium=(Share("item 2", 0.98, 0.96, 1.0, 1.0),))
+    for ranking, said, title in (
+        (sure, "Even so one item comes out best: item 2", "Still best"),
+        (only, "Even so one item is likely the best: item 2", "Likely best"),
+    ):
+        told = (judge, cycles_of(), ranking, None, LEADERS)
+        assert sentences(*told)[2].startswith(said)
+        assert tell_facts(*told)[2].title == title
     assert sentences(judge, cycles_of(CYCLE), only, None, LEADERS)[1].startswith(
         "The only cycle listed: item 1 beats"
     )
@@ -171,7 +186,11 @@ def test_too_little_data_in_words(answer):
     assert "most surely item 1 (+5.1 percentage points in mean win chance), " in said[2]
     assert said[2].endswith("item 2 (+5.1) and item 3 (+5.1).")
     for n_series, words in (
-        (200, "items differ too little, or met too rarely, to tell cycles from chance."),
+        (
+            200,
+            "strengths differ too little, or pairs met too rarely, to tell lasting cycles from "
+            "chance; cycles that come and go are not tested for.",
+        ),
         (6, "to tell cycles from chance the same pairs must meet again."),
     ):
         none = judged(answer, "too little data", detectable=1.0, n_series=n_series, n_pairs=6)

@@ -41,7 +41,7 @@ from intransit.errors import InputError
 from intransit.inference.observations import Encoding, Seen
 from intransit.inference.posterior import Posterior, check_entries, reach_of
 from intransit.model import Model
-from intransit.percent import estimate, percent
+from intransit.percent import and_list, estimate, percent
 
 TYPING_ERROR = 0.8  # likeness to a known name from which a new one is taken for a typing error
 
@@ -772,6 +772,13 @@ class FittedTable:
             if still:
                 outside.append(f"nothing drifts in this model: {', and '.join(still)}")
         return (*said, *outside)
+
+
+def tell_where(table: "FittedTable") -> str:
+    """Say under which conditions chances and ranks are; nothing where there are none."""
+    said = ["neither has the side"] if table.encoding.sided else []
+    said += [f"{term.column} is as in the games on average" for term in table.model.by]
+    return f", where {and_list(said)}" if said else ""
 
 
 def is_alone(table: "FittedTable", items: IntArray) -> np.ndarray:  # (n,)

@@ -526,7 +526,8 @@ class Ranking:
     upsets
         Pairs against the order, the surest first; at most 50.
     n_pairs, n_upsets
-        Number of pairs, and of those against the order.
+        Number of pairs, and of those against the order; where the draws cannot tell who is
+        favoured, nobody is.
     wrong
         Share of the pairs whose favourite the ranking puts lower.
     cost
@@ -635,6 +636,7 @@ def _pivot(positive: FloatArray, most: int) -> FloatArray:  # (n_items,)
 N_GAMES = 100  # draws for which the mixture is worked out
 KICKS = 30  # further starts for larger groups
 BELONGS = 1e-6  # weight from which an item is in the mixture
+TOLD = 2.0  # errors from a half, of the share of draws that favour one of two, to name it
 NEGLIGIBLE = 0.005  # mean weight below which an item is not listed
 MOST_UPSETS = 50
 MANY = 100  # items: with more, fewer games are solved
@@ -702,6 +704,7 @@ def find_ranking(
     n_pairs = size * (size - 1) // 2
     gains, favoured = _matrices(answer.posterior, items, when)
     order = nearest_order(gains, rng=seed)
+    gains = np.where(_can_be_told(answer.posterior, favoured), gains, 0.0)
     upsets = _upsets(answer, items, order, gains, favoured)
     against = np.triu(gains[np.ix_(order, order)].T, 1)  # of the lower over the higher
     n_upsets = int(np.sum(against > 0.0))
@@ -734,6 +737,13 @@ def _matrices(
         gains[here] = posterior.results(drawn).mean(axis=0) - 0.5
         ahead[here] = smoothed(np.sum(drawn > 0.0, axis=0), len(drawn))
     return fill_skew(gains, size), 0.5 + fill_skew(ahead - 0.5, size)
+
+
+def _can_be_told(posterior: Posterior, favoured: FloatArray) -> BoolArray:
+    """Return of which pairs the draws tell who is favoured: beyond the error of a share of them."""
+    mixing = posterior.mixing
+    effective = len(posterior) if mixing is None else min(mixing.worst, len(posterior))
+    return np.asarray(np.abs(favoured - 0.5) > TOLD * np.sqrt(0.25 / effective))
 
 
 def _ranking_note(answer: FittedTable, n_connected: int, n_ranked: int) -> str:

@@ -54,7 +54,6 @@ from intransit.arrays import (
 from intransit.checks import as_list, as_number, as_whole, check_option, open_seed
 from intransit.data.reading import plural
 from intransit.errors import InputError, MissingDependencyError
-from intransit.inference.observations import Seen
 from intransit.inference.posterior import AVERAGE, Posterior, around, part_of, reach_of
 from intransit.inference.sampling import scale_names, scale_values
 from intransit.percent import estimate
@@ -127,13 +126,14 @@ def present(answer: FittedTable, when: float) -> BoolArray:  # (n_items,)
     From a tenth of the table's span before their first game to a tenth after their last one, and
     from three of their usual gaps between games if those are longer: one that plays at random so
     often is silent for so long in 5 % of cases (exp(-3)).  Times outside the table count as its
-    nearest.
+    nearest.  Where none was, as of a part of the items, all count.
     """
     seen = answer.seen
     near = float(np.clip(when, seen.begin, seen.end))
     gaps = (seen.last - seen.first) / np.maximum(seen.games - 1.0, 1.0)
     slack = np.maximum(ABOUT * (seen.end - seen.begin), USUAL_GAPS * gaps)
-    return np.asarray((seen.first - slack <= near) & (near <= seen.last + slack))
+    there = (seen.first - slack <= near) & (near <= seen.last + slack)
+    return np.asarray(there if there.any() else ~there)
 
 
 def largest_group(answer: FittedTable, there: BoolArray) -> IntArray:
@@ -345,13 +345,12 @@ def choose_part(answer: A, items: Sequence[Item] = (), *, played: int = 0, top: 
     chosen, why = _choose(answer, items, played, top)
     if len(chosen) < 2:
         raise InputError("items: fewer than two items were chosen; name two, or ask for more.")
-    seen = answer.seen
     said = f"Of {answer.n_all:,} items this is about {len(chosen):,}: {why}."
     return replace(
         answer,
         names=tuple(answer.names[k] for k in chosen.tolist()),
         posterior=part_of(answer.posterior, chosen),
-        seen=Seen(seen.first[chosen], seen.last[chosen], seen.games[chosen]),
+        seen=answer.seen.only(chosen),
         story=(*answer.story, said),
         board=None,
         part=Part(answer.n_all, answer.n_games, why),

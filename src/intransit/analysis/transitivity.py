@@ -36,7 +36,7 @@ from intransit.data.games import Games, in_time, merge
 from intransit.inference.joint_problem import Joint
 from intransit.inference.likelihood import single_games
 from intransit.inference.newton import DenseEquations, SparseEquations
-from intransit.inference.observations import FEWEST_TIMES, Encoding
+from intransit.inference.observations import FEWEST_TIMES, Encoding, in_days
 from intransit.inference.trajectory import Trajectory, smooth
 from intransit.skew import fill_skew
 from intransit.study import bridges, goes_round, n_cycles
@@ -213,8 +213,9 @@ def series_of(games: Games) -> IntArray | None:  # (n_rows,)
     """Return which rows are of one series of games, or None where nothing tells."""
     if len(np.unique(games.times)) < 2:
         return games.series
-    dated = games.clock.kind == "date"  # those of a day count as played together
-    return in_time(games.first, games.second, np.floor(games.times) if dated else games.times)
+    # Games of a day count as played together.
+    times = np.floor(games.times) if in_days(games) else games.times
+    return in_time(games.first, games.second, times)
 
 
 def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> ResidualRows:

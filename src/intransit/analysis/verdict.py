@@ -205,9 +205,9 @@ class Transitivity:
             )
         if self.detectable >= HOPELESS:
             return (
-                "hardly any pair met on more than one occasion."
+                "hardly any pair has results of more than one occasion."
                 if self.n_series - self.n_pairs < HARDLY * self.n_pairs
-                else "these games say next to nothing about cycles."
+                else "no cycle that lasts could be told from chance in these games."
             )
         return (
             f"no cycles were found, but even if {percent(self.detectable)} of the differences were "

@@ -197,12 +197,10 @@ def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
         edges[-1] = int(np.searchsorted(times, times[edges[-1] - 1], "right"))
     rows = np.arange(len(games))
     blocks = tuple(games.only(rows[a:b]) for a, b in pairwise(edges))
-    one, many = ("day", "days") if games.clock.kind == "date" else ("unit", "units of time")
-    width = float(f"{every:.3g}")
-    wide = f"{width:,.6g} {one if width == 1.0 else many}"
+    since, wide = games.clock.to_text(float(times[begin])), games.clock.length(float(every))
     note = (
-        f"From {games.clock.to_text(float(times[begin]))} on, in {plural(len(blocks), 'block')} of "
-        f"{wide}: each is forecast from what was before it, and then learnt."
+        f"From {since} on, in {plural(len(blocks), 'block')} of {wide}: each is forecast from what "
+        "was before it, and then learnt."
     )
     return Plan(games.only(rows[:begin]), blocks, note)
 

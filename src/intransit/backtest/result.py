@@ -396,9 +396,11 @@ class Backtest:
             f", of which there are {n:,}" if n > 1 else "; there is a single one, so none is told"
         )
         were = "1 game was" if games == 1 else f"{games:,.12g} games were"
+        decided = self.forecasts.counts[self.forecasts.outcomes != 0.5].sum()
+        ties = f" How often the favourite won is of the {decided:,.12g} with a winner."
         return (
             f"{were} forecast. Errors are standard errors; all games of one {self.unit} count as "
-            f"one observation{told}."
+            f"one observation{told}.{'' if decided == games else ties}"
         )
 
     @property

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
-from intransit.analysis import Forecast, item_or_newcomer
+from intransit.analysis import Forecast, item_or_newcomer, tell_where
 from intransit.answer import Answer
 from intransit.arrays import FloatArray
 from intransit.checks import as_whole
@@ -66,7 +66,7 @@ def predict(
     second
         The item that it meets.
     side
-        Who has the better side (home, white).
+        Who has the side (home, white).
     under
         Value of a covariate, as in --under surface=clay; may be repeated.
     newcomers
@@ -138,7 +138,7 @@ def _draw_forecast(
     if answer.encoding.sided:
         who = {"first": found.first, "second": found.second}.get(side or "none", "neither")
         more = "" if side else " (say who has it with --side first or --side second)"
-        lines.append(("better side", who + more))
+        lines.append(("side", who + more))
     for name, values in answer.posterior.layout.seen.values:
         which = f"as in the games on average (say which with --under {name}={values[0]})"
         lines.append((name, under.get(name, which)))
@@ -293,7 +293,7 @@ def rank(
     output.show(data, rows, lambda c: c.print(ranking(standings, level, c.width)))
     if not output.for_machines:
         shown = f"{len(standings)} of {total} items" if len(standings) < total else f"{total} items"
-        told = MEANING
+        told = MEANING.format(where=tell_where(answer))
         if answer.model.is_cyclic and answer.transitive.verdict != "no evidence":
             do = "do" if answer.transitive.has_cycles else "need"
             told += f" Pairs {do} not all follow this order; `intransit matrix` shows them."
@@ -338,8 +338,8 @@ def matrix(
         told = "Per cent of games that the row wins against the column, a tie as half"
         if what == "margin":
             told = "Margin (log odds) of the row over the column"
-        side = ", where neither has the better side" if answer.encoding.sided else ""
-        output.say(f"{told}{side}{f', {when}' if when else ''}.", *_strangers(answer))
+        said = f"{told}{tell_where(answer)}{f', {when}' if when else ''}."
+        output.say(said, *_strangers(answer))
         if len(numbers) < answer.n_items and not items:
             output.say(
                 f"The {len(numbers)} best of {answer.n_items} items; choose with --top or --items, "
@@ -349,10 +349,10 @@ def matrix(
 
 def _strangers(answer: Answer) -> list[str]:
     """Say which groups of items never met, whether items are far apart, and if nothing drifts."""
-    from intransit.report.wording import STILL, tell_apart, tell_far  # noqa: PLC0415  slow to load
+    from intransit.report.wording import STILL, tell_strangers  # noqa: PLC0415  slow to load
 
     still = answer.seen.begin < answer.seen.end and not answer.model.moves
-    return tell_apart(answer) + tell_far(answer) + [STILL] * still
+    return tell_strangers(answer) + [STILL] * still
 
 
 def _choose(
@@ -400,12 +400,20 @@ def _draw_matrix(console: Console, names: Sequence[str], values: FloatArray, wha
     console.print(table)
 
 
+def _whole(chance: float) -> str:
+    """Return a chance in whole per cent; none is called impossible or certain that is not."""
+    text = f"{100 * chance:.0f}"
+    return (
+        "<1" if text == "0" and chance > 0.0 else ">99" if text == "100" and chance < 1.0 else text
+    )
+
+
 def _entry(value: float, what: str, shades: bool) -> Text:
     """Return one entry, green where the row is favoured and red where the column is."""
     if np.isnan(value):
         return Text("–")
     favour = value - 0.5 if what == "probability" else 0.5 * float(np.tanh(0.5 * value))
-    text = f"{100 * value:.0f}" if what == "probability" else f"{value:+.1f}"
+    text = _whole(value) if what == "probability" else f"{value:+.1f}"
     depth = round(120 * min(abs(favour) / STRONG, 1.0))
     style = "green" if favour > 0 else "red"
     if shades:

@@ -15,7 +15,7 @@ import numpy as np
 from cyclopts import Group, Parameter
 from rich.console import Console
 
-from intransit.analysis import MANY
+from intransit.analysis import MANY, tell_where
 from intransit.analysis.standings import Standing
 from intransit.analysis.verdict import EDGE, as_edge, as_record
 from intransit.answer import EFFORT, Answer
@@ -55,7 +55,7 @@ from intransit.errors import InputError
 from intransit.inference.observations import model_for
 from intransit.inference.sampling import Effort
 from intransit.percent import percent
-from intransit.report.wording import tell_apart, tell_far, tell_untested
+from intransit.report.wording import tell_strangers, tell_untested
 
 if TYPE_CHECKING:
     from intransit.analysis.cycles import ItemCycle
@@ -251,7 +251,8 @@ def fit(
     output.show(data, rows, lambda console: _draw_fit(console, answer, standings, columns.repeat()))
     output.say(f"The answer is in {place} ({seconds:.1f} s).")
     if not output.for_machines:
-        pair = [one.name for one in standings[:2]]
+        group = [answer.posterior.groups[answer.number(one.name)] for one in standings]
+        pair = [one.name for one, k in zip(standings, group, strict=True) if k == group[0]][:2]
         output.say(f"Try: {quoted('intransit', 'predict', place, *pair)}")
 
 
@@ -284,7 +285,8 @@ def _draw_fit(console: Console, answer: Answer, standings: list[Standing], where
     console.print()
     console.print(ranking(standings[:SHOWN], LEVEL, console.width))
     best = f"The {SHOWN} best of {answer.n_items} items. " if answer.n_items > SHOWN else ""
-    for line in (best + MEANING, *tell_apart(answer), *tell_far(answer)):
+    meaning = best + MEANING.format(where=tell_where(answer))
+    for line in (meaning, *tell_strangers(answer)):
         console.print(visible(line), style="dim", soft_wrap=True)
 
 
@@ -447,7 +449,7 @@ def report(
         lambda console: heading(console, found.headline),
     )
     if not output.for_machines:
-        output.say(*found.sentences, *tell_far(answer))
+        output.say(*found.sentences, *tell_strangers(answer))
     if answer.games is not None:
         output.say(*not_used(answer.games))
     if model_out is not None:

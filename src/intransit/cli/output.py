@@ -35,9 +35,11 @@ NUMBERS, DATE, MORE = 46, 13, 20
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 LINE, POINT, HALF = "─", "●", "┊"
 MEANING = (
-    "Wins: mean probability of beating each of the others, a tie as half. Rating: an average item "
-    "has 1500, and 400 more are odds of ten to one against it. Range: ranks that an item may have."
+    "Wins: mean probability of beating each of the others, a tie as half{where}. Rating: an "
+    "average item has 1500, and 400 more are odds of ten to one against it. Range: ranks that an "
+    "item may have."
 )
+NARROW = 0.05  # scale of shares whose ends have a digit more
 WIDE = 120  # columns, where the output is no terminal and nothing is cut off to fit
 Row = Mapping[str, object]
 Report = Callable[[str], None]
@@ -134,7 +136,7 @@ def ranking(standings: Sequence["Standing"], level: float, width: int) -> Table:
     """Return standings as a table; on a narrow page, drawings, range and rating give way."""
     low, high = min(one.low for one in standings), max(one.high for one in standings)
     dated = any(one.last for one in standings)
-    digits = int(percent(low) == percent(high))  # of a narrow scale its ends differ
+    digits = int(high - low < NARROW)
     least, most = percent(low, digits), percent(high, digits)
     scale = least.ljust(BAR - len(most)) + most
     longest = max(len(visible(one.name)) for one in standings)

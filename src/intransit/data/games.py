@@ -31,6 +31,7 @@ from intransit.errors import InputError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = 86_400.0  # seconds
+UNITS = ((1.0, "day"), (1 / 24, "hour"), (1 / 1_440, "minute"), (1 / DAY, "second"))  # in days
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,15 @@ class Clock:
             return f"{number:.12g} days after 1970-01-01"
         midnight = moment.time() == datetime.min.time()
         return moment.date().isoformat() if midnight else f"{moment:%Y-%m-%d %H:%M:%S}"
+
+    def length(self, span: float) -> str:
+        """Return a span of time in words: of dates in days, or hours and less if it is short."""
+        unit, one, many = 1.0, "unit of time", "units of time"
+        if self.kind == "date":
+            unit, one = next((part for part in UNITS if span >= part[0]), UNITS[-1])
+            many = f"{one}s"
+        number = float(f"{span / unit:.3g}")
+        return f"{number:,.6g} {one if number == 1.0 else many}"
 
     def _period(self, number: float) -> str:
         """Return the last period that began by then, and what has passed since."""

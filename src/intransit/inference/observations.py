@@ -57,6 +57,12 @@ class Observations:
         return np.asarray(self.counts * won)
 
     @property
+    def has_bare_rates(self) -> bool:
+        """Whether some results are shares of games whose number is not known."""
+        share = (self.means * (1.0 - self.means) > 0.0) & (self.means != 0.5)
+        return self.kind == "logistic" and bool(np.any(share & (self.counts <= 1.0)))
+
+    @property
     def n_levels(self) -> int:
         """Levels of victory that occur; 0 where outcomes are no levels."""
         return int(np.abs(self.means).max(initial=1.0)) if self.kind == "ordered" else 0
@@ -189,6 +195,12 @@ class Seen:
         """Look through a table."""
         return cls.among(games.first, games.second, games.times, games.counts, games.n_items)
 
+    def only(self, items: IntArray) -> "Seen":
+        """Return some of the items; the first and the last time stay those of all."""
+        some = Seen(self.first[items], self.last[items], self.games[items])
+        vars(some).update(begin=self.begin, end=self.end)  # in place of what would be cached
+        return some
+
     def plus(self, more: "Seen") -> "Seen":
         """Return both together; `more` may know further items at the end."""
         wide = len(more.games) - len(self.games)
@@ -296,11 +308,11 @@ class Encoding:
         edges = () if sized is None else _edges(games, sized.most)
         origin = float(games.times.min())
         step = _step(games.times, float(games.times.max()) - origin, finest)
-        dated = games.clock.kind == "date"
-        if dated:
-            origin, step = float(np.floor(origin)), float(np.ceil(step))  # whole days
+        days = in_days(games)
+        if days:
+            origin, step = float(np.floor(origin)), float(np.ceil(step))
         values = tuple((one.name, one.values) for one in games.by)
-        blank = cls(law.kind, edges, (), step, origin, _has_sides(games), dated, values)
+        blank = cls(law.kind, edges, (), step, origin, _has_sides(games), days, values)
         if sized is None or games.margins is None:
             return blank
         level = np.abs(blank.outcomes(games)).astype(np.int64)
@@ -362,6 +374,12 @@ class Encoding:
             sides=games.sides if self.sided else None,
             n_items=max(games.n_items, 2),
         )
+
+
+def in_days(games: Games) -> bool:
+    """Return whether times are told apart by whole days; of a table of few days, by the hour."""
+    dated = games.clock.kind == "date"
+    return dated and len(np.unique(np.floor(games.times))) >= FEWEST_TIMES
 
 
 def n_moments(games: Games, speed: float, law: OutcomeLaw | None = None) -> int:

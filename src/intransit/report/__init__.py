@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from intransit.analysis import FittedTable
+from intransit.analysis import FittedTable, tell_where
 from intransit.analysis.cycles import Cycles, Ranking, find_cycles, find_ranking
 from intransit.analysis.standings import (
     Changes,
@@ -115,6 +115,7 @@ class Findings:
     data: tuple[str, ...]  # what was in the table: rows used and not, columns, span, pools, ...
     story: tuple[str, ...]  # what was chosen, and why
     discs_note: str = ""  # what the discs show, or why there are none
+    where: str = ""  # under which conditions chances and strengths are, where there are some
 
 
 @dataclass(frozen=True)
@@ -563,6 +564,7 @@ def gather(
         why_shown=why,
         times=moments.names,
         future=moments.later_names,
+        where=tell_where(answer),
         discs_note=DISCS if cyclic else NO_DISCS[verdict.verdict],
         cycles=cycles,
         changes=changes,

@@ -75,10 +75,20 @@ def sentences(
         amount = f"That rests on {plural(round(answer.n_games), 'game')}."
         return _two(answer, leaders), amount, moved
     rests = _needed(answer) if verdict.verdict == "too little data" else _share(verdict)
-    rests += tell_untested(answer)
+    rests += _rates(answer) + tell_untested(answer)
     if verdict.verdict == "cycles":
         return rests, _surest(answer, cycles, ranking), f"{_mixture(answer, ranking)}; {changed}"
     return rests, _leader(leaders, among, clear), moved
+
+
+def _rates(answer: FittedTable) -> str:
+    """Say so where results are shares of games whose number is not known."""
+    if not answer.posterior.layout.seen.has_bare_rates:
+        return ""
+    return (
+        " Nothing says how many games stand behind each win rate, so each counts as one game: give "
+        "the numbers of games (`--games`, `--count`), and far more can be told."
+    )
 
 
 def tell_untested(answer: FittedTable) -> str:
@@ -135,7 +145,8 @@ def _surest(answer: FittedTable, cycles: Cycles, ranking: Ranking) -> str:
         return f"No single cycle{shown} is certain enough to be listed; {wrong}."
     best = cycles.found[0]
     way = " beats ".join(brief(name) for name in (*best.items, best.items[0]))
-    since = f", likely since {best.since}" if best.since else ""
+    begin = " the beginning," if cycles.times[:1] == (best.since,) else ""
+    since = f", likely since{begin} {best.since}" if best.since else ""
     n = cycles.n_found
     listed = "The only cycle listed" if n == 1 else f"The surest of {n:,} cycles"
     if best.probability < cycles.level:
@@ -150,6 +161,16 @@ def main_shares(ranking: Ranking) -> list[Share]:
     return [share for share in ranking.equilibrium if share.weight >= LEAST_WEIGHT][:NAMED]
 
 
+def is_best(share: Share) -> bool:
+    """Return whether an item has nearly all of the mixture, also at the low end of its weight."""
+    return share.low > SURE_WEIGHT
+
+
+def _weighed(share: Share, nothing: str) -> str:
+    weight, between = estimate(share.weight, share.low, share.high)
+    return f"with {weight} of the mixture that {nothing} beats (90 % interval {between})"
+
+
 def _unbeaten(answer: FittedTable, ranking: Ranking) -> str:
     """Return what does not beat the mixture: nothing, or nothing of the items it is made of."""
     return "nothing" if len(ranking.order) >= answer.n_all else "nothing of the same items"
@@ -162,12 +183,9 @@ def _mixture(answer: FittedTable, ranking: Ranking) -> str:
         most = max((share.weight for share in ranking.equilibrium), default=0.0)
         above = f", none with a weight above {percent(most)}" if most else ""
         return f"In place of a best item there is a mixture of many that {nothing} beats{above}"
-    if len(named) == 1 or named[0].weight > SURE_WEIGHT:
-        best = named[0]
-        return (
-            f"Even so one item comes out best: {brief(best.name)}, with {percent(best.weight)} of "
-            f"the mixture that {nothing} beats"
-        )
+    if named[0].weight > SURE_WEIGHT:
+        best, comes = named[0], "comes out best" if is_best(named[0]) else "is likely the best"
+        return f"Even so one item {comes}: {brief(best.name)}, {_weighed(best, nothing)}"
     parts = [f"{brief(share.name)} ({percent(share.weight)})" for share in named]
     if sum(share.weight for share in named) < 0.95:
         parts.append("smaller parts of others")
@@ -206,13 +224,10 @@ def _two(answer: FittedTable, leaders: Sequence[Standing]) -> str:
 
 def _needed(answer: FittedTable) -> str:
     verdict = answer.transitive
-    games, pairs = plural(round(verdict.n_games), "game"), plural(verdict.n_pairs, "pair")
-    if has_bare_rates(answer):
-        return (
-            f"There are {plural(round(verdict.n_games), 'win rate')} of {pairs} of items, and "
-            "nothing says how many games stand behind each, so each counts as one game: give the "
-            "numbers of games (`--games`, `--count`), and far more can be told."
-        )
+    pairs = plural(verdict.n_pairs, "pair")
+    if answer.posterior.layout.seen.has_bare_rates:
+        return f"There are {plural(round(verdict.n_games), 'win rate')} of {pairs} of items."
+    games = plural(round(verdict.n_games), "game")
     have = f"There {'is' if games == '1 game' else 'are'} {games} between {pairs} of items"
     met = np.unique(answer.posterior.layout.seen.pairs, axis=0)
     if not n_cycles(met, answer.n_items):
@@ -221,7 +236,10 @@ def _needed(answer: FittedTable) -> str:
     if verdict.n_series <= verdict.n_pairs:
         return f"{have}; to tell cycles from chance the same pairs must meet again."
     if not isfinite(share) or share > FAR_OFF:
-        return f"{have}; items differ too little, or met too rarely, to tell cycles from chance."
+        return (
+            f"{have}; strengths differ too little, or pairs met too rarely, to tell lasting cycles "
+            "from chance; cycles that come and go are not tested for."
+        )
     # What is cyclic stands out as games times its ratio to what is not.
     wanted = verdict.n_games * max((share / (1.0 - share)) / (WANTED / (1.0 - WANTED)), 1.0)
     digits = max(len(str(int(wanted))) - 2, 0)
@@ -230,13 +248,6 @@ def _needed(answer: FittedTable) -> str:
         f"{have}; about {rounded:,} such games are needed to detect, four times out of five, "
         "that a tenth of the differences is cyclic."
     )
-
-
-def has_bare_rates(answer: FittedTable) -> bool:
-    """Return whether results are shares of games whose number is not known."""
-    cells = answer.posterior.layout.seen
-    share = (cells.means * (1.0 - cells.means) > 0.0) & (cells.means != 0.5)
-    return cells.kind == "logistic" and bool(np.any(share & (cells.counts <= 1.0)))
 
 
 def _changed(answer: FittedTable, changes: Changes | None) -> str:
@@ -290,7 +301,7 @@ def tell_facts(
     third = _share_fact(verdict)
     if verdict.verdict == "too little data":
         third = _games_fact(verdict)
-        if has_bare_rates(answer):
+        if answer.posterior.layout.seen.has_bare_rates:
             n = plural(round(verdict.n_games), "win rate")
             third = Fact("Data", n, "each counted as one game, as no numbers of games are given")
     first = _leader_fact(leaders, among, clear)
@@ -323,11 +334,8 @@ def _mixture_fact(ranking: Ranking, nothing: str) -> Fact:
     if not shares:
         return Fact(title, "a mixture of many", f"that {nothing} beats on average")
     if shares[0].weight > SURE_WEIGHT:
-        return Fact(
-            "Still best",
-            cut_short(shares[0].name, LONGEST),
-            f"almost certainly, {nothing} beats it on average",
-        )
+        title = "Still best" if is_best(shares[0]) else "Likely best"
+        return Fact(title, cut_short(shares[0].name, LONGEST), _weighed(shares[0], nothing))
     named = ", ".join(f"{brief(share.name)} {percent(share.weight)}" for share in shares)
     rest = 1.0 - sum(share.weight for share in shares)
     more = f"; {percent(rest)} are others" if rest >= LEAST_WEIGHT else ""
@@ -418,7 +426,7 @@ def take_stock(answer: FittedTable) -> tuple[str, ...]:
         said.append(f"Columns: {', '.join(column_words(reading.columns))}.")
     said += [f"Note: {note.rstrip('.')}." for note in reading.notes]
     said += [_size(answer), _met(answer)]
-    return (*said, *tell_apart(answer), *tell_far(answer), *_thin(answer))
+    return (*said, *tell_strangers(answer), *_thin(answer))
 
 
 def column_words(columns: Iterable[Column]) -> list[str]:
@@ -445,7 +453,8 @@ def _rows(answer: FittedTable) -> str:
 
 
 def _size(answer: FittedTable) -> str:
-    games = f"{answer.n_games:,.12g} game{'' if answer.n_games == 1 else 's'}"
+    unit = "win rate" if answer.posterior.layout.seen.has_bare_rates else "game"
+    games = f"{answer.n_games:,.12g} {unit}{'' if answer.n_games == 1 else 's'}"
     said = f"{games} between {plural(answer.n_all, 'item')}"
     if answer.clock.kind == "none":
         return f"{said}; the table has no times."
@@ -474,6 +483,11 @@ def pools(answer: FittedTable, items: IntArray) -> IntArray:  # (n,)
     number = np.empty(groups.max() + 1, dtype=np.int64)
     number[ranked] = np.arange(len(ranked))
     return np.asarray(number[groups[items]])
+
+
+def tell_strangers(answer: FittedTable) -> list[str]:
+    """Say of which items little or nothing is known against each other."""
+    return tell_apart(answer) + tell_far(answer)
 
 
 def tell_apart(answer: FittedTable) -> list[str]:

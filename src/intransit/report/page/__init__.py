@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from intransit.analysis.cycles import Cycles, ItemCycle
+from intransit.analysis.cycles import Cycles, ItemCycle, Ranking, Share
 from intransit.analysis.standings import ItemChange, MatchupChange, Standing
 from intransit.analysis.verdict import Transitivity
 from intransit.data.reading import plural
@@ -57,7 +57,7 @@ from intransit.report.page.blocks import (
     with_small,
     write_document,
 )
-from intransit.report.wording import SURE_WEIGHT, Fact
+from intransit.report.wording import Fact, is_best
 
 __all__ = ["write_page"]
 
@@ -67,9 +67,9 @@ Parts = Iterable[str]  # of a section; empty ones are left out
 GONE = "gone"  # marks items that were no longer compared at the end
 DRAWN = 100  # rows whose interval is drawn without a script
 MEANING = (
-    "Strength is the mean chance of beating the others{connected}, a tie as half a win. The rating "
-    "is by odds, as Elo’s is: an average item has 1500, and 400 points more are odds of ten to one "
-    "against it. Small numbers are 90&nbsp;% intervals; beside a rank they say which ranks "
+    "Strength is the mean chance of beating the others{connected}, a tie as half a win{where}. The "
+    "rating is by odds, as Elo’s is: an average item has 1500, and 400 points more are odds of ten "
+    "to one against it. Small numbers are 90&nbsp;% intervals; beside a rank they say which ranks "
     "are plausible."
 )
 CYCLIC = "Where there are cycles, no list can say who beats whom: see the matrix."
@@ -78,7 +78,8 @@ CYCLIC = "Where there are cycles, no list can say who beats whom: see the matrix
 def write_board(findings: Findings) -> Parts:
     """Return the leaderboard."""
     connected = " that comparisons connect an item with" if findings.together.any() else ""
-    yield lead(MEANING.format(connected=connected), CYCLIC if findings.verdict.has_cycles else "")
+    meaning = MEANING.format(connected=connected, where=plain(findings.where))
+    yield lead(meaning, CYCLIC if findings.verdict.has_cycles else "")
     standings, when = findings.standings, findings.times[-1]
     gone = {one.name for one, still in zip(standings, findings.still, strict=True) if not still}
     drawn = {one.name for one in standings[:DRAWN]}
@@ -371,22 +372,7 @@ def write_ranking(findings: Findings) -> Parts:
         "" if sure or not ranking.n_upsets else UNSURE.format(percent(ranking.level)),
     )
     yield note(ranking.note)
-    shares = ranking.equilibrium
-    if shares:
-        best = MIXTURE if findings.verdict.has_cycles else BEST
-        yield lead(CLEAR if shares[0].weight > SURE_WEIGHT else best) + table(
-            shares,
-            {
-                "Item": lambda one: name(one.name),
-                f"#Weight, {percent(ranking.level)} interval": lambda one: with_small(
-                    *estimate(one.weight, one.low, one.high)
-                ),
-                "0 to 100 %": lambda one: draw_interval(one.weight, one.low, one.high, (0.0, 1.0)),
-                "#Probability of being in it": lambda one: percent(one.probability),
-            },
-            caption="The mixture that nothing beats",
-            save="mixture",
-        )
+    yield _mixture(ranking, findings.verdict)
     yield table(
         [upset for upset in ranking.upsets if upset.probability > EVEN][:MOST_UPSETS],
         {
@@ -411,6 +397,29 @@ def write_ranking(findings: Findings) -> Parts:
         kind="long",
     )
     yield listed and more(f"The nearest ranking, {plural(len(order), 'item')}", listed)
+
+
+def _mixture(ranking: Ranking, verdict: Transitivity) -> str:
+    """Return the mixture that nothing beats; of a ranking its weights are probabilities."""
+    shares = ranking.equilibrium
+    if not shares:
+        return ""
+    columns: dict[str, Callable[[Share], Cell]] = {"Item": lambda one: name(one.name)}
+    if not verdict.has_cycles:
+        columns["#Weight"] = lambda one: percent(one.weight)
+    else:
+        columns |= {
+            f"#Weight, {percent(ranking.level)} interval": lambda one: with_small(
+                *estimate(one.weight, one.low, one.high)
+            ),
+            "0 to 100 %": lambda one: draw_interval(one.weight, one.low, one.high, (0.0, 1.0)),
+            "#Probability of being in it": lambda one: percent(one.probability),
+        }
+    best = MIXTURE if verdict.has_cycles else BEST
+    caption = "The mixture that nothing beats"
+    return lead(CLEAR if is_best(shares[0]) else best) + table(
+        shares, columns, caption=caption, save="mixture"
+    )
 
 
 def write_ladder(findings: Findings) -> Parts:

@@ -75,8 +75,8 @@ def _overview(heading: str, lines: Sequence[Group], number: Mapping[str, int]) -
     rows = "".join(_row(line, number.get(line.value)) for line in lines)
     return (
         f'<main class="first"><h1>{sentence(heading)}</h1>'
-        '<p class="about">Each group was fitted on its own. The leader is the item that most '
-        "likely beats the others of its group, with its mean chance and its 90\u00a0% interval; "
+        '<p class="about">Each group was fitted on its own. The leader is the item with the '
+        "highest mean chance of beating the others of its group, with its 90\u00a0% interval; "
         "where there are cycles, the group's matrix says more.</p>"
         '<div class="scroll"><table><thead><tr><th>group</th><th class="number">games</th>'
         '<th class="number">items</th><th>verdict</th><th>leader</th></tr></thead>'
