@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from intransit.inference.sampling import Effort, burn_in, further_sweeps, is_enough, look, mixing
+from intransit.inference.sampling import (
+    Effort,
+    burn_in,
+    chance_mixing,
+    further_sweeps,
+    is_enough,
+    look,
+    mixing,
+)
 
 N_CHAINS, N_DRAWS = 4, 2000
 CLOSE = 0.02  # relative: ArviZ divides autocovariances by n, we by n - 1
@@ -58,6 +66,17 @@ def test_quantities_are_looked_at_one_by_one():
     for k in range(2):
         assert together[0][k] == pytest.approx(alone[k][0][0])
         assert together[1][k] == pytest.approx(alone[k][1][0])
+
+
+def test_effective_draws_of_chances_count_for_the_ends_of_intervals():
+    """Means of draws to either side of the middle are known better than intervals: these count."""
+    series = SERIES["alternating"]
+    ends = [series < np.quantile(series, 0.05), series > np.quantile(series, 0.95)]
+    expected = min(float(mixing(one[:, :, None])[1][0]) for one in ends)
+    assert chance_mixing(series[:, :, None])[1][0] == pytest.approx(expected)
+    assert expected < series.size < mixing(series[:, :, None])[1][0]
+    slow = SERIES["very slow"][:, :, None]
+    assert chance_mixing(slow)[1][0] <= mixing(slow)[1][0]
 
 
 def test_what_does_not_vary_has_mixed():

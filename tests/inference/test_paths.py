@@ -33,6 +33,13 @@ def random_paths(rng, n_owners, n_cells):
     return link(owners, times, np.arange(n_cells), factors, moves=True)
 
 
+def overrelaxed(precision, potential, start, over):
+    """Return the law of a path that goes from `start` to the other side of its mean."""
+    mean = np.linalg.solve(precision, potential)
+    precision = precision / (1.0 - over**2)
+    return precision, precision @ (mean - over * (start - mean))
+
+
 def weighed(x, w, pull):
     """Return cells that enter loops by their entries alone."""
     nobody = np.zeros(0, np.int64)
@@ -66,28 +73,29 @@ def check_draws(drawn, precision, potential):
     assert np.max(np.abs(z.T @ z / n - correlation) / error) < largest
 
 
-@pytest.mark.parametrize("reversion", [0.0, 0.4])
-def test_a_path_of_numbers_is_drawn_from_its_exact_law(reversion):
+@pytest.mark.parametrize(("reversion", "over"), [(0.0, 0.0), (0.4, 0.0), (0.4, 0.7)])
+def test_a_path_of_numbers_is_drawn_from_its_exact_law(reversion, over):
     """Mean and covariance over many draws are those of the dense precision matrix."""
     rng = np.random.default_rng(1)
     p = random_paths(rng, 1, 25)
     w, pull = rng.uniform(0.1, 1.0, 25), rng.normal(size=25)
-    rest, states = rng.normal(size=25), np.zeros(p.n_states)
+    rest, begin = rng.normal(size=25), rng.normal(size=p.n_states)
     prior, step, mean, spread = 0.8, 0.3, 0.7, 1.6
     A = np.zeros((25, p.n_states))
     for q in range(p.n_states):
         for k in range(p.cell_begin[q], p.cell_begin[q + 1]):
             A[p.cell[k], q] = p.factor[k]
-    drawn, x = np.empty((N_DRAWS, p.n_states)), rest.copy()
+    drawn = np.empty((N_DRAWS, p.n_states))
     walks, starts = p.walks(np.array([reversion])), Starts(np.array([mean]), np.array([spread]))
     for row in drawn:
-        draw_numbers(rng, walks, p.entries, weighed(x, w, pull), states, starts, prior, step)
+        states, x = begin.copy(), rest + A @ begin
+        draw_numbers(rng, walks, p.entries, weighed(x, w, pull), states, starts, prior, step, over)
         row[:] = states
     np.testing.assert_allclose(x, rest + A @ states, atol=1e-9)
     precision = walk_precision(p.clock, spread * prior, step, reversion) + A.T @ (w[:, None] * A)
     potential = A.T @ (pull - w * rest)
     potential[0] += mean / (spread * prior)
-    check_draws(drawn, precision, potential)
+    check_draws(drawn, *overrelaxed(precision, potential, begin, over))
 
 
 @pytest.mark.parametrize("reversion", [0.0, 0.4])
@@ -114,8 +122,8 @@ def test_paths_are_integrated_out_as_a_dense_gaussian_would_be(reversion):
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize("r", [1, 2])
-def test_an_item_is_drawn_from_its_exact_law(r):
+@pytest.mark.parametrize(("r", "over"), [(1, 0.0), (2, 0.0), (2, 0.7)])
+def test_an_item_is_drawn_from_its_exact_law(r, over):
     """Score and factors of one item, others held, against the dense precision matrix."""
     rng = np.random.default_rng(2 + r)
     n, d = 30, 1 + 2 * r
@@ -132,14 +140,15 @@ def test_an_item_is_drawn_from_its_exact_law(r):
             _, u, v = np.split(held[p.cell[k]], [1, 1 + r])
             A[p.cell[k], q] = sign[k] * np.concatenate([[1.0], v, -u])
     A = A.reshape(n, m * d)
-    x = rest + A @ states[:m].ravel()
+    begin, x = states.copy(), np.zeros(n)
     drawn, reversions = np.empty((N_DRAWS, m * d)), np.array([0.3, 0.1 * r])
     walks, spread = p.walks(reversions), 1.6
     entries, cells = CellEntries(p.cell_begin, p.cell, sign), weighed(x, w, pull)
     starts = Starts(np.array([mean]), np.array([spread]))
     for row in drawn:
+        states[:], x[:] = begin, rest + A @ begin[:m].ravel()
         own = walks, entries, other, cells, states, starts
-        items_kernel(r)(rng, np.array([0]), *own, prior, step)
+        items_kernel(r)(rng, np.array([0]), *own, prior, step, over)
         row[:] = states[:m].ravel()
     np.testing.assert_allclose(x, rest + A @ states[:m].ravel(), atol=1e-9)
     precision = A.T @ (w[:, None] * A)
@@ -148,7 +157,7 @@ def test_an_item_is_drawn_from_its_exact_law(r):
     for k in range(d):
         precision[k::d, k::d] += walk_precision(p.clock, first[k], step[k], reversions[min(k, 1)])
     potential[0] += mean / first[0]
-    check_draws(drawn, precision, potential)
+    check_draws(drawn, *overrelaxed(precision, potential, begin[:m].ravel(), over))
 
 
 def test_a_step_of_hardly_any_variance_holds_a_path_still():
@@ -160,7 +169,7 @@ def test_a_step_of_hardly_any_variance_holds_a_path_still():
     entries = CellEntries(p.cell_begin, p.cell, np.sign(p.factor))
     own = p.walks(np.zeros(2)), entries, p.n_states + p.cell, cells, states
     starts, step = Starts(np.zeros(1), np.ones(1)), np.array([0.5, 1e-16, 1e-16])
-    items_kernel(1)(rng, np.array([0]), *own, starts, np.ones(3), step)
+    items_kernel(1)(rng, np.array([0]), *own, starts, np.ones(3), step, 0.0)
     assert np.ptp(states[: p.n_states, 0]) > 0.1
     assert np.max(np.ptp(states[: p.n_states, 1:], axis=0)) < 0.01
 

@@ -9,9 +9,16 @@ state and a walk that returns to 0 with rate θ,
 (a random walk where θ is 0: it keeps all, and a length is a gap; where scores jump, a length is
 multiplied by the pace of its gap, see `walk_kernels`).  It is drawn whole: messages
 (precision J, potential h) run from its last state to its first, then states are drawn from the
-first on.  Two kernels: an item's score and factors together, whose parts of a margin are products
-with the other item's, and single numbers that enter margins linearly (effects of pairs, what a side
-is worth, deviations by a covariate; scores where there are no factors).
+first on.  Overrelaxed, it goes from where it is to the other side of its conditional mean m,
+
+    y  <-  m - over (y - m) + √(1 - over²) noise
+
+which leaves the same law alone as noise around m does (Adler, 1981): as a recursion over states,
+(1 + over) times the potential and less noise give what is added to -over y.
+
+Two kernels: an item's score and factors together, whose parts of a margin are products with the
+other item's, and single numbers that enter margins linearly (effects of pairs, what a side is
+worth, deviations by a covariate; scores where there are no factors).
 
 Paths are read at any time, as the margins and chances that they make.  Between two of its states a
 path is their interpolation plus the noise of a bridge; outside them it is what is kept of the
@@ -220,12 +227,13 @@ def _draw_state(
     d: int,
     R: FloatArray,  # (n, d, d)
     h: FloatArray,  # (n, d)
+    noise: float,
     g: FloatArray,  # (d,), workspace
     out: FloatArray,  # (n, d)
 ) -> None:
-    """Draw a normal vector of precision J + D and potential h."""
+    """Draw a normal vector of precision J + D and potential h, its deviation times `noise`."""
     for k in range(d):
-        total = rng.standard_normal()
+        total = noise * rng.standard_normal()
         for n in range(k + 1):
             total += R[q, k, n] * h[q, n]
         g[k] = total
@@ -266,6 +274,7 @@ def items_kernel(r: int) -> Callable[..., None]:
         starts: Starts,
         prior: FloatArray,  # (d,): variances of first states
         step: FloatArray,  # (d,): variances of steps, a unit of time, above 0
+        over: float,
     ) -> None:
         """Draw the path of every item in turn, given all others.
 
@@ -275,7 +284,7 @@ def items_kernel(r: int) -> Callable[..., None]:
         begin, keep, length = walks.begin, walks.keep, walks.length
         cell_begin, cell, sign = entries
         _, _, x, w, pull = cells
-        n = _longest(begin)
+        n, noise = _longest(begin), math.sqrt(1.0 - over * over)
         J, R, L, B = np.zeros((n, d, d)), np.zeros((n, d, d)), np.zeros((d, d)), np.zeros((d, d))
         h, D, drawn, g = np.zeros((n, d)), np.zeros((n, d)), np.zeros((n, d)), np.zeros(d)
         for i in order:
@@ -293,13 +302,14 @@ def items_kernel(r: int) -> Callable[..., None]:
             h[0, 0] += D[0, 0] * starts.means[i]
             for q in range(m):
                 s = low + q
-                if q > 0:
-                    for k in range(d):
-                        h[q, k] += D[q, k] * keep[s, min(k, 1)] * drawn[q - 1, k]
-                _draw_state(rng, q, d, R, h, g, drawn)
                 for k in range(d):
-                    g[k] = drawn[q, k] - states[s, k]
-                    states[s, k] = drawn[q, k]
+                    h[q, k] *= 1.0 + over
+                    if q > 0:
+                        h[q, k] += D[q, k] * keep[s, min(k, 1)] * drawn[q - 1, k]
+                _draw_state(rng, q, d, R, h, noise, g, drawn)
+                for k in range(d):
+                    g[k] = drawn[q, k] - (1.0 + over) * states[s, k]
+                    states[s, k] += g[k]
                 for p in range(cell_begin[s], cell_begin[s + 1]):
                     o = other[p]
                     change = g[0]
@@ -320,12 +330,13 @@ def draw_numbers(
     starts: Starts,
     prior: float,
     step: float,
+    over: float,
 ) -> None:
     """Draw every path of single numbers in turn, given all others."""
     begin, keep, length = walks.begin, walks.keep, walks.length
     cell_begin, cell, factor = entries
     _, _, x, w, pull = cells
-    longest = _longest(begin)
+    longest, noise = _longest(begin), math.sqrt(1.0 - over * over)
     J, h = np.zeros(longest), np.zeros(longest)
     for i in range(len(begin) - 1):
         low, m = begin[i], begin[i + 1] - begin[i]
@@ -346,13 +357,14 @@ def draw_numbers(
             state = low + q
             if q == 0:
                 own = 1.0 / (prior * starts.spread[i])
-                precision, potential = J[0] + own, h[0] + own * starts.means[i]
+                precision, potential = J[0] + own, (1.0 + over) * (h[0] + own * starts.means[i])
             else:
                 stiff = 1.0 / (step * length[state, 0])
-                precision, potential = J[q] + stiff, h[q] + stiff * keep[state, 0] * last
-            last = potential / precision + rng.standard_normal() / math.sqrt(precision)
-            change = last - states[state]
-            states[state] = last
+                precision = J[q] + stiff
+                potential = (1.0 + over) * h[q] + stiff * keep[state, 0] * last
+            last = potential / precision + noise * rng.standard_normal() / math.sqrt(precision)
+            change = last - (1.0 + over) * states[state]
+            states[state] += change
             for p in range(cell_begin[state], cell_begin[state + 1]):
                 x[cell[p]] += factor[p] * change
 

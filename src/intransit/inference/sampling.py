@@ -70,6 +70,16 @@ def mixing(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.where(still, 1.0, np.sqrt(ratio)), np.where(still, float(m * n), m * n / time)
 
 
+def chance_mixing(chances: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return R-hat and effective draws of chances, or of the ends of their intervals if worse.
+
+    Overrelaxed paths make means more precise than independent draws would, but not intervals.
+    """
+    low, high = np.quantile(chances, (0.05, 0.95), axis=(0, 1))
+    r_hats, effective = zip(*map(mixing, (chances, chances < low, chances > high)), strict=True)
+    return np.max(r_hats, axis=0), np.min(effective, axis=0)
+
+
 FIRST_LOOK = 160  # sweeps of each chain, after which it is first asked how they mix
 BURN_IN = 0.25  # of all sweeps, the first, that are thrown away
 SHORTEST_BURN_IN = 80
@@ -502,7 +512,7 @@ def look(chains: list[_Kept], effort: Effort, seconds: float) -> Mixing:
     scales = np.array([one.scales[begin:] for one in chains])
     # Scales on the log, but for what may be below 0 (newcomers, the last).
     scales[..., :-1] = np.log(np.maximum(scales[..., :-1], 1e-9))
-    of_scales, of_pairs = mixing(scales), mixing(np.tanh(0.5 * margins))
+    of_scales, of_pairs = mixing(scales), chance_mixing(np.tanh(0.5 * margins))
     found = Mixing(
         watch.names,
         *of_scales,
