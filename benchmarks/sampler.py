@@ -27,7 +27,7 @@ from intransit.datasets import metagame, simulate_games
 from intransit.inference.gibbs import Chain
 from intransit.inference.observations import Encoding, model_for, n_moments
 from intransit.inference.paths import Layout, lay_out
-from intransit.inference.sampling import Effort, burn_in, mixing, sample
+from intransit.inference.sampling import Effort, Watch, burn_in, chance_mixing, mixing, sample
 from intransit.inference.table_posterior import seconds_a_sweep
 from intransit.model import Drift, Factors, PairEffects, Scores, Side, Wins
 from intransit.model.terms import Scale, prior_scale
@@ -40,7 +40,7 @@ DENSE = 1_000  # games a pair, from which on they are drawn by week and pair
 EFFECTIVE, PATIENCE = 100.0, 600.0
 SWEEPS, BEFORE = 40, 60  # that are timed, and thrown away first
 N_BINS = 24
-OURS = Effort(effective=300.0, seconds=PATIENCE, chains=2)
+OURS = 1_000  # sweeps of each of two chains
 NUTS = {"num_warmup": 300, "num_samples": 250}
 YEARS, MONTHS = 3, 36
 
@@ -131,18 +131,19 @@ def sweep_time(layout: Layout, law: Wins) -> float:
 
 
 @dataclass(frozen=True)
-class Rate:
-    """Effective draws of the median and of the worst pair, and what they took."""
+class Run:
+    """Chances of all pairs as a sampler drew them, and what it took."""
 
-    median: float
-    worst: float
+    name: str
+    told: str
+    chances: FloatArray  # (n_chains, n_draws, n_pairs), on the scale from -1 to 1
     seconds: float  # of processor, for the draws that count
     thrown_away: float  # the same for those before them
 
-    @property
-    def rates(self) -> tuple[float, float]:
-        """Effective draws a second, what was thrown away left out."""
-        return self.median / self.seconds, self.worst / self.seconds
+    def rates(self) -> FloatArray:  # (2, 2): of means and of ends of intervals; median, worst pair
+        """Return effective draws a second, what was thrown away left out."""
+        found = mixing(self.chances)[1], chance_mixing(self.chances)[1]
+        return np.array([[np.median(one), one.min()] for one in found]) / self.seconds
 
 
 def beside_nuts(scale: float, seed: int) -> None:
@@ -151,40 +152,50 @@ def beside_nuts(scale: float, seed: int) -> None:
     model = Scores(walk=Drift(), degrees=None) + Factors(2) + PairEffects()
     layout = lay_out(encoding.observations(games), model)
     sweep_time(layout, Wins())  # loops are compiled, as those of NUTS are, before anything is timed
-    began = time.process_time()
-    found = sample(layout, Wins(), OURS, rng=np.random.default_rng(0))[1]
-    took = time.process_time() - began
-    burnt = burn_in(found.n_sweeps) / found.n_sweeps
-    median = float(np.median(found.effective))
-    ours = Rate(median, found.worst, took * (1.0 - burnt), took * burnt)
+    runs = [gibbs(layout, max(int(scale * OURS), 160))]
     print(
         f"A metagame like the bundled one, {len(layout.seen):,} cells in {N_BINS} bins, {model}:\n"
         "effective draws of the chances of all pairs on the last day, a second of processor, what "
-        "is thrown away first left out\n(to hold: 25 and 12 times).\n"
+        "is thrown away first left out\n(to hold: 25 and 12 times); of their means, and of the "
+        "ends of their 90 % intervals where these have fewer.\n"
     )
-    rows = [nuts_row("this sampler", ours, f"{found.n_chains} · {found.n_sweeps} sweeps", None)]
-    header = ["", "drawn", "s", "s thrown away", "median pair", "worst pair"]
-    header += ["a second: median", "worst", "ours is, times: median", "worst"]
     try:
-        theirs, told = nuts(layout, scale)
+        runs.append(nuts(layout, scale))
     except ImportError:
-        print_table(header, rows)
         print("NumPyro is not installed, so NUTS was left out: pip install numpyro.\n")
-        return
-    rows.append(nuts_row("NUTS of NumPyro", theirs, told, ours))
-    print_table(header, rows)
+    rows = []
+    for run in runs:
+        rates, times = run.rates(), np.full((2, 2), "")
+        if run is not runs[0]:
+            times = np.char.mod("%.0f", runs[0].rates() / rates)
+        for k, of in enumerate(("means", "intervals")):
+            took = [f"{run.seconds:.1f}", f"{run.thrown_away:.1f}"]
+            rows.append([run.name, run.told, *took, of, *(f"{one:.0f}" for one in rates[k])])
+            rows[-1] += list(times[k])
+    header = ["", "drawn", "s", "s thrown away", "effective draws of", "a second: median", "worst"]
+    print_table([*header, "ours is, times: median", "worst"], rows)
 
 
-def nuts_row(name: str, what: Rate, told: str, ours: Rate | None) -> list[str]:
-    times = ["", ""]
-    if ours is not None:
-        times = [f"{a / b:.0f}" for a, b in zip(ours.rates, what.rates, strict=True)]
-    cells = [what.seconds, what.thrown_away, what.median, what.worst]
-    rates = [f"{rate:.1f}" for rate in what.rates]
-    return [name, told, *(f"{cell:.0f}" for cell in cells), *rates, *times]
+def gibbs(layout: Layout, n: int) -> Run:
+    """Draw by two chains in turn."""
+    watch, drawn, clock = Watch.of(layout, np.random.default_rng(0)), [], np.zeros(2)
+    for rng in np.random.default_rng(0).spawn(2):
+        began = time.process_time()
+        chain = Chain(layout, Wins(), rng)
+        for _ in range(burn_in(n)):
+            chain.sweep()
+        burnt = time.process_time()
+        margins = []
+        for _ in range(n - burn_in(n)):
+            chain.sweep()
+            margins.append(watch.margins(chain))
+        clock += burnt - began, time.process_time() - burnt
+        drawn.append(margins)
+    chances = np.tanh(0.5 * np.array(drawn))
+    return Run("this sampler", f"2 · {n} sweeps", chances, clock[1], clock[0])
 
 
-def nuts(layout: Layout, scale: float) -> tuple[Rate, str]:
+def nuts(layout: Layout, scale: float) -> Run:
     """Draw from the same posterior by NUTS, paths as standard numbers (not centred)."""
     import jax  # noqa: PLC0415  not among our dependencies
     import jax.numpy as jnp  # noqa: PLC0415
@@ -239,10 +250,9 @@ def nuts(layout: Layout, scale: float) -> tuple[Rate, str]:
         drawn = np.asarray(machine.get_samples()["last"])
         machine.post_warmup_state = machine.last_state
         clock.append(time.process_time())
-    effective = mixing(np.tanh(0.5 * drawn)[None])[1]
     told = f"{short['num_warmup']} + {short['num_samples']} draws"
     warm, _, took = np.diff(clock)
-    return Rate(float(np.median(effective)), float(effective.min()), took, warm), told
+    return Run("NUTS of NumPyro", told, np.tanh(0.5 * drawn)[None], took, warm)
 
 
 # Large tables ------------------------------------------------------------------------------------
