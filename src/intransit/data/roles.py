@@ -173,7 +173,9 @@ def _adds_up(search: Search, column: int) -> bool:
 
 def _own_markers(search: Search) -> list[Marker]:
     """Return what tells the two items apart in their own names, and these names: team_a_won."""
-    first, second = (plain(name).removesuffix("name") for name in search.headers)
+    first, second = (
+        plain(name).removesuffix("name").removesuffix("team") for name in search.headers
+    )
     found = [
         marker
         for marker in MARKERS
@@ -433,6 +435,8 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
 
 def _that_agree(search: Search, columns: list[int], told: dict[int, Meaning]) -> list[int]:
     """Return the one that names the winner of several columns that never contradict each other."""
+    if any(told[i].kind == "names" for i in columns):  # won or drawn, beside who won
+        columns = [i for i in columns if told[i].kind != "words" or 0.0 in told[i].values.values()]
     ways = {i: _won_sql(search, i, told[i]) for i in columns}
     for i, j in itertools.combinations(columns, 2):
         pairs = [(x, y) for k, x in enumerate(ways[i]) for m, y in enumerate(ways[j]) if k != m]
