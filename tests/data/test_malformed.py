@@ -68,7 +68,7 @@ REFUSED = {
         'two columns are called "a"; give each its own name.',
     ),
     "two pairs of names": (
-        "a,b,home,away,outcome\nx,y,x,y,1\n",
+        "a,b,home,away,outcome\nx,y,x,z,1\n",
         '"a" with "b" or "home" with "away" could name the items; name them with first= and '
         "second=, or winner= and loser= (command line: --first and --second, or --winner and "
         "--loser).",

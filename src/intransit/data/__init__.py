@@ -516,7 +516,9 @@ def choose_side(search: Search) -> None:
     elif said is None and (away := _away_sign(search)) is not None:
         roles.away_sign = away
     elif said is not False:
-        roles.side = search.one("side", words.SIDES)
+        grounds = {i for i in search.free() if search.plain[i] in words.GROUNDS}
+        silent = {search.plain[i] for i in grounds if _telling_side(search, i) is None}
+        roles.side = search.one("side", words.SIDES - silent)
     if roles.side is not None and search.named["side"] is None:
         roles.side = _telling_side(search, roles.side)
     if roles.side is not None:
@@ -600,7 +602,9 @@ def _telling_count(search: Search, column: int, *, single: bool) -> int | None:
         f"SELECT count(DISTINCT x), max(x) - min(x) FROM (SELECT {x} AS x FROM "
         f"{facts.rows_about(x)})"
     )[0]
-    if roles.margin is not None or roles.scores is not None:
+    if not facts.looks_numeric(column):
+        why = "it holds no numbers"
+    elif roles.margin is not None or roles.scores is not None:
         why = "beside margins a row is one game"
     elif numbering and distinct == n_rows == span + 1 > 1:
         why = "it numbers the rows"

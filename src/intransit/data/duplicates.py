@@ -406,6 +406,9 @@ def choose_unplayed(search: Search) -> None:
             test = f"regexp_full_match({cell}, {quote(found)})"
         else:
             continue
+        n_rows, n_out = facts.count(test) if name.endswith("final") else (1, 0)
+        if 2 * n_out > n_rows:
+            continue  # the last game of a cup, and not that a score is final
         if _occurs(facts, column, test, found):
             roles.unplayed[column] = test
 

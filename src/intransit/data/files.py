@@ -40,6 +40,7 @@ DELIMITERS = (",", ";", "\t", "|")
 SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
 LOOKED_AT = 200  # records among which the header is found, and a crosstable has all its rows
 ENOUGH_ALIKE = 0.5  # share of records with as many fields as the first, unless that is a title
+FEWEST_LINES = 3  # that white space may have laid out
 FULL = 0.75  # of the fields that rows fill, at least so many have a name
 EMPTY = "the file is empty; a header and at least one row are needed."
 SPREADSHEET = "this is a spreadsheet; save the table as CSV first."
@@ -185,15 +186,13 @@ def _find_header(text: str, delimiter: str) -> tuple[int, list[str], list[list[s
 def _with_unnamed(names: tuple[str, ...], rows: list[list[str]]) -> tuple[str, ...]:
     """Return the names with one more where each row has a field that no name stands above.
 
-    R writes numbers of rows before the first column without a name, others a delimiter at the end.
+    R writes names or numbers of rows before the first column, others a delimiter at the end.
     """
     if len(rows) < 2 or any(len(row) != len(names) + 1 for row in rows):
         return names
     if not any(row[-1].strip() for row in rows):
         return (*names, "")
-    if [row[0].strip() for row in rows] == [str(k + 1) for k in range(len(rows))]:
-        return ("", *names)
-    return names
+    return ("", *names) if len({row[0].strip() for row in rows}) == len(rows) else names
 
 
 def _agreement(text: str, delimiter: str, most: int, *, below: bool = False) -> tuple[float, int]:
@@ -234,7 +233,8 @@ def _is_crosstable(names: tuple[str, ...], rows: list[list[str]]) -> bool:
 
 def _is_value(name: str) -> bool:
     """Return whether a header's cell is a number or a date, so no name."""
-    return bool(re.fullmatch(r"[+-]?\d+([.,]\d+)?|\d{4}-\d\d?-\d\d?([T ].*)?", name))
+    score = r"\d{1,3}\s?[-:–]\s?\d{1,3}|(1/2|½)-(1/2|½)"
+    return bool(re.fullmatch(rf"[+-]?\d+([.,]\d+)?|\d{{4}}-\d\d?-\d\d?([T ].*)?|{score}", name))
 
 
 def physical_lines(
@@ -337,15 +337,44 @@ def is_drawn(head: str) -> bool:
     return ruled and any("|" in line for line in lines if not RULE.fullmatch(line))
 
 
-def without_lines(source: Source, place: Path) -> Source:
-    """Return a drawn table as text separated by bars; its lines stay where they are, blank."""
+def is_spaced(head: str) -> bool:
+    """Return whether columns are separated by white space of any width, as R prints tables.
+
+    There is one name for each field, or for each but the names of the rows.
+    """
+    lines = [line for line in head.splitlines()[:LOOKED_AT] if line.strip() and line[0] != "#"]
+    others = any(_agreement(head, sign, LOOKED_AT)[0] == 1.0 for sign in DELIMITERS)
+    if others or len(lines) < FEWEST_LINES or any(s in line for line in lines for s in ",;|"):
+        return False
+    named, *sizes = (len(_spaced(line)) for line in lines)
+    return len({*sizes}) == 1 and max(named, 2) <= sizes[0] <= named + 1
+
+
+def _spaced(line: str) -> list[str]:
+    """Return the fields of a line between white space, some of them perhaps in quotation marks."""
+    bare = line.strip().replace("\t", " ")
+    return next(csv.reader([bare], delimiter=" ", skipinitialspace=True), [])
+
+
+def without_spaces(line: str) -> str:
+    """Return a line of a table laid out with white space as text separated by tabs."""
+    fields = [] if line.startswith("#") else _spaced(line)
+    return "\t".join(cell.strip() for cell in fields)
+
+
+def without_bars(line: str) -> str:
+    """Return a line of a drawn table as text separated by bars."""
+    bare = "" if RULE.fullmatch(line) else re.sub(r"^\||\|$", "", line.strip())
+    return "|".join(cell.strip() for cell in bare.split("|"))
+
+
+def rewritten(source: Source, undo: Callable[[str], str], place: Path) -> Source:
+    """Return a table line by line in another layout, each line where it was."""
     with (
         source.path.open("r", encoding="utf-8-sig", errors="replace") as file,
         place.open("w", encoding="utf-8") as out,
     ):
-        for line in file:
-            bare = "" if RULE.fullmatch(line) else re.sub(r"^\||\|$", "", line.strip())
-            out.write("|".join(cell.strip() for cell in bare.split("|")) + "\n")
+        out.writelines(undo(line) + "\n" for line in file)
     return Source(place, source.label)
 
 
@@ -430,8 +459,9 @@ def is_partitioned(sources: Sequence[Source]) -> bool:
 
 def take_text(source: Source, head: str, engine: Engine) -> EngineTable:
     """Return separated text as a table."""
-    if is_drawn(head):
-        source = without_lines(source, engine.fresh("bars"))
+    if is_drawn(head) or is_spaced(head):
+        undo = without_bars if is_drawn(head) else without_spaces
+        source = rewritten(source, undo, engine.fresh("plain"))
         head = first_bytes(source).decode("utf-8", "replace")
     if head.translate(UNSEEN) != head:  # nobody sees that two names differ by these
         source = to_utf_8(source, "utf-8", engine.fresh("seen"))

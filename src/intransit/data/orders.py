@@ -37,6 +37,7 @@ EVENTS = listed(
     "turn seed fold run repetition rep split lobby lobbyid room roomid debate debateid table "
     "tableid pod podid play playid"
 )
+OF_EVENT = re.compile(rf"^(?:{'|'.join(EVENTS)})$|(?:game|match|race)id$")
 NAMES = (  # people before teams: the finer the item, the more is learnt
     *("name", "driver", "drivername", "driverid", "horse", "horsename", "player", "playername"),
     *("athlete", "rider", "runner", "competitor", "participant", "swimmer", "skier", "skater"),
@@ -94,7 +95,7 @@ def find_orders(facts: Facts, options: ReadOptions, asked: bool) -> Shaped | Non
     if item is None:
         return None
     event = _event(facts, options, names, place, item, scores=scores)
-    if not event or (scores and not any(names[i] in EVENTS for i in event)):
+    if not event or (scores and not any(OF_EVENT.search(names[i]) for i in event)):
         return None
     for i in event:
         if total := [text for text in facts.texts(i) if plain(text) in words.SUMS]:
@@ -196,7 +197,7 @@ def _event(
         wanted = [options.event] if whole else options.event.split(",")
         return tuple(facts.column(name.strip(), "event") for name in wanted)
     free = [(i, name) for i, name in enumerate(names) if i not in {place, item}]
-    events = [i for i, name in free if name in EVENTS and not _numbers_rows(facts, i)]
+    events = [i for i, name in free if OF_EVENT.search(name) and not _numbers_rows(facts, i)]
     times = []
     for i, name in free:
         if name in words.TIMES | words.PERIODS:
@@ -205,7 +206,8 @@ def _event(
             if found.understood >= ENOUGH and dated and not (events and _numbers_rows(facts, i)):
                 times.append(i)
     if scores and events and not facts.repeats([*events, item])[0]:
-        times = []
+        n_more, odd = facts.repeats([*events, *times])  # numbers that begin anew each season
+        times = times if 2 * n_more == facts.count()[0] and not odd else []
     return (*events, *times) or None
 
 

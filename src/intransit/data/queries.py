@@ -361,7 +361,10 @@ def _add_time(query: Query, roles: Roles) -> None:
 
 def _add_switch(query: Query, role: str, column: int) -> str:
     """Join a column of yes and no; return the SQL of its value."""
-    known = read_switch(query.facts.texts(column))
+    texts = query.facts.texts(column)
+    known = read_switch(texts) or {
+        text: float(text.strip() != "NA") for text in texts if text.strip()
+    }
     return f"coalesce({_look_up(query, role, column, known, called=role)}, 0)"
 
 

@@ -173,7 +173,9 @@ def _adds_up(search: Search, column: int) -> bool:
 
 def _own_markers(search: Search) -> list[Marker]:
     """Return what tells the two items apart in their own names, and these names: team_a_won."""
-    first, second = (plain(name) for name in search.headers)
+    first, second = (
+        plain(name).removesuffix("name").removesuffix("team") for name in search.headers
+    )
     found = [
         marker
         for marker in MARKERS
@@ -234,6 +236,7 @@ def _recognised_pair(search: Search) -> tuple[Pair, str]:
     free = set(search.free())
     names = [name if i in free else "" for i, name in enumerate(search.plain)]
     pairs, why = words.name_pairs(names, MARKERS, WINNERS), "by its name"
+    pairs = pairs or words.name_pairs([n.removesuffix("name") or n for n in names], MARKERS)
     if not pairs:
         alike, marked = _alike(search, free), _marked_texts(search, free)
         places = [{pair.first, pair.second} for pair in alike]
@@ -247,11 +250,34 @@ def _recognised_pair(search: Search) -> tuple[Pair, str]:
         texts = [p for p in pairs if not {p.first, p.second} & mixed]
         pairs = texts if len(texts) == 1 else pairs
         search.beside = numeric if len(texts) == 1 else []
+        if _by_other_names(search, pairs):
+            pairs = [max(pairs, key=lambda pair: pair.marker.sided)]
     if len(pairs) == 1:
         return pairs[0], why
     if pairs:
         raise search.refuse(f"{spoken_columns(search, pairs)} could name the items; {HOW_TO_NAME}")
     raise _question("nobody_met", search.facts, search.free(), HOW_TO_NAME)
+
+
+def _by_other_names(search: Search, pairs: list[Pair]) -> bool:
+    """Return whether all pairs name the same items: MIN and Vikings in home_team_name."""
+    (one, *others), facts, plain_of = pairs, search.facts, search.plain
+    both = {i for pair in pairs for i in (pair.first, pair.second)}
+    if len({plain_of[i] for i in both}) < len(both) or facts.table.grouping is not None:
+        return False
+    for pair in others:
+        called = plain_of[pair.first].removesuffix("name") == plain_of[one.first].removesuffix(
+            "name"
+        )
+        for i, j in ((one.first, pair.first), (one.second, pair.second)):
+            x, y = facts.text(i), facts.text(j)
+            n, m, n_both, unlike = facts.engine.ask(
+                f"SELECT count(DISTINCT {x}), count(DISTINCT {y}), count(DISTINCT [{x}, {y}]), "
+                f"count(*) FILTER (WHERE {x} <> {y}) FROM {facts.rows}"
+            )[0]
+            if n_both > max(n, m) or (unlike and not called):
+                return False
+    return True
 
 
 def _same_name(search: Search, free: set[int]) -> list[Pair]:
@@ -358,7 +384,12 @@ def _tie(search: Search, called: re.Pattern[str]) -> int | None:
     if search.wanted.get("tie") is False:
         return None
     found = [i for i in search.free() if called.fullmatch(search.plain[i])]
-    if len(found) != 1 or not is_switch(search.facts.texts(found[0])):
+    if len(found) != 1:
+        return None
+    facts, texts = search.facts, search.facts.texts(found[0])
+    items = facts.sample(search.roles.first) | facts.sample(search.roles.second)
+    named = {text.strip() for text in texts} - {"", "NA"}  # who shared it with the winner
+    if not is_switch(texts) and not (named and named <= items):
         return None
     search.tell("tie", found[0], "by its name")
     return found[0]
@@ -404,6 +435,8 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
 
 def _that_agree(search: Search, columns: list[int], told: dict[int, Meaning]) -> list[int]:
     """Return the one that names the winner of several columns that never contradict each other."""
+    if any(told[i].kind == "names" for i in columns):  # won or drawn, beside who won
+        columns = [i for i in columns if told[i].kind != "words" or 0.0 in told[i].values.values()]
     ways = {i: _won_sql(search, i, told[i]) for i in columns}
     for i, j in itertools.combinations(columns, 2):
         pairs = [(x, y) for k, x in enumerate(ways[i]) for m, y in enumerate(ways[j]) if k != m]
@@ -558,12 +591,17 @@ def choose_scores(search: Search) -> None:
         same = [pair for pair in pairs if pair.marker == search.roles.marker]
         pairs = same if len(same) == 1 else pairs
         if not pairs and not search.roles.winner_first:
-            pairs = find_scores(search) or _beside_items(search) or _bare_scores(search)
+            own = words.score_pairs(search.plain, tuple(_own_markers(search)))
+            own = [p for p in own if {p.first, p.second} <= free and len({*search.headers}) > 1]
+            pairs = own or find_scores(search) or _beside_items(search) or _bare_scores(search)
         if search.roles.winner_first:
             pairs = _of_winners(search, pairs)
         why, sets = "sets decide", [p for p in pairs if "set" in search.plain[p.first]]
         if len(sets) != 1 and (goals := _goals_beside_points(search, pairs)):
             why, sets = "others tell the same", goals
+        whole = [p for p in pairs if re.search(r"score(?!d)", search.plain[p.first])]
+        if len(sets) != 1 and len(whole) == 1:
+            why, sets = "others are called scores", whole
         for pair in pairs if len(sets) == 1 else ():
             if pair not in sets:
                 _leave_scores(search, pair, why)
@@ -663,6 +701,12 @@ def _doubt_scores(search: Search) -> None:
 def _doubt_margin(search: Search) -> None:
     """Take a margin that is never below 0, although the second won at times, for the winner's."""
     roles, facts = search.roles, search.facts
+    if roles.margin is not None and roles.scores is not None and search.named["margin"] is None:
+        x, ours, theirs = map(facts.number, (roles.margin, *roles.scores))
+        apart = f"abs(abs({x}) - abs({ours} - {theirs})) > 1e-6"  # runs, or wickets
+        _, filled, unlike = facts.count(facts.filled(roles.margin), apart)
+        if unlike > MOST_AGAINST * filled:
+            _leave_margin(search, roles.margin, ": it is not how far the scores are apart")
     if roles.margin is None or roles.outcome is None or roles.meaning is None:
         return
     won, lost, _ = _won_sql(search, roles.outcome, roles.meaning)
@@ -672,14 +716,18 @@ def _doubt_margin(search: Search) -> None:
     _, below, against, behind, filled = facts.count(*tests)
     often = max(MOST_AGAINST * filled, 1)  # one row alone may be an error
     if search.named["margin"] is None and below and against + behind > often:
-        search.ignore(roles.margin, ": winners often have less than 0")  # as of ratings before
-        roles.columns = [column for column in roles.columns if column.role != "margin"]
-        roles.margin = None
+        _leave_margin(search, roles.margin, ": winners often have less than 0")  # ratings before
     elif against and not below:
         roles.margin_of_winner = True
         roles.notes.append(
             f'"{search.names[roles.margin]}" is never below 0, so taken as the lead of the winner'
         )
+
+
+def _leave_margin(search: Search, column: int, why: str) -> None:
+    search.ignore(column, why)
+    search.roles.columns = [part for part in search.roles.columns if part.role != "margin"]
+    search.roles.margin = None
 
 
 def _won_sql(search: Search, column: int, meaning: Meaning) -> list[str]:

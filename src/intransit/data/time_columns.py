@@ -104,7 +104,10 @@ def as_parts_of_a_year(facts: Facts, column: int, cells: Cells) -> TimeColumn | 
     at = {text: place for text, _ in cells if (place := _in_a_year(text)) is not None}
     if not at or len(at) < len(cells) or len({size for _, size in at.values()}) > 1:
         return None
-    if not facts.table.ordered:
+    years = [i for i, name in enumerate(facts.plain) if name in words.YEARS]
+    told = _in_a_year(cells[0][0])  # with the month, a column of years is taken too
+    several = told is not None and told[1] > 12 and any(len(facts.sample(i)) > 1 for i in years)
+    if not facts.table.ordered or several:
         return None
     ends = facts.engine.ask(
         f"SELECT {facts.raw(column)}, min(row), max(row) FROM {facts.rows} GROUP BY ALL"
@@ -149,7 +152,8 @@ def in_some_order(cells: Cells, *, as_the_table_has_them: bool) -> TimeColumn | 
         return None
     if all(_round(text) is not None for text, _ in cells):
         return _sorted(cells, _round, "rounds, the final last")
-    if any(re.search(r"\d[/.\-]\s?\d{1,2}[/.\-]\s?\d|\d:\d\d", text) for text, _ in cells):  # dates
+    dates = re.compile(r"\d[/.\-]\s?\d{1,2}[/.\-]\s?\d|\d:\d\d")
+    if any(dates.search(text) or (_in_a_year(text) or (0, 0))[1] > 12 for text, _ in cells):
         return None
     dated = all(YEAR_LAST.search(text) for text, _ in cells)
     key = _year_first if dated else natural

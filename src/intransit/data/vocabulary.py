@@ -95,10 +95,14 @@ SCORES = listed(
 LAST_SCORES = listed("games frames maps rounds legs rating ratings")  # where nothing else tells
 BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
 HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
+FIRST_SCORES = (("ft1", "ft2"), ("ga", "gb"))
 OWN_SCORES = (  # as the first sees the game
     *(("gf", "ga"), ("pf", "pa"), ("rf", "ra"), ("scored", "conceded"), ("pts", "oppts")),
     *(("goalsscored", "goalsconceded"), ("teamscore", "oppscore"), ("owngoals", "opponentgoals")),
-    *((f"{word}for", f"{word}against") for word in ("", "goals", "points", "runs", "score")),
+    *(
+        (f"{word}for", f"{word}against")
+        for word in ("", *listed("goals points runs score rounds sets"))
+    ),
     *((word, whose + word) for word in sorted(SCORES) for whose in ("opponent", "opp")),
 )
 
@@ -160,7 +164,7 @@ TIMES = listed(
 SEASONS = listed("season saison temporada stagione seizoen sasong")
 YEARS = SEASONS | listed("year jahr")
 WEEKS_A_YEAR = 53  # as calendars count them
-PARTS_OF_A_YEAR = {"month": 12, "quarter": 4} | dict.fromkeys(
+PARTS_OF_A_YEAR = {"month": 12, "quarter": 4, "daynum": 366, "dayofyear": 366} | dict.fromkeys(
     listed("week matchday gameweek matchweek gw spieltag jornada journee giornata rodada"),
     WEEKS_A_YEAR,
 )  # about a week from one matchday to the next, and the rest of the year without games
@@ -362,7 +366,7 @@ def score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
     """Return columns that may hold the two scores."""
     found = [pair for marker in markers for pair in pairs_by(names, marker, _is_score)]
     home, own = Marker("home", "away", sided=True), Marker("player", "opponent")
-    for marker, pairs in ((home, HOME_SCORES), (own, OWN_SCORES)):
+    for marker, pairs in ((home, HOME_SCORES), (own, OWN_SCORES), (MARKERS[0], FIRST_SCORES)):
         for first, second in pairs:
             if first in names and second in names:
                 found.append(Pair(marker, names.index(first), names.index(second)))
@@ -408,14 +412,16 @@ NAMING: tuple[Callable[[str], bool], ...] = (  # what is left of names of column
     lambda rest: rest in SAMPLES or rest.removesuffix("s") in SAMPLES,
     lambda rest: rest in THINGS or rest.removesuffix("name") in THINGS,
     lambda rest: rest == "id" or (rest.endswith("id") and rest[:-2] in ITEMS | THINGS),
+    lambda rest: re.fullmatch("(team|player|club|user)[a-z]*id", rest) is not None,  # team_api_id
 )
 
 
 def _is_score(rest: str) -> bool:
     item = BEFORE_MARKS.match(rest)
     whose = "" if item is None else rest[item.end() :]
-    behind = rest.startswith("score") and rest.removeprefix("score") in ITEMS
-    return rest in SCORES or whose in SCORES or whose.removeprefix("s") in SCORES or behind
+    behind = rest.startswith("score") and rest.removeprefix("score") in ITEMS | {"p", "t"}
+    whose = whose.removeprefix("s") if whose not in SCORES else whose
+    return rest in SCORES or {whose, f"{whose}s"} & SCORES != set() or behind
 
 
 def is_score(name: str) -> bool:
