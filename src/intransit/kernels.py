@@ -159,34 +159,8 @@ def turn(share: float, ahead: FloatArray, direction: FloatArray) -> None:
 
 
 @compiled
-def add_scaled(length: float, direction: FloatArray, out: FloatArray) -> None:
-    """Add length · direction to out."""
-    d, o = direction.ravel(), out.ravel()
-    for k in range(d.shape[0]):
-        o[k] += length * d[k]
-
-
-@compiled
-def move_rows(rows: FloatArray, origin: IntArray, place: IntArray, out: FloatArray) -> None:
-    """Write the rows (n, k) found at each origin to its place."""
-    for n in range(origin.shape[0]):
-        i, m = origin[n], place[n]
-        for k in range(rows.shape[1]):
-            out[m, k] = rows[i, k]
-
-
-@compiled
-def put_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
-    """Write each row (n, k) at its place."""
-    for n in range(rows.shape[0]):
-        m = place[n]
-        for k in range(rows.shape[1]):
-            out[m, k] = rows[n, k]
-
-
-@compiled
 def take_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
-    """Write the rows (n, k) found at the places: what undoes `put_rows`."""
+    """Write the rows (n, k) found at the places."""
     for n in range(place.shape[0]):
         m = place[n]
         for k in range(rows.shape[1]):
@@ -200,6 +174,34 @@ def add_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
         m = place[n]
         for k in range(rows.shape[1]):
             out[m, k] += rows[n, k]
+
+
+@compiled
+def link_owners(owners: IntArray, before: IntArray, firsts: IntArray) -> None:
+    """Write where each owner (0, 1, ...) stood before, at first itself, and where at first."""
+    last = np.full(firsts.shape[0], -1, np.int64)
+    for p in range(owners.shape[0]):
+        k = owners[p]
+        if last[k] < 0:
+            firsts[k] = last[k] = p
+        before[p], last[k] = last[k], p
+
+
+@compiled
+def list_by_key(keys: IntArray, out: IntArray, starts: IntArray) -> None:
+    """Write which entries have key 0, then 1, ..., each as they came, and where each key begins.
+
+    (A counting sort; `starts`, of zeros, has an entry more than there are keys.)
+    """
+    for p in range(keys.shape[0]):
+        starts[keys[p] + 1] += 1
+    for k in range(starts.shape[0] - 1):
+        starts[k + 1] += starts[k]
+    heads = starts.copy()
+    for p in range(keys.shape[0]):
+        k = keys[p]
+        out[heads[k]] = p
+        heads[k] += 1
 
 
 @compiled

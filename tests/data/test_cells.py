@@ -171,17 +171,21 @@ def test_states_are_linked_as_a_dictionary_would(seed, n_owners, width):
     idle = [o not in owners for o in range(n_owners)]
     np.testing.assert_array_equal(chains.idle, idle)
     wanted |= {(o, 0) for o in np.flatnonzero(idle).tolist()}
-    index = {key: place for place, key in enumerate(sorted(wanted))}
-    assert list(zip(chains.owners, chains.when, strict=True)) == sorted(wanted)
+    in_time = sorted(wanted, key=lambda state: state[::-1])
+    index = {key: place for place, key in enumerate(in_time)}
+    assert list(zip(chains.owners, chains.when, strict=True)) == in_time
+    assert (np.diff(chains.keys) > 0).all()
     expected = [
         [index[int(o), int(w)] for o in np.atleast_1d(owners[k])] for k, w in enumerate(when)
     ]
     np.testing.assert_array_equal(at, np.array(expected).reshape(shape))
     for o in range(n_owners):
-        mine = np.arange(chains.starts[o], chains.starts[o + 1])
+        states, starts = chains.by_owner
+        mine = states[starts[o] : starts[o + 1]]
         np.testing.assert_array_equal(mine, np.flatnonzero(chains.owners == o))
-        assert np.isinf(chains.gaps[mine[0]])
-        np.testing.assert_allclose(chains.gaps[mine[1:]], np.diff(axis[chains.when[mine]]))
+        assert chains.firsts[o] == mine[0]
+        np.testing.assert_array_equal(chains.before[mine], [mine[0], *mine[:-1]])
+        np.testing.assert_allclose(chains.gaps(mine), [0.0, *np.diff(axis[chains.when[mine]])])
 
 
 def test_what_does_not_drift_has_one_state_an_owner():
@@ -189,7 +193,8 @@ def test_what_does_not_drift_has_one_state_an_owner():
     chains, at = link_states(owners, np.array([0, 1]), np.arange(2.0), 5, drifting=False)
     np.testing.assert_array_equal(at, owners)
     np.testing.assert_array_equal(chains.owners, np.arange(5))
-    assert np.isinf(chains.gaps).all()
+    np.testing.assert_array_equal(chains.before, np.arange(5))
+    np.testing.assert_array_equal(chains.firsts, np.arange(5))
     assert chains.idle.shape == (5,)
     before, after, share, spread = chains.around(np.array([3, 4]), np.array([-9.0, 99.0]))
     np.testing.assert_array_equal(before, [3, 4])
@@ -397,12 +402,13 @@ def test_gathering_adds_up_by_state(seed):
 
 
 @given(seed=seeds, n_keys=st.integers(1, 30))
-def test_entries_are_ordered_by_key_and_stably(seed, n_keys):
+def test_entries_are_listed_by_key_and_stably(seed, n_keys):
     keys = np.random.default_rng(seed).integers(0, n_keys, 40)
-    for kernel in both_ways(kernels.place_by_key):
-        out = np.empty(40, np.int64)
-        kernel(keys, n_keys, out)
-        np.testing.assert_array_equal(np.argsort(out), np.argsort(keys, kind="stable"))
+    for kernel in both_ways(loops.list_by_key):
+        out, starts = np.empty(40, np.int64), np.zeros(n_keys + 1, np.int64)
+        kernel(keys, out, starts)
+        np.testing.assert_array_equal(out, np.argsort(keys, kind="stable"))
+        np.testing.assert_array_equal(starts, [np.sum(keys < k) for k in range(n_keys + 1)])
 
 
 @given(seed=seeds, n_bits=st.integers(1, 62), n=st.integers(0, 40))

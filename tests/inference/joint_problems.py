@@ -126,11 +126,11 @@ def columns_of(kind, n_items, rng):
     return Columns(S, Q, Rise.of(2.0 * rng.normal(size=(n_items, kind.rising))))
 
 
-def case_of(rows, columns, scales, *, logistic, rng=None, cells=None, **laid_out):
+def case_of(rows, columns, scales, *, logistic, rng=None, cells=None):
     """The problem of some rows, at random states."""
     cells = collapse_rows(rows, columns.n_items, shares=logistic) if cells is None else cells
     law = Law("logistic" if logistic else "squared")
-    problem, pairs = assemble(cells, columns, scales, law, **laid_out)
+    problem, pairs = assemble(cells, columns, scales, law)
     rng = np.random.default_rng(0) if rng is None else rng
     z = problem.fill_known(columns, rng.normal(size=problem.cuts[-1]))
     return Case(rows, cells, columns, scales, logistic, problem, pairs, z)
@@ -151,8 +151,8 @@ def draw_prior(problem, columns, rng):
             if k in side.firsts:
                 part[k] = side.prior * rng.normal(size=side.shape[1])
             else:
-                kick = side.drift * np.sqrt(side.chains.gaps[k])
-                part[k] = part[k - 1] + kick * rng.normal(size=side.shape[1])
+                kick = side.drift * np.sqrt(side.chains.gaps(k))
+                part[k] = part[side.chains.before[k]] + kick * rng.normal(size=side.shape[1])
     if problem.rise is not None:  # everybody's path is as much higher
         worth = problem.rise.along @ (problem.rise.sizes * rng.normal(size=len(problem.rise.sizes)))
         problem.split(z)[0][:, 0] += worth[problem.strengths.chains.owners]
@@ -282,8 +282,8 @@ def prior_precision(problem):
                 if k in side.firsts:
                     variance = side.prior[c] ** 2
                 else:
-                    row[begin + (k - 1) * width + c] = -1.0
-                    variance = side.drift[c] ** 2 * side.chains.gaps[k]
+                    row[begin + side.chains.before[k] * width + c] = -1.0
+                    variance = side.drift[c] ** 2 * side.chains.gaps(k)
                 blocks += np.outer(row, row) / variance
         begin += n * width
     at = problem.strengths.firsts * problem.strengths.shape[1]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.linalg import block_diag
 
 from intransit import kernels as vector_kernels
 from intransit.data.cells import Chains
@@ -16,23 +17,30 @@ seeds = st.integers(0, 2**32 - 1)
 widths = st.sampled_from([1, 2, 3])
 
 
-def random_chains(seed, r, n_states):
-    """Blocks and links of a few chains laid end to end, and the matrix that they stand for."""
-    rng = np.random.default_rng(seed)
-    links = rng.random((n_states, r)) * (rng.random((n_states, 1)) < 0.7)
-    links[:1] = 0.0
-    roots = rng.normal(size=(n_states, r, r))
-    own = links.copy()
-    own[:-1] += links[1:]
-    blocks = roots @ roots.swapaxes(1, 2) + (own + 0.1)[:, :, None] * np.eye(r)
-    whole = np.zeros((n_states * r,) * 2)
+def random_walks(rng, n_states):
+    """Where the state before stands, of up to three owners in any order."""
+    owners = rng.integers(0, 3, n_states)
+    last = {}
+    return np.array([(last.get(k, n), last.update({k: n}))[0] for n, k in enumerate(owners)], int)
+
+
+def walk_precision(links, before):
+    """The precision of such walks from its definition, step by step; a first one is from 0."""
+    n_states, r = links.shape
+    steps = np.eye(n_states)
     for n in range(n_states):
-        here = slice(n * r, (n + 1) * r)
-        whole[here, here] = blocks[n]
-        if n > 0:
-            before = slice((n - 1) * r, n * r)
-            whole[here, before] = whole[before, here] = -np.diag(links[n])
-    return blocks, links, whole, rng.normal(size=(n_states, r))
+        steps[n, before[n]] -= before[n] != n
+    return np.einsum("nk,ni,nj,km->ikjm", links, steps, steps, np.eye(r)).reshape(2 * [links.size])
+
+
+def random_chains(seed, r, n_states):
+    """Blocks of data, links and places of a few chains, and the matrix that they stand for."""
+    rng = np.random.default_rng(seed)
+    before, links = random_walks(rng, n_states), rng.random((n_states, r))
+    roots = rng.normal(size=(n_states, r, r))
+    blocks = roots @ roots.swapaxes(1, 2) + 0.1 * np.eye(r)
+    whole = walk_precision(links, before) + block_diag(*blocks)
+    return blocks, links, before, whole, rng.normal(size=(n_states, r))
 
 
 def both_ways(kernel):
@@ -42,15 +50,17 @@ def both_ways(kernel):
 @given(seed=seeds, r=widths, n_states=st.integers(1, 9), in_place=st.booleans())
 def test_chains_are_solved_as_a_dense_matrix_would(seed, r, n_states, in_place):
     """Whether or not the answer overwrites the right-hand side."""
-    blocks, links, whole, right = random_chains(seed, r, n_states)
-    expected = np.linalg.solve(whole, right.ravel())
+    blocks, links, before, whole, right = random_chains(seed, r, n_states)
+    damping = np.full(r, 0.2)
+    expected = np.linalg.solve(whole + 0.2 * np.eye(len(whole)), right.ravel())
     for version in (0, 1):
         inverses, given_right = blocks.copy(), right.copy()
         out = given_right if in_place else np.full_like(right, np.nan)
         width = (1,) * r if in_place else ()
-        both_ways(chain_kernels.factor_chains)[version](inverses, links, width)
+        both_ways(chain_kernels.add_links)[version](links, before, damping, inverses)
+        both_ways(chain_kernels.factor_chains)[version](inverses, links, before, width)
         both_ways(chain_kernels.solve_chains)[version](
-            inverses, links, given_right, out, np.empty(r), width
+            inverses, links, before, given_right, out, np.empty(r), width
         )
         np.testing.assert_allclose(out.ravel(), expected, rtol=1e-7, atol=1e-9)
 
@@ -58,28 +68,27 @@ def test_chains_are_solved_as_a_dense_matrix_would(seed, r, n_states, in_place):
 @given(seed=seeds, r=widths, n_states=st.integers(0, 9))
 def test_chain_products_are_those_of_the_dense_matrix(seed, r, n_states):
     rng = np.random.default_rng(seed)
-    diagonal, links, states = rng.normal(size=(3, n_states, r))
-    links[:1] = 0.0
-    expected = 1.0 + diagonal * states
-    expected[1:] -= links[1:] * states[:-1]
-    expected[:-1] -= links[1:] * states[1:]
+    before, (links, states) = random_walks(rng, n_states), rng.normal(size=(2, n_states, r))
+    whole = walk_precision(links, before)
+    expected = 1.0 + (whole @ states.ravel()).reshape(states.shape) + 0.3 * states
     for kernel in both_ways(chain_kernels.chain_product):
         out = np.ones_like(states)
-        kernel(diagonal, links, states, out)
+        kernel(links, before, 0.3, states, out)
         np.testing.assert_allclose(out, expected, atol=1e-12)
+    for kernel in both_ways(chain_kernels.chain_energy):
+        energy = states.ravel() @ whole @ states.ravel()
+        assert kernel(links, before, states) == pytest.approx(energy, abs=1e-12)
 
 
 @given(seed=seeds, n=widths, n_states=st.integers(0, 9))
 def test_grams_of_steps_are_sums_over_steps(seed, n, n_states):
     rng = np.random.default_rng(seed)
     basis, links = rng.normal(size=(n_states, n)), rng.random(n_states)
-    links[:1] = 0.0
-    links[4:5] = 0.0  # another chain begins
-    steps = np.diff(basis, axis=0)
-    expected = steps.T @ (links[1:, None] * steps)
+    before = random_walks(rng, n_states)
+    expected = basis.T @ walk_precision(links[:, None], before) @ basis
     for kernel in both_ways(chain_kernels.step_gram):
         out = np.zeros((n, n))
-        kernel(links, basis, out)
+        kernel(links, before, basis, out)
         np.testing.assert_allclose(out, expected, atol=1e-12)
 
 
@@ -178,7 +187,7 @@ def test_noise_less_what_states_took_of_it_is_what_data_determine(seed, name):
         own = np.zeros(side.shape)  # a walk that takes exactly these steps
         own[side.firsts] = noise[0] * side.prior
         for place, k in enumerate(side.steps):
-            own[k] = own[k - 1]
+            own[k] = own[side.chains.before[k]]
             own[k, side.free] += noise[1][place, side.free] / np.sqrt(side.links[k, side.free])
         for left in side.seen_noise(noise, own):
             np.testing.assert_allclose(left, 0.0, atol=1e-9)
@@ -186,8 +195,7 @@ def test_noise_less_what_states_took_of_it_is_what_data_determine(seed, name):
 
 def test_a_column_that_stands_still_beside_one_that_drifts_is_almost_rigid():
     """No drift at all would divide by 0; its steps are held to a hundred-thousandth instead."""
-    clock, once = np.arange(3.0), np.array([0, 3])
-    chains = Chains(clock, np.zeros(3, int), np.arange(3), once, np.zeros(1, bool), True)
+    chains = Chains.of(np.arange(3.0), np.zeros(3, int), np.arange(3), np.zeros(1, bool), True)
     side = FactorStates(chains, np.array([0.5, 0.0]), np.array([1.0, 2.0]), np.ones(2, bool))
     np.testing.assert_allclose(side.links[1:, 0], 4.0)
     assert (side.links[1:, 1] >= 1e9).all()

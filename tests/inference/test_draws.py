@@ -159,14 +159,8 @@ def test_an_item_never_compared_is_as_uncertain_as_a_newcomer_at_any_time():
 
 def one_walk(n_columns=2):
     """One owner with states at 0, 1 and 4, and another with one at 1."""
-    chains = Chains(
-        np.array([0.0, 1.0, 4.0]),
-        np.array([0, 0, 0, 1]),
-        np.array([0, 1, 2, 1]),
-        np.array([0, 3, 4]),
-        np.zeros(2, bool),
-        True,
-    )
+    owners, when = np.array([0, 0, 0, 1]), np.array([0, 1, 2, 1])
+    chains = Chains.of(np.array([0.0, 1.0, 4.0]), owners, when, np.zeros(2, bool), True)
     drift = np.array([0.5, 2.0])[:n_columns]
     return FactorStates(chains, drift, np.ones(n_columns), np.array([True, True])[:n_columns])
 
@@ -243,8 +237,8 @@ def test_known_columns_and_what_stands_still_get_no_noise():
     )
     assert (drawn[:, 0, 0] != 1.0).all()
     np.testing.assert_array_equal(drawn[:, 0, 1], 1.0)
-    chains = Chains(
-        np.array([0.0]), np.arange(2), np.zeros(2, int), np.arange(3), np.zeros(2, bool), False
+    chains = Chains.of(
+        np.array([0.0]), np.arange(2), np.zeros(2, int), np.zeros(2, bool), drifting=False
     )
     still = FactorStates(chains, side.drift, side.prior, side.free)
     drawn = bridge(
@@ -269,9 +263,7 @@ def test_the_variance_of_forecasts_grows_linearly(name):
 def test_an_owner_never_compared_gets_no_noise_beside_one_that_was():
     """What a draw says of one owner must not depend on who else is asked about."""
     axis, when = np.array([0.0, 1.0]), np.array([0, 1, 0])
-    chains = Chains(
-        axis, np.array([0, 0, 1]), when, np.array([0, 2, 3]), np.array([False, True]), True
-    )
+    chains = Chains.of(axis, np.array([0, 0, 1]), when, np.array([False, True]), True)
     side = FactorStates(chains, np.array([0.5]), np.ones(1), np.ones(1, bool))
     owners, times = np.array([0, 1]), np.array([9.0, 9.0])
     drawn = bridge(side, np.zeros((50, 3, 1)), owners, times, np.random.default_rng(0))

@@ -15,6 +15,7 @@ import intransit as it
 from intransit.cli import main
 from intransit.errors import InputError, IntransitError, MissingDependencyError
 from intransit.inference.sampling import Effort, sample
+from intransit.inference.shards.folder import PROGRESS
 from intransit.inference.shards.workers import RayWorkers
 from intransit.tasks import Task, open_ray, run_tasks
 from tests.inference.test_shards import CASES, margins, solver_of
@@ -123,7 +124,7 @@ def test_a_command_that_is_killed_is_followed_by_one_that_goes_on(tmp_path, monk
     command = [sys.executable, "-c", call, "fit", *words("killed")]
     driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 120
-    while not (tmp_path / "killed" / "progress.json").exists() and time.monotonic() < until:
+    while not (tmp_path / "killed" / PROGRESS).exists() and time.monotonic() < until:
         assert driver.poll() is None
         time.sleep(0.01)
     os.kill(driver.pid, signal.SIGKILL)

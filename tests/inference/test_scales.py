@@ -109,7 +109,7 @@ def test_a_penalty_is_what_the_partners_of_a_state_leave_open(name):
     curvature = problem.loss.terms(problem.margins(case.z))[1]
     V_S, V_Q = SparseEquations(problem, case.z, curvature).covariances()
     S, Q = np.zeros(problem.strengths.shape), np.zeros(problem.exposures.shape)
-    for (a, b, c, d), weight in zip(problem.at_owners, curvature, strict=True):
+    for (a, b, c, d), weight in zip(problem.places, curvature, strict=True):
         for out, state, V in ((S, a, V_Q[d]), (S, b, V_Q[c]), (Q, d, V_S[a]), (Q, c, V_S[b])):
             out[state, both] += weight * np.mean([V[k, k] for k in both])
     held = penalised(problem, case.z)

@@ -112,12 +112,12 @@ def states(told):
 def margins(solver):
     """Return margins between all items at their first states: the same for any gauge."""
     S, Q = states(solver.states())
-    firsts = [min(k for k in S if k // N_MOMENTS == item) for item in range(N_ITEMS)]
+    firsts = [min(k for k in S if k % N_ITEMS == item) for item in range(N_ITEMS)]
     A = np.array([S[k] for k in firsts])
     if solver.question.n_factors == 0:
         B = np.ones_like(A)
     else:
-        B = np.array([Q.get(k, Q.get(k // N_MOMENTS * N_MOMENTS)) for k in firsts])
+        B = np.array([Q.get(k, Q.get(k % N_ITEMS)) for k in firsts])
     return A @ B.T - B @ A.T
 
 

@@ -112,7 +112,7 @@ class ResidualMap:
     def variances(self) -> FloatArray:  # (n_cells,)
         """Return the variance of each cell's margin, each item's given the others: a little low."""
         own = np.einsum("nkk->n", self._sparse.covariances()[0])
-        at = self.problem.at_owners
+        at = self.problem.places
         return np.asarray(own[at[:, 0]] + own[at[:, 1]])
 
 

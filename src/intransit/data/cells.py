@@ -10,6 +10,7 @@ so cost follows comparisons, never items times periods.  What does not drift has
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -317,14 +318,31 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """The states of all owners (items, or pairs), sorted by owner and then by time."""
+    """The states of all owners (items, or pairs), each owner's in order of time.
+
+    Where owners drift all states are in order of time, then of owner: what meets at a time then
+    fits into a core's cache, which loops over cells want, and chains find the state before in a
+    run.
+    """
 
     axis: FloatArray  # (n_times,): the distinct times
-    owners: IntArray  # (n_states,); 32 bits, as is when
+    owners: IntArray  # (n_states,); 32 bits, as are those that follow
     when: IntArray  # (n_states,): position on the axis
-    starts: IntArray  # (n_owners + 1,): where each owner's states begin
+    before: IntArray  # (n_states,): the owner's state before; of a first state itself
+    firsts: IntArray  # (n_owners,): the first state of each owner
     idle: BoolArray  # (n_owners,): no cell speaks of them
     drifting: bool  # otherwise an owner has one state, for all times
+
+    @classmethod
+    def of(
+        cls, axis: FloatArray, owners: IntArray, when: IntArray, idle: BoolArray, drifting: bool
+    ) -> "Chains":
+        """Link states, given so that each owner's are in order of time."""
+        from intransit.kernels import link_owners  # noqa: PLC0415  whoever reads does without
+
+        before, firsts = np.empty(len(owners), np.int32), np.empty(len(idle), np.int32)
+        link_owners(owners, before, firsts)
+        return cls(axis, owners, when, before, firsts, idle, drifting)
 
     @property
     def n_states(self) -> int:
@@ -334,7 +352,7 @@ class Chains:
     @property
     def n_owners(self) -> int:
         """Number of owners."""
-        return len(self.starts) - 1
+        return len(self.firsts)
 
     @property
     def times(self) -> FloatArray:  # (n_states,)
@@ -343,18 +361,21 @@ class Chains:
 
     @property
     def keys(self) -> IntArray:  # (n_states,)
-        """One number for each state, rising with its owner and then with its time."""
-        return self.owners.astype(np.int64) * len(self.axis) + self.when
+        """One number for each state, rising with its time and then with its owner."""
+        return self.when.astype(np.int64) * self.n_owners + self.owners
 
-    @property
-    def gaps(self) -> FloatArray:  # (n_states,)
-        """Time since the owner's state before; infinite for its first."""
-        gaps = np.full(self.n_states, np.inf)
-        if self.drifting:
-            times = self.times
-            gaps[1:] = np.diff(times)
-            gaps[self.starts[:-1]] = np.inf
-        return gaps
+    @cached_property
+    def by_owner(self) -> tuple[IntArray, IntArray]:  # (n_states,), (n_owners + 1,)
+        """Each owner's states after those of the one before, and where they begin there."""
+        from intransit.kernels import list_by_key  # noqa: PLC0415
+
+        states, starts = np.empty(self.n_states, np.int32), np.zeros(self.n_owners + 1, np.int64)
+        list_by_key(self.owners, states, starts)
+        return states, starts
+
+    def gaps(self, states: IntArray | slice) -> FloatArray:
+        """Return the time since the owner's state before; 0 for its first."""
+        return np.asarray(self.axis[self.when[states]] - self.axis[self.when[self.before[states]]])
 
     def around(
         self, owners: IntArray, times: FloatArray
@@ -364,15 +385,16 @@ class Chains:
         The owner at that time is (1 - share) · before + share · after + noise, with variance
         drift_scale² · spread: a Brownian bridge between two states, a free walk outside them.
         """
-        first, last = self.starts[owners], self.starts[owners + 1] - 1
         if not self.drifting:
             nothing = np.zeros(len(owners))
-            return first, first, nothing, nothing
+            return self.firsts[owners], self.firsts[owners], nothing, nothing
+        states, starts = self.by_owner
+        first, last = starts[owners], starts[owners + 1] - 1
         rank = np.searchsorted(self.axis, times, side="right") - 1
-        keys = owners.astype(np.int64) * len(self.axis) + rank
-        here = np.searchsorted(self.keys, keys, side="right") - 1
-        before = np.clip(here, first, last)
-        after = np.clip(here + 1, first, last)
+        every = self.owners[states] * np.int64(len(self.axis)) + self.when[states]
+        here = np.searchsorted(every, owners * np.int64(len(self.axis)) + rank, side="right") - 1
+        before = states[np.clip(here, first, last)]
+        after = states[np.clip(here + 1, first, last)]
         left, right = self.axis[self.when[before]], self.axis[self.when[after]]
         gap = right - left
         inside = (gap > 0) & (times > left)
@@ -577,29 +599,27 @@ def link_states(
 ) -> tuple[Chains, IntArray]:
     """Return the states that these cells need, and for each cell and owner its state.
 
-    An owner that no cell speaks of has one state, at the first time.
+    They are in order of time, then of owner.  An owner that no cell speaks of has one, at the
+    first time.
     """
     if not drifting:
         everyone = np.arange(n_owners, dtype=np.int32)
         idle = np.ones(n_owners, bool)
         idle[owners.ravel()] = False
-        chains = Chains(
-            axis, everyone, np.zeros(n_owners, np.int32), np.arange(n_owners + 1), idle, False
-        )
+        chains = Chains(axis, everyone, 0 * everyone, everyone, everyone, idle, False)
         return chains, np.asarray(owners, np.int32)
-    n_times = max(len(axis), 1)
-    n_keys = n_owners * n_times
+    n_keys = n_owners * max(len(axis), 1)
 
     def keys_of(part: slice) -> IntArray:
         moments = when[part].reshape(-1, *[1] * (owners.ndim - 1))
-        return owners[part].astype(np.int64) * n_times + moments
+        return owners[part] + moments * np.int64(n_owners)
 
     if n_keys <= WELL_FILLED * owners.size:  # a list of all that there may be needs no sorting
         there = np.zeros(n_keys, bool)
         for part in slices(len(owners), CHUNK // 16):  # what is in between stays in a cache
             there[keys_of(part)] = True
-        idle = np.asarray(~there.reshape(n_owners, n_times).any(axis=1))
-        there[np.flatnonzero(idle) * n_times] = True
+        idle = np.asarray(~there.reshape(-1, n_owners).any(axis=0))
+        there[np.flatnonzero(idle)] = True
         rank = np.cumsum(there, dtype=np.int32)  # states are counted by 32 bits
         rank -= 1
         states, place = np.flatnonzero(there), np.empty(owners.shape, np.int32)
@@ -608,12 +628,11 @@ def link_states(
     else:
         idle = np.ones(n_owners, bool)
         idle[owners.ravel()] = False
-        states, place = _ranked(keys_of(slice(None)).ravel(), np.flatnonzero(idle) * n_times)
+        states, place = _ranked(keys_of(slice(None)).ravel(), np.flatnonzero(idle))
     who, moment = np.empty(len(states), np.int32), np.empty(len(states), np.int32)
     for part in slices(len(states), CHUNK // 16):
-        who[part], moment[part] = np.divmod(states[part], n_times)
-    starts = np.searchsorted(who, np.arange(n_owners + 1, dtype=np.int32))
-    chains = Chains(axis, who, moment, starts, idle, True)
+        moment[part], who[part] = np.divmod(states[part], n_owners)
+    chains = Chains.of(axis, who, moment, idle, True)
     return chains, place.reshape(owners.shape)
 
 

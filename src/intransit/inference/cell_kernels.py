@@ -13,13 +13,15 @@ When no exposure moves (plain scores, measured features) the second half is skip
 where a, b, c, d stand; those that say a and b alone have their exposures at the same places, or all
 in one row, as plain scores do.
 
-Chains are symmetric block-tridiagonal matrices, one block a state.
+Chains are walks of states, each from the one before it of its owner, wherever that stands:
 
-    matrix = blockdiag(A_n)  with  -diag(link_n)  between states n - 1 and n of one owner
+    penalty  =  ½ Σ_n link_n (state_n - state_before)²
 
-An owner's first state has link 0, so that all chains are passed over as one.  Eliminating
-forward in time leaves D_n = A_n - link D_{n-1}⁻¹ link; what is kept is D_n⁻¹, so that a solve is
-products alone.
+A first state stands before itself; its step is from 0, its link what the prior says of it.  With
+blocks of the data on top the matrix is symmetric and block-tridiagonal: blocks A_n, which hold the
+links of both steps of a state, and -diag(link_n) between a state and the one before it.
+Eliminating forward in time leaves D_n = A_n - link D_before⁻¹ link; what is kept is D_n⁻¹, so that
+a solve is products alone.
 """
 
 import math
@@ -43,6 +45,12 @@ def places(at: IntArray, p: int, shared: bool) -> tuple[int, int, int, int]:
 
 
 @compiled
+def are_plain(Q: FloatArray, at: IntArray, both: bool) -> bool:
+    """Return whether there are plain scores alone, whose loops are two to four times as quick."""
+    return not both and Q.shape[0] == 1 and at.shape[1] == 2 and Q.shape[1] == 1
+
+
+@compiled
 def push_cells(
     S: FloatArray,  # (n_strength_states, n_columns)
     Q: FloatArray,  # (n_exposure_states, n_columns)
@@ -56,11 +64,15 @@ def push_cells(
 
     Along S itself, exposures held, it is the margin: equation (1).
     """
-    shared = Q.shape[0] == 1
+    r, shared = Q.shape[1], Q.shape[0] == 1
+    if are_plain(Q, at, both):
+        for p in range(at.shape[0]):
+            out[p] = (step_S[at[p, 0], 0] - step_S[at[p, 1], 0]) * Q[0, 0]
+        return
     for p in range(at.shape[0]):
         a, b, c, d = places(at, p, shared)
         total = 0.0
-        for k in range(S.shape[1]):
+        for k in range(r):
             total += step_S[a, k] * Q[d, k] - step_S[b, k] * Q[c, k]
         if both:
             for k in range(S.shape[1]):
@@ -80,6 +92,12 @@ def pull_cells(
 ) -> None:
     """Add the adjoint of `push_cells`: slopes by cell to slopes by state."""
     shared = Q.shape[0] == 1
+    if are_plain(Q, at, both):
+        for p in range(at.shape[0]):
+            g = slopes[p] * Q[0, 0]
+            out_S[at[p, 0], 0] += g
+            out_S[at[p, 1], 0] -= g
+        return
     for p in range(at.shape[0]):
         a, b, c, d = places(at, p, shared)
         g = slopes[p]
@@ -112,16 +130,13 @@ def push_pull_cells(
     part of the Hessian that Gauss-Newton drops.
     """
     r, shared = len(width) if len(width) > 0 else S.shape[1], Q.shape[0] == 1
-    if not both and shared and at.shape[1] == 2:  # plain scores, half as quick again
+    if are_plain(Q, at, both):
+        square = Q[0, 0] ** 2
         for p in range(at.shape[0]):
             a, b = at[p, 0], at[p, 1]
-            total = 0.0
-            for k in range(r):
-                total += (step_S[a, k] - step_S[b, k]) * Q[0, k]
-            total *= curvature[p]
-            for k in range(r):
-                out_S[a, k] += total * Q[0, k]
-                out_S[b, k] -= total * Q[0, k]
+            total = (step_S[a, 0] - step_S[b, 0]) * curvature[p] * square
+            out_S[a, 0] += total
+            out_S[b, 0] -= total
         return
     if not both:
         for p in range(at.shape[0]):
@@ -161,6 +176,12 @@ def state_blocks(
 ) -> None:
     """Write each state's own block of the data's normal matrix."""
     r, shared = len(width) if len(width) > 0 else S.shape[1], Q.shape[0] == 1
+    if are_plain(Q, at, both):
+        square = Q[0, 0] ** 2
+        for p in range(at.shape[0]):
+            out_S[at[p, 0], 0, 0] += curvature[p] * square
+            out_S[at[p, 1], 0, 0] += curvature[p] * square
+        return
     for p in range(at.shape[0]):
         a, b, c, d = places(at, p, shared)
         w = curvature[p]
@@ -283,62 +304,31 @@ def ordered_terms(
 
 
 @compiled
-def place_by_key(keys: IntArray, n_keys: int, out: IntArray) -> None:
-    """Write where entries stand once sorted by their keys, 0 to n_keys - 1, equal ones as before.
-
-    (A counting sort.  To write whole rows to their places is quicker than to look them up.)
-    """
-    heads = np.zeros(n_keys + 1, np.int64)
-    for p in range(keys.shape[0]):
-        heads[keys[p] + 1] += 1
-    for k in range(n_keys):
-        heads[k + 1] += heads[k]
-    for p in range(keys.shape[0]):
-        k = keys[p]
-        out[p] = heads[k]
-        heads[k] += 1
-
-
-@compiled
-def tile_by_key(
-    keys: IntArray,  # (n,), 0 to n_keys - 1
-    n_keys: int,
-    place: IntArray,  # (n,): where entries are moved to, rising for each key
-    size: int,  # of a tile
-    origins: IntArray,  # (n,): written, every entry once, tile by tile, and by key within each
-    places: IntArray,  # (n,): written, where these are moved to
-) -> None:
-    """Write an order in which to move entries to where they stand by key, and back.
-
-    Whatever is moved of a tile stays in a cache, and what has one key is moved in a run.
-    """
-    heads = np.empty(n_keys + 1, np.int64)
-    for begin in range(0, keys.shape[0], size):
-        end = min(begin + size, keys.shape[0])
-        heads[:] = 0
-        for p in range(begin, end):
-            heads[keys[p] + 1] += 1
-        for k in range(n_keys):
-            heads[k + 1] += heads[k]
-        for p in range(begin, end):
-            m = begin + heads[keys[p]]
-            heads[keys[p]] += 1
-            origins[m], places[m] = p, place[p]
+def add_links(links: FloatArray, before: IntArray, damping: FloatArray, blocks: FloatArray) -> None:
+    """Add what steps say of each state alone, and damping by column, to blocks (n_states, r, r)."""
+    for n in range(links.shape[0]):
+        last = before[n]
+        for k in range(links.shape[1]):
+            blocks[n, k, k] += links[n, k] + damping[k]
+            if last != n:
+                blocks[last, k, k] += links[n, k]
 
 
 @compiled
 def factor_chains(
     blocks: FloatArray,  # (n_states, r, r): A_n, overwritten by D_n⁻¹
     links: FloatArray,  # (n_states, r)
+    before: IntArray,  # (n_states,): no later than the state itself
     width: tuple[int, ...],  # r numbers, so that the compiler knows how many; or none
 ) -> None:
     """Eliminate all chains forward."""
     r = len(width) if len(width) > 0 else blocks.shape[1]
     for n in range(blocks.shape[0]):
-        if n > 0:
+        last = before[n]
+        if last != n:
             for k in range(r):
                 for m in range(r):
-                    blocks[n, k, m] -= links[n, k] * blocks[n - 1, k, m] * links[n, m]
+                    blocks[n, k, m] -= links[n, k] * blocks[last, k, m] * links[n, m]
         for p in range(r):  # inverse in place; no pivots, as the block is positive definite
             pivot = 1.0 / blocks[n, p, p]
             blocks[n, p, p] = 1.0
@@ -356,6 +346,7 @@ def factor_chains(
 def solve_chains(
     inverses: FloatArray,  # (n_states, r, r), from `factor_chains`
     links: FloatArray,  # (n_states, r)
+    before: IntArray,  # (n_states,)
     right: FloatArray,  # (n_states, r)
     out: FloatArray,  # (n_states, r), may be `right`
     work: FloatArray,  # (r,)
@@ -365,82 +356,90 @@ def solve_chains(
     n_states = right.shape[0]
     r = len(width) if len(width) > 0 else right.shape[1]
     if r == 1:  # the usual case of plain scores, three times as quick without inner loops
-        carry = 0.0
-        for n in range(n_states):
-            carry = inverses[n, 0, 0] * (right[n, 0] + links[n, 0] * carry)
-            out[n, 0] = carry
-        for n in range(n_states - 2, -1, -1):
-            carry = out[n, 0] + inverses[n, 0, 0] * links[n + 1, 0] * carry
-            out[n, 0] = carry
+        _solve_single(inverses.ravel(), links.ravel(), before, right.ravel(), out.ravel())
         return
     for n in range(n_states):
+        last = before[n]
         for k in range(r):
             work[k] = right[n, k]
-            if n > 0:
-                work[k] += links[n, k] * out[n - 1, k]
+            if last != n:
+                work[k] += links[n, k] * out[last, k]
         for k in range(r):
             total = 0.0
             for m in range(r):
                 total += inverses[n, k, m] * work[m]
             out[n, k] = total
-    for n in range(n_states - 2, -1, -1):
+    for n in range(n_states - 1, -1, -1):
+        last = before[n]
+        if last == n:
+            continue
         for k in range(r):
-            work[k] = links[n + 1, k] * out[n + 1, k]
+            work[k] = links[n, k] * out[n, k]
         for k in range(r):
             total = 0.0
             for m in range(r):
-                total += inverses[n, k, m] * work[m]
-            out[n, k] += total
+                total += inverses[last, k, m] * work[m]
+            out[last, k] += total
+
+
+@compiled
+def _solve_single(
+    inverses: FloatArray, links: FloatArray, before: IntArray, right: FloatArray, out: FloatArray
+) -> None:
+    """Do the same with one column, all given as vectors."""
+    for n in range(right.shape[0]):
+        value, last = right[n], before[n]
+        if last != n:
+            value += links[n] * out[last]
+        out[n] = inverses[n] * value
+    for n in range(right.shape[0] - 1, -1, -1):
+        last = before[n]
+        if last != n:
+            out[last] += inverses[last] * (links[n] * out[n])
 
 
 @compiled
 def chain_product(
-    diagonal: FloatArray,  # (n_states, r)
     links: FloatArray,  # (n_states, r)
+    before: IntArray,  # (n_states,)
+    damping: float,
     states: FloatArray,  # (n_states, r)
     out: FloatArray,  # (n_states, r)
 ) -> None:
-    """Add diagonal chains (A_n diagonal) times states."""
-    d, w, s, o, r = diagonal.ravel(), links.ravel(), states.ravel(), out.ravel(), states.shape[1]
-    n = s.shape[0]
-    for i in range(min(r, n)):
-        o[i] += _chain_entry(d, w, s, i, r)
-    for i in range(r, n - r):  # the same without the questions
-        o[i] += d[i] * s[i] - w[i] * s[i - r] - w[i + r] * s[i + r]
-    for i in range(max(r, n - r), n):
-        o[i] += _chain_entry(d, w, s, i, r)
+    """Add the precision of chains, damped, times states."""
+    w, s, o, r = links.ravel(), states.ravel(), out.ravel(), states.shape[1]
+    if r == 1:  # twice as quick
+        for n in range(states.shape[0]):
+            last = before[n]
+            if last == n:
+                o[n] += (w[n] + damping) * s[n]
+            else:
+                step = w[n] * (s[n] - s[last])
+                o[n] += step + damping * s[n]
+                o[last] -= step
+        return
+    for n in range(states.shape[0]):
+        last = before[n]
+        for i in range(n * r, n * r + r):
+            j = i + (last - n) * r
+            if last == n:
+                o[i] += (w[i] + damping) * s[i]
+            else:
+                step = w[i] * (s[i] - s[j])
+                o[i] += step + damping * s[i]
+                o[j] -= step
 
 
 @compiled
-def chain_energy(diagonal: FloatArray, links: FloatArray, states: FloatArray) -> float:
-    """Return the inner product of states with `chain_product` of them, added up as `dot` does."""
-    d, w, s, r = diagonal.ravel(), links.ravel(), states.ravel(), states.shape[1]
-    one, two, three, four = 0.0, 0.0, 0.0, 0.0
-    n = s.shape[0]
-    for i in range(min(r, n)):
-        one += s[i] * _chain_entry(d, w, s, i, r)
-    inside = max(n - 2 * r, 0) // 4 * 4  # entries without the questions, six times as quick
-    for i in range(r, r + inside, 4):
-        one += s[i] * (d[i] * s[i] - w[i] * s[i - r] - w[i + r] * s[i + r])
-        j, k, m = i + 1, i + 2, i + 3
-        two += s[j] * (d[j] * s[j] - w[j] * s[j - r] - w[j + r] * s[j + r])
-        three += s[k] * (d[k] * s[k] - w[k] * s[k - r] - w[k + r] * s[k + r])
-        four += s[m] * (d[m] * s[m] - w[m] * s[m - r] - w[m + r] * s[m + r])
-    for i in range(r + inside, n):
-        one += s[i] * _chain_entry(d, w, s, i, r)
-    return (one + two) + (three + four)
-
-
-@compiled
-def _chain_entry(
-    diagonal: FloatArray, links: FloatArray, states: FloatArray, i: int, r: int
-) -> float:
-    """Return entry i of the product, all given as vectors."""
-    total: float = diagonal[i] * states[i]
-    if i >= r:
-        total -= links[i] * states[i - r]
-    if i + r < states.shape[0]:
-        total -= links[i + r] * states[i + r]
+def chain_energy(links: FloatArray, before: IntArray, states: FloatArray) -> float:
+    """Return the inner product of states with `chain_product` of them, undamped."""
+    w, s, r, total = links.ravel(), states.ravel(), states.shape[1], 0.0
+    for n in range(states.shape[0]):
+        last = before[n]
+        for k in range(r):
+            i = n * r + k
+            step = s[i] if last == n else s[i] - s[last * r + k]
+            total += w[i] * step**2
     return total
 
 
@@ -448,46 +447,47 @@ def _chain_entry(
 def chain_marginals(
     inverses: FloatArray,  # (n_states, r, r), from `factor_chains`
     links: FloatArray,  # (n_states, r)
+    before: IntArray,  # (n_states,)
     out: FloatArray,  # (n_states, r, r): written
     work: FloatArray,  # (r, r)
 ) -> None:
     """Write the diagonal blocks of the chains' inverse, from the last state back.
 
-    V_n = D_n⁻¹ + D_n⁻¹ link V_{n+1} link D_n⁻¹
+    V_before = D_before⁻¹ + D_before⁻¹ link V_n link D_before⁻¹
     """
     n_states, r = links.shape
+    out[:] = inverses
     for n in range(n_states - 1, -1, -1):
-        for k in range(r):
-            for m in range(r):
-                out[n, k, m] = inverses[n, k, m]
-        if n + 1 == n_states:
+        last = before[n]
+        if last == n:
             continue
         for k in range(r):
             for m in range(r):
                 total = 0.0
                 for j in range(r):
-                    total += inverses[n, k, j] * links[n + 1, j] * out[n + 1, j, m]
-                work[k, m] = total * links[n + 1, m]
+                    total += inverses[last, k, j] * links[n, j] * out[n, j, m]
+                work[k, m] = total * links[n, m]
         for k in range(r):
             for m in range(r):
                 for j in range(r):
-                    out[n, k, m] += work[k, j] * inverses[n, j, m]
+                    out[last, k, m] += work[k, j] * inverses[last, j, m]
 
 
 @compiled
 def step_gram(
     links: FloatArray,  # (n_states,)
+    before: IntArray,  # (n_states,)
     basis: FloatArray,  # (n_states, n)
     out: FloatArray,  # (n, n), of zeros
 ) -> None:
-    """Write Σ link · step stepᵀ over the steps of the rows of a basis along all chains."""
+    """Write Σ link · step stepᵀ over the steps of a basis: basisᵀ precision basis."""
     n_states, n = basis.shape
     step = np.empty(n)
-    for p in range(1, n_states):
-        if links[p] == 0.0:
-            continue
+    for p in range(n_states):
         for k in range(n):
-            step[k] = basis[p, k] - basis[p - 1, k]
+            step[k] = basis[p, k]
+            if before[p] != p:
+                step[k] -= basis[before[p], k]
         for k in range(n):
             weighed = links[p] * step[k]
             for m in range(k + 1):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs
+from intransit.data.cells import Chains
 from intransit.inference.joint_fit import Fitted, MarginsInTime
 from intransit.inference.joint_problem import FactorStates, Joint
 from intransit.inference.laplace import MarginQuery
@@ -228,8 +229,8 @@ def posterior_of_draws(drawn: TrajectoryDraws) -> Posterior:
     layout = lay_out(seen, _model_of(drawn, n_scores, r))
     S, Q, E = problem.split_draws(drawn.states)
     mean_S, mean_Q, _ = problem.split(drawn.fitted.solution.z)
-    at_S = same_states(layout.items, problem.strengths.chains.starts)
-    at_Q = same_states(layout.items, problem.exposures.chains.starts)
+    at_S = same_states(layout.items, problem.strengths.chains)
+    at_Q = same_states(layout.items, problem.exposures.chains)
     states = first_order(
         S[:, at_S, :n_scores],
         S[:, at_S, n_scores:],
@@ -240,7 +241,7 @@ def posterior_of_draws(drawn: TrajectoryDraws) -> Posterior:
     numbers, sizes, rates = [], [], []
     for one in layout.numbers:
         if isinstance(one.term, PairEffects) and effects is not None:
-            numbers.append(E[:, same_states(one.paths, effects.chains.starts), 0])
+            numbers.append(E[:, same_states(one.paths, effects.chains), 0])
             sizes.append(scales.pair_scale)
             rates.append(scales.pair_drift_scale / scales.pair_scale)
         else:
@@ -286,8 +287,9 @@ def _model_of(drawn: TrajectoryDraws, n_scores: int, r: int) -> Model:
     return Model(tuple(terms))
 
 
-def same_states(paths: Paths, starts: IntArray) -> IntArray:
+def same_states(paths: Paths, chains: Chains) -> IntArray:
     """Return, for every state of a path, the state of Newton's chain that it is."""
+    states, starts = chains.by_owner
     if np.array_equal(paths.begin, starts):
-        return np.arange(paths.n_states)
-    return np.repeat(starts[:-1], np.diff(paths.begin))
+        return states
+    return np.repeat(chains.firsts, np.diff(paths.begin))

@@ -166,14 +166,14 @@ def _symmetric(columns: IntArray, r: int) -> FloatArray:  # (n, r, r)
 def grams_of(side: FactorStates, basis: FloatArray) -> list[FloatArray]:
     """Return basisᵀ P basis, P the prior's precision, for each column; 0 for those known."""
     found: dict[tuple[float, float, bool], FloatArray] = {}
-    out, firsts = [], basis[side.firsts]
+    out = []
     for c in range(side.shape[1]):
         scales = float(side.drift[c]), float(side.prior[c]), bool(side.free[c])
         if scales not in found:
             gram = np.zeros((basis.shape[1], basis.shape[1]))
             if side.free[c]:
-                step_gram(np.ascontiguousarray(side.links[:, c]), basis, gram)
-                gram += firsts.T @ firsts / side.prior[c] ** 2
+                links = np.ascontiguousarray(side.links[:, c])
+                step_gram(links, side.chains.before, basis, gram)
             found[scales] = gram
         out.append(found[scales])
     return out

@@ -185,7 +185,7 @@ def penalised(problem: Joint, z: FloatArray) -> Joint:
         np.einsum("nkk->n", V[:, both][:, :, both]) / both.sum()
         for V in SparseEquations(problem, z, curvature).covariances()
     )
-    a, b, c, d = problem.at_owners.T  # of S and of Q: x = S[a] @ Q[d] - S[b] @ Q[c]
+    a, b, c, d = problem.places.T  # of S and of Q: x = S[a] @ Q[d] - S[b] @ Q[c]
     S = np.bincount(a, curvature * V_Q[d], len(V_S)) + np.bincount(b, curvature * V_Q[c], len(V_S))
     Q = np.bincount(d, curvature * V_S[a], len(V_Q)) + np.bincount(c, curvature * V_S[b], len(V_Q))
     return _with_extra(problem, S.astype(float)[:, None] * both, Q.astype(float)[:, None] * both)

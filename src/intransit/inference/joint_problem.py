@@ -13,13 +13,11 @@ and effects of pairs are alike,
 column by column; a side that does not drift has chains of one state, and a known column has no
 penalty and does not move.
 
-A side's states stand owner by owner, which is what random walks want.  Cells want those of one
-time close together: all that meets at a time then fits into a core's cache, where the whole does
-not.  So cells are kept in order of time, and the loops of large problems work on states carried to
-that order and back, which costs far less than it saves: 3.5 times a product at a million cells.
-Where a million items meet at a time their states outgrow the cache again; cells are then in blocks
-by their second items, which makes a product 2.6 times as quick (decision 0039).
-Places are right by construction, so that `take` need not look ("clip").
+Cells and the states of a side that drifts stand in order of time: all that meets at a time then
+fits into a core's cache, where the whole does not, which makes a product 3.5 times as quick at a
+million cells.  Chains know where the state before stands (`Chains`).  Where a million items meet at
+a time their states outgrow the cache again; cells are then in blocks by their second items, which
+makes a product 2.6 times as quick (decision 0039).
 
 Columns of S and Q come in two kinds: scores, whose exposures are known, and factors.  Each kind has
 scales of its own; `Scales` holds all of them under the names that users see.
@@ -35,19 +33,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs
+from intransit.arrays import CHUNK, BoolArray, FloatArray, IntArray, fold_pairs, slices
 from intransit.data.cells import Cells, Chains, link_states
 from intransit.inference.cell_kernels import (
+    add_links,
     chain_energy,
     chain_product,
     gather,
-    place_by_key,
     pull_cells,
     push_cells,
-    tile_by_key,
 )
 from intransit.inference.likelihood import CellLoss, Law, best_law, loss_of
-from intransit.kernels import dot, move_rows
+from intransit.kernels import add_rows, dot
 
 Noise = tuple[FloatArray, FloatArray]  # of first states, of steps
 
@@ -72,48 +69,75 @@ class FactorStates:
     @property
     def firsts(self) -> IntArray:  # (n_owners,)
         """The first state of each owner."""
-        return self.chains.starts[:-1]
+        return self.chains.firsts
 
     @cached_property
     def steps(self) -> IntArray:  # (n_steps,)
-        """The states that follow another one of their owner."""
-        return np.flatnonzero(np.isfinite(self.chains.gaps))
+        """The states that follow another one of their owner, owner by owner."""
+        states = self.chains.by_owner[0]
+        return np.asarray(states[self.chains.before[states] != states])
 
     @cached_property
     def links(self) -> FloatArray:  # (n_states, n_columns)
-        """Precision of the step to each state from the one before; 0 for first states."""
-        if not self.chains.drifting:
-            return np.zeros(self.shape)
-        gaps = self.chains.gaps[:, None]
-        gaps[self.firsts] = 1.0  # of any size: they are no steps
-        out = np.maximum(self.drift**2 * gaps, LEAST_STEP * self.prior**2)
-        np.divide(self.free, out, out=out)
-        out[self.firsts] = 0.0
-        return out
+        """Precision of the step to each state from the one before; of a first state its prior's."""
+        out, chains = np.empty(self.shape), self.chains
+        if chains.drifting:
+            for part in slices(len(out), CHUNK // 16):  # what is in between stays in a cache
+                out[part] = self.drift**2 * chains.gaps(part)[:, None]
+            np.maximum(out, LEAST_STEP * self.prior**2, out=out)
+        out[self.firsts] = self.prior**2
+        return np.divide(self.free, out, out=out)
 
-    @cached_property
+    @property
     def diagonal(self) -> FloatArray:  # (n_states, n_columns)
         """Diagonal of the prior's precision, and what comes on top of it."""
         total = self.links.copy()
-        total[:-1] += self.links[1:]
-        total[self.firsts] += self.free / self.prior**2
+        add_rows(self.links, self.chains.before, total)
+        total[self.firsts] -= self.links[self.firsts]
         return total if self.extra is None else total + self.extra
 
-    def add_product(self, states: FloatArray, out: FloatArray) -> None:
-        """Add the prior's precision times states; known columns add 0."""
-        chain_product(self.diagonal, self.links, states, out)
+    @property
+    def trace(self) -> float:
+        """Sum of the diagonal."""
+        total = 2.0 * self.links.sum() - self.links[self.firsts].sum()
+        return float(total if self.extra is None else total + self.extra.sum())
+
+    def add_diagonal(self, blocks: FloatArray, damping: float) -> None:
+        """Add the same, damped, to blocks by state; known columns stand apart, with 1."""
+        if not self.free.all():
+            blocks *= self.free[:, None] & self.free
+        add_links(
+            self.links,
+            self.chains.before,
+            np.where(self.free, damping, 1.0 + damping).astype(float),
+            blocks,
+        )
+        if self.extra is not None:
+            np.einsum("nkk->nk", blocks)[:] += self.extra
+
+    def add_product(self, states: FloatArray, out: FloatArray, damping: float = 0.0) -> None:
+        """Add the prior's precision, damped, times states; known columns, undamped, add 0."""
+        chain_product(self.links, self.chains.before, damping, states, out)
+        if self.extra is not None:
+            out += self.extra * states
 
     def penalty(self, states: FloatArray) -> float:
         """Return ½ statesᵀ precision states."""
         if not self.free.any():
             return 0.0
-        return 0.5 * chain_energy(self.diagonal, self.links, states)
+        more = 0.0 if self.extra is None else float(np.sum(self.extra * states**2))
+        return 0.5 * (chain_energy(self.links, self.chains.before, states) + more)
+
+    def hold(self, states: FloatArray) -> None:
+        """Set known columns to 0."""
+        if not self.free.all():
+            states *= self.free
 
     def energies(self, states: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return, by column, Σ first² and Σ step²/gap: what estimates of the scales need."""
         first = np.sum(states[self.firsts] ** 2, axis=0)
-        moved = states[self.steps] - states[self.steps - 1]
-        return first, np.sum(moved**2 / self.chains.gaps[self.steps, None], axis=0)
+        moved = states[self.steps] - states[self.chains.before[self.steps]]
+        return first, np.sum(moved**2 / self.chains.gaps(self.steps)[:, None], axis=0)
 
     def noise(self, rng: np.random.Generator) -> Noise:
         """Return standard normal numbers for first states and for steps."""
@@ -129,7 +153,9 @@ class FactorStates:
         out[self.firsts] = noise[0] / self.prior
         kicks = noise[1] * np.sqrt(self.links[self.steps])
         out[self.steps] += kicks
-        out[self.steps - 1] -= kicks  # distinct rows, as each state has one successor
+        out[self.chains.before[self.steps]] -= (
+            kicks  # distinct rows, as each state has one successor
+        )
         return out * self.free
 
     def seen_noise(self, noise: Noise, states: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -138,112 +164,12 @@ class FactorStates:
         For states drawn with this noise its mean is how many entries the data determine.
         """
         first = states[self.firsts] / self.prior
-        step = (states[self.steps] - states[self.steps - 1]) * np.sqrt(self.links[self.steps])
+        moved = states[self.steps] - states[self.chains.before[self.steps]]
+        step = moved * np.sqrt(self.links[self.steps])
         return (
             np.sum(noise[0] * (noise[0] - first), axis=0) * self.free,
             np.sum(noise[1] * (noise[1] - step), axis=0) * self.free,
         )
-
-
-FEWEST_STATES = 16_384  # fewer fit into a cache as they are
-TILE = 32_768  # states, so that one tile fits into a cache of a quarter of a megabyte
-
-
-@dataclass(frozen=True, eq=False)
-class Order:
-    """One side's states in order of time; without moves as they are.
-
-    States are moved tile by tile: all times of some owners, what these have at one time in a run.
-    Moved owner by owner, every time is a stream of memory of its own, and there are too many.
-
-    Of a side whose owners are all alike and stay so, one row stands for all: loops read it from the
-    cache, and cells need not say where it is.
-    """
-
-    moves: tuple[IntArray, IntArray] | None = None  # (n_states,) each: states in the order in which
-    # they are moved, and where each of these stands in order of time
-    alike: bool = False
-
-    @classmethod
-    def moving(cls, place: IntArray, keys: IntArray, n_keys: int) -> "Order":
-        """Return the order in which each state stands at its place, rising for each key."""
-        origins, places = np.empty(len(keys), np.int32), np.empty(len(keys), np.int32)
-        tile_by_key(keys, n_keys, place, TILE, origins, places)
-        return cls((origins, places))
-
-    @property
-    def place(self) -> IntArray | None:  # (n_states,)
-        """Where each state stands."""
-        return None if self.moves is None else _inverse(*self.moves)
-
-    @property
-    def owners(self) -> IntArray | None:  # (n_states,)
-        """Which state stands at each place."""
-        return None if self.moves is None else _inverse(*self.moves[::-1])
-
-    def carry(self, states: FloatArray, out: FloatArray | None = None) -> FloatArray:
-        """Return states (n_states, k) in order of time, written to `out` if that is given."""
-        if self.moves is None:
-            return states[:1] if self.alike else states
-        out = np.empty_like(states) if out is None else out
-        move_rows(states, *self.moves, out)
-        return out
-
-    def bring_back(self, states: FloatArray, out: FloatArray | None = None) -> FloatArray:
-        """Return what `carry` was given; also for blocks by state."""
-        if self.moves is None and out is None:
-            return states
-        out = np.empty_like(states) if out is None else out
-        if self.moves is None:
-            out[:] = states
-        else:
-            rows, to = (part.reshape(len(part), -1) for part in (states, out))
-            move_rows(rows, *self.moves[::-1], to)
-        return out
-
-
-def _inverse(first: IntArray, second: IntArray) -> IntArray:
-    """Return the second of two permutations side by side, in the order of the first."""
-    out = np.empty_like(first)
-    out[first] = second
-    return out
-
-
-def by_time(chains: Chains) -> Order:
-    """Return the order of time of the states of a side; a side that does not drift has none."""
-    if not chains.drifting:
-        return Order()
-    place = np.empty(chains.n_states, np.int32)
-    place_by_key(chains.when, len(chains.axis), place)
-    return Order.moving(place, chains.when, len(chains.axis))
-
-
-def lay_out(
-    at: IntArray,
-    strengths: Chains,
-    exposures: Chains,
-    *,
-    alike: bool = False,  # whether one row of exposures stands for all
-    fewest: int = FEWEST_STATES,
-) -> tuple[Order, Order]:
-    """Return the orders of both sides' states, and write places in them over `at`.
-
-    Problems of fewer states are left as they are.
-    """
-    large = max(strengths.n_states, exposures.n_states) >= fewest
-    S = by_time(strengths) if large else Order()
-    if alike:
-        Q = Order(alike=True)
-    elif exposures is strengths:
-        Q = S
-    else:
-        Q = by_time(exposures) if large else Order()
-    for order, part in zip((S, Q), (at[:, :2], at[:, 2:]), strict=True):
-        place = order.place
-        if place is not None:
-            for k in range(part.shape[1]):
-                part[:, k] = place.take(part[:, k], mode="clip")
-    return S, Q
 
 
 @dataclass(frozen=True)
@@ -389,15 +315,15 @@ class Pairs:
 class Joint:
     """The whole problem.  A vector z holds all states: S, then Q, then E, each by rows."""
 
-    at: IntArray  # (n_cells, 4): states of first and second among strengths, then exposures, each
-    # side's as its order has them; (n_cells, 2) where exposures stand at the same, or are all alike
+    at: IntArray  # (n_cells, 4): states of first and second among strengths, then exposures;
+    # (n_cells, 2) where exposures stand at the same places, or are all alike
     pair_at: IntArray  # (n_cells,): state of the pair; unused without effects
     loss: CellLoss
     strengths: FactorStates
     exposures: FactorStates
     effects: FactorStates | None
     seeks_side: bool = False  # whether what the better side adds to a margin is to be found
-    orders: tuple[Order, Order] = (Order(), Order())  # of strengths and exposures, for loops
+    alike: bool = False  # whether one row of exposures, which loops then read, stands for all
     rise: Rise | None = None  # of first scores, the first column of strengths
 
     @property
@@ -479,28 +405,25 @@ class Joint:
 
     is_whole = True  # whether there are no other shards
 
-    @property
-    def n_near(self) -> tuple[int, int]:
-        """Number of states of both sides that cells read here."""
-        return self.strengths.shape[0], self.exposures.shape[0]
-
     def carry(
         self,
         S: FloatArray | None,
         Q: FloatArray | None,
-        out: Sequence[FloatArray | None] = (None, None),
+        out: Sequence[FloatArray | None] = (None, None),  # noqa: ARG002
     ) -> tuple[FloatArray, FloatArray]:
-        """Return states of both sides, or of one, as the loops over cells want them."""
-        near = [
-            self.nothing if part is None else order.carry(part, to)
-            for order, part, to in zip(self.orders, (S, Q), out, strict=True)
-        ]
-        return near[0], near[1]
+        """Return states of both sides, or of one, as the loops over cells read them."""
+        S, Q = (self.nothing if part is None else part for part in (S, Q))
+        return S, Q[:1] if self.alike else Q
+
+    def room(self, parts: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return where loops read or add up what stands in these parts: there."""
+        return list(parts)
 
     def bring_back(self, sums: Sequence[FloatArray], out: Sequence[FloatArray]) -> None:
         """Write sums of S, or of S and Q, over cells to where states stand; also blocks."""
-        for order, total, place in zip(self.orders, sums, out, strict=False):
-            order.bring_back(total, place)
+        for total, place in zip(sums, out, strict=False):
+            if not np.may_share_memory(total, place):
+                place[:] = total
 
     @property
     def nothing(self) -> FloatArray:  # (0, n_columns)
@@ -523,16 +446,10 @@ class Joint:
     # Cells and states ---------------------------------------------------------------------------
 
     @property
-    def at_owners(self) -> IntArray:  # (n_cells, 4)
-        """The same as `at`, states as they stand in z."""
-        out = np.empty((len(self.at), 4), self.at.dtype)
-        out[:, :2], out[:, 2:] = self.at[:, :2], self.at[:, -2:]
-        for order, part in zip(self.orders, (out[:, :2], out[:, 2:]), strict=True):
-            if order.alike:
-                part[:] = 0
-            elif (owners := order.owners) is not None:
-                part[:] = owners[part]
-        return out
+    def places(self) -> IntArray:  # (n_cells, 4)
+        """The same as `at`, where exposures stand always said."""
+        exposures = self.at[:, -2:]
+        return np.hstack([self.at[:, :2], 0 * exposures if self.alike else exposures])
 
     def products(self, S: FloatArray, Q: FloatArray) -> FloatArray:  # (n_cells,)
         """Return S[a] @ Q[d] - S[b] @ Q[c] of every cell."""
@@ -621,9 +538,8 @@ class Joint:
         near, both = near or self.near(z), self.moves_exposures
         out = np.empty(len(z)) if out is None else out
         out_S, out_Q, out_E = self.split(out)
-        if sums is None:
-            sums = [np.empty((n, out_S.shape[1])) for n in (self.n_near[0], both * self.n_near[1])]
-        for part in sums:
+        sums = sums or self.room((out_S, out_Q))
+        for part in sums[: 1 + both]:
             part.fill(0.0)
         pull_cells(*near, self.at, slopes, both, *sums)
         self.bring_back(sums[: 1 + both], (out_S, out_Q))
@@ -632,7 +548,8 @@ class Joint:
         out_E[:] = 0.0
         if self.effects is not None:
             gather(slopes, self.pair_at, out_E)
-        out *= self.free
+        for side, part in zip(self.sides, self.parts(out), strict=True):
+            side.hold(part)
         return out
 
 
@@ -646,9 +563,8 @@ def assemble(
     law: Law,
     *,
     seeks_side: bool = False,
-    fewest: int = FEWEST_STATES,
 ) -> tuple[Joint, Pairs]:
-    """Build the joint problem; `fewest` states or more are in order of time for its loops."""
+    """Build the joint problem."""
     n_items = columns.n_items
     drifting = scales.drift_scale > 0 or scales.score_drift_scale > 0
     moving = scales.exposure_drift_scale > 0 and bool(columns.free_exposures.any())
@@ -667,11 +583,9 @@ def assemble(
         pairs = Pairs(distinct, n_items)
     alike = not columns.free_exposures.any() and columns.are_uniform
     at = at_S if alike or exposed is chains else np.hstack([at_S, at_Q])  # what loops must fetch
-    del at_S, at_Q
-    orders = lay_out(at, chains, exposed, alike=alike, fewest=fewest)
     loss = loss_of(replace(law, noise_scale=scales.noise_scale), cells)
     sides = sides_of(columns, scales, chains, exposed, effects)
-    joint = Joint(at, pair_at, loss, *sides, seeks_side, orders, columns.rise)
+    joint = Joint(at, pair_at, loss, *sides, seeks_side, alike, columns.rise)
     return joint, pairs
 
 

@@ -395,7 +395,7 @@ def _exactly_seen(around: Laplace) -> Seen:
         at = begin + np.arange(n * width).reshape(n, width)
         begin += n * width
         first = V[at[side.firsts], at[side.firsts]].sum(axis=0) / side.prior**2
-        now, before = at[side.steps], at[side.steps - 1]
+        now, before = at[side.steps], at[side.chains.before[side.steps]]
         spread = V[now, now] + V[before, before] - 2 * V[now, before]
         step = np.sum(spread * side.links[side.steps], axis=0)
         firsts, steps = (len(side.firsts) - first) * side.free, (len(side.steps) - step) * side.free

@@ -47,7 +47,7 @@ from intransit.inference.cell_kernels import (
 )
 from intransit.inference.gauge import balance, rotations
 from intransit.inference.joint_problem import FactorStates, Joint
-from intransit.kernels import add_scaled, advance, dot, turn
+from intransit.kernels import advance, dot, turn
 
 
 def conjugate_gradients(
@@ -342,7 +342,7 @@ def information(
 ) -> FloatArray:
     """Return the whole Newton matrix over the free entries of z, dense."""
     S, Q, _ = problem.split(z)
-    matrix, at = np.zeros((len(z), len(z))), problem.at_owners
+    matrix, at = np.zeros((len(z), len(z))), problem.places
     slopes, effects = np.empty(0) if twist is None else twist, problem.effects is not None
     normal_cells(S, Q, at, problem.pair_at, effects, curvature, slopes, matrix)
     if twist is not None:
@@ -352,11 +352,11 @@ def information(
     begin = 0
     for side in problem.sides:
         n, width = side.shape
-        here = begin + np.arange(n * width)
-        matrix[here, here] += side.diagonal.ravel()
-        links = side.links[1:].ravel()
-        matrix[here[width:], here[: len(here) - width]] -= links
-        matrix[here[: len(here) - width], here[width:]] -= links
+        here = begin + np.arange(n * width).reshape(n, width)
+        matrix[here, here] += side.diagonal
+        now, before = here[side.steps], here[side.chains.before[side.steps]]
+        matrix[now, before] -= side.links[side.steps]
+        matrix[before, now] -= side.links[side.steps]
         begin += n * width
     if problem.rise is not None:
         at, along = problem.strengths.firsts * S.shape[1], problem.rise.along
@@ -370,8 +370,8 @@ def information(
 class Buffers:
     """Room for the products of one solve."""
 
-    steps: list[FloatArray]  # of S and Q, in the order of the loops over cells
-    sums: list[FloatArray]
+    steps: list[FloatArray]  # where loops over cells read the direction, of S and Q
+    sums: list[FloatArray]  # where they add up what goes into the vector
     vector: FloatArray  # (n_S + n_Q,)
     residual: FloatArray
     direction: FloatArray
@@ -379,12 +379,9 @@ class Buffers:
     @classmethod
     def of(cls, problem: Joint) -> "Buffers":
         """Return room for the products of a problem."""
-        r, (n_S, n_Q) = problem.strengths.shape[1], problem.n_near
-        if not problem.moves_exposures:
-            n_Q = 0
-        steps, sums = ([np.empty((n, r)) for n in (n_S, n_Q)] for _ in range(2))
-        n = problem.cuts[1]
-        return cls(steps, sums, np.empty(n), np.empty(n), np.empty(n))
+        vector, residual, direction = (np.empty(problem.cuts[1]) for _ in range(3))
+        steps, sums = (problem.room(problem.split(one)[:2]) for one in (direction, vector))
+        return cls(steps, sums, vector, residual, direction)
 
 
 @dataclass(eq=False)
@@ -445,24 +442,23 @@ class SparseEquations:
             own += problem.effects.diagonal[:, 0]
             self._own = own
             self._pair_inverse = own[:, None, None].copy()
-            factor_chains(self._pair_inverse, problem.effects.links, (1,))
+            effects = problem.effects
+            factor_chains(self._pair_inverse, effects.links, effects.chains.before, (1,))
 
     def blocks(self) -> tuple[FloatArray, FloatArray]:
         """Return each state's own block of what remains once effects are eliminated."""
         problem, left, r = self.problem, self.curvature, self.S.shape[1]
         if problem.effects is not None:
             left = left * (1.0 - left / self._own[problem.pair_at])
-        room, both = self.work.take(problem), self.both
-        sums = [  # with one column a block is a number, for which there is room
-            part.reshape(-1, 1, 1) if r == 1 else np.empty((len(part), r, r)) for part in room.sums
-        ]
-        for part in sums:
-            part.fill(0.0)
-        state_blocks(*self._near, problem.at, left, both, self._width, *sums)
         n_S, n_Q = self.S.size * r, self.Q.size * r
         room_of = self.work.room("blocks", 0, n_S + n_Q)  # those before are not needed any more
         out = room_of[:n_S].reshape(-1, r, r), room_of[n_S:].reshape(-1, r, r)
-        out[1].fill(0.0)
+        room, both = self.work.take(problem), self.both
+        # With one column a block is a number, for which there is room.
+        sums = [s.reshape(-1, 1, 1) for s in room.sums] if r == 1 else problem.room(out)
+        for part in (*sums, out[1]):
+            part.fill(0.0)
+        state_blocks(*self._near, problem.at, left, both, self._width, *sums)
         problem.bring_back(sums[: 1 + both], out)
         self.work.spare.append(room)
         return out
@@ -480,16 +476,17 @@ class SparseEquations:
         for side, own in zip(self.problem.sides, blocks, strict=False):
             if side.free.any():
                 diagonal = np.einsum("nkk->k", own)[side.free].sum()
-                found += float(diagonal + side.diagonal.sum()), side.shape[0] * int(side.free.sum())
+                found += float(diagonal + side.trace), side.shape[0] * int(side.free.sum())
         total, n = self.problem.total(found)
         return float(total / max(n, 1)) or 1.0
 
     def solve_effects(self, right: FloatArray) -> FloatArray:  # (n_pair_states,)
         """Return the effects of pairs that answer a right-hand side, states held."""
-        assert self.problem.effects is not None
+        effects = self.problem.effects
+        assert effects is not None
         out = np.empty((len(right), 1))
-        links = self.problem.effects.links
-        solve_chains(self._pair_inverse, links, right[:, None], out, np.empty(1), (1,))
+        chains = effects.links, effects.chains.before
+        solve_chains(self._pair_inverse, *chains, right[:, None], out, np.empty(1), (1,))
         return out[:, 0]
 
     def product(
@@ -501,11 +498,9 @@ class SparseEquations:
         for side, part, result in zip(
             self.problem.sides, self._two(step), self._two(out), strict=False
         ):
-            hold(side, result)
-            side.add_product(part, result)
+            side.hold(result)
+            side.add_product(part, result, damping)
         self.problem.give_way(self._two(step)[0], self._two(out)[0])
-        if damping:
-            add_scaled(damping, step, out)
         return out
 
     def _data_product(self, step: FloatArray, room: Buffers) -> FloatArray:  # (n_S + n_Q,)
@@ -514,7 +509,7 @@ class SparseEquations:
         dS, dQ = self._two(step)
         steps = problem.carry(dS, dQ if both else None, room.steps)
         sums = room.sums
-        for part in sums:
+        for part in sums[: 1 + both]:
             part.fill(0.0)
         if problem.effects is None:
             twist = np.empty(0) if self._twist is None else self._twist
@@ -557,8 +552,9 @@ class SparseEquations:
             strict=False,
         ):
             if side.free.any():
-                solve_chains(inverse, side.links, right, result, work, self._width)
-                hold(side, result)
+                chains = side.links, side.chains.before
+                solve_chains(inverse, *chains, right, result, work, self._width)
+                side.hold(result)
             else:
                 result.fill(0.0)
         return room.vector
@@ -575,8 +571,8 @@ class SparseEquations:
         """Return each state's covariance given all other items: from its own chain alone."""
         out = []
         for side, inverse in zip(self.problem.sides, self._preconditioner(0.0), strict=False):
-            spread = np.empty_like(inverse)
-            chain_marginals(inverse, side.links, spread, np.empty(inverse.shape[1:]))
+            spread, work = np.empty_like(inverse), np.empty(inverse.shape[1:])
+            chain_marginals(inverse, side.links, side.chains.before, spread, work)
             out.append(spread * (side.free[:, None] & side.free))
         return out[0], out[1]
 
@@ -622,20 +618,10 @@ def known_width(n_columns: int) -> tuple[int, ...]:
     return (1,) * n_columns if n_columns in KNOWN_WIDTHS else ()
 
 
-def hold(side: FactorStates, states: FloatArray) -> None:
-    """Set known columns to 0."""
-    if not side.free.all():
-        states *= side.free
-
-
 def factor_side(blocks: FloatArray, side: FactorStates, damping: float) -> FloatArray:
     """Overwrite one side's blocks by the inverses that `solve_chains` needs, and return them."""
-    if not side.free.all():
-        blocks *= side.free[:, None] & side.free  # known columns stand apart, with 1
-    own = np.einsum("nkk->nk", blocks)
-    own += side.diagonal
-    own += damping + ~side.free
-    factor_chains(blocks, side.links, known_width(blocks.shape[1]))
+    side.add_diagonal(blocks, damping)
+    factor_chains(blocks, side.links, side.chains.before, known_width(blocks.shape[1]))
     return blocks
 
 

@@ -538,8 +538,8 @@ def _starts(
     drawn, r = path.sample(n, rng=rng), layout.n_factors
     problem = drawn.problem
     S, Q, E = problem.split_draws(drawn.states)
-    at_S = same_states(layout.items, problem.strengths.chains.starts)
-    at_Q = same_states(layout.items, problem.exposures.chains.starts)
+    at_S = same_states(layout.items, problem.strengths.chains)
+    at_Q = same_states(layout.items, problem.exposures.chains)
     states = np.concatenate([S[:, at_S], Q[:, at_Q, 1:]], axis=2)
     planes = np.sqrt(
         0.5 * np.mean(states[:, :, 1 : 1 + r] ** 2 + states[:, :, 1 + r :] ** 2, axis=1)
@@ -559,7 +559,7 @@ def _starts(
         for part in layout.numbers:
             size = part.paths.n_states
             if isinstance(part.term, PairEffects) and problem.effects is not None:
-                numbers.append(E[k, same_states(part.paths, problem.effects.chains.starts), 0])
+                numbers.append(E[k, same_states(part.paths, problem.effects.chains), 0])
             else:
                 worth = path.law.advantage if isinstance(part.term, Side) else 0.0
                 numbers.append(np.full(size, worth))

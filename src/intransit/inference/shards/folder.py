@@ -29,7 +29,8 @@ from intransit.inference.joint_fit import Given
 from intransit.inference.joint_problem import Rise, Scales
 from intransit.model.laws import Kind
 
-FACTS, PROGRESS, RISE = "facts.json", "progress.json", "rise.npz"
+FACTS, RISE = "facts.json", "rise.npz"
+PROGRESS = "progress-by-time.json"  # with the order of states, which was by owner once
 COLUMNS = "first, second, moment, count, mean, side"
 
 

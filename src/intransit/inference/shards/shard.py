@@ -26,17 +26,8 @@ import numpy as np
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import Chains, link_states
-from intransit.inference.cell_kernels import place_by_key, tile_by_key
 from intransit.inference.joint_fit import MOST_TURNS, SETTLED
-from intransit.inference.joint_problem import (
-    FEWEST_STATES,
-    TILE,
-    Columns,
-    Joint,
-    Noise,
-    Order,
-    sides_of,
-)
+from intransit.inference.joint_problem import Columns, Joint, Noise, sides_of
 from intransit.inference.joint_starts import ROUGHLY
 from intransit.inference.laplace import ROUNDS, Laplace, hold_along_gauge
 from intransit.inference.likelihood import Law, far, first_cuts, loss_of
@@ -55,7 +46,7 @@ from intransit.inference.shards.folder import (
 )
 from intransit.inference.weighted_program import pull
 from intransit.inference.weighted_solvers import N_POWERS
-from intransit.kernels import add_rows, dot, put_rows, take_rows
+from intransit.kernels import add_rows, dot, take_rows
 from intransit.skew import canonical_form
 
 WELL_FILLED = 8  # possible keys for each key: a table of all is quicker than sorting
@@ -98,17 +89,19 @@ class Meeting:
 
 @dataclass(frozen=True, eq=False)
 class Halo:
-    """States of one side as the loops over cells want them: the own ones, and guests."""
+    """States of one side that loops over cells read: the own ones, then guests, shard by shard.
 
-    order: Order  # of the own states, in which the loops have them
+    Guests are in the order of the states of those who lend them, so that messages are runs.
+    """
+
     n_own: int
     lent: tuple[IntArray, ...]  # by shard: own states that are guests there
-    held: tuple[IntArray, ...]  # by shard: where guests that belong there stand in that order
+    held: tuple[slice, ...]  # by shard: where guests that belong there stand
 
     @property
     def n_near(self) -> int:
         """Number of states, guests included."""
-        return self.n_own + sum(map(len, self.held))
+        return self.held[-1].stop if self.held else self.n_own
 
     @property
     def is_sent(self) -> bool:
@@ -123,11 +116,12 @@ class ShardProblem(Joint):
     shard: "Shard"
     is_whole = False
 
-    @property
-    def n_near(self) -> tuple[int, int]:
-        """Number of states of both sides that cells read here."""
-        S, Q = self.shard.halos
-        return S.n_near, Q.n_near
+    def room(self, parts: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return room for what stands in these parts, and for that of guests."""
+        near = [halo.n_near for halo in self.shard.halos]
+        if not self.moves_exposures:
+            near[1] = 0
+        return [np.empty((n, *part.shape[1:])) for n, part in zip(near, parts, strict=True)]
 
     def carry(
         self,
@@ -136,22 +130,20 @@ class ShardProblem(Joint):
         out: Sequence[FloatArray | None] = (None, None),
     ) -> tuple[FloatArray, FloatArray]:
         """Send states to where they are guests; return them with the guests here."""
-        near = [self.nothing, self.nothing]
-        halos = self.shard.halos
+        near, halos = [self.nothing, self.nothing], self.shard.halos
         given = [(k, part) for k, part in enumerate((S, Q)) if part is not None]
         moving = [(k, part) for k, part in given if halos[k].is_sent]
         shards = range(self.shard.facts.n_shards)
-        sent = [[self._rows(k, q, part, halos[k].lent[q]) for k, part in moving] for q in shards]
+        sent = [[self._lend(k, q, part) for k, part in moving] for q in shards]
         taken = self.shard.exchange.swap(sent) if moving else None
         del sent
         for k, part in given:  # while messages are on their way
             room = out[k]
             near[k] = np.empty((halos[k].n_near, part.shape[1])) if room is None else room
-            halos[k].order.carry(part, near[k])
+            near[k][: halos[k].n_own] = part
         for q, letter in enumerate(taken() if taken else ()):
             for rows, (k, _) in zip(letter, moving, strict=True):
-                if len(rows):
-                    put_rows(rows, halos[k].held[q], near[k])
+                near[k][halos[k].held[q]] = rows
         return near[0], near[1]
 
     def bring_back(self, sums: Sequence[FloatArray], out: Sequence[FloatArray]) -> None:
@@ -162,22 +154,24 @@ class ShardProblem(Joint):
         width, most = flat[0].shape[1], self.strengths.shape[1]
         for begin in range(0, width, most):  # of a block one row at a time: messages stay small
             here = slice(begin, begin + most)
-            taken = self.shard.exchange.swap(
-                [
-                    [self._rows(k, q, one[:, here], halos[k].held[q]) for k, one in enumerate(flat)]
-                    for q in shards
-                ]
-            )
+            guests = [
+                [one[halo.held[q], here] for one, halo in zip(flat, halos, strict=True)]
+                for q in shards
+            ]
+            if not self.shard.exchange.copies:
+                guests = [[rows.copy() for rows in letter] for letter in guests]
+            taken = self.shard.exchange.swap(guests)
             if begin == 0:  # while messages are on their way
-                for one, halo, to in zip(flat, halos, own, strict=True):
-                    halo.order.bring_back(one, to)
+                for one, to in zip(flat, own, strict=True):
+                    to[:] = one[: len(to)]
             for q, letter in enumerate(taken()):
                 for rows, halo, to in zip(letter, halos, own, strict=True):
                     if len(rows):
                         add_rows(rows, halo.lent[q], to[:, here])
 
-    def _rows(self, k: int, q: int, states: FloatArray, places: IntArray) -> FloatArray:
-        """Return the states of side k at some places, for shard q."""
+    def _lend(self, k: int, q: int, states: FloatArray) -> FloatArray:
+        """Return the states of side k that are guests of shard q."""
+        places = self.shard.halos[k].lent[q]
         shape = len(places), states.shape[1]
         out = self.shard.room(k, q, shape) if self.shard.exchange.copies else np.empty(shape)
         take_rows(states, places, out)
@@ -227,14 +221,13 @@ class Shard:
         """Find out who needs which states; build chains and places."""
         if self.exchange.total(int(self._linked)) == self.facts.n_shards:
             return
-        size = np.int64(len(self.facts.axis))
         apart = question.n_factors > 0 and question.moving != question.drifting
         at = np.empty((len(self.cells), 4 if apart else 2), np.int32)  # as `Joint` has it
         halo_S, chains_S = self._link_side(question.drifting, at[:, :2])
         if question.n_factors == 0:  # exposures are all 1, so that one row is enough
             one = np.zeros(1, np.int32)
-            halo_Q = Halo(Order((one, one)), 1, (), ())
-            chains_Q = Chains(self.facts.axis, one, one, np.arange(2), np.zeros(1, bool), False)
+            halo_Q = Halo(1, (), ())
+            chains_Q = Chains.of(self.facts.axis, one, one, np.zeros(1, bool), False)
         elif apart:
             halo_Q, chains_Q = self._link_side(question.moving, at[:, 2:])
         else:
@@ -250,49 +243,44 @@ class Shard:
                 owner, self.cells.when, self.facts.axis, len(pairs), drifting=drifting
             )
             self.pair_at = place.astype(np.int32)
-            self.effect_keys = pairs[self.effects.owners] * size + self.effects.when
+            self.effect_keys = (
+                self.effects.when * self.facts.n_items**2 + pairs[self.effects.owners]
+            )
         self._linked = True
 
     def _link_side(self, drifting: bool, at: IntArray) -> tuple[Halo, Chains]:
         """Return the states of a side, and write where those of each cell stand."""
-        facts, n, size = self.facts, self.facts.n_shards, len(self.facts.axis)
-        n_keys = facts.n_items * size
+        facts, n, n_items = self.facts, self.facts.n_shards, self.facts.n_items
+        n_keys = n_items * len(facts.axis) if drifting else n_items
 
         def keys(k: int) -> IntArray:
-            first = self.cells.pairs[:, k] * np.int64(size)
-            return first + self.cells.when if drifting else first
+            items = self.cells.pairs[:, k]
+            return items + self.cells.when * np.int64(n_items) if drifting else items
 
         def home(keys: IntArray) -> IntArray:
-            return keys // size % n
+            return keys % n_items % n
 
         seen = distinct((keys(0), keys(1)), n_keys)
         guests = [seen[home(seen) == q] if q != self.number else seen[:0] for q in range(n)]
-        if drifting:  # as they are moved, by those who lend them and by those who hold them
-            guests = [in_tiles(keys, size) for keys in guests]
         wanted = [np.asarray(asked[0]) for asked in self.exchange.swap([[g] for g in guests])()]
         own = distinct((seen[home(seen) == self.number], *wanted), n_keys)
-        items = np.arange(self.number, facts.n_items, n)
-        idle = ~np.isin(items, own // size)
+        items = np.arange(self.number, n_items, n)
+        idle = ~np.isin(items, own % n_items)
         if idle.any():
-            own = np.sort(np.concatenate([own, items[idle] * size]))
-        owner, when = (own // size // n).astype(np.int32), (own % size).astype(np.int32)
-        starts = np.searchsorted(owner, np.arange(len(items) + 1))
-        chains = Chains(facts.axis, owner, when, starts, idle, drifting)
-        everyone = np.concatenate([own, *guests])
-        place = np.arange(len(everyone), dtype=np.int32)
-        if drifting and len(everyone) >= FEWEST_STATES:
-            place_by_key(everyone % size, size, place)
-        stands = _finder(everyone, place, n_keys)
+            own = np.sort(np.concatenate([own, items[idle]]))
+        owner, when = (own % n_items // n).astype(np.int32), (own // n_items).astype(np.int32)
+        chains = Chains.of(facts.axis, owner, when, idle, drifting)
+        stands = _finder(np.concatenate([own, *guests]), n_keys)
         for k in range(2):
             at[:, k] = stands(keys(k))
         lent = tuple(np.searchsorted(own, asked).astype(np.int32) for asked in wanted)
-        ours, *held = np.split(place, np.cumsum([len(own), *map(len, guests)]))[:-1]
-        return Halo(Order.moving(ours, when, size), len(own), lent, tuple(held)), chains
+        ends = np.cumsum([len(own), *map(len, guests)]).tolist()
+        return Halo(len(own), lent, tuple(map(slice, ends, ends[1:]))), chains
 
     def state_keys(self) -> list[IntArray]:
-        """Return item · n_moments + moment of the own states of both sides, rising."""
-        n, size = np.int64(self.facts.n_shards), len(self.facts.axis)
-        return [(one.owners * n + self.number) * size + one.when for one in self.chains]
+        """Return moment · n_items + item of the own states of both sides, rising."""
+        n, size = np.int64(self.facts.n_shards), self.facts.n_items
+        return [one.when * np.int64(size) + one.owners * n + self.number for one in self.chains]
 
     def cell_keys(self) -> IntArray:
         """Return a number for each cell, the same however cells are cut."""
@@ -489,8 +477,9 @@ class Shard:
             near, _ = self.problem.carry(block[chains.owners, here], None)
             own = np.empty((chains.n_states, near.shape[1]))
             self.problem.bring_back([pull(near, self.at[:, :2], -slope)], [own])
-            if len(out):  # there may be fewer items than shards
-                out[:, here] = np.add.reduceat(own, chains.starts[:-1], axis=0)
+            total = np.zeros((len(out), own.shape[1]))
+            add_rows(own, chains.owners, total)
+            out[:, here] = total
         return out
 
     # Answers -----------------------------------------------------------------------------------
@@ -525,13 +514,6 @@ class Shard:
         return {"sent": sent, "seconds": time.process_time(), "process": os.getpid()}
 
 
-def in_tiles(keys: IntArray, size: int) -> IntArray:
-    """Return keys of states, given by owner and time, in the order in which states are moved."""
-    origins, places = np.empty(len(keys), np.int32), np.empty(len(keys), np.int64)
-    tile_by_key(keys % size, size, keys, TILE, origins, places)
-    return places
-
-
 def distinct(parts: Iterable[IntArray], n_keys: int) -> IntArray:
     """Return the distinct numbers among some keys, rising."""
     parts = list(parts)
@@ -543,15 +525,15 @@ def distinct(parts: Iterable[IntArray], n_keys: int) -> IntArray:
     return np.flatnonzero(there)
 
 
-def _finder(keys: IntArray, places: IntArray, n_keys: int) -> Callable[[IntArray], IntArray]:
-    """Return what looks up the places of keys."""
+def _finder(keys: IntArray, n_keys: int) -> Callable[[IntArray], IntArray]:
+    """Return what looks up where keys stand."""
     if n_keys <= WELL_FILLED * len(keys):
         table = np.zeros(n_keys, np.int32)
-        table[keys] = places
+        table[keys] = np.arange(len(keys), dtype=np.int32)
         return table.take
     order = np.argsort(keys)
-    rising, there = keys[order], places[order]
-    return lambda wanted: there[np.searchsorted(rising, wanted)]
+    rising = keys[order]
+    return lambda wanted: order[np.searchsorted(rising, wanted)]
 
 
 def _orthonormal(gram: FloatArray) -> FloatArray:

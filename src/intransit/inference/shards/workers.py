@@ -492,7 +492,7 @@ def solve_on_workers(
         columns = Columns.plain(data.n_items, question.n_factors, scores=True, rise=rise)
         problem, pairs = assemble(cells, columns, scales, law, seeks_side=question.seeks_side)
         told = solver.states()
-        gather = _gatherer(problem, pairs.keys, told, len(cells.axis))
+        gather = _gatherer(problem, pairs.keys, told, data.n_items)
         z = problem.fill_known(columns, gather([part[2:5] for part in told]))
         n = n_draws(len(z))
         report(f"drawing {n} times around the solution")
@@ -539,13 +539,13 @@ def _write(
 
 
 def _gatherer(
-    problem: Joint, pair_keys: Any, told: list[Any], n_moments: int
+    problem: Joint, pair_keys: Any, told: list[Any], n_items: int
 ) -> Callable[[list[Any]], FloatArray]:
     """Return what makes a whole vector of S, Q and effects by shard."""
     keys = [side.chains.keys for side in problem.sides]
     if problem.effects is not None:
         chains = problem.effects.chains
-        keys[2] = pair_keys[chains.owners] * n_moments + chains.when
+        keys[2] = chains.when * n_items**2 + pair_keys[chains.owners]
     rows = []
     for of_S, of_Q, S, Q, _, of_E in told:
         names = [of_S, of_Q, of_E][: len(keys)]
