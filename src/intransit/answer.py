@@ -368,7 +368,7 @@ class Answer(FittedTable):
         few = self.most_played()
         again = look_for_cycles(
             few.posterior,
-            standings.connected_at_the_end(few),
+            standings.present_at_the_end(few),
             self.seen.end,
             edge=edge,
             dispersion=cycle.dispersion,
@@ -660,7 +660,7 @@ def fit(
     report("looking for cycles")
     cycle = look_for_cycles(
         posterior,
-        standings.connected_at_the_end(answer),
+        standings.present_at_the_end(answer),
         float(answer.seen.end),
         edge=edge,
         dispersion=evidence.dispersion,

@@ -406,13 +406,15 @@ def look_for_cycles(
 ) -> Cyclicity:
     """Return what speaks for a cycle among some items at a time.
 
-    Items come with those that played most first: of more than 20 the first are asked.  `dispersion`
-    is the variance of the results of a series beside that of games on their own, at least 1.
+    Items come with those that played most first: of more than 20 the first are asked.  Two that no
+    comparisons connect count as even.  `dispersion` is the variance of the results of a series
+    beside that of games on their own, at least 1.
     """
     edge = as_edge(edge)
     few, items = posterior.thinned(MOST_DRAWS), np.sort(items[:MOST_ITEMS])
     n = len(items)
-    drawn = few.upper_margins(items, when)
+    one, two = few.groups[items[np.array(np.triu_indices(n, 1))]]
+    drawn = few.upper_margins(items, when) * (one == two)  # of strangers nothing is known
     least = edge - 0.5
     gains = fill_skew(few.results(drawn) - 0.5, n)
     mean = drawn.mean(axis=0)
