@@ -148,7 +148,7 @@ def test_the_best_is_called_so_only_as_surely_as_it_is():
     assert "winner" not in told
     ties = it.Games.from_arrays(first, second, [1, 1, 0.5, 0] * 50, [0] * 160 + [1] * 40)
     told = backtest(ties, ladder=["coin", "frequencies"]).on_errors
-    assert told.endswith("How often the favourite won is of the 30 with a winner.")
+    assert told.endswith("How often the favourite won is counted over the 30 with a winner.")
 
 
 def test_the_picture_has_a_ladder_and_a_reliability_curve(tmp_path):

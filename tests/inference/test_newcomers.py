@@ -47,7 +47,7 @@ def test_newcomers_are_worth_what_they_were_planted_to_be(answer):
     drawn = answer.posterior.draws.newcomers
     assert drawn.mean() == pytest.approx(-WEAKER, abs=0.5)
     assert np.quantile(drawn, 0.95) < 0.0
-    assert any(line.startswith("Newcomers score −") for line in answer.story)
+    assert any(line.startswith("Newcomers start at −") for line in answer.story)
     even = it.fit(league(seed=1, gap=0.0), model=SCORES, effective=20)
     assert abs(even.posterior.draws.newcomers.mean()) < 0.45
 

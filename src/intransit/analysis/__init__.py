@@ -776,9 +776,9 @@ class FittedTable:
 
 def tell_where(table: "FittedTable") -> str:
     """Say under which conditions chances and ranks are; nothing where there are none."""
-    said = ["neither has the side"] if table.encoding.sided else []
-    said += [f"{term.column} is as in the games on average" for term in table.model.by]
-    return f", where {and_list(said)}" if said else ""
+    said = ["without the advantage of a side"] if table.encoding.sided else []
+    said += [f"averaged over {term.column} as in the games" for term in table.model.by]
+    return f", {and_list(said)}" if said else ""
 
 
 def is_alone(table: "FittedTable", items: IntArray) -> np.ndarray:  # (n,)

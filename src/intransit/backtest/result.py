@@ -397,7 +397,7 @@ class Backtest:
         )
         were = "1 game was" if games == 1 else f"{games:,.12g} games were"
         decided = self.forecasts.counts[self.forecasts.outcomes != 0.5].sum()
-        ties = f" How often the favourite won is of the {decided:,.12g} with a winner."
+        ties = f" How often the favourite won is counted over the {decided:,.12g} with a winner."
         return (
             f"{were} forecast. Errors are standard errors; all games of one {self.unit} count as "
             f"one observation{told}.{'' if decided == games else ties}"
