@@ -124,7 +124,7 @@ def test_the_whole_ladder_runs_and_tells_what_it_found(monkeypatch):
     text = found.summary()
     assert "Elo" in text
     assert "±" in text
-    assert "90 % intervals hold" in text
+    assert "90 % intervals contain the result of" in text
     told = found.forecasts
     assert told.low is not None
     assert np.all(told.low <= told.probabilities["everything"])

@@ -62,7 +62,7 @@ def test_a_newcomer_is_forecast_from_the_population(answer):
     posterior, at = answer.posterior, np.array([answer.seen.end])
     drawn = posterior.margins(np.array([-1]), np.array([answer.number(middle)]), at)
     assert drawn.std() > 0.9 * np.median(posterior.draws.scales[:, 0])
-    assert "somebody is new: forecast as newcomers were" in told.notes
+    assert "somebody is new: forecast like earlier newcomers" in told.notes
     back = answer.probability(middle, "somebody", newcomers=True)
     assert back.probability == pytest.approx(1.0 - told.probability, abs=1e-12)
     two = answer.probability("somebody", "anybody", newcomers=True)
@@ -133,5 +133,5 @@ def test_where_nobody_came_later_a_newcomer_is_not_said_to_be_as_they_were():
     games = it.Games.from_arrays(["a", "b"] * 9, ["b", "c"] * 9, [1, 0] * 9)
     told = it.fit(games, model=SCORES, effective=10).probability("somebody", "a", newcomers=True)
     assert told.notes == (
-        "somebody is new: forecast as any item, as none came later than the others",
+        "somebody is new: forecast like any item, as none joined later",
     )

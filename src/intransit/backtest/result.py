@@ -511,9 +511,8 @@ class Backtest:
             f"{self.best.calibration_by_chance:.3f} is to be expected by chance."
         )
         lines += [
-            f"{percent(c.level)} intervals hold {percent(c.share)} ± {percent(c.error)} of "
-            f"{c.n_groups} "
-            f"{c.groups}."
+            f"{percent(c.level)} intervals contain the result of {percent(c.share)} ± "
+            f"{percent(c.error)} of {c.n_groups} {c.groups}."
             for c in self.coverage
         ]
         return "\n".join([*lines, *self.notes[1:]])
