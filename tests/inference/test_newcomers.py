@@ -132,6 +132,4 @@ def test_a_date_that_is_years_off_stretches_no_time_and_makes_nobody_a_newcomer(
 def test_where_nobody_came_later_a_newcomer_is_not_said_to_be_as_they_were():
     games = it.Games.from_arrays(["a", "b"] * 9, ["b", "c"] * 9, [1, 0] * 9)
     told = it.fit(games, model=SCORES, effective=10).probability("somebody", "a", newcomers=True)
-    assert told.notes == (
-        "somebody is new: forecast like any item, as none joined later",
-    )
+    assert told.notes == ("somebody is new: forecast like any item, as none joined later",)

@@ -48,7 +48,7 @@ def backtest(
     table
         CSV, TSV, JSON lines or Parquet, compressed by gzip or zstd or not.
     every
-        Length of a block, predicted and then learnt, in days or units of the table's time.
+        Length of a block of games that are forecast together, in days or units of the table's time.
     last
         Share of the games that are predicted: the latest ones.
     ladder

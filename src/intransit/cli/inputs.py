@@ -234,7 +234,9 @@ def overview(games: Games) -> list[tuple[str, str]]:
     seen.append(("pairs that met", f"{n_pairs:,} of {possible:,}"))
     groups = count_groups(games)
     if groups > 1:
-        seen.append(("groups", f"{groups:,} that never met: between them nothing can be learnt"))
+        seen.append(
+            ("groups", f"{groups:,} that never met: nothing is known about how they compare")
+        )
     moments, n_times = games.span, n_distinct(games.times)
     if moments:
         begin = moments.split(" to ")[0]
