@@ -43,14 +43,14 @@ def football_sentences(scope: Scope) -> str:
     told = scope["football"].transitivity()
     if told.verdict != "no evidence":
         return prose(f"The verdict is “{told.verdict}”.", told.sentence)
-    worth = "Knowing what single pairs did before does not help either"
+    worth = "Earlier results of single pairs do not help to forecast either"
     if is_clear(told):
-        worth = "Knowing what single pairs did before helps all the same"
+        worth = "Earlier results of single pairs help to forecast all the same"
     return prose(
-        "Nothing was found, and not for want of data: a cyclic share of "
-        f"{percent(told.detectable)} would have been noticed four times out of five. {worth} "
-        f"({gain(told)} in log loss of a held-out match). If some sides have another's number, it "
-        "is too seldom, or too fleeting, to show."
+        "There is no evidence of cycles, and not for lack of data: a lasting cyclic share of "
+        f"{percent(told.detectable)} would have been found four times out of five. {worth} "
+        f"({gain(told)} in log loss of a held-out match). If some teams are particularly good "
+        "against certain others, the effect is too rare or too brief to show."
     )
 
 
@@ -83,9 +83,9 @@ def leader_sentence(scope: Scope) -> str:
     first, *rest = (standings[name] for name in leaders(scope))
     near = sum(other.high >= first.low for other in rest)
     which = "all" if near == len(rest) else in_words(near)
-    tail = f"the intervals of {which} of the next {in_words(len(rest))} reach into its own."
+    tail = f"the intervals of {which} of the next {in_words(len(rest))} overlap with its own."
     return prose(
-        f"{first.name} leads, but {tail}"
+        f"{first.name} comes first, but {tail}"
         if near
         else f"{first.name} leads, apart from all others.",
     )
@@ -105,16 +105,15 @@ def ladder_sentences(scope: Scope) -> str:
     names = list(rows)
     said = []
     if names.index("drifting scores") == names.index("static scores") + 1:
-        said.append(f"Letting teams drift gains {rows['drifting scores'][1]} on scores that stand "
-                    "still.")  # fmt: skip
+        said.append(f"Letting scores drift gains {rows['drifting scores'][1]} over static ones.")
     if names.index("drifting scores + pair effects") == names.index("drifting scores") + 1:
-        said.append("Effects of pairs, which could hold any cycle, gain "
+        said.append("Pair effects, which can express any cycle, gain "
                     f"{rows['drifting scores + pair effects'][1]} more.")  # fmt: skip
     factors, scores, elo = (rows[k][0] for k in ("drifting factors", "drifting scores", "Elo"))
     said.append(
-        f"Drifting factors, which could hold cycles that items share, have {factors:.4f} beside "
-        f"{scores:.4f} of plain drifting scores, and Elo has {elo:.4f}. `--quick` takes three long "
-        "blocks: compare the rows with each other, and leave it out for a verdict."
+        f"Drifting factors, which can express cycles of low rank, have {factors:.4f}, plain "
+        f"drifting scores {scores:.4f}, and Elo {elo:.4f}. `--quick` takes three long blocks, "
+        "which is enough to compare the rows; leave it out for exact figures."
     )
     return prose(*said)
 
@@ -137,8 +136,8 @@ def football_conclusion(scope: Scope) -> str:
         f"The 90 % interval of the cyclic share ends at {percent(told.share_high)}.",
         f"On later matches {most} did better than drifting scores by more than 0.001." if better
         else "On later matches no model did better than drifting scores by more than 0.001.",
-        f"As to the ground: {side[0].lower()}{side[1:]}" if side else "",
-        "A doubt: squads and form change within a season, and who was on the pitch is not in the "
+        f"Home advantage: {side[0].lower()}{side[1:]}" if side else "",
+        "A caveat: squads and form change within a season, and who was on the pitch is not in the "
         "table.",
     )  # fmt: skip
 
@@ -149,7 +148,7 @@ def contrast_table(scope: Scope) -> str:
     told = [answer.transitivity() for answer in pair]
     rows = [
         ["verdict", *(t.verdict for t in told)],
-        ["share beyond any ranking", *(interval(t) for t in told)],
+        ["share that no ranking explains", *(interval(t) for t in told)],
         ["share that would be found", *(percent(t.detectable) for t in told)],
         ["gain in log loss of a held-out game", *(gain(t) for t in told)],
         ["cycles listed", *(str(answer.cycles().n_found) for answer in pair)],
@@ -164,9 +163,9 @@ def contrast_sentences(scope: Scope) -> str:
         return prose("The two verdicts are as above; read each beside what it could have found.")
     times = magic.share / max(football.detectable, 1e-6)
     return prose(
-        "The same commands with the same settings say opposite things. Modern's cyclic share is "
-        f"{times:.0f} times what would have been found in football, so the difference is in the "
-        "games, not in how much there is of them. It fits what one would expect: a deck is built "
-        "to answer other decks. “No evidence” is worth something only beside what would have been "
-        "noticed."
+        "The same commands with the same settings give opposite verdicts. Modern's cyclic share is "
+        f"{times:.0f} times what would have been found in football, so the difference lies in the "
+        "games, not in the number of games. It is what one would expect: a deck is built to beat "
+        "certain other decks. “No evidence” means something only together with the share that "
+        "would have been found."
     )

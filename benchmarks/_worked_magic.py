@@ -54,14 +54,16 @@ def formats_sentences(scope: Scope) -> str:
     if len(cyclic) == len(told):
         said = [f"All {in_words(len(told))} formats have cycles."]
     else:
-        said = [f"{listed(cyclic) or 'None'} of the formats: cycles; the others not beyond doubt."]
+        said = [
+            f"There are cycles in {listed(cyclic) or 'none of them'}; elsewhere none is proven."
+        ]
     if gains:
         said.append(f"Knowing them clearly helps to predict held-out games in {listed(gains)}.")
     weak = [name for name in cyclic if name not in gains]
     if weak:
         said.append(
-            f"In {listed(weak)} the gain is within two standard errors of nothing: what the test "
-            "sees there is too faint, or too seldom met again, to help a forecast."
+            f"In {listed(weak)} the gain is within two standard errors of zero: what the test "
+            "finds there is too weak, or comes up too seldom, to help a forecast."
         )
     bare = [name for name in cyclic if answers[name].cycles().n_found == 0]
     if bare:
@@ -138,7 +140,14 @@ def edges_table(scope: Scope) -> str:
     name, edges = namer(scope), surest_edges(scope)
     if not edges:
         return ""
-    header = ["favoured", "over", "games", "won", "chance by the model", "favoured for sure"]
+    header = [
+        "favoured",
+        "over",
+        "games",
+        "won",
+        "chance by the model",
+        "probability of being favoured",
+    ]
     rows = [
         [name(a), name(b), f"{n:,}", percent(won), percent(chance), very(sure)]
         for a, b, n, won, chance, sure in edges
@@ -151,8 +160,8 @@ def edges_table(scope: Scope) -> str:
         "table itself, a tie as half a win:"
     )
     after = prose(
-        f"In {which} {in_words(len(edges))} pairs the model's chance is nearer to a half than the "
-        "share that was won: what few games say is not taken at its word."
+        f"In {which} {in_words(len(edges))} pairs the model's chance is closer to a half than the "
+        "share that was won: results of few games are shrunk."
     )
     return f"{before}\n\n{table(header, rows)}\n\n{after}"
 
@@ -172,8 +181,8 @@ def changes_sentences(scope: Scope) -> str:
     which = in_words(sure) if sure else "none"
     return prose(
         f"In Legacy, between {changes.since} and {changes.until}, {which} of {len(changes.items)} "
-        f"archetypes and {in_words(matchups)} matchups changed beyond doubt (`legacy.changes()`). "
-        f"Of the mean chance to win, the surest changes are {listed(nearest)}.",
+        f"archetypes and {in_words(matchups)} matchups clearly changed (`legacy.changes()`). "
+        f"The surest changes in mean win chance are {listed(nearest)}.",
         changes.note,
     )
 
@@ -199,7 +208,7 @@ def upsets_table(scope: Scope) -> str:
          percent(u.chance), very(u.probability)]
         for u in ranking.upsets[:3]
     ]  # fmt: skip
-    header = ["favoured (place)", "over (place)", "chance to win", "favoured for sure"]
+    header = ["favoured (place)", "over (place)", "chance to win", "probability of being favoured"]
     return table(header, rows)
 
 
@@ -211,7 +220,7 @@ def equilibrium_table(scope: Scope) -> str:
          percent(s.probability)]
         for s in scope["ranking"].equilibrium[:ROWS]
     ]  # fmt: skip
-    return table(["archetype", "weight", "90 % interval", "in the mixture at all"], rows)
+    return table(["archetype", "weight", "90 % interval", "probability of being in it"], rows)
 
 
 def equilibrium_sentence(scope: Scope) -> str:
@@ -219,10 +228,10 @@ def equilibrium_sentence(scope: Scope) -> str:
     shares = scope["ranking"].equilibrium
     known = sum(share.low > 0 for share in shares)
     rest = percent(1.0 - sum(share.weight for share in shares[:ROWS]))
-    doubt = "Every interval begins at nothing: of no archetype is it sure that it belongs there."
+    doubt = "Every interval begins at zero: no archetype is certain to belong to the mixture."
     if known:
-        doubt = f"Intervals that begin above nothing: {in_words(known)} in all."
-    return prose(f"The other {rest} go to many.", doubt)
+        doubt = f"Intervals that begin above zero: {in_words(known)} in all."
+    return prose(f"The other {rest} are spread over many.", doubt)
 
 
 def halves_rows(scope: Scope) -> list[list[str]]:
@@ -281,20 +290,20 @@ def magic_conclusion(scope: Scope) -> str:
     gains = [t.gain for t in told.values() if t.gain is not None]
     cycles, ranking = scope["cycles"], scope["ranking"]
     shares = [told[name].share for name in cyclic]
-    first = "* No format is cyclic beyond doubt."
+    first = "* No format is proven to be cyclic."
     if cyclic:
         first = (
-            f"* {listed(cyclic)}: matchups go in circles, and {span(shares)} of the differences "
-            "between archetypes is beyond any ranking."
+            f"* {listed(cyclic)}: there are cycles, and no ranking explains {span(shares)} of the "
+            "lasting differences between archetypes."
         )
     worth = (
-        f"* For forecasts that is worth {min(gains):+.4f} to {max(gains):+.4f} of log loss a game, "
+        f"* That improves forecasts by {min(gains):+.4f} to {max(gains):+.4f} of log loss a game, "
         "where a coin has 0.6931: most of what decides a match is not in the table."
     )
     single = (
-        f"* In Modern {in_words(cycles.n_found)} single cycles can be named, and the nearest "
-        f"ranking is wrong about {percent(ranking.wrong)} of the pairs. Take the cycles as a list "
-        "with mistakes in it, and see above how such lists held."
+        f"* In Modern {in_words(cycles.n_found)} single cycles are listed, and the nearest "
+        f"ranking is wrong about {percent(ranking.wrong)} of the pairs. Some of the cycles listed "
+        "are false; see above how such lists fared."
     )
     return "\n".join(bullet(line) for line in (first, worth, single))
 

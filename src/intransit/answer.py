@@ -368,7 +368,7 @@ class Answer(FittedTable):
         few = self.most_played()
         again = look_for_cycles(
             few.posterior,
-            standings.connected_at_the_end(few),
+            standings.present_at_the_end(few),
             self.seen.end,
             edge=edge,
             dispersion=cycle.dispersion,
@@ -660,7 +660,7 @@ def fit(
     report("looking for cycles")
     cycle = look_for_cycles(
         posterior,
-        standings.connected_at_the_end(answer),
+        standings.present_at_the_end(answer),
         float(answer.seen.end),
         edge=edge,
         dispersion=evidence.dispersion,
@@ -713,9 +713,9 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
     told = posterior.layout.seen.counts.sum() / games.counts.sum()
     if told < 1.0 - ROUNDING:
         said.append(
-            "Games of one pair that follow each other are so alike that they tell as much as "
-            f"{told * games.counts.sum():,.0f} on their own, and count as that. Games that are "
-            "listed more than once are best left out."
+            "Consecutive games of a pair are so alike that all games count as much as "
+            f"{told * games.counts.sum():,.0f} independent ones. If games are listed more than "
+            "once, remove the copies."
         )
     said.append(f"Model: {posterior.layout.model}.")
     unit = "in units of the readings" if encoding.loss == "squared" else "in log odds"
@@ -729,8 +729,8 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
         said.append(f"Equally strong items tie in {share} of games (90 % interval {between}).")
     for term in posterior.layout.model.by:
         said.append(
-            f"Chances and ranks are for the average {term.column} of the games, unless one is "
-            "given."
+            f"Chances and ranks are averaged over {term.column} as in the games, unless a value "
+            "is given."
         )
     if encoding.sided and posterior.layout.model.term(Side) is not None:
         worth = posterior.side_worth(posterior.axis[-1:])[:, 0]
@@ -739,9 +739,9 @@ def tell(games: Games, encoding: Encoding, posterior: Posterior) -> list[str]:
         now = " at the end" if posterior.layout.model.moves else ""
         halves = ", a tie as half a win" if encoding.loss == "ordered" else ""
         said.append(
-            f"Having the side is worth {signed(worth.mean(), 2)} {unit}{now} (90 % interval "
-            f"{signed(low, 2)} to {signed(high, 2)}): whoever has it wins {percent(wins)} between "
-            f"equals{halves}. Chances and ranks are for games in which neither has it."
+            f"The better side is worth {signed(worth.mean(), 2)} {unit}{now} (90 % interval "
+            f"{signed(low, 2)} to {signed(high, 2)}): between equals, the item that has it wins "
+            f"{percent(wins)}{halves}. Chances and ranks are without it."
         )
     return said
 
@@ -772,8 +772,8 @@ def tell_scales(posterior: Posterior, unit: str) -> list[str]:
             said.append("How much scores drift cannot be told from these games.")
         else:
             said.append(
-                "Scores as a whole may stand still; with a probability of 95 % they drift by less "
-                f"than {high:.2f} {unit} from the first time to the last. Single items may move "
+                "Scores may not drift at all: with a probability of 95 %, the typical drift from "
+                f"the first time to the last is below {high:.2f} {unit}. Single items may move "
                 "more."
             )
         if np.quantile(kept, 0.9) < 0.5:  # hardly any draw keeps half of a lead to the end
@@ -782,24 +782,24 @@ def tell_scales(posterior: Posterior, unit: str) -> list[str]:
                 f"They revert to the mean: {share} of a lead at the start would be left at the end."
             )
         if low >= UNMOVED * moved and np.quantile(d.jumps, 0.1) > UNEVEN:
-            said.append("They move unevenly: few items, or few moments, make most of it.")
+            said.append("Drift is uneven: a few items or moments account for most of it.")
     if posterior.layout.newcomer.any() and not posterior.layout.newcomer.all():
         low, high = np.quantile(d.newcomers, [0.05, 0.95])
         said.append(
-            f"Newcomers score {signed(d.newcomers.mean(), 2)} {unit} against those there from the "
-            f"start (90 % interval {signed(low, 2)} to {signed(high, 2)})."
+            f"Newcomers start at {signed(d.newcomers.mean(), 2)} {unit}, relative to items there "
+            f"from the start (90 % interval {signed(low, 2)} to {signed(high, 2)})."
         )
     scores, tiered = posterior.layout.model.term(Scores), (d.tiers > 0.0).any()
     if tiered and scores is not None and scores.wide:
         said.append(
-            "Like met like, as on a ladder: parts of the field that hardly meet are further apart "
-            "than the items within them, by far. So scores are not drawn towards each other, and "
-            "chances between items far apart are less certain."
+            "Items mostly met others of like strength, as on a ladder: parts of the field that "
+            "hardly meet are much further apart than the items within them. So scores are not "
+            "shrunk towards each other, and chances between items far apart are less certain."
         )
     elif tiered:
         said.append(
             "Parts of the field meet rarely, as on a ladder or in leagues: how far apart they are "
-            "is drawn with everything else, and known less well than differences within them."
+            "is estimated too, and known less well than differences within them."
         )
     return said
 

@@ -241,7 +241,7 @@ def test_sentences_say_what_was_found():
     few = replace(none, noise=1.0)
     assert judge(few, 100).sentence.startswith("Too little data")
     never = replace(none, noise=np.inf, n_series=10)
-    assert "hardly any pair has results of more than one occasion" in judge(never, 100).sentence
+    assert "hardly any pair has more than one independent result" in judge(never, 100).sentence
     two = judge(replace(never, n_pairs=1), 100)
     assert two.sentence == "No cycle is possible: the games are between two items."
     again = replace(never, n_series=100)
@@ -260,7 +260,7 @@ def test_cycles_are_said_where_one_is_proven_and_only_there():
     assert found(probability=0.85).verdict == "not one scale"
     assert "every step above 52 %: 85 %" in found(probability=0.85).sentence
     assert found(by_noise=0.8).verdict == "not one scale"
-    assert "as cyclic in 80 % of such tables" in found(by_noise=0.8).sentence
+    assert "as cyclic in 80 % of tables" in found(by_noise=0.8).sentence
     assert found(probability=0.4, by_results=0.003).verdict == "not one scale"
     alone = found(probability=0.6, by_results=0.003)
     assert alone.has_cycles
@@ -269,9 +269,10 @@ def test_cycles_are_said_where_one_is_proven_and_only_there():
     assert weak.verdict == "no evidence"
     told = judge(replace(SURE, causes=("luck", "sides")), 100)
     assert told.sentence.endswith(
-        "It may be more luck in the games of some items or sides that are worth more to some items."
+        "A possible reason: more luck in the games of some items or sides that are worth more to "
+        "some items."
     )
-    assert "as by chance it would in less than 0.1 % of tables; no cycle" in told.sentence
+    assert "would occur in less than 0.1 % of tables. No cycle" in told.sentence
 
 
 def test_deviations_that_are_too_small_to_matter_are_said_to_be():

@@ -190,3 +190,20 @@ def share_with_cycles(posterior, n):
     gains = np.zeros((len(posterior), n, n))
     gains[:, i, j] = expit(posterior.margins(i, j, np.zeros(len(i)))) - 0.5
     return np.mean(least_paid(gains - gains.transpose(0, 2, 1), 0.02) > 0.0)
+
+
+def test_cycles_are_looked_for_in_every_group_that_comparisons_connect():
+    """Rock, paper, scissors beside four others, whom they never met, and who are in order."""
+    order = round_robin(expit(np.subtract.outer(-np.arange(4.0), -np.arange(4.0))), 40, 5)
+    circle = round_robin(classes(3, 0.8), 120, 6)
+    both = it.Games.from_arrays(
+        np.append(order.first, circle.first + 4),
+        np.append(order.second, circle.second + 4),
+        np.append(order.outcomes, circle.outcomes),
+        counts=np.append(order.counts, circle.counts),
+    )
+    found = it.fit(both, effective=30, seconds=5).transitivity()
+    assert found.has_cycles
+    assert found.cycle.n_items == 7
+    alone = it.fit(order, effective=30, seconds=5).transitivity()
+    assert not alone.has_cycles

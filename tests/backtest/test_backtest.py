@@ -124,7 +124,7 @@ def test_the_whole_ladder_runs_and_tells_what_it_found(monkeypatch):
     text = found.summary()
     assert "Elo" in text
     assert "±" in text
-    assert "90 % intervals hold" in text
+    assert "90 % intervals contain the result of" in text
     told = found.forecasts
     assert told.low is not None
     assert np.all(told.low <= told.probabilities["everything"])
@@ -148,7 +148,7 @@ def test_the_best_is_called_so_only_as_surely_as_it_is():
     assert "winner" not in told
     ties = it.Games.from_arrays(first, second, [1, 1, 0.5, 0] * 50, [0] * 160 + [1] * 40)
     told = backtest(ties, ladder=["coin", "frequencies"]).on_errors
-    assert told.endswith("How often the favourite won is of the 30 with a winner.")
+    assert told.endswith("How often the favourite won is counted over the 30 with a winner.")
 
 
 def test_the_picture_has_a_ladder_and_a_reliability_curve(tmp_path):

@@ -107,7 +107,7 @@ def test_few_games_leave_few_rungs():
     left = ", ".join(found.left_out)
     assert len(found.left_out) == 3
     assert why.startswith(f"Left out: {left.replace(', ' + [*found.left_out][2], '')} and ")
-    with pytest.raises(InputError, match="nothing can be learnt and tried"):
+    with pytest.raises(InputError, match="too few to learn from and test on"):
         quick_backtest(Games.from_arrays(["x"], ["y"], [1]), SCORES)
 
 

@@ -137,10 +137,10 @@ def test_a_covariate_is_named_at_asking(call, by_surface, tmp_path):
         expected = answer.probability("a", "b", under={"surface": surface})
         assert json.loads(told.out)["probability"] == expected.probability
     assert (
-        "as in the games on average (say which with --under surface=clay)"
+        "averaged as in the games (say which with --under surface=clay)"
         in call("predict", "m.intransit", "a", "b").out
     )
-    assert "for the average surface of the games" in " ".join(answer.story)
+    assert "averaged over surface as in the games" in " ".join(answer.story)
     (tmp_path / "pairs.csv").write_text("first,second\na,b\nnewcomer,b\n")
     many = ("predict", "m.intransit", "--pairs", "pairs.csv", "--under", "surface=grass")
     known, new = json.loads(call(*many, "--newcomers", "--json").out)
@@ -215,7 +215,9 @@ def test_groups_that_never_met_are_named(call, tmp_path):
     games = Games.from_arrays(["a", "c"] * 5, ["b", "d"] * 5, [1, 0, 0, 1, 1] * 2, [1, 5] * 5)
     fit(games, model=Model((Scores(),)), effective=10).save(tmp_path / "m.intransit")
     for command in ("rank", "matrix", "report"):
-        assert "2 groups never met, so nothing is known" in call(command, "m.intransit").out
+        assert (
+            "2 groups of items never met, so nothing is known" in call(command, "m.intransit").out
+        )
     told = call("predict", "m.intransit", "c", "d", "--at", 1)
     assert "c was first compared 5" in told.out
 
@@ -310,7 +312,7 @@ def test_the_matrix_says_that_neither_has_the_side(call, tmp_path):
     games = Games.from_arrays([*"ab"] * 20, [*"bc"] * 20, [1, 1, 0, 1] * 10, sides=[1] * 40)
     fit(games, model=Model((Scores(walk=Still()), Side(walk=Still())))).save(tmp_path / "home.fit")
     for command in ("matrix", "rank"):
-        assert "where neither has the side" in call(command, "home.fit").out
+        assert "without the advantage of a side" in call(command, "home.fit").out
 
 
 def test_matrix_and_ranks_say_of_which_surface_they_are(call, tmp_path):
@@ -321,7 +323,7 @@ def test_matrix_and_ranks_say_of_which_surface_they_are(call, tmp_path):
     model = Model((Scores(walk=Still()), By("surface")))
     fit(games, model=model, effective=10).save(tmp_path / "by.fit")
     for command in ("matrix", "rank"):
-        assert "where surface is as in the games on average" in call(command, "by.fit").out
+        assert "averaged over surface as in the games" in call(command, "by.fit").out
 
 
 def test_no_chance_is_rounded_to_certainty(call, tmp_path):

@@ -47,7 +47,7 @@ def test_newcomers_are_worth_what_they_were_planted_to_be(answer):
     drawn = answer.posterior.draws.newcomers
     assert drawn.mean() == pytest.approx(-WEAKER, abs=0.5)
     assert np.quantile(drawn, 0.95) < 0.0
-    assert any(line.startswith("Newcomers score −") for line in answer.story)
+    assert any(line.startswith("Newcomers start at −") for line in answer.story)
     even = it.fit(league(seed=1, gap=0.0), model=SCORES, effective=20)
     assert abs(even.posterior.draws.newcomers.mean()) < 0.45
 
@@ -62,7 +62,7 @@ def test_a_newcomer_is_forecast_from_the_population(answer):
     posterior, at = answer.posterior, np.array([answer.seen.end])
     drawn = posterior.margins(np.array([-1]), np.array([answer.number(middle)]), at)
     assert drawn.std() > 0.9 * np.median(posterior.draws.scales[:, 0])
-    assert "somebody is new: forecast as newcomers were" in told.notes
+    assert "somebody is new: forecast like earlier newcomers" in told.notes
     back = answer.probability(middle, "somebody", newcomers=True)
     assert back.probability == pytest.approx(1.0 - told.probability, abs=1e-12)
     two = answer.probability("somebody", "anybody", newcomers=True)
@@ -132,6 +132,4 @@ def test_a_date_that_is_years_off_stretches_no_time_and_makes_nobody_a_newcomer(
 def test_where_nobody_came_later_a_newcomer_is_not_said_to_be_as_they_were():
     games = it.Games.from_arrays(["a", "b"] * 9, ["b", "c"] * 9, [1, 0] * 9)
     told = it.fit(games, model=SCORES, effective=10).probability("somebody", "a", newcomers=True)
-    assert told.notes == (
-        "somebody is new: forecast as any item, as none came later than the others",
-    )
+    assert told.notes == ("somebody is new: forecast like any item, as none joined later",)

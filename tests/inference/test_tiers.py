@@ -146,7 +146,7 @@ def test_where_like_met_like_scores_are_wide_and_that_is_said():
     scores = answer.posterior.layout.model.term(it.Scores)
     assert scores == it.Scores(walk=it.Still()).widened(scores.scale)
     assert 3.0 <= scores.scale < 4.0
-    assert any(said.startswith("Like met like") for said in answer.story)
+    assert any(said.startswith("Items mostly met others of like") for said in answer.story)
     assert tell_far(answer) == []
     # Somebody new is as those seen are, not as wide as the scale.
     new = answer.posterior.states(np.full(1, -1), np.zeros(1))[:, 0, 0]

@@ -44,13 +44,13 @@ def test_rates_without_numbers_of_games_are_not_called_games():
     games = Games.from_arrays(first, second, [0.6, 0.7, 0.8, 0.6, 0.7, 0.6])
     answer = fit(games, model=SCORES, effective=10)
     found = gather(answer)
-    assert found.sentences[0].startswith("There are 6 win rates of 6 pairs of items. Nothing says")
+    assert found.sentences[0].startswith("There are 6 win rates of 6 pairs of items. The table")
     assert found.facts[2].value == "6 win rates"
     assert answer.story[0] == "6 win rates, each as one game."
     assert any(line.startswith("6 win rates between 4 items") for line in found.data)
     for verdict in ("cycles", "not one scale", "no evidence"):  # these are uncertain for it, too
         told = gather(judged(answer, verdict)).sentences[0]
-        assert "Nothing says how many games stand behind each win rate" in told
+        assert "The table does not say how many games are behind each win rate" in told
     known = replace(games, counts=np.full(6, 50.0))
     assert "win rate" not in gather(fit(known, model=SCORES, effective=10)).sentences[0]
 
@@ -62,7 +62,7 @@ def test_items_many_games_apart_come_with_a_warning():
         model=SCORES,
         effective=10,
     )
-    assert tell_far(answer)[0].startswith("Items are up to 9 games apart, half of all pairs 3 or")
+    assert tell_far(answer)[0].startswith("Items are linked by chains of up to 9 games, half of")
     assert tell_far(cyclic_answer()) == []
 
 

@@ -232,7 +232,9 @@ def test_pools_that_never_met_are_even_and_unknown():
     assert (found.chances[:, apart] == 0.5).all()
     assert (found.low[:, apart] == 0.0).all()
     assert (found.high[:, apart] == 1.0).all()
-    assert any("3 groups never met" in line and "left, right" in line for line in found.data)
+    assert any(
+        "3 groups of items never met" in line and "left, right" in line for line in found.data
+    )
     assert any("fewer than 5 games" in line for line in found.data)
 
 

@@ -262,7 +262,7 @@ def test_empty_cells_are_explained():
     for group in (findings.together, np.arange(len(findings.names)) // 2):
         games = (group[:, None] == group) * 1.0
         page = write_page(replace(findings, together=group, games=games))
-        assert ("Empty cells" in page) == group.any()
+        assert ("A cell is empty" in page) == group.any()
         assert "hollow: the two never met" not in page
 
 

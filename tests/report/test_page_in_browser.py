@@ -316,7 +316,7 @@ def test_without_script_the_findings_are_there(open_page, findings):
     page = open_page(findings, java_script_enabled=False)
     text = page.locator("main").inner_text().replace("\xa0", " ")
     assert "There are cycles\n" in text
-    assert "Some items beat each other around a circle." in text
+    assert "Some items beat each other in a cycle." in text
     assert all(sentence in text for sentence in findings.sentences)
     captions = page.locator("caption").all_inner_texts()
     for caption in ("All 12 items", "Cycles", "Stronger", "The mixture", "The ladder"):
@@ -442,7 +442,7 @@ def test_the_leaderboard_holds_everybody_a_page_at_a_time(open_page):
     assert page.locator(".board tbody svg.interval .dot").count() == 10
     page.get_by_label("Search the leaderboard").fill("nobody")
     assert names_on_board(page) == []
-    assert status.text_content() == "Nobody is called so."
+    assert status.text_content() == "No item has that name."
 
 
 def test_a_table_is_saved_as_csv(open_page):

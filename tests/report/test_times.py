@@ -8,6 +8,7 @@ import pytest
 
 from intransit import Games, fit
 from intransit.analysis.standings import time_text
+from intransit.data.games import Clock
 from intransit.model import Model, Scores, Still
 from intransit.report import choose_moments
 
@@ -66,6 +67,17 @@ def test_few_distinct_times_are_kept():
     moments = choose_moments(answer_over([2019, 2020, 2021, 2024] * 5), 30)
     assert moments.names == ("2019", "2020", "2021", "2024")
     assert moments.later_names == ("2025", "2026", "2027")
+
+
+@pytest.mark.parametrize("most", [2, 30])
+def test_periods_keep_their_names(most):
+    """Later periods have no name yet: they are so many after the last."""
+    names = ("Spring", "Summer", "13.1", "13.10", "Autumn")
+    answer = answer_over([0.0, 1.0, 2.0, 3.0, 4.0] * 5)
+    named = replace(answer, clock=Clock("number", names, (0.0, 1.0, 2.0, 3.0, 4.0)))
+    moments = choose_moments(named, most)
+    assert set(moments.names) <= set(names)
+    assert moments.later_names[0].startswith("Autumn + ")
 
 
 def test_years_and_months_have_short_names():

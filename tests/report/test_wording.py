@@ -4,12 +4,14 @@ import math
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import intransit as it
 from intransit.analysis.cycles import Cycles, ItemCycle, Ranking, Share
 from intransit.analysis.standings import Changes, ItemChange, Standing
 from intransit.report import gather
+from intransit.report.page import write_page
 from intransit.report.wording import brief, cut_short, sentences, tell_facts
 from tests.report.tables import SCORES, cyclic_answer, judged
 
@@ -57,9 +59,9 @@ def test_cycles_in_words(answer):
     assert judge.transitive.sentence.startswith("There are cycles: ")
     said = sentences(judge, cycles_of(CYCLE, CYCLE), RANKING, changes_of("item 3"), LEADERS)
     assert said == (
-        "A single scale leaves 30 % of the differences between items unexplained (90 % interval 20 "
-        "to 41 %), and modelling them lowers the log loss of held-out games by 0.0120 ± 0.0020 per "
-        "game.",
+        "A single scale leaves 30 % of the lasting differences between items unexplained (90 % "
+        "interval 20 to 41 %), and modelling them lowers the log loss of held-out games by 0.0120 "
+        "± 0.0020 per game.",
         "The surest of 2 cycles: item 1 beats item 2 beats item 3 beats item 1 (probability 97 %, "
         "likely since 2025-02); by the estimates, the nearest ranking names the wrong favourite in "
         "17 % of pairs.",
@@ -81,8 +83,8 @@ def test_the_likeliest_cycle_is_said_to_be_no_more_than_that(answer):
     judge = judged(answer, "cycles")
     said = sentences(judge, cycles_of(replace(CYCLE, probability=0.7)), RANKING, None, LEADERS)
     assert said[1].startswith(
-        "There is surely a cycle, but which one is uncertain; the likeliest: item 1 beats item 2 "
-        "beats item 3 beats item 1 (probability 70 %"
+        "There is very likely a cycle, but which one is uncertain; the likeliest: item 1 beats "
+        "item 2 beats item 3 beats item 1 (probability 70 %"
     )
 
 
@@ -128,16 +130,16 @@ def test_no_evidence_in_words(answer):
     assert judge.transitive.sentence.startswith("No evidence of cycles: one ranking")
     said = sentences(judge, cycles_of(), RANKING, changes_of(), LEADERS)
     assert said == (
-        "A single scale leaves 0.4 % of the differences between items unexplained (90 % interval 0 "
-        "to 41 %), and modelling more than that scale does not help to predict held-out games "
-        "(gain in log loss +0.0001 ± 0.0020 per game).",
+        "A single scale leaves 0.4 % of the lasting differences between items unexplained (90 % "
+        "interval 0 to 41 %), and modelling more than that scale does not help to predict held-out "
+        "games (gain in log loss +0.0001 ± 0.0020 per game).",
         "item 1 comes first, though not clearly, with a mean chance of 60 % against the others "
         "(90 % interval 50 to 70 %), ahead of item 2 with 55 %.",
         "From 2025-01-01 to 2025-04-30, no item clearly changed.",
     )
     nothing = judged(answer, "no evidence", share=0.0, share_low=0.0, share_high=0.0)
     told = sentences(nothing, cycles_of(), RANKING, changes_of(), LEADERS)[0]
-    assert told.startswith("A single scale explains all differences between items that can")
+    assert told.startswith("A single scale explains all of the lasting differences")
 
 
 def test_who_leads_is_said_as_surely_as_it_is_known(answer):
@@ -181,7 +183,7 @@ def test_too_little_data_in_words(answer):
     said = sentences(judge, cycles_of(), RANKING, changes_of(*NAMES), LEADERS)
     assert said[0] == (
         "There are 200 games between 6 pairs of items; about 1,300 such games are needed to "
-        "detect, four times out of five, that a tenth of the differences is cyclic."
+        "detect cycles that make up a tenth of the differences, four times out of five."
     )
     assert "most surely item 1 (+5.1 percentage points in mean win chance), " in said[2]
     assert said[2].endswith("item 2 (+5.1) and item 3 (+5.1).")
@@ -306,14 +308,14 @@ def test_that_one_scale_does_not_fit_is_said_with_how_often_chance_does_it(answe
     judge = judged(answer, "not one scale")
     open_share = replace(judge.transitive, p_value=0.014, share=0.0, share_low=0.0, causes=())
     judge = replace(judge, transitive=open_share)
-    assert "as by chance it would in only 1 % of tables; no cycle is proven" in open_share.sentence
-    assert "cycles that did not last" in open_share.sentence
+    assert "would occur in only 1 % of tables. No cycle is proven" in open_share.sentence
+    assert "cycles that ended" in open_share.sentence
     assert "uncertain (90 % interval 0 to" in str(open_share)
     found = gather(judge)
     assert found.facts[2].value == "uncertain"
     assert "is uncertain (90 % interval 0 to" in found.sentences[0]
     luck = replace(open_share, causes=("luck",)).sentence
-    assert luck.endswith("It may be more luck in the games of some items.")
+    assert luck.endswith("A possible reason: more luck in the games of some items.")
 
 
 def test_no_change_is_denied_of_items_that_were_not_there_at_both_times(answer):
@@ -351,3 +353,21 @@ def test_a_page_of_some_items_does_not_say_that_they_have_cycles():
     found = gather(cyclic_answer(n_items=4).only(["item 1", "item 2"]))
     assert "No single cycle of those shown" in found.sentences[1]
     assert "there are some" not in found.facts[1].detail
+
+
+def test_chains_that_have_not_mixed_are_told_first(answer):
+    """Of fewer than twenty effective draws an interval says little."""
+    mixing = answer.posterior.mixing
+    for worst, told in ((12.0, True), (80.0, False)):
+        found = replace(mixing, effective=np.full_like(mixing.effective, worst))
+        judge = judged(answer, "no evidence")
+        judge = replace(judge, posterior=replace(judge.posterior, mixing=found))
+        said = sentences(judge, cycles_of(), RANKING, None, LEADERS)[0]
+        assert ("the worst pair has 12 effective draws" in said) == told
+
+
+def test_the_detectable_share_is_told_where_there_is_one(answer):
+    """Of more than 99.5 % nothing is said to be found four times out of five."""
+    for detectable, told in ((0.999, False), (0.4, True)):
+        page = write_page(gather(judged(answer, "too little data", detectable=detectable)))
+        assert ("would be found four times out of five" in page) == told

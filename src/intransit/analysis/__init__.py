@@ -424,7 +424,7 @@ class FittedTable:
         >>> 0.5 < told.low < float(told) < told.high
         True
         >>> answer.probability("rock", "well", newcomers=True).notes
-        ('well is new: forecast as any item, as none came later than the others',)
+        ('well is new: forecast like any item, as none joined later',)
         """
         return self.forecasts(
             [first], [second], [at], side=[side], under=under, newcomers=newcomers, level=level
@@ -748,10 +748,10 @@ class FittedTable:
         return out
 
     def _notes(self, i: int, j: int, when: float, newcomers: Mapping[int, str]) -> tuple[str, ...]:
-        like = "any item, as none came later than the others"
+        like = "any item, as none joined later"
         if self.posterior.layout.has_newcomers:
-            like = "newcomers were"
-        said = [f"{newcomers[k]} is new: forecast as {like}" for k in (i, j) if k < 0]
+            like = "earlier newcomers"
+        said = [f"{newcomers[k]} is new: forecast like {like}" for k in (i, j) if k < 0]
         if self._apart(np.array([i]), np.array([j]))[0]:
             return ("no chain of comparisons connects the two, so nothing is known",)
         outside = []
@@ -776,9 +776,9 @@ class FittedTable:
 
 def tell_where(table: "FittedTable") -> str:
     """Say under which conditions chances and ranks are; nothing where there are none."""
-    said = ["neither has the side"] if table.encoding.sided else []
-    said += [f"{term.column} is as in the games on average" for term in table.model.by]
-    return f", where {and_list(said)}" if said else ""
+    said = ["without the advantage of a side"] if table.encoding.sided else []
+    said += [f"averaged over {term.column} as in the games" for term in table.model.by]
+    return f", {and_list(said)}" if said else ""
 
 
 def is_alone(table: "FittedTable", items: IntArray) -> np.ndarray:  # (n,)

@@ -264,8 +264,8 @@ def _note(
         said.append(f"Of {plural(n_there, 'item')} the {n_searched} that played most are searched.")
     if not n_found and n_listed:
         said.append(
-            "That there is a cycle is sure, and which one is not: none has a probability of "
-            f"{level:.6g} or more, and the likeliest is listed."
+            "There is very likely a cycle, but no single one has a probability of "
+            f"{level:.6g} or more; the likeliest is listed."
         )
     elif not n_found:
         said.append(f"No cycle is there with a probability of {level:.6g} or more.")
@@ -751,8 +751,8 @@ def _ranking_note(answer: FittedTable, n_connected: int, n_ranked: int) -> str:
     left = answer.n_items - n_connected
     if left:
         said.append(
-            f"{plural(left, 'item')} left out: not compared about then, or connected with the "
-            "others by no comparisons."
+            f"{plural(left, 'item')} left out: not compared at about that time, or not connected "
+            "with the others by comparisons."
         )
     if n_ranked < n_connected:
         said.append(

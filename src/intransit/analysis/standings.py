@@ -151,9 +151,9 @@ def busiest(answer: FittedTable, items: IntArray, most: int = MOST_ITEMS) -> Int
     return np.asarray(items[np.sort(order[:most])])
 
 
-def connected_at_the_end(answer: FittedTable) -> IntArray:
-    """Return the largest group of items that are there at the end, those that played most first."""
-    items = largest_group(answer, present(answer, answer.seen.end))
+def present_at_the_end(answer: FittedTable) -> IntArray:
+    """Return the items that are there at the end, those that played most first."""
+    items = np.flatnonzero(present(answer, answer.seen.end))
     return np.asarray(items[np.argsort(-answer.seen.games[items], kind="stable")])
 
 

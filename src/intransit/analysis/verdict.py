@@ -191,27 +191,26 @@ class Transitivity:
         if self.verdict == "not one scale":
             rarely = f"only {percent(self.p_value)}".replace("only <", "less than")
             return (
-                "a single scale of strength fits these results badly, as by chance it would in "
-                f"{rarely} of tables; no cycle is proven{_doubt(self.cycle)}. "
+                "a single scale of strength does not fit these results: by chance alone a fit as "
+                f"poor would occur in {rarely} of tables. No cycle is proven{_doubt(self.cycle)}. "
                 f"{self._other()}{self._size()}"
             )
         if self.verdict == "no evidence":
             # Of less than can be written it is true of what can.
             found = percent(max(self.detectable, 0.001))
             return (
-                f"one ranking explains these results. Had {found} of the "
-                "differences been cyclic throughout, the test would have found it four times out "
-                "of five."
+                f"one ranking explains these results. Lasting cycles that make up {found} of the "
+                "differences would have been found four times out of five."
             )
         if self.detectable >= HOPELESS:
             return (
-                "hardly any pair has results of more than one occasion."
+                "hardly any pair has more than one independent result."
                 if self.n_series - self.n_pairs < HARDLY * self.n_pairs
-                else "no cycle that lasts could be told from chance in these games."
+                else "in these games no lasting cycle could be told from chance."
             )
         return (
-            f"no cycles were found, but even if {percent(self.detectable)} of the differences were "
-            "cyclic the test might miss it."
+            "no cycles were found, but the test might miss cycles that make up "
+            f"{percent(self.detectable)} of the differences."
         )
 
     @property
@@ -228,8 +227,8 @@ class Transitivity:
 
     def _other(self) -> str:
         if self.causes:
-            return f"It may be {' or '.join(CAUSES[cause] for cause in self.causes)}."
-        return "It may be judges or conditions of several kinds, or cycles that did not last."
+            return f"A possible reason: {' or '.join(CAUSES[cause] for cause in self.causes)}."
+        return "Possible reasons: judges or conditions of several kinds, or cycles that ended."
 
     def _size(self) -> str:
         """Say so where deviations that are hardly chance are too small to matter."""
@@ -363,14 +362,14 @@ def _share(extra: float, energy: float) -> float:
 
 def _proof(cycle: Cyclicity | None) -> str:
     if cycle is None:
-        return "some items beat each other around a circle."
+        return "some items beat each other in a cycle."
     if cycle.probability >= SURE:
         return (
-            f"with a probability of {percent(cycle.probability)} some items beat each other "
-            f"around a circle, each beating the next in more than {percent(cycle.edge)} of games."
+            f"with a probability of {percent(cycle.probability)}, some items beat each other in a "
+            f"cycle, each winning more than {percent(cycle.edge)} of games against the next."
         )
     return (
-        "the results of single pairs go round in a circle, as they would under a strict order in "
+        "the results of single pairs form a cycle, as they would under a strict order in "
         f"{_often(cycle.by_results)} tables."
     )
 
@@ -380,12 +379,12 @@ def _doubt(cycle: Cyclicity | None) -> str:
         return ""
     if cycle.probability < SURE:
         return (
-            f" (probability of one with every step above {percent(cycle.edge)}: "
-            f"{percent(cycle.probability)})"
+            f" (probability of one at the end of the table, every step above {percent(cycle.edge)}"
+            f": {percent(cycle.probability)})"
         )
     return (
-        f": the nearest order without cycles would look as cyclic in {percent(cycle.by_noise)} of "
-        "such tables"
+        f": by noise alone, the nearest strict order would look as cyclic in "
+        f"{percent(cycle.by_noise)} of tables"
     )
 
 
@@ -406,13 +405,15 @@ def look_for_cycles(
 ) -> Cyclicity:
     """Return what speaks for a cycle among some items at a time.
 
-    Items come with those that played most first: of more than 20 the first are asked.  `dispersion`
-    is the variance of the results of a series beside that of games on their own, at least 1.
+    Items come with those that played most first: of more than 20 the first are asked.  Two that no
+    comparisons connect count as even.  `dispersion` is the variance of the results of a series
+    beside that of games on their own, at least 1.
     """
     edge = as_edge(edge)
     few, items = posterior.thinned(MOST_DRAWS), np.sort(items[:MOST_ITEMS])
     n = len(items)
-    drawn = few.upper_margins(items, when)
+    one, two = few.groups[items[np.array(np.triu_indices(n, 1))]]
+    drawn = few.upper_margins(items, when) * (one == two)  # of strangers nothing is known
     least = edge - 0.5
     gains = fill_skew(few.results(drawn) - 0.5, n)
     mean = drawn.mean(axis=0)

@@ -181,7 +181,7 @@ def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
     """Return the plan: the last part of the games, in blocks of `every`."""
     if len(games) < 2:
         raise InputError(
-            f"games: of {plural(len(games), 'row')} nothing can be learnt and tried; give more."
+            f"games: {plural(len(games), 'row')} are too few to learn from and test on; give more."
         )
     begin = int(np.searchsorted(games.times, games.times[first_held_back(games, last)], "left"))
     if begin == 0:
@@ -199,8 +199,8 @@ def cut(games: Games, last: float, every: float | None, rng: int) -> Plan:
     blocks = tuple(games.only(rows[a:b]) for a, b in pairwise(edges))
     since, wide = games.clock.to_text(float(times[begin])), games.clock.length(float(every))
     note = (
-        f"From {since} on, in {plural(len(blocks), 'block')} of {wide}: each is forecast from what "
-        "was before it, and then learnt."
+        f"From {since} on, in {plural(len(blocks), 'block')} of {wide}, each forecast from "
+        "everything before it."
     )
     return Plan(games.only(rows[:begin]), blocks, note)
 
@@ -229,7 +229,7 @@ def _at_random(games: Games, last: float, rng: int) -> Plan:
         )
     note = (
         f"All games are at one time, so {percent(last)} of them, drawn at random, are forecast "
-        "from the others: nothing is said about how forecasts keep over time."
+        "from the others; this does not show how well later games are forecast."
     )
     return Plan(parts[0], (parts[1],), note)
 

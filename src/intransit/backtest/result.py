@@ -397,7 +397,7 @@ class Backtest:
         )
         were = "1 game was" if games == 1 else f"{games:,.12g} games were"
         decided = self.forecasts.counts[self.forecasts.outcomes != 0.5].sum()
-        ties = f" How often the favourite won is of the {decided:,.12g} with a winner."
+        ties = f" How often the favourite won is counted over the {decided:,.12g} with a winner."
         return (
             f"{were} forecast. Errors are standard errors; all games of one {self.unit} count as "
             f"one observation{told}.{'' if decided == games else ties}"
@@ -511,9 +511,8 @@ class Backtest:
             f"{self.best.calibration_by_chance:.3f} is to be expected by chance."
         )
         lines += [
-            f"{percent(c.level)} intervals hold {percent(c.share)} ± {percent(c.error)} of "
-            f"{c.n_groups} "
-            f"{c.groups}."
+            f"{percent(c.level)} intervals contain the result of {percent(c.share)} ± "
+            f"{percent(c.error)} of {c.n_groups} {c.groups}."
             for c in self.coverage
         ]
         return "\n".join([*lines, *self.notes[1:]])

@@ -140,7 +140,7 @@ def _draw_forecast(
         more = "" if side else " (say who has it with --side first or --side second)"
         lines.append(("side", who + more))
     for name, values in answer.posterior.layout.seen.values:
-        which = f"as in the games on average (say which with --under {name}={values[0]})"
+        which = f"averaged as in the games (say which with --under {name}={values[0]})"
         lines.append((name, under.get(name, which)))
     lines += [("note", note) for note in found.notes]
     console.print(facts(lines))
@@ -297,7 +297,7 @@ def rank(
         if answer.model.is_cyclic and answer.transitive.verdict != "no evidence":
             do = "do" if answer.transitive.has_cycles else "need"
             told += f" Pairs {do} not all follow this order; `intransit matrix` shows them."
-        output.say(f"{shown}{f', {when}' if when else ''}. {told}", *_strangers(answer))
+        output.say(f"{shown}{f', {when}' if when else ''}. {told}", *_cautions(answer))
 
 
 def matrix(
@@ -339,7 +339,7 @@ def matrix(
         if what == "margin":
             told = "Margin (log odds) of the row over the column"
         said = f"{told}{tell_where(answer)}{f', {when}' if when else ''}."
-        output.say(said, *_strangers(answer))
+        output.say(said, *_cautions(answer))
         if len(numbers) < answer.n_items and not items:
             output.say(
                 f"The {len(numbers)} best of {answer.n_items} items; choose with --top or --items, "
@@ -347,12 +347,16 @@ def matrix(
             )
 
 
-def _strangers(answer: Answer) -> list[str]:
-    """Say which groups of items never met, whether items are far apart, and if nothing drifts."""
-    from intransit.report.wording import STILL, tell_strangers  # noqa: PLC0415  slow to load
+def _cautions(answer: Answer) -> list[str]:
+    """Say what limits the answer, and if nothing drifts."""
+    from intransit.report.wording import (  # noqa: PLC0415  slow to load
+        STILL,
+        tell_strangers,
+        tell_unmixed,
+    )
 
     still = answer.seen.begin < answer.seen.end and not answer.model.moves
-    return tell_strangers(answer) + [STILL] * still
+    return tell_unmixed(answer) + tell_strangers(answer) + [STILL] * still
 
 
 def _choose(

@@ -48,7 +48,7 @@ def backtest(
     table
         CSV, TSV, JSON lines or Parquet, compressed by gzip or zstd or not.
     every
-        Length of a block, predicted and then learnt, in days or units of the table's time.
+        Length of a block of games that are forecast together, in days or units of the table's time.
     last
         Share of the games that are predicted: the latest ones.
     ladder
@@ -161,7 +161,7 @@ def _draw(console: Console, found: "Backtest") -> None:
     lines = [("best", found.best_in_words)]
     if best.note not in ("", best.name):
         lines.append(("", best.note))
-    held = "of {} hold {} ± {} of {} {}"
+    held = "of {} contain the result of {} ± {} of {} {}"
     for part in found.coverage:
         shares = (percent(share) for share in (part.level, part.share, part.error))
         lines.append(("intervals", held.format(*shares, part.n_groups, part.groups)))

@@ -55,7 +55,7 @@ from intransit.errors import InputError
 from intransit.inference.observations import model_for
 from intransit.inference.sampling import Effort
 from intransit.percent import percent
-from intransit.report.wording import tell_strangers, tell_untested
+from intransit.report.wording import tell_strangers, tell_unmixed, tell_untested
 
 if TYPE_CHECKING:
     from intransit.analysis.cycles import ItemCycle
@@ -286,7 +286,7 @@ def _draw_fit(console: Console, answer: Answer, standings: list[Standing], where
     console.print(ranking(standings[:SHOWN], LEVEL, console.width))
     best = f"The {SHOWN} best of {answer.n_items} items. " if answer.n_items > SHOWN else ""
     meaning = best + MEANING.format(where=tell_where(answer))
-    for line in (meaning, *tell_strangers(answer)):
+    for line in (meaning, *tell_unmixed(answer), *tell_strangers(answer)):
         console.print(visible(line), style="dim", soft_wrap=True)
 
 

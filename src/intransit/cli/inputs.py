@@ -234,7 +234,9 @@ def overview(games: Games) -> list[tuple[str, str]]:
     seen.append(("pairs that met", f"{n_pairs:,} of {possible:,}"))
     groups = count_groups(games)
     if groups > 1:
-        seen.append(("groups", f"{groups:,} that never met: between them nothing can be learnt"))
+        seen.append(
+            ("groups", f"{groups:,} that never met: nothing is known about how they compare")
+        )
     moments, n_times = games.span, n_distinct(games.times)
     if moments:
         begin = moments.split(" to ")[0]
@@ -250,7 +252,7 @@ def overview(games: Games) -> list[tuple[str, str]]:
         seen.append(("margins", f"{size:.3g} on average, {np.abs(games.margins).max():g} at most"))
     if games.sides is not None:
         sided = float(games.counts[games.sides != 0].sum())
-        seen.append(("a side", f"in {sided:,.12g} games ({percent(sided / total, 1)})"))
+        seen.append(("side", f"known in {sided:,.12g} games ({percent(sided / total, 1)})"))
     for covariate in games.by:
         shares = [
             f"{value} {percent(float(games.counts[covariate.codes == code].sum()) / total, 1)}"

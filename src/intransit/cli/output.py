@@ -36,8 +36,8 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 LINE, POINT, HALF = "─", "●", "┊"
 MEANING = (
     "Wins: mean probability of beating each of the others, a tie as half{where}. Rating: an "
-    "average item has 1500, and 400 more are odds of ten to one against it. Range: ranks that an "
-    "item may have."
+    "average item has 1500; one with 400 points more beats it 10 times out of 11. Range: 90 % "
+    "interval of the rank."
 )
 NARROW = 0.05  # scale of shares whose ends have a digit more
 WIDE = 120  # columns, where the output is no terminal and nothing is cut off to fit

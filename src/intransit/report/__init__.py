@@ -367,7 +367,7 @@ def _grain(clock: Clock, step: float) -> float:
 
 
 def _text(clock: Clock, time: float, grain: float) -> str:
-    if clock.kind == "date":
+    if clock.kind == "date" or clock.names:
         return clock.to_text(float(time))
     digits = max(0, -round(np.log10(grain)))
     text = clock.to_text(round(float(time), digits))

@@ -34,8 +34,8 @@ FAR_OFF = 0.9  # detectable share from which no number of games can be named
 ROUNDING = 1e-9  # of a sum of games
 EXTREME = 10.0  # log odds: scores as far apart make nearly every result certain
 CERTAIN = (
-    " But scores are so far apart that the model takes nearly every result for certain: if all "
-    "games of a time are one event, such as a race, it follows each; `--no-drifting` is better."
+    " But scores are so far apart that the model takes nearly every result for certain. If all "
+    "games of a date are one event, such as a race, it follows each; use `--no-drifting`."
 )
 STILL = (
     "Nothing drifts in this model: chances are averages over all times, and changes cannot be "
@@ -74,8 +74,9 @@ def sentences(
     if answer.n_all < 3:
         amount = f"That rests on {plural(round(answer.n_games), 'game')}."
         return _two(answer, leaders), amount, moved
-    rests = _needed(answer) if verdict.verdict == "too little data" else _share(verdict)
-    rests += _rates(answer) + tell_untested(answer)
+    lasting = "lasting " if changes else ""
+    rests = _needed(answer) if verdict.verdict == "too little data" else _share(verdict, lasting)
+    rests = " ".join([rests + _rates(answer) + tell_untested(answer), *tell_unmixed(answer)])
     if verdict.verdict == "cycles":
         return rests, _surest(answer, cycles, ranking), f"{_mixture(answer, ranking)}; {changed}"
     return rests, _leader(leaders, among, clear), moved
@@ -86,8 +87,8 @@ def _rates(answer: FittedTable) -> str:
     if not answer.posterior.layout.seen.has_bare_rates:
         return ""
     return (
-        " Nothing says how many games stand behind each win rate, so each counts as one game: give "
-        "the numbers of games (`--games`, `--count`), and far more can be told."
+        " The table does not say how many games are behind each win rate, so each counts as one: "
+        "with the numbers of games (`--games`, `--count`) far more can be said."
     )
 
 
@@ -103,19 +104,20 @@ def tell_untested(answer: FittedTable) -> str:
     )
 
 
-def _share(verdict: Transitivity) -> str:
+def _share(verdict: Transitivity, lasting: str) -> str:
     share, between = verdict.told_share
+    what = f"the {lasting}differences between items"
     if not verdict.has_cycles and percent(verdict.share_high) == "0 %":
-        said = "A single scale explains all differences between items that can be measured"
+        said = f"A single scale explains all of {what} that can be measured"
     elif share == "uncertain":
         said = (
-            "How much of the differences between items a single scale leaves unexplained is "
-            f"uncertain ({percent(verdict.level)} interval {between})"
+            f"How much of {what} a single scale leaves unexplained is uncertain "
+            f"({percent(verdict.level)} interval {between})"
         )
     else:
         said = (
-            f"A single scale leaves {share} of the differences between items unexplained "
-            f"({percent(verdict.level)} interval {between})"
+            f"A single scale leaves {share} of {what} unexplained ({percent(verdict.level)} "
+            f"interval {between})"
         )
         if verdict.verdict == "no evidence" and verdict.share_low > 0.0:
             said += (
@@ -150,7 +152,7 @@ def _surest(answer: FittedTable, cycles: Cycles, ranking: Ranking) -> str:
     n = cycles.n_found
     listed = "The only cycle listed" if n == 1 else f"The surest of {n:,} cycles"
     if best.probability < cycles.level:
-        listed = "There is surely a cycle, but which one is uncertain; the likeliest"
+        listed = "There is very likely a cycle, but which one is uncertain; the likeliest"
         if answer.n_items == len(best.items):  # of three items: this way round, or the other
             listed = "The likelier of the two possible cycles"
     return f"{listed}: {way} (probability {cycles.sure(best)}{since}); {wrong}."
@@ -245,8 +247,8 @@ def _needed(answer: FittedTable) -> str:
     digits = max(len(str(int(wanted))) - 2, 0)
     rounded = round(wanted / 10**digits) * 10**digits
     return (
-        f"{have}; about {rounded:,} such games are needed to detect, four times out of five, "
-        "that a tenth of the differences is cyclic."
+        f"{have}; about {rounded:,} such games are needed to detect cycles that make up a tenth of "
+        "the differences, four times out of five."
     )
 
 
@@ -294,11 +296,11 @@ def tell_facts(
 
     `among` and `clear` are as for `sentences`.
     """
-    verdict = answer.transitive
+    verdict, lasting = answer.transitive, "lasting " if changes else ""
     if verdict.has_cycles:
         mixture = _mixture_fact(ranking, _unbeaten(answer, ranking))
-        return _share_fact(verdict), _surest_fact(cycles), mixture
-    third = _share_fact(verdict)
+        return _share_fact(verdict, lasting), _surest_fact(cycles), mixture
+    third = _share_fact(verdict, lasting)
     if verdict.verdict == "too little data":
         third = _games_fact(verdict)
         if answer.posterior.layout.seen.has_bare_rates:
@@ -308,12 +310,12 @@ def tell_facts(
     return first, _changed_fact(changes) or _second_fact(leaders), third
 
 
-def _share_fact(verdict: Transitivity) -> Fact:
+def _share_fact(verdict: Transitivity, lasting: str) -> Fact:
     share, between = verdict.told_share
     return Fact(
         "Left unexplained by a single scale",
         share,
-        f"of the differences between items ({percent(verdict.level)} interval {between})",
+        f"of the {lasting}differences between items ({percent(verdict.level)} interval {between})",
     )
 
 
@@ -406,14 +408,19 @@ def brief(name: str) -> str:
 
 
 FEW = 5  # games: an item with fewer is told
+FEW_DRAWS = 20  # effective ones: of fewer not one is expected beyond either end of an interval
+UNMIXED = (
+    "The chains have not mixed: the worst pair has {:.0f} effective draws, so chances and "
+    "intervals are unreliable. Give more time, as in `--seconds 300`."
+)
 LISTED = 4  # items
 POOLS = 3  # groups that are described
 FAR = 4  # games on the shortest way between two items
 SOURCES = 60  # items whose ways to all others are looked at
 EVEN = 0.5  # deviation of scores, below which hardly anybody wins more than 70 % of the games
 LIKE = (
-    "If like met like, as on a ladder or in divisions, chances between items far apart are too "
-    "near to even, and their intervals too narrow."
+    "If items mostly met others of like strength, as on a ladder or in divisions, chances between "
+    "items far apart are too close to even, and their intervals too narrow."
 )
 
 
@@ -490,6 +497,12 @@ def tell_strangers(answer: FittedTable) -> list[str]:
     return tell_apart(answer) + tell_far(answer)
 
 
+def tell_unmixed(answer: FittedTable) -> list[str]:
+    """Say so where there are too few effective draws for an interval."""
+    mixing = answer.posterior.mixing
+    return [] if mixing is None or mixing.worst >= FEW_DRAWS else [UNMIXED.format(mixing.worst)]
+
+
 def tell_apart(answer: FittedTable) -> list[str]:
     """Say which groups of items never met."""
     pool = pools(answer, np.arange(answer.n_items))
@@ -502,7 +515,7 @@ def tell_apart(answer: FittedTable) -> list[str]:
         parts.append(f"{plural(len(items), 'item')} ({_names(answer, items)})")
     rest = f", and {n - POOLS} more" if n > POOLS else ""
     return [
-        f"{n} groups never met, so nothing is known about one against another: "
+        f"{n} groups of items never met, so nothing is known about how they compare: "
         f"{', '.join(parts)}{rest}."
     ]
 
@@ -532,7 +545,10 @@ def tell_far(answer: FittedTable) -> list[str]:
     if not len(steps) or np.quantile(steps, 0.9) < FAR:
         return []
     most, usual = f"{steps.max():.0f}", f"{np.median(steps):.0f}"
-    return [f"Items are up to {most} games apart, half of all pairs {usual} or more. {LIKE}"]
+    return [
+        f"Items are linked by chains of up to {most} games, half of all pairs by {usual} or more. "
+        f"{LIKE}"
+    ]
 
 
 def _thin(answer: FittedTable) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from intransit.analysis.cycles import Cycles, ItemCycle, Ranking, Share
 from intransit.analysis.standings import ItemChange, MatchupChange, Standing
-from intransit.analysis.verdict import Transitivity
+from intransit.analysis.verdict import HOPELESS, Transitivity
 from intransit.data.reading import plural
 from intransit.percent import points
 from intransit.report import Findings, Step
@@ -68,16 +68,15 @@ GONE = "gone"  # marks items that were no longer compared at the end
 DRAWN = 100  # rows whose interval is drawn without a script
 MEANING = (
     "Strength is the mean chance of beating the others{connected}, a tie as half a win{where}. The "
-    "rating is by odds, as Elo’s is: an average item has 1500, and 400 points more are odds of ten "
-    "to one against it. Small numbers are 90&nbsp;% intervals; beside a rank they say which ranks "
-    "are plausible."
+    "rating is on a scale like Elo’s: an average item has 1500, and one with 400 points more beats "
+    "it 10 times out of 11. Small numbers are 90&nbsp;% intervals."
 )
 CYCLIC = "Where there are cycles, no list can say who beats whom: see the matrix."
 
 
 def write_board(findings: Findings) -> Parts:
     """Return the leaderboard."""
-    connected = " that comparisons connect an item with" if findings.together.any() else ""
+    connected = " that the item is connected with by comparisons" if findings.together.any() else ""
     meaning = MEANING.format(connected=connected, where=plain(findings.where))
     yield lead(meaning, CYCLIC if findings.verdict.has_cycles else "")
     standings, when = findings.standings, findings.times[-1]
@@ -116,8 +115,8 @@ def write_board(findings: Findings) -> Parts:
 MOST_DRAWN = 3  # cycles drawn without a script
 MOST_OPEN = 10  # rows of the table of cycles before it asks to be opened
 DISCS = (
-    "What strengths do not explain. Each is favoured over those anticlockwise of it, up to half a "
-    "turn, and the more the farther out both are; items near the centre counter nobody."
+    "What strengths do not explain. Each item is favoured over those up to half a turn "
+    "anticlockwise of it, the more the farther out both are; items near the centre counter nobody."
 )
 CELLS = (
     "Each cell is the chance that the item of its row beats the item of its column: blue above a "
@@ -131,7 +130,7 @@ RANKED = (
     "The strongest come first, so that one ranking shows as blue above the diagonal and orange "
     "below it."
 )
-STRANGERS = "Empty cells are of two that no chain of comparisons connects."
+STRANGERS = "A cell is empty where no chain of comparisons connects the two."
 STILL = "Nothing drifts in this model, so a cycle dates from when the last of its items appeared."
 ARROWS = "Arrows point from the favourite; the number is its chance in a game."
 NO_DISCS = "Strengths explain who beats whom; no counters stand out beyond them."
@@ -168,8 +167,8 @@ def write_strengths(findings: Findings) -> Parts:
     chart = draw_strengths(findings)
     if chart:
         yield lead(
-            "Mean chances of beating the others; bands hold them with a probability of 90 %. "
-            "First drawn are the strongest, and those that clearly changed most."
+            "Mean chance of beating the others, with 90 % bands. Shown first are the strongest "
+            "items and those that clearly changed most."
         )
         yield figure(chart, "", live="strengths")
 
@@ -279,9 +278,8 @@ MOST_SURE = 30
 MOST_UNSURE = 12
 MOST_MATCHUPS = 30
 LADDER = lead(
-    "Models from simple to rich predicted games that they had not seen. A lower log loss is "
-    "better; whiskers are one standard error. The gain is over the simpler model that the note "
-    "names."
+    "How well models, from simple to rich, predicted games they had not seen. Lower log loss is "
+    "better; bars show one standard error. The gain is over the simpler model named in the note."
 )
 EVEN = 0.5  # probability
 MOST_UPSETS = 10
@@ -300,7 +298,8 @@ def write_changes(findings: Findings) -> Parts:
     rise = sum(item.change > 0 for item in sure)
     counts = (
         f"{plural(rise, 'item')} clearly became stronger and {len(sure) - rise} weaker; at most "
-        f"{percent(changes.rate)} of such findings are expected to be false."
+        f"{percent(changes.rate)} of such findings are expected to be false. Strength is relative: "
+        "where one item rises, the others fall."
         if sure
         else "nobody clearly became stronger or weaker."
     )
@@ -559,18 +558,18 @@ def _numbers(verdict: Transitivity) -> str:
     gain = "–"
     if verdict.gain is not None and verdict.gain_error is not None:
         gain = with_error(verdict.gain, verdict.gain_error, sign=True)
-    measured = verdict.detectable < 1
+    measured = verdict.detectable < HOPELESS
     facts = [
         Fact(
             "Left unexplained by a single scale",
             with_small(*verdict.told_share),
-            f"of the differences between items, as their mean square; with its "
-            f"{percent(verdict.level)} interval",
+            "of the differences between items, as mean square, over the whole time: what does not "
+            f"last counts in part; with its {percent(verdict.level)} interval",
         ),
         Fact(
             "p value",
             p_value(verdict.p_value),
-            "how often a table that one scale does explain would deviate from it this much",
+            "how often chance alone would deviate this much from a single scale",
         ),
         Fact(
             "Gain in log loss",
@@ -580,7 +579,7 @@ def _numbers(verdict: Transitivity) -> str:
         Fact(
             "Detectable share",
             percent(verdict.detectable) if measured else "–",
-            "of cyclic differences: this much would be found in such a table four times out of five"
+            "of the differences: lasting cycles of this size would be found four times out of five"
             if measured
             else "no cyclic share could be detected reliably in this table",
         ),
@@ -606,9 +605,9 @@ SCRIPTS = (
 )
 READING = (
     "A chance is the probability that one item beats another in a game, a tie as half a win. "
-    "Intervals and bands hold the truth with a probability of 90 % unless they say otherwise. "
+    "Intervals and bands are 90 % unless they say otherwise. "
     "Items are drawn faint at times when they were not being compared. "
-    "In a CSV, a name that a spreadsheet would take for a formula begins with an apostrophe. "
+    "In a CSV, a name that a spreadsheet would take for a formula gets a leading apostrophe. "
     "Everything is in this file: nothing is loaded and nothing is sent."
 )
 

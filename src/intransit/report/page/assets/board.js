@@ -46,7 +46,7 @@ function startBoard() {
     page.forEach((one) => drawReach(one, view.scale));
     body.replaceChildren(...page.map(({ row }) => row));
     const total = view.shown.length;
-    status.textContent = total ? `${whole(view.from + 1)} to ${whole(view.from + page.length)} of ${whole(total)}` : "Nobody is called so.";
+    status.textContent = total ? `${whole(view.from + 1)} to ${whole(view.from + page.length)} of ${whole(total)}` : "No item has that name.";
     back.disabled = view.from === 0;
     forth.disabled = view.from + PER_PAGE >= total;
     pages.hidden = view.rows.length <= PER_PAGE && total > 0;

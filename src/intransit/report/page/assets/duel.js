@@ -66,7 +66,7 @@ function sayChance(chance, facts) {
     html("span", {}, nameTag(first), " beats ", nameTag(second), moment));
   const parts = [record(first, second).games ? `For the first, ${recordWords(first, second)}` : recordWords(first, second)];
   if (content.together[first] !== content.together[second]) {
-    parts.push("No chain of comparisons connects the two: a half is all that can be said.");
+    parts.push("No chain of comparisons connects the two, so nothing is known of their chances.");
   }
   if (content.future.length) parts.push("The forecast is dashed.");
   facts.textContent = parts.join(" ");

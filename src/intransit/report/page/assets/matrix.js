@@ -134,7 +134,7 @@ function cellLines(i, j) {
     recordWords(i, j),
   ];
   if (content.together[i] !== content.together[j]) lines.push("No chain of comparisons connects the two.");
-  if (!present(state.time, i) || !present(state.time, j)) lines.push("Not both were being compared about then.");
+  if (!present(state.time, i) || !present(state.time, j)) lines.push("At least one of them was not being compared at that time.");
   return lines;
 }
 
