@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from intransit.data import cells
 from intransit.inference import joint_problem as layout
 from intransit.inference.newton import SparseEquations
-from intransit.kernels import move_rows, put_rows, take_rows
+from intransit.kernels import move_rows, put_rows
 from tests.inference.joint_problems import KINDS, case_of, random_case
 
 seeds = st.integers(0, 2**32 - 1)
@@ -66,7 +66,6 @@ def test_rows_are_put_and_taken_as_an_index_would(seed):
     same = np.arange(9)
     for kernel, where, wanted in (
         (put_rows, (place,), expected),
-        (take_rows, (place,), rows[place]),
         (move_rows, (same, place), expected),
         (move_rows, (place, same), rows[place]),
     ):

@@ -169,8 +169,6 @@ def find_cycles(
 
     Parameters
     ----------
-    answer
-        The answer; as a method, ``answer.cycles()``, the one it is called on.
     at
         The time, by default the last one of the table.
     level
@@ -658,8 +656,6 @@ def find_ranking(
 
     Parameters
     ----------
-    answer
-        The answer; as a method, ``answer.ranking()``, the one it is called on.
     at
         The time, by default the last one of the table.
     level

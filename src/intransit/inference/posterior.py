@@ -17,7 +17,7 @@ from scipy.special import expit, log_expit, log_ndtr, ndtri
 from intransit.arrays import FloatArray, IntArray, slices, spread_out
 from intransit.checks import as_number
 from intransit.errors import InputError
-from intransit.inference.observations import Observations, connected_groups
+from intransit.inference.observations import Observations
 from intransit.inference.path_kernels import (
     Matchups,
     expected_chances,
@@ -30,6 +30,7 @@ from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.sampling import Draws, Mixing
 from intransit.model.laws import OutcomeLaw, boundaries, expected_results
 from intransit.model.terms import By, PairEffects, Scores, Side
+from intransit.study import connected
 
 PANEL_SEED = 0
 STRENGTH_WORK = 1e8  # draws times items times opponents of strengths; fewer draws beyond it
@@ -141,7 +142,7 @@ class Posterior:
             return self.known.groups
         if self.connected:
             return np.zeros(self.n_items, np.int64)
-        return connected_groups(self.layout.seen.pairs, self.n_items)
+        return connected(self.layout.seen.pairs, self.n_items)
 
     @cached_property
     def axis(self) -> FloatArray:

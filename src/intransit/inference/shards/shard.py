@@ -55,7 +55,7 @@ from intransit.inference.shards.folder import (
 )
 from intransit.inference.weighted_program import pull
 from intransit.inference.weighted_solvers import N_POWERS
-from intransit.kernels import add_rows, dot, put_rows, take_rows
+from intransit.kernels import add_rows, dot, put_rows
 from intransit.skew import canonical_form
 
 WELL_FILLED = 8  # possible keys for each key: a table of all is quicker than sorting
@@ -180,8 +180,7 @@ class ShardProblem(Joint):
         """Return the states of side k at some places, for shard q."""
         shape = len(places), states.shape[1]
         out = self.shard.room(k, q, shape) if self.shard.exchange.copies else np.empty(shape)
-        take_rows(states, places, out)
-        return out
+        return states.take(places, 0, out, mode="clip")
 
     def total(self, value: Any) -> Any:
         """Return the sum over all shards."""
