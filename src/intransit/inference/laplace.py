@@ -197,13 +197,16 @@ class Laplace:
 
     def __init__(self, problem: Joint, z: FloatArray, *, dense: bool | None = None) -> None:
         self.problem, self.z = problem, z
+        self._curved: FloatArray | None = None
         self._draws: FloatArray | None = None
         n_free = int(np.count_nonzero(problem.free))
         self.is_dense = n_free <= DENSE_LIMIT if dense is None else dense
 
-    @cached_property
-    def _curvature(self) -> FloatArray:
-        return self.problem.loss.terms(self.problem.margins(self.z))[1]
+    @property
+    def _curvature(self) -> FloatArray:  # not cached by Python 3.11, whose lock all shards share
+        if self._curved is None:
+            self._curved = self.problem.loss.terms(self.problem.margins(self.z))[1]
+        return self._curved
 
     @cached_property
     def dense(self) -> DenseEquations:
