@@ -232,22 +232,18 @@ def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> Residual
     if series is not None:
         together = sums(series, table.counts * fitted.information)[series]
     growth = inflation(together, mapped.variances()[cell])
+    share = ~np.isin(games.outcomes, (0.0, 0.5, 1.0))  # neither a win nor a tie
+    with_shares = pair_numbers(np.column_stack([games.first, games.second])[share], n)
     return ResidualRows(
         **vars(fitted),
         series=series,
         counts=table.counts,
         cell=cell,
         growth=growth,
-        has_shares=np.isin(keys, _pairs_with_shares(games, n)),
+        has_shares=np.isin(keys, with_shares),
         goes_round=goes_round(table.first, table.second, table.outcomes, n),
         map=mapped,
     )
-
-
-def _pairs_with_shares(games: Games, n: int) -> IntArray:
-    """Return the pairs, as numbers, with results that are neither a win nor a tie."""
-    share = ~np.isin(games.outcomes, (0.0, 0.5, 1.0))
-    return np.unique(pair_numbers(np.column_stack([games.first, games.second])[share], n))
 
 
 def likeness(games: Games, encoding: Encoding, *, rng: int = 0) -> float:

@@ -39,7 +39,7 @@ from intransit.inference.joint_problem import (
 )
 from intransit.inference.joint_starts import ROUGHLY
 from intransit.inference.laplace import ROUNDS, Laplace, hold_along_gauge
-from intransit.inference.likelihood import Law, far, first_cuts, loss_of
+from intransit.inference.likelihood import CellLoss, Law, far, first_cuts
 from intransit.inference.newton import Descent, solve_joint
 from intransit.inference.path_kernels import keyed_normals
 from intransit.inference.shards.folder import (
@@ -333,7 +333,7 @@ class Shard:
         return ShardProblem(
             self.at,
             self.pair_at,
-            loss_of(law, self.cells),
+            CellLoss(law, self.cells),
             replace(S, free=free_S),
             replace(Q, free=free_Q, prior=np.where(columns.are_scores, Q.prior, p.held)),
             E,
