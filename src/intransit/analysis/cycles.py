@@ -400,10 +400,7 @@ def _times(answer: FittedTable) -> FloatArray:
 
 
 def _histories(
-    answer: FittedTable,
-    edges: Edges,
-    cycles: list[IntArray],
-    times: FloatArray,
+    answer: FittedTable, edges: Edges, cycles: list[IntArray], times: FloatArray
 ) -> FloatArray:  # (n_cycles, n_times)
     """Return the probability of each cycle over time; 0 while one of its items was not there."""
     out = np.zeros((len(cycles), len(times)))

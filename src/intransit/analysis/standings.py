@@ -36,21 +36,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import ndtr
 
-from intransit.analysis import (
-    FittedTable,
-    Item,
-    Leaderboard,
-    Part,
-    strength_draws,
-)
-from intransit.arrays import (
-    LEVEL,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    interval,
-    slices,
-)
+from intransit.analysis import FittedTable, Item, Leaderboard, Part, strength_draws
+from intransit.arrays import LEVEL, BoolArray, FloatArray, IntArray, interval, slices
 from intransit.checks import as_list, as_number, as_whole, check_option, open_seed
 from intransit.data.reading import plural
 from intransit.errors import InputError, MissingDependencyError
