@@ -181,7 +181,8 @@ def _are_skew(X: FloatArray) -> bool:
     for rows in slices(len(X), TILE):
         begin = rows.start
         here, mirror = X[rows, begin:], X[begin:, rows].T
-        off = here + mirror
+        with np.errstate(over="ignore"):  # two that are huge cancel no more than two that are large
+            off = here + mirror
         _refuse(np.isnan(here) != np.isnan(mirror), begin, HALF_MISSING)
         _refuse(np.abs(off) > SKEW_TOLERANCE * largest, begin, NOT_SKEW)
         exact &= not np.nan_to_num(off, copy=False).any()
