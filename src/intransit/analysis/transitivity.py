@@ -67,9 +67,7 @@ EXACT = 1e-5  # of one that others are measured by: p values are the same to thr
 MOST_LEVERAGE = 0.9
 ALIKE_GAMES = 0.1  # correlation of the games of a series, above which they count for fewer
 SURELY = 3.0  # standard errors by which it must be above
-FEW_TOGETHER = (
-    0.02  # of the games, in series of several: so few hardly count (reckoned), and cost a fit
-)
+FEW_TOGETHER = 0.02  # of the games, in series of several: so few hardly count, and cost a fit
 MOST_DIGITS = 4  # of shares that were rounded
 DIGIT = 1e-6  # of a share that has no further digits
 MOST_ROWS = 200_000  # the latest: more take longer to test than to fit, and are hardly needed

@@ -629,10 +629,8 @@ class Posterior:
         self, items: IntArray, panel: IntArray, time: float, which: IntArray | None = None
     ) -> Matchups:
         """Return effects of pairs that met, where each pair finds its own, and the law."""
-        k, which = (
-            place_of(PairEffects, self.layout),
-            np.arange(len(self)) if which is None else which,
-        )
+        k = place_of(PairEffects, self.layout)
+        which = np.arange(len(self)) if which is None else which
         cuts, noise = (one[which] for one in self._law_arrays())
         shape, nothing = (len(items), len(panel)), np.zeros((len(which), 1))
         sign = np.where(items[:, None] < panel[None, :], 1.0, -1.0)
