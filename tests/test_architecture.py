@@ -151,7 +151,7 @@ def test_kernels_live_with_kernels(path):
         if isinstance(node, ast.FunctionDef)
         and any("compiled" in ast.unparse(one) for one in node.decorator_list)
     ]
-    assert not decorated or path.stem.endswith("kernels") or path.stem == "skew"
+    assert not decorated or path.stem.endswith("kernels")
 
 
 def test_a_report_runs_through_few_modules(tmp_path):

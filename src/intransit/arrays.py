@@ -61,6 +61,12 @@ def n_distinct(values: FloatArray | IntArray) -> int:  # (n,)
     return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + (len(ordered) > 0)
 
 
+def largest_size(values: FloatArray) -> float:
+    """Return the largest absolute value, without those that are NaN; 0 where there is none."""
+    high, low = (of.reduce(values, axis=None, initial=0.0) for of in (np.fmax, np.fmin))
+    return float(max(high, -low))
+
+
 def slices(n: int, most: int) -> Iterator[slice]:
     """Yield the parts of n things, at most so many at a time.
 

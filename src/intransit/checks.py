@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, largest_size
 from intransit.errors import InputError
 
 LONGEST = 60  # characters of a value in a sentence
@@ -153,10 +153,7 @@ def check_finite(values: FloatArray, where: str) -> None:
 
 def check_size(values: FloatArray, where: str) -> None:
     """Refuse values whose squares would leave the range of floating-point numbers."""
-    if not values.size:
-        return
-    # NaN, where it is allowed at all, says nothing about size.
-    largest = float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)))
+    largest = largest_size(values)  # NaN, where it is allowed at all, says nothing about size
     if largest > LARGEST or 0.0 < largest < SMALLEST:
         raise InputError(
             f"{where}: the largest is {largest:g}, and its square is beyond what floating-point "

@@ -159,15 +159,6 @@ def turn(share: float, ahead: FloatArray, direction: FloatArray) -> None:
 
 
 @compiled
-def take_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
-    """Write the rows (n, k) found at the places."""
-    for n in range(place.shape[0]):
-        m = place[n]
-        for k in range(rows.shape[1]):
-            out[n, k] = rows[m, k]
-
-
-@compiled
 def add_rows(rows: FloatArray, place: IntArray, out: FloatArray) -> None:
     """Add each row (n, k) at its place."""
     for n in range(rows.shape[0]):

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import hessenberg, solve_continuous_lyapunov, svd
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, largest_size, slices
 from intransit.checks import as_flag
 from intransit.errors import InputError
-from intransit.kernels import compiled
 
 
 def build_margins(strengths: FloatArray, exposures: FloatArray) -> FloatArray:
@@ -109,9 +108,14 @@ def smallest_strengths(strengths: FloatArray, exposures: FloatArray) -> FloatArr
     return np.asarray(strengths + exposures @ (shift + shift.T) / 2)
 
 
-SKEW, NEARLY_SKEW, NOT_FINITE, HALF_MISSING, NOT_SKEW = range(5)
 SKEW_TOLERANCE = 1e-8  # of X + Xᵀ, relative to the largest entry; below it is rounding
-TILE = 64  # rows and columns read together, so that an entry and its mirror share the cache
+TILE = 64  # rows read together
+NOT_FINITE = "is infinite. Margins are finite; write NaN for a pair never compared."
+HALF_MISSING = "is missing on one side only. Write NaN in both entries of a pair or fill in both."
+NOT_SKEW = (
+    "and its mirror do not cancel. Margins are skew-symmetric, X[j, i] = -X[i, j]; pass "
+    "(X - X.T) / 2 if that is what you mean."
+)
 
 
 def check_margins(margins: ArrayLike, *, complete: bool = False) -> FloatArray:
@@ -157,16 +161,7 @@ def check_margins(margins: ArrayLike, *, complete: bool = False) -> FloatArray:
             f"margins: found the shape {X.shape}. Pass a square matrix, one row and one column"
             " for each item."
         )
-    kind, i, j = inspect_margins(X, SKEW_TOLERANCE)
-    complaint = {
-        NOT_FINITE: "is infinite. Margins are finite; write NaN for a pair never compared.",
-        HALF_MISSING: "is missing on one side only. Write NaN in both entries of a pair or fill in"
-        " both.",
-        NOT_SKEW: "and its mirror do not cancel. Margins are skew-symmetric, X[j, i] = -X[i, j];"
-        " pass (X - X.T) / 2 if that is what you mean.",
-    }.get(kind)
-    if complaint is not None:
-        raise InputError(f"margins: the entry ({i}, {j}) {complaint}")
+    exact = _are_skew(X)
     if np.isnan(X.diagonal()).any():
         X = X.copy()
         np.fill_diagonal(X, 0.0)
@@ -175,30 +170,27 @@ def check_margins(margins: ArrayLike, *, complete: bool = False) -> FloatArray:
             "margins: some pairs are missing (NaN). This question needs a complete matrix; fill"
             " the gaps with a fit first."
         )
-    return (X - X.T) / 2 if kind == NEARLY_SKEW else X
+    return X if exact else (X - X.T) / 2
 
 
-@compiled
-def inspect_margins(margins: FloatArray, tolerance: float) -> tuple[int, int, int]:
-    """Return what kind of matrix this is, and the entry that shows it when it is of no use."""
-    n_items = margins.shape[0]
-    largest = 0.0
-    for i in range(n_items):
-        for j in range(n_items):
-            size = abs(margins[i, j])
-            if size == np.inf:
-                return NOT_FINITE, i, j
-            largest = max(largest, size)
-    kind = SKEW
-    for top in range(0, n_items, TILE):
-        for left in range(top, n_items, TILE):
-            for i in range(top, min(top + TILE, n_items)):
-                for j in range(max(left, i), min(left + TILE, n_items)):
-                    here, mirror = margins[i, j], margins[j, i]
-                    if np.isnan(here) != np.isnan(mirror):
-                        return HALF_MISSING, i, j
-                    if abs(here + mirror) > tolerance * largest:
-                        return NOT_SKEW, i, j
-                    if here + mirror != 0.0 and not np.isnan(here):
-                        kind = NEARLY_SKEW
-    return kind, 0, 0
+def _are_skew(X: FloatArray) -> bool:
+    """Return whether margins cancel to the last bit; refuse them where it is not for rounding."""
+    largest, exact = largest_size(X), True
+    if np.isinf(largest):
+        _refuse(np.isinf(X), 0, NOT_FINITE)
+    for rows in slices(len(X), TILE):
+        begin = rows.start
+        here, mirror = X[rows, begin:], X[begin:, rows].T
+        with np.errstate(over="ignore"):  # two that are huge cancel no more than two that are large
+            off = here + mirror
+        _refuse(np.isnan(here) != np.isnan(mirror), begin, HALF_MISSING)
+        _refuse(np.abs(off) > SKEW_TOLERANCE * largest, begin, NOT_SKEW)
+        exact &= not np.nan_to_num(off, copy=False).any()
+    return exact
+
+
+def _refuse(wrong: BoolArray, begin: int, complaint: str) -> None:
+    """Refuse the first entry that is wrong, of those from a row and a column on."""
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0] + begin
+        raise InputError(f"margins: the entry ({i}, {j}) {complaint}")

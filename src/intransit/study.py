@@ -59,7 +59,15 @@ from scipy.sparse.csgraph import connected_components, depth_first_order, dijkst
 from scipy.sparse.linalg import cg, lsmr, splu
 from scipy.special import gammaincc
 
-from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs, slices, unfold
+from intransit.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    fold_pairs,
+    largest_size,
+    slices,
+    unfold,
+)
 from intransit.checks import as_floats, as_number, as_whole, check_pairs, shown
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.kernels import (
@@ -844,10 +852,7 @@ def share_of(part: float, rest: float) -> float:
 
 def scale_of(margins: FloatArray) -> float:
     """Return the largest margin, so that squares neither overflow nor vanish; 1 for zeros."""
-    if not margins.size:
-        return 1.0
-    largest = max(np.fmax.reduce(margins, axis=None), -np.fmin.reduce(margins, axis=None))
-    return float(largest) if largest > 0.0 else 1.0
+    return largest_size(margins) or 1.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,7 +58,7 @@ class DenseFilter:
     def __init__(self, twin, n_items, drift, exposure_drift, prior=1.0):
         r, self.n_scores = twin.n_factors, int(twin.scores)
         self.k = self.n_scores + 2 * r
-        self.mu = [twin._means[i].copy() for i in range(n_items)]
+        self.mu = [twin._known.means[i].copy() for i in range(n_items)]
         self.P = [prior**2 * np.eye(self.k) for _ in range(n_items)]
         self.last = [None] * n_items
         walk = [drift**2] * (self.n_scores + r) + [exposure_drift**2] * r
@@ -128,8 +128,8 @@ def test_filter_agrees_with_its_dense_twin(n_factors, scores, loss):
     for game in zip(*(column.tolist() for column in games), strict=True):
         slow.observe(*game, noise=noise if loss == "squared" else None)
         fast.observe(*game)
-    np.testing.assert_allclose(fast._means[:n_items], slow.mu, atol=1e-9)
-    np.testing.assert_allclose(fast._blocks[:n_items], slow.P, atol=1e-9)
+    np.testing.assert_allclose(fast._known.means[:n_items], slow.mu, atol=1e-9)
+    np.testing.assert_allclose(fast._known.blocks[:n_items], slow.P, atol=1e-9)
     for time in (None, 2.0, 9.0):
         mean, variance, *_ = slow.moments(4, 1, time)
         lower, upper = fast.interval(4, 1, at=time, level=2 * ndtr(1.0) - 1)
@@ -160,8 +160,8 @@ def test_scores_of_fresh_items_are_those_of_the_exact_kalman_filter():
     fast = Filter(loss="squared", drift_scale=0.0, noise_scale=0.4)
     fast.observe_many(first, second, outcomes, times)
     mu, P = dense_kalman(first, second, outcomes, times, 20, drift=0.0, noise=0.4)
-    np.testing.assert_allclose(fast._means[:20, 0], mu, atol=1e-10)
-    np.testing.assert_allclose(fast._blocks[:20, 0, 0], np.diag(P), atol=1e-10)
+    np.testing.assert_allclose(fast._known.means[:20, 0], mu, atol=1e-10)
+    np.testing.assert_allclose(fast._known.blocks[:20, 0, 0], np.diag(P), atol=1e-10)
 
 
 def test_one_item_that_meets_only_fresh_ones_is_exact_too():
@@ -172,8 +172,8 @@ def test_one_item_that_meets_only_fresh_ones_is_exact_too():
     fast = Filter(loss="squared", drift_scale=0.5, noise_scale=0.4)
     fast.observe_many(hub, fresh, outcomes, times)
     mu, P = dense_kalman(hub, fresh, outcomes, times, 13, drift=0.5, noise=0.4)
-    np.testing.assert_allclose(fast._means[[0, 12], 0], mu[[0, 12]], atol=1e-10)
-    np.testing.assert_allclose(fast._blocks[[0, 12], 0, 0], np.diag(P)[[0, 12]], atol=1e-10)
+    np.testing.assert_allclose(fast._known.means[[0, 12], 0], mu[[0, 12]], atol=1e-10)
+    np.testing.assert_allclose(fast._known.blocks[[0, 12], 0, 0], np.diag(P)[[0, 12]], atol=1e-10)
 
 
 @settings(max_examples=300, deadline=None)
@@ -240,10 +240,10 @@ def test_loops_agree_with_their_python_twins():
         ),
     ):
         one = Filter(n_factors=1, drift_scale=0.2, exposure_drift_scale=0.1, rng=1)
-        state = one._means, one._blocks, one._times, one._rates
+        state = one._known[:4]
         forecasts, moments, odds = np.empty(60), np.empty((60, 2)), np.empty(60)
-        learn_many(*state, 1, 0.0, pairs, outcomes, times, counts, one._work, forecasts)
-        read_many(*state, 1, pairs, times + 3.0, one._work, moments)
+        learn_many(one._known, pairs, outcomes, times, counts, forecasts)
+        read_many(one._known, pairs, times + 3.0, moments)
         average(*moments.T, odds)
         answers.append((*state, forecasts, moments, odds))
     for fast, slow in zip(*answers, strict=True):
@@ -251,10 +251,9 @@ def test_loops_agree_with_their_python_twins():
     one, two = (Filter(n_factors=2, loss="squared", drift_scale=0.2, rng=1) for _ in range(2))
     for game in zip(first, second, outcomes, times, counts, strict=True):
         for each, learn in ((one, law_kernels.learn), (two, law_kernels.learn.py_func)):
-            state = each._means, each._blocks, each._times, each._rates
-            learn(*state, 1, 0.5, *game, each._work)
-    np.testing.assert_allclose(one._means, two._means, atol=1e-12)
-    np.testing.assert_allclose(one._blocks, two._blocks, atol=1e-12)
+            learn(each._known._replace(noise=0.5), *game)
+    np.testing.assert_allclose(one._known.means, two._known.means, atol=1e-12)
+    np.testing.assert_allclose(one._known.blocks, two._known.blocks, atol=1e-12)
     gaps = [(np.nan, 1.0), (0.0, np.nan), (2.0, 1.0), (1.0, 2.5)]
     assert [law_kernels.gap_since(*g) for g in gaps] == [0.0, 0.0, 0.0, 1.5]
     assert [law_kernels.gap_since.py_func(*g) for g in gaps] == [0.0, 0.0, 0.0, 1.5]
@@ -272,9 +271,9 @@ def test_one_by_one_equals_all_at_once(loss):
     for part in range(0, 300, 100):
         ways[3].observe_many(*(column[part : part + 100] for column in games))
     for other in ways[1:]:
-        np.testing.assert_array_equal(ways[0]._means[:50], other._means[:50])
-        np.testing.assert_array_equal(ways[0]._blocks[:50], other._blocks[:50])
-        np.testing.assert_array_equal(ways[0]._times[:50], other._times[:50])
+        np.testing.assert_array_equal(ways[0]._known.means[:50], other._known.means[:50])
+        np.testing.assert_array_equal(ways[0]._known.blocks[:50], other._known.blocks[:50])
+        np.testing.assert_array_equal(ways[0]._known.times[:50], other._known.times[:50])
         assert (other.n_items, other.n_seen) == (50, 300)
 
 
@@ -292,9 +291,9 @@ def test_a_forecast_is_what_could_be_asked_just_before(loss):
 def test_what_is_kept_does_not_grow_with_history():
     """Ten thousand further comparisons of the same items take no further room."""
     one = Filter(n_factors=1, drift_scale=0.2, n_items=30, rng=0)
-    before = [getattr(one, name).nbytes for name in ("_means", "_blocks", "_times", "_work")]
+    before = [getattr(one._known, name).nbytes for name in ("means", "blocks", "times", "work")]
     one.observe_many(*random_games(1, 30, 10_000))
-    after = [getattr(one, name).nbytes for name in ("_means", "_blocks", "_times", "_work")]
+    after = [getattr(one._known, name).nbytes for name in ("means", "blocks", "times", "work")]
     assert before == after
     assert sum(after) < 30 * 8 * (1 + 3 + 9) + 8 * 12 + 1
 
@@ -308,9 +307,9 @@ def test_items_may_arrive_at_any_time():
         late.observe(0, newcomer, 1.0, time=newcomer)
         early.observe(0, newcomer, 1.0, time=newcomer)
         assert late.n_items == newcomer + 1
-        assert len(late._means) < 2 * max(late.n_items, 16)
-    np.testing.assert_array_equal(late._means[:996], early._means[:996])
-    np.testing.assert_array_equal(late._blocks[:996], early._blocks[:996])
+        assert len(late._known.means) < 2 * max(late.n_items, 16)
+    np.testing.assert_array_equal(late._known.means[:996], early._known.means[:996])
+    np.testing.assert_array_equal(late._known.blocks[:996], early._known.blocks[:996])
     pieces = late.margin(0, 5000), late.n_items  # a stranger: answered, not counted
     assert np.isfinite(pieces[0])
     assert pieces[1] == 996
@@ -337,7 +336,7 @@ def test_naming_a_game_from_the_other_side_changes_nothing():
     one, two = (Filter(n_factors=1, drift_scale=0.3, rng=0) for _ in range(2))
     one.observe_many(first, second, outcomes, times, counts)
     two.observe_many(second, first, 1.0 - outcomes, times, counts)
-    np.testing.assert_allclose(one._means, two._means, atol=1e-10)
+    np.testing.assert_allclose(one._known.means, two._known.means, atol=1e-10)
 
 
 def test_forecasts_widen_with_the_gap():
@@ -361,8 +360,8 @@ def test_without_drift_time_does_not_matter():
     one, two = (Filter(n_factors=1, drift_scale=0, rng=0) for _ in range(2))
     one.observe_many(first, second, outcomes, times, counts)
     two.observe_many(first, second, outcomes, 100 * times[::-1], counts)
-    np.testing.assert_array_equal(one._means, two._means)
-    assert np.linalg.eigvalsh(one._blocks).min() > 0.0
+    np.testing.assert_array_equal(one._known.means, two._known.means)
+    assert np.linalg.eigvalsh(one._known.blocks).min() > 0.0
 
 
 @settings(max_examples=60, deadline=None)
@@ -379,9 +378,9 @@ def test_variances_stay_variances(seed, loss, noise, count, drift):
     one = Filter(n_factors=2, loss=loss, noise_scale=noise, drift_scale=drift, rng=seed)
     one.observe_many(first, second, 10 * outcomes if loss == "squared" else outcomes, times)
     one.observe_many(first, second, outcomes, times, counts * count)
-    assert np.isfinite(one._means).all()
-    assert np.isfinite(one._blocks).all()
-    assert np.diagonal(one._blocks, axis1=1, axis2=2).min() >= 0.0
+    assert np.isfinite(one._known.means).all()
+    assert np.isfinite(one._known.blocks).all()
+    assert np.diagonal(one._known.blocks, axis1=1, axis2=2).min() >= 0.0
     i, j = np.indices((4, 4))
     lower, upper = one.interval(i, j, at=1e9)
     assert (lower <= upper).all()
@@ -411,7 +410,7 @@ BAD_GAMES = [
 
 def picture(one):
     """Return all that a filter knows, to see whether it changed."""
-    arrays = one._means.tobytes(), one._blocks.tobytes(), one._times.tobytes()
+    arrays = one._known.means.tobytes(), one._known.blocks.tobytes(), one._known.times.tobytes()
     return *arrays, one.n_items, one.n_seen
 
 
@@ -520,7 +519,7 @@ def test_any_layout_of_columns_will_do():
     one, two = (Filter(n_factors=1, drift_scale=0.1, rng=0) for _ in range(2))
     one.observe_many(*games)
     two.observe_many(*table.T)
-    np.testing.assert_array_equal(one._means, two._means)
+    np.testing.assert_array_equal(one._known.means, two._known.means)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -12,7 +12,7 @@ from scipy.special import expit
 import intransit as it
 from intransit.data.cells import Rows, collapse_rows, merge_cells
 from intransit.inference.cell_kernels import ordered_terms
-from intransit.inference.likelihood import Law, first_law, loss_of
+from intransit.inference.likelihood import CellLoss, Law, first_law
 
 seeds = st.integers(0, 10**6)
 
@@ -53,7 +53,7 @@ def test_the_kernel_is_minus_the_log_of_the_plain_probability(seed, ties):
         shares=False,
         levels=True,
     )
-    loss = loss_of(Law("ordered", cuts), cells)
+    loss = CellLoss(Law("ordered", cuts), cells)
     expected = -sum(
         c * np.log(plain_probability(*v, cuts)) for c, *v in zip(n, x, levels, strict=True)
     )
@@ -160,7 +160,7 @@ def test_cuts_and_advantage_are_settled_where_no_direction_is_better():
     x = problem.margins(z) - law.advantage * cells.sides
 
     def value(advantage, cuts):
-        loss = loss_of(Law("ordered", cuts), cells)
+        loss = CellLoss(Law("ordered", cuts), cells)
         return loss.value(x + advantage * cells.sides) + 0.5 * (advantage / 3) ** 2
 
     here = value(law.advantage, law.cuts)

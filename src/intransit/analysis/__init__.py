@@ -445,19 +445,10 @@ class FittedTable:
 
         Parameters
         ----------
-        first, second
-            The two items of each game, by name or number.
-        at
-            The time of each game, by default the last one of the table.
-        side
-            1 where the first has the better side, -1 where the second has it.
-        under
-            Values of covariates that the model knows, such as ``{"surface": "clay"}``.
-        newcomers
-            Whether a name that does not occur is forecast as a newcomer, from what newcomers were
-            like; one that looks like a typing error is refused all the same.
-        level
-            Of the intervals.
+        first, second, at, side
+            As in `probability`, one for each game.
+        under, newcomers, level
+            As in `probability`, for all of them.
 
         Returns
         -------
@@ -467,8 +458,7 @@ class FittedTable:
         Raises
         ------
         InputError
-            If an item or covariate does not occur, an item would meet itself, a time cannot be
-            read, lists differ in length, or `side` or `level` is out of its range.
+            As `probability` does, and if lists differ in length.
         """
         reach_of(level)
         new: dict[str, int] = {}
@@ -525,14 +515,10 @@ class FittedTable:
 
         Parameters
         ----------
-        first, second
-            The two items of each pair, by name or number.
-        at
-            The time, or one for each pair; by default the last one of the table.
-        side
-            1 where the first has the better side, -1 where the second has it.
+        first, second, at, side
+            As in `probability`, or arrays of them.
         under
-            Values of covariates that the model knows, such as ``{"surface": "clay"}``.
+            As in `probability`, for all of them.
 
         Returns
         -------
@@ -576,10 +562,8 @@ class FittedTable:
             (n,): numbers of the items.
         times
             (n,): as `when` counts them.
-        sides
-            (n,): 1 where the first has the better side, -1 where the second has it.
-        under
-            Values of covariates that the model knows, such as ``{"surface": "clay"}``.
+        sides, under
+            (n,): sides, and covariates, as in `probability`.
         level
             Of the intervals; without it there are none.
         at_once

@@ -169,8 +169,6 @@ def find_cycles(
 
     Parameters
     ----------
-    answer
-        The answer; as a method, ``answer.cycles()``, the one it is called on.
     at
         The time, by default the last one of the table.
     level
@@ -402,10 +400,7 @@ def _times(answer: FittedTable) -> FloatArray:
 
 
 def _histories(
-    answer: FittedTable,
-    edges: Edges,
-    cycles: list[IntArray],
-    times: FloatArray,
+    answer: FittedTable, edges: Edges, cycles: list[IntArray], times: FloatArray
 ) -> FloatArray:  # (n_cycles, n_times)
     """Return the probability of each cycle over time; 0 while one of its items was not there."""
     out = np.zeros((len(cycles), len(times)))
@@ -658,8 +653,6 @@ def find_ranking(
 
     Parameters
     ----------
-    answer
-        The answer; as a method, ``answer.ranking()``, the one it is called on.
     at
         The time, by default the last one of the table.
     level

@@ -29,14 +29,7 @@ import numpy as np
 
 from intransit.analysis import MANY, FittedTable
 from intransit.analysis.standings import leaderboard
-from intransit.analysis.stored import (
-    LARGE,
-    Arrays,
-    Index,
-    RecordError,
-    put_together,
-    take_apart,
-)
+from intransit.analysis.stored import LARGE, Arrays, Index, RecordError, put_together, take_apart
 from intransit.analysis.verdict import Transitivity
 from intransit.checks import LARGEST
 from intransit.data.games import Clock

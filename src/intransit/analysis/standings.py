@@ -36,21 +36,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import ndtr
 
-from intransit.analysis import (
-    FittedTable,
-    Item,
-    Leaderboard,
-    Part,
-    strength_draws,
-)
-from intransit.arrays import (
-    LEVEL,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    interval,
-    slices,
-)
+from intransit.analysis import FittedTable, Item, Leaderboard, Part, strength_draws
+from intransit.arrays import LEVEL, BoolArray, FloatArray, IntArray, interval, slices
 from intransit.checks import as_list, as_number, as_whole, check_option, open_seed
 from intransit.data.reading import plural
 from intransit.errors import InputError, MissingDependencyError
@@ -188,8 +175,6 @@ def find_standings(
 
     Parameters
     ----------
-    answer
-        The answer; as a method, ``answer.rank()``, the one it is called on.
     at
         The time, by default the last one of the table.
     level
@@ -311,8 +296,6 @@ def choose_part(answer: A, items: Sequence[Item] = (), *, played: int = 0, top: 
 
     Parameters
     ----------
-    answer
-        The answer; as a method, ``answer.only()``, the one it is called on.
     items
         Items by name or number.
     played
@@ -359,11 +342,6 @@ def choose_part(answer: A, items: Sequence[Item] = (), *, played: int = 0, top: 
 
 def most_played(answer: A) -> A:
     """Return the answer, or of one that is asked where it lies those that played most.
-
-    Parameters
-    ----------
-    answer
-        The answer; as a method, ``answer.most_played()``, the one it is called on.
 
     Returns
     -------
@@ -440,8 +418,6 @@ def matrix_frame(answer: FittedTable, at: object = None, *, backend: str | None 
 
     Parameters
     ----------
-    answer
-        The answer; as a method, ``answer.matrix_frame()``, the one it is called on.
     at
         The time, by default the last one of the table.
     backend
@@ -473,8 +449,6 @@ def rank_frame(answer: FittedTable, at: object = None, *, backend: str | None = 
 
     Parameters
     ----------
-    answer
-        The answer; as a method, ``answer.rank_frame()``, the one it is called on.
     at
         The time, by default the last one of the table.
     backend
@@ -516,8 +490,6 @@ def path_frame(
 
     Parameters
     ----------
-    answer
-        The answer; as a method, ``answer.path_frame()``, the one it is called on.
     items
         Items by name or number; by default the eight of most assured strength.
     backend
@@ -581,11 +553,6 @@ def to_arviz(answer: FittedTable) -> Any:
     """Return the draws as ArviZ takes them: scales, and chances of pairs at the last time.
 
     Needs ArviZ: ``pip install 'intransit[arviz]'``.
-
-    Parameters
-    ----------
-    answer
-        The answer; as a method, ``answer.to_arviz()``, the one it is called on.
 
     Returns
     -------
@@ -807,8 +774,6 @@ def find_changes(
 
     Parameters
     ----------
-    answer
-        The answer; as a method, ``answer.changes()``, the one it is called on.
     since, until
         The times, by default the first and the last one of the table.
     level

@@ -67,9 +67,7 @@ EXACT = 1e-5  # of one that others are measured by: p values are the same to thr
 MOST_LEVERAGE = 0.9
 ALIKE_GAMES = 0.1  # correlation of the games of a series, above which they count for fewer
 SURELY = 3.0  # standard errors by which it must be above
-FEW_TOGETHER = (
-    0.02  # of the games, in series of several: so few hardly count (reckoned), and cost a fit
-)
+FEW_TOGETHER = 0.02  # of the games, in series of several: so few hardly count, and cost a fit
 MOST_DIGITS = 4  # of shares that were rounded
 DIGIT = 1e-6  # of a share that has no further digits
 MOST_ROWS = 200_000  # the latest: more take longer to test than to fit, and are hardly needed
@@ -232,22 +230,18 @@ def residual_rows(games: Games, encoding: Encoding, *, rng: int = 0) -> Residual
     if series is not None:
         together = sums(series, table.counts * fitted.information)[series]
     growth = inflation(together, mapped.variances()[cell])
+    share = ~np.isin(games.outcomes, (0.0, 0.5, 1.0))  # neither a win nor a tie
+    with_shares = pair_numbers(np.column_stack([games.first, games.second])[share], n)
     return ResidualRows(
         **vars(fitted),
         series=series,
         counts=table.counts,
         cell=cell,
         growth=growth,
-        has_shares=np.isin(keys, _pairs_with_shares(games, n)),
+        has_shares=np.isin(keys, with_shares),
         goes_round=goes_round(table.first, table.second, table.outcomes, n),
         map=mapped,
     )
-
-
-def _pairs_with_shares(games: Games, n: int) -> IntArray:
-    """Return the pairs, as numbers, with results that are neither a win nor a tie."""
-    share = ~np.isin(games.outcomes, (0.0, 0.5, 1.0))
-    return np.unique(pair_numbers(np.column_stack([games.first, games.second])[share], n))
 
 
 def likeness(games: Games, encoding: Encoding, *, rng: int = 0) -> float:

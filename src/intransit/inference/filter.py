@@ -26,7 +26,7 @@ from intransit.checks import (
 )
 from intransit.data.reading import plural
 from intransit.errors import InputError
-from intransit.inference.law_kernels import learn, learn_many, read_many
+from intransit.inference.law_kernels import Beliefs, learn, learn_many, read_many
 from intransit.inference.likelihood import Law
 from intransit.inference.observations import Observations
 from intransit.inference.paths import Layout, Paths, first_order, steps_of
@@ -150,13 +150,12 @@ class Filter:
         noise = _scale("noise_scale", noise_scale, 1 / _LARGEST) ** 2
         drift = _scale("drift_scale", drift_scale)
         drifts = drift, _scale("exposure_drift_scale", exposure_drift_scale)
-        self._noise = noise if loss == "squared" else 0.0
         self._least, self._most = (-_LARGEST, _LARGEST) if loss == "squared" else (0.0, 1.0)
-        self._n_scores, r = int(self.scores), self.n_factors
-        self._rates = np.repeat(np.square(drifts), [self._n_scores + r, r])
-        k = len(self._rates)
-        self._means, self._blocks = np.zeros((0, k)), np.zeros((0, k, k))
-        self._times, self._work = np.zeros(0), np.zeros((4, k))
+        n_scores, r = int(self.scores), self.n_factors
+        rates = np.repeat(np.square(drifts), [n_scores + r, r])
+        k, noise = len(rates), noise if loss == "squared" else 0.0
+        nobody = np.zeros((0, k)), np.zeros((0, k, k)), np.zeros(0)
+        self._known = Beliefs(*nobody, rates, n_scores, noise, np.zeros((4, k)))
         self._rng, self.seed = open_rng(rng)
         if self.seed is not None:  # a stream of its own: `simulate` may have drawn from this seed
             self._rng = self._rng.spawn(1)[0]
@@ -173,7 +172,7 @@ class Filter:
         """What has been learnt, in a sentence."""
         if not self.n_seen:
             return "Nothing learnt yet."
-        latest = np.nanmax(self._times[: self._n_items])
+        latest = np.nanmax(self._known.times[: self._n_items])
         return f"Learnt {plural(self.n_seen, 'comparison')}, the latest at time {latest:g}."
 
     def __repr__(self) -> str:
@@ -225,7 +224,7 @@ class Filter:
             )
         if first >= self._n_items or second >= self._n_items:
             self._welcome("observe", max(first, second) + 1, 1)
-        learn(*self._state, self._noise, first, second, outcome, time, count, self._work)
+        learn(self._known, first, second, outcome, time, count)
         self.n_seen += 1
 
     def observe_many(
@@ -359,7 +358,7 @@ class Filter:
     @property
     def noise_scale(self) -> float:
         """Standard deviation of one reading; 1 for wins and losses, which do not use it."""
-        return float(np.sqrt(self._noise)) if self.loss == "squared" else 1.0
+        return float(np.sqrt(self._known.noise)) if self.loss == "squared" else 1.0
 
     def known(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Return means, covariances and last times of all items, and variances of steps.
@@ -375,9 +374,9 @@ class Filter:
         rates : numpy.ndarray
             Variances of a step of each entry in one unit of time, (k,).
         """
-        n = self._n_items
-        times = np.nan_to_num(self._times[:n], nan=float(np.nanmax(self._times, initial=0.0)))
-        return self._means[:n].copy(), self._blocks[:n].copy(), times, self._rates
+        means, blocks, times, rates, *_ = self._known
+        n, latest = self._n_items, float(np.nanmax(times, initial=0.0))
+        return means[:n].copy(), blocks[:n].copy(), np.nan_to_num(times[:n], nan=latest), rates
 
     def posterior(self, n: int = 200, *, rng: np.random.Generator | int | None = 0) -> Posterior:
         """Return draws of what is known now, for questions beyond one pair.
@@ -401,7 +400,7 @@ class Filter:
         """
         n, generator = as_whole("n", n, least=2), open_rng(rng)[0]
         means, blocks, times, rates = self.known()
-        size, r, scores = len(means), self.n_factors, self._n_scores
+        size, r, scores = len(means), self.n_factors, int(self.scores)
         roots = np.linalg.cholesky(blocks + 1e-12 * np.eye(means.shape[1]))
         noise = generator.standard_normal((n, *means.shape))
         drawn = means + np.einsum("ikl,nil->nik", roots, noise)
@@ -430,11 +429,6 @@ class Filter:
             connected=True,
         )
 
-    @property
-    def _state(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, int]:
-        """What loops take: means, covariances and last times of items, rates, number of scores."""
-        return self._means, self._blocks, self._times, self._rates, self._n_scores
-
     def _read(
         self, where: str, first: ArrayLike, second: ArrayLike, at: ArrayLike | None
     ) -> FloatArray:  # (..., 2)
@@ -447,14 +441,14 @@ class Filter:
         needed = int(pairs.max(initial=-1)) + 1
         self._make_room(where, needed, len(pairs))  # a new item is answered for, and not kept
         out = np.empty((len(pairs), 2))
-        read_many(*self._state, pairs, times.flatten(), self._work, out)
+        read_many(self._known, pairs, times.flatten(), out)
         return out.reshape(*times.shape, 2)
 
     def _learn(self, where: str, given: tuple[Any, ...], *, expect: bool) -> FloatArray:
         pairs, outcomes, times, counts = self._check(where, *given)
         out = np.empty(len(pairs) if expect else 0)
         self._welcome(where, int(pairs.max(initial=-1)) + 1, len(pairs))
-        learn_many(*self._state, self._noise, pairs, outcomes, times, counts, self._work, out)
+        learn_many(self._known, pairs, outcomes, times, counts, out)
         self.n_seen += len(pairs)
         return out
 
@@ -512,18 +506,21 @@ class Filter:
                 f"{where}: item {needed - 1} is far beyond the {self._n_items:,} items so far; "
                 "number items from 0 without large gaps, or pass n_items to make room for them."
             )
-        held, k = self._means.shape
+        old = self._known
+        held, k = old.means.shape
         if needed <= held:
             return
         new = max(needed, 2 * held) - held
         means, blocks = np.zeros((new, k)), np.zeros((new, k, k))
         # Row by row from one stream: an item's start does not depend on when room was made.
-        factors = self._rng.standard_normal((new, k - self._n_scores))
-        means[:, self._n_scores :] = _START * self._prior * factors
+        factors = self._rng.standard_normal((new, k - old.n_scores))
+        means[:, old.n_scores :] = _START * self._prior * factors
         blocks[:, np.arange(k), np.arange(k)] = self._prior**2
-        self._means = np.concatenate([self._means, means])
-        self._blocks = np.concatenate([self._blocks, blocks])
-        self._times = np.concatenate([self._times, np.full(new, np.nan)])
+        self._known = old._replace(
+            means=np.concatenate([old.means, means]),
+            blocks=np.concatenate([old.blocks, blocks]),
+            times=np.concatenate([old.times, np.full(new, np.nan)]),
+        )
 
 
 def _scale(name: str, value: object, least: float = 0.0) -> float:

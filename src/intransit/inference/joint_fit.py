@@ -46,10 +46,11 @@ from intransit.inference.laplace import (
 )
 from intransit.inference.likelihood import far, first_law
 from intransit.inference.newton import JointSolution, SparseEquations, is_small, solve_joint
-from intransit.inference.observations import Seen, connected_groups
+from intransit.inference.observations import Seen
 from intransit.inference.posterior import MOST_MARGINS, check_entries
 from intransit.model.laws import Kind
 from intransit.skew import fill_skew
+from intransit.study import connected
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class Support:
     @cached_property
     def groups(self) -> IntArray:  # (n_items,)
         """Number of the group that each item belongs to."""
-        return connected_groups(self.cells.pairs, self.n_items)
+        return connected(self.cells.pairs, self.n_items)
 
     @cached_property
     def seen(self) -> Seen:

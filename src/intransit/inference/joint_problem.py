@@ -43,7 +43,7 @@ from intransit.inference.cell_kernels import (
     pull_cells,
     push_cells,
 )
-from intransit.inference.likelihood import CellLoss, Law, best_law, loss_of
+from intransit.inference.likelihood import CellLoss, Law, best_law
 from intransit.kernels import add_rows, dot
 
 Noise = tuple[FloatArray, FloatArray]  # of first states, of steps
@@ -483,7 +483,7 @@ class Joint:
         if sides is not None:
             x -= self.law.advantage * sides
         law = best_law(self.loss, x, seeks_side=seeks_side, total=self.total, roughly=roughly)
-        return replace(self, loss=loss_of(law, self.cells))
+        return replace(self, loss=CellLoss(law, self.cells))
 
     def penalty(self, z: FloatArray) -> float:
         """Return the penalties of all sides here."""
@@ -583,7 +583,7 @@ def assemble(
         pairs = Pairs(distinct, n_items)
     alike = not columns.free_exposures.any() and columns.are_uniform
     at = at_S if alike or exposed is chains else np.hstack([at_S, at_Q])  # what loops must fetch
-    loss = loss_of(replace(law, noise_scale=scales.noise_scale), cells)
+    loss = CellLoss(replace(law, noise_scale=scales.noise_scale), cells)
     sides = sides_of(columns, scales, chains, exposed, effects)
     joint = Joint(at, pair_at, loss, *sides, seeks_side, alike, columns.rise)
     return joint, pairs
@@ -599,7 +599,7 @@ def rescale(problem: Joint, columns: Columns, scales: Scales) -> Joint:
         strengths=replace(S, extra=problem.strengths.extra),
         exposures=replace(Q, extra=problem.exposures.extra),
         effects=E,
-        loss=loss_of(law, problem.cells),
+        loss=CellLoss(law, problem.cells),
     )
 
 

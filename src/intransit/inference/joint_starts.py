@@ -53,11 +53,7 @@ def solve_from_starts(
 
 
 def _places(
-    problem: Joint,
-    columns: Columns,
-    scales: Scales,
-    nothing: FloatArray,
-    rng: np.random.Generator,
+    problem: Joint, columns: Columns, scales: Scales, nothing: FloatArray, rng: np.random.Generator
 ) -> Iterator[tuple[str, FloatArray]]:
     """Yield starts, the likeliest first: static factors for several times in question."""
     base, cells = _scores_first(problem, columns, nothing), problem.cells

@@ -422,19 +422,23 @@ def gap_since(last: float, time: float) -> float:
     return gap if gap > 0.0 else 0.0  # noqa: FURB136  (max would let NaN through, or not)
 
 
+class Beliefs(NamedTuple):
+    """What a filter knows of items, of which it learns in place; see equations (1) and (2)."""
+
+    means: FloatArray  # (n_items, k): score if any, then s, then q
+    blocks: FloatArray  # (n_items, k, k): P of each item
+    times: FloatArray  # (n_items,): of the last comparison, NaN before the first
+    rates: FloatArray  # (k,): variance that a unit of time adds
+    n_scores: int  # 1 with a score, else 0
+    noise: float  # variance of a reading; 0 for wins and losses
+    work: FloatArray  # (4, k): receives g_i, g_j, P_i g_i, P_j g_j of the pair in question
+
+
 @compiled
-def margin_moments(
-    means: FloatArray,  # (n_items, k): score if any, then s, then q
-    blocks: FloatArray,  # (n_items, k, k): P of each item
-    rates: FloatArray,  # (k,): variance that a unit of time adds
-    n_scores: int,  # 1 with a score, else 0
-    i: int,
-    j: int,
-    gap_i: float,
-    gap_j: float,
-    work: FloatArray,  # (4, k): receives g_i, g_j, P_i g_i, P_j g_j
-) -> tuple[float, float]:
-    """Return the mean and the variance of a margin, equation (1), after these gaps."""
+def margin_moments(known: Beliefs, i: int, j: int, time: float) -> tuple[float, float]:
+    """Return the mean and the variance of a margin at a time, equation (1)."""
+    means, blocks, times, rates, n_scores, _, work = known
+    gap_i, gap_j = gap_since(times[i], time), gap_since(times[j], time)
     k = means.shape[1]
     r = (k - n_scores) // 2
     mean = 0.0
@@ -521,90 +525,61 @@ def logistic_pull(mean: float, variance: float, wins: float, count: float) -> tu
 
 @compiled
 def learn(
-    means: FloatArray,  # (n_items, k), changed in place, as are blocks and times
-    blocks: FloatArray,  # (n_items, k, k)
-    times: FloatArray,  # (n_items,): of the last comparison, NaN before the first
-    rates: FloatArray,  # (k,)
-    n_scores: int,
-    noise: float,  # variance of a reading; 0 for wins and losses
-    i: int,
-    j: int,
-    outcome: float,
-    time: float,
-    count: float,
-    work: FloatArray,  # (4, k)
+    known: Beliefs, i: int, j: int, outcome: float, time: float, count: float
 ) -> tuple[float, float]:
     """Take one comparison in, equation (2); return the margin's mean and variance before it."""
-    gap_i, gap_j = gap_since(times[i], time), gap_since(times[j], time)
-    mean, variance = margin_moments(means, blocks, rates, n_scores, i, j, gap_i, gap_j, work)
-    if noise > 0.0:
-        shrink = 1.0 / (variance + noise / count)
+    mean, variance = margin_moments(known, i, j, time)
+    if known.noise > 0.0:
+        shrink = 1.0 / (variance + known.noise / count)
         pull = (outcome - mean) * shrink
     else:
         pull, curvature = logistic_pull(mean, variance, outcome, count)
         shrink = curvature / (1.0 + variance * curvature)
-    _move(means[i], blocks[i], rates, gap_i, work[2], pull, shrink)
-    _move(means[j], blocks[j], rates, gap_j, work[3], pull, shrink)
-    if not times[i] > time:
-        times[i] = time
-    if not times[j] > time:
-        times[j] = time
+    for side in range(2):
+        _move(known, j if side else i, time, known.work[2 + side], pull, shrink)
     return mean, variance
 
 
 @compiled
 def _move(
-    mean: FloatArray,  # (k,)
-    block: FloatArray,  # (k, k)
-    rates: FloatArray,  # (k,)
-    gap: float,
-    reach: FloatArray,  # (k,): P g
-    pull: float,
-    shrink: float,
+    known: Beliefs, item: int, time: float, reach: FloatArray, pull: float, shrink: float
 ) -> None:
-    """Age one item by the gap, then apply equation (2) to it."""
+    """Age one item to a time, then apply equation (2) to it; `reach` is P g."""
+    mean, block, last = known.means[item], known.blocks[item], known.times[item]
+    gap = gap_since(last, time)
     for a in range(len(mean)):
         mean[a] += pull * reach[a]
         for b in range(a):
             block[a, b] -= shrink * reach[a] * reach[b]
             block[b, a] = block[a, b]
-        block[a, a] = max(block[a, a] + gap * rates[a] - shrink * reach[a] * reach[a], 0.0)
+        added = gap * known.rates[a] - shrink * reach[a] * reach[a]
+        block[a, a] = max(block[a, a] + added, 0.0)
+    if not last > time:
+        known.times[item] = time
 
 
 @compiled
 def learn_many(
-    means: FloatArray,
-    blocks: FloatArray,
-    times: FloatArray,
-    rates: FloatArray,
-    n_scores: int,
-    noise: float,
+    known: Beliefs,
     pairs: IntArray,  # (n, 2)
     outcomes: FloatArray,  # (n,)
     at: FloatArray,  # (n,): the time of each comparison
     counts: FloatArray,  # (n,)
-    work: FloatArray,  # (4, k)
     out: FloatArray,  # (n,) to receive forecasts, (0,) for none
 ) -> None:
     """Take comparisons in, in this order; write what was expected of each just before it."""
     wanted = len(out) > 0
     for p in range(len(pairs)):
-        i, j, y, t, n = pairs[p, 0], pairs[p, 1], outcomes[p], at[p], counts[p]
-        mean, variance = learn(means, blocks, times, rates, n_scores, noise, i, j, y, t, n, work)
+        mean, variance = learn(known, pairs[p, 0], pairs[p, 1], outcomes[p], at[p], counts[p])
         if wanted:
-            out[p] = mean if noise > 0.0 else mean_logistic(mean, variance)
+            out[p] = mean if known.noise > 0.0 else mean_logistic(mean, variance)
 
 
 @compiled
 def read_many(
-    means: FloatArray,
-    blocks: FloatArray,
-    times: FloatArray,
-    rates: FloatArray,
-    n_scores: int,
+    known: Beliefs,
     pairs: IntArray,  # (n, 2)
     at: FloatArray,  # (n,): times; NaN for as each item was last seen
-    work: FloatArray,  # (4, k)
     out: FloatArray,  # (n, 2): receives mean and variance of each margin
 ) -> None:
     """Write equation (1) for every pair; the two orders of a pair agree to the last bit."""
@@ -613,7 +588,6 @@ def read_many(
         if i == j:
             out[p, 0], out[p, 1] = 0.0, 0.0
             continue
-        gap_i, gap_j = gap_since(times[i], at[p]), gap_since(times[j], at[p])
-        mean, variance = margin_moments(means, blocks, rates, n_scores, i, j, gap_i, gap_j, work)
+        mean, variance = margin_moments(known, i, j, at[p])
         out[p, 0] = mean if i == pairs[p, 0] else -mean
         out[p, 1] = variance

@@ -141,17 +141,12 @@ class CellLoss:
         return edges[at], edges[at + 1]
 
 
-def loss_of(law: Law, cells: Cells) -> CellLoss:
-    """Return the loss of these cells."""
-    return CellLoss(law, cells)
-
-
 def single_games(law: Law, outcomes: FloatArray) -> CellLoss:
     """Return the loss of games one by one, whoever plays them and when."""
     n = len(outcomes)
     nobody = np.zeros((n, 2), np.int64)
     cells = Cells(np.zeros(1), nobody[:, 0], nobody, np.ones(n), outcomes, n, 0.0, 0.0)
-    return loss_of(law, cells)
+    return CellLoss(law, cells)
 
 
 def first_law(kind: Kind, cells: Cells, advantage: float) -> Law:
@@ -191,7 +186,7 @@ def best_law(
     for _ in range(MOST_TURNS):
         before = law
         if seeks_side:
-            pulls = _added_up(total, partial(side_pulls, loss_of(law, cells), x, sides))
+            pulls = _added_up(total, partial(side_pulls, CellLoss(law, cells), x, sides))
             law = replace(law, advantage=best_side(pulls, law.advantage, n_steps))
         if law.levels:
             ends = Ends(cells, x + law.advantage * sides, len(law.cuts))

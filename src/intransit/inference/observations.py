@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from intransit.arrays import FloatArray, IntArray
 from intransit.checks import as_whole
@@ -21,6 +20,7 @@ from intransit.data.games import Games
 from intransit.errors import InputError
 from intransit.model import Levels, Model, OutcomeLaw, Readings, Scores, Wins, default_model
 from intransit.model.laws import Kind
+from intransit.study import connected
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +239,7 @@ def tiers_of(seen: Observations) -> FloatArray:  # (n_items, n_tiers)
     """
     n = seen.n_items
     games = np.bincount(seen.pairs.ravel(), np.repeat(seen.counts, 2), minlength=n)
-    group = connected_groups(seen.pairs, n)
+    group = connected(seen.pairs, n)
     there = group == np.argmax(np.bincount(group, games))
     i, j = seen.pairs[there[seen.pairs[:, 0]]].T
     typical = games[there].sum() / there.sum()
@@ -265,12 +265,6 @@ def tiers_of(seen: Observations) -> FloatArray:  # (n_items, n_tiers)
     tiers /= np.sqrt(np.mean(tiers[there] ** 2, axis=0))
     rates = np.maximum(1.0 - values[slow], SLOWEST)
     return np.asarray(tiers * (rates[0] / rates))
-
-
-def connected_groups(pairs: IntArray, n_items: int) -> IntArray:  # (n_items,)
-    """Return the number of the group, connected by comparisons, that each item belongs to."""
-    graph = coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n_items, n_items))
-    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
 # Moments that the model tells apart.  Where an item has 40 to 600 games, chances are as near to the

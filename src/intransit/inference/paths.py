@@ -148,26 +148,14 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """All paths of a model for some observations.
-
-    Attributes
-    ----------
-    items
-        An item's score and factors; every item has a path, if only of one state.
-    other
-        For each entry of `items.cell` the state of the opponent.
-    numbers
-        The other terms.
-    newcomer
-        Which items were first seen when a tenth of the time was over.
-    """
+    """All paths of a model for some observations."""
 
     seen: Observations
     model: Model
-    items: Paths
-    other: IntArray  # (2 n_cells,)
-    numbers: tuple[Numbers, ...]
-    newcomer: BoolArray  # (n_items,)
+    items: Paths  # score and factors; every item has a path, if only of one state
+    other: IntArray  # (2 n_cells,): for each entry of `items.cell` the state of the opponent
+    numbers: tuple[Numbers, ...]  # the other terms
+    newcomer: BoolArray  # (n_items,): first seen when a tenth of the time was over
     span: float
     directions: FloatArray | None = None  # of tiers, where they are known
 

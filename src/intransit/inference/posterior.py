@@ -17,7 +17,7 @@ from scipy.special import expit, log_expit, log_ndtr, ndtri
 from intransit.arrays import FloatArray, IntArray, slices, spread_out
 from intransit.checks import as_number
 from intransit.errors import InputError
-from intransit.inference.observations import Observations, connected_groups
+from intransit.inference.observations import Observations
 from intransit.inference.path_kernels import (
     Matchups,
     expected_chances,
@@ -30,6 +30,7 @@ from intransit.inference.paths import Layout, Numbers, Paths
 from intransit.inference.sampling import Draws, Mixing
 from intransit.model.laws import OutcomeLaw, boundaries, expected_results
 from intransit.model.terms import By, PairEffects, Scores, Side
+from intransit.study import connected
 
 PANEL_SEED = 0
 STRENGTH_WORK = 1e8  # draws times items times opponents of strengths; fewer draws beyond it
@@ -141,7 +142,7 @@ class Posterior:
             return self.known.groups
         if self.connected:
             return np.zeros(self.n_items, np.int64)
-        return connected_groups(self.layout.seen.pairs, self.n_items)
+        return connected(self.layout.seen.pairs, self.n_items)
 
     @cached_property
     def axis(self) -> FloatArray:
@@ -628,10 +629,8 @@ class Posterior:
         self, items: IntArray, panel: IntArray, time: float, which: IntArray | None = None
     ) -> Matchups:
         """Return effects of pairs that met, where each pair finds its own, and the law."""
-        k, which = (
-            place_of(PairEffects, self.layout),
-            np.arange(len(self)) if which is None else which,
-        )
+        k = place_of(PairEffects, self.layout)
+        which = np.arange(len(self)) if which is None else which
         cuts, noise = (one[which] for one in self._law_arrays())
         shape, nothing = (len(items), len(panel)), np.zeros((len(which), 1))
         sign = np.where(items[:, None] < panel[None, :], 1.0, -1.0)

@@ -32,7 +32,6 @@ from intransit.data.measurements import Measurements
 from intransit.data.reading import plural
 from intransit.errors import ConvergenceWarning, InputError
 from intransit.inference.newton import Descent
-from intransit.inference.observations import connected_groups
 from intransit.inference.weighted_program import (
     DENSE_LIMIT,
     Collapsed,
@@ -53,6 +52,7 @@ from intransit.inference.weighted_solvers import (
     solve_bounded,
 )
 from intransit.skew import build_margins, canonical_factors, margins_at, smallest_strengths
+from intransit.study import connected
 
 
 def check_measurements(measurements: object) -> None:
@@ -179,7 +179,7 @@ def find_doubts(problem: Problem, factors: FloatArray) -> tuple[str, ...]:
     if len(absent):
         whose = "its" if len(absent) == 1 else "their"
         doubts.append(f"{_items(absent)} never compared: {whose} margins mean nothing.")
-    groups = np.unique(connected_groups(pairs, n)[partners > 0])
+    groups = np.unique(connected(pairs, n)[partners > 0])
     if len(groups) > 1:
         doubts.append(
             f"The items form {len(groups)} groups with no comparison between them: margins "

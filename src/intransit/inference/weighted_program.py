@@ -37,12 +37,7 @@ from scipy.sparse import csr_array, vstack
 
 from intransit.arrays import BoolArray, FloatArray, IntArray, fold_pairs, unfold
 from intransit.data.measurements import Entries, PeriodReadings
-from intransit.inference.cell_kernels import (
-    pull_cells,
-    push_cells,
-    push_pull_cells,
-    state_blocks,
-)
+from intransit.inference.cell_kernels import pull_cells, push_cells, push_pull_cells, state_blocks
 from intransit.inference.newton import Descent, cholesky, conjugate_gradients
 from intransit.kernels import jacobian, normal_matrix
 

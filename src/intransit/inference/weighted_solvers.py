@@ -4,15 +4,12 @@
 the margins are linear in the other, so a half-step is one weighted least-squares problem, and of
 all its minimisers the one nearest to where it stands is taken.
 
-`solve_bounded` imposes ‖X‖∞ <= a by an augmented Lagrangian.  Every pair is constrained, seen or
-not.  Pairs that press against the bound carry a multiplier, and for these multipliers and a
-stiffness ρ an ordinary solver minimises
+`solve_bounded` imposes ‖X‖∞ <= a on all pairs by an augmented Lagrangian (decision 0004).  Those
+that press against the bound carry a multiplier; for a stiffness ρ an ordinary solver minimises
 
     loss(x) + ρ/2 Σ_p dist(x_p + multiplier_p / ρ, [-a, a])²
 
-after which multiplier_p becomes ρ times what still stuck out.  Only pairs that ever stuck out are
-added to the problem, found by scanning X in blocks of rows, so that no N x N array is kept.
-At the end S is scaled by the last part in 10⁹ or so that is missing, and the answer is feasible.
+after which multiplier_p becomes ρ times what still stuck out.
 
 `spectral` fills what was not seen with zeros and takes the leading planes of that matrix;
 `random` draws factors of the right size; `cooled` improves either by a path of ridges:
@@ -20,10 +17,9 @@ At the end S is scaled by the last part in 10⁹ or so that is missing, and the 
     minimise  loss + ½ κ (‖S‖² + ‖Q‖²)   for  κ falling from a third of ‖slope(0)‖ to nearly 0
 
 Each minimum starts the next.  ½(‖S‖² + ‖Q‖²), at its least over all factors of X, is the
-nuclear norm of X over two, so the path starts where the problem is nearly convex and never
-lets factors run off to infinity, which is how plain starts fail when readings are few.
+nuclear norm of X over two, so the path starts where the problem is nearly convex.
 
-The program is not convex, so a minimum may be the wrong one.  It is above doubt when
+The program is not convex: a minimum may be the wrong one (decision 0003).  It is above doubt when
 
     - what is free enters linearly (every factor has a known column): there is one minimum;
     - the fit is exact;
@@ -187,13 +183,7 @@ FEASIBLE = 1e-10  # of the bound; what remains is scaled away
 BLOCK_ENTRIES = 2_000_000
 
 
-def solve_bounded(
-    problem: Problem,
-    start: FloatArray,
-    *,
-    bound: float,
-    solver: Solver,
-) -> Solution:
+def solve_bounded(problem: Problem, start: FloatArray, *, bound: float, solver: Solver) -> Solution:
     """Minimise subject to |X_ij| <= bound for all i, j; the objectives are of feasible answers."""
     solution = solver(problem, start)
     if largest_margin(solution.factors) <= bound:

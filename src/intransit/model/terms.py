@@ -26,6 +26,7 @@ drifting scores + 2 drifting factors + pair effects
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -172,8 +173,7 @@ class Term:
     def __add__(self, other: "Term | Model") -> "Model":
         return Model((self,)) + other
 
-    def _check(self) -> None:
-        """Refuse a scale or a walk that is none."""
+    def __post_init__(self) -> None:
         name = type(self).__name__
         if (scale := getattr(self, "scale", None)) is not None:
             check_scale(f"{name}: scale", scale)
@@ -228,7 +228,7 @@ class Scores(Term):
     degrees: int | None = 4
 
     def __post_init__(self) -> None:
-        self._check()
+        super().__post_init__()
         if self.degrees is not None:
             as_whole("Scores: degrees", self.degrees, least=3)
         check_scale("Scores: tiers", self.tiers, strict=False)
@@ -297,7 +297,7 @@ class Factors(Term):
 
     def __post_init__(self) -> None:
         as_whole("Factors: n", self.n, least=1)
-        self._check()
+        super().__post_init__()
 
     def __str__(self) -> str:
         return f"{self.n} {self.walk.word}factor{'' if self.n == 1 else 's'}"
@@ -329,9 +329,6 @@ class PairEffects(Term):
 
     scale: Scale = field(default=HalfCauchy(0.1))
     walk: Walk = field(default_factory=Drift)
-
-    def __post_init__(self) -> None:
-        self._check()
 
     def __str__(self) -> str:
         return f"{self.walk.word}pair effects"
@@ -368,7 +365,7 @@ class Side(Term):
             raise InputError(
                 "Side: scale is a number: there is one side, so nothing to learn it from."
             )
-        self._check()
+        super().__post_init__()
 
     def __str__(self) -> str:
         return "side"
@@ -409,7 +406,7 @@ class By(Term):
             raise InputError(
                 f"By: {shown(self.column)} is not the name of a column; give one, as text."
             )
-        self._check()
+        super().__post_init__()
 
     def __str__(self) -> str:
         return f"{self.walk.word}deviations by {self.column}"
@@ -530,12 +527,7 @@ class Model:
         >>> print((it.Scores() + it.Factors(2)).still())
         static scores + 2 factors
         """
-        return Model(
-            tuple(
-                replace(term, walk=Still()) if hasattr(term, "walk") else term  # type: ignore[call-arg]
-                for term in self.terms
-            )
-        )
+        return self._walking(lambda _: Still())
 
     def with_random_walks(self) -> "Model":
         """Return the model with every walk a plain random walk, and items all alike.
@@ -552,15 +544,17 @@ class Model:
         >>> it.Model((it.Scores(),)).with_random_walks().term(it.Scores).walk.reversion
         0.0
         """
-        terms = [
-            replace(term, walk=Drift(walk.rate))  # type: ignore[call-arg]
-            if isinstance(walk := getattr(term, "walk", None), Drift)
-            else term
+        plain = self._walking(lambda walk: Drift(walk.rate) if isinstance(walk, Drift) else walk)
+        terms = (replace(t, tiers=0.0) if isinstance(t, Scores) else t for t in plain.terms)
+        return Model(tuple(terms))
+
+    def _walking(self, change: Callable[[Walk], Walk]) -> "Model":
+        """Return the model with other walks."""
+        moved = (
+            replace(term, walk=change(term.walk)) if hasattr(term, "walk") else term  # type: ignore[call-arg]
             for term in self.terms
-        ]
-        return Model(
-            tuple(replace(term, tiers=0.0) if isinstance(term, Scores) else term for term in terms)
         )
+        return Model(tuple(moved))
 
     @property
     def n_factors(self) -> int:

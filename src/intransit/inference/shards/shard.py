@@ -30,7 +30,7 @@ from intransit.inference.joint_fit import MOST_TURNS, SETTLED
 from intransit.inference.joint_problem import Columns, Joint, Noise, sides_of
 from intransit.inference.joint_starts import ROUGHLY
 from intransit.inference.laplace import ROUNDS, Laplace, hold_along_gauge
-from intransit.inference.likelihood import Law, far, first_cuts, loss_of
+from intransit.inference.likelihood import CellLoss, Law, far, first_cuts
 from intransit.inference.newton import Descent, solve_joint
 from intransit.inference.path_kernels import keyed_normals
 from intransit.inference.shards.folder import (
@@ -46,7 +46,7 @@ from intransit.inference.shards.folder import (
 )
 from intransit.inference.weighted_program import pull
 from intransit.inference.weighted_solvers import N_POWERS
-from intransit.kernels import add_rows, dot, take_rows
+from intransit.kernels import add_rows, dot
 from intransit.skew import canonical_form
 
 WELL_FILLED = 8  # possible keys for each key: a table of all is quicker than sorting
@@ -174,8 +174,7 @@ class ShardProblem(Joint):
         places = self.shard.halos[k].lent[q]
         shape = len(places), states.shape[1]
         out = self.shard.room(k, q, shape) if self.shard.exchange.copies else np.empty(shape)
-        take_rows(states, places, out)
-        return out
+        return states.take(places, 0, out, mode="clip")
 
     def total(self, value: Any) -> Any:
         """Return the sum over all shards."""
@@ -322,7 +321,7 @@ class Shard:
         return ShardProblem(
             self.at,
             self.pair_at,
-            loss_of(law, self.cells),
+            CellLoss(law, self.cells),
             replace(S, free=free_S),
             replace(Q, free=free_Q, prior=np.where(columns.are_scores, Q.prior, p.held)),
             E,
