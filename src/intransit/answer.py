@@ -21,7 +21,7 @@ from intransit.analysis.verdict import (
     judge,
     look_for_cycles,
 )
-from intransit.arrays import LEVEL, FloatArray, mean_and_interval
+from intransit.arrays import LEVEL, FloatArray, described, mean_and_interval
 from intransit.checks import (
     as_path,
     check_report,
@@ -92,32 +92,12 @@ def _figure(refused: str) -> Callable[[F], F]:
     return document
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Answer(FittedTable):
     """What `fit` found: forecasts, and whatever else can be asked of a fitted table.
 
     Items go by name or number, times by date or number, as in the table.
-
-    Attributes
-    ----------
-    names
-        The items.
-    posterior
-        Draws of everything that is not known; all questions are functions of them.
-    clock, encoding, reading, source
-        How times and results of the table were read, and from where.
-    story
-        What was fitted, and how, in words.
-    seen
-        When each item was compared, and how often.
-    transitive
-        Whether there are cycles, of the games it was fitted to.
-    games
-        The games, as fitted; not kept in files.
-    board
-        The leaderboard at the end, where it is kept: of a large answer that is asked where it lies.
-    part
-        Which items these are, where they are a part of a larger answer.
 
     Examples
     --------

@@ -24,7 +24,8 @@ def described(record: type[R]) -> type[R]:
     """List the fields of a record in its docstring: each says beside its type what it is."""
     fields = {
         name: kind.__metadata__[0]
-        for name, kind in inspect.get_annotations(record).items()
+        for kinds in reversed([inspect.get_annotations(part) for part in record.__mro__])
+        for name, kind in kinds.items()
         if hasattr(kind, "__metadata__")
     }
     listed = "".join(f"{name}\n    {words}\n" for name, words in fields.items())
@@ -34,6 +35,11 @@ def described(record: type[R]) -> type[R]:
     sections = (before.rstrip(), f"Attributes\n----------\n{listed}".rstrip(), *after)
     record.__doc__ = "\n\n".join(sections) + "\n"
     return record
+
+
+def rows_of(*columns: np.ndarray) -> Iterator[tuple[Any, ...]]:
+    """Return columns row by row, as plain numbers."""
+    return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def sort_rows(*columns: np.ndarray) -> tuple[IntArray, BoolArray]:

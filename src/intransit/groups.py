@@ -79,20 +79,10 @@ class Groups:
             line = Group(value, answer.n_items, answer.n_games, answer.transitive.sentence)
             board = Board.of(answer)
             for one in board.leaders[:1]:
-                line = replace(
-                    line,
-                    leader=one.name,
-                    strength=one.strength,
-                    low=one.low,
-                    high=one.high,
-                    clear=board.clear,
-                )
+                ends = {"strength": one.strength, "low": one.low, "high": one.high}
+                line = replace(line, leader=one.name, clear=board.clear, **ends)
             found.append(line)
-        found += [
-            Group(value, n_items, n_games, why)
-            for value, (n_items, n_games, why) in self.left_out.items()
-        ]
-        return found
+        return found + [Group(value, *said) for value, said in self.left_out.items()]
 
     def report(
         self,

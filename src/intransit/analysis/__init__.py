@@ -254,20 +254,30 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class FittedTable:
-    """A table with its posterior: `Answer`, which documents the fields, but for pages and files."""
+    """A table with its posterior: `Answer`, but for pages and files."""
 
-    names: Sequence[str]
-    posterior: Posterior = field(repr=False)
-    clock: Clock
-    encoding: Encoding = field(repr=False)
-    story: tuple[str, ...]
-    source: str
-    seen: Seen = field(repr=False)
-    transitive: Transitivity = field(repr=False)
-    reading: Reading = field(repr=False)
-    games: Games | None = field(default=None, repr=False)
-    board: Leaderboard | None = field(default=None, repr=False)
-    part: Part | None = field(default=None, repr=False)
+    names: Annotated[Sequence[str], "The items."]
+    posterior: Annotated[
+        Posterior, "Draws of everything that is not known; all questions are functions of them."
+    ] = field(repr=False)
+    clock: Annotated[Clock, "How times were read."]
+    encoding: Annotated[Encoding, "How results were read."] = field(repr=False)
+    story: Annotated[tuple[str, ...], "What was fitted, and how, in words."]
+    source: Annotated[str, "Where the table came from."]
+    seen: Annotated[Seen, "When each item was compared, and how often."] = field(repr=False)
+    transitive: Annotated[Transitivity, "Whether there are cycles, of the games of the fit."] = (
+        field(repr=False)
+    )
+    reading: Annotated[Reading, "What was recognised in the table."] = field(repr=False)
+    games: Annotated[Games | None, "The games, as fitted; not kept in files."] = field(
+        default=None, repr=False
+    )
+    board: Annotated[
+        Leaderboard | None, "The leaderboard at the end, where it is kept: of a large answer."
+    ] = field(default=None, repr=False)
+    part: Annotated[Part | None, "Which items these are, of a larger answer."] = field(
+        default=None, repr=False
+    )
 
     @property
     def n_items(self) -> int:

@@ -229,7 +229,8 @@ def choose_items(answer: FittedTable, most: int, wanted: IntArray) -> tuple[IntA
     chosen = dict.fromkeys(wanted[: most // 2].tolist())
     busy = most - (most - len(chosen)) // LEADING
     there = np.flatnonzero(lately >= FEWEST)
-    for items, places in ((order, busy), (_strongest(answer, there), most), (order, most)):
+    strongest = there[np.argsort(-answer.strengths(there, answer.seen.end)[0], kind="stable")]
+    for items, places in ((order, busy), (strongest, most), (order, most)):
         for k in items.tolist():
             if len(chosen) < places:
                 chosen[k] = None
@@ -240,12 +241,6 @@ def choose_items(answer: FittedTable, most: int, wanted: IntArray) -> tuple[IntA
         f"strongest with at least {FEWEST} of them."
     )
     return np.array(sorted(chosen)), why
-
-
-def _strongest(answer: FittedTable, items: IntArray) -> IntArray:
-    """Return items by their strength at the end, best first."""
-    mean = answer.strengths(items, answer.seen.end)[0]
-    return np.asarray(items[np.argsort(-mean, kind="stable")])
 
 
 def latest_games(answer: FittedTable) -> FloatArray:  # (n_items,)

@@ -256,7 +256,8 @@ def draw_cycles(found: Cycles) -> "Figure":
         graph.plot(x, y, "o", color=INK, markersize=9, zorder=5)
         _beside(graph, 1.07 * x, 1.07 * y, x, shorten(name, 26), 10.0)
     for k, (colour, cycle) in enumerate(zip(COLOURS, shown, strict=False)):
-        line = f"{percent(cycle.probability, 1)} sure:  {_ring(cycle)}"
+        ring = " > ".join(shorten(name, max(12, 84 // len(cycle.items))) for name in cycle.items)
+        line = f"{percent(cycle.probability, 1)} sure:  {ring}"
         y = 1.0 - (k + 0.5) / len(shown)
         words.text(0.0, y, line, color=colour, fontsize=9, va="center")
     when = f", {found.at}" if found.at else ""
@@ -358,10 +359,6 @@ def _that_fit(cycles: Sequence[ItemCycle]) -> list[ItemCycle]:
             kept.append(cycle)
             names |= set(cycle.items)
     return kept
-
-
-def _ring(cycle: ItemCycle) -> str:
-    return " > ".join(shorten(name, max(12, 84 // len(cycle.items))) for name in cycle.items)
 
 
 def _arrow(
