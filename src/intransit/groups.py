@@ -79,8 +79,14 @@ class Groups:
             line = Group(value, answer.n_items, answer.n_games, answer.transitive.sentence)
             board = Board.of(answer)
             for one in board.leaders[:1]:
-                ends = {"strength": one.strength, "low": one.low, "high": one.high}
-                line = replace(line, leader=one.name, clear=board.clear, **ends)
+                line = replace(
+                    line,
+                    leader=one.name,
+                    strength=one.strength,
+                    low=one.low,
+                    high=one.high,
+                    clear=board.clear,
+                )
             found.append(line)
         return found + [Group(value, *said) for value, said in self.left_out.items()]
 

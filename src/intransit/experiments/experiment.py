@@ -31,18 +31,15 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partialmethod, wraps
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
 import intransit
 from intransit.arrays import FloatArray, described, slices
 from intransit.checks import write_whole
+from intransit.plotting import Figure
 from intransit.tasks import Task, run_tasks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 # Tables -------------------------------------------------------------------------------------------
 
@@ -473,7 +470,7 @@ class Gain:
 
 
 Measure = Callable[[Point, np.random.Generator, Options], Iterable[TrialValue]]
-Draw = Callable[["Figure", Table], None]
+Draw = Callable[[Figure, Table], None]
 Judge = Callable[[Table], list[Claim]]
 Weigh = Callable[[Table], list[Gain]]
 
