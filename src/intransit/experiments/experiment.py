@@ -299,11 +299,7 @@ class Estimate:
 
 
 def ratio_of_means(first: FloatArray, second: FloatArray) -> Estimate:
-    """Return mean(first) / mean(second), trials resampled in pairs.
-
-    >>> print(ratio_of_means(np.array([2.0, 4.0]), np.array([1.0, 2.0])))
-    2 (2 to 2)
-    """
+    """Return mean(first) / mean(second), trials resampled in pairs."""
     return _bootstrap(lambda a, b: a.mean(axis=-1) / b.mean(axis=-1), first, second)
 
 
@@ -313,11 +309,7 @@ def ratio_of_medians(first: FloatArray, second: FloatArray) -> Estimate:
 
 
 def typical_ratio(first: FloatArray, second: FloatArray) -> Estimate:
-    """Return the median over trials of first / second: what the usual trial shows.
-
-    >>> print(typical_ratio(np.array([2.0, 2.0, 900.0]), np.array([1.0, 1.0, 1.0])).value)
-    2.0
-    """
+    """Return the median over trials of first / second: what the usual trial shows."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = first / second
     return _bootstrap(lambda a, _: np.median(a, axis=-1), ratios, ratios)
@@ -334,11 +326,7 @@ def mean(values: FloatArray) -> Estimate:
 
 
 def log_slope(x: FloatArray, y: FloatArray) -> float:
-    """Return the least-squares slope of log y against log x.
-
-    >>> round(log_slope(np.array([1.0, 10.0]), np.array([3.0, 0.3])), 12)
-    -1.0
-    """
+    """Return the least-squares slope of log y against log x."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
@@ -398,7 +386,9 @@ class Options:
     extras: Annotated[frozenset[str], 'Further curves, of "joint", "limit" and "newton".'] = (
         frozenset()
     )
-    trial: Annotated[int, "Its number: curves that take long are drawn from a few trials only."] = 0
+    trial: Annotated[
+        int, "Number of the trial; curves that take long are drawn in the first few."
+    ] = 0
 
     def wants(self, extra: str) -> bool:
         """Return whether this extra curve was asked for.
