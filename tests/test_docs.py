@@ -6,8 +6,10 @@ import doctest
 import inspect
 import io
 import re
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from numpydoc.docscrape import get_doc_object
@@ -15,6 +17,7 @@ from numpydoc.validate import validate
 
 import intransit
 from intransit import backtest, cli, datasets, estimator, experiments, study, theory
+from intransit.arrays import described
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -145,6 +148,34 @@ def test_docstrings_are_written_as_numpydoc_has_them():
         for fault in faults(path, attrgetter(path)(package))
     ]
     assert not found, f"{len(found)} faults:\n" + "\n".join(found)
+
+
+def test_a_record_lists_its_fields_in_their_order_those_it_inherits_first():
+    """Above the sections that follow; the words stand beside the types alone."""
+
+    @dataclass(frozen=True)
+    class Place:
+        """Where it is."""
+
+        x: Annotated[float, "Along."]
+        hidden: float = 0.0
+
+    @described
+    @dataclass(frozen=True)
+    class Spot(Place):
+        """A spot.
+
+        Examples
+        --------
+        >>> 1
+        1
+        """
+
+        y: Annotated[float, "Up."] = 0.0
+
+    listed = "Attributes\n----------\nx\n    Along.\ny\n    Up."
+    assert Spot.__doc__ == f"A spot.\n\n{listed}\n\nExamples\n--------\n>>> 1\n1\n"
+    assert described(Place).__doc__ == "Where it is.\n\nAttributes\n----------\nx\n    Along.\n"
 
 
 def test_every_command_is_in_the_readme_the_guide_and_the_reference():

@@ -1,9 +1,10 @@
 """From a table of results to an answer, with nothing to set: who beats whom, when, how sure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from intransit.analysis.verdict import (
     judge,
     look_for_cycles,
 )
-from intransit.arrays import LEVEL, FloatArray, mean_and_interval
+from intransit.arrays import LEVEL, FloatArray, described, mean_and_interval
 from intransit.checks import (
     as_path,
     check_report,
@@ -58,6 +59,20 @@ UNMOVED = 0.5
 ANYTHING = 10.0  # sizes of the scores that they may drift by: with more nothing is known of it
 UNEVEN = 1.0  # jumps from which on paths differ in what they cover by as much as its mean
 EFFORT = Effort()
+OF_FIGURES = """
+Returns
+-------
+matplotlib.figure.Figure
+    The figure.
+
+Raises
+------
+InputError
+    {}
+MissingDependencyError
+    If matplotlib is not installed.
+"""
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _figures() -> Any:
@@ -67,32 +82,22 @@ def _figures() -> Any:
     return figures
 
 
+def _figure(refused: str) -> Callable[[F], F]:
+    """Say in the docstring of a method what every figure returns, and what this one refuses."""
+
+    def document(method: F) -> F:
+        method.__doc__ = f"{cleandoc(method.__doc__ or '')}\n{OF_FIGURES.format(refused)}"
+        return method
+
+    return document
+
+
+@described
 @dataclass(frozen=True, eq=False)
 class Answer(FittedTable):
     """What `fit` found: forecasts, and whatever else can be asked of a fitted table.
 
     Items go by name or number, times by date or number, as in the table.
-
-    Attributes
-    ----------
-    names
-        The items.
-    posterior
-        Draws of everything that is not known; all questions are functions of them.
-    clock, encoding, reading, source
-        How times and results of the table were read, and from where.
-    story
-        What was fitted, and how, in words.
-    seen
-        When each item was compared, and how often.
-    transitive
-        Whether there are cycles, of the games it was fitted to.
-    games
-        The games, as fitted; not kept in files.
-    board
-        The leaderboard at the end, where it is kept: of a large answer that is asked where it lies.
-    part
-        Which items these are, where they are a part of a larger answer.
 
     Examples
     --------
@@ -136,6 +141,7 @@ class Answer(FittedTable):
     to_arviz = standings.to_arviz
     _repr_html_ = standings.html
 
+    @_figure("If the time cannot be read.")
     def figure_cycles(self, at: object = None) -> Any:
         """Draw the surest cycles as a graph.
 
@@ -146,21 +152,10 @@ class Answer(FittedTable):
         ----------
         at
             The time, by default the last one of the table.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-
-        Raises
-        ------
-        InputError
-            If the time cannot be read.
-        MissingDependencyError
-            If matplotlib is not installed.
         """
         return _figures().draw_cycles(self.cycles(at))
 
+    @_figure("If the time cannot be read, or there are too many items for a matrix.")
     def figure_discs(self, at: object = None) -> Any:
         """Draw who counters whom, beyond what strengths say.
 
@@ -170,21 +165,10 @@ class Answer(FittedTable):
         ----------
         at
             The time, by default the last one of the table.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-
-        Raises
-        ------
-        InputError
-            If the time cannot be read, or there are too many items for a matrix.
-        MissingDependencyError
-            If matplotlib is not installed.
         """
         return _figures().draw_discs(self, at)
 
+    @_figure("If all games are at one time, or `since` is not before `until`.")
     def figure_changes(self, since: object = None, until: object = None) -> Any:
         """Draw what changed between two times, with intervals.
 
@@ -192,21 +176,10 @@ class Answer(FittedTable):
         ----------
         since, until
             The times, by default the first and the last one of the table.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-
-        Raises
-        ------
-        InputError
-            If all games are at one time, or `since` is not before `until`.
-        MissingDependencyError
-            If matplotlib is not installed.
         """
         return _figures().draw_changes(self.changes(since, until))
 
+    @_figure("If the time cannot be read.")
     def figure_equilibrium(self, at: object = None) -> Any:
         """Draw the mixture that nothing beats, with intervals.
 
@@ -214,21 +187,10 @@ class Answer(FittedTable):
         ----------
         at
             The time, by default the last one of the table.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-
-        Raises
-        ------
-        InputError
-            If the time cannot be read.
-        MissingDependencyError
-            If matplotlib is not installed.
         """
         return _figures().draw_equilibrium(self.ranking(at))
 
+    @_figure("If an item does not occur, fewer than two were given, or the time cannot be read.")
     def figure_matrix(self, at: object = None, items: Sequence[Item] | None = None) -> Any:
         """Draw who beats whom as a heat map.
 
@@ -238,21 +200,10 @@ class Answer(FittedTable):
             The time, by default the last one of the table.
         items
             Items by name or number; by default the 20 of most assured strength.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-
-        Raises
-        ------
-        InputError
-            If an item does not occur, fewer than two were given, or the time cannot be read.
-        MissingDependencyError
-            If matplotlib is not installed.
         """
         return _figures().draw_matrix(self, at, items)
 
+    @_figure("If all games are at one time, an item does not occur, or none was given.")
     def figure_strengths(self, items: Sequence[Item] | None = None) -> Any:
         """Draw strengths over time, with bands.
 
@@ -260,21 +211,10 @@ class Answer(FittedTable):
         ----------
         items
             Items by name or number; by default the eight of most assured strength.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-
-        Raises
-        ------
-        InputError
-            If all games are at one time, an item does not occur, or none was given.
-        MissingDependencyError
-            If matplotlib is not installed.
         """
         return _figures().draw_strengths(self, items)
 
+    @_figure("If all games are at one time, an item does not occur, or both are the same.")
     def figure_head_to_head(self, first: Item, second: Item) -> Any:
         """Draw the history of two items, and what to expect.
 
@@ -282,18 +222,6 @@ class Answer(FittedTable):
         ----------
         first, second
             The two items, by name or number.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-
-        Raises
-        ------
-        InputError
-            If all games are at one time, an item does not occur, or both are the same.
-        MissingDependencyError
-            If matplotlib is not installed.
         """
         return _figures().draw_head_to_head(self, first, second)
 

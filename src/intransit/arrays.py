@@ -1,10 +1,12 @@
-"""The kinds of array we pass around, distinct rows, pairs, parts, and intervals of draws.
+"""The kinds of array and of record we pass around, distinct rows, pairs, parts, intervals of draws.
 
 Shapes stand in signatures as comments.
 """
 
+import inspect
+import re
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,29 @@ IntArray: TypeAlias = NDArray[np.signedinteger[Any]]  # 32 bits where there are 
 
 LEVEL = 0.9  # of an interval, unless another is asked for
 CHUNK = 4_000_000  # numbers that are worked out at once: 32 MB
+R = TypeVar("R")
+
+
+def described(record: type[R]) -> type[R]:
+    """List the fields of a record in its docstring: each says beside its type what it is."""
+    fields = {
+        name: kind.__metadata__[0]
+        for kinds in reversed([inspect.get_annotations(part) for part in record.__mro__])
+        for name, kind in kinds.items()
+        if hasattr(kind, "__metadata__")
+    }
+    listed = "".join(f"{name}\n    {words}\n" for name, words in fields.items())
+    before, *after = re.split(
+        r"(?m)^(?=\w+\n--)", inspect.cleandoc(record.__doc__ or ""), maxsplit=1
+    )
+    sections = (before.rstrip(), f"Attributes\n----------\n{listed}".rstrip(), *after)
+    record.__doc__ = "\n\n".join(sections) + "\n"
+    return record
+
+
+def rows_of(*columns: np.ndarray) -> Iterator[tuple[Any, ...]]:
+    """Return columns row by row, as plain numbers."""
+    return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def sort_rows(*columns: np.ndarray) -> tuple[IntArray, BoolArray]:

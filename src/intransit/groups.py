@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from intransit.answer import Answer, fit
+from intransit.arrays import described
 from intransit.checks import as_whole, check_report, open_place, open_seed, shown, write_whole
 from intransit.data import read
 from intransit.data.games import Games
@@ -20,20 +21,10 @@ FEWEST = 10  # games of a group; with fewer there is little to say
 MOST_GROUPS = 60  # each is fitted and has a page of its own
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Groups:
     """What `fit_each` found: an answer for each value of a column, by value.
-
-    Attributes
-    ----------
-    column, source
-        The column, and the table.
-    answers
-        The answers, in the order of the values.
-    left_out
-        Of the other values: the number of items and of games, and why nothing was fitted.
-    reading
-        How the table was read.
 
     Examples
     --------
@@ -50,11 +41,14 @@ class Groups:
     intransit.errors.InputError: "other": Too few games to fit: 6 games, and 10 are needed.
     """
 
-    column: str
-    source: str
-    answers: Mapping[str, Answer]
-    left_out: Mapping[str, tuple[int, float, str]]
-    reading: Reading
+    column: Annotated[str, "The column."]
+    source: Annotated[str, "The table."]
+    answers: Annotated[Mapping[str, Answer], "The answers, in the order of the values."]
+    left_out: Annotated[
+        Mapping[str, tuple[int, float, str]],
+        "Of the other values: the number of items and of games, and why nothing was fitted.",
+    ]
+    reading: Annotated[Reading, "How the table was read."]
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -94,11 +88,7 @@ class Groups:
                     clear=board.clear,
                 )
             found.append(line)
-        found += [
-            Group(value, n_items, n_games, why)
-            for value, (n_items, n_games, why) in self.left_out.items()
-        ]
-        return found
+        return found + [Group(value, *said) for value, said in self.left_out.items()]
 
     def report(
         self,

@@ -1,17 +1,21 @@
-"""matplotlib, an extra: asked for here; colours, one look, titles and axes of all figures."""
+"""matplotlib, an extra: asked for here; its types, colours, one look, titles, axes of figures."""
 
 import importlib.util
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from intransit.errors import MissingDependencyError
 from intransit.percent import percent
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
+    from matplotlib import axes, axis, figure
+
+    Axes: TypeAlias = axes.Axes
+    Axis: TypeAlias = axis.Axis
+    Figure: TypeAlias = figure.Figure
+else:
+    Axes = Axis = Figure = Any  # in signatures, where matplotlib may not be installed
 
 # Colours of Okabe and Ito, which people with any colour vision tell apart; markers differ too.
 BLACK, ORANGE, SKY, GREEN = "#222222", "#E69F00", "#56B4E9", "#009E73"
@@ -40,7 +44,7 @@ def load_pyplot() -> ModuleType:
 
 def new_figure(
     width: float, height: float, n_rows: int = 1, n_columns: int = 1, **more: Any
-) -> tuple["Figure", Any]:
+) -> tuple[Figure, Any]:
     """Return a figure and its axes, (n_rows, n_columns)."""
     plt = load_pyplot()
     more = {"layout": "constrained", **more}
@@ -52,11 +56,11 @@ def new_figure(
     return figure, axes
 
 
-def set_title(axis: "Axes", words: str, fontsize: float = 11, **more: Any) -> None:
+def set_title(axis: Axes, words: str, fontsize: float = 11, **more: Any) -> None:
     """Write a title above an axis."""
     axis.set_title(words, fontsize=fontsize, fontweight="bold", loc="left", **more)
 
 
-def in_percent(axis: "Axis") -> None:
+def in_percent(axis: Axis) -> None:
     """Write the shares along an axis as per cent."""
     axis.set_major_formatter(lambda value, _: percent(value))

@@ -50,7 +50,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb, inf, nan, nextafter, sqrt
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -63,6 +63,7 @@ from intransit.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
+    described,
     fold_pairs,
     largest_size,
     slices,
@@ -106,16 +107,10 @@ __all__ = [
 N_LEVELS = 1023  # thresholds tried in one round: ten halvings
 
 
+@described
 @dataclass(frozen=True)
 class Cycle:
     """Items each of which beats the next, the last the first; starts at the smallest index.
-
-    Attributes
-    ----------
-    items
-        Numbers of the items, in the order in which they beat each other.
-    margins
-        Margin of each item over the next, of the last over the first.
 
     Examples
     --------
@@ -126,8 +121,12 @@ class Cycle:
     ((0, 2), (2, 1), (1, 0))
     """
 
-    items: tuple[int, ...]
-    margins: tuple[float, ...]
+    items: Annotated[
+        tuple[int, ...], "Numbers of the items, in the order in which they beat each other."
+    ]
+    margins: Annotated[
+        tuple[float, ...], "Margin of each item over the next, of the last over the first."
+    ]
 
     @property
     def strength(self) -> float:
@@ -140,18 +139,12 @@ class Cycle:
         return tuple(zip(self.items, (*self.items[1:], self.items[0]), strict=True))
 
 
+@described
 @dataclass(frozen=True)
 class Consistency:
     """Kendall's measure of how far a tournament is from a ranking.
 
     `consistency` returns it.
-
-    Attributes
-    ----------
-    n_items
-        Number of items.
-    n_cycles
-        Number of 3-cycles.
 
     Examples
     --------
@@ -160,8 +153,8 @@ class Consistency:
     (20, 14.0, 0.75)
     """
 
-    n_items: int
-    n_cycles: int
+    n_items: Annotated[int, "Number of items."]
+    n_cycles: Annotated[int, "Number of 3-cycles."]
 
     @property
     def largest(self) -> int:
@@ -564,26 +557,13 @@ N_DIRECT = 2000  # items up to which a factorisation is quicker than iterating
 FILLED = 0.1  # share of entries that are not 0, from which a dense factorisation is quicker
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Decomposition:
     """A margins matrix as score differences plus a cyclic rest.
 
     Scores have mean zero within each component of the comparison graph; between components
     nothing was compared, and their levels are free.  `decompose` returns it.
-
-    Attributes
-    ----------
-    margins
-        Skew-symmetric (n_items, n_items).  NaN marks pairs never compared.
-    weights
-        How much each pair counts, (n_items, n_items); None when all pairs count the same.
-    scores
-        The scores whose differences come nearest to the margins, (n_items,).
-    components
-        Component of the comparison graph that each item is in, (n_items,); they are numbered in
-        the order of their smallest items.
-    cyclic_share
-        Cyclic part of the weighted sum of squares; 0 when all margins are zero.
 
     Examples
     --------
@@ -596,11 +576,24 @@ class Decomposition:
     [[0, 1], [0, 2], [1, 2]]
     """
 
-    margins: FloatArray
-    weights: FloatArray | None
-    scores: FloatArray
-    components: IntArray
-    cyclic_share: float
+    margins: Annotated[
+        FloatArray, "Skew-symmetric (n_items, n_items).  NaN marks pairs never compared."
+    ]
+    weights: Annotated[
+        FloatArray | None,
+        "How much each pair counts, (n_items, n_items); None when all pairs count the same.",
+    ]
+    scores: Annotated[
+        FloatArray, "The scores whose differences come nearest to the margins, (n_items,)."
+    ]
+    components: Annotated[
+        IntArray,
+        "Component of the comparison graph that each item is in, (n_items,); they are "
+        "numbered in the order of their smallest items.",
+    ]
+    cyclic_share: Annotated[
+        float, "Cyclic part of the weighted sum of squares; 0 when all margins are zero."
+    ]
 
     @property
     def transitive_share(self) -> float:
@@ -643,6 +636,7 @@ class Decomposition:
         )
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class PairDecomposition:
     """The margins of some pairs as score differences plus a cyclic rest.
@@ -650,20 +644,6 @@ class PairDecomposition:
     Each pair stands once, its smaller item first.  Scores have mean zero within each component
     of the comparison graph; between components their levels are free.  `decompose_pairs` returns
     it.
-
-    Attributes
-    ----------
-    pairs
-        The compared pairs, (n_pairs, 2), sorted.
-    margins
-        Weighted mean of the outcomes of each pair's first item against its second, (n_pairs,).
-    weights
-        Sum of the weights of these outcomes, (n_pairs,).
-    scores
-        The scores whose differences come nearest to the margins, (n_items,).
-    components
-        Component of the comparison graph that each item is in, (n_items,); they are numbered in
-        the order of their smallest items.
 
     Examples
     --------
@@ -675,11 +655,20 @@ class PairDecomposition:
     [1.67, -0.33, -1.33]
     """
 
-    pairs: IntArray
-    margins: FloatArray
-    weights: FloatArray
-    scores: FloatArray
-    components: IntArray
+    pairs: Annotated[IntArray, "The compared pairs, (n_pairs, 2), sorted."]
+    margins: Annotated[
+        FloatArray,
+        "Weighted mean of the outcomes of each pair's first item against its second, (n_pairs,).",
+    ]
+    weights: Annotated[FloatArray, "Sum of the weights of these outcomes, (n_pairs,)."]
+    scores: Annotated[
+        FloatArray, "The scores whose differences come nearest to the margins, (n_items,)."
+    ]
+    components: Annotated[
+        IntArray,
+        "Component of the comparison graph that each item is in, (n_items,); they are "
+        "numbered in the order of their smallest items.",
+    ]
 
     @property
     def transitive(self) -> FloatArray:  # (n_pairs,)
@@ -855,22 +844,12 @@ def scale_of(margins: FloatArray) -> float:
     return largest_size(margins) or 1.0
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class CyclicSplit:
     """The cyclic part of some pairs: what circles around triangles, and what around holes.
 
     `split_cyclic` returns it.
-
-    Attributes
-    ----------
-    curl
-        Sum of flows around triangles of compared pairs, (n_pairs,).
-    harmonic
-        The rest, which sums to zero around every such triangle, (n_pairs,).
-    curl_share, harmonic_share
-        Their parts of the weighted sum of squares of the margins; they add up to `cyclic_share`.
-    n_triangles
-        Number of triangles of compared pairs.
 
     Examples
     --------
@@ -880,11 +859,13 @@ class CyclicSplit:
     (1, 1.0)
     """
 
-    curl: FloatArray
-    harmonic: FloatArray
-    curl_share: float
-    harmonic_share: float
-    n_triangles: int
+    curl: Annotated[FloatArray, "Sum of flows around triangles of compared pairs, (n_pairs,)."]
+    harmonic: Annotated[
+        FloatArray, "The rest, which sums to zero around every such triangle, (n_pairs,)."
+    ]
+    curl_share: Annotated[float, "Part of `curl` in the weighted sum of squares of the margins."]
+    harmonic_share: Annotated[float, "Part of `harmonic`; the two add up to `cyclic_share`."]
+    n_triangles: Annotated[int, "Number of triangles of compared pairs."]
 
 
 def split_cyclic(
@@ -980,21 +961,13 @@ def _least_squares(flows: csr_array, target: FloatArray, max_steps: int) -> Floa
     return np.asarray(solution)
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Plane:
     """One plane ω (u vᵀ − v uᵀ) of a margins matrix; the item furthest out lies at angle 0.
 
     An item, the point √ω (u_i, v_i), is favoured over those that follow it anticlockwise within
     half a turn: the plane adds radius_i radius_j sin(angle_j − angle_i) to X_ij.
-
-    Attributes
-    ----------
-    strength
-        Size of the plane, ω; it makes 2 ω² of the sum of squares.
-    first_axis, second_axis
-        The two axes, u and v, (n_items,) each: of length 1, and at a right angle to each other.
-    share
-        Of the sum of squares of the whole matrix.
 
     Examples
     --------
@@ -1003,10 +976,12 @@ class Plane:
     (1.732, 1.0, [1.075, 1.075, 1.075])
     """
 
-    strength: float
-    first_axis: FloatArray
-    second_axis: FloatArray
-    share: float
+    strength: Annotated[float, "Size of the plane, ω; it makes 2 ω² of the sum of squares."]
+    first_axis: Annotated[FloatArray, "The first axis, u, (n_items,), of length 1."]
+    second_axis: Annotated[
+        FloatArray, "The second, v, (n_items,), of length 1 and at a right angle to the first."
+    ]
+    share: Annotated[float, "Of the sum of squares of the whole matrix."]
 
     @property
     def coordinates(self) -> FloatArray:  # (n_items, 2)

@@ -49,12 +49,12 @@ which a joint estimate knows, the limit comes down to meet it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.arrays import FloatArray, IntArray
+from intransit.arrays import FloatArray, IntArray, described
 from intransit.checks import (
     as_column,
     as_floats,
@@ -195,16 +195,10 @@ def _readings(n_outcomes: ArrayLike | None, n_periods: int, bound: float | None)
     return counts
 
 
+@described
 @dataclass(frozen=True)
 class ErrorBound:
     """The two sides of the paper's bound on ‖X̂ - X‖²_F; `value` is their maximum.
-
-    Attributes
-    ----------
-    spread
-        From sampling a matrix with entries up to a: B1.
-    noise
-        From noise, drift and sampling at rank 2r: B2.
 
     Examples
     --------
@@ -212,8 +206,8 @@ class ErrorBound:
     3.0
     """
 
-    spread: float
-    noise: float
+    spread: Annotated[float, "From sampling a matrix with entries up to a: B1."]
+    noise: Annotated[float, "From noise, drift and sampling at rank 2r: B2."]
 
     @property
     def value(self) -> float:
@@ -496,21 +490,12 @@ MAX_UNKNOWNS = 6_000
 NULL = 1e-10  # of the largest singular value of the information's root
 
 
+@described
 @dataclass(frozen=True)
 class Limit:
     """The least mean squared error of the margins, absolute and relative to ‖X‖²_F.
 
     `static_limit` and `dynamic_limit` return it.
-
-    Attributes
-    ----------
-    squared_error
-        Sum over all entries of X; infinite when the readings leave some margin open.
-    relative
-        The same over ‖X‖²_F.
-    n_open
-        Number of directions in which X may change without changing a reading; 0 when the readings
-        settle all margins.
 
     Examples
     --------
@@ -524,9 +509,15 @@ class Limit:
     (inf, 4)
     """
 
-    squared_error: float
-    relative: float
-    n_open: int
+    squared_error: Annotated[
+        float, "Sum over all entries of X; infinite when the readings leave some margin open."
+    ]
+    relative: Annotated[float, "The same over ‖X‖²_F."]
+    n_open: Annotated[
+        int,
+        "Number of directions in which X may change without changing a reading; 0 when the "
+        "readings settle all margins.",
+    ]
 
 
 def static_limit(

@@ -13,6 +13,7 @@ from intransit import fit, read
 from intransit.cli import demo
 from intransit.cli import demo as demonstrating
 from intransit.cli.demo import recover_chart
+from intransit.cli.output import Output
 from intransit.datasets import hide, metagame, pokemon_types, simulate_games
 from intransit.inference.sampling import Effort
 
@@ -85,7 +86,8 @@ def words(tmp_path_factory):
         draw_less(patch)
         patch.setitem(sys.modules, "matplotlib", None)  # no picture, which takes longest
         console = Console(record=True, width=120, quiet=False, file=(folder / "log").open("w"))
-        recover_chart(folder / "pokemon.png", console, seed=SEED)
+        output = type("Recorded", (Output,), {"console": console})()
+        recover_chart(folder / "pokemon.png", output, seed=SEED)
         console.file.close()
         return console.export_text(), folder
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from intransit.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
+    described,
     interval,
     mean_and_interval,
     slices,
@@ -180,30 +181,12 @@ def likely_names(names: Sequence[str], name: str) -> Sequence[str]:
     return list(islice(like, 2 * NEAR))
 
 
+@described
 @dataclass(frozen=True)
 class Forecast:
     """What to expect when two items meet.
 
     ``float`` of it is the probability, ``str`` a sentence.
-
-    Attributes
-    ----------
-    first, second
-        The two items.
-    at
-        The time; empty where the table has none.
-    probability
-        That first wins, a tie as half a win.
-    low, high
-        Interval of the probability.
-    level
-        Of the interval.
-    win, tie, loss
-        Probability of each result of first.
-    margin
-        Expected size of the win, in the table's own unit; None where it has none.
-    notes
-        What to bear in mind, such as that an item is new.
 
     Examples
     --------
@@ -214,18 +197,20 @@ class Forecast:
     rock against paper: 25.0 % (90 % interval 10.0 to 40.0 %)
     """
 
-    first: str
-    second: str
-    at: str
-    probability: float
-    low: float
-    high: float
-    level: float
-    win: float
-    tie: float
-    loss: float
-    margin: float | None
-    notes: tuple[str, ...] = ()
+    first: Annotated[str, "The first item."]
+    second: Annotated[str, "The second."]
+    at: Annotated[str, "The time; empty where the table has none."]
+    probability: Annotated[float, "That first wins, a tie as half a win."]
+    low: Annotated[float, "Low end of the interval of the probability."]
+    high: Annotated[float, "High end of the interval of the probability."]
+    level: Annotated[float, "Of the interval."]
+    win: Annotated[float, "Probability that first wins."]
+    tie: Annotated[float, "Probability of a tie."]
+    loss: Annotated[float, "Probability that first loses."]
+    margin: Annotated[
+        float | None, "Expected size of the win, in the table's own unit; None where it has none."
+    ]
+    notes: Annotated[tuple[str, ...], "What to bear in mind, such as that an item is new."] = ()
 
     def __float__(self) -> float:
         return self.probability
@@ -269,20 +254,30 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class FittedTable:
-    """A table with its posterior: `Answer`, which documents the fields, but for pages and files."""
+    """A table with its posterior: `Answer`, but for pages and files."""
 
-    names: Sequence[str]
-    posterior: Posterior = field(repr=False)
-    clock: Clock
-    encoding: Encoding = field(repr=False)
-    story: tuple[str, ...]
-    source: str
-    seen: Seen = field(repr=False)
-    transitive: Transitivity = field(repr=False)
-    reading: Reading = field(repr=False)
-    games: Games | None = field(default=None, repr=False)
-    board: Leaderboard | None = field(default=None, repr=False)
-    part: Part | None = field(default=None, repr=False)
+    names: Annotated[Sequence[str], "The items."]
+    posterior: Annotated[
+        Posterior, "Draws of everything that is not known; all questions are functions of them."
+    ] = field(repr=False)
+    clock: Annotated[Clock, "How times were read."]
+    encoding: Annotated[Encoding, "How results were read."] = field(repr=False)
+    story: Annotated[tuple[str, ...], "What was fitted, and how, in words."]
+    source: Annotated[str, "Where the table came from."]
+    seen: Annotated[Seen, "When each item was compared, and how often."] = field(repr=False)
+    transitive: Annotated[Transitivity, "Whether there are cycles, of the games of the fit."] = (
+        field(repr=False)
+    )
+    reading: Annotated[Reading, "What was recognised in the table."] = field(repr=False)
+    games: Annotated[Games | None, "The games, as fitted; not kept in files."] = field(
+        default=None, repr=False
+    )
+    board: Annotated[
+        Leaderboard | None, "The leaderboard at the end, where it is kept: of a large answer."
+    ] = field(default=None, repr=False)
+    part: Annotated[Part | None, "Which items these are, of a larger answer."] = field(
+        default=None, repr=False
+    )
 
     @property
     def n_items(self) -> int:

@@ -25,6 +25,7 @@ item at a time, from several starts.  Of more than 400 items those that played m
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
+from typing import Annotated
 
 import numpy as np
 from scipy.sparse.csgraph import shortest_path
@@ -44,6 +45,7 @@ from intransit.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
+    described,
     mean_and_interval,
     slices,
     smoothed,
@@ -62,69 +64,41 @@ N_TIMES = 24  # of histories
 HISTORY_DRAWS = 200
 
 
+@described
 @dataclass(frozen=True)
 class ItemCycle:
-    """Items of which each is favoured over the next, and the last over the first.
+    """Items of which each is favoured over the next, and the last over the first."""
 
-    Attributes
-    ----------
-    items
-        The items, from the name that comes first in the alphabet.
-    probability
-        That all its edges point that way.
-    edges
-        Probability that ``items[k]`` is favoured over ``items[k + 1]``.
-    chances
-        Probability that ``items[k]`` beats ``items[k + 1]`` in a game.
-    weakest
-        The edge that is least sure, by its place.
-    since
-        Since when it has been more likely there than not, up to the time asked for.
-    history
-        Probability at each of `Cycles.times`.
-    """
-
-    items: tuple[str, ...]
-    probability: float
-    edges: tuple[float, ...]
-    chances: tuple[float, ...]
-    weakest: int
-    since: str
-    history: tuple[float, ...]
+    items: Annotated[tuple[str, ...], "The items, from the name that comes first in the alphabet."]
+    probability: Annotated[float, "That all its edges point that way."]
+    edges: Annotated[
+        tuple[float, ...], "Probability that ``items[k]`` is favoured over ``items[k + 1]``."
+    ]
+    chances: Annotated[
+        tuple[float, ...], "Probability that ``items[k]`` beats ``items[k + 1]`` in a game."
+    ]
+    weakest: Annotated[int, "The edge that is least sure, by its place."]
+    since: Annotated[
+        str, "Since when it has been more likely there than not, up to the time asked for."
+    ]
+    history: Annotated[tuple[float, ...], "Probability at each of `Cycles.times`."]
 
     def __str__(self) -> str:
         return " > ".join((*self.items, self.items[0]))
 
 
+@described
 @dataclass(frozen=True)
 class Cycles:
-    """Cycles at a time, the surest first; listed so that few of them are false.
+    """Cycles at a time, the surest first; listed so that few of them are false."""
 
-    Attributes
-    ----------
-    at
-        The time; empty where the table has none.
-    level
-        Probability that a cycle needs to be listed.
-    found
-        The cycles.
-    n_found
-        How many there are; `found` may be fewer.
-    false_share
-        Expected share of false ones among all that were found.
-    times
-        Of the histories.
-    note
-        Why there are none, or what the list leaves out; often empty.
-    """
-
-    at: str
-    level: float
-    found: tuple[ItemCycle, ...]
-    n_found: int
-    false_share: float
-    times: tuple[str, ...]
-    note: str
+    at: Annotated[str, "The time; empty where the table has none."]
+    level: Annotated[float, "Probability that a cycle needs to be listed."]
+    found: Annotated[tuple[ItemCycle, ...], "The cycles."]
+    n_found: Annotated[int, "How many there are; `found` may be fewer."]
+    false_share: Annotated[float, "Expected share of false ones among all that were found."]
+    times: Annotated[tuple[str, ...], "Of the histories."]
+    note: Annotated[str, "Why there are none, or what the list leaves out; often empty."]
 
     def __len__(self) -> int:
         return len(self.found)
@@ -465,86 +439,50 @@ TINY = 1e-9  # weights and prices below it are rounding
 SLACK = 1e-7  # by which an item may beat the mixture, in parts of the largest gain
 
 
+@described
 @dataclass(frozen=True)
 class Upset:
-    """A pair that goes against the ranking: the lower item is favoured.
+    """A pair that goes against the ranking: the lower item is favoured."""
 
-    Attributes
-    ----------
-    lower, higher
-        The two items.
-    chance
-        That lower beats higher.
-    probability
-        That lower is favoured.
-    """
-
-    lower: str
-    higher: str
-    chance: float
-    probability: float
+    lower: Annotated[str, "The item that the ranking has lower."]
+    higher: Annotated[str, "The item that it has higher."]
+    chance: Annotated[float, "That lower beats higher."]
+    probability: Annotated[float, "That lower is favoured."]
 
 
+@described
 @dataclass(frozen=True)
 class Share:
-    """An item's weight in the mixture that nothing beats on average.
+    """An item's weight in the mixture that nothing beats on average."""
 
-    Attributes
-    ----------
-    name
-        The item.
-    weight
-        Its mean over what is not known.
-    low, high
-        Interval of the weight.
-    probability
-        That it belongs to the mixture at all.
-    """
-
-    name: str
-    weight: float
-    low: float
-    high: float
-    probability: float
+    name: Annotated[str, "The item."]
+    weight: Annotated[float, "Its mean over what is not known."]
+    low: Annotated[float, "Low end of the interval of the weight."]
+    high: Annotated[float, "High end of the interval of the weight."]
+    probability: Annotated[float, "That it belongs to the mixture at all."]
 
 
+@described
 @dataclass(frozen=True)
 class Ranking:
-    """The nearest ranking, what it loses, and what a cyclic table has in place of a best item.
+    """The nearest ranking, what it loses, and what a cyclic table has in place of a best item."""
 
-    Attributes
-    ----------
-    at
-        The time; empty where the table has none.
-    order
-        The items, best first.
-    upsets
-        Pairs against the order, the surest first; at most 50.
-    n_pairs, n_upsets
-        Number of pairs, and of those against the order; where the draws cannot tell who is
-        favoured, nobody is.
-    wrong
-        Share of the pairs whose favourite the ranking puts lower.
-    cost
-        Mean loss of winning chances, over all pairs, from trusting the ranking.
-    equilibrium
-        Weights that are not negligible, the largest first.
-    level
-        Of the intervals of the weights.
-    note
-        What is left out; often empty.
-    """
-
-    at: str
-    order: tuple[str, ...]
-    upsets: tuple[Upset, ...]
-    n_pairs: int
-    n_upsets: int
-    wrong: float
-    cost: float
-    equilibrium: tuple[Share, ...]
-    level: float
-    note: str = ""
+    at: Annotated[str, "The time; empty where the table has none."]
+    order: Annotated[tuple[str, ...], "The items, best first."]
+    upsets: Annotated[tuple[Upset, ...], "Pairs against the order, the surest first; at most 50."]
+    n_pairs: Annotated[int, "Number of pairs."]
+    n_upsets: Annotated[
+        int,
+        "Number of pairs against the order; where the draws cannot tell who is favoured, "
+        "nobody is.",
+    ]
+    wrong: Annotated[float, "Share of the pairs whose favourite the ranking puts lower."]
+    cost: Annotated[
+        float, "Mean loss of winning chances, over all pairs, from trusting the ranking."
+    ]
+    equilibrium: Annotated[tuple[Share, ...], "Weights that are not negligible, the largest first."]
+    level: Annotated[float, "Of the intervals of the weights."]
+    note: Annotated[str, "What is left out; often empty."] = ""
 
 
 def top_cycle(gains: FloatArray) -> IntArray:

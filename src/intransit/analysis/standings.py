@@ -30,14 +30,22 @@ import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import ndtr
 
 from intransit.analysis import FittedTable, Item, Leaderboard, Part, strength_draws
-from intransit.arrays import LEVEL, BoolArray, FloatArray, IntArray, interval, slices
+from intransit.arrays import (
+    LEVEL,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    described,
+    interval,
+    slices,
+)
 from intransit.checks import as_list, as_number, as_whole, check_option, open_seed
 from intransit.data.reading import plural
 from intransit.errors import InputError, MissingDependencyError
@@ -58,44 +66,27 @@ SHOWN = 10  # items in a notebook
 A = TypeVar("A", bound=FittedTable)
 
 
+@described
 @dataclass(frozen=True)
 class Standing:
-    """How one item stands against all the others it can be compared with.
+    """How one item stands against all the others it can be compared with."""
 
-    Attributes
-    ----------
-    rank
-        Its place, 1 for the strongest.
-    rank_low, rank_high
-        Best and worst rank that it may have.
-    name
-        The item.
-    strength
-        Mean probability of beating each of the others.
-    low, high
-        Interval of the strength.
-    rating
-        The same on a scale like Elo's: 1500 is average, 400 more are odds of ten to one against it.
-    rating_low, rating_high
-        Interval of the rating.
-    games
-        How many games it played.
-    last
-        When it was last compared; empty where the table has no times.
-    """
-
-    rank: int
-    rank_low: int
-    rank_high: int
-    name: str
-    strength: float
-    low: float
-    high: float
-    rating: float
-    rating_low: float
-    rating_high: float
-    games: float
-    last: str
+    rank: Annotated[int, "Its place, 1 for the strongest."]
+    rank_low: Annotated[int, "Best rank that it may have."]
+    rank_high: Annotated[int, "Worst rank that it may have."]
+    name: Annotated[str, "The item."]
+    strength: Annotated[float, "Mean probability of beating each of the others."]
+    low: Annotated[float, "Low end of the interval of the strength."]
+    high: Annotated[float, "High end of the interval of the strength."]
+    rating: Annotated[
+        float,
+        "The same on a scale like Elo's: 1500 is average, 400 more are odds of ten to one "
+        "against it.",
+    ]
+    rating_low: Annotated[float, "Low end of the interval of the rating."]
+    rating_high: Annotated[float, "High end of the interval of the rating."]
+    games: Annotated[float, "How many games it played."]
+    last: Annotated[str, "When it was last compared; empty where the table has no times."]
 
 
 def games_of(answer: FittedTable, first: IntArray, second: IntArray) -> FloatArray:  # (n,)
@@ -621,93 +612,50 @@ ROUNDING = 1e-9
 MOST_MARGINS = 6_000_000  # of draws, that are kept
 
 
+@described
 @dataclass(frozen=True)
 class ItemChange:
-    """How much stronger or weaker an item became.
+    """How much stronger or weaker an item became."""
 
-    Attributes
-    ----------
-    name
-        The item.
-    change
-        Of the mean probability of beating the others.
-    low, high
-        Interval of the change.
-    probability
-        That the change has this sign.
-    sure
-        Whether it is listed under control of false discoveries.
-    """
-
-    name: str
-    change: float
-    low: float
-    high: float
-    probability: float
-    sure: bool
+    name: Annotated[str, "The item."]
+    change: Annotated[float, "Of the mean probability of beating the others."]
+    low: Annotated[float, "Low end of the interval of the change."]
+    high: Annotated[float, "High end of the interval of the change."]
+    probability: Annotated[float, "That the change has this sign."]
+    sure: Annotated[bool, "Whether it is listed under control of false discoveries."]
 
 
+@described
 @dataclass(frozen=True)
 class MatchupChange:
-    """How much two items' chances changed beyond what their strengths explain.
+    """How much two items' chances changed beyond what their strengths explain."""
 
-    Attributes
-    ----------
-    first, second
-        The two items.
-    change
-        Of the probability that first beats second, strengths held.
-    low, high
-        Interval of the change.
-    probability
-        That the change has this sign.
-    sure
-        Whether it is listed under control of false discoveries.
-    """
-
-    first: str
-    second: str
-    change: float
-    low: float
-    high: float
-    probability: float
-    sure: bool
+    first: Annotated[str, "The first item."]
+    second: Annotated[str, "The second."]
+    change: Annotated[float, "Of the probability that first beats second, strengths held."]
+    low: Annotated[float, "Low end of the interval of the change."]
+    high: Annotated[float, "High end of the interval of the change."]
+    probability: Annotated[float, "That the change has this sign."]
+    sure: Annotated[bool, "Whether it is listed under control of false discoveries."]
 
 
+@described
 @dataclass(frozen=True)
 class Changes:
-    """What changed between two times: items that became stronger, and matchups.
+    """What changed between two times: items that became stronger, and matchups."""
 
-    Attributes
-    ----------
-    since, until
-        The times.
-    level
-        Of the intervals.
-    rate
-        Expected share of false ones among those that are called sure.
-    items
-        Changes of all items, the surest first.
-    matchups
-        Changes of matchups, the surest ones.
-    matchup_share
-        Of the mean square of the change: what no strengths explain.
-    matchup_share_low, matchup_share_high
-        Interval of the share.
-    note
-        What is left out, or why nothing changes; often empty.
-    """
-
-    since: str
-    until: str
-    level: float
-    rate: float
-    items: tuple[ItemChange, ...] = ()
-    matchups: tuple[MatchupChange, ...] = ()
-    matchup_share: float = 0.0
-    matchup_share_low: float = 0.0
-    matchup_share_high: float = 0.0
-    note: str = ""
+    since: Annotated[str, "The earlier time."]
+    until: Annotated[str, "The later time."]
+    level: Annotated[float, "Of the intervals."]
+    rate: Annotated[float, "Expected share of false ones among those that are called sure."]
+    items: Annotated[tuple[ItemChange, ...], "Changes of all items, the surest first."] = ()
+    matchups: Annotated[tuple[MatchupChange, ...], "Changes of matchups, the surest ones."] = ()
+    matchup_share: Annotated[
+        float, "Of the mean square of the change: what no strengths explain."
+    ] = 0.0
+    matchup_share_low: Annotated[float, "Low end of the interval of the share."] = 0.0
+    matchup_share_high: Annotated[float, "High end of the interval of the share."] = 0.0
+    note: Annotated[str, "What is left out, or why nothing changes; often empty."] = ""
 
 
 @dataclass(frozen=True, eq=False)

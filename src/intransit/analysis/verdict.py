@@ -24,7 +24,7 @@ covariance with their log likelihood (the infinitesimal jackknife), so
 """
 
 from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -36,6 +36,7 @@ from intransit.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
+    described,
     interval,
     slices,
     spread_out,
@@ -83,33 +84,25 @@ MOST_CELLS = 40_000  # whose games' noise is followed; a sample stands for more
 FEWEST = 3  # items: with these there is one cycle, either way round
 
 
+@described
 @dataclass(frozen=True)
 class Cyclicity:
-    """What speaks for a cycle, at a time.
+    """What speaks for a cycle, at a time."""
 
-    Attributes
-    ----------
-    edge
-        Chance that every edge of a cycle must exceed.
-    probability
-        That a cycle is there, given the model with priors that leave the size of planes and of
-        pairs' own effects open: the share of draws that hold one, each by its weight.
-    by_noise
-        Share of tables of the nearest strict order that would look as cyclic.
-    by_results
-        P value of single pairs' results against every strict order.
-    n_items
-        Items that cycles were looked for among.
-    dispersion
-        Variance of the results of a series beside that of games on their own, at least 1.
-    """
-
-    edge: float
-    probability: float
-    by_noise: float
-    by_results: float
-    n_items: int
-    dispersion: float
+    edge: Annotated[float, "Chance that every edge of a cycle must exceed."]
+    probability: Annotated[
+        float,
+        "That a cycle is there, given the model with priors that leave the size of planes and"
+        " of pairs' own effects open: the share of draws that hold one, each by its weight.",
+    ]
+    by_noise: Annotated[
+        float, "Share of tables of the nearest strict order that would look as cyclic."
+    ]
+    by_results: Annotated[float, "P value of single pairs' results against every strict order."]
+    n_items: Annotated[int, "Items that cycles were looked for among."]
+    dispersion: Annotated[
+        float, "Variance of the results of a series beside that of games on their own, at least 1."
+    ]
 
 
 def as_edge(edge: object, name: str = "edge") -> float:
@@ -120,51 +113,37 @@ def as_edge(edge: object, name: str = "edge") -> float:
     return number
 
 
+@described
 @dataclass(frozen=True)
 class Transitivity:
-    """Whether one ranking, drifting as it may, explains all results, and if not, what does.
+    """Whether one ranking, drifting as it may, explains all results, and if not, what does."""
 
-    Attributes
-    ----------
-    verdict
-        ``"cycles"``, ``"not one scale"``, ``"no evidence"`` or ``"too little data"``.
-    p_value
-        How often a table of one scale would deviate from it as much as this.
-    gain, gain_error
-        In log loss a held-out game, from all that no single scale explains, and its standard error;
-        None where there are too few games to hold some back.
-    share
-        Of the mean square of the margins that no single scale explains.
-    share_low, share_high
-        Interval of the share.
-    level
-        Of the interval of the share.
-    detectable
-        Share that the test would find four times out of five.
-    n_games, n_pairs
-        Number of games, and of pairs that met.
-    n_series
-        Runs of games of one pair that count as one observation each.
-    cycle
-        What speaks for a cycle; None where one scale will do.
-    causes
-        Other than cycles, that would explain the deviations.
-    """
-
-    verdict: Verdict
-    p_value: float
-    gain: float | None
-    gain_error: float | None
-    share: float
-    share_low: float
-    share_high: float
-    level: float
-    detectable: float
-    n_games: float
-    n_pairs: int
-    n_series: int
-    cycle: Cyclicity | None = None
-    causes: tuple[Cause, ...] = ()
+    verdict: Annotated[
+        Verdict, '``"cycles"``, ``"not one scale"``, ``"no evidence"`` or ``"too little data"``.'
+    ]
+    p_value: Annotated[
+        float, "How often a table of one scale would deviate from it as much as this."
+    ]
+    gain: Annotated[
+        float | None,
+        "In log loss a held-out game, from all that no single scale explains; None where "
+        "there are too few games to hold some back.",
+    ]
+    gain_error: Annotated[float | None, "Its standard error; None with it."]
+    share: Annotated[float, "Of the mean square of the margins that no single scale explains."]
+    share_low: Annotated[float, "Low end of the interval of the share."]
+    share_high: Annotated[float, "High end of the interval of the share."]
+    level: Annotated[float, "Of the interval of the share."]
+    detectable: Annotated[float, "Share that the test would find four times out of five."]
+    n_games: Annotated[float, "Number of games."]
+    n_pairs: Annotated[int, "Number of pairs that met."]
+    n_series: Annotated[int, "Runs of games of one pair that count as one observation each."]
+    cycle: Annotated[Cyclicity | None, "What speaks for a cycle; None where one scale will do."] = (
+        None
+    )
+    causes: Annotated[
+        tuple[Cause, ...], "Other than cycles, that would explain the deviations."
+    ] = ()
 
     @property
     def has_cycles(self) -> bool:

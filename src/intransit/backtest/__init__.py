@@ -141,10 +141,6 @@ def weighs(games: Games) -> bool:
     return bool((games.counts != np.round(games.counts)).any())
 
 
-def _whole(games: Games) -> IntArray:  # (n_rows,)
-    return games.counts.astype(np.int64)
-
-
 def one_by_one(games: Games) -> Games:
     """Return a row for every game, in order of time, and of the table where times are equal.
 
@@ -159,7 +155,9 @@ def one_by_one(games: Games) -> Games:
             if weighs(games):
                 return games
             share = LISTED / games.counts.sum()
-            rows = np.repeat(np.arange(len(games)), generator.binomial(_whole(games), share))
+            rows = np.repeat(
+                np.arange(len(games)), generator.binomial(games.counts.astype(np.int64), share)
+            )
         rows = generator.permutation(rows)
     rows = rows[np.argsort(games.times[rows], kind="stable")]
     return replace(replace(games, sequence=None).only(rows), counts=np.ones(len(rows)))
@@ -218,7 +216,7 @@ def _at_random(games: Games, last: float, rng: int) -> Plan:
     elif weighs(games):  # weights, no numbers of games: rows stay whole
         later = np.where(generator.random(len(games)) < last, games.counts, 0.0)
     else:  # more games than are listed one by one
-        later = generator.binomial(_whole(games), last).astype(np.float64)
+        later = generator.binomial(games.counts.astype(np.int64), last).astype(np.float64)
     parts = [
         replace(games, counts=counts, sequence=rows).only(counts > 0)
         for counts, rows in ((games.counts - later, early), (later, late))

@@ -9,7 +9,7 @@ people's rating systems are rungs where they are installed (extra `peers`).
 import math
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -21,7 +21,7 @@ from scipy.special import expit
 
 from intransit.analysis import numbered_after
 from intransit.analysis.transitivity import discount_series, likeness
-from intransit.arrays import CHUNK, FloatArray, mean_and_interval, slices
+from intransit.arrays import CHUNK, FloatArray, mean_and_interval, rows_of, slices
 from intransit.backtest.result import DRIFTING, DRIFTING_FACTORS, FACTORS, PAIRS, SCORES
 from intransit.data.games import Games, join, own_names
 from intransit.errors import InputError
@@ -116,13 +116,13 @@ class Frequencies:
 
     def learn(self, games: Games) -> None:
         """Count."""
-        for i, j, y, n in _rows(games.first, games.second, games.outcomes, games.counts):
+        for i, j, y, n in rows_of(games.first, games.second, games.outcomes, games.counts):
             self.won[i, j] += n * y
             self.played[i, j] += n
 
     def predict(self, fixtures: Games) -> FloatArray:
         """Return shares; items stand in one order in all games, so a pair has one entry."""
-        met = list(_rows(fixtures.first, fixtures.second))
+        met = list(rows_of(fixtures.first, fixtures.second))
         won = np.array([self.won.get(pair, 0.0) for pair in met])
         played = np.array([self.played.get(pair, 0.0) for pair in met])
         return np.asarray((won + self.prior) / (played + 2.0 * self.prior))
@@ -139,7 +139,7 @@ class Elo:
         """Move ratings, game by game."""
         r = self.ratings
         columns = (games.first, games.second, games.outcomes, games.counts)
-        for i, j, y, n, edge in _rows(*columns, self.edge * _sides(games)):
+        for i, j, y, n, edge in rows_of(*columns, self.edge * _sides(games)):
             repeats = min(max(round(n), 1), MOST_REPEATS)
             step = self.step * min(n / repeats, 1.0)
             for _ in range(repeats):
@@ -231,11 +231,6 @@ class FittedModel:
         return np.asarray(told[0])
 
 
-def _rows(*columns: np.ndarray) -> Iterator[tuple[Any, ...]]:
-    """Return columns row by row, as plain numbers."""
-    return zip(*(column.tolist() for column in columns), strict=True)
-
-
 def _sides(games: Games) -> FloatArray:
     return np.zeros(len(games)) if games.sides is None else games.sides
 
@@ -303,13 +298,13 @@ class OpenSkill:
     def learn(self, games: Games) -> None:
         """Rate."""
         r, rate = self.ratings, self.model.rate
-        for i, j, y in _rows(games.first, games.second, games.outcomes):
+        for i, j, y in rows_of(games.first, games.second, games.outcomes):
             (r[i],), (r[j],) = rate([[r[i]], [r[j]]], scores=[y, 1.0 - y])
 
     def predict(self, fixtures: Games) -> FloatArray:
         """Return what the ratings say."""
         r, win = self.ratings, self.model.predict_win
-        met = _rows(fixtures.first, fixtures.second)
+        met = rows_of(fixtures.first, fixtures.second)
         return np.array([win([[r[i]], [r[j]]])[0] for i, j in met])
 
 
@@ -335,7 +330,7 @@ class Kickscore:
     def learn(self, games: Games) -> None:
         """Add games, and find the posterior from where it was."""
         self._add(games)
-        for i, j, y, t in _rows(games.first, games.second, games.outcomes, games.times / UNIT):
+        for i, j, y, t in rows_of(games.first, games.second, games.outcomes, games.times / UNIT):
             won = y > 0.5
             if y == 0.5:
                 won, self.flip = self.flip, not self.flip
@@ -347,7 +342,7 @@ class Kickscore:
         """Return what the scores say at the time."""
         if self._add(fixtures):
             self.model.fit(max_iter=1)
-        met = _rows(fixtures.first, fixtures.second, fixtures.times / UNIT)
+        met = rows_of(fixtures.first, fixtures.second, fixtures.times / UNIT)
         return np.array([self.model.probabilities([str(i)], [str(j)], t=t)[0] for i, j, t in met])
 
 

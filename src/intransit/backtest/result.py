@@ -14,12 +14,12 @@ It says how far the mean would move were the same models to forecast other days.
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from scipy.special import ndtri
 
-from intransit.arrays import LEVEL, FloatArray, IntArray
+from intransit.arrays import LEVEL, FloatArray, IntArray, described
 from intransit.checks import check_option
 from intransit.data.games import Clock
 from intransit.percent import and_list, percent, with_error
@@ -34,19 +34,10 @@ MOST_GROUPS = 20  # of forecasts alike in size
 REACH = float(ndtri(0.5 + LEVEL / 2))  # standard deviations on either side of an interval
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Reliability:
     """How often favourites won, by how strongly they were favoured.
-
-    Attributes
-    ----------
-    forecast, observed, error, games
-        (n_bins,) each: mean probability of the favourites, share of games that they won (ties as
-        half), standard error of the difference, and number of games.
-    expected_error, expected_error_error
-        Mean distance of forecast and observed, over games, and its standard error.
-    by_chance
-        What a perfect forecaster would show, by the luck of so many games.
 
     Examples
     --------
@@ -60,27 +51,19 @@ class Reliability:
     ([1.0], [40.0])
     """
 
-    forecast: FloatArray
-    observed: FloatArray
-    error: FloatArray
-    games: FloatArray
-    expected_error: float
-    expected_error_error: float
-    by_chance: float
+    forecast: Annotated[FloatArray, "(n_bins,): mean probability of the favourites."]
+    observed: Annotated[FloatArray, "(n_bins,): share of games that they won, ties as half."]
+    error: Annotated[FloatArray, "(n_bins,): standard error of the difference."]
+    games: Annotated[FloatArray, "(n_bins,): number of games."]
+    expected_error: Annotated[float, "Mean distance of forecast and observed, over games."]
+    expected_error_error: Annotated[float, "Its standard error."]
+    by_chance: Annotated[float, "What a perfect forecaster would show, by luck of so many games."]
 
 
+@described
 @dataclass(frozen=True)
 class Coverage:
     """How many groups of games came out within the intervals that were stated for them.
-
-    Attributes
-    ----------
-    groups, n_groups
-        What the groups are, in words, and how many there are.
-    level
-        Of the intervals.
-    share, error
-        Share of the groups that came out within their intervals, and its standard error.
 
     Examples
     --------
@@ -89,11 +72,11 @@ class Coverage:
     True
     """
 
-    groups: str
-    level: float
-    n_groups: int
-    share: float
-    error: float
+    groups: Annotated[str, "What the groups are, in words."]
+    level: Annotated[float, "Of the intervals."]
+    n_groups: Annotated[int, "How many groups there are."]
+    share: Annotated[float, "Share of the groups that came out within their intervals."]
+    error: Annotated[float, "Its standard error."]
 
 
 def log_losses(p: FloatArray, y: FloatArray) -> FloatArray:
@@ -233,30 +216,10 @@ def tell_left_out(left_out: Mapping[str, str]) -> list[str]:
     return [f"Left out: {and_list(some)}. {why}".rstrip() for why, some in names.items()]
 
 
+@described
 @dataclass(frozen=True)
 class Rung:
     """One model on the ladder, and how it did; errors are standard errors.
-
-    Attributes
-    ----------
-    name
-        The rung.
-    log_loss, log_loss_error
-        Mean log loss of a game, and its error.
-    gain, gain_error
-        Gain in log loss over the rung below, and its error; 0 for the first.
-    brier, brier_error
-        Mean square of result less forecast, and its error.
-    accuracy, accuracy_error
-        Share of decided games that the favourite won, and its error.
-    calibration_error, calibration_error_error
-        Mean distance between forecast and observed share, in bins, and its error.
-    calibration_by_chance
-        What a perfect forecaster would show.
-    seconds
-        How long it took.
-    note
-        Which model it was, and what it was tuned to.
 
     Examples
     --------
@@ -269,44 +232,28 @@ class Rung:
     ('coin', 0.6931, 0.25)
     """
 
-    name: str
-    log_loss: float
-    log_loss_error: float
-    gain: float
-    gain_error: float
-    brier: float
-    brier_error: float
-    accuracy: float
-    accuracy_error: float
-    calibration_error: float
-    calibration_error_error: float
-    calibration_by_chance: float
-    seconds: float
-    note: str = ""
+    name: Annotated[str, "The rung."]
+    log_loss: Annotated[float, "Mean log loss of a game."]
+    log_loss_error: Annotated[float, "Its error."]
+    gain: Annotated[float, "Gain in log loss over the rung below; 0 for the first."]
+    gain_error: Annotated[float, "Its error."]
+    brier: Annotated[float, "Mean square of result less forecast."]
+    brier_error: Annotated[float, "Its error."]
+    accuracy: Annotated[float, "Share of decided games that the favourite won."]
+    accuracy_error: Annotated[float, "Its error."]
+    calibration_error: Annotated[float, "Mean distance of forecast and observed share, in bins."]
+    calibration_error_error: Annotated[float, "Its error."]
+    calibration_by_chance: Annotated[float, "What a perfect forecaster would show."]
+    seconds: Annotated[float, "How long it took."]
+    note: Annotated[str, "Which model it was, and what it was tuned to."] = ""
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Forecasts:
     """Every game of the test part, and what each rung expected of it.
 
     The first item is the one whose name comes first, however the table stored the game.
-
-    Attributes
-    ----------
-    names
-        The items.
-    first, second
-        (n,): the two items of each game, by number.
-    times, outcomes
-        (n,): when it was played, in days since 1970 for dates; 1 where first won, 0 where second
-        won, 0.5 for a tie.
-    counts, blocks, clusters
-        (n,): how many games a row stands for, the number of its block, and that of what counts as
-        one observation.
-    probabilities
-        By rung, (n,): probability that first wins, a tie as half a win.
-    low, high
-        (n,): 90 % intervals of the probabilities of ``"everything"``; None where it was not run.
 
     Examples
     --------
@@ -319,41 +266,28 @@ class Forecasts:
     ('rock', 'scissors', 0.5)
     """
 
-    names: tuple[str, ...]
-    first: IntArray  # (n,)
-    second: IntArray  # (n,)
-    times: FloatArray  # (n,)
-    outcomes: FloatArray  # (n,)
-    counts: FloatArray  # (n,)
-    blocks: IntArray  # (n,)
-    clusters: IntArray  # (n,)
-    probabilities: Mapping[str, FloatArray]
-    low: FloatArray | None = None  # (n,)
-    high: FloatArray | None = None
+    names: Annotated[tuple[str, ...], "The items."]
+    first: Annotated[IntArray, "(n,): the first item of each game, by number."]
+    second: Annotated[IntArray, "(n,): the second."]
+    times: Annotated[FloatArray, "(n,): when it was played, in days since 1970 for dates."]
+    outcomes: Annotated[FloatArray, "(n,): 1 where first won, 0 where second won, 0.5 for a tie."]
+    counts: Annotated[FloatArray, "(n,): how many games a row stands for."]
+    blocks: Annotated[IntArray, "(n,): the number of its block."]
+    clusters: Annotated[IntArray, "(n,): the number of what counts as one observation."]
+    probabilities: Annotated[
+        Mapping[str, FloatArray], "By rung, (n,): probability that first wins, a tie as half a win."
+    ]
+    low: Annotated[
+        FloatArray | None,
+        '(n,): low end of the 90 % interval by ``"everything"``; None where it was not run.',
+    ] = None
+    high: Annotated[FloatArray | None, "(n,): high end of the interval."] = None
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Backtest:
     """A ladder of models and how well each forecast the latest games.  See `backtest`.
-
-    Attributes
-    ----------
-    source, clock
-        The table, and how its times were read.
-    rungs
-        The models, from the plainest on, each with its losses and errors.
-    forecasts
-        Every game of the test part, and what each rung expected of it.
-    reliability
-        By rung: how often favourites won, by how strongly they were favoured.
-    coverage
-        How many groups of games came out within the intervals of ``"everything"``.
-    how
-        How the table was cut, and what part of it was used.
-    left_out
-        By rung: why it did not run.
-    unit
-        What counts as one observation, such as ``"day"``.
 
     Examples
     --------
@@ -378,15 +312,23 @@ class Backtest:
     ['coin', 'frequencies', 'Elo']
     """
 
-    source: str
-    clock: Clock
-    rungs: tuple[Rung, ...]
-    forecasts: Forecasts = field(repr=False)
-    reliability: Mapping[str, Reliability] = field(repr=False)
-    coverage: tuple[Coverage, ...]
-    how: tuple[str, ...]
-    left_out: Mapping[str, str]
-    unit: str
+    source: Annotated[str, "The table."]
+    clock: Annotated[Clock, "How its times were read."]
+    rungs: Annotated[tuple[Rung, ...], "The models from the plainest on, with losses and errors."]
+    forecasts: Annotated[
+        Forecasts, "Every game of the test part, and what each rung expected of it."
+    ] = field(repr=False)
+    reliability: Annotated[
+        Mapping[str, Reliability],
+        "By rung: how often favourites won, by how strongly they were favoured.",
+    ] = field(repr=False)
+    coverage: Annotated[
+        tuple[Coverage, ...],
+        'How many groups of games came out within the intervals of ``"everything"``.',
+    ]
+    how: Annotated[tuple[str, ...], "How the table was cut, and what part of it was used."]
+    left_out: Annotated[Mapping[str, str], "By rung: why it did not run."]
+    unit: Annotated[str, 'What counts as one observation, such as ``"day"``.']
 
     @property
     def on_errors(self) -> str:

@@ -233,7 +233,11 @@ def main() -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         _say("interrupted.")
-        _stop_if_busy(130)
+        from intransit.data.engine import is_busy  # noqa: PLC0415
+
+        if is_busy():  # a library still at work would hold up Python's own end
+            sys.stdout.flush()
+            os._exit(130)
         sys.exit(130)
 
 
@@ -244,15 +248,6 @@ def arguments(words: Sequence[str]) -> list[str]:
         "/dev/stdin" if word == "-" and last not in WRITTEN else word
         for last, word in zip(before, words, strict=False)
     ]
-
-
-def _stop_if_busy(code: int) -> None:
-    """End at once where a library is still at work, which would hold up Python's own end."""
-    from intransit.data.engine import is_busy  # noqa: PLC0415
-
-    if is_busy():
-        sys.stdout.flush()
-        os._exit(code)
 
 
 def _let_go() -> None:

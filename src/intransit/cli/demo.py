@@ -5,16 +5,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from intransit.analysis.cycles import ItemCycle
 from intransit.answer import fit
 from intransit.arrays import FloatArray
 from intransit.checks import as_whole, write_whole
 from intransit.cli.inputs import quoted
-from intransit.cli.output import Output, open_console, to_csv, working
+from intransit.cli.output import Output, to_csv, working
 from intransit.cli.simulate import game_rows
 from intransit.datasets import Hidden, Truth, hide, metagame, pokemon_types
 from intransit.errors import MissingDependencyError
@@ -34,12 +32,11 @@ SHOWN, NOISE = 0.3, 0.5  # of the type chart
 HIDINGS = 5  # ways to hide it that intervals are checked by: one may be lucky
 
 
-def recover_chart(picture: Path, console: Console, *, seed: int) -> None:
+def recover_chart(picture: Path, output: Output, *, seed: int) -> None:
     """Hide most of the type chart, recover it, and say how near that comes to the truth."""
     hidden = hide(pokemon_types(), SHOWN, noise_scale=NOISE, rng=seed)
     chart = hidden.chart
-    _say(
-        console,
+    output.say(
         f"The Pokémon type chart: {len(chart.names)} types, {len(chart.dates)} generations, "
         f"{chart.dates[0][:4]} to {chart.dates[-1][:4]}. {percent(SHOWN)} of the pairs of each "
         f"generation are read, with noise {NOISE:g}; the rest is hidden.",
@@ -62,19 +59,18 @@ def recover_chart(picture: Path, console: Console, *, seed: int) -> None:
     for name, margins in guesses.items():
         score = hidden.score(margins)
         table.add_row(name, f"{score.error:.2f}", percent(score.favourites))
-    console.print(table)
+    output.console.print(table)
     inside = [_inside(hidden, drawn)]
     for other in range(seed + 1, seed + HIDINGS):
         again = hide(chart, SHOWN, noise_scale=NOISE, rng=other)
         inside.append(_inside(again, _recovered(again, other).margins(i, j, when)))
     near, never = (hidden.score(found, k).error for k in (hidden.read_elsewhere, hidden.never_read))
-    _say(
-        console,
+    output.say(
         f"Pairs read in another generation: error {near:.2f}. Pairs never read: {never:.2f}, as "
         f"other pairs do not tell them. 90 % intervals hold {percent(inside[0])} of the hidden "
         f"margins; hidden anew in {HIDINGS} ways, {percent(float(np.mean(inside)))}.",
     )
-    _draw(hidden, path, picture, console)
+    _draw(hidden, path, picture, output)
 
 
 def _recovered(hidden: Hidden, seed: int) -> Posterior:
@@ -99,12 +95,12 @@ def _inside(hidden: Hidden, drawn: FloatArray) -> float:
     return float(((low <= truth) & (truth <= high))[~hidden.shown].mean())
 
 
-def _draw(hidden: Hidden, path: Posterior, picture: Path, console: Console) -> None:
+def _draw(hidden: Hidden, path: Posterior, picture: Path, output: Output) -> None:
     """Draw the last generation: what was read of it, its truth, and what was recovered."""
     try:
         plt = load_pyplot()
     except MissingDependencyError as error:
-        _say(console, f"There is no picture: {error}")
+        output.say(f"There is no picture: {error}")
         return
     names, last, truth = hidden.chart.names, len(hidden.chart.dates) - 1, hidden.chart.margins[-1]
     seen = np.zeros(truth.shape, dtype=bool)
@@ -137,7 +133,7 @@ def _draw(hidden: Hidden, path: Posterior, picture: Path, console: Console) -> N
     axes[3].legend(title="in the last period", frameon=False)
     axes[3].set_aspect("equal")
     figure.savefig(picture, dpi=110)
-    _say(console, f"The picture is {picture}.")
+    output.say(f"The picture is {picture}.")
 
 
 def _truth_table(found: Findings, truth: Truth) -> Table:
@@ -171,10 +167,6 @@ def _is_real(cycle: ItemCycle, margins: FloatArray, names: Sequence[str]) -> boo
     return all(margins[i, j] > 0 for i, j in pairwise(items))
 
 
-def _say(console: Console, words: str) -> None:
-    console.print(Text(words), soft_wrap=True)
-
-
 def demo(*, out: Path = Path("demo"), seed: int = 0) -> None:
     """Recover the Pokémon type chart from a part of it, and report on a metagame of known truth.
 
@@ -187,9 +179,9 @@ def demo(*, out: Path = Path("demo"), seed: int = 0) -> None:
     """
     seed = as_whole("--seed", seed, least=0)
     out.mkdir(parents=True, exist_ok=True)
-    output, console = Output(), open_console()
+    output = Output()
     with working("recovering the type chart"):
-        recover_chart(out / "pokemon.png", console, seed=seed)
+        recover_chart(out / "pokemon.png", output, seed=seed)
     games, truth = metagame()
     table, page = out / "metagame.csv", out / "metagame.html"
     write_whole(table, to_csv(game_rows(games)).encode())
@@ -201,6 +193,6 @@ def demo(*, out: Path = Path("demo"), seed: int = 0) -> None:
     with working("fitting the metagame"):
         found = gather(fit(table, rng=seed), rng=seed)
         write_whole(page, write_page(found).encode())
-        console.print(_truth_table(found, truth))
+        output.console.print(_truth_table(found, truth))
     output.say(*found.sentences)
     output.say(f"The page is {page}; try {quoted('intransit', 'fit', table)} too.")

@@ -71,7 +71,11 @@ def reproduce(
         Curves to leave out, separated by commas: joint, limit.  They take most of the time.
     """
     if not names:
-        _list()
+        listed = EXPERIMENTS.values()
+        rows = ([one.name, one.figure, one.title, ", ".join(one.extras)] for one in listed)
+        console = open_console()
+        console.print(grid(["name", "the paper's", "what", "further curves"], rows))
+        console.print("Run one with `intransit reproduce NAME`, or `intransit reproduce all`.")
         return
     chosen = _choose(names)
     run = Run(
@@ -209,14 +213,6 @@ def _progress() -> Iterator[tuple[Callable[[float, float], None], Callable[[Tria
 
     with bar:
         yield on_start, on_done
-
-
-def _list() -> None:
-    listed = EXPERIMENTS.values()
-    rows = ([one.name, one.figure, one.title, ", ".join(one.extras)] for one in listed)
-    console = open_console()
-    console.print(grid(["name", "the paper's", "what", "further curves"], rows))
-    console.print("Run one with `intransit reproduce NAME`, or `intransit reproduce all`.")
 
 
 def _report(shown: Sequence[plots.Shown], out: Path, seconds: float) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
+from intransit.arrays import rows_of
 from intransit.checks import as_whole, open_place, write_whole
 from intransit.cli.inputs import Flag, quoted
 from intransit.cli.output import Output, chosen, facts, to_csv, working
@@ -103,12 +104,8 @@ def game_rows(games: Games) -> list[dict[str, object]]:
     days = {day: games.clock.to_text(day) for day in np.unique(games.times).tolist()}
     return [
         {"date": days[t], "first": games.names[i], "second": games.names[j], "outcome": y}
-        for t, i, j, y in zip(
-            games.times[each].tolist(),
-            games.first[each].tolist(),
-            games.second[each].tolist(),
-            games.outcomes[each].tolist(),
-            strict=True,
+        for t, i, j, y in rows_of(
+            *(column[each] for column in (games.times, games.first, games.second, games.outcomes))
         )
     ]
 
@@ -125,10 +122,5 @@ def truth_rows(truth: Truth) -> list[dict[str, object]]:
             "probability": p,
         }
         for day in moments.tolist()
-        for i, j, p in zip(
-            first.tolist(),
-            second.tolist(),
-            truth.probabilities(day)[first, second].tolist(),
-            strict=True,
-        )
+        for i, j, p in rows_of(first, second, truth.probabilities(day)[first, second])
     ]

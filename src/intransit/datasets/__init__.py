@@ -20,11 +20,12 @@ strongly cyclic, and changed twice.
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.resources import files
+from typing import Annotated
 
 import numpy as np
 from scipy.special import expit
 
-from intransit.arrays import BoolArray, FloatArray, IntArray
+from intransit.arrays import BoolArray, FloatArray, IntArray, described
 from intransit.checks import as_number, as_whole, open_rng
 from intransit.data.cells import Timeline
 from intransit.data.games import Clock, Games
@@ -229,20 +230,12 @@ def metagame(*, rng: np.random.Generator | int | None = SEED) -> tuple[Games, Tr
 # The Pokémon type chart ---------------------------------------------------------------------------
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class TypeChart:
     """The chart of every generation, oldest first.
 
     `pokemon_types` returns it.
-
-    Attributes
-    ----------
-    names
-        Of the types, in the order in which they came.
-    dates
-        When each generation came out.
-    factors
-        Damage of row to column in each generation, (9, 18, 18); NaN where a type was not there.
 
     Examples
     --------
@@ -257,9 +250,12 @@ class TypeChart:
     ('1996-02-27', 'normal', 'fire', 0.0)
     """
 
-    names: tuple[str, ...]
-    dates: tuple[str, ...]
-    factors: FloatArray = field(repr=False)
+    names: Annotated[tuple[str, ...], "Of the types, in the order in which they came."]
+    dates: Annotated[tuple[str, ...], "When each generation came out."]
+    factors: Annotated[
+        FloatArray,
+        "Damage of row to column by generation, (9, 18, 18); NaN where a type was not there.",
+    ] = field(repr=False)
 
     @cached_property
     def margins(self) -> FloatArray:  # (9, 18, 18)
@@ -382,18 +378,12 @@ def pokemon_types() -> TypeChart:
     return TypeChart(tuple(number), tuple(dates), np.array(factors))
 
 
+@described
 @dataclass(frozen=True)
 class Score:
     """How near recovered margins come to the true ones.
 
     `Hidden.score` returns it.
-
-    Attributes
-    ----------
-    error
-        Root of the squared error over the squared truth; 1 for saying nothing.
-    favourites
-        Share of unequal pairs whose favourite is right; no opinion is a half.
 
     Examples
     --------
@@ -402,24 +392,18 @@ class Score:
     Score(error=1.0, favourites=0.5)
     """
 
-    error: float
-    favourites: float
+    error: Annotated[float, "Root of the squared error over the squared truth; 1 for nothing said."]
+    favourites: Annotated[
+        float, "Share of unequal pairs whose favourite is right; no opinion is a half."
+    ]
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Hidden:
     """A chart of which some cells were read, and the others are to be recovered.
 
     `hide` returns it.
-
-    Attributes
-    ----------
-    chart
-        The whole chart.
-    shown
-        Which of `chart.cells` were read, (n_cells,).
-    readings
-        Readings of the cells that were, in their order.
 
     Examples
     --------
@@ -431,9 +415,11 @@ class Hidden:
     (0.1, 1.0)
     """
 
-    chart: TypeChart
-    shown: BoolArray = field(repr=False)
-    readings: FloatArray = field(repr=False)
+    chart: Annotated[TypeChart, "The whole chart."]
+    shown: Annotated[BoolArray, "Which of `chart.cells` were read, (n_cells,)."] = field(repr=False)
+    readings: Annotated[FloatArray, "Readings of the cells that were, in their order."] = field(
+        repr=False
+    )
 
     @property
     def timeline(self) -> Timeline:

@@ -7,7 +7,6 @@ up to their mean only: see the notes.
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import norm
@@ -18,9 +17,7 @@ from intransit.experiments import estimators as est
 from intransit.experiments import experiment as ex
 from intransit.experiments.experiment import Check, Options, Point, Table, TrialValue
 from intransit.experiments.plots import draw_extras, draw_settled, finish
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from intransit.plotting import Figure
 
 SOURCE = Path(__file__).with_name("images.csv")
 IMAGES = {name: int(cells) for name, cells in ex.read_rows(SOURCE)}
@@ -129,7 +126,7 @@ def _variance_of_rounded(scale: float) -> float:
     return float(2.0 * np.sum(k**2 * (norm.cdf((k + 0.5) / scale) - norm.cdf((k - 0.5) / scale))))
 
 
-def draw(figure: "Figure", table: Table) -> None:
+def draw(figure: Figure, table: Table) -> None:
     """Draw the error of the matrix, of the counts, and of the matrix with Q recovered too."""
     panels = figure.subplots(1, 3, sharey=True)
     shown = (

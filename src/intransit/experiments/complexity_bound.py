@@ -7,7 +7,6 @@ Nothing is random here: one trial is enough.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +15,7 @@ from intransit.arrays import FloatArray
 from intransit.experiments import experiment as ex
 from intransit.experiments.experiment import Check, Options, Point, Table, TrialValue
 from intransit.experiments.plots import Style, draw_curve, finish
-from intransit.plotting import BLACK, BLUE, GREEN, RED
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from intransit.plotting import BLACK, BLUE, GREEN, RED, Figure
 
 N_ITEMS, N_FACTORS, INCOHERENCE, NOISE_SCALE = 20, 2, 1.0, 0.01
 DURATIONS = range(1, 21)
@@ -56,7 +52,7 @@ def baseline(facet: str, durations: FloatArray) -> FloatArray:
     return np.asarray(0.79 * np.log(2.0 * durations * N_ITEMS**3))
 
 
-def draw(figure: "Figure", table: Table) -> None:
+def draw(figure: Figure, table: Table) -> None:
     """Draw 0.01 times the right-hand side beside the paper's baselines."""
     left, right = figure.subplots(1, 2)
     styles = (Style(BLUE, "o"), Style(GREEN, "s"), Style(RED, "^"))

@@ -31,36 +31,23 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partialmethod, wraps
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
 import intransit
-from intransit.arrays import FloatArray, slices
+from intransit.arrays import FloatArray, described, slices
 from intransit.checks import write_whole
+from intransit.plotting import Figure
 from intransit.tasks import Task, run_tasks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 # Tables -------------------------------------------------------------------------------------------
 
 
+@described
 @dataclass(frozen=True)
 class TrialValue:
     """One value that a trial found.
-
-    Attributes
-    ----------
-    curve
-        Which curve it belongs to.
-    measure
-        What it measures, such as ``"error"``.
-    value
-        The number; what is not finite is kept as missing.
-    x, facet
-        Its place, by default that of the trial's point.
 
     Examples
     --------
@@ -68,11 +55,11 @@ class TrialValue:
     TrialValue(curve='ours', measure='error', value=0.25, x=None, facet=None)
     """
 
-    curve: str
-    measure: str
-    value: float
-    x: float | None = None
-    facet: str | None = None
+    curve: Annotated[str, "Which curve it belongs to."]
+    measure: Annotated[str, 'What it measures, such as ``"error"``.']
+    value: Annotated[float, "The number; what is not finite is kept as missing."]
+    x: Annotated[float | None, "Its place, by default that of the trial's point."] = None
+    facet: Annotated[str | None, "Its part of the figure, by default that of the point."] = None
 
 
 class Row(NamedTuple):
@@ -312,11 +299,7 @@ class Estimate:
 
 
 def ratio_of_means(first: FloatArray, second: FloatArray) -> Estimate:
-    """Return mean(first) / mean(second), trials resampled in pairs.
-
-    >>> print(ratio_of_means(np.array([2.0, 4.0]), np.array([1.0, 2.0])))
-    2 (2 to 2)
-    """
+    """Return mean(first) / mean(second), trials resampled in pairs."""
     return _bootstrap(lambda a, b: a.mean(axis=-1) / b.mean(axis=-1), first, second)
 
 
@@ -326,11 +309,7 @@ def ratio_of_medians(first: FloatArray, second: FloatArray) -> Estimate:
 
 
 def typical_ratio(first: FloatArray, second: FloatArray) -> Estimate:
-    """Return the median over trials of first / second: what the usual trial shows.
-
-    >>> print(typical_ratio(np.array([2.0, 2.0, 900.0]), np.array([1.0, 1.0, 1.0])).value)
-    2.0
-    """
+    """Return the median over trials of first / second: what the usual trial shows."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = first / second
     return _bootstrap(lambda a, _: np.median(a, axis=-1), ratios, ratios)
@@ -347,11 +326,7 @@ def mean(values: FloatArray) -> Estimate:
 
 
 def log_slope(x: FloatArray, y: FloatArray) -> float:
-    """Return the least-squares slope of log y against log x.
-
-    >>> round(log_slope(np.array([1.0, 10.0]), np.array([3.0, 0.3])), 12)
-    -1.0
-    """
+    """Return the least-squares slope of log y against log x."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
@@ -376,16 +351,10 @@ def _bootstrap(
 Verdict = Literal["holds", "holds in part", "does not hold"]
 
 
+@described
 @dataclass(frozen=True)
 class Point:
     """One place of the grid.
-
-    Attributes
-    ----------
-    x
-        Where on the horizontal axis.
-    facet
-        Which part of the figure; empty where it has one part only.
 
     Examples
     --------
@@ -393,8 +362,8 @@ class Point:
     'small@0.1'
     """
 
-    x: float
-    facet: str = ""
+    x: Annotated[float, "Where on the horizontal axis."]
+    facet: Annotated[str, "Which part of the figure; empty where it has one part only."] = ""
 
     @property
     def key(self) -> str:
@@ -402,18 +371,10 @@ class Point:
         return f"{self.facet}@{self.x:.6g}"
 
 
+@described
 @dataclass(frozen=True)
 class Options:
     """What a run may ask of a trial.
-
-    Attributes
-    ----------
-    quick
-        Whether to use the smaller grid and fewer trials.
-    extras
-        Further curves to draw, of "joint", "limit" and "newton".
-    trial
-        Number of the trial: curves that take long are drawn from the first few only.
 
     Examples
     --------
@@ -421,9 +382,13 @@ class Options:
     True
     """
 
-    quick: bool = False
-    extras: frozenset[str] = frozenset()
-    trial: int = 0
+    quick: Annotated[bool, "Whether to use the smaller grid and fewer trials."] = False
+    extras: Annotated[frozenset[str], 'Further curves, of "joint", "limit" and "newton".'] = (
+        frozenset()
+    )
+    trial: Annotated[
+        int, "Number of the trial; curves that take long are drawn in the first few."
+    ] = 0
 
     def wants(self, extra: str) -> bool:
         """Return whether this extra curve was asked for.
@@ -441,16 +406,10 @@ class Options:
         return extra in self.extras
 
 
+@described
 @dataclass(frozen=True)
 class Check:
     """One measured fact.
-
-    Attributes
-    ----------
-    measured
-        A sentence with its numbers.
-    passed
-        Whether it speaks for the claim.
 
     Examples
     --------
@@ -458,22 +417,14 @@ class Check:
     True
     """
 
-    measured: str
-    passed: bool
+    measured: Annotated[str, "A sentence with its numbers."]
+    passed: Annotated[bool, "Whether it speaks for the claim."]
 
 
+@described
 @dataclass(frozen=True)
 class Claim:
     """A statement about a figure, and what the run says to it.
-
-    Attributes
-    ----------
-    statement
-        A sentence.
-    checks
-        What was measured.
-    source
-        Whose statement it is: ``"paper"``, or ``"ours"`` for limits that this project set itself.
 
     Examples
     --------
@@ -482,9 +433,11 @@ class Claim:
     'holds in part'
     """
 
-    statement: str
-    checks: tuple[Check, ...]
-    source: str = "paper"
+    statement: Annotated[str, "A sentence."]
+    checks: Annotated[tuple[Check, ...], "What was measured."]
+    source: Annotated[
+        str, 'Whose it is: ``"paper"``, or ``"ours"`` for limits that this project set itself.'
+    ] = "paper"
 
     @property
     def verdict(self) -> Verdict:
@@ -507,7 +460,7 @@ class Gain:
 
 
 Measure = Callable[[Point, np.random.Generator, Options], Iterable[TrialValue]]
-Draw = Callable[["Figure", Table], None]
+Draw = Callable[[Figure, Table], None]
 Judge = Callable[[Table], list[Claim]]
 Weigh = Callable[[Table], list[Gain]]
 
@@ -556,38 +509,10 @@ class Claims(list[Judge]):
     ours = partialmethod(paper, source="ours")  # a limit that this project set itself
 
 
+@described
 @dataclass(frozen=True)
 class Experiment:
     """Everything needed to run one figure again.
-
-    Parameters
-    ----------
-    name, title, figure
-        What to type, what to read, and which figure of the paper it is.
-    settings
-        In the order in which a reader should see them.
-    points
-        The grid.
-    measure
-        One trial at one point: yields the readings of all curves, from one generator.
-    draw, judge, weigh
-        The figure, the claims, and what joint estimation gains, from the finished table.
-    quick_points, quick_trials
-        The smaller grid of a quick run, by default the whole one, and the most trials it makes.
-    notes
-        Choices the paper leaves open, in sentences.
-    n_trials
-        How many trials stand for the number asked for; most take it as it is.
-    extras
-        Further curves it can draw.
-    chunk
-        Trials that are run, and kept on disk, together.
-    seconds
-        About how long one trial at one point takes; only the time left depends on it.
-    sources
-        Further files that the numbers come from; a change in them makes old parts worthless.
-    size
-        Width and height of the figure in inches.
 
     Examples
     --------
@@ -600,24 +525,36 @@ class Experiment:
     True
     """
 
-    name: str
-    title: str
-    figure: str
-    settings: Mapping[str, object]
-    points: tuple[Point, ...]
-    measure: Measure
-    draw: Draw
-    judge: Judge
-    weigh: Weigh = field(default_factory=lambda: lambda _: [])
-    quick_points: tuple[Point, ...] = ()
-    quick_trials: int = 4
-    notes: tuple[str, ...] = ()
-    n_trials: Callable[[int], int] = int
-    extras: tuple[str, ...] = ()
-    chunk: int = 25
-    seconds: float = 0.05
-    sources: tuple[str, ...] = ()
-    size: tuple[float, float] = (9.0, 4.0)
+    name: Annotated[str, "What to type."]
+    title: Annotated[str, "What to read."]
+    figure: Annotated[str, "Which figure of the paper it is."]
+    settings: Annotated[Mapping[str, object], "In the order in which a reader should see them."]
+    points: Annotated[tuple[Point, ...], "The grid."]
+    measure: Annotated[
+        Measure, "One trial at one point: yields the readings of all curves, from one generator."
+    ]
+    draw: Annotated[Draw, "The figure, from the finished table."]
+    judge: Annotated[Judge, "The claims, from the same."]
+    weigh: Annotated[Weigh, "What joint estimation gains, from the same."] = field(
+        default_factory=lambda: lambda _: []
+    )
+    quick_points: Annotated[
+        tuple[Point, ...], "The grid of a quick run, if it is a smaller one."
+    ] = ()
+    quick_trials: Annotated[int, "The most trials that a quick run makes."] = 4
+    notes: Annotated[tuple[str, ...], "Choices the paper leaves open, in sentences."] = ()
+    n_trials: Annotated[Callable[[int], int], "How many trials stand for the number asked for."] = (
+        int
+    )
+    extras: Annotated[tuple[str, ...], "Further curves it can draw."] = ()
+    chunk: Annotated[int, "Trials that are run, and kept on disk, together."] = 25
+    seconds: Annotated[float, "About how long one trial at one point takes, for the time left."] = (
+        0.05
+    )
+    sources: Annotated[
+        tuple[str, ...], "Further files that the numbers come from: a change in them runs all anew."
+    ] = ()
+    size: Annotated[tuple[float, float], "Width and height of the figure in inches."] = (9.0, 4.0)
 
     def grid(self, quick: bool) -> tuple[Point, ...]:
         """Return the points of a run.
@@ -696,18 +633,10 @@ _SOLVER_FILES = (
 )
 
 
+@described
 @dataclass(frozen=True)
 class Run:
     """What to run with: the same run gives the same numbers.
-
-    Attributes
-    ----------
-    n_trials
-        How many trials; an experiment may make another number of them.
-    seed
-        Of all trials.
-    options
-        What the run asks of its trials.
 
     Examples
     --------
@@ -716,9 +645,9 @@ class Run:
     10
     """
 
-    n_trials: int = 100
-    seed: int = 0
-    options: Options = field(default_factory=Options)
+    n_trials: Annotated[int, "How many trials; an experiment may make another number."] = 100
+    seed: Annotated[int, "Of all trials."] = 0
+    options: Annotated[Options, "What the run asks of its trials."] = Options()
 
     def trials(self, experiment: Experiment) -> int:
         """Return how many trials this experiment makes.

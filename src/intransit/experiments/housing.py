@@ -7,7 +7,6 @@ The noise σ₁ = 0.01 is in the units of X, so the units of the features decide
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,11 +16,7 @@ from intransit.experiments import estimators as est
 from intransit.experiments import experiment as ex
 from intransit.experiments.experiment import Check, Options, Point, Table, TrialValue
 from intransit.experiments.plots import Style, draw_curve, draw_limits, draw_newton, finish
-from intransit.plotting import BLUE, GREEN, ORANGE, RED
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from intransit.plotting import BLUE, GREEN, ORANGE, RED, Axes, Figure
 
 YEARS = np.array([2012, 2014, 2016, 2018, 2020])
 SOURCE = Path(__file__).with_name("houses.csv")
@@ -86,7 +81,7 @@ def assumed_weights() -> dict[str, FloatArray]:
     }
 
 
-def draw(figure: "Figure", table: Table) -> None:
+def draw(figure: Figure, table: Table) -> None:
     """Draw the prices, and the error in each of the three units."""
     panels = figure.subplots(2, 2).ravel()
     _draw_prices(panels[0])
@@ -96,7 +91,7 @@ def draw(figure: "Figure", table: Table) -> None:
     figure.legend(*panels[1].get_legend_handles_labels(), loc="outside lower center", ncols=5)
 
 
-def _draw_prices(axes: "Axes") -> None:
+def _draw_prices(axes: Axes) -> None:
     for house, (metro, path) in enumerate(zip(INDEX, prices().T, strict=True), start=1):
         name = metro.split("-")[0].split(",")[0]
         axes.plot(YEARS, path / 1e6, marker="o", ms=3, lw=1.3, label=f"#{house} {name}")
@@ -105,7 +100,7 @@ def _draw_prices(axes: "Axes") -> None:
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7.5, frameon=False)
 
 
-def _draw_errors(axes: "Axes", table: Table, facet: str, title: str) -> None:
+def _draw_errors(axes: Axes, table: Table, facet: str, title: str) -> None:
     for curve, style in STYLES.items():
         draw_curve(axes, table.series("error", curve, facet), style, f"σ₂ = {curve}")
     equal = table.series("error", est.EQUAL, facet)

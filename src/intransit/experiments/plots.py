@@ -10,19 +10,16 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from intransit import plotting
 from intransit.experiments import estimators as est
 from intransit.experiments.experiment import Check, Claim, Experiment, Gain, Series, Table
-from intransit.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
+from intransit.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY, Axes
 from intransit.report.page import blocks
 from intransit.report.page.blocks import bullets, more, plain, section
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -48,9 +45,7 @@ def there(
             yield curve, table.series(measure, curve, facet)
 
 
-def draw_curve(
-    axes: "Axes", series: Series, style: Style, label: str, *, band: bool = True
-) -> None:
+def draw_curve(axes: Axes, series: Series, style: Style, label: str, *, band: bool = True) -> None:
     """Draw the mean over trials, and a band where trials differ."""
     axes.plot(
         series.x,
@@ -64,13 +59,13 @@ def draw_curve(
         draw_band(axes, series, style)
 
 
-def draw_band(axes: "Axes", series: Series, style: Style) -> None:
+def draw_band(axes: Axes, series: Series, style: Style) -> None:
     """Draw a band from the 10 % to the 90 % quantile over trials."""
     low, high = series.quantile(0.1), series.quantile(0.9)
     axes.fill_between(series.x, low, high, color=style.colour, alpha=0.16, linewidth=0)
 
 
-def draw_settled(axes: "Axes", table: Table, measure: str, facet: str = "") -> None:
+def draw_settled(axes: Axes, table: Table, measure: str, facet: str = "") -> None:
     """Draw the three weights and the joint curve: see `estimators.MEANS`."""
     for curve, every in there(table, measure, WITH_JOINT, facet):
         style, settled = WITH_JOINT[curve], est.settled_series(table, measure, curve, facet)
@@ -80,7 +75,7 @@ def draw_settled(axes: "Axes", table: Table, measure: str, facet: str = "") -> N
     axes.plot([], [], ":", color="#555555", linewidth=1.2, label="mean of all trials")
 
 
-def draw_extras(axes: "Axes", table: Table, measure: str, facet: str = "") -> None:
+def draw_extras(axes: Axes, table: Table, measure: str, facet: str = "") -> None:
     """Draw what `--with` added: Newton as crosses, other estimators, limits as thin lines."""
     draw_newton(axes, table, measure, STYLES, facet)
     others = there(table, measure, [name for name in est.FURTHER if name != est.JOINT], facet)
@@ -92,7 +87,7 @@ def draw_extras(axes: "Axes", table: Table, measure: str, facet: str = "") -> No
 
 
 def draw_newton(
-    axes: "Axes", table: Table, measure: str, styles: Mapping[str, Style], facet: str = ""
+    axes: Axes, table: Table, measure: str, styles: Mapping[str, Style], facet: str = ""
 ) -> None:
     """Draw the means that Newton's method finds, as crosses over the curves they should meet."""
     settled = "settled" in table.names("measure", facet=facet)
@@ -105,7 +100,7 @@ def draw_newton(
         axes.plot([], [], "x", color="#555555", markersize=7, label="the same by Newton")
 
 
-def draw_limits(axes: "Axes", table: Table, measure: str, facet: str = "") -> None:
+def draw_limits(axes: Axes, table: Table, measure: str, facet: str = "") -> None:
     """Draw the Cramér-Rao limits as thin lines.
 
     They are medians: a mean would be ruled by the few samples that settle next to nothing.
@@ -126,7 +121,7 @@ def pretty(text: str) -> str:
 
 
 def finish(
-    axes: "Axes",
+    axes: Axes,
     *,
     title: str,
     x: str,

@@ -1,7 +1,6 @@
 """The paper's price-guessing game: a matrix of no low rank, from ten thousand days of games."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +11,8 @@ from intransit.experiments import experiment as ex
 from intransit.experiments.experiment import Check, Options, Point, Table, TrialValue
 from intransit.experiments.plots import JOINT_STYLE, Style, draw_curve, draw_newton, finish
 from intransit.experiments.price_kernels import FLOOR, play, play_days
-from intransit.plotting import BLUE, GREEN
+from intransit.plotting import BLUE, GREEN, Axes, Figure
 from intransit.skew import fill_skew
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 N_PLAYERS, N_DAYS, N_GAMES = 10, 10_000, 100
 PAIRS = np.stack(np.triu_indices(N_PLAYERS, 1), axis=1)
@@ -110,7 +105,7 @@ def _scored(curve: str, estimate: FloatArray, X: FloatArray, x: float) -> Iterat
     yield TrialValue(curve, "signs", 100.0 * float(right.mean()), x=x)
 
 
-def draw(figure: "Figure", table: Table) -> None:
+def draw(figure: Figure, table: Table) -> None:
     """Draw error and share of right signs for both rules."""
     left, right = figure.subplots(1, 2)
     styles = {FAIR: Style(GREEN, "o"), LITERAL: Style(BLUE, "s")}
@@ -135,7 +130,7 @@ def draw(figure: "Figure", table: Table) -> None:
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
 
 
-def _draw_joint(axes: "Axes", series: ex.Series) -> None:
+def _draw_joint(axes: Axes, series: ex.Series) -> None:
     """Draw a level: the joint estimate assumes no σ₂."""
     label = "joint, nothing assumed (default rule)"
     axes.axhline(series.mean[0], ls="-.", color=JOINT_STYLE.colour, label=label)

@@ -1,7 +1,6 @@
 """The paper's first synthetic experiment: relative error of X^T against the drift."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,9 +9,7 @@ from intransit.experiments import estimators as est
 from intransit.experiments import experiment as ex
 from intransit.experiments.experiment import Check, Options, Point, Table, TrialValue
 from intransit.experiments.plots import draw_extras, draw_settled, finish
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from intransit.plotting import Figure
 
 N_ITEMS, N_FACTORS, N_PERIODS = 20, 2, 5
 NOISE_SCALE = 0.01
@@ -81,7 +78,7 @@ def measure(
         yield TrialValue(est.STATIC_LIMIT, "error", last)
 
 
-def draw(figure: "Figure", table: Table) -> None:
+def draw(figure: Figure, table: Table) -> None:
     """Draw means and bands of the three weights."""
     axes = figure.subplots()
     draw_settled(axes, table, "error")

@@ -8,7 +8,6 @@ bisection: more of the same readings are taken to do no harm.
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,9 +25,7 @@ from intransit.experiments.recovery_error import (
     N_PERIODS,
     NOISE_SCALE,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from intransit.plotting import Figure
 
 STEP = 0.025
 RATIOS = STEP * np.arange(1, 41)
@@ -201,7 +198,7 @@ def _first_below(
     return smallest_ratio_near(lambda p: error(at_ratio(simulation, p)) <= SUCCESS, guess)
 
 
-def draw(figure: "Figure", table: Table) -> None:
+def draw(figure: Figure, table: Table) -> None:
     """Draw the ratio needed; trials that never succeed count as 1."""
     axes = figure.subplots()
     for curve, series in there(table, "ratio", WITH_JOINT):

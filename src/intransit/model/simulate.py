@@ -8,11 +8,12 @@ uniformly; these are the defaults.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from intransit.arrays import FloatArray
+from intransit.arrays import FloatArray, described
 from intransit.checks import as_floats, as_items, as_number, as_whole, check_finite, open_rng, shown
 from intransit.data.measurements import Entries, Matrices, Measurements, Operator
 from intransit.errors import InputError
@@ -24,22 +25,10 @@ Ensemble = Callable[[int, int, np.random.Generator], Operator]
 MOST = 10**9  # items, or outcomes: more would not fit into memory
 
 
+@described
 @dataclass(frozen=True, eq=False)
 class Simulation:
     """A truth and the readings taken of it.
-
-    Attributes
-    ----------
-    strengths, exposures
-        The true factors S and Q, (n_periods, n_items, n_factors) each.
-    measurements
-        What was read in each period.
-    noise_scale
-        Standard deviation of a reading about its margin.
-    drift_scale
-        Standard deviation of a step of one entry of S.
-    seed
-        Seed that repeats the simulation; None when a generator was given.
 
     Examples
     --------
@@ -52,12 +41,14 @@ class Simulation:
     (5, 20, 20)
     """
 
-    strengths: FloatArray
-    exposures: FloatArray
-    measurements: Measurements
-    noise_scale: float
-    drift_scale: float
-    seed: int | None
+    strengths: Annotated[FloatArray, "The true factor S, (n_periods, n_items, n_factors)."]
+    exposures: Annotated[FloatArray, "The true factor Q, (n_periods, n_items, n_factors)."]
+    measurements: Annotated[Measurements, "What was read in each period."]
+    noise_scale: Annotated[float, "Standard deviation of a reading about its margin."]
+    drift_scale: Annotated[float, "Standard deviation of a step of one entry of S."]
+    seed: Annotated[
+        int | None, "Seed that repeats the simulation; None when a generator was given."
+    ]
 
     @property
     def margins(self) -> FloatArray:  # (n_periods, n_items, n_items)

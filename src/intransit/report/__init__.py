@@ -18,7 +18,7 @@ planes.  The planes of X itself would mix strengths in, and those of a ranking a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from intransit.analysis.standings import (
     present,
 )
 from intransit.analysis.verdict import Transitivity
-from intransit.arrays import BoolArray, FloatArray, IntArray, mean_and_interval
+from intransit.arrays import BoolArray, FloatArray, IntArray, described, mean_and_interval
 from intransit.backtest import Backtest, quick_backtest
 from intransit.checks import as_whole
 from intransit.data.games import Clock
@@ -118,37 +118,22 @@ class Findings:
     where: str = ""  # under which conditions chances and strengths are, where there are some
 
 
+@described
 @dataclass(frozen=True)
 class Group:
-    """One line on a group: how much there was, the verdict, and who leads.
+    """One line on a group: how much there was, the verdict, and who leads."""
 
-    Attributes
-    ----------
-    value
-        The group, as its column names it.
-    n_items, n_games
-        Number of items and of games.
-    verdict
-        Whether there are cycles, in one sentence; or why nothing was fitted.
-    leader
-        The strongest item that was still being compared; empty where there is none.
-    strength
-        Its mean probability of beating the others; None where there is none.
-    low, high
-        Interval of the strength.
-    clear
-        Whether it leads beyond doubt.
-    """
-
-    value: str
-    n_items: int
-    n_games: float
-    verdict: str
-    leader: str = ""
-    strength: float | None = None
-    low: float | None = None
-    high: float | None = None
-    clear: bool = False
+    value: Annotated[str, "The group, as its column names it."]
+    n_items: Annotated[int, "Number of items."]
+    n_games: Annotated[float, "Number of games."]
+    verdict: Annotated[str, "Whether there are cycles, in one sentence; or why nothing was fitted."]
+    leader: Annotated[
+        str, "The strongest item still being compared; empty where there is none."
+    ] = ""
+    strength: Annotated[float | None, "Its mean probability of beating the others."] = None
+    low: Annotated[float | None, "Low end of the interval of the strength."] = None
+    high: Annotated[float | None, "High end of the interval."] = None
+    clear: Annotated[bool, "Whether it leads beyond doubt."] = False
 
 
 MOST_DISCS = 3
@@ -244,7 +229,8 @@ def choose_items(answer: FittedTable, most: int, wanted: IntArray) -> tuple[IntA
     chosen = dict.fromkeys(wanted[: most // 2].tolist())
     busy = most - (most - len(chosen)) // LEADING
     there = np.flatnonzero(lately >= FEWEST)
-    for items, places in ((order, busy), (_strongest(answer, there), most), (order, most)):
+    strongest = there[np.argsort(-answer.strengths(there, answer.seen.end)[0], kind="stable")]
+    for items, places in ((order, busy), (strongest, most), (order, most)):
         for k in items.tolist():
             if len(chosen) < places:
                 chosen[k] = None
@@ -255,12 +241,6 @@ def choose_items(answer: FittedTable, most: int, wanted: IntArray) -> tuple[IntA
         f"strongest with at least {FEWEST} of them."
     )
     return np.array(sorted(chosen)), why
-
-
-def _strongest(answer: FittedTable, items: IntArray) -> IntArray:
-    """Return items by their strength at the end, best first."""
-    mean = answer.strengths(items, answer.seen.end)[0]
-    return np.asarray(items[np.argsort(-mean, kind="stable")])
 
 
 def latest_games(answer: FittedTable) -> FloatArray:  # (n_items,)

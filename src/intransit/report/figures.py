@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from itertools import pairwise
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,16 +30,14 @@ from intransit.plotting import (
     PURPLE,
     RED,
     SKY,
+    Axes,
+    Figure,
     in_percent,
     new_figure,
     set_title,
 )
 from intransit.report import NO_DISCS, find_discs, shows_discs
 from intransit.report.wording import cut_short
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_ROWS = 20  # items of a matrix, unless they are named
 MOST_WRITTEN = 16  # items up to which the cells of a matrix are written out
@@ -50,7 +47,7 @@ BEYOND = 0.15  # of the table's span: how far a forecast is drawn
 
 def draw_matrix(
     answer: FittedTable, at: object = None, items: Sequence[str | int] | None = None
-) -> "Figure":
+) -> Figure:
     """Return a figure of who beats whom: by default the items of most assured strength."""
     if items is None:
         shown = [s.name for s in leading(answer, MOST_ROWS, at)]
@@ -95,7 +92,7 @@ def draw_matrix(
     return figure
 
 
-def draw_strengths(answer: FittedTable, items: Sequence[str | int] | None = None) -> "Figure":
+def draw_strengths(answer: FittedTable, items: Sequence[str | int] | None = None) -> Figure:
     """Return a figure of strengths over time with 90 % bands: by default of those that lead now.
 
     A panel for each item, with the others in grey behind it; drawn from its first to its last game.
@@ -133,7 +130,7 @@ def draw_strengths(answer: FittedTable, items: Sequence[str | int] | None = None
     return figure
 
 
-def draw_head_to_head(answer: FittedTable, first: str | int, second: str | int) -> "Figure":
+def draw_head_to_head(answer: FittedTable, first: str | int, second: str | int) -> Figure:
     """Return a figure of one item against another over time, and a forecast of what comes next."""
     _need_times(answer)
     i, j = answer.number(first), answer.number(second)
@@ -167,7 +164,7 @@ def draw_head_to_head(answer: FittedTable, first: str | int, second: str | int) 
     return figure
 
 
-def _rug(axis: "Axes", answer: FittedTable, i: int, j: int) -> str:
+def _rug(axis: Axes, answer: FittedTable, i: int, j: int) -> str:
     """Mark when the two met, wins of the first above and losses below; return that in words."""
     cells = answer.posterior.layout.seen
     met = np.flatnonzero((cells.pairs[:, 0] == min(i, j)) & (cells.pairs[:, 1] == max(i, j)))
@@ -194,7 +191,7 @@ def shorten(name: str, longest: int = LONGEST) -> str:
     return cut_short(name, longest).replace("$", r"\$")
 
 
-def _few_dates(axis: "Axes", answer: FittedTable) -> None:
+def _few_dates(axis: Axes, answer: FittedTable) -> None:
     """Write few enough dates beside a small panel that they do not run into each other."""
     if answer.clock.kind == "date":
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter  # noqa: PLC0415
@@ -232,7 +229,7 @@ GREY, INK = "#9a9a9a", "#222222"
 COLOURS = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY)
 
 
-def draw_cycles(found: Cycles) -> "Figure":
+def draw_cycles(found: Cycles) -> Figure:
     """Return a graph of the surest cycles: arrows go from who is favoured, with the chance to win.
 
     At most six cycles and twelve items; the wider an arrow, the surer it is.
@@ -256,7 +253,8 @@ def draw_cycles(found: Cycles) -> "Figure":
         graph.plot(x, y, "o", color=INK, markersize=9, zorder=5)
         _beside(graph, 1.07 * x, 1.07 * y, x, shorten(name, 26), 10.0)
     for k, (colour, cycle) in enumerate(zip(COLOURS, shown, strict=False)):
-        line = f"{percent(cycle.probability, 1)} sure:  {_ring(cycle)}"
+        ring = " > ".join(shorten(name, max(12, 84 // len(cycle.items))) for name in cycle.items)
+        line = f"{percent(cycle.probability, 1)} sure:  {ring}"
         y = 1.0 - (k + 0.5) / len(shown)
         words.text(0.0, y, line, color=colour, fontsize=9, va="center")
     when = f", {found.at}" if found.at else ""
@@ -270,7 +268,7 @@ def draw_cycles(found: Cycles) -> "Figure":
     return figure
 
 
-def draw_discs(answer: FittedTable, at: object = None) -> "Figure":
+def draw_discs(answer: FittedTable, at: object = None) -> Figure:
     """Return the strongest ways of countering beyond strengths, as the report has them.
 
     Each item is favoured over those anticlockwise of it, beyond what strengths say; most over those
@@ -298,7 +296,7 @@ def draw_discs(answer: FittedTable, at: object = None) -> "Figure":
     return figure
 
 
-def draw_changes(found: Changes) -> "Figure":
+def draw_changes(found: Changes) -> Figure:
     """Return what changed between two times, with intervals; sure changes are in colour."""
     items = sorted(found.items[:MOST_DISCS], key=lambda c: c.change)
     pairs = sorted(found.matchups[:MOST_DISCS], key=lambda c: c.change)
@@ -323,7 +321,7 @@ def draw_changes(found: Changes) -> "Figure":
     return figure
 
 
-def draw_equilibrium(found: Ranking) -> "Figure":
+def draw_equilibrium(found: Ranking) -> Figure:
     """Return the mixture that nothing beats on average: mean weights and intervals."""
     shares = found.equilibrium[:MOST_DISCS]
     figure, axes = new_figure(8.0, 1.7 + 0.36 * len(shares), 1, 1)
@@ -360,12 +358,8 @@ def _that_fit(cycles: Sequence[ItemCycle]) -> list[ItemCycle]:
     return kept
 
 
-def _ring(cycle: ItemCycle) -> str:
-    return " > ".join(shorten(name, max(12, 84 // len(cycle.items))) for name in cycle.items)
-
-
 def _arrow(
-    axis: "Axes",
+    axis: Axes,
     start: FloatArray,
     end: FloatArray,
     chance: float,
@@ -403,7 +397,7 @@ def _arrow(
     return np.array([x, y])
 
 
-def _disc(axis: "Axes", points: FloatArray, names: list[str]) -> None:
+def _disc(axis: Axes, points: FloatArray, names: list[str]) -> None:
     """Draw one plane: points, names of those furthest out, and which way favour runs."""
     from matplotlib.patches import FancyArrowPatch  # noqa: PLC0415
 
@@ -431,7 +425,7 @@ def _disc(axis: "Axes", points: FloatArray, names: list[str]) -> None:
     _bare(axis)
 
 
-def _label(axis: "Axes", points: FloatArray, named: IntArray, names: list[str]) -> None:
+def _label(axis: Axes, points: FloatArray, named: IntArray, names: list[str]) -> None:
     """Write names in two columns beside the disc, a line from each to its point."""
     reach = float(np.abs(points).max())
     step, column = 0.13 * reach, 1.14 * reach
@@ -455,7 +449,7 @@ def _label(axis: "Axes", points: FloatArray, named: IntArray, names: list[str]) 
 
 
 def _dots(
-    axis: "Axes",
+    axis: Axes,
     changes: Sequence[ItemChange | MatchupChange],
     names: list[str],
 ) -> None:
@@ -473,21 +467,21 @@ def _dots(
     axis.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f} %")
 
 
-def _beside(axis: "Axes", x: float, y: float, side: float, name: str, size: float) -> None:
+def _beside(axis: Axes, x: float, y: float, side: float, name: str, size: float) -> None:
     """Write a name at a point, away from the centre."""
     turn = "center" if abs(side) < 0.2 else "left" if side > 0 else "right"
     height = "center" if abs(side) >= 0.2 else "bottom" if y > 0 else "top"
     axis.text(x, y, name, ha=turn, va=height, fontsize=size, color=INK, zorder=6)
 
 
-def _bare(axis: "Axes") -> None:
+def _bare(axis: Axes) -> None:
     axis.grid(visible=False)
     axis.set_xticks([])
     axis.set_yticks([])
     axis.spines[:].set_visible(False)
 
 
-def _nothing(why: str) -> "Figure":
+def _nothing(why: str) -> Figure:
     """Return a figure that says why there is nothing to draw."""
     figure, axes = new_figure(7.6, 1.6, 1, 1)
     _bare(axes[0, 0])
