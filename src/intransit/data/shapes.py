@@ -204,7 +204,8 @@ def _recognised_teams(facts: Facts) -> dict[str, list[int]]:
     tokens = [tokens_of(name) for name in facts.names]
     numbered = Counter(name[0] for name in tokens if len(name) == 2 and name[1].isdigit())
     colours = [word for word, n in numbered.items() if n > 1 and word not in ITEMS]
-    own = Marker(colours[0], colours[1], bare=False) if len(colours) == 2 else None  # red_1, red_2, yellow_1, ...
+    # As in red_1, red_2, yellow_1, yellow_2.
+    own = Marker(colours[0], colours[1], bare=False) if len(colours) == 2 else None
     scored = own is not None and words.score_pairs(facts.plain, (own,))
     for first, second in (*TEAM_WORDS, *([(own.first, own.second)] if own and scored else ())):
         sides = [_of_side(tokens, word) for word in (first, second)]
