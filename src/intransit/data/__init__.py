@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from intransit.data import files, reading, shapes
 from intransit.data import vocabulary as words
@@ -58,7 +58,8 @@ def take_in(
         source = connected(str(source), engine)
     if isinstance(source, str | Path):
         found = files.find_sources(source, engine)
-        if (len(found) > 1 or Path(source).is_dir()) and files.are_parquet(found):
+        several = len(found) > 1 or Path(source).is_dir()
+        if several and all(files.first_bytes(part).startswith(b"PAR1") for part in found):
             return _laid_flat(_in_parts(found, engine))
         tables = [_take_file(part, engine) for part in found]
         return tables[0] if len(tables) == 1 else one_after_another(tables, found)
@@ -98,8 +99,11 @@ def _registered(source: object, engine: Engine) -> EngineTable:
         source = source.read_all()
     if hasattr(source, "to_frame") and not hasattr(source, "columns"):
         raise engine.refuse("it is one column; give a table with several.")
-    if hasattr(source, "reset_index") and _names_columns(source):
-        source = source.reset_index()  # a matrix whose rows are named by its index
+    if hasattr(source, "reset_index"):
+        labels = {str(label) for label in source.index[:10_000]}  # type: ignore[attr-defined]
+        shared = labels & {str(column) for column in source.columns}  # type: ignore[attr-defined]
+        if len(shared) >= 2 and 2 * len(shared) >= len(labels):
+            source = source.reset_index()  # a matrix whose rows are named by its index
     try:
         engine.con.register("given", source)
     except (duckdb.Error, TypeError, RuntimeError):
@@ -117,17 +121,11 @@ def _registered(source: object, engine: Engine) -> EngineTable:
     return table
 
 
-def _names_columns(frame: Any) -> bool:
-    """Return whether the index of a data frame names its columns too, as that of a matrix does."""
-    labels = {str(label) for label in frame.index[:10_000]}
-    shared = labels & {str(column) for column in frame.columns}
-    return len(shared) >= 2 and 2 * len(shared) >= len(labels)
-
-
 def _in_parts(sources: Sequence[files.Source], engine: Engine) -> EngineTable:
     """Return the table in several Parquet files, folders such as ``year=2024`` as columns."""
     listed = ", ".join(located(source.path) for source in sources)
-    hive = "true" if files.is_partitioned(sources) else "false"
+    folders = (source.path.parts[:-1] for source in sources)  # of values, such as year=2024
+    hive = str(all(any("=" in part for part in parts) for parts in folders)).lower()
     engine.run(
         f"CREATE TEMP VIEW parts AS FROM read_parquet([{listed}], hive_partitioning = {hive}, "
         "union_by_name = true)"
@@ -400,7 +398,8 @@ def assemble(
         if not halved:
             games = with_series(query, games, counted.n_rows)
             games = replace(games, sequence=sequence_of(query, games, counted.n_rows))
-    _check_rows(report, options.strict)
+    if report.n_used * 2 < report.n_rows or not report.n_used or (options.strict and report.unused):
+        raise _refuse_rows(report.source, report.unit, report.n_used, report.unused)
     games = replace(games, report=report)
     return merge(games) if halved or games.series is not None else games
 
@@ -728,13 +727,6 @@ def _repeats(facts: Facts, most_rows: int) -> list[str]:
         return []
     verb = "repeats" if repeats == 1 else "repeat"
     return [f"{plural(repeats, 'row')} {verb} another row in every column; all are used"]
-
-
-def _check_rows(report: Reading, strict: bool) -> None:
-    """Refuse a table that cannot be used, or not for the most part, or not in every row."""
-    too_few = report.n_used * 2 < report.n_rows or not report.n_used
-    if too_few or (strict and report.unused):
-        raise _refuse_rows(report.source, report.unit, report.n_used, report.unused)
 
 
 def _refuse_rows(label: str, unit: str, n_used: int, unused: tuple[Unused, ...]) -> InputError:

@@ -204,7 +204,9 @@ def _recognised_teams(facts: Facts) -> dict[str, list[int]]:
     tokens = [tokens_of(name) for name in facts.names]
     numbered = Counter(name[0] for name in tokens if len(name) == 2 and name[1].isdigit())
     colours = [word for word, n in numbered.items() if n > 1 and word not in ITEMS]
-    own = Marker(*colours, bare=False) if len(colours) == 2 else None  # red_1, red_2, yellow_1, ...
+    own = (
+        Marker(colours[0], colours[1], bare=False) if len(colours) == 2 else None
+    )  # red_1, red_2, yellow_1, ...
     scored = own is not None and words.score_pairs(facts.plain, (own,))
     for first, second in (*TEAM_WORDS, *([(own.first, own.second)] if own and scored else ())):
         sides = [_of_side(tokens, word) for word in (first, second)]
@@ -525,8 +527,9 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
             filled, told, away = facts.count_cells(column, facts.filled(column), asked, at)
             own = [pair.first for pair in pairs if pair.second == column]
             own += [names.index(name) for name in OWN_TEAMS if name in names]
-            if form is DASHED and not _meet_others(facts, column, form):
-                continue
+            met = [m for text in facts.texts(column) if (m := re.fullmatch(form, text.strip()))]
+            if form is DASHED and not {m[1] for m in met} & {m[4] for m in met}:
+                continue  # Ayr - Bute would be met by Bute - Cork
             if (both and told and told >= CLEAR * filled) or (not both and away and own):
                 return _matchups(facts, column, form, None if both else own[0], sided=bool(away))
     return None
@@ -569,12 +572,6 @@ def _beaten(facts: Facts, column: int) -> Shaped:
     told = tuple(facts.told("matchup", [column], "by what it holds"))
     note = f'"{name}" says who beat whom; scores in it are not used'
     return Shaped(table, {"winner": WON_BY, "loser": LOST_BY}, told, (note,), keeps_where=True)
-
-
-def _meet_others(facts: Facts, column: int, form: str) -> bool:
-    """Return whether names stand on both sides of a dash, as in Ayr - Bute and Bute - Cork."""
-    found = [re.fullmatch(form, text.strip()) for text in facts.texts(column)]
-    return bool({match[1] for match in found if match} & {match[4] for match in found if match})
 
 
 def _matchups(facts: Facts, column: int, form: str, team: int | None, *, sided: bool) -> Shaped:

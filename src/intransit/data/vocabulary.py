@@ -43,7 +43,7 @@ def _markers(text: str) -> tuple[Marker, ...]:
 
 
 MARKERS = _markers("""
-    first : second, a : b, 1- : 2, one- : two, left : right, i : j,
+    first : second, a : b, t1 : t2, 1- : 2, one- : two, left : right, i : j,
     home* : away visitor visiting guest, host* : guest visitor, white* : black,
     weiss* : schwarz, blancs* : noirs, blancas* : negras, bianco* : nero, wit* : zwart,
     белые* : черные,
@@ -127,10 +127,10 @@ SHARES = listed(
 )
 WINNER_WORDS = WINNERS_ABROAD | {name for name in OUTCOMES if name.startswith(("winn", "whowon"))}
 # Names with the word of a side left out (won, share), of answers, ids, and other scores.
-TOLD = re.compile(
+tells = re.compile(
     r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)"
     r"|(winner|label|result)(model|team|player)"
-)
+).fullmatch
 FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner|better|isbetter)")
 LAST_FLAG = "iswin"  # where no scores tell draws, of which it says no
 RATE = re.compile(
@@ -386,7 +386,7 @@ def pairs_called(names: list[str], *called: str) -> list[Pair]:
     )
 
 
-def pairs_by(names: list[str], marker: Marker, wanted: Callable[[str], bool]) -> list[Pair]:
+def pairs_by(names: list[str], marker: Marker, wanted: Callable[[str], object]) -> list[Pair]:
     """Return columns that differ by the marker's words; the first two of three are no pair."""
     together = "\n".join(names)
     if marker.first not in together or marker.second not in together:
@@ -419,9 +419,8 @@ NAMING: tuple[Callable[[str], bool], ...] = (  # what is left of names of column
 def _is_score(rest: str) -> bool:
     item = BEFORE_MARKS.match(rest)
     whose = "" if item is None else rest[item.end() :]
-    behind = rest.startswith("score") and rest.removeprefix("score") in ITEMS | {"p", "t"}
     whose = whose.removeprefix("s") if whose not in SCORES else whose
-    return rest in SCORES or {whose, f"{whose}s"} & SCORES != set() or behind
+    return rest in SCORES or {whose, f"{whose}s"} & SCORES != set()
 
 
 def is_score(name: str) -> bool:
