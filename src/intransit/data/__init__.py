@@ -124,8 +124,7 @@ def _registered(source: object, engine: Engine) -> EngineTable:
 def _in_parts(sources: Sequence[files.Source], engine: Engine) -> EngineTable:
     """Return the table in several Parquet files, folders such as ``year=2024`` as columns."""
     listed = ", ".join(located(source.path) for source in sources)
-    folders = (source.path.parts[:-1] for source in sources)  # of values, such as year=2024
-    hive = str(all(any("=" in part for part in parts) for parts in folders)).lower()
+    hive = str(all("=" in str(source.path.parent) for source in sources)).lower()  # year=2024/
     engine.run(
         f"CREATE TEMP VIEW parts AS FROM read_parquet([{listed}], hive_partitioning = {hive}, "
         "union_by_name = true)"
@@ -318,7 +317,10 @@ def read(
     """
     sides = {"first": first, "second": second, "winner": winner, "loser": loser}
     several = {role: tuple(name) for role, name in sides.items() if isinstance(name, tuple | list)}
-    _check_teams(several)
+    if several and tuple(several) not in {("first", "second"), ("winner", "loser")}:
+        raise InputError("teams: give the columns of both sides, as first= and second=.")
+    if len({len(columns) for columns in several.values()} | {1}) > 2 or () in several.values():
+        raise InputError("teams: give as many columns for one side as for the other.")
     names: dict[str, str | bool | None] = {
         **{role: None if role in several else name for role, name in sides.items()},  # type: ignore[misc]
         "outcome": outcome,
@@ -342,13 +344,6 @@ def read(
 def describe(games: Games) -> str:
     """Return what was understood of the table behind these `games`, in short lines for people."""
     return "\n".join([repr(games), *games.report.lines()])
-
-
-def _check_teams(several: dict[str, tuple[str, ...]]) -> None:
-    if several and tuple(several) not in {("first", "second"), ("winner", "loser")}:
-        raise InputError("teams: give the columns of both sides, as first= and second=.")
-    if len({len(columns) for columns in several.values()} | {1}) > 2 or () in several.values():
-        raise InputError("teams: give as many columns for one side as for the other.")
 
 
 def assemble(
@@ -381,7 +376,11 @@ def assemble(
         if not table.grouping and (filled := shapes.filled_from_above(whole)):
             facts, table = Facts(filled, where), filled
         shaped = None if table.grouping else shapes.reshape(facts, options, FINDERS)
-        rows = facts if shaped is None else _shaped_rows(facts, shaped)
+        rows = facts
+        if shaped is not None:
+            rows = Facts(shaped.table, facts.where if shaped.keeps_where else {})
+            if not rows.count()[0]:
+                raise facts.refuse("there is no game in it; give a table with some.")
         options = options if shaped is None else shapes.apply(options, shaped)
         roles = roles or choose_roles(rows, options)
         if shaped is not None:
@@ -404,28 +403,15 @@ def assemble(
     return merge(games) if halved or games.series is not None else games
 
 
-def _shaped_rows(facts: Facts, shaped: shapes.Shaped) -> Facts:
-    """Return what can be asked about the table of games that another shape was turned into."""
-    rows = Facts(shaped.table, facts.where if shaped.keeps_where else {})
-    if not rows.count()[0]:
-        raise facts.refuse("there is no game in it; give a table with some.")
-    return rows
-
-
 def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> shapes.Shaped | None:
     """Return a matrix as games, or None where rows and columns do not have the same names."""
-    if not asked and (shapes.named_by_hand(options) or not _may_be_matrix(facts)):
+    labels = facts.sample(0) if facts.is_text(0) else set()  # or numbers, as in a crosstable
+    either = len(labels & {name.strip() for name in facts.names}), numbered_headers(facts.names)[0]
+    if not asked and (shapes.named_by_hand(options) or max(either) < 3):
         return None
     from intransit.data.matrices import read_matrix  # noqa: PLC0415  few tables are one
 
     return read_matrix(facts, options, asked, take_in)
-
-
-def _may_be_matrix(facts: Facts) -> bool:
-    """Return whether three columns or more have names of rows, or numbers as in a crosstable."""
-    labels = facts.sample(0) if facts.is_text(0) else set()
-    shared = labels & {name.strip() for name in facts.names}
-    return max(len(shared), numbered_headers(facts.names)[0]) >= 3
 
 
 def find_wide(name: str, facts: Facts, options: ReadOptions, asked: bool) -> shapes.Shaped | None:

@@ -40,7 +40,6 @@ DELIMITERS = (",", ";", "\t", "|")
 SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
 LOOKED_AT = 200  # records among which the header is found, and a crosstable has all its rows
 ENOUGH_ALIKE = 0.5  # share of records with as many fields as the first, unless that is a title
-FEWEST_LINES = 3  # that white space may have laid out
 FULL = 0.75  # of the fields that rows fill, at least so many have a name
 EMPTY = "the file is empty; a header and at least one row are needed."
 SPREADSHEET = "this is a spreadsheet; save the table as CSV first."
@@ -344,7 +343,7 @@ def is_spaced(head: str) -> bool:
     """
     lines = [line for line in head.splitlines()[:LOOKED_AT] if line.strip() and line[0] != "#"]
     others = any(_agreement(head, sign, LOOKED_AT)[0] == 1.0 for sign in DELIMITERS)
-    if others or len(lines) < FEWEST_LINES or any(s in line for line in lines for s in ",;|"):
+    if others or len(lines) < 3 or any(s in line for line in lines for s in ",;|"):
         return False
     named, *sizes = (len(_spaced(line)) for line in lines)
     return len({*sizes}) == 1 and max(named, 2) <= sizes[0] <= named + 1
@@ -353,8 +352,7 @@ def is_spaced(head: str) -> bool:
 def _spaced(line: str) -> list[str]:
     """Return the fields of a line between white space, some perhaps in quotation marks."""
     bare = "" if line.startswith("#") else line.strip().replace("\t", " ")
-    fields = next(csv.reader([bare], delimiter=" ", skipinitialspace=True), [])
-    return [cell.strip() for cell in fields]
+    return [c.strip() for c in next(csv.reader([bare], delimiter=" ", skipinitialspace=True), [])]
 
 
 def _drawn(line: str) -> list[str]:

@@ -94,8 +94,7 @@ SCORES = listed(
 )
 LAST_SCORES = listed("games frames maps rounds legs rating ratings")  # where nothing else tells
 BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
-HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
-FIRST_SCORES = (("ft1", "ft2"), ("ga", "gb"))
+HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"), ("ft1", "ft2"), ("ga", "gb"))  # of football
 OWN_SCORES = (  # as the first sees the game
     *(("gf", "ga"), ("pf", "pa"), ("rf", "ra"), ("scored", "conceded"), ("pts", "oppts")),
     *(("goalsscored", "goalsconceded"), ("teamscore", "oppscore"), ("owngoals", "opponentgoals")),
@@ -366,7 +365,7 @@ def score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
     """Return columns that may hold the two scores."""
     found = [pair for marker in markers for pair in pairs_by(names, marker, _is_score)]
     home, own = Marker("home", "away", sided=True), Marker("player", "opponent")
-    for marker, pairs in ((home, HOME_SCORES), (own, OWN_SCORES), (MARKERS[0], FIRST_SCORES)):
+    for marker, pairs in ((home, HOME_SCORES), (own, OWN_SCORES)):
         for first, second in pairs:
             if first in names and second in names:
                 found.append(Pair(marker, names.index(first), names.index(second)))
