@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from intransit.data import files, reading, shapes
 from intransit.data import vocabulary as words
@@ -58,7 +58,8 @@ def take_in(
         source = connected(str(source), engine)
     if isinstance(source, str | Path):
         found = files.find_sources(source, engine)
-        if (len(found) > 1 or Path(source).is_dir()) and files.are_parquet(found):
+        several = len(found) > 1 or Path(source).is_dir()
+        if several and all(files.first_bytes(part).startswith(b"PAR1") for part in found):
             return _laid_flat(_in_parts(found, engine))
         tables = [_take_file(part, engine) for part in found]
         return tables[0] if len(tables) == 1 else one_after_another(tables, found)
@@ -98,8 +99,11 @@ def _registered(source: object, engine: Engine) -> EngineTable:
         source = source.read_all()
     if hasattr(source, "to_frame") and not hasattr(source, "columns"):
         raise engine.refuse("it is one column; give a table with several.")
-    if hasattr(source, "reset_index") and _names_columns(source):
-        source = source.reset_index()  # a matrix whose rows are named by its index
+    if hasattr(source, "reset_index"):
+        labels = {str(label) for label in source.index[:10_000]}  # type: ignore[attr-defined]
+        shared = labels & {str(column) for column in source.columns}  # type: ignore[attr-defined]
+        if len(shared) >= 2 and 2 * len(shared) >= len(labels):
+            source = source.reset_index()  # a matrix whose rows are named by its index
     try:
         engine.con.register("given", source)
     except (duckdb.Error, TypeError, RuntimeError):
@@ -117,17 +121,10 @@ def _registered(source: object, engine: Engine) -> EngineTable:
     return table
 
 
-def _names_columns(frame: Any) -> bool:
-    """Return whether the index of a data frame names its columns too, as that of a matrix does."""
-    labels = {str(label) for label in frame.index[:10_000]}
-    shared = labels & {str(column) for column in frame.columns}
-    return len(shared) >= 2 and 2 * len(shared) >= len(labels)
-
-
 def _in_parts(sources: Sequence[files.Source], engine: Engine) -> EngineTable:
     """Return the table in several Parquet files, folders such as ``year=2024`` as columns."""
     listed = ", ".join(located(source.path) for source in sources)
-    hive = "true" if files.is_partitioned(sources) else "false"
+    hive = str(all("=" in str(source.path.parent) for source in sources)).lower()  # year=2024/
     engine.run(
         f"CREATE TEMP VIEW parts AS FROM read_parquet([{listed}], hive_partitioning = {hive}, "
         "union_by_name = true)"
@@ -320,7 +317,10 @@ def read(
     """
     sides = {"first": first, "second": second, "winner": winner, "loser": loser}
     several = {role: tuple(name) for role, name in sides.items() if isinstance(name, tuple | list)}
-    _check_teams(several)
+    if several and tuple(several) not in {("first", "second"), ("winner", "loser")}:
+        raise InputError("teams: give the columns of both sides, as first= and second=.")
+    if len({len(columns) for columns in several.values()} | {1}) > 2 or () in several.values():
+        raise InputError("teams: give as many columns for one side as for the other.")
     names: dict[str, str | bool | None] = {
         **{role: None if role in several else name for role, name in sides.items()},  # type: ignore[misc]
         "outcome": outcome,
@@ -344,13 +344,6 @@ def read(
 def describe(games: Games) -> str:
     """Return what was understood of the table behind these `games`, in short lines for people."""
     return "\n".join([repr(games), *games.report.lines()])
-
-
-def _check_teams(several: dict[str, tuple[str, ...]]) -> None:
-    if several and tuple(several) not in {("first", "second"), ("winner", "loser")}:
-        raise InputError("teams: give the columns of both sides, as first= and second=.")
-    if len({len(columns) for columns in several.values()} | {1}) > 2 or () in several.values():
-        raise InputError("teams: give as many columns for one side as for the other.")
 
 
 def assemble(
@@ -383,7 +376,11 @@ def assemble(
         if not table.grouping and (filled := shapes.filled_from_above(whole)):
             facts, table = Facts(filled, where), filled
         shaped = None if table.grouping else shapes.reshape(facts, options, FINDERS)
-        rows = facts if shaped is None else _shaped_rows(facts, shaped)
+        rows = facts
+        if shaped is not None:
+            rows = Facts(shaped.table, facts.where if shaped.keeps_where else {})
+            if not rows.count()[0]:
+                raise facts.refuse("there is no game in it; give a table with some.")
         options = options if shaped is None else shapes.apply(options, shaped)
         roles = roles or choose_roles(rows, options)
         if shaped is not None:
@@ -400,33 +397,21 @@ def assemble(
         if not halved:
             games = with_series(query, games, counted.n_rows)
             games = replace(games, sequence=sequence_of(query, games, counted.n_rows))
-    _check_rows(report, options.strict)
+    if report.n_used * 2 < report.n_rows or not report.n_used or (options.strict and report.unused):
+        raise _refuse_rows(report.source, report.unit, report.n_used, report.unused)
     games = replace(games, report=report)
     return merge(games) if halved or games.series is not None else games
 
 
-def _shaped_rows(facts: Facts, shaped: shapes.Shaped) -> Facts:
-    """Return what can be asked about the table of games that another shape was turned into."""
-    rows = Facts(shaped.table, facts.where if shaped.keeps_where else {})
-    if not rows.count()[0]:
-        raise facts.refuse("there is no game in it; give a table with some.")
-    return rows
-
-
 def find_matrix(facts: Facts, options: ReadOptions, asked: bool) -> shapes.Shaped | None:
     """Return a matrix as games, or None where rows and columns do not have the same names."""
-    if not asked and (shapes.named_by_hand(options) or not _may_be_matrix(facts)):
+    labels = facts.sample(0) if facts.is_text(0) else set()  # or numbers, as in a crosstable
+    either = len(labels & {name.strip() for name in facts.names}), numbered_headers(facts.names)[0]
+    if not asked and (shapes.named_by_hand(options) or max(either) < 3):
         return None
     from intransit.data.matrices import read_matrix  # noqa: PLC0415  few tables are one
 
     return read_matrix(facts, options, asked, take_in)
-
-
-def _may_be_matrix(facts: Facts) -> bool:
-    """Return whether three columns or more have names of rows, or numbers as in a crosstable."""
-    labels = facts.sample(0) if facts.is_text(0) else set()
-    shared = labels & {name.strip() for name in facts.names}
-    return max(len(shared), numbered_headers(facts.names)[0]) >= 3
 
 
 def find_wide(name: str, facts: Facts, options: ReadOptions, asked: bool) -> shapes.Shaped | None:
@@ -728,13 +713,6 @@ def _repeats(facts: Facts, most_rows: int) -> list[str]:
         return []
     verb = "repeats" if repeats == 1 else "repeat"
     return [f"{plural(repeats, 'row')} {verb} another row in every column; all are used"]
-
-
-def _check_rows(report: Reading, strict: bool) -> None:
-    """Refuse a table that cannot be used, or not for the most part, or not in every row."""
-    too_few = report.n_used * 2 < report.n_rows or not report.n_used
-    if too_few or (strict and report.unused):
-        raise _refuse_rows(report.source, report.unit, report.n_used, report.unused)
 
 
 def _refuse_rows(label: str, unit: str, n_used: int, unused: tuple[Unused, ...]) -> InputError:

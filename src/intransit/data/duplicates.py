@@ -406,16 +406,9 @@ def choose_unplayed(search: Search) -> None:
             test = f"regexp_full_match({cell}, {quote(found)})"
         else:
             continue
-        n_rows, n_out = facts.count(test) if name.endswith("final") else (1, 0)
-        if 2 * n_out > n_rows:
+        if name.endswith("final") and 2 * facts.count(test)[1] > facts.count()[0]:
             continue  # the last game of a cup, and not that a score is final
-        if _occurs(facts, column, test, found):
+        filled = [t.strip().casefold() for t, _ in (facts.values(column) if found else None) or ()]
+        cells = [text for text in filled if re.fullmatch(found, text)]
+        if cells or (not filled and facts.count_cells(column, test)[0]):
             roles.unplayed[column] = test
-
-
-def _occurs(facts: Facts, column: int, test: str, form: str) -> bool:
-    """Return whether a test holds for any cell; distinct cells that are known are asked no more."""
-    cells = facts.values(column)
-    if cells is None or not form:
-        return facts.count_cells(column, test)[0] > 0
-    return any(re.fullmatch(form, text.strip().casefold()) for text, _ in cells)

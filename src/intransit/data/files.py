@@ -13,7 +13,7 @@ import io
 import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,7 +40,6 @@ DELIMITERS = (",", ";", "\t", "|")
 SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
 LOOKED_AT = 200  # records among which the header is found, and a crosstable has all its rows
 ENOUGH_ALIKE = 0.5  # share of records with as many fields as the first, unless that is a title
-FEWEST_LINES = 3  # that white space may have laid out
 FULL = 0.75  # of the fields that rows fill, at least so many have a name
 EMPTY = "the file is empty; a header and at least one row are needed."
 SPREADSHEET = "this is a spreadsheet; save the table as CSV first."
@@ -344,37 +343,31 @@ def is_spaced(head: str) -> bool:
     """
     lines = [line for line in head.splitlines()[:LOOKED_AT] if line.strip() and line[0] != "#"]
     others = any(_agreement(head, sign, LOOKED_AT)[0] == 1.0 for sign in DELIMITERS)
-    if others or len(lines) < FEWEST_LINES or any(s in line for line in lines for s in ",;|"):
+    if others or len(lines) < 3 or any(s in line for line in lines for s in ",;|"):
         return False
     named, *sizes = (len(_spaced(line)) for line in lines)
     return len({*sizes}) == 1 and max(named, 2) <= sizes[0] <= named + 1
 
 
 def _spaced(line: str) -> list[str]:
-    """Return the fields of a line between white space, some of them perhaps in quotation marks."""
-    bare = line.strip().replace("\t", " ")
-    return next(csv.reader([bare], delimiter=" ", skipinitialspace=True), [])
+    """Return the fields of a line between white space, some perhaps in quotation marks."""
+    bare = "" if line.startswith("#") else line.strip().replace("\t", " ")
+    return [c.strip() for c in next(csv.reader([bare], delimiter=" ", skipinitialspace=True), [])]
 
 
-def without_spaces(line: str) -> str:
-    """Return a line of a table laid out with white space as text separated by tabs."""
-    fields = [] if line.startswith("#") else _spaced(line)
-    return "\t".join(cell.strip() for cell in fields)
-
-
-def without_bars(line: str) -> str:
-    """Return a line of a drawn table as text separated by bars."""
+def _drawn(line: str) -> list[str]:
+    """Return the fields of a line between bars."""
     bare = "" if RULE.fullmatch(line) else re.sub(r"^\||\|$", "", line.strip())
-    return "|".join(cell.strip() for cell in bare.split("|"))
+    return [cell.strip() for cell in bare.split("|")]
 
 
-def rewritten(source: Source, undo: Callable[[str], str], place: Path) -> Source:
-    """Return a table line by line in another layout, each line where it was."""
+def laid_out(source: Source, fields: Callable[[str], list[str]], place: Path) -> Source:
+    """Return a table as text separated by bars, each line where it was."""
     with (
         source.path.open("r", encoding="utf-8-sig", errors="replace") as file,
         place.open("w", encoding="utf-8") as out,
     ):
-        out.writelines(undo(line) + "\n" for line in file)
+        out.writelines("|".join(fields(line.rstrip("\n"))) + "\n" for line in file)
     return Source(place, source.label)
 
 
@@ -447,21 +440,10 @@ def _spool(source: Source, engine: Engine) -> Source:
     return Source(place, source.label)
 
 
-def are_parquet(sources: Sequence[Source]) -> bool:
-    """Return whether all files are Parquet."""
-    return all(first_bytes(source).startswith(b"PAR1") for source in sources)
-
-
-def is_partitioned(sources: Sequence[Source]) -> bool:
-    """Return whether folders carry values, as in ``year=2024/part-0.parquet``."""
-    return all(any("=" in part for part in source.path.parts[:-1]) for source in sources)
-
-
 def take_text(source: Source, head: str, engine: Engine) -> EngineTable:
     """Return separated text as a table."""
     if is_drawn(head) or is_spaced(head):
-        undo = without_bars if is_drawn(head) else without_spaces
-        source = rewritten(source, undo, engine.fresh("plain"))
+        source = laid_out(source, _drawn if is_drawn(head) else _spaced, engine.fresh("plain"))
         head = first_bytes(source).decode("utf-8", "replace")
     if head.translate(UNSEEN) != head:  # nobody sees that two names differ by these
         source = to_utf_8(source, "utf-8", engine.fresh("seen"))
@@ -481,7 +463,8 @@ def take_text(source: Source, head: str, engine: Engine) -> EngineTable:
         "SELECT count(*), count(*) FILTER (WHERE error_type = 'INVALID ENCODING') "
         "FROM reject_errors"
     )
-    if broken and not _beyond_ascii(stored, layout, engine):
+    wide = " OR ".join(f"strlen(c{i}) <> length(c{i})" for i in range(len(layout.names)))
+    if broken and not engine.ask(f"SELECT count(*) FROM {stored} WHERE {wide}")[0][0]:
         notes.append(
             "the file is not UTF-8 and was read as Windows-1252, which is Latin-1 with more signs; "
             "check names with accents"
@@ -555,12 +538,6 @@ def _parse(path: Path, layout: TextLayout, engine: Engine) -> str:
         f"skip = {layout.skip}, auto_detect = false, store_rejects = true, "
         "compression = 'none', max_line_size = 16777216)"
     )
-
-
-def _beyond_ascii(stored: str, layout: TextLayout, engine: Engine) -> bool:
-    """Return whether letters beyond ASCII were read well, so that the file is UTF-8 after all."""
-    wide = " OR ".join(f"strlen(c{i}) <> length(c{i})" for i in range(len(layout.names)))
-    return bool(engine.ask(f"SELECT count(*) FROM {stored} WHERE {wide}")[0][0])
 
 
 def _refused(source: Source, layout: TextLayout, engine: Engine) -> dict[str, list[int]]:

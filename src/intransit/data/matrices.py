@@ -37,18 +37,8 @@ BELOW_RATE = re.compile(  # 55%, and 120 on the next line
 )
 WITH_GAMES = re.compile(r"(.+?)\s*[(\[]\s*(?:n\s*=\s*)?(\d+)(?:\s*games?)?\s*[)\]]")  # 55% (120)
 NAMES = ("row", "column", "entry", "games")
-LETTERS = {
-    "w": 1.0,
-    "win": 1.0,
-    "true": 1.0,
-    "false": 0.0,
-    "d": 0.5,
-    "draw": 0.5,
-    "t": 0.5,
-    "tie": 0.5,
-    "l": 0.0,
-    "loss": 0.0,
-}
+LETTERS = dict.fromkeys(("w", "win", "true"), 1.0) | dict.fromkeys(("l", "loss", "false"), 0.0)
+LETTERS |= dict.fromkeys(("d", "draw", "t", "tie"), 0.5)
 LOST = re.compile(  # what the corner says of rows that are not the winners
     r"\W*(?:(?:losers?|loses|loss|losses|receivers?|recipients?|subordinates?|victims?)\b"
     r"|(?:lost|defeated|beaten)(?: to\b| by\b|\W*$)|(?!.*(?:los|beaten)).*\bcolumns?\b.*\brows?\b)"

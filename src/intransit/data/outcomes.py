@@ -202,6 +202,15 @@ DRAW = re.compile(r"^(?:majority|split|unanimous|technical|[must])?-?draw\b|^mat
 DRAWN_IN_CHESS = listed("0.5 agreed repetition stalemate insufficient 50move timevsinsufficient")
 DRAWN_BY_STATUS = DRAWN_IN_CHESS | listed("draw drawn tie tied")
 OUT_OF_TIME = "outoftime"  # a draw too, where nobody is named as the winner
+
+
+def draws_in(texts: Iterable[str], winner_named: bool) -> tuple[str, ...]:
+    """Return the texts that tell draws, as the status of a game of chess does."""
+    bare = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
+    known = DRAWN_BY_STATUS | (set() if winner_named else {OUT_OF_TIME})
+    return tuple(text for text, word in bare.items() if word in known or DRAW.search(word))
+
+
 ONE_SIDE = {
     **dict.fromkeys(LOST_IN_CHESS | SECOND_WORDS | NO, 0.0),
     **dict.fromkeys(DRAWN_IN_CHESS | TIE_WORDS, 0.5),
@@ -513,13 +522,6 @@ def _are_no_scores(lines: Mapping[str, tuple[float, float]]) -> bool:
     return of_day or seasons or ranges
 
 
-def _without_clocks(lines: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """Return scores without times of day such as 15:00, where no other number has two digits."""
-    clocks = {t for t in lines if re.fullmatch(r"(1\d|2[0-3])\s?:\s?[0-5][05]", t.strip())}
-    others = {text: line for text, line in lines.items() if text not in clocks}
-    return others if others and max(max(line) for line in others.values()) < 10 else lines
-
-
 WALKED_OVER = re.compile(vocabulary.UNPLAYED)
 
 
@@ -528,7 +530,10 @@ def _scorelines(filled: list[tuple[str, int]]) -> Meaning | None:
     if not any(re.search(r"\d\s*[-:–−－‒—/x×]", text) for text, _ in filled):
         return None
     lines = {text: line for text, _ in filled if (line := _read_scoreline(text)) is not None}
-    lines = _without_clocks(lines)
+    clocks = {t for t in lines if re.fullmatch(r"(1\d|2[0-3])\s?:\s?[0-5][05]", t.strip())}
+    others = {text: line for text, line in lines.items() if text not in clocks}
+    if others and max(max(line) for line in others.values()) < 10:  # 15:00 among 2:1 and 0:3
+        lines = others
     chess = {"1-0", "0-1", "½-½", "0.5-0.5", "0,5-0,5"}
     told = [t for t, _ in filled if t in lines or not WALKED_OVER.fullmatch(t.strip().casefold())]
     total = sum(count for text, count in filled if text in told)

@@ -131,23 +131,13 @@ SHORT = {("blue", "red"): ("b", "r"), ("r", "b"): ("red", "blue"), ("home", "awa
 
 def find_sided(search: Search) -> Sided | None:
     """Return the columns that tell of each side whether it won, or None."""
-    free = set(search.free())
-    for first, second in _columns_of_sides(search):
-        told = {column: _meanings(search, column) for column in {first, second} & free}
-        if all(told.values()) and len(told) == 2:
-            return {first: told[first] or {}, second: told[second] or {}}
+    free, facts = set(search.free()), search.facts
+    for marker in _own_markers(search):
+        for pair in words.pairs_by(search.plain, marker, words.tells):
+            both = {i: outcomes.of_one_side(facts.texts(i)) for i in (pair.first, pair.second)}
+            if both.keys() <= free and all(facts.share(i, both[i]) >= CLEAR for i in both):
+                return both
     return None
-
-
-def find_scores(search: Search) -> list[Pair]:
-    """Return columns such as result_1 and result_2 that hold more than who won."""
-    return [
-        Pair(MARKERS[0], *pair)
-        for pair in _columns_of_sides(search)
-        if all(search.facts.looks_numeric(column) for column in pair)
-        and not re.search(r"wins?\d?$|won\d?$", search.plain[pair[0]])  # wins before the game
-        and any(_meanings(search, column) is None for column in pair)
-    ]
 
 
 def of_first(search: Search, column: int, called: re.Pattern[str]) -> bool:
@@ -184,25 +174,7 @@ def _own_markers(search: Search) -> list[Marker]:
     ]
     pairs = [(marker.first, marker.second) for marker in found]
     short = [Marker(*SHORT[pair], bare=False) for pair in pairs if pair in SHORT]
-    return [*found, *short, Marker(first, second, bare=False)]
-
-
-def _columns_of_sides(search: Search) -> list[tuple[int, int]]:
-    """Return pairs of columns whose names speak of what came of it for the first and the second."""
-    found = [
-        (pair.first, pair.second)
-        for marker in _own_markers(search)
-        for pair in words.pairs_by(
-            search.plain, marker, lambda rest: bool(words.TOLD.fullmatch(rest))
-        )
-    ]
-    return list(dict.fromkeys(found))
-
-
-def _meanings(search: Search, column: int) -> dict[str, float] | None:
-    """Return what the texts of a column say of its side: 1 won, 0 lost, 0.5 neither; or None."""
-    told = outcomes.of_one_side(search.facts.texts(column))
-    return told if search.facts.share(column, told) >= CLEAR else None
+    return [*found, *short, *([Marker(first, second, bare=False)] if first != second else ())]
 
 
 HOW_TO_NAME = (
@@ -250,8 +222,8 @@ def _recognised_pair(search: Search) -> tuple[Pair, str]:
         texts = [p for p in pairs if not {p.first, p.second} & mixed]
         pairs = texts if len(texts) == 1 else pairs
         search.beside = numeric if len(texts) == 1 else []
-        if _by_other_names(search, pairs):
-            pairs = [max(pairs, key=lambda pair: pair.marker.sided)]
+        one = max(pairs, key=lambda pair: pair.marker.sided)
+        pairs = [one] if _by_other_names(search, pairs) else pairs
     if len(pairs) == 1:
         return pairs[0], why
     if pairs:
@@ -261,23 +233,12 @@ def _recognised_pair(search: Search) -> tuple[Pair, str]:
 
 def _by_other_names(search: Search, pairs: list[Pair]) -> bool:
     """Return whether all pairs name the same items: MIN and Vikings in home_team_name."""
-    (one, *others), facts, plain_of = pairs, search.facts, search.plain
-    both = {i for pair in pairs for i in (pair.first, pair.second)}
-    if len({plain_of[i] for i in both}) < len(both) or facts.table.grouping is not None:
-        return False
-    for pair in others:
-        called = plain_of[pair.first].removesuffix("name") == plain_of[one.first].removesuffix(
-            "name"
-        )
-        for i, j in ((one.first, pair.first), (one.second, pair.second)):
-            x, y = facts.text(i), facts.text(j)
-            n, m, n_both, unlike = facts.engine.ask(
-                f"SELECT count(DISTINCT {x}), count(DISTINCT {y}), count(DISTINCT [{x}, {y}]), "
-                f"count(*) FILTER (WHERE {x} <> {y}) FROM {facts.rows}"
-            )[0]
-            if n_both > max(n, m) or (unlike and not called):
-                return False
-    return True
+    one, facts, plain_of = pairs[0], search.facts, search.plain
+    same = [(i, j) for p in pairs for i, j in ((one.first, p.first), (one.second, p.second))]
+    other = [(i, j) for i, j in same if len({plain_of[k].removesuffix("name") for k in (i, j)}) > 1]
+    unlike = " OR ".join(f"{facts.text(i)} <> {facts.text(j)}" for i, j in other) or "false"
+    columns = {j for _, j in same}
+    return len({plain_of[j] for j in columns}) == len(columns) and not facts.count(unlike)[1]
 
 
 def _same_name(search: Search, free: set[int]) -> list[Pair]:
@@ -384,9 +345,7 @@ def _tie(search: Search, called: re.Pattern[str]) -> int | None:
     if search.wanted.get("tie") is False:
         return None
     found = [i for i in search.free() if called.fullmatch(search.plain[i])]
-    if len(found) != 1:
-        return None
-    facts, texts = search.facts, search.facts.texts(found[0])
+    facts, texts = search.facts, search.facts.texts(found[0]) if len(found) == 1 else ()
     items = facts.sample(search.roles.first) | facts.sample(search.roles.second)
     named = {text.strip() for text in texts} - {"", "NA"}  # who shared it with the winner
     if not is_switch(texts) and not (named and named <= items):
@@ -436,7 +395,8 @@ def _recognised_outcome(search: Search) -> tuple[int | None, Meaning | None, str
 def _that_agree(search: Search, columns: list[int], told: dict[int, Meaning]) -> list[int]:
     """Return the one that names the winner of several columns that never contradict each other."""
     if any(told[i].kind == "names" for i in columns):  # won or drawn, beside who won
-        columns = [i for i in columns if told[i].kind != "words" or 0.0 in told[i].values.values()]
+        who = {i for i in columns if 0.0 in told[i].values.values() or told[i].kind == "names"}
+        columns = [i for i in columns if i in who or "won" not in map(str.lower, told[i].values)]
     ways = {i: _won_sql(search, i, told[i]) for i in columns}
     for i, j in itertools.combinations(columns, 2):
         pairs = [(x, y) for k, x in enumerate(ways[i]) for m, y in enumerate(ways[j]) if k != m]
@@ -444,7 +404,7 @@ def _that_agree(search: Search, columns: list[int], told: dict[int, Meaning]) ->
         if told[i].margins or told[j].margins or search.facts.count(against)[1]:
             raise search.two("outcome", columns)
     taken = max(columns, key=lambda i: (told[i].kind == "names", told[i].understood, -i))
-    for i in set(columns) - {taken}:
+    for i in {*columns} - {taken}:
         search.ignore(i, f': it says the same as "{search.names[taken]}"')
     return [taken]
 
@@ -453,13 +413,9 @@ def _told_draws(search: Search) -> tuple[int, tuple[str, ...]] | None:
     """Return a column such as the status of a game of chess, and its words that tell draws."""
     for column in search.free():
         if search.plain[column] in words.STATUSES | words.OF_RESULTS:
-            texts = search.facts.texts(column)
-            bare = {text: re.sub(r"[\s_]+", "", text.casefold()) for text in texts}
-            known = outcomes.DRAWN_BY_STATUS
-            known |= set() if search.roles.winner_first else {outcomes.OUT_OF_TIME}
-            drawn = [t for t, w in bare.items() if w in known or outcomes.DRAW.search(w)]
+            drawn = outcomes.draws_in(search.facts.texts(column), search.roles.winner_first)
             if drawn:
-                return column, tuple(drawn)
+                return column, drawn
     return None
 
 
@@ -585,27 +541,26 @@ def choose_scores(search: Search) -> None:
         search.roles.scores = (named[0], named[1])
     elif search.wanted["first_score"] is not False:
         free = set(search.free())
-        markers = WINNERS if search.roles.winner_first else MARKERS
-        pairs = words.score_pairs(search.plain, markers)
+        pairs = words.score_pairs(search.plain, WINNERS if search.roles.winner_first else MARKERS)
         pairs = [pair for pair in pairs if {pair.first, pair.second} <= free]
         same = [pair for pair in pairs if pair.marker == search.roles.marker]
         pairs = same if len(same) == 1 else pairs
         if not pairs and not search.roles.winner_first:
             own = words.score_pairs(search.plain, tuple(_own_markers(search)))
-            own = [p for p in own if {p.first, p.second} <= free and len({*search.headers}) > 1]
-            pairs = own or find_scores(search) or _beside_items(search) or _bare_scores(search)
+            own = [pair for pair in own if {pair.first, pair.second} <= free]
+            pairs = own or _beside_items(search) or _bare_scores(search)
         if search.roles.winner_first:
             pairs = _of_winners(search, pairs)
-        why, sets = "sets decide", [p for p in pairs if "set" in search.plain[p.first]]
-        if len(sets) != 1 and (goals := _goals_beside_points(search, pairs)):
-            why, sets = "others tell the same", goals
-        whole = [p for p in pairs if re.search(r"score(?!d)", search.plain[p.first])]
-        if len(sets) != 1 and len(whole) == 1:
-            why, sets = "others are called scores", whole
-        for pair in pairs if len(sets) == 1 else ():
-            if pair not in sets:
-                _leave_scores(search, pair, why)
-        pairs = sets if len(sets) == 1 else pairs
+        names = {pair: search.plain[pair.first].replace("scored", "") for pair in pairs}
+        ways = (
+            ("sets decide", [pair for pair in pairs if "set" in names[pair]]),
+            ("others are called scores", [pair for pair in pairs if "score" in names[pair]]),
+            ("others tell the same", _goals_beside_points(search, pairs)),
+        )
+        why, kept = next(((w, k) for w, k in ways if len(k) == 1 < len(pairs)), ("", pairs))
+        for pair in (pair for pair in pairs if pair not in kept):
+            _leave_scores(search, pair, why)
+        pairs = kept
         if len(pairs) > 1:
             raise search.refuse(
                 f"{spoken_columns(search, pairs)} could be the scores; name them with "
@@ -646,8 +601,8 @@ def _beside_items(search: Search) -> list[Pair]:
     turned = search.roles.first > search.roles.second
     for word in words.SCORES | {"g", "r", "t", "frames", "legs", "maps", "votes"}:
         found = [i for i, name in called.items() if name == word]
-        behind = {i - 1 for i in found} == {search.roles.first, search.roles.second}
-        if len(found) == 2 and (behind or len(word) > 1):
+        behind = {search.roles.first + 1, search.roles.second + 1}
+        if len(found) == 2 and (len(word) > 1 or {*found} == behind):
             return [Pair(MARKERS[0], *(reversed(found) if turned else found))]
     return []
 
@@ -655,14 +610,12 @@ def _beside_items(search: Search) -> list[Pair]:
 def _of_winners(search: Search, pairs: list[Pair]) -> list[Pair]:
     """Return the pair in which winners have more: points of a ranking are no scores of a game."""
     kept: list[Pair] = []
-    others: list[Pair] = []
-    for pair in sorted(
-        pairs, key=lambda p: [word not in search.plain[p.first] for word in TELLING]
-    ):
+    order = sorted(pairs, key=lambda p: [word not in search.plain[p.first] for word in TELLING])
+    for pair in order:
         ours, theirs = search.facts.number(pair.first), search.facts.number(pair.second)
         _, filled, fewer = search.facts.count(f"{ours} <> {theirs}", f"{ours} < {theirs}")
-        (others if kept or fewer > MOST_AGAINST * filled else kept).append(pair)
-    for pair in others:
+        kept += [pair] if not kept and fewer <= MOST_AGAINST * filled else []
+    for pair in (pair for pair in order if pair not in kept):
         _leave_scores(search, pair, "others are taken" if kept else "winners often have fewer")
     return kept
 
@@ -698,36 +651,30 @@ def _doubt_scores(search: Search) -> None:
         roles.scores = None
 
 
-def _doubt_margin(search: Search) -> None:
-    """Take a margin that is never below 0, although the second won at times, for the winner's."""
-    roles, facts = search.roles, search.facts
-    if roles.margin is not None and roles.scores is not None and search.named["margin"] is None:
-        x, ours, theirs = map(facts.number, (roles.margin, *roles.scores))
+def _doubt_margin(search: Search, column: int) -> str:
+    """Return why a margin is none, if it is not; one never below 0 may be the winner's lead."""
+    roles, facts, x = search.roles, search.facts, search.facts.number(column)
+    if roles.scores is not None and search.named["margin"] is None:
+        ours, theirs = map(facts.number, roles.scores)
         apart = f"abs(abs({x}) - abs({ours} - {theirs})) > 1e-6"  # runs, or wickets
-        _, filled, unlike = facts.count(facts.filled(roles.margin), apart)
+        _, filled, unlike = facts.count(facts.filled(column), apart)
         if unlike > MOST_AGAINST * filled:
-            _leave_margin(search, roles.margin, ": it is not how far the scores are apart")
-    if roles.margin is None or roles.outcome is None or roles.meaning is None:
-        return
+            return ": it is not how far the scores are apart"
+    if roles.outcome is None or roles.meaning is None:
+        return ""
     won, lost, _ = _won_sql(search, roles.outcome, roles.meaning)
-    x = facts.number(roles.margin)
     less, more = (f"{x} {sign} 0 AND isfinite({x})" for sign in "<>")
-    tests = less, f"{lost} AND {more}", f"{won} AND {less}", facts.filled(roles.margin)
+    tests = less, f"{lost} AND {more}", f"{won} AND {less}", facts.filled(column)
     _, below, against, behind, filled = facts.count(*tests)
     often = max(MOST_AGAINST * filled, 1)  # one row alone may be an error
     if search.named["margin"] is None and below and against + behind > often:
-        _leave_margin(search, roles.margin, ": winners often have less than 0")  # ratings before
-    elif against and not below:
+        return ": winners often have less than 0"  # as of ratings before
+    if against and not below:
         roles.margin_of_winner = True
         roles.notes.append(
-            f'"{search.names[roles.margin]}" is never below 0, so taken as the lead of the winner'
+            f'"{search.names[column]}" is never below 0, so taken as the lead of the winner'
         )
-
-
-def _leave_margin(search: Search, column: int, why: str) -> None:
-    search.ignore(column, why)
-    search.roles.columns = [part for part in search.roles.columns if part.role != "margin"]
-    search.roles.margin = None
+    return ""
 
 
 def _won_sql(search: Search, column: int, meaning: Meaning) -> list[str]:
@@ -794,7 +741,10 @@ def settle_scores(search: Search) -> None:
     if roles.winner_first:
         return
     _doubt_scores(search)
-    _doubt_margin(search)
+    if roles.margin is not None and (why := _doubt_margin(search, roles.margin)):
+        search.ignore(roles.margin, why)
+        roles.columns = [column for column in roles.columns if column.role != "margin"]
+        roles.margin = None
     if (roles.sided, roles.outcome, roles.scores, roles.margin) == (None,) * 4:
         _choose_last_scores(search)
         if roles.scores is None:

@@ -203,11 +203,9 @@ def _recognised_teams(facts: Facts) -> dict[str, list[int]]:
     """Return the columns of members of the two sides, by the side's word."""
     tokens = [tokens_of(name) for name in facts.names]
     numbered = Counter(name[0] for name in tokens if len(name) == 2 and name[1].isdigit())
-    colours = [word for word, n in numbered.items() if n > 1 and word not in ITEMS]
-    # As in red_1, red_2, yellow_1, yellow_2.
-    own = Marker(colours[0], colours[1], bare=False) if len(colours) == 2 else None
-    scored = own is not None and words.score_pairs(facts.plain, (own,))
-    for first, second in (*TEAM_WORDS, *([(own.first, own.second)] if own and scored else ())):
+    own = [word for word, n in numbered.items() if n > 1 and word not in ITEMS]  # red_1, red_2
+    scored = len(own) == 2 and words.score_pairs(facts.plain, (Marker(own[0], own[1]),))
+    for first, second in (*TEAM_WORDS, *([(own[0], own[1])] if scored else ())):
         sides = [_of_side(tokens, word) for word in (first, second)]
         shared = [rest for rest in sides[0] if rest in sides[1]]
         groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
@@ -352,24 +350,10 @@ def _recognised_tally(facts: Facts, options: ReadOptions, asked: bool) -> dict[s
     rates = [i for i in told_in if any("%" in text for text in facts.texts(i))]
     rest = {name for i, name in enumerate(names) if i not in {*columns.values(), *rates}}
     told = (words.OUTCOMES - WON - LOST | words.METHODS) & rest or words.score_pairs(names, MARKERS)
-    if told and not asked:
+    if not columns or (told and not asked):
         return {}
-    alone = [i for i, name in enumerate(names) if name in words.OF_WINS and not columns]
-    if len(alone) == 1 and _told_both_ways(facts, names, alone[0]):
-        return {"won": alone[0]}
-    columns |= dict(zip(("drawn",), own["drawn"] if columns else (), strict=False))
+    columns |= dict(zip(("drawn",), own["drawn"], strict=False))
     return columns if "lost" in columns or _won_several(facts, columns) else {}
-
-
-def _told_both_ways(facts: Facts, names: list[str], wins: int) -> bool:
-    """Return whether each of two stands first in one row: how often it won against the other."""
-    pairs = words.name_pairs(names, MARKERS)
-    if len(pairs) != 1 or not facts.count(f"{facts.number(wins)} > 1")[1]:
-        return False
-    x, y = (facts.text(i) for i in (pairs[0].first, pairs[0].second))
-    twice = f"count(*) = 2 AND count(DISTINCT {x}) = 2 AS twice"
-    groups = f"SELECT {twice} FROM {facts.rows} GROUP BY least({x}, {y}), greatest({x}, {y})"
-    return bool(facts.engine.ask(f"SELECT bool_and(twice) FROM ({groups})")[0][0])
 
 
 def _won_several(facts: Facts, columns: Mapping[str, int]) -> bool:
@@ -377,8 +361,6 @@ def _won_several(facts: Facts, columns: Mapping[str, int]) -> bool:
 
     A single game is won or not.
     """
-    if not columns:
-        return False
     numbers = {role: facts.number(i) for role, i in columns.items()}
     wins, games = numbers["won"], numbers.pop("games")
     decided = " + ".join(f"coalesce({x}, 0)" for x in numbers.values())
@@ -526,8 +508,9 @@ def find_matchups(facts: Facts, options: ReadOptions, _asked: bool) -> Shaped | 
             filled, told, away = facts.count_cells(column, facts.filled(column), asked, at)
             own = [pair.first for pair in pairs if pair.second == column]
             own += [names.index(name) for name in OWN_TEAMS if name in names]
-            if form is DASHED and not _meet_others(facts, column, form):
-                continue
+            met = [m for text in facts.texts(column) if (m := re.fullmatch(form, text.strip()))]
+            if form is DASHED and not {m[1] for m in met} & {m[4] for m in met}:
+                continue  # Ayr - Bute would be met by Bute - Cork
             if (both and told and told >= CLEAR * filled) or (not both and away and own):
                 return _matchups(facts, column, form, None if both else own[0], sided=bool(away))
     return None
@@ -570,12 +553,6 @@ def _beaten(facts: Facts, column: int) -> Shaped:
     told = tuple(facts.told("matchup", [column], "by what it holds"))
     note = f'"{name}" says who beat whom; scores in it are not used'
     return Shaped(table, {"winner": WON_BY, "loser": LOST_BY}, told, (note,), keeps_where=True)
-
-
-def _meet_others(facts: Facts, column: int, form: str) -> bool:
-    """Return whether names stand on both sides of a dash, as in Ayr - Bute and Bute - Cork."""
-    found = [re.fullmatch(form, text.strip()) for text in facts.texts(column)]
-    return bool({match[1] for match in found if match} & {match[4] for match in found if match})
 
 
 def _matchups(facts: Facts, column: int, form: str, team: int | None, *, sided: bool) -> Shaped:

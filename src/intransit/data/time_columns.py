@@ -104,10 +104,9 @@ def as_parts_of_a_year(facts: Facts, column: int, cells: Cells) -> TimeColumn | 
     at = {text: place for text, _ in cells if (place := _in_a_year(text)) is not None}
     if not at or len(at) < len(cells) or len({size for _, size in at.values()}) > 1:
         return None
-    years = [i for i, name in enumerate(facts.plain) if name in words.YEARS]
-    told = _in_a_year(cells[0][0])  # with the month, a column of years is taken too
-    several = told is not None and told[1] > 12 and any(len(facts.sample(i)) > 1 for i in years)
-    if not facts.table.ordered or several:
+    of_days = max(size for _, size in at.values()) > 12  # of months, years are taken too
+    years = [i for i, name in enumerate(facts.plain) if name in words.YEARS and of_days]
+    if not facts.table.ordered or any(len(facts.sample(i)) > 1 for i in years):
         return None
     ends = facts.engine.ask(
         f"SELECT {facts.raw(column)}, min(row), max(row) FROM {facts.rows} GROUP BY ALL"

@@ -43,7 +43,7 @@ def _markers(text: str) -> tuple[Marker, ...]:
 
 
 MARKERS = _markers("""
-    first : second, a : b, 1- : 2, one- : two, left : right, i : j,
+    first : second, a : b, t1 : t2, 1- : 2, one- : two, left : right, i : j,
     home* : away visitor visiting guest, host* : guest visitor, white* : black,
     weiss* : schwarz, blancs* : noirs, blancas* : negras, bianco* : nero, wit* : zwart,
     белые* : черные,
@@ -94,8 +94,7 @@ SCORES = listed(
 )
 LAST_SCORES = listed("games frames maps rounds legs rating ratings")  # where nothing else tells
 BEFORE_MARKS = re.compile("|".join(sorted({*ITEMS, "p", "t", "pl"}, key=len, reverse=True)))
-HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"))  # football-data.co.uk
-FIRST_SCORES = (("ft1", "ft2"), ("ga", "gb"))
+HOME_SCORES = (("fthg", "ftag"), ("hg", "ag"), ("ft1", "ft2"), ("ga", "gb"))  # of football
 OWN_SCORES = (  # as the first sees the game
     *(("gf", "ga"), ("pf", "pa"), ("rf", "ra"), ("scored", "conceded"), ("pts", "oppts")),
     *(("goalsscored", "goalsconceded"), ("teamscore", "oppscore"), ("owngoals", "opponentgoals")),
@@ -127,10 +126,10 @@ SHARES = listed(
 )
 WINNER_WORDS = WINNERS_ABROAD | {name for name in OUTCOMES if name.startswith(("winn", "whowon"))}
 # Names with the word of a side left out (won, share), of answers, ids, and other scores.
-TOLD = re.compile(
+tells = re.compile(
     r"(team|player|model)?(win|wins|won|winner|result|outcome|res|label|victory)"
     r"|(winner|label|result)(model|team|player)"
-)
+).fullmatch
 FLAG = re.compile(r"(team|player|model|side)?(win|wins|won|victory|iswinner|better|isbetter)")
 LAST_FLAG = "iswin"  # where no scores tell draws, of which it says no
 RATE = re.compile(
@@ -366,7 +365,7 @@ def score_pairs(names: list[str], markers: tuple[Marker, ...]) -> list[Pair]:
     """Return columns that may hold the two scores."""
     found = [pair for marker in markers for pair in pairs_by(names, marker, _is_score)]
     home, own = Marker("home", "away", sided=True), Marker("player", "opponent")
-    for marker, pairs in ((home, HOME_SCORES), (own, OWN_SCORES), (MARKERS[0], FIRST_SCORES)):
+    for marker, pairs in ((home, HOME_SCORES), (own, OWN_SCORES)):
         for first, second in pairs:
             if first in names and second in names:
                 found.append(Pair(marker, names.index(first), names.index(second)))
@@ -386,7 +385,7 @@ def pairs_called(names: list[str], *called: str) -> list[Pair]:
     )
 
 
-def pairs_by(names: list[str], marker: Marker, wanted: Callable[[str], bool]) -> list[Pair]:
+def pairs_by(names: list[str], marker: Marker, wanted: Callable[[str], object]) -> list[Pair]:
     """Return columns that differ by the marker's words; the first two of three are no pair."""
     together = "\n".join(names)
     if marker.first not in together or marker.second not in together:
@@ -419,9 +418,8 @@ NAMING: tuple[Callable[[str], bool], ...] = (  # what is left of names of column
 def _is_score(rest: str) -> bool:
     item = BEFORE_MARKS.match(rest)
     whose = "" if item is None else rest[item.end() :]
-    behind = rest.startswith("score") and rest.removeprefix("score") in ITEMS | {"p", "t"}
     whose = whose.removeprefix("s") if whose not in SCORES else whose
-    return rest in SCORES or {whose, f"{whose}s"} & SCORES != set() or behind
+    return rest in SCORES or {whose, f"{whose}s"} & SCORES != set()
 
 
 def is_score(name: str) -> bool:
