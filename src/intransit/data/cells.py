@@ -412,7 +412,7 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = Fals
     Swapping a pair turns the outcome y into -y, or into 1 - y when outcomes are shares of wins.
     Outcomes that are levels are counted, never averaged.
     """
-    from intransit.kernels import average_runs  # noqa: PLC0415  whoever reads tables does without
+    from intransit.kernels import average_runs, count_runs, count_wins  # noqa: PLC0415
 
     axis, when = _distinct_times(rows.times)
     itself = rows.pairs[:, 0] == rows.pairs[:, 1]
@@ -420,10 +420,17 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = Fals
         rows, when = rows.only(~itself), when[~itself]
     del itself
     flipped = rows.pairs[:, 0] > rows.pairs[:, 1]
-    y = np.where(flipped, (1.0 if shares else 0.0) - rows.outcomes, rows.outcomes)
     sides = None if rows.sides is None else np.where(flipped, -1.0, 1.0) * rows.sides
+    # Wins of single games go into the numbers that are sorted: to fetch each takes much longer.
+    single = shares and sides is None and bool((rows.counts == 1.0).all()) and _are_wins(rows)
+    if single:
+        y = (rows.outcomes == 1.0) != flipped
+        codes, n_codes = y, 2
+    else:
+        y = rows.outcomes.copy()
+        np.subtract(1.0 if shares else 0.0, y, out=y, where=flipped)
+        codes, n_codes = _codes(y if levels else None, sides)
     del flipped
-    codes, n_codes = _codes(y if levels else None, sides)
     (joint, n_pairs), distinct = _pair_places(rows.pairs, n_items), None
     if n_pairs * len(axis) * n_codes >= 2**62:
         distinct, joint = np.unique(joint, return_inverse=True)
@@ -433,11 +440,14 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = Fals
         joint *= n_codes
         joint += codes
     del when, codes
-    joint, order = _sorted(joint, n_pairs * len(axis) * n_codes)
-    n_cells = int(np.count_nonzero(joint[1:] != joint[:-1])) + (len(joint) > 0)
+    joint, order = _sorted(joint, n_pairs * len(axis) * n_codes, only=single)
+    n_cells = count_runs(joint, int(single))
     counts, means = np.empty(n_cells), np.empty(n_cells)
-    weights = rows.counts[:1] if (rows.counts == rows.counts[:1]).all() else rows.counts
-    spread = average_runs(joint, order, weights, y, counts, means)
+    if single:
+        spread, n_codes = count_wins(joint, counts, means), 1
+    else:
+        weights = rows.counts[:1] if (rows.counts == rows.counts[:1]).all() else rows.counts
+        spread = average_runs(joint, order, weights, y, counts, means)
     joint, order = joint[:n_cells], order[:n_cells]
     if levels:  # to the last digit
         means = y[order]
@@ -449,7 +459,7 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = Fals
     for part in slices(n_cells, CHUNK // 16):  # what is in between stays in a cache
         when[part], pair = np.divmod(joint[part], n_pairs)
         pairs[part] = _pairs_at(pair if distinct is None else distinct[pair], n_items)
-    log_counts = float(np.sum(np.log(rows.counts)))
+    log_counts = 0.0 if single else float(np.sum(np.log(rows.counts)))
     return Cells(axis, when, pairs, counts, means, len(rows), spread, log_counts, sides)
 
 
@@ -481,14 +491,23 @@ def _add_moments(keys: IntArray, when: IntArray, n_pairs: int) -> None:
         keys[part] += when[part] * np.int64(n_pairs)
 
 
-def _sorted(keys: IntArray, n_keys: int) -> tuple[IntArray, IntArray]:
-    """Return keys below n_keys rising, and where each was, equal ones as they came.
+def _are_wins(rows: Rows) -> bool:
+    """Return whether every outcome is a win or a loss."""
+    return all(
+        bool(((rows.outcomes[part] == 0.0) | (rows.outcomes[part] == 1.0)).all())
+        for part in slices(len(rows), CHUNK // 16)
+    )
+
+
+def _sorted(keys: IntArray, n_keys: int, *, only: bool = False) -> tuple[IntArray, IntArray]:
+    """Return keys below n_keys rising, and where each was, equal ones as they came; or keys only.
 
     The keys given are overwritten.
     """
     from intransit.kernels import sort_keys  # noqa: PLC0415
 
-    order: IntArray = np.arange(len(keys), dtype=np.int32 if len(keys) < 2**31 else np.int64)
+    n = 0 if only else len(keys)
+    order: IntArray = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
     room = np.empty_like(keys), np.empty_like(order)
     return sort_keys(keys, order, max(n_keys - 1, 1).bit_length(), *room)
 

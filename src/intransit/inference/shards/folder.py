@@ -229,16 +229,6 @@ def write_arrays(place: Path, arrays: Mapping[str, Any]) -> None:
     part.replace(place)
 
 
-def write_over(place: Path, arrays: Mapping[str, Any]) -> None:
-    """Write arrays over those of a file that nobody needs any more.
-
-    A new file would have to be given memory, page by page; half of one is of no harm.
-    """
-    with place.open("r+b" if place.exists() else "w+b") as file:
-        np.savez(file, **arrays)
-        file.truncate()
-
-
 def read_arrays(place: Path) -> dict[str, Any]:
     """Return arrays that were written."""
     if not place.exists():

@@ -41,7 +41,7 @@ from intransit.inference.shards.folder import (
     read_facts,
     read_progress,
     read_rise,
-    write_over,
+    write_arrays,
     write_progress,
 )
 from intransit.inference.weighted_program import pull
@@ -352,7 +352,7 @@ class Shard:
         """Keep the states, then what says so: one of the two that are there is always whole."""
         self.progress.n_kept += 1
         names = zip("SQE", self.problem.split(self.z), strict=True)
-        write_over(self._place(), dict(names))
+        write_arrays(self._place(), dict(names))
         self.exchange.total(0)  # all have written theirs
         self._write()
 
