@@ -11,7 +11,7 @@ so cost follows comparisons, never items times periods.  What does not drift has
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -440,22 +440,23 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = Fals
         joint *= n_codes
         joint += codes
     del when, codes
-    joint, order = _sorted(joint, n_pairs * len(axis) * n_codes, only=single)
+    joint, order, room = _sorted(joint, n_pairs * len(axis) * n_codes, only=single)
     n_cells = count_runs(joint, int(single))
-    counts, means = np.empty(n_cells), np.empty(n_cells)
+    counts, means = _first(room.view(np.float64), n_cells), np.empty(n_cells)
+    del room
     if single:
         spread, n_codes = count_wins(joint, counts, means), 1
     else:
         weights = rows.counts[:1] if (rows.counts == rows.counts[:1]).all() else rows.counts
         spread = average_runs(joint, order, weights, y, counts, means)
-    joint, order = joint[:n_cells], order[:n_cells]
+    order = order[:n_cells]
     if levels:  # to the last digit
         means = y[order]
     sides = None if sides is None else sides[order]
     del order, y
     if n_codes > 1:
-        joint //= n_codes
-    when, pairs = np.empty(n_cells, np.int32), np.empty((n_cells, 2), np.int32)
+        joint[:n_cells] //= n_codes
+    when, pairs = np.empty(n_cells, np.int32), _first(joint.view(np.int32).reshape(-1, 2), n_cells)
     for part in slices(n_cells, CHUNK // 16):  # what is in between stays in a cache
         when[part], pair = np.divmod(joint[part], n_pairs)
         pairs[part] = _pairs_at(pair if distinct is None else distinct[pair], n_items)
@@ -499,17 +500,30 @@ def _are_wins(rows: Rows) -> bool:
     )
 
 
-def _sorted(keys: IntArray, n_keys: int, *, only: bool = False) -> tuple[IntArray, IntArray]:
-    """Return keys below n_keys rising, and where each was, equal ones as they came; or keys only.
+ArrayT = TypeVar("ArrayT", bound=np.ndarray)
 
-    The keys given are overwritten.
+
+def _first(room: ArrayT, n: int) -> ArrayT:
+    """Return n entries to write to: of an array not needed any more, unless it is much longer."""
+    if 8 * n >= 7 * len(room):
+        return room[:n]  # type: ignore[return-value]
+    return np.empty((n, *room.shape[1:]), room.dtype)  # type: ignore[return-value]
+
+
+def _sorted(
+    keys: IntArray, n_keys: int, *, only: bool = False
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return keys below n_keys rising, where each was, equal ones as they came, and room for keys.
+
+    The keys given are overwritten.  Where only they are wanted, none is told where it was.
     """
     from intransit.kernels import sort_keys  # noqa: PLC0415
 
     n = 0 if only else len(keys)
     order: IntArray = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
     room = np.empty_like(keys), np.empty_like(order)
-    return sort_keys(keys, order, max(n_keys - 1, 1).bit_length(), *room)
+    rising, order = sort_keys(keys, order, max(n_keys - 1, 1).bit_length(), *room)
+    return rising, order, room[0] if np.may_share_memory(rising, keys) else keys
 
 
 def _codes(levels: FloatArray | None, sides: FloatArray | None) -> tuple[IntArray | int, int]:
