@@ -198,10 +198,10 @@ def list_by_key(keys: IntArray, out: IntArray, starts: IntArray) -> None:
 @compiled
 def sort_keys(
     keys: IntArray,  # (n,): 64 bits, none below 0; overwritten
-    order: IntArray,  # (n,): 0, 1, ...; overwritten
+    order: IntArray,  # (n,): 0, 1, ...; overwritten; or none
     n_bits: int,  # of the largest key
     spare_keys: IntArray,  # (n,): room
-    spare_order: IntArray,  # (n,): room
+    spare_order: IntArray,  # (n,): room; or none
 ) -> tuple[IntArray, IntArray]:
     """Return the keys rising, and which stood where; equal ones stay as they were.
 
@@ -217,11 +217,17 @@ def sort_keys(
             heads[((keys[p] >> shift) & mask) + 1] += 1
         for k in range(mask + 1):
             heads[k + 1] += heads[k]
-        for p in range(keys.shape[0]):
-            k = (keys[p] >> shift) & mask
-            spare_keys[heads[k]] = keys[p]
-            spare_order[heads[k]] = order[p]
-            heads[k] += 1
+        if order.shape[0] == 0:
+            for p in range(keys.shape[0]):
+                k = (keys[p] >> shift) & mask
+                spare_keys[heads[k]] = keys[p]
+                heads[k] += 1
+        else:
+            for p in range(keys.shape[0]):
+                k = (keys[p] >> shift) & mask
+                spare_keys[heads[k]] = keys[p]
+                spare_order[heads[k]] = order[p]
+                heads[k] += 1
         keys, spare_keys = spare_keys, keys
         order, spare_order = spare_order, order
     return keys, order
@@ -254,6 +260,35 @@ def average_runs(
                 spread += weight * (values[order[p]] - means[c]) ** 2
         keys[c], order[c] = keys[begin], order[begin]
         begin = end
+    return spread
+
+
+@compiled
+def count_runs(keys: IntArray, shift: int) -> int:
+    """Return how many distinct keys there are among rising ones, but for their last bits."""
+    found = min(keys.shape[0], 1)
+    for p in range(1, keys.shape[0]):
+        found += (keys[p] >> shift) != (keys[p - 1] >> shift)
+    return int(found)
+
+
+@compiled
+def count_wins(
+    keys: IntArray,  # (n,), rising, the last bit 1 for a win; overwritten by the distinct others
+    totals: FloatArray,  # (n_distinct,): written, how many
+    means: FloatArray,  # (n_distinct,): written, the share of wins
+) -> float:
+    """Do what `average_runs` does where outcomes are in the keys, and each counts once."""
+    spread, begin, n = 0.0, 0, keys.shape[0]
+    for c in range(totals.shape[0]):
+        end, wins, key = begin, 0, keys[begin] >> 1
+        while end < n and keys[end] >> 1 == key:
+            wins += keys[end] & 1
+            end += 1
+        totals[c] = end - begin
+        means[c] = wins / totals[c]
+        spread += wins * (1.0 - means[c])
+        keys[c], begin = key, end
     return spread
 
 

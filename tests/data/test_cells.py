@@ -148,6 +148,20 @@ def test_merging_cells_is_collapsing_all_rows_at_once(seed, shares, cut):
         np.testing.assert_allclose(getattr(merged, name), getattr(whole, name), atol=1e-11)
 
 
+@given(seed=seeds, n_rows=st.integers(0, 60))
+def test_wins_of_single_games_are_counted_as_any_outcomes_are_averaged(seed, n_rows):
+    rng = np.random.default_rng(seed)
+    pairs, wins = rng.integers(0, 4, (n_rows, 2)), rng.integers(0, 2, n_rows).astype(float)
+    rows = Rows(rng.choice([0.0, 1.0, 4.0], n_rows), pairs, wins, np.ones(n_rows))
+    quick = collapse_rows(rows, 4, shares=True)
+    with mock.patch.object(cells_module, "_are_wins", return_value=False):
+        slow = collapse_rows(rows, 4, shares=True)
+    for name in ("axis", "when", "pairs", "counts", "means"):
+        np.testing.assert_array_equal(getattr(quick, name), getattr(slow, name))
+    assert (quick.n_rows, quick.log_counts) == (slow.n_rows, slow.log_counts)
+    assert quick.spread == pytest.approx(slow.spread, abs=1e-12)
+
+
 @pytest.mark.parametrize("flip", [False, True])
 def test_merging_with_no_cells_changes_nothing(flip):
     some = random_rows(np.random.default_rng(0), n_items=4)

@@ -11,7 +11,7 @@ so cost follows comparisons, never items times periods.  What does not drift has
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -412,7 +412,7 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = Fals
     Swapping a pair turns the outcome y into -y, or into 1 - y when outcomes are shares of wins.
     Outcomes that are levels are counted, never averaged.
     """
-    from intransit.kernels import average_runs  # noqa: PLC0415  whoever reads tables does without
+    from intransit.kernels import average_runs, count_runs, count_wins  # noqa: PLC0415
 
     axis, when = _distinct_times(rows.times)
     itself = rows.pairs[:, 0] == rows.pairs[:, 1]
@@ -420,10 +420,17 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = Fals
         rows, when = rows.only(~itself), when[~itself]
     del itself
     flipped = rows.pairs[:, 0] > rows.pairs[:, 1]
-    y = np.where(flipped, (1.0 if shares else 0.0) - rows.outcomes, rows.outcomes)
     sides = None if rows.sides is None else np.where(flipped, -1.0, 1.0) * rows.sides
+    # Wins of single games go into the numbers that are sorted: to fetch each takes much longer.
+    single = shares and sides is None and bool((rows.counts == 1.0).all()) and _are_wins(rows)
+    if single:
+        y = (rows.outcomes == 1.0) != flipped
+        codes, n_codes = y, 2
+    else:
+        y = rows.outcomes.copy()
+        np.subtract(1.0 if shares else 0.0, y, out=y, where=flipped)
+        codes, n_codes = _codes(y if levels else None, sides)
     del flipped
-    codes, n_codes = _codes(y if levels else None, sides)
     (joint, n_pairs), distinct = _pair_places(rows.pairs, n_items), None
     if n_pairs * len(axis) * n_codes >= 2**62:
         distinct, joint = np.unique(joint, return_inverse=True)
@@ -433,23 +440,27 @@ def collapse_rows(rows: Rows, n_items: int, *, shares: bool, levels: bool = Fals
         joint *= n_codes
         joint += codes
     del when, codes
-    joint, order = _sorted(joint, n_pairs * len(axis) * n_codes)
-    n_cells = int(np.count_nonzero(joint[1:] != joint[:-1])) + (len(joint) > 0)
-    counts, means = np.empty(n_cells), np.empty(n_cells)
-    weights = rows.counts[:1] if (rows.counts == rows.counts[:1]).all() else rows.counts
-    spread = average_runs(joint, order, weights, y, counts, means)
-    joint, order = joint[:n_cells], order[:n_cells]
+    joint, order, room = _sorted(joint, n_pairs * len(axis) * n_codes, only=single)
+    n_cells = count_runs(joint, int(single))
+    counts, means = _first(room.view(np.float64), n_cells), np.empty(n_cells)
+    del room
+    if single:
+        spread, n_codes = count_wins(joint, counts, means), 1
+    else:
+        weights = rows.counts[:1] if (rows.counts == rows.counts[:1]).all() else rows.counts
+        spread = average_runs(joint, order, weights, y, counts, means)
+    order = order[:n_cells]
     if levels:  # to the last digit
         means = y[order]
     sides = None if sides is None else sides[order]
     del order, y
     if n_codes > 1:
-        joint //= n_codes
-    when, pairs = np.empty(n_cells, np.int32), np.empty((n_cells, 2), np.int32)
+        joint[:n_cells] //= n_codes
+    when, pairs = np.empty(n_cells, np.int32), _first(joint.view(np.int32).reshape(-1, 2), n_cells)
     for part in slices(n_cells, CHUNK // 16):  # what is in between stays in a cache
         when[part], pair = np.divmod(joint[part], n_pairs)
         pairs[part] = _pairs_at(pair if distinct is None else distinct[pair], n_items)
-    log_counts = float(np.sum(np.log(rows.counts)))
+    log_counts = 0.0 if single else float(np.sum(np.log(rows.counts)))
     return Cells(axis, when, pairs, counts, means, len(rows), spread, log_counts, sides)
 
 
@@ -481,16 +492,38 @@ def _add_moments(keys: IntArray, when: IntArray, n_pairs: int) -> None:
         keys[part] += when[part] * np.int64(n_pairs)
 
 
-def _sorted(keys: IntArray, n_keys: int) -> tuple[IntArray, IntArray]:
-    """Return keys below n_keys rising, and where each was, equal ones as they came.
+def _are_wins(rows: Rows) -> bool:
+    """Return whether every outcome is a win or a loss."""
+    return all(
+        bool(((rows.outcomes[part] == 0.0) | (rows.outcomes[part] == 1.0)).all())
+        for part in slices(len(rows), CHUNK // 16)
+    )
 
-    The keys given are overwritten.
+
+ArrayT = TypeVar("ArrayT", bound=np.ndarray)
+
+
+def _first(room: ArrayT, n: int) -> ArrayT:
+    """Return n entries to write to: of an array not needed any more, unless it is much longer."""
+    if 8 * n >= 7 * len(room):
+        return room[:n]  # type: ignore[return-value]
+    return np.empty((n, *room.shape[1:]), room.dtype)  # type: ignore[return-value]
+
+
+def _sorted(
+    keys: IntArray, n_keys: int, *, only: bool = False
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return keys below n_keys rising, where each was, equal ones as they came, and room for keys.
+
+    The keys given are overwritten.  Where only they are wanted, none is told where it was.
     """
     from intransit.kernels import sort_keys  # noqa: PLC0415
 
-    order: IntArray = np.arange(len(keys), dtype=np.int32 if len(keys) < 2**31 else np.int64)
+    n = 0 if only else len(keys)
+    order: IntArray = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
     room = np.empty_like(keys), np.empty_like(order)
-    return sort_keys(keys, order, max(n_keys - 1, 1).bit_length(), *room)
+    rising, order = sort_keys(keys, order, max(n_keys - 1, 1).bit_length(), *room)
+    return rising, order, room[0] if np.may_share_memory(rising, keys) else keys
 
 
 def _codes(levels: FloatArray | None, sides: FloatArray | None) -> tuple[IntArray | int, int]:

@@ -416,14 +416,18 @@ class Joint:
         return S, Q[:1] if self.alike else Q
 
     def room(self, parts: Sequence[FloatArray]) -> list[FloatArray]:
-        """Return where loops read or add up what stands in these parts: there."""
+        """Return where loops add up what goes to these parts: there."""
         return list(parts)
+
+    def vector(self) -> tuple[FloatArray, list[FloatArray]]:
+        """Return room for S and Q in a row, and where loops read them or add them up."""
+        out = np.empty(self.cuts[1])
+        return out, list(self.split(out)[:2])
 
     def bring_back(self, sums: Sequence[FloatArray], out: Sequence[FloatArray]) -> None:
         """Write sums of S, or of S and Q, over cells to where states stand; also blocks."""
         for total, place in zip(sums, out, strict=False):
-            if not np.may_share_memory(total, place):
-                place[:] = total
+            put(total, place)
 
     @property
     def nothing(self) -> FloatArray:  # (0, n_columns)
@@ -551,6 +555,12 @@ class Joint:
         for side, part in zip(self.sides, self.parts(out), strict=True):
             side.hold(part)
         return out
+
+
+def put(states: FloatArray, out: FloatArray) -> None:
+    """Write states to where they are to stand, unless that is where they are."""
+    if not np.may_share_memory(states, out):
+        out[:] = states
 
 
 # From cells, columns and scales -----------------------------------------------------------------

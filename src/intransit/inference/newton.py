@@ -379,9 +379,8 @@ class Buffers:
     @classmethod
     def of(cls, problem: Joint) -> "Buffers":
         """Return room for the products of a problem."""
-        vector, residual, direction = (np.empty(problem.cuts[1]) for _ in range(3))
-        steps, sums = (problem.room(problem.split(one)[:2]) for one in (direction, vector))
-        return cls(steps, sums, vector, residual, direction)
+        (direction, steps), (vector, sums) = problem.vector(), problem.vector()
+        return cls(steps, sums, vector, np.empty_like(vector), direction)
 
 
 @dataclass(eq=False)

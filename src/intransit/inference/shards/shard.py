@@ -27,7 +27,7 @@ import numpy as np
 from intransit.arrays import FloatArray, IntArray
 from intransit.data.cells import Chains, link_states
 from intransit.inference.joint_fit import MOST_TURNS, SETTLED
-from intransit.inference.joint_problem import Columns, Joint, Noise, sides_of
+from intransit.inference.joint_problem import Columns, Joint, Noise, put, sides_of
 from intransit.inference.joint_starts import ROUGHLY
 from intransit.inference.laplace import ROUNDS, Laplace, hold_along_gauge
 from intransit.inference.likelihood import CellLoss, Law, far, first_cuts
@@ -89,7 +89,7 @@ class Meeting:
 
 @dataclass(frozen=True, eq=False)
 class Halo:
-    """States of one side that loops over cells read: the own ones, then guests, shard by shard.
+    """States of one side that loops over cells read: guests, shard by shard, then the own ones.
 
     Guests are in the order of the states of those who lend them, so that messages are runs.
     """
@@ -101,7 +101,12 @@ class Halo:
     @property
     def n_near(self) -> int:
         """Number of states, guests included."""
-        return self.held[-1].stop if self.held else self.n_own
+        return self.n_guests + self.n_own
+
+    @property
+    def n_guests(self) -> int:
+        """Number of guests."""
+        return self.held[-1].stop if self.held else 0
 
     @property
     def is_sent(self) -> bool:
@@ -123,6 +128,18 @@ class ShardProblem(Joint):
             near[1] = 0
         return [np.empty((n, *part.shape[1:])) for n, part in zip(near, parts, strict=True)]
 
+    def vector(self) -> tuple[FloatArray, list[FloatArray]]:
+        """Return room for S and Q in a row, and where loops see them.
+
+        S stands there at once, where Q, which does not move, needs no room for guests.
+        """
+        if self.moves_exposures:
+            out = np.empty(self.cuts[1])
+            return out, self.room(self.split(out)[:2])
+        r, n = self.strengths.shape[1], self.shard.halos[0].n_guests
+        out = np.empty(n * r + self.cuts[1])
+        return out[n * r :], [out[: n * r + self.cuts[0]].reshape(-1, r), self.nothing]
+
     def carry(
         self,
         S: FloatArray | None,
@@ -140,7 +157,7 @@ class ShardProblem(Joint):
         for k, part in given:  # while messages are on their way
             room = out[k]
             near[k] = np.empty((halos[k].n_near, part.shape[1])) if room is None else room
-            near[k][: halos[k].n_own] = part
+            put(part, near[k][halos[k].n_guests :])
         for q, letter in enumerate(taken() if taken else ()):
             for rows, (k, _) in zip(letter, moving, strict=True):
                 near[k][halos[k].held[q]] = rows
@@ -162,8 +179,8 @@ class ShardProblem(Joint):
                 guests = [[rows.copy() for rows in letter] for letter in guests]
             taken = self.shard.exchange.swap(guests)
             if begin == 0:  # while messages are on their way
-                for one, to in zip(flat, own, strict=True):
-                    to[:] = one[: len(to)]
+                for one, halo, to in zip(flat, halos, own, strict=True):
+                    put(one[halo.n_guests :], to)
             for q, letter in enumerate(taken()):
                 for rows, halo, to in zip(letter, halos, own, strict=True):
                     if len(rows):
@@ -269,11 +286,11 @@ class Shard:
             own = np.sort(np.concatenate([own, items[idle]]))
         owner, when = (own % n_items // n).astype(np.int32), (own // n_items).astype(np.int32)
         chains = Chains.of(facts.axis, owner, when, idle, drifting)
-        stands = _finder(np.concatenate([own, *guests]), n_keys)
+        stands = _finder(np.concatenate([*guests, own]), n_keys)
         for k in range(2):
             at[:, k] = stands(keys(k))
         lent = tuple(np.searchsorted(own, asked).astype(np.int32) for asked in wanted)
-        ends = np.cumsum([len(own), *map(len, guests)]).tolist()
+        ends = np.cumsum([0, *map(len, guests)]).tolist()
         return Halo(len(own), lent, tuple(map(slice, ends, ends[1:]))), chains
 
     def state_keys(self) -> list[IntArray]:
