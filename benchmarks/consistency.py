@@ -63,7 +63,7 @@ def _of_cycles(found: Findings) -> list[str]:
         if top > LEADS and "In place of a best item" in told:
             out.append(f"a mixture in place of an item that has {top:.3f} of it")
         if len(cycles) and (cycles.found[0].probability < cycles.level) == (
-            cycles.note.find("which one is not") < 0
+            cycles.note.find("no single one has") < 0
         ):
             out.append("a cycle is told as surer, or less sure, than it is listed")
     else:
@@ -72,7 +72,7 @@ def _of_cycles(found: Findings) -> list[str]:
         if "In place of a best item" in told or found.discs:
             out.append("a mixture or discs without cycles")
     again = verdict.n_series - verdict.n_pairs
-    never = "hardly any pair met on" in verdict.sentence or "must meet again" in told
+    never = "hardly any pair has more" in verdict.sentence or "must meet again" in told
     if verdict.verdict == "too little data" and never and again > 0.1 * verdict.n_pairs:
         out.append(f"hardly any pair met again: {again} series are of pairs that had met")
     return out

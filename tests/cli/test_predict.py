@@ -313,6 +313,7 @@ def test_the_matrix_says_that_neither_has_the_side(call, tmp_path):
     fit(games, model=Model((Scores(walk=Still()), Side(walk=Still())))).save(tmp_path / "home.fit")
     for command in ("matrix", "rank"):
         assert "without the advantage of a side" in call(command, "home.fit").out
+    assert "50 % interval of the rank" in call("rank", "home.fit", "--level", 0.5).out
 
 
 def test_matrix_and_ranks_say_of_which_surface_they_are(call, tmp_path):

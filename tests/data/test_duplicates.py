@@ -185,7 +185,7 @@ def test_games_told_twice_count_once(twice, make):
         table = twice(rng, once)
     games, alone = it.read(table), it.read(once)
     assert is_halved(games, table)
-    assert f"{len(table)} rows tell {len(once)} games twice" in " ".join(games.report.notes)
+    assert f"{len(table)} rows list {len(once)} games twice" in " ".join(games.report.notes)
     swap = alone.first > alone.second  # the same games, whichever way round they are written
     result = np.where(swap, 1 - alone.outcomes, alone.outcomes)
     low = np.minimum(alone.first, alone.second)

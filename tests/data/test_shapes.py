@@ -124,7 +124,7 @@ def test_every_match_as_each_team_sees_it_counts_once(tmp_path):
     }
     assert games.margins.tolist() == [1.0, 0.0, 3.0]
     assert games.sides.tolist() == [1.0, -1.0, 0.0]
-    assert "6 rows tell 3 games twice" in told(games)
+    assert "6 rows list 3 games twice" in told(games)
     kept = games_of(tmp_path, LEAGUE, doubled="keep")
     assert kept.counts.sum() == 6
     with pytest.raises(InputError, match="doubled is 'no'; it must be"):

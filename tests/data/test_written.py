@@ -216,7 +216,7 @@ def test_games_told_twice_are_not_called_rows_where_a_row_has_many(tmp_path):
     )
     games = read(path)
     assert games.counts.sum() == 14
-    assert any(note.startswith("14 games are told twice") for note in games.report.notes)
+    assert any(note.startswith("14 games are listed twice") for note in games.report.notes)
 
 
 def test_plus_and_minus_of_a_team_are_its_margin():

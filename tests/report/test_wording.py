@@ -10,6 +10,7 @@ import pytest
 import intransit as it
 from intransit.analysis.cycles import Cycles, ItemCycle, Ranking, Share
 from intransit.analysis.standings import Changes, ItemChange, Standing
+from intransit.inference.observations import model_for
 from intransit.report import gather
 from intransit.report.page import write_page
 from intransit.report.wording import brief, cut_short, sentences, tell_facts
@@ -335,17 +336,23 @@ def test_where_nothing_drifts_chances_are_said_to_be_averages():
     assert answer.changes().note == "Nothing drifts in this model, so no change can be seen."
 
 
-def test_changes_of_a_model_that_takes_results_for_certain_come_with_a_caution():
-    """Events in which everybody meets everybody are followed one by one, as if all had changed."""
+def test_a_model_that_takes_results_for_certain_comes_with_a_caution():
+    """Events in which everybody meets everybody are followed one by one, if strengths may move."""
     orders = ["abcdef", "fedcba"] * 8
     pairs = [
         (o[i], o[j], t) for t, o in enumerate(orders) for i in range(6) for j in range(i + 1, 6)
     ]
     first, second, times = zip(*pairs, strict=True)
-    answer = it.fit(it.Games.from_arrays(first, second, [1] * len(pairs), times), effective=10)
-    told = gather(answer).sentences[2]
+    games = it.Games.from_arrays(first, second, [1] * len(pairs), times)
+    told = gather(it.fit(games, model=it.Model((it.Scores(),)), effective=10)).sentences[2]
     assert "clearly changed" in told
     assert "takes nearly every result for certain" in told
+    usual = it.fit(games, effective=10)
+    assert not usual.model.moves
+    assert usual.probability("a", "f").low < 0.5 < usual.probability("a", "f").high
+    assert gather(usual).sentences[2].startswith("Nothing drifts in this model")
+    upset = replace(games, outcomes=np.tile(games.outcomes[:3], 80) * (np.arange(240) % 3 > 0))
+    assert model_for(upset).moves
 
 
 def test_a_page_of_some_items_does_not_say_that_they_have_cycles():

@@ -334,9 +334,7 @@ class Backtest:
     def on_errors(self) -> str:
         """What the errors are, in words."""
         n, games = len(np.unique(self.forecasts.clusters)), self.forecasts.counts.sum()
-        told = (
-            f", of which there are {n:,}" if n > 1 else "; there is a single one, so none is told"
-        )
+        told = f", of which there are {n:,}" if n > 1 else "; there is only one, so none is given"
         were = "1 game was" if games == 1 else f"{games:,.12g} games were"
         decided = self.forecasts.counts[self.forecasts.outcomes != 0.5].sum()
         ties = f" How often the favourite won is counted over the {decided:,.12g} with a winner."
@@ -480,7 +478,7 @@ class Backtest:
             return f"{name} beats {base} by {with_error(gain, error)}"
         if gain < -CLEAR * error:
             return f"{name} loses to {base} by {with_error(-gain, error)}"
-        return f"{name} and {base} are not told apart ({with_error(gain, error, sign=True)})"
+        return f"{name} and {base} do not differ clearly ({with_error(gain, error, sign=True)})"
 
     def figure(self) -> Any:
         """Return a matplotlib figure: the ladder of log losses, and the reliability curve.

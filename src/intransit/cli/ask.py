@@ -293,7 +293,7 @@ def rank(
     output.show(data, rows, lambda c: c.print(ranking(standings, level, c.width)))
     if not output.for_machines:
         shown = f"{len(standings)} of {total} items" if len(standings) < total else f"{total} items"
-        told = MEANING.format(where=tell_where(answer))
+        told = MEANING.format(where=tell_where(answer), level=percent(level))
         if answer.model.is_cyclic and answer.transitive.verdict != "no evidence":
             do = "do" if answer.transitive.has_cycles else "need"
             told += f" Pairs {do} not all follow this order; `intransit matrix` shows them."

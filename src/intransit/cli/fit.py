@@ -285,7 +285,7 @@ def _draw_fit(console: Console, answer: Answer, standings: list[Standing], where
     console.print()
     console.print(ranking(standings[:SHOWN], LEVEL, console.width))
     best = f"The {SHOWN} best of {answer.n_items} items. " if answer.n_items > SHOWN else ""
-    meaning = best + MEANING.format(where=tell_where(answer))
+    meaning = best + MEANING.format(where=tell_where(answer), level=percent(LEVEL))
     for line in (meaning, *tell_unmixed(answer), *tell_strangers(answer)):
         console.print(visible(line), style="dim", soft_wrap=True)
 

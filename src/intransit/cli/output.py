@@ -36,7 +36,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 LINE, POINT, HALF = "─", "●", "┊"
 MEANING = (
     "Wins: mean probability of beating each of the others, a tie as half{where}. Rating: an "
-    "average item has 1500; one with 400 points more beats it 10 times out of 11. Range: 90 % "
+    "average item has 1500; one with 400 points more beats it 10 times out of 11. Range: {level} "
     "interval of the rank."
 )
 NARROW = 0.05  # scale of shares whose ends have a digit more

@@ -311,14 +311,14 @@ def _is_sorted(rows: IntArray) -> bool:
 
 def _said(kind: str, n_rows: int) -> str:
     return (
-        f"{n_rows:,} rows tell {n_rows // 2:,} games twice, {TWICE[kind][0]}: more rows have their "
+        f"{n_rows:,} rows list {n_rows // 2:,} games twice, {TWICE[kind][0]}: more rows have their "
         "twin than chance explains; these were counted once; to count both, say "
         f"{SWITCH.format('keep')}"
     )
 
 
 def _suspicion(told: Told, kind: str, *, large: bool) -> str:
-    once = f"if these are the same games told twice, say {SWITCH.format('once')}"
+    once = f"if these are the same games listed twice, say {SWITCH.format('once')}"
     if kind:
         return (
             f"every row has a twin, {TWICE[kind][1]}, which may be chance; all are counted; {once}"
@@ -329,7 +329,7 @@ def _suspicion(told: Told, kind: str, *, large: bool) -> str:
     if share < NEARLY:
         return ""
     return (
-        f"{share:.0%} of the games have a twin, as the other side would tell it, at the same time; "
+        f"{share:.0%} of the games have a twin, as the other side would list it, at the same time; "
         f"all are counted; {once}"
     )
 
@@ -349,7 +349,7 @@ def _join_mirrors(games: Games, told: Told, n_used: int, wish: str | None) -> tu
     counts[leads] += games.counts[partner[leads]] - matched[leads]
     half = f"{n_matched / 2.0:,.12g} games"
     by_rows = games.counts.sum() == n_used  # else a row stands for several games
-    twice = f"{n_matched:,.12g} rows tell {half} twice" if by_rows else f"{half} are told twice"
+    twice = f"{n_matched:,.12g} rows list {half} twice" if by_rows else f"{half} are listed twice"
     note = (
         f"{twice}, once as each side sees "
         f"them; these were counted once; to count both, say {SWITCH.format('keep')}"

@@ -147,7 +147,7 @@ def _cells_as_games(table: EngineTable, matrix: Matrix) -> Shaped:
         margins[np.tril_indices(len(margins))] = np.nan
     i, j = np.nonzero(np.isfinite(margins))
     columns = _columns(matrix, i, j, margins[i, j], np.ones(len(i)))
-    where = "and told twice" if twice else "the row at home"
+    where = "and listed twice" if twice else "the row at home"
     notes = (
         f"the table is a matrix of {len(matrix.names)} by {len(matrix.names)}: each cell is the "
         f'score of one game, {where}; if they are games won and lost, say entries="wins" (command '

@@ -78,7 +78,7 @@ def filled_from_above(facts: Facts) -> EngineTable | None:
         return None
     kept = {i: f"nullif(trim(c{i}), '')" for i in merged}
     cells = (f"last_value({x} IGNORE NULLS) OVER (ORDER BY row) AS c{i}" for i, x in kept.items())
-    note = f"{facts.listed(merged, ' and ')} stands once above several rows, and is taken for all"
+    note = f"{facts.listed(merged, ' and ')} appears once above several rows, and is used for all"
     return replace(
         facts.table,
         rows=f"(SELECT * REPLACE ({', '.join(cells)}) FROM {facts.table.rows})",

@@ -124,7 +124,7 @@ def as_parts_of_a_year(facts: Facts, column: int, cells: Cells) -> TimeColumn | 
     names, numbers = tuple(text.strip() for text in values), tuple(values.values())
     what = "months" if size == 12 else "days"
     found = _periods(f"{what}, one after the other as the table has them", names, values, numbers)
-    return replace(found, note=f"no year is told: the {what} are taken as those of one year")
+    return replace(found, note=f"no year is given: the {what} are taken as those of one year")
 
 
 def as_versions(cells: Cells, *, by_name: bool) -> TimeColumn | None:

@@ -337,7 +337,7 @@ def _as_games(
     if not told:
         return None
     sided = any(here is not None and here.white for row in met for here in row)
-    notes = [f"{plural(len(told), 'game')} of {plural(len(rounds), 'round')}, each told twice"]
+    notes = [f"{plural(len(told), 'game')} of {plural(len(rounds), 'round')}, each listed twice"]
     if unpaired:
         notes.append(f"{plural(unpaired, 'bye')} or empty cells of rounds: not used")
     if unplayed:

@@ -271,6 +271,9 @@ def tiers_of(seen: Observations) -> FloatArray:  # (n_items, n_tiers)
 # truth with 24 as with 60 (KL within its error, five kinds of walks, 16 tables each; a trial).
 FEWEST_MOMENTS, MOST_MOMENTS = 24, 60
 FEWEST_TIMES = 5  # moments; with fewer nothing drifts
+MOSTLY = 0.9  # share of the times
+LEAST_ORDER = 5  # items: of fewer that meet, many results put them in order by chance
+SPARE = 0.03  # share of triples, as those who did not finish are tied
 FINEST = 300  # moments over the whole time: more would tell apart what hardly differs
 SURE = 20  # games with a side, all won by it: the side was written down after the result
 
@@ -440,12 +443,15 @@ def model_for(
     pairs: bool | None = None,
     drifting: bool | None = None,
 ) -> Model:
-    """Return the model with every term that a table can have; with few times nothing drifts.
+    """Return the model with every term that a table can have.
 
-    What is not None says how many cyclic factors there are, whether pairs have effects of their
-    own, and whether anything moves.
+    With few times, or where each time is one event such as a race, nothing drifts.  What is not
+    None says how many cyclic factors there are, whether pairs have effects of their own, and
+    whether anything moves.
     """
-    still = len(np.unique(games.times)) < FEWEST_TIMES if drifting is None else not drifting
+    still = drifting is False
+    if drifting is None:
+        still = len(np.unique(games.times)) < FEWEST_TIMES or _are_orders(games)
     return default_model(
         max(games.n_items, 2),
         by=tuple(one.name for one in games.by),
@@ -454,6 +460,26 @@ def model_for(
         factors=None if factors is None else as_whole("factors", factors, least=0),
         pairs=pairs is not False,
     )
+
+
+def _are_orders(games: Games) -> bool:
+    """Return whether the games of a time are one event that puts all its items in order.
+
+    Strengths that move would follow every event, as its games agree with each other.  By chance a
+    quarter of the triples of items go round in a circle.
+    """
+    _, event, sizes = np.unique(games.times, return_inverse=True, return_counts=True)
+    if np.mean((np.sqrt(8.0 * sizes + 1.0) % 1.0) == 0.0) < MOSTLY:  # of n (n - 1) / 2 games
+        return False
+    who = np.tile(event, 2) * games.n_items + np.concatenate([games.first, games.second])
+    there, place = np.unique(who, return_inverse=True)
+    won = np.bincount(place, np.concatenate([games.outcomes, 1.0 - games.outcomes]))
+    n = np.bincount(there // games.n_items)
+    whole = (n >= LEAST_ORDER) & (2 * sizes == n * (n - 1))
+    # Of triples that go round, scores tell the number.
+    round_ = n * (n - 1) * (2 * n - 1) / 12 - np.bincount(there // games.n_items, won**2) / 2
+    triples = n * (n - 1) * (n - 2) / 6
+    return bool(whole.mean() >= MOSTLY and round_[whole].sum() <= SPARE * triples[whole].sum())
 
 
 def check_model(model: Model, games: Games) -> None:
